@@ -1,6 +1,6 @@
 /**
- * Many random lives of a stack (`test/model/world.test.ts`), over all cores; and each violation of a rule that was once seen, put back into
- * the product: the model must find it. `npm test` tries a few of these, `npm run model-test` all, and plays LONG_LIVES beside them.
+ * Each violation of a rule that was once seen is put back into the product, and the model must find it; `npm test` tries a few of them,
+ * `npm run model-test` all. With LONG_LIVES, also many random lives of a stack (`test/model/world.test.ts`) over all cores.
  */
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
@@ -32,7 +32,7 @@ async function overCores<T, R>(items: readonly T[], work: (item: T) => Promise<R
   return results;
 }
 
-/** @returns after how many lives the model finds it, and what it says; none where it does not. */
+/** @returns after how many lives the model finds the violation, and its message; none if it does not. */
 async function found({ file, from, to }: Violation): Promise<{ lives: number; why: string } | undefined> {
   const MUTATION = JSON.stringify({ file, from, to });
   for (let played = 0; played < MOST_LIVES; ) {
@@ -42,13 +42,13 @@ async function found({ file, from, to }: Violation): Promise<{ lives: number; wh
     const [, at, why = ""] = /SEED=(\d+) LIVES=1: (.*)/.exec(output) ?? [];
     if (at === undefined) expect.fail(output);
     played = Number(at) - seed + 1;
-    // What the product as it is shows too is not the violation's.
+    // A life that also fails without the change does not count.
     if ((await play({ SEED: at, LIVES: "1" })).code === 0) return { lives: played, why };
   }
   return undefined;
 }
 
-// Not a test that is skipped: what `npm test` prints last has no such number.
+// Left out rather than skipped, so that the last line of `npm test` counts no skipped test.
 if (LIVES > 0)
   it(`${LIVES} lives of a stack`, { timeout: 60_000 + LIVES * 1000 }, async () => {
     const beganMs = performance.now();

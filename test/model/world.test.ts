@@ -1,6 +1,6 @@
 /**
  * Random lives of a whole stack, in one process without real time and without sockets (`test/support/world/`). LIVES sets how many (`npm
- * run model-test` runs the long version), SEED the first one: each life has a seed of its own, which is printed where it fails.
+ * run model-test` runs the long version), SEED the seed of the first one. The seed of a life that fails is printed.
  */
 import "../support/world/mocks.js";
 
@@ -18,7 +18,7 @@ await pulumi.runtime.setMocks({
   call: ({ inputs }) => inputs,
 });
 
-/** Every so many lives one is played twice, and must go the same way: else a failure could not be replayed. */
+/** One in so many lives is played twice, and must go the same way; otherwise failures could not be replayed. */
 const REPLAYED_EACH = 25;
 
 const whatHappened = ({ log, root }: World) =>

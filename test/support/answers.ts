@@ -1,7 +1,7 @@
-/** Answers as the transport hands them on, read. */
+/** Answers, read as the client reads them. */
 import { type Answer, readAnswer } from "../../provider/src/client/answer.js";
 
-/** @param body a text as it is, anything else as JSON. */
+/** @param body a text is used as it is, anything else as JSON. */
 export function answer(status: number, body: unknown = "", headers: Record<string, string> = {}): Answer {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   return readAnswer({ status, headers, setCookies: [], body: text });

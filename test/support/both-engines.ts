@@ -1,6 +1,6 @@
 /**
- * Runs of a stack, played through Pulumi and compared with what the model's engine made of them: the calls that the provider got, with their
- * values, what was saved at each of them, and how it ended.
+ * Runs of a stack, played through Pulumi and compared with the model's engine: the calls that the provider got, with their values, what was
+ * saved at each of them, and how the run ended.
  */
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -17,18 +17,18 @@ import { type Catalog, filesOf, type Resource, urnOfResource } from "./world/pro
 export interface Run {
   /** `pending`: this package's command. */
   readonly how: "preview" | "up" | "refresh" | "destroy" | "pending";
-  /** Of the command. */
+  /** Of the command `pending`. */
   readonly args?: readonly string[];
   /** @default 0 */
   readonly machine?: number;
   readonly faults?: readonly FaultRule[];
-  /** Killed when the first of the faults has struck. */
+  /** Killed when the first of the faults meets a request. */
   readonly isKilled?: boolean;
   readonly targets?: readonly Pick<Resource, "type" | "name">[];
   readonly targetDependents?: boolean;
 }
 
-/** What a provider was asked, and what was saved just then. */
+/** One call of a provider, and what was saved at that moment. */
 export interface Call {
   readonly call: string;
   readonly handler: string;
@@ -38,14 +38,14 @@ export interface Call {
 
 export interface Played {
   readonly calls: readonly Call[];
-  /** None of a run that was killed; of a command its exit code. */
+  /** `undefined` for a run that was killed; for a command its exit code. */
   readonly isWell: boolean | number | undefined;
   readonly state: Partial<Deployment>;
-  /** Whether anything was saved, if only the time. */
+  /** Whether anything was saved, even only the time. */
   readonly isSaved: boolean;
 }
 
-/** @param resources all that is declared, in the order in which it is registered. @param catalogs of which some of it is. */
+/** @param resources all declared resources, in the order of registration. @param catalogs that some of them come from. */
 export type Player = (
   run: Run,
   resources: readonly Resource[],
@@ -53,7 +53,7 @@ export type Player = (
   catalogs?: readonly Catalog[],
 ) => Promise<Played>;
 
-/** Through Pulumi: a program that makes of the data what people write. */
+/** A program for Pulumi that declares what its data says. */
 const GENERIC = program(`
 const byName = {};
 for (const resource of JSON.parse(require("node:fs").readFileSync("resources.json", "utf8"))) {
@@ -78,7 +78,7 @@ for (const { name, sets } of JSON.parse(require("node:fs").readFileSync("catalog
 
 const cacheOf = (stack: TestStack, machine: number) => join(stack.folder, `cache-${machine}`);
 
-/** @returns a player, and what loses a machine's disk. */
+/** @returns a player, and a function that loses a machine's disk. */
 export async function throughPulumi(
   sandbox: Sandbox,
   environment: Readonly<Record<string, string>> = {},
@@ -162,7 +162,7 @@ export function recorded(faces: Faces, note: (call: Omit<Call, "state">) => void
   return Object.fromEntries(Object.entries(faces).map(one)) as Faces;
 }
 
-/** Without what is another each time. @param url the platform's. */
+/** Masks what differs each time. @param url the platform's. */
 export function masked<T>(value: T, url: string): T {
   const text = JSON.stringify(value)
     .replaceAll(new URL(url).origin, "<origin>")
@@ -204,7 +204,7 @@ export function expectSame(standIn: Played, real: Played, where: string): void {
   });
 }
 
-/** What is deleted at the same time is so in any order: a delete may come before or after what leaves the state beside it. */
+/** Sorts calls that may come in any order: objects that are deleted at the same time, and resources that leave the state with them. */
 function callsIn({ calls, state }: Played) {
   const left = new Set(state.resources?.map(({ urn, id }) => `${urn} ${id}`));
   return calls.map((each) => {
@@ -215,7 +215,7 @@ function callsIn({ calls, state }: Played) {
   });
 }
 
-/** What another client does, who needs no session. */
+/** A request of another client, with Basic credentials, which need no session. */
 export async function elsewhere({ url, email, password }: Sandbox, method: string, path: string, body?: object) {
   const credentials = Buffer.from(`${email}:${password}`).toString("base64");
   const { status } = await fetch(`${url}/${path}`, {

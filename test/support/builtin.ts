@@ -3,9 +3,9 @@ import { syncBuiltinESMExports } from "node:module";
 import { onTestFinished } from "vitest";
 
 /**
- * Replaces functions of one of Node's modules until the test's end, also where they are imported by name.
+ * Replaces functions of one of Node's modules until the test's end, also for imports by name.
  * @param module its default import, such as that of `node:fs/promises`.
- * @returns undoes it.
+ * @returns a function that undoes it.
  */
 export function replaceIn<T extends object>(module: T, replacements: Partial<Record<keyof T, unknown>>): () => void {
   const names = Object.keys(replacements) as (keyof T)[];

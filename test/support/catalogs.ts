@@ -1,4 +1,4 @@
-/** Catalogs for tests: what is wrong in one place of a YAML file, and a long one as spreadsheets save it. */
+/** Catalogs for tests: YAML files with one mistake each, and a long CSV file as spreadsheets save it. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import type { Limits } from "../../provider/src/kinds/kind.js";
 
 export const LIMITS: Limits = { maxWindowSeconds: 2_592_000, markField: undefined };
 
-/** A folder with these files, that goes with the test. */
+/** A folder with these files, which is removed after the test. */
 export function folderWith(files: Readonly<Record<string, string | Buffer>>): string {
   const folder = mkdtempSync(join(tmpdir(), "advertising-catalog-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -17,7 +17,7 @@ export function folderWith(files: Readonly<Record<string, string | Buffer>>): st
   return folder;
 }
 
-/** What is found in a file of this name and content, as it is told; what stands beside it is read too. */
+/** The findings in a file with this name and content, as they are printed. @param beside other files in its folder. */
 export function findingsIn(name: string, content: string | Buffer, beside: Readonly<Record<string, string>> = {}) {
   return catalogFindings(name, content, beside).map((finding) => `${finding.level} ${describeFinding(finding)}`);
 }
@@ -26,12 +26,12 @@ export function catalogFindings(name: string, content: string | Buffer, beside: 
   return readCatalog(name, folderWith({ [name]: content, ...beside }), LIMITS).findings;
 }
 
-/** An event in a catalog with no other fault. */
+/** A catalog with this event and no other mistake. */
 export function yamlWith(event: string): string {
   return `advertisers:\n  acme:\n    advertiserName: Acme\n    events:\n      purchase: { eventName: Purchase, value: 1, ${event} }\n`;
 }
 
-/** A fault each, which an editor can see: the file, and the end of what is told, with its place. */
+/** Mistakes that an editor can show: the file's text, and the end of the message, with the place. */
 export const MISTAKES: Readonly<Record<string, readonly [text: string, told: string]>> = {
   "a misspelt field": [
     yamlWith("clickWindw: 7d"),
@@ -133,7 +133,7 @@ export const MISTAKES: Readonly<Record<string, readonly [text: string, told: str
   "nothing that is declared": ["defaults: { clickWindow: 7d }", "has no advertisers and no events"],
 };
 
-/** As a spreadsheet of a German system saves it: one advertiser in ten. */
+/** Rows as a German spreadsheet saves them, with an advertiser for every ten events. */
 export function csvOf(events: number): string[] {
   const rows = Array.from(
     { length: events },
@@ -143,7 +143,7 @@ export function csvOf(events: number): string[] {
   return ["Key;Advertiser;Event name;Value;event_type_id;Click window;viewWindow;ATTRIBUTION", ...rows];
 }
 
-/** Bytes of one text as spreadsheets save it. */
+/** The file's text as spreadsheets save it. */
 export function asSpreadsheet(rows: readonly string[]): string {
   return `\ufeff${rows.join("\r\n")}\r\n`;
 }

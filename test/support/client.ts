@@ -17,13 +17,13 @@ import { settingsOf } from "./settings.js";
 import { untilTestEnds } from "./until-test-ends.js";
 
 export interface TestClientOptions {
-  /** Anything but the defaults below. */
+  /** Settings that differ from the defaults below. */
   readonly settings?: Partial<Settings>;
   /** Where the session is kept; absent for memory. */
   readonly cookieFile?: string;
   readonly clock?: FakeClock;
   readonly seed?: number;
-  /** Read as the settings read them; absent for direct connections. */
+  /** Proxy variables, read as the settings read them; absent for direct connections. */
   readonly proxyVariables?: Readonly<Record<string, string>>;
 }
 
@@ -32,7 +32,7 @@ export type Ending =
   | ({ readonly kind: "created" } & Created)
   | {
       readonly kind: string;
-      /** As it would leave the process: scrubbed. */
+      /** Scrubbed, as it would leave the process. */
       readonly message: string;
       readonly error: Error;
     };
@@ -41,14 +41,14 @@ export class TestClient {
   readonly settings: Settings;
   readonly clock: FakeClock;
   readonly secrets: Secrets;
-  /** Messages of the whole run, scrubbed, as often as they were said. */
+  /** All messages of the run, scrubbed, repetitions included. */
   readonly said: string[] = [];
   readonly attempts: AttemptReport[] = [];
-  /** How often a create was about to be sent. */
+  /** How often the client announced that a create was about to be sent. */
   announced = 0;
-  /** Done while a create is noted. */
+  /** Called while a create is noted. */
   whileNoting: () => void = () => undefined;
-  /** Before the test's end. */
+  /** For tests that close it before their end. */
   readonly close: () => Promise<void>;
   readonly #client: Client;
 
@@ -109,18 +109,18 @@ export class TestClient {
         ...(await this.#client.create({ operation, fields, label, beforeSend, onCreated: async () => undefined })),
       };
     } catch (error) {
-      if (!(error instanceof AdvertisingError)) throw error; // a defect: the client promises nothing else
+      if (!(error instanceof AdvertisingError)) throw error; // a defect, because the client throws no other errors
       return { kind: error.name, message: this.secrets.scrub(error.message), error };
     }
   }
 }
 
-/** The error's message, or an empty text where the create went well. */
+/** The error's message, or an empty text if the create succeeded. */
 export function messageOf(ending: Ending | undefined): string {
   return ending !== undefined && "message" in ending ? ending.message : "";
 }
 
-/** `value` with all that hangs on it, hidden or not: an error, its causes and theirs. */
+/** `value` with all that it refers to, hidden or not: an error, its causes and theirs. */
 export function everythingIn(value: unknown): string {
   return inspect(value, { depth: 20, showHidden: true, getters: true, maxArrayLength: 1000, maxStringLength: 100_000 });
 }

@@ -1,6 +1,6 @@
 /**
- * Time that passes at once: whoever sleeps wakes up in the order of the times asked for, and the clock stands there then.
- * While something real is under way, such as a request, it stands still.
+ * Time that passes at once: sleepers wake up in the order of their times, and the clock jumps to each of these. While
+ * something real is under way, such as a request, it stands still.
  */
 import { type Clock, systemClock } from "../../provider/src/base/clock.js";
 
@@ -10,9 +10,9 @@ interface Sleeper {
 }
 
 export class FakeClock implements Clock {
-  /** Each sleep that was asked for, in milliseconds, in the order of asking. */
+  /** All requested sleeps in milliseconds, in the order of the requests. */
   readonly sleeps: number[] = [];
-  /** Called with the monotonic time before anybody wakes up then: for what happens meanwhile. */
+  /** Called with the monotonic time before a sleeper wakes up, for what happens meanwhile. */
   beforeWaking: (monotonicMs: number) => void | Promise<void> = () => undefined;
   #monotonicMs = 0;
   #wallOffsetMs: number;
@@ -41,7 +41,7 @@ export class FakeClock implements Clock {
     });
   }
 
-  /** Holds the clock while `work` runs: it takes no time. */
+  /** Stops the clock while `work` runs, which takes no time. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     this.#underWay++;
     try {
@@ -51,12 +51,12 @@ export class FakeClock implements Clock {
     }
   }
 
-  /** Lets time pass while nobody sleeps. */
+  /** Lets time pass without a sleeper. */
   advance(ms: number): void {
     this.#monotonicMs += ms;
   }
 
-  /** Sets the wall clock forward or back; the monotonic one does not notice. */
+  /** Sets the wall clock forward or back, without effect on the monotonic one. */
   jumpWall(ms: number): void {
     this.#wallOffsetMs += ms;
   }
@@ -64,7 +64,7 @@ export class FakeClock implements Clock {
   async #turn(): Promise<void> {
     this.#isTurning = true;
     while (this.#sleepers.length > 0) {
-      // Whoever is about to sleep or to send as well gets to it first.
+      // Others that are about to sleep or to send do so first.
       await new Promise((resolve) => setImmediate(resolve));
       if (this.#underWay > 0) {
         await new Promise<void>((resolve) => {
@@ -83,7 +83,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Real time, where several clients wait for each other's real work: a fake clock would run ahead of it. */
+/** Real time, for several clients that wait for each other's real work: a fake clock would run ahead of that. */
 export class RealTime extends FakeClock {
   override wallMs = systemClock.wallMs;
   override monotonicMs = systemClock.monotonicMs;

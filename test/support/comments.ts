@@ -1,4 +1,4 @@
-/** Comments of a pull request, served as GitHub's and GitLab's APIs do, two a page. */
+/** Comments of a pull request, served as by GitHub's and GitLab's APIs, two a page. */
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
@@ -13,7 +13,7 @@ export interface Comment {
 
 const PER_PAGE = 2;
 
-/** @param token without which nothing is answered. @param comments those that are there already. Ends with the test. */
+/** The server ends with the test. @param token that each request needs. @param comments that already exist. */
 export async function serveComments(token: string, comments: Comment[]): Promise<{ readonly url: string }> {
   const server = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? "", url);

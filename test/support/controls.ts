@@ -1,19 +1,19 @@
 /**
- * What the product promises, a change of one line that breaks each promise, and the tests that then turn red. `test/package/controls.test.ts`
+ * Promises of the product, each with a change of one line that breaks it, and the test that must then fail. `test/package/controls.test.ts`
  * makes the changes in a copy of the source.
  */
 import type { Mutation } from "./mutation.js";
 
 export interface Control extends Mutation {
-  /** What holds until it is taken away; rules and invariants by their numbers. */
+  /** The promise that the change breaks; rules and invariants by their numbers. */
   readonly promise: string;
-  /** Below `test`, without its ending. */
+  /** The test file's path below `test`, without its ending. */
   readonly test: string;
-  /** A part of the name of each test that must turn red. */
+  /** A part of the name of each test that must fail. */
   readonly named: string;
-  /** Its test starts processes, which run what is built. @default false */
+  /** Its test starts processes that run the built package. @default false */
   readonly isBuilt?: boolean;
-  /** It is tried by `npm test` too. @default false */
+  /** `npm test` tries it too. @default false */
   readonly isQuick?: boolean;
 }
 
@@ -51,7 +51,7 @@ const rows: Row[] = [
     LIFE,
   ],
   [
-    "J1: what is sent again is noted again, with its moment",
+    "J1: a create that is sent again is noted again, with the time",
     "client/session.ts",
     "await beforeSend(new Date(notedAtMs).toISOString());",
     "if (!isResend) await beforeSend(new Date(notedAtMs).toISOString());",
@@ -67,7 +67,7 @@ const rows: Row[] = [
     "J3: an unresolved create",
   ],
   [
-    "J2: what a person has settled does not come back",
+    "J2: a create that a person settled does not come back",
     "files/private-file.ts",
     "disk.renameSync(temporary, path);\n  syncFolder(dirname(path), disk);",
     "disk.renameSync(temporary, path);",
@@ -83,7 +83,7 @@ const rows: Row[] = [
     LIFE,
   ],
   [
-    "J2: a replacement that was sent is no history of what it was to replace",
+    "J2: a replacement that was sent does not count as the object that it was to replace",
     JOURNAL,
     " && record.replaces !== id",
     "",
@@ -91,7 +91,7 @@ const rows: Row[] = [
     "J2: a replacement with the same body",
   ],
   [
-    "J3: nothing is sent while an earlier create of it is open",
+    "J3: nothing is sent while the resource has an earlier unresolved create",
     JOURNAL,
     "if (earlier === undefined) {",
     "if (earlier?.id === undefined) {",
@@ -99,7 +99,7 @@ const rows: Row[] = [
     "J3: an unresolved create",
   ],
   [
-    "J4: it asks before each write",
+    "J4: the lock is checked before each write",
     "files/disk.ts",
     "this.confirm();\n        await this.#put",
     "await this.#put",
@@ -147,7 +147,7 @@ const rows: Row[] = [
     "J7: with checkpoints off, a create stays",
   ],
   [
-    "J7: what was not handed over stays at a clean end",
+    "J7: a create that was not passed to the engine stays at a clean end",
     JOURNAL,
     `["earlier", "sent"]);\n        const handed`,
     `["earlier"]);\n        const handed`,
@@ -163,7 +163,7 @@ const rows: Row[] = [
     "J8",
   ],
   [
-    "an inventory that was torn is read on",
+    "an inventory with half a line is still read",
     "store/inventory.ts",
     "if (!this.#isWhole && !isWhole(readHints(this.path, this.disk))) this.#rewrite();",
     "",
@@ -180,7 +180,7 @@ const rows: Row[] = [
     "a full disk when it is noted",
   ],
   [
-    "C2: an earlier create of it is settled first",
+    "C2: an earlier create of the resource is settled first",
     "provider/create.ts",
     `      return { kind: "created", id, mark, isTakenOver: true };`,
     `      return send(kind, runtime, create, record, fields, { sending: async () => undefined, ended: async () => undefined }, expectMayBegin);`,
@@ -188,7 +188,7 @@ const rows: Row[] = [
     "C2",
   ],
   [
-    "C3: what is sent again carries the mark of before",
+    "C3: a create that is sent again keeps its mark",
     "provider/create.ts",
     "{ ...create, mark: sent.mark, unsettled: undefined }",
     "{ ...create, unsettled: undefined }",
@@ -196,7 +196,7 @@ const rows: Row[] = [
     "C2, C3",
   ],
   [
-    "C4: a defect of ours after the sending leaves it unresolved",
+    "C4: a defect of this package after the sending leaves the create unresolved",
     "provider/create.ts",
     "if (error instanceof AdvertisingError || sentAt === undefined) return undefined;",
     "if (error instanceof Error) return undefined;",
@@ -204,7 +204,7 @@ const rows: Row[] = [
     "C4",
   ],
   [
-    "C5: its end is noted",
+    "C5: the end of a create is noted",
     "provider/create.ts",
     `finish({ kind: "created", id }, \`\${label} was created as \${id}. \`),\n    });`,
     "Promise.resolve(),\n    });",
@@ -212,7 +212,7 @@ const rows: Row[] = [
     "C5",
   ],
   [
-    "C6: a create in doubt that the engine asks for again is not sent",
+    "C6: an unresolved create that the engine asks for again is not sent",
     JOURNAL,
     `const ANY_NOT_SETTLED: readonly Fate[] = ["earlier", "sent", "handed beside an error"];`,
     `const ANY_NOT_SETTLED: readonly Fate[] = ["earlier"];`,
@@ -220,7 +220,7 @@ const rows: Row[] = [
     "J3: an unresolved create",
   ],
   [
-    "C6: what was created beside an error is not sent when the engine asks again",
+    "C6: a create that succeeded beside an error is not sent when the engine asks again",
     JOURNAL,
     `if (!this.#savedLast) this.#settleAs(mark, "handed beside an error");`,
     "this.#drop(mark);",
@@ -229,7 +229,7 @@ const rows: Row[] = [
   ],
   // The session and the connection
   [
-    "S1: what was about to be sent when the session ended is not sent on it",
+    "S1: a create that was about to be sent when the session ended is not sent on it",
     "client/session.ts",
     "if (!lease.hasEnded) return",
     "return",
@@ -245,7 +245,7 @@ const rows: Row[] = [
     "S3",
   ],
   [
-    "S6: what is sent because of an answer waits for its cookies",
+    "S6: a request that an answer makes possible waits until its cookies are stored",
     "client/session.ts",
     "void kept.then(() =>",
     "void DONE.then(() =>",
@@ -253,7 +253,7 @@ const rows: Row[] = [
     "S6",
   ],
   [
-    "T2: what was written is not called unsent",
+    "T2: a request that was written is not called unsent",
     "client/transport.ts",
     "    this.#sent = true;\n",
     "",
@@ -261,7 +261,7 @@ const rows: Row[] = [
     "row 6",
   ],
   [
-    "T5: an idle connection is given up",
+    "T5: an idle connection is closed",
     "client/transport.ts",
     "const MAX_IDLE_MS = 1000;",
     "const MAX_IDLE_MS = 60_000;",
@@ -270,7 +270,7 @@ const rows: Row[] = [
   ],
   // The lock
   [
-    "L2: a holder that lives keeps its lock",
+    "L2: a live holder keeps its lock",
     "files/lock.ts",
     `if (fate !== "elsewhere") return { kind: fate === "dead" ? "stale" : "held", content };`,
     `if (fate === "dead") return { kind: "stale", content };`,
@@ -278,7 +278,7 @@ const rows: Row[] = [
     "L2, L3",
   ],
   [
-    "L3: a process number that was given out again is not taken for the holder's",
+    "L3: another process with the holder's number is not the holder",
     "files/process-identity.ts",
     `if (isCertain && holder.started !== status.started) return { kind: "dead" };`,
     "",
@@ -294,7 +294,7 @@ const rows: Row[] = [
     "keeps it with a heartbeat",
   ],
   [
-    "L5: the heartbeat keeps nobody else's lock alive",
+    "L5: the heartbeat does not keep another holder's lock alive",
     "files/lock.ts",
     "if (!isHeld()) return clearInterval(timer);",
     "",
@@ -310,7 +310,7 @@ const rows: Row[] = [
     "L5",
   ],
   [
-    "L6: a stale lock is looked at again before it is removed",
+    "L6: a stale lock is checked again before it is removed",
     "files/lock.ts",
     `if (seen.kind === "stale" && readNow(guard, disk) === this.content) removeIfStill`,
     `if (seen.kind === "stale") removeIfStill`,
@@ -327,7 +327,7 @@ const rows: Row[] = [
   ],
   // Rules
   [
-    "R1: a bare 404 counts with a witness only",
+    "R1: a bare 404 counts only with a witness",
     "client/evidence.ts",
     "isMissing(answer) && isBare(answer, noun),\n      needsWitness: true,",
     "isMissing(answer) && isBare(answer, noun),",
@@ -335,7 +335,7 @@ const rows: Row[] = [
     "gone, of a read",
   ],
   [
-    "R1: an empty list counts only where all else is harmless",
+    "R1: an empty list counts only if everything else is harmless",
     "client/evidence.ts",
     "    else if (!isHarmless(leaf, status, noun)) return false;\n",
     "",
@@ -375,7 +375,7 @@ const rows: Row[] = [
     "an adoption settles the notes",
   ],
   [
-    "R2: who has an object does not depend on the order of the calls",
+    "R2: the holder of an object does not depend on the order of the calls",
     "decision/holders.ts",
     "STRENGTH.indexOf(how) >= STRENGTH.indexOf(before.how)",
     "true",
@@ -415,7 +415,7 @@ const rows: Row[] = [
     "relocate",
   ],
   [
-    "R4: an adoption settles a create of its own advertiser only",
+    "R4: an adoption settles only a create of its own advertiser",
     "decision/changes.ts",
     " &&\n    Object.entries(sent.facts ?? {}).every(([property, then]) => agrees(property, then))",
     "",
@@ -423,7 +423,7 @@ const rows: Row[] = [
     "an adoption settles a create under a former name only",
   ],
   [
-    "R5: what something else still holds is not deleted",
+    "R5: an object that another resource still has is not deleted",
     "decision/holders.ts",
     "    if (this.isAdopted(kind, id) || this.rivalsOf(kind, id, but).some(counts)) return true;\n",
     "",
@@ -431,7 +431,7 @@ const rows: Row[] = [
     "prevents the delete of an object",
   ],
   [
-    "R6: not made only after the last moment at which it could have been sent",
+    "R6: not found means not made only after the last moment at which it could have been sent",
     "provider/search.ts",
     " && runtime.clock.wallMs() >= dueMs",
     "",
@@ -439,7 +439,7 @@ const rows: Row[] = [
     "is sent by the next run if it made none",
   ],
   [
-    "R1: what an update finds gone is taken over by no later run",
+    "R1: an object that an update found gone is taken over by no later run",
     "provider/known-operations.ts",
     "services.run.noteGone(kind, named.id);\n    return false;",
     "return false;",
@@ -447,7 +447,7 @@ const rows: Row[] = [
     "a single resource",
   ],
   [
-    "R1: what an interrupted run has just created is not gone",
+    "R1: an object that an interrupted run created a short time ago is not gone",
     "provider/create.ts",
     ", created: createdBy(earlier, runtime)",
     "",
@@ -455,7 +455,7 @@ const rows: Row[] = [
     "shortly after the create",
   ],
   [
-    "R7: of several records all marks are looked for",
+    "R7: the marks of all records are searched for",
     "tools/pending-search.ts",
     "recordsOf(create).map((record) => look",
     "recordsOf(create).slice(0, 1).map((record) => look",
@@ -463,7 +463,7 @@ const rows: Row[] = [
     "if several runs sent",
   ],
   [
-    "R7: of several records found by any is found",
+    "R7: an object that any of the marks finds counts as found",
     "tools/pending-search.ts",
     "} else if (first !== undefined) {",
     "} else if (first !== undefined && those.length === 1) {",
@@ -472,10 +472,10 @@ const rows: Row[] = [
   ],
 ];
 
-/** Tried by `npm test` too. */
+/** `npm test` tries these too. */
 const quick: Row[] = [
   [
-    "doubt is never resolved by sending: an unresolved resource stops",
+    "an unresolved resource stops: doubt is never resolved by sending",
     "state/create-record.ts",
     `return typeof stored === "object" && stored !== null;`,
     "return stored === null;",
@@ -508,7 +508,7 @@ const quick: Row[] = [
   ],
 ];
 
-/** These run the command as it is built. */
+/** These tests run the built command. */
 const BUILT = new Set(["unit/change-stack"]);
 
 const controlOf = ([promise, file, from, to, test, named]: Row): Control => ({

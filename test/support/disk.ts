@@ -1,6 +1,6 @@
 /**
- * A disk in memory with a page cache: what was written is seen by every process at once, and survives a machine that loses its power
- * only as far as it was synced. Harsher than any real one: what was not synced is lost or kept in any combination.
+ * A disk in memory with a page cache: every process sees a write at once, but it survives a loss of power only if it was synced. The disk
+ * is harsher than any real one: parts that were not synced are lost or kept in any combination.
  */
 import { constants } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,15 +10,15 @@ interface Node {
   readonly number: number;
   readonly isFolder: boolean;
   mode: number;
-  /** As every process sees it. */
+  /** The content that every process sees. */
   text: Buffer;
-  /** As it is where nothing but what was synced is left. Replaced, never changed in place. */
+  /** The content if only what was synced is left. Replaced, never changed in place. */
   synced: Buffer;
 }
 
-/** What the disk has not got for certain. */
+/** A change that may not be on the disk yet. */
 type Unsynced =
-  /** A write may be torn: a beginning of it is kept. */
+  /** A write, of which possibly only a beginning is kept. */
   | { readonly kind: "data"; readonly node: Node; readonly at: number; readonly bytes: Buffer | "cut" }
   /** A name that leads elsewhere now, or nowhere; a rename is one such change of two names. */
   | {
@@ -27,21 +27,21 @@ type Unsynced =
       readonly names: readonly [string, Node | undefined][];
     };
 
-/** What a disk holds after a crash: files by path, and folders. */
+/** The contents of a disk after a crash: files by path, and folders. */
 export type Image = ReadonlyMap<string, { readonly text?: Buffer; readonly mode: number }>;
 
-/** A moment at which the power may go. */
+/** A moment at which the power may fail. */
 export interface Moment {
   readonly names: ReadonlyMap<string, Node>;
   readonly texts: ReadonlyMap<Node, Buffer>;
   readonly unsynced: readonly Unsynced[];
 }
 
-/** What becomes of something that was not synced: 0 it is lost, 1 it is kept, in between it is torn there. */
+/** What happens to a change that was not synced: 0 it is lost, 1 it is kept, in between it is torn at that point. */
 export type Fate = number;
 
 export class MemoryDisk implements Disk {
-  /** Called after each change and each sync, as when a machine may lose its power. */
+  /** Called after each change and each sync, when a machine may lose power. */
   onChange: (what: string) => void = () => undefined;
   readonly #names = new Map<string, Node>();
   readonly #syncedNames = new Map<string, Node>();
@@ -65,7 +65,7 @@ export class MemoryDisk implements Disk {
 
   moment(): Moment {
     const texts = new Map([...this.#nodes].map((node) => [node, node.synced]));
-    // What no name can lead to any more is nobody's.
+    // Changes of files that no name leads to any more do not count.
     const named = this.#unsynced.flatMap((each) => (each.kind === "names" ? each.names.map(([, node]) => node) : []));
     const reached = new Set([...this.#syncedNames.values(), ...named]);
     this.#unsynced = this.#unsynced.filter((each) => each.kind === "names" || reached.has(each.node));
@@ -250,7 +250,7 @@ export class MemoryDisk implements Disk {
   }
 }
 
-/** What is left when the power goes at a moment. @param fates of each thing that is not synced, in its order. */
+/** What is left if the power fails at a moment. @param fates of the changes that were not synced, in their order. */
 export function imageAfter({ names, texts, unsynced }: Moment, fates: readonly Fate[]): Image {
   const left = new Map(names);
   const held = new Map(texts);
@@ -283,7 +283,7 @@ const FLAGS: Readonly<Record<string, number>> = {
   wx: constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL,
 };
 
-/** Bytes that were never written between others are zeros. */
+/** Fills a gap between written bytes with zeros. */
 function written(text: Buffer, at: number, bytes: Buffer | "cut"): Buffer {
   if (bytes === "cut") return Buffer.alloc(0);
   if (bytes.length === 0) return text;

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Stands in for GitHub's command `gh`, which can't be installed with npm: `gh api`, as far as examples/ci/github.yml uses it, against the
- * server that GH_TEST_API names. Its `--jq` is the command `jq`.
+ * A stand-in for GitHub's command `gh`, which can't be installed with npm: `gh api` as examples/ci/github.yml uses it, for the server
+ * that GH_TEST_API names. Its `--jq` runs the command `jq`.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";

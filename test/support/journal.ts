@@ -1,13 +1,13 @@
-/** Creates as a journal sees them. */
+/** Creates in the form in which a journal gets them. */
 import { randomUUID } from "node:crypto";
 import type { Journal, Sending, Unsent } from "../../provider/src/store/journal.js";
 
-/** A create that is about to be sent, with a mark of its own. */
+/** A create that is about to be sent, with its own mark. */
 export function unsent(key: string, fingerprint = "f", mark: string = randomUUID()): Unsent {
   return { key, fingerprint, mark };
 }
 
-/** Begins a create that nothing stands in the way of, and notes that it is sent. */
+/** Begins a create that nothing prevents, and notes that it is sent. */
 export async function sendNoted(
   journal: Journal,
   key: string,

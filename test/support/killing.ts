@@ -1,25 +1,25 @@
 /**
- * Runs of Pulumi that are killed, with everything that they started or without.
+ * Runs of Pulumi that are killed, with or without the processes that they started.
  */
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunResult, TestStack } from "./stack.js";
 
-/** `tree`: every process of the run at once, as when a machine dies. `engine`: Pulumi's own alone; its plugins are left behind. */
+/** `tree`: every process of the run at once, as when a machine dies. `engine`: only Pulumi's own process; its plugins go on. */
 export type Victims = "tree" | "engine";
 
-/** To whom a signal goes: Pulumi's own process, or all that it started as well, as from a terminal. */
+/** Which processes get a signal: Pulumi's own, or also all that it started, as from a terminal. */
 export type Target = "process" | "group";
 
-/** Resolves when each of these faults of the sandbox has met its first request. */
+/** Resolves once each of these faults of the sandbox has met a request. */
 export async function struck(...faults: readonly { readonly hits: number }[]): Promise<void> {
   while (faults.some(({ hits }) => hits === 0)) await sleep(10);
 }
 
 /**
  * Starts `pulumi up` and kills it without warning when `when` resolves.
- * @returns whether it was killed before it had ended by itself.
+ * @returns whether it was killed before it ended by itself.
  */
 export async function upAndKill(
   stack: TestStack,
@@ -34,7 +34,7 @@ export async function upAndKill(
   return true;
 }
 
-/** Starts `pulumi up` and sends it each signal when its moment has come. */
+/** Starts `pulumi up` and sends it each signal at its moment. */
 export async function upAndSignal(
   stack: TestStack,
   signals: readonly { readonly when: Promise<unknown>; readonly signal: NodeJS.Signals }[],
@@ -49,8 +49,8 @@ export async function upAndSignal(
 }
 
 /**
- * Starts `pulumi up` and stops all of it, as Ctrl-Z or a suspended machine do, when `when` resolves.
- * @returns a way to let it go on, to its end.
+ * Starts `pulumi up` and pauses all of it when `when` resolves, as Ctrl-Z or a suspended machine do.
+ * @returns a function that lets it go on to its end.
  */
 export async function upAndStop(stack: TestStack, when: Promise<unknown>): Promise<() => Promise<RunResult>> {
   const { pid, ended } = startUp(stack);
@@ -63,7 +63,7 @@ export async function upAndStop(stack: TestStack, when: Promise<unknown>): Promi
   };
 }
 
-/** Starts `pulumi up` and kills just the process that serves our resources. */
+/** Starts `pulumi up` and kills only the provider's process. */
 export async function upAndKillProvider(stack: TestStack, when: Promise<unknown>): Promise<RunResult> {
   const { pid, ended } = startUp(stack);
   await Promise.race([when, ended]);
@@ -87,7 +87,7 @@ function startUp(
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => (output += text));
   }
-  // Not "close": what a killed engine leaves behind holds the pipes open.
+  // Not "close", because processes that a killed engine leaves behind keep the pipes open.
   const ended = new Promise<RunResult>((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", (code) => resolve({ code, output }));
@@ -99,7 +99,7 @@ function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8");
   } catch {
-    return ""; // ended meanwhile
+    return ""; // it has ended meanwhile
   }
 }
 
@@ -110,11 +110,11 @@ function sessionOf(leader: number): number[] {
     .map(Number)
     .filter((pid) => {
       try {
-        // After the name in parentheses: state, parent, group, session.
+        // The fields after the name in parentheses: state, parent, group, session.
         const status = readFileSync(`/proc/${pid}/stat`, "utf8");
         return Number(status.slice(status.lastIndexOf(")") + 2).split(" ")[3]) === leader;
       } catch {
-        return false; // ended meanwhile
+        return false; // it has ended meanwhile
       }
     });
 }

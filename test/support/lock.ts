@@ -1,9 +1,9 @@
-/** Locks as other processes and other machines leave them. */
+/** Lock files as other processes and other machines leave them. */
 import { spawnSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { identityOf, type ProcessIdentity } from "../../provider/src/files/process-identity.js";
 
-/** What stands in a lock that this process of this machine holds, but for what `more` says otherwise. */
+/** The content of a lock that the process `pid` of this machine holds, with `more` changed. */
 export function lockText(pid: number, more: Partial<ProcessIdentity> = {}): string {
   return JSON.stringify({ ...identityOf(pid), ...more, unique: "other" });
 }
@@ -11,10 +11,10 @@ export function lockText(pid: number, more: Partial<ProcessIdentity> = {}): stri
 /** The number of a process that has ended. */
 export const deadPid = () => spawnSync(process.execPath, ["-e", ""]).pid;
 
-/** What stands in a lock that a process of another machine holds. */
+/** The content of a lock that a process of another machine holds. */
 export const foreignLock = JSON.stringify({ host: "elsewhere", machine: "elsewhere", pid: 1, unique: "foreign" });
 
-/** Another machine's process takes over the lock, as it may when it has seen no heartbeat for long. */
+/** Another machine's process takes over the lock, as it may after a long time without a heartbeat. */
 export function takeOver(lock: string): void {
   rmSync(lock);
   writeFileSync(lock, foreignLock, { mode: 0o600 });

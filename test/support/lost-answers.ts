@@ -2,7 +2,7 @@ import type { Fault } from "../../provider/src/sandbox/index.js";
 
 export const html = { "content-type": "text/html" };
 
-/** Faults after which nobody can know whether a create was carried out. */
+/** Faults after which it is unknown whether a create was carried out. */
 export const lostAnswers: Fault[] = [
   { kind: "close-without-answer" },
   { kind: "reset" },

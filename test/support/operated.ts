@@ -1,8 +1,8 @@
-/** An installation whose users have switched on every operation, with an advertiser 1. */
+/** An installation with an advertiser 1 and every operation switched on in the settings. */
 import type { Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { useSandbox } from "./stack.js";
 
-/** For `advertising:operations`. */
+/** The events' part of `advertising:operations`. */
 export const eventOperations = {
   read: "GET rest/event/{id}",
   update: "PUT rest/event/{id}",
@@ -10,7 +10,7 @@ export const eventOperations = {
   search: "GET rest/event?alternative_id={mark}",
 };
 
-/** The settings for it. @param event what the users know of its operations on events. */
+/** The settings for it. @param event the operations on events that are known. */
 export function operatedSettings(event: Partial<typeof eventOperations> = eventOperations): Record<string, string> {
   return { operations: JSON.stringify({ event, createdVisibleAfterSeconds: 0 }), markField: "alternative_id" };
 }

@@ -25,13 +25,13 @@ const PNPM = "pnpm@12.21.0";
 
 export type Manager = "npm" | "pnpm";
 
-/** What is read of a package.json. */
+/** The parts of a package.json that tests read. */
 export interface Manifest {
   readonly version: string;
   readonly main: string;
   readonly types: string;
   readonly type: string;
-  /** By range of TypeScript's versions, what each path below the package leads to. */
+  /** By range of TypeScript versions, where each path below the package leads. */
   readonly typesVersions: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
   readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
   readonly bin: Readonly<Record<string, string>>;
@@ -45,7 +45,7 @@ export function manifestIn(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
 }
 
-/** A temporary folder outside the repository that goes with the test file; there from the first hook on. */
+/** A temporary folder outside the repository, from the first hook to the end of the test file. */
 export function useTemporaryFolder(): () => string {
   let folder: string | undefined;
   beforeAll(() => {
@@ -60,7 +60,7 @@ export function useTemporaryFolder(): () => string {
   };
 }
 
-/** Packs the provider as it is built. @returns the tarball's path. */
+/** Packs the built provider. @returns the tarball's path. */
 export function packProvider(into: string): Promise<string> {
   return pack(providerFolder, into);
 }
@@ -84,10 +84,10 @@ async function pack(folder: string, into: string): Promise<string> {
   return join(into, output.trim().split("\n").at(-1) ?? "");
 }
 
-/** A project with the package in it, made by its package manager alone. */
+/** A project with the package in it, created with its package manager only. */
 export class InstalledProject {
   readonly folder: string;
-  /** What runs the dependencies' commands, without ever looking for them in a registry. */
+  /** The command that runs the dependencies' commands, without ever looking for them in a registry. */
   readonly #runner: readonly [string, ...string[]];
 
   private constructor(folder: string, runner: readonly [string, ...string[]]) {
@@ -95,7 +95,7 @@ export class InstalledProject {
     this.#runner = runner;
   }
 
-  /** @param parent a folder for it: each gets one of its own there. */
+  /** @param parent each project gets its own folder in this one. */
   static async create(manager: Manager, tarball: string, parent: string): Promise<InstalledProject> {
     const folder = mkdtempSync(join(parent, `${manager}-`));
     const pnpm = manager === "pnpm" ? await providePnpm(parent) : undefined;
@@ -115,7 +115,7 @@ export class InstalledProject {
     if (pnpm === undefined) {
       await succeed("npm", ["install", ...NPM_QUIET], project.folder);
     } else {
-      // pnpm asks about each dependency's install script; this one, of Pulumi's, does nothing that is needed.
+      // pnpm asks about each dependency's install script. This one, of a dependency of Pulumi's, is not needed.
       project.write("pnpm-workspace.yaml", "allowBuilds:\n  protobufjs: false\n");
       const store = ["--prefer-offline", "--store-dir", join(pnpmFolder, "store")];
       await succeed(pnpm, ["install", ...store], project.folder, { XDG_CACHE_HOME: join(pnpmFolder, "cache") });
@@ -127,12 +127,12 @@ export class InstalledProject {
     writeFileSync(join(this.folder, name), text);
   }
 
-  /** The package's folder, links resolved. */
+  /** The package's folder, with links resolved. */
   get packageFolder(): string {
     return realpathSync(join(this.folder, "node_modules", "pulumi-advertising"));
   }
 
-  /** A command that the project's dependencies brought. */
+  /** The path of a command of the project's dependencies. */
   command(name: string): string {
     return join(this.folder, "node_modules", ".bin", name);
   }
@@ -148,8 +148,8 @@ export class InstalledProject {
   }
 
   /**
-   * Starts a command that goes on until it is ended; the test ends it at the latest.
-   * @param sign resolves the promise once it stands in the output.
+   * Starts a command that runs until it is ended, at the latest by the test's end.
+   * @param sign resolves the promise once the output matches it.
    */
   start(name: string, args: readonly string[], sign: RegExp): Promise<Started> {
     return new Promise((resolved, reject) => {
@@ -184,17 +184,17 @@ export interface Started {
 
 const NPM_QUIET = ["--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
 
-/** Installs what a project's package.json names, the tarball of this package among it. */
+/** Installs what a project's package.json names, which includes the tarball of this package. */
 async function install(folder: string, tarball: string): Promise<void> {
   await succeed("npm", ["install", ...NPM_QUIET, tarball], folder);
 }
 
-/** examples/starter as a user copies it, with the package installed; there from the first hook on. @returns its folder. */
+/** examples/starter as a user copies it, with the package installed, from the first hook on. @returns its folder. */
 export function useStarter(): () => string {
   const temporary = useTemporaryFolder();
   const project = () => join(temporary(), "starter");
   beforeAll(async () => {
-    // Not what developers' own runs leave there.
+    // Leaves out what developers' own runs put there.
     const isOwn = (path: string) => !/^(Pulumi\..+\.yaml|node_modules)$/.test(basename(path));
     cpSync(join(repository, "examples", "starter"), project(), { recursive: true, filter: isOwn });
     await install(project(), await packProvider(temporary()));
@@ -202,7 +202,7 @@ export function useStarter(): () => string {
   return project;
 }
 
-/** pnpm in a folder of its own: it is no dependency of the repository, whose users need none. @returns its path. */
+/** Installs pnpm in a separate folder, because it is not a dependency of the repository. @returns its path. */
 async function providePnpm(parent: string): Promise<string> {
   const folder = join(parent, "pnpm");
   mkdirSync(folder, { recursive: true });
@@ -211,7 +211,7 @@ async function providePnpm(parent: string): Promise<string> {
   return join(folder, "node_modules", ".bin", "pnpm");
 }
 
-/** Without what `npm test` tells about the repository. */
+/** The environment without npm's variables about the repository. */
 export function projectEnvironment(): Record<string, string> {
   const inherited = Object.entries(inheritedEnvironment());
   return {

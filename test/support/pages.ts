@@ -5,7 +5,7 @@ import { join, relative, resolve } from "node:path";
 const repository = resolve(import.meta.dirname, "../..");
 
 export interface Page {
-  /** Below the repository's root. */
+  /** The path below the repository's root. */
   readonly path: string;
   readonly text: string;
 }
@@ -33,12 +33,12 @@ export function codeBlocksOf({ text }: Page): CodeBlock[] {
   return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = "", code = ""]) => ({ language, code }));
 }
 
-/** Without code, in which nothing is a link or a heading. */
+/** The page without code, which has no links or headings. */
 export function proseOf({ text }: Page): string {
   return text.replaceAll(/^```[\s\S]*?^```$/gm, "");
 }
 
-/** In docs/messages.md, by error code: the examples of its section, without what the engine puts around them. */
+/** By error code: the examples of its section in docs/messages.md, without what the engine prints around them. */
 export function errorExamples(): Map<string, string[]> {
   const { text } = page("docs/messages.md");
   const sections = text.split(/^## /m).slice(1);
@@ -52,7 +52,7 @@ export function errorExamples(): Map<string, string[]> {
   );
 }
 
-/** The lines of a message without indentation, so that it can be compared with what the engine prints. */
+/** A message with its lines unindented, to compare it with what the engine prints. */
 export function bare(message: string): string {
   const lines = message.split("\n").map((line) => line.trim().replace(/^error: /, ""));
   return lines.filter((line) => line !== "").join("\n");

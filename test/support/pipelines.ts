@@ -3,13 +3,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parse } from "yaml";
 
-/** What each pipeline runs, in its own order, without what installs and tests the project. */
+/** The commands of a pipeline in their order, without those that install and test the project. */
 export interface Pipeline {
   /** For a pull request. */
   readonly preview: readonly string[];
-  /** For the main branch; the first step that fails ends it. */
+  /** For the main branch. The first step that fails ends it. */
   readonly apply: readonly string[];
-  /** Behind the latter, also where it failed. */
+  /** After `apply`, even if that failed. */
   readonly after: readonly string[];
 }
 
@@ -62,7 +62,7 @@ export const ON_GITLAB = read("gitlab.yml") as GitLab;
 
 const IN_EACH = ["npm ci", "npm test", "npm run check"];
 
-/** In a step's condition, what makes it run also behind one that failed. */
+/** The part of a step's condition with which it also runs after a failed one. */
 const IS_LATE = /always\(\)|failure\(\)/;
 
 function stepsOf({ steps }: Job): Pick<Pipeline, "apply" | "after"> {
@@ -92,7 +92,7 @@ export const PIPELINES = {
   },
 } as const satisfies Record<string, Pipeline>;
 
-/** What the job that applies on a runner whose disk stays sets for its steps. */
+/** The environment that the applying job on a self-hosted runner, whose disk stays, sets for its steps. */
 export function selfHostedEnvironment(): Readonly<Record<string, string>> {
   const settings = Object.entries(WORKFLOWS["self-hosted.yml"]?.jobs.up?.env ?? {});
   return Object.fromEntries(settings.filter(([, value]) => !value.includes("${{")));

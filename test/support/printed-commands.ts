@@ -1,18 +1,18 @@
-/** What people copy out of a message. */
+/** The parts of messages that people copy, and repeated sentences. */
 
-/** The lines of a message that are a command, and nothing else. */
+/** The lines of a message that consist of a command. */
 export function commandsIn(message: string): string[] {
   const lines = message.split("\n").map((line) => line.trim());
   return lines.filter((line) => /^(?:npx|pulumi|export|unset|rm) /.test(line));
 }
 
-/** What a run tells at its end: before, Pulumi prints the same as it comes. */
+/** A run's report at its end. Before that, Pulumi prints the same messages as they come. */
 export function reportIn(output: string): string {
   const [, diagnostics = ""] = output.split(/^Diagnostics:$/m);
   return diagnostics.split(/^(?:Outputs|Resources|Duration):?/m)[0] ?? "";
 }
 
-/** The sentences that one run tells more than once. */
+/** The sentences that one run prints more than once. */
 export function saidTwice(output: string): string[] {
   const sentences = reportIn(output)
     .split("\n")

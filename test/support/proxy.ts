@@ -1,6 +1,6 @@
 /**
- * A real proxy on the loopback interface. Each tunnel leads to one port of this machine, whatever name was asked for, so
- * that a platform can have any name. It logs what it was asked, and ends with the test.
+ * A real proxy on the loopback interface. Each tunnel leads to one port of this machine, whatever name was requested, so
+ * that a platform can have any name. It logs its requests, and ends with the test.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
@@ -11,7 +11,7 @@ import { onTestFinished } from "vitest";
 
 /** What the proxy does with one CONNECT. */
 export type Treatment =
-  /** @param cutAfter the bytes of the client's that pass before both sides are reset. */
+  /** @param cutAfter how many of the client's bytes pass before both sides are reset. */
   | { readonly kind: "tunnel"; readonly cutAfter?: number }
   | { readonly kind: "refuse"; readonly status: number; readonly headers?: readonly string[] }
   | { readonly kind: "close" | "reset" | "hang" | "garbage" };
@@ -23,7 +23,7 @@ export interface ProxyOptions {
   readonly treat?: (index: number) => Treatment;
   /** `user:password`; anything else is refused with 407. */
   readonly credentials?: string;
-  /** Speaks TLS itself. */
+  /** For a proxy that itself uses TLS. */
   readonly certificate?: TlsOptions;
   readonly port?: number;
 }
@@ -32,11 +32,11 @@ export interface TestProxy {
   readonly port: number;
   /** Host and port. */
   readonly host: string;
-  /** Each CONNECT: `host:port`. */
+  /** The `host:port` of each CONNECT. */
   readonly asked: readonly string[];
-  /** Requests that were no CONNECT. */
+  /** Requests other than CONNECT. */
   readonly forwarded: readonly string[];
-  /** Bytes of the client's that came for each tunnel. */
+  /** How many of the client's bytes arrived for each tunnel. */
   readonly came: readonly number[];
 }
 
@@ -99,7 +99,7 @@ export async function startProxy({ to, treat, credentials, certificate, port = 0
   return { port: bound, host: `127.0.0.1:${bound}`, asked, forwarded, came };
 }
 
-/** A server that takes TLS off and passes the rest on to a port, such as a sandbox's. @returns its port. */
+/** A server that terminates TLS and passes the rest on to a port, such as a sandbox's. @returns its port. */
 export async function startTlsFront(certificate: TlsOptions, to: number): Promise<number> {
   const server = createTlsServer(certificate, (client) => {
     const upstream = connect(to, "127.0.0.1");
@@ -115,14 +115,14 @@ export async function startTlsFront(certificate: TlsOptions, to: number): Promis
   return listen(server, 0);
 }
 
-/** Passes on what comes from either side, until so many bytes of the client's have passed. */
+/** Passes on what comes from either side, until `cutAfter` bytes of the client have passed. */
 function join(client: Socket, upstream: Socket, cutAfter: number): void {
   let passed = 0;
   client.on("data", (chunk: Buffer) => {
     const room = cutAfter - passed;
     passed += chunk.length;
     if (chunk.length <= room) return void upstream.write(chunk);
-    // What passes is to arrive before the reset.
+    // These bytes are to arrive before the reset.
     upstream.write(chunk.subarray(0, room), () => {
       upstream.end();
       client.resetAndDestroy();

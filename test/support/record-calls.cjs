@@ -1,6 +1,6 @@
 /**
- * Loaded first by the processes of a recorded run (`both-engines.ts`). In the provider's it notes each call of the engine, with the state
- * that is on the disk just then; in the program's it lets one resource be registered after the other, in the order of `resources.json`.
+ * Loaded first by the processes of a recorded run (`both-engines.ts`). In the provider's process it notes each call of the engine, with the
+ * state on the disk at that moment; in the program's it registers one resource after the other, in the order of `resources.json`.
  */
 const Module = require("node:module");
 const { appendFileSync, readFileSync } = require("node:fs");

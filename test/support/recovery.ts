@@ -1,5 +1,5 @@
 /**
- * A shop of many events whose runs are interrupted, and what its users do then.
+ * A shop with many events whose runs are interrupted, and what its users do then.
  */
 import { resolve } from "node:path";
 import { expect } from "vitest";
@@ -8,7 +8,7 @@ import { program, runProcess, type TestStack } from "./stack.js";
 
 const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
 
-/** One advertiser `a` and `events` events `e0`, `e1`, …; ADOPT names ids that were found in the account, by resource. */
+/** One advertiser `a` and `events` events `e0`, `e1`, … ADOPT has ids that were found in the account, by resource. */
 export const shopOf = (events: number) =>
   program(`
 const adopt = JSON.parse(process.env.ADOPT ?? "{}");
@@ -17,7 +17,7 @@ for (let i = 0; i < ${events}; i++) {
   new advertising.ConversionEvent("e" + i, { eventName: "E" + i, advertiserId: a.advertiserId, value: 1, existingId: adopt["e" + i] });
 }`);
 
-/** What ordinary users do after a kill, until all is well: unlock, look, follow the advice. @returns what the first `up` printed, too. */
+/** Does what users do after a kill, until all is well: unlock, look, follow the advice. @returns also what the first `up` printed. */
 export async function recover(stack: TestStack, sandbox: Sandbox): Promise<{ unresolved: number; first: string }> {
   await stack.cancel();
   let unresolved = 0;
@@ -45,12 +45,12 @@ export async function recover(stack: TestStack, sandbox: Sandbox): Promise<{ unr
   throw new Error("unreachable");
 }
 
-/** The command, for this stack. */
+/** Runs the command `pending` for this stack. */
 export function pendingCommand(stack: TestStack, ...args: readonly string[]) {
   return runProcess("node", [command, "pending", ...args], stack.programFolder, stack.environment);
 }
 
-/** After a kill that left nothing in the state: each object that exists is one that `pending` knows from the journal. */
+/** After a kill that left nothing in the state: `pending` knows each existing object from the journal. */
 export async function expectListed(stack: TestStack, sandbox: Sandbox, round: string): Promise<void> {
   const { output } = await pendingCommand(stack);
   const names = [...output.matchAll(/look in the account for the \w+ named "(\w+)"/g)].map(([, name]) => name);
@@ -64,7 +64,7 @@ export async function expectListed(stack: TestStack, sandbox: Sandbox, round: st
   expect(unknown.map(nameOf), `${round}: ${output}`).toEqual([]);
 }
 
-/** What a pipeline does on a runner whose disk is gone: asks the engine's own record, looks, and settles each. */
+/** Does what a pipeline does on a runner whose disk is gone: asks for the engine's own record, looks, and settles each create. */
 export async function settlePending(stack: TestStack, sandbox: Sandbox): Promise<number> {
   await stack.cancel();
   const pending = (...args: string[]) => pendingCommand(stack, ...args);
@@ -91,7 +91,7 @@ function objectsNamed(sandbox: Sandbox, name: string) {
   return [...sandbox.advertisers, ...sandbox.events].filter((object) => nameOf(object) === name.toUpperCase());
 }
 
-/** Every object is there once and managed, and nothing is left to do. */
+/** Expects that every object exists once and is managed, and that nothing is left to do. */
 export async function expectEachOnce(stack: TestStack, sandbox: Sandbox, events: number, round: string): Promise<void> {
   const objects = [...sandbox.advertisers, ...sandbox.events];
   const names = objects.map(nameOf);

@@ -1,6 +1,6 @@
 import type { RefusalShape } from "../../provider/src/sandbox/index.js";
 
-/** Every way in which the platform refuses what was asked for. */
+/** Every form in which the platform refuses a request. */
 export const refusalShapes: readonly RefusalShape[] = [
   "success-false-200",
   "406-errors",

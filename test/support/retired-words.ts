@@ -1,11 +1,11 @@
-/** Words that were given up, with what is said instead; and the texts that are held to that. */
+/** Retired words with their replacements, and the texts that are checked for them. */
 import { globSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import ts from "typescript";
 
 const repository = resolve(import.meta.dirname, "../..");
 
-/** One name for one thing, and plain English at the first pass. A space stands for any white space. */
+/** One name for one thing, and plain English. A space matches any white space. */
 const RETIRED: readonly (readonly [retired: string, instead: string])[] = [
   // names
   ["fast[- ]mode", "checkpoints off"],
@@ -37,10 +37,10 @@ const PATTERNS = RETIRED.map(
   ([retired, instead]) => [new RegExp(`\\b(?:${retired.replaceAll(" ", "\\s+")})\\b`, "gi"), instead] as const,
 );
 
-/** What the code calls an action. */
+/** The name of an action in the code. */
 const NAMES_IN_CODE = /`let go`/g;
 
-/** @returns each retired word, with its line and what to say instead. */
+/** @returns each retired word with its line and what to say instead. */
 export function retiredIn(whole: string): string[] {
   const text = whole.replaceAll(NAMES_IN_CODE, "``");
   return PATTERNS.flatMap(([pattern, instead]) =>
@@ -52,7 +52,7 @@ export function retiredIn(whole: string): string[] {
 
 const lineAt = (text: string, index: number) => text.slice(0, index).split("\n").length;
 
-/** The same text with nothing but what `keep` takes of a program: white space stands in the place of the rest, so lines stay. */
+/** The program's text with white space in place of all that `keep` does not return, so that line numbers stay. */
 function only(text: string, keep: (kind: ts.SyntaxKind, text: string) => string): string {
   const scanner = ts.createScanner(ts.ScriptTarget.Latest, false, ts.LanguageVariant.Standard, text);
   const depths: number[] = [];
@@ -81,11 +81,11 @@ const TEXTS = [
   ts.SyntaxKind.TemplateTail,
 ];
 
-/** @param names literals that are names in the code, and no words for people. */
+/** @param names literals that are names in the code, not words for people. */
 export const textsOf = (program: string, names: readonly string[] = []) =>
   only(program, (kind, text) => (TEXTS.includes(kind) && !names.includes(text.slice(1, -1)) ? text : ""));
 
-/** Without the stars and slashes, so that a word may go on in the next line. */
+/** Comments without stars and slashes, so that a phrase may continue on the next line. */
 export const commentsOf = (program: string) =>
   only(program, (kind, text) =>
     COMMENTS.includes(kind)

@@ -1,5 +1,5 @@
 /**
- * The provider as one process of Pulumi has it, with the real client and its files on the disk, called as the engine does.
+ * The provider as in one process of Pulumi, with the real client and its files on the disk, called as the engine calls it.
  */
 import { join } from "node:path";
 import { expect } from "vitest";
@@ -12,11 +12,11 @@ import { createRuntime, type Runtime } from "../../provider/src/provider/service
 import { untilTestEnds } from "./until-test-ends.js";
 
 export interface RunOptions {
-  /** @default session.json in the folder; the journal stands beside it. */
+  /** The journal is beside it. @default session.json in the folder */
   readonly cookieFile?: string;
   readonly settings?: Readonly<Record<string, string>>;
   readonly environment?: Readonly<Record<string, string>>;
-  /** Takes something of the process's for something else. */
+  /** Replaces parts of the runtime. */
   readonly adapt?: (runtime: Runtime) => Runtime;
 }
 
@@ -52,9 +52,9 @@ export function newRun(
     );
   return {
     runtime,
-    /** Messages of the whole run, scrubbed, as often as they were said. */
+    /** Messages about the whole run, scrubbed, repetitions included. */
     said,
-    /** Messages at resources. */
+    /** Messages about single resources. */
     told,
     set: createSetProvider(
       conversionEventSet,
@@ -63,12 +63,12 @@ export function newRun(
     ),
     advertiser: providerOf(advertiser),
     event: providerOf(conversionEvent),
-    /** The process is gone as after a kill: its lock is free, its notes are there. */
+    /** Ends the process as a kill does: its lock is free, and its notes stay. */
     kill: () => {
       release();
       return real.abandon();
     },
-    /** The program has ended well, and so does the run. */
+    /** The program ended without an error, and the run ends cleanly. */
     closeNow: () => {
       release();
       const { run } = real;
@@ -81,7 +81,7 @@ export function newRun(
   };
 }
 
-/** What the engine is told of a create that fails. */
+/** The error that the engine gets of a create that fails. */
 export function failureOf(creating: Promise<unknown>): Promise<Error & { id?: string; properties?: unknown }> {
   return creating.then(
     () => expect.fail("it did not fail"),

@@ -1,4 +1,4 @@
-/** Runners of GitHub Actions and GitLab that run the whole job of examples/ci that applies. The commands of npm and Pulumi are stand-ins. */
+/** Runners of GitHub Actions and GitLab that run the whole applying job of examples/ci, with stand-ins for the commands of npm and Pulumi. */
 import { type SpawnSyncReturns, spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -7,21 +7,21 @@ import { type GitHub, type GitLab, ON_GITLAB, WORKFLOWS } from "./pipelines.js";
 
 /** What happens to one job. */
 export interface Fate {
-  /** How the command or action starts that fails. */
+  /** The beginning of the command or action that fails. */
   readonly fails?: string;
   /** Whether the job is cancelled in the middle of the `up`. */
   readonly isKilled?: boolean;
-  /** KEEP_KEY; "" where it is not set. */
+  /** KEEP_KEY; "" if it is not set. */
   readonly key?: string;
   readonly stack?: string;
-  /** Whether this is the run before, started again. */
+  /** Whether this is the previous run, started again. */
   readonly isRerun?: boolean;
 }
 
-/** Runs one job on a fresh disk. @returns the journal there at its end, in which each `up` has noted the number of its job. */
+/** Runs one job on a fresh disk. @returns the journal at its end, in which each `up` noted the number of its job. */
 export type Runner = (fate?: Fate) => readonly string[];
 
-/** In place of npm, npx and pulumi. */
+/** The stand-in for npm, npx and pulumi. */
 const COMMAND = `#!/bin/sh
 line="$(basename "$0") $*"
 case "$line" in "pulumi up"*) mkdir -p "$XDG_CACHE_HOME/pulumi-advertising"; echo "$JOB" >> "$XDG_CACHE_HOME/pulumi-advertising/journal" ;; esac
@@ -71,11 +71,11 @@ function journalIn(cache: string): string[] {
   return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
 }
 
-/** `${{ … }}` filled in; what is not known here is empty, as a secret that is not set. */
+/** Fills in `${{ … }}`; an unknown value is empty, as a secret that is not set. */
 const filledIn = (text: string, values: Environment): string =>
   text.replace(/\$\{\{ ([\w.]+) \}\}/g, (_, name: string) => values[name] ?? "");
 
-/** Whether a step runs. Each condition has to be one that this knows. */
+/** Whether a step runs. Fails for a condition that it does not know. */
 function isMet(condition: string, status: string, values: Environment): boolean {
   const terms = condition.split(" && ");
   const isOfAnyStatus = terms.includes("always()");
@@ -88,7 +88,7 @@ function isMet(condition: string, status: string, values: Environment): boolean 
   return (isOfAnyStatus || status === "success") && terms.every(holds);
 }
 
-/** A failed step skips those behind it, except for `always()`. A cache is found by the start of its key, newest first, and never overwritten. */
+/** A failed step skips those after it, except with `always()`. A cache is found by the start of its key, newest first, and never overwritten. */
 export function onGitHub({ jobs }: GitHub = WORKFLOWS["github.yml"] as GitHub): Runner {
   const commands = standIns();
   const caches = new Map<string, string>();
@@ -133,7 +133,7 @@ export function onGitHub({ jobs }: GitHub = WORKFLOWS["github.yml"] as GitHub): 
   };
 }
 
-/** `before_script` and `script` are one shell, `after_script` is another, which always runs. One cache of a key, overwritten in the end. */
+/** `before_script` and `script` share a shell; `after_script` has its own and always runs. A key has one cache, overwritten at the end. */
 export function onGitLab({ default: shared, apply }: GitLab = ON_GITLAB): Runner {
   const commands = standIns();
   const caches = new Map<string, string>();

@@ -1,4 +1,4 @@
-/** A sandbox, and clients that share a session file; what is wrong with that file, and what is seen of it. */
+/** A sandbox with clients that share a cookie file. */
 import { readdirSync, statSync } from "node:fs";
 import fsp from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -15,17 +15,17 @@ import { FakeClock } from "./clock.js";
 import { newFolder } from "./folder.js";
 import { useSandbox } from "./stack.js";
 
-/** A lock is waited for as long as its holder may take. */
+/** Settings with which a lock is waited for as long as its holder may take. */
 export const waitingAMinute = { maxWaitSeconds: 40, requestTimeoutSeconds: 20 };
 export const counts = ({ logins, creates }: Sandbox) => ({ logins, creates });
 export const modeOf = (path: string) => statSync(path).mode & 0o777;
 
-/** A sandbox, a place for a cookie file, and clients that share both; each as a process of its own would be. */
+/** A sandbox, a path for a cookie file, and clients that share both, each like a separate process. */
 export async function start(options: SandboxOptions = {}) {
   const sandbox = await useSandbox(options);
   const folder = newFolder();
   const file = join(folder, "session.json");
-  // Files have real times: so does the clock, at the start.
+  // Files have real times, so the clock starts at the real time too.
   const client = (more: TestClientOptions = {}) =>
     new TestClient(sandbox.url, { cookieFile: file, clock: new FakeClock(Date.now()), ...more });
   return { sandbox, folder, file, client };
@@ -39,11 +39,11 @@ export async function startWithSession(options: SandboxOptions = {}, more: TestC
   return started;
 }
 
-/** A run with all that belongs to it, and what its user gets to see. */
+/** A run with its parts, and the messages that its user sees. */
 export function userRun({ url, email, password }: Sandbox, cookieFile: string) {
   const config: Record<string, string> = { baseUrl: url, email, password, cookieFile };
   const begun = { kind: "send", sending: async () => undefined, ended: async () => undefined };
-  /** Without a journal, which would stand beside the file. */
+  /** Without a journal, which would be beside the cookie file. */
   const runtime = {
     ...createRuntime((key) => config[key], {}),
     journal: () => ({ begin: async () => begun, handOver: () => undefined }) as unknown as Journal,
@@ -62,10 +62,10 @@ export function userRun({ url, email, password }: Sandbox, cookieFile: string) {
   };
 }
 
-/** What stands in `folder` beside the cookie file. */
+/** The other files in the cookie file's folder. */
 export const beside = (file: string) => readdirSync(dirname(file)).filter((name) => name !== basename(file));
 
-/** Replaces functions of node:fs/promises until the test's end; `open` can thus also change the handles it gives. */
+/** Replaces functions of node:fs/promises until the test's end. A replaced `open` can also change the handles that it returns. */
 export const replaceInFs = (replacements: Partial<Record<keyof typeof fsp, unknown>>) => replaceIn(fsp, replacements);
 
 export function systemError(code: string, syscall: string): Error {

@@ -1,4 +1,4 @@
-/** A sandbox with a client, and what each create of a good session comes to. */
+/** A sandbox with a client, and a check of its creates. */
 import { expect } from "vitest";
 import type { Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { type Ending, messageOf, TestClient, type TestClientOptions } from "./client.js";
@@ -11,7 +11,7 @@ export async function start(options: SandboxOptions = {}, client: TestClientOpti
 
 export const counts = ({ logins, creates }: Sandbox) => ({ logins, creates });
 
-/** Each create's object lives exactly once, under the id that was reported. */
+/** Expects that each create's object exists exactly once, with the reported id. */
 export function expectEachOnce(sandbox: Sandbox, endings: readonly Ending[]): void {
   expect(endings.filter(({ kind }) => kind !== "created").map(messageOf)).toEqual([]);
   const ids = endings.map((ending) => ("id" in ending ? ending.id : ""));

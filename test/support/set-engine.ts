@@ -1,5 +1,5 @@
 /**
- * What Pulumi's engine does with one set, run after run: checks, compares, creates or updates, and saves what it is handed.
+ * What Pulumi's engine does with one set, run after run: it checks, compares, creates or updates, and saves what the provider returns.
  */
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { carriedBack } from "./carried.js";
@@ -12,30 +12,30 @@ interface Saved {
   id: string;
   inputs: Values;
   outputs: Values;
-  /** Why it is not whole; the engine asks for an update then, whatever differs. */
+  /** Why the set is incomplete. The engine then asks for an update, whatever differs. */
   initError?: string;
 }
 
 export interface SetResult {
-  /** What the engine shows of a failure. */
+  /** The failure as the engine prints it. */
   readonly error: string | undefined;
   readonly run: Run;
 }
 
 const PROVIDER = "exports.handler";
 
-/** As Pulumi's SDK sends it. */
+/** Values as Pulumi's SDK sends them. */
 const carried = (values: object) => JSON.parse(JSON.stringify(values)) as Values;
 
 export class SetEngine {
   state: Saved | undefined;
-  /** What else the program tells of the set. */
+  /** More of the program's briefing about the set. */
   declares: Values = {};
   readonly #sandbox: Sandbox;
   readonly #folder: string;
   readonly #name: string;
 
-  /** @param folder of the session's file and the journal. */
+  /** @param folder of the cookie file and the journal. */
   constructor(sandbox: Sandbox, folder: string, name = "funnel") {
     this.#sandbox = sandbox;
     this.#folder = folder;
@@ -62,7 +62,7 @@ export class SetEngine {
     return { error, run };
   }
 
-  /** A run that only looks. @returns what it tells. */
+  /** A preview. @returns its messages. */
   async preview(declared: Values, options?: RunOptions): Promise<string> {
     const run = this.newRun(options);
     const inputs = await this.#checked(run, declared, false);
@@ -71,7 +71,7 @@ export class SetEngine {
     return [...run.told.map(({ message }) => message), ...run.said].join("\n");
   }
 
-  /** A run that refreshes; if it fails, the state is as it was. */
+  /** A refresh. If it fails, the state stays as it was. */
   async refresh(options?: RunOptions): Promise<SetResult> {
     const run = this.newRun(options);
     let error: string | undefined;
@@ -87,7 +87,7 @@ export class SetEngine {
     return { error, run };
   }
 
-  /** A run that is killed when `when` resolves: the engine saves nothing of it. */
+  /** A run that is killed when `when` resolves, of which the engine saves nothing. */
   async upAndKill(declared: Values, when: Promise<unknown>, options?: RunOptions): Promise<void> {
     const run = this.newRun(options);
     const before = structuredClone(this.state);
@@ -95,11 +95,11 @@ export class SetEngine {
     await when;
     await run.kill();
     await applying;
-    await run.kill(); // with what it took up meanwhile, such as the journal's lock
+    await run.kill(); // also frees what it has taken meanwhile, such as the journal's lock
     this.state = before;
   }
 
-  /** What the engine asks of a run's provider, and saves. @returns the failure, as it is shown. */
+  /** Calls a run's provider as the engine does, and saves its results. @returns the failure as the engine prints it. */
   async apply(run: Run, declared: Values): Promise<string | undefined> {
     let inputs: Values = {};
     try {
@@ -142,7 +142,7 @@ export class SetEngine {
       carried({ ...declared, __identity: identity, __provider: PROVIDER }),
     );
     if (failures.length > 0) throw new Error(failures.map(({ reason }) => reason).join("\n"));
-    // Pulumi's provider process puts the reference in again.
+    // Pulumi's provider process puts its reference back in.
     return carriedBack({ ...inputs, __provider: PROVIDER });
   }
 }

@@ -1,5 +1,5 @@
 /**
- * A shop whose events are one set, whose runs are killed, and what its users do then.
+ * A shop whose events are one set and whose runs are killed, and what its users do then.
  */
 import { resolve } from "node:path";
 import { expect } from "vitest";
@@ -8,7 +8,7 @@ import { program, runProcess, type TestStack } from "./stack.js";
 
 const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
 
-/** The set `funnel` of `events` events `e0`, `e1`, …; ADOPT names ids that were found in the account, by key, and VALUE their value. */
+/** The set `funnel` with `events` events `e0`, `e1`, … ADOPT has ids that were found in the account, by key, and VALUE their value. */
 export const setShopOf = (events: number) =>
   program(`
 const adopt = JSON.parse(process.env.ADOPT ?? "{}");
@@ -27,7 +27,7 @@ async function setIn(stack: TestStack) {
   return { eventIds, unresolved };
 }
 
-/** What ordinary users do after a kill, until all is well: unlock, look, name what is there. @returns how many were unresolved. */
+/** Does what users do after a kill, until all is well: unlock, look, adopt what exists. @returns how many were unresolved. */
 export async function recoverSet(stack: TestStack, sandbox: Sandbox): Promise<number> {
   await stack.cancel();
   const first = await stack.up();
@@ -40,7 +40,7 @@ export async function recoverSet(stack: TestStack, sandbox: Sandbox): Promise<nu
     const found = sandbox.events.filter(({ event_name, id }) => event_name === key.toUpperCase() && !managed.has(id));
     expect(found.length, "at most one object of an unresolved event").toBeLessThanOrEqual(1);
     if (found[0] !== undefined) adopt[key] = found[0].id;
-    else await settleAsNotCreated(stack, key); // noted, and killed before it was sent
+    else await settleAsNotCreated(stack, key); // it was noted, but the run was killed before it was sent
   }
   stack.setEnvironment({ ADOPT: JSON.stringify(adopt) });
   const { code, output } = await stack.up();
@@ -55,7 +55,7 @@ async function settleAsNotCreated(stack: TestStack, key: string): Promise<void> 
   expect(output).toContain("Settled as not created");
 }
 
-/** Every event is there once and managed, and nothing is left to do. */
+/** Expects that every event exists once and is managed, and that nothing is left to do. */
 export async function expectEachOnceInSet(stack: TestStack, sandbox: Sandbox, events: number, round: string) {
   const names = sandbox.events.map(({ event_name }) => event_name);
   expect(new Set(names).size, `${round}: nothing twice`).toBe(names.length);

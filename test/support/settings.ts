@@ -1,7 +1,7 @@
 import type { SettingsReading } from "../../provider/src/settings/read-settings.js";
 import type { Settings } from "../../provider/src/settings/settings.js";
 
-/** Settings with which everything works, but for `more`. */
+/** Settings with which everything works, changed by `more`. */
 export function settingsOf(more: Partial<Settings> = {}): Settings {
   return {
     baseUrl: "https://platform.example",
@@ -21,7 +21,7 @@ export function settingsOf(more: Partial<Settings> = {}): Settings {
   };
 }
 
-/** They were read, and nothing is wrong with them. */
+/** A reading of them without problems. */
 export const READ: SettingsReading = {
   settings: settingsOf(),
   proxy: undefined,

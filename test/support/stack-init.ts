@@ -1,7 +1,7 @@
 /**
- * Runs `pulumi stack init` once before a project's tests. Each stack of the tests is a copy of what it wrote. The key that the engine
- * encrypts with comes from a server here, as a company's Vault: every single process of Pulumi would derive one from a passphrase again,
- * which takes it 0.4 s.
+ * Runs `pulumi stack init` once before a project's tests. Each stack of the tests is a copy of what it wrote. The engine's encryption key
+ * comes from a server here, like a company's Vault: with a passphrase, every process of Pulumi would derive the key again, which takes
+ * 0.4 s.
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -19,7 +19,7 @@ export const PASSPHRASE = "a passphrase for tests";
 export const PROJECT = "tiny";
 export const STACK = "dev";
 
-/** What the command writes, as texts: the backend's file of the stack, the backend's own, and the stack's settings. */
+/** The files that the command writes, as texts: the backend's file of the stack, the backend's own, and the stack's settings. */
 export interface InitialisedStack {
   readonly state: string;
   readonly backend: string;
@@ -29,18 +29,18 @@ export interface InitialisedStack {
 declare module "vitest" {
   export interface ProvidedContext {
     initialisedStack: InitialisedStack;
-    /** The address of what keeps the engine's key. */
+    /** The address of the server with the engine's key. */
     keyServer: string;
   }
 }
 
-/** A stack and its places. */
+/** A stack and its folders. */
 export interface StackPlaces {
   readonly project: string;
   readonly programFolder: string;
   /** Pulumi's home. */
   readonly home: string;
-  /** The folder of a `file://` backend of its own. */
+  /** The folder of its own `file://` backend. */
   readonly backend: string;
   readonly backendUrl: string;
 }
@@ -57,13 +57,13 @@ function write(path: string, text: string): void {
   writeFileSync(path, text);
 }
 
-/** Writes what the command would write, which selects the stack as well. */
+/** Writes what the command would write, and selects the stack as it does. */
 export function copyStack({ state, backend: ofBackend, settings }: InitialisedStack, places: StackPlaces): void {
   const { project, programFolder, backend } = places;
   write(stateFileIn(backend, project), state.replace(nameIn(PROJECT), nameIn(project)));
   write(backendFileIn(backend), ofBackend);
   const settingsFile = settingsFileIn(programFolder);
-  const hasSettings = existsSync(settingsFile) && readFileSync(settingsFile, "utf8").includes(settings); // of an earlier stack there
+  const hasSettings = existsSync(settingsFile) && readFileSync(settingsFile, "utf8").includes(settings); // from an earlier stack in this folder
   if (!hasSettings) appendFileSync(settingsFile, settings);
   selectStack(places);
 }
@@ -77,7 +77,7 @@ export function selectStack({ project, programFolder, home, backendUrl }: Omit<S
   );
 }
 
-/** What Pulumi asks of a Vault: to encrypt and to decrypt with its key. Nobody need keep this one secret. */
+/** The parts of a Vault that Pulumi uses: encrypting and decrypting with a key, which is not secret here. */
 async function startKeyServer() {
   const server = createServer(async (request, response) => {
     const { plaintext, ciphertext } = (await json(request)) as { plaintext?: string; ciphertext?: string };

@@ -1,5 +1,5 @@
 /**
- * Real Pulumi runs of tiny programs: a project in a folder of its own, with its own backend, home and cache.
+ * Real Pulumi runs of tiny programs: a project in its own folder, with its own backend, home and cache.
  */
 import { spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { keepCompiled } from "./keep-compiled.js";
 import { copyStack, PASSPHRASE, PROJECT, STACK, selectStack, stateFileIn } from "./stack-init.js";
 
 const repository = resolve(import.meta.dirname, "../..");
-/** Inside the repository, so that programs find the workspace's package as an installed one. */
+/** Inside the repository, so that programs find the workspace's package as if it was installed. */
 const workFolder = join(repository, ".pulumi-local", "test");
 
 /** A sandbox that ends with the test. */
@@ -38,29 +38,29 @@ export interface StateResource {
   readonly sourcePosition?: string;
 }
 
-/** What is read of a stack's state. */
+/** The parts of a stack's state that tests read. */
 interface Deployment {
   readonly resources?: readonly StateResource[];
   readonly pending_operations?: readonly { readonly type: string; readonly resource: StateResource }[];
 }
 
 export interface StackOptions {
-  /** The program. Its file's name decides how it is loaded. @default "index.js" (CommonJS) */
+  /** The program's file, whose name decides how it is loaded. @default "index.js" (CommonJS) */
   readonly file?: string;
   readonly sandbox?: Sandbox;
   readonly environment?: Record<string, string>;
   /** Lines of Pulumi.dev.yaml's `config`, such as `{ "advertising:authMode": "basic" }`. */
   readonly config?: Record<string, string>;
   readonly project?: string;
-  /** Shares cookie file and journal with other stacks. */
+  /** A cache folder, with cookie file and journal, to share with other stacks. */
   readonly cache?: string;
-  /** The folder of another stack's backend, for another machine of it. */
+  /** The folder of another stack's backend, to play another machine of it. */
   readonly backend?: string;
-  /** A project that exists, with its package.json and what that installed; a new one in the repository otherwise. */
+  /** An existing project with its dependencies installed. @default a new one in the repository */
   readonly programFolder?: string;
 }
 
-/** A stack that is not shared with any other test. */
+/** A stack for one test only. */
 export class TestStack {
   readonly folder: string;
   readonly cache: string;
@@ -120,12 +120,12 @@ export class TestStack {
     return this.#options.project ?? PROJECT;
   }
 
-  // Without files of attributes: written in place, they are empty where a kill meets them, and the stack can't be read.
+  // Without attribute files: these are written in place, so that a kill may leave them empty and the stack unreadable.
   get #backendUrl(): string {
     return `file://${this.#backend}?metadata=skip`;
   }
 
-  /** Whether its state is in files, which are read and written here without starting Pulumi: much faster. */
+  /** Whether its state is in files, which are read and written here directly, much faster than with Pulumi. */
   get #isInFiles(): boolean {
     return this.#environment.PULUMI_BACKEND_URL === this.#backendUrl;
   }
@@ -135,19 +135,19 @@ export class TestStack {
     return { project: this.#project, programFolder, home: join(this.folder, "home"), backendUrl: this.#backendUrl };
   }
 
-  /** Makes the stack `dev`, and selects it. */
+  /** Creates the stack `dev`, and selects it. */
   async init(): Promise<void> {
     if (this.#isInFiles) copyStack(inject("initialisedStack"), { ...this.#places, backend: this.#backend });
     else await this.#runWell("stack", "init", STACK);
   }
 
-  /** Selects the stack `dev`, which is there. */
+  /** Selects the stack `dev`, which exists. */
   async select(): Promise<void> {
     if (this.#isInFiles) selectStack(this.#places);
     else await this.#runWell("stack", "select", STACK);
   }
 
-  /** `pulumi cancel`: takes the lock of an interrupted run away. */
+  /** `pulumi cancel`: removes the lock of an interrupted run. */
   async cancel(): Promise<void> {
     if (this.#isInFiles) rmSync(join(this.#backend, ".pulumi", "locks"), { recursive: true, force: true });
     else await this.#runWell("cancel", "--yes");
@@ -189,7 +189,7 @@ export class TestStack {
   refresh = (...args: string[]) => this.run(["refresh", "--yes", "--skip-preview", ...args]);
   destroy = (...args: string[]) => this.run(["destroy", "--yes", "--skip-preview", ...args]);
 
-  /** The same stack as another machine has it, whose home and cache are its own. */
+  /** The same stack on another machine, with its own home and cache. */
   async onAnotherMachine(): Promise<TestStack> {
     const { cache: _own, ...options } = this.#options;
     const { PULUMI_BACKEND_URL = "" } = this.#environment;
@@ -221,7 +221,7 @@ export class TestStack {
     return JSON.stringify({ version: 3, deployment: checkpoint.latest ?? {} }, undefined, 2);
   }
 
-  /** The resources of our types in the state, by URN. */
+  /** This package's resources in the state, by URN. */
   async resources(): Promise<StateResource[]> {
     const { resources = [] } = await this.deployment();
     return resources
@@ -236,7 +236,7 @@ export class TestStack {
   }
 }
 
-/** A new stack `dev` of a program of its own; its folder goes with the test. */
+/** A new stack `dev` with its own program. Its folder is removed after the test. */
 export async function newStack(program: string, options: StackOptions = {}): Promise<TestStack> {
   const stack = new TestStack(program, options);
   onTestFinished(() => stack.remove());
@@ -246,13 +246,13 @@ export async function newStack(program: string, options: StackOptions = {}): Pro
 
 const PROXY_VARIABLE = /^(HTTPS?|NO|ALL)_PROXY$/i;
 
-/** This process's environment without what would reach a run: users' own settings, keys and proxies, and vitest's. */
+/** This process's environment without what would affect a run: the user's settings, keys and proxies, and vitest's. */
 export function inheritedEnvironment(): Record<string, string> {
   const isOthers = (name: string) => /^(ADVERTISING_|PULUMI_|VAULT_|VITEST)/.test(name) || PROXY_VARIABLE.test(name);
   return { ...inherited((name) => !isOthers(name)), NODE_OPTIONS: keepCompiled };
 }
 
-/** For package managers, which may have no other way out. */
+/** The user's proxies, for package managers, which may have no other way out. */
 export function inheritedProxies(): Record<string, string> {
   return inherited((name) => PROXY_VARIABLE.test(name));
 }
@@ -275,12 +275,12 @@ export function runProcess(
       stream.setEncoding("utf8").on("data", (text: string) => (output += text));
     child.once("error", reject);
     child.once("close", (code) => resolved({ code, output }));
-    child.stdin.on("error", () => undefined); // it may end without having read anything
+    child.stdin.on("error", () => undefined); // it may end without reading anything
     child.stdin.end(input);
   });
 }
 
-/** For programs whose types somebody else checks: `npm run check` those of the examples. */
+/** For programs whose types are checked elsewhere, as those of the examples by `npm run check`. */
 export const UNCHECKED = { PULUMI_NODEJS_TRANSPILE_ONLY: "true" };
 
 /** A CommonJS program: the package as `advertising`, Pulumi as `pulumi`. */
@@ -288,7 +288,7 @@ export function program(body: string): string {
   return `const pulumi = require("@pulumi/pulumi");\nconst advertising = require("pulumi-advertising");\n${body}\n`;
 }
 
-/** One advertiser `a` and `count` events `e0`, `e1`, … of it. */
+/** One advertiser `a` with `count` events `e0`, `e1`, … */
 export function eventsProgram(count: number, value = 1): string {
   return program(`
 const a = new advertising.Advertiser("a", { advertiserName: "A" });

@@ -1,9 +1,9 @@
-/** Resources as an exported stack holds them, in the shapes that `pulumi stack export` of engine 3.259 printed. */
+/** Resources as in an exported stack, in the form that `pulumi stack export` of engine 3.259 printed. */
 
 import { SECRET_SIGNATURE } from "../../provider/src/state/properties.js";
 import type { Resource } from "../../provider/src/tools/stack-export.js";
 
-/** What must never be shown. */
+/** A text that must never be shown. */
 export const CIPHERTEXT = "v1:c2VjcmV0:never-shown";
 export const encrypted = { [SECRET_SIGNATURE]: "1b47061264138c4ac30d75fd1eb44270", ciphertext: CIPHERTEXT };
 
@@ -21,7 +21,7 @@ export function storedAdvertiser(name: string, id: number | string, advertiserNa
   return stored("Advertiser", name, String(id), { advertiserName, advertiserId: id }, rest);
 }
 
-/** As the rules complete it. */
+/** An event's arguments, completed by the rules. */
 export const EVENT = {
   value: 1,
   countUnique: false,
@@ -40,12 +40,12 @@ export function storedSet(name: string, outputs: object, rest: object = {}) {
   return stored("ConversionEventSet", name, "set-x", { advertiserId: 1, defaults, events: {}, ...outputs }, rest);
 }
 
-/** What `pulumi stack export` prints of them. */
+/** What `pulumi stack export` prints for these resources. */
 export function exportOf(resources: readonly Resource[], time = "2026-03-02T10:00:00Z"): string {
   return JSON.stringify({ version: 3, deployment: { manifest: { time }, resources } });
 }
 
-/** The resource's create has an unknown outcome. */
+/** The outputs of a resource whose create has an unknown outcome. */
 export const UNRESOLVED_OUTPUT = {
   unresolved: { since: "2026-03-01T09:00:00.000Z", what: "It was sent, and the connection ended." },
 };

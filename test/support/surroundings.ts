@@ -1,4 +1,4 @@
-/** What a part of the client is made with, where it is tried without the others: nothing is sent, and nothing said, but for `more`. */
+/** The surroundings for a part of the client that is tested alone: nothing is sent or printed, unless `more` says otherwise. */
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import { Secrets } from "../../provider/src/base/secrets.js";

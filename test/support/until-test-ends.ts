@@ -4,9 +4,9 @@ const due = new Set<() => unknown>();
 let isRegistered = false;
 
 /**
- * Has `end` called when the test ends.
- * @returns calls it off, and lets go of all that it holds: a test of thousands of clients must not keep them. For that
- *   vitest is asked once a test, since it keeps the stack of each time, and with it whatever stands there.
+ * Calls `end` when the test ends.
+ * @returns a function that cancels it and releases what `end` refers to, so that a test with thousands of clients does not keep
+ *   them all. vitest is asked only once a test, because it keeps the call stack of each time and all that this refers to.
  */
 export function untilTestEnds(end: () => unknown): () => void {
   due.add(end);

@@ -1,14 +1,14 @@
 /**
- * The violations of the nine rules that were once seen where features meet (docs/guarantees.md has the rules), each as a change of a line that
- * puts it back. `test/model/violations.test.ts` has the model of a whole stack find them.
+ * Violations of the nine rules of docs/guarantees.md that were once seen where features meet, each as a change of a line that puts it
+ * back. `test/model/violations.test.ts` checks that the model of a whole stack finds them.
  */
 import type { Mutation } from "./mutation.js";
 
 export interface Violation extends Mutation {
   readonly rule: string;
-  /** What the product does then. */
+  /** What the product does with the change. */
   readonly what: string;
-  /** Tried by `npm test` too. @default false */
+  /** `npm test` tries it too. @default false */
   readonly isQuick?: boolean;
 }
 
@@ -34,7 +34,7 @@ const rows: Row[] = [
   ],
   [
     "R1",
-    "a 410 that speaks of something else: gone",
+    "a 410 about something else: gone",
     EVIDENCE,
     "return recordsIn(answer.data, noun).length === 0 && spoken(answer).every((each) => isWord(each, answer, noun));",
     "return recordsIn(answer.data, noun).length === 0;",
@@ -85,7 +85,7 @@ const rows: Row[] = [
   ["R1", "`Could not load object 1003 to delete` is not understood", EVIDENCE, "( to (delete|update|load|read))?", ""],
   [
     "R1",
-    "just created and not found: gone",
+    "created a short time ago and not found: gone",
     "decision/decide.ts",
     "createdMs + (operations?.createdVisibleAfterSeconds ?? 0) * 1000",
     "createdMs",
@@ -113,14 +113,14 @@ const rows: Row[] = [
   ],
   [
     "R2",
-    "what another resource manages is adopted",
+    "an object that another resource manages is adopted",
     HOLDERS,
     "isCertain(holder) || this.isDeclared(holder.by));",
     "isCertain(holder) && this.isDeclared(holder.how));",
   ],
   [
     "R2",
-    "what a search finds is taken over, whoever has it",
+    "an object that a search finds is taken over, even if another resource has it",
     "provider/create.ts",
     "if (owner === undefined) id = finding.id;",
     `if (owner !== "") id = finding.id;`,
@@ -134,7 +134,7 @@ const rows: Row[] = [
   ],
   [
     "R3",
-    "a command imports what it exported, without a second look",
+    "a command imports without exporting a second time",
     "tools/change-stack.ts",
     "if (now === text) return",
     `if (now !== "") return`,
@@ -162,57 +162,57 @@ const rows: Row[] = [
   ],
   [
     "R4",
-    "an adoption settles a create of the same name, of whichever advertiser",
+    "an adoption settles a create with the same name of any advertiser",
     "decision/changes.ts",
     " &&\n    Object.entries(sent.facts ?? {}).every(([property, then]) => agrees(property, then))",
     "",
   ],
   [
     "R4",
-    "an adoption of quite another object settles a create",
+    "an adoption of a different object settles a create",
     "decision/changes.ts",
     "return !isPlain(now) ||",
     "return isPlain(then) || !isPlain(now) ||",
   ],
   [
     "R5",
-    "the engine's delete is sent, whoever else has the object",
+    "the engine's delete is sent even if another resource has the object",
     "provider/holding.ts",
     "if (mayBeNamed || isNamed || run.holders.goesOn(kind.name, id)) {",
     "if (mayBeNamed) {",
   ],
   [
     "R5",
-    "a set deletes what is retained",
+    "a set deletes objects with retainOnDelete",
     "provider/set-run.ts",
     "const isDeleting = inputs[DELETES] === true;",
     "const isDeleting = inputs[DELETES] !== false;",
   ],
-  ["R6", "not found is not made, at once", "provider/search.ts", " && runtime.clock.wallMs() >= dueMs", ""],
+  ["R6", "not found counts as not made at once", "provider/search.ts", " && runtime.clock.wallMs() >= dueMs", ""],
   [
     "R6",
-    "not made is counted from the engine's note, before the waits",
+    "the time for not made starts at the engine's note, before the waits",
     "state/create-record.ts",
     "return isEarliest === true || Number.isNaN(sentMs) ? nowMs : sentMs;",
     "return Number.isNaN(sentMs) ? nowMs : sentMs;",
   ],
   [
     "R7",
-    "of several records one mark is looked for",
+    "only one of several records' marks is searched for",
     "tools/pending-search.ts",
     "recordsOf(create).map((record) => look",
     "recordsOf(create).slice(0, 1).map((record) => look",
   ],
   [
     "R7",
-    "several records of one resource are several resources",
+    "several records of one resource count as several resources",
     "tools/pending-facts.ts",
     "Map.groupBy(left, ({ urn }) => urn).values()",
     "Map.groupBy(left, (each) => each).values()",
   ],
   [
     "R8",
-    "a preview takes the id of an advertiser that is updated for unknown",
+    "in a preview the id of an updated advertiser counts as unknown",
     "provider/run.ts",
     "return known.length === 0 ? given :",
     "return known.length < 9 ? given :",
@@ -224,17 +224,17 @@ const rows: Row[] = [
     `\`\${kind.name} \${textOf(values)}\``,
     `\`\${kind.name} \${platformName}\``,
   ],
-  ["R9", "what is removed is not said", "program/batch.ts", "...removalWarnings(unused, becomes),", ""],
+  ["R9", "a removed object is not reported", "program/batch.ts", "...removalWarnings(unused, becomes),", ""],
   [
     "R9",
-    "what a program that has failed did not reach is forgotten",
+    "objects that a failed program did not declare are forgotten",
     "provider/services.ts",
     "const isWhole = learnLater() && run.isWhole && !run.hasFailed;",
     "const isWhole = run.isWhole && !run.hasFailed;",
   ],
   [
     "R9",
-    "what the engine refused to remove is forgotten",
+    "objects that the engine refused to remove are forgotten",
     "store/inventory.ts",
     "const isOver = decisive.every(",
     "const isOver = decisive.slice(0, 0).every(",

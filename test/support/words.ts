@@ -1,4 +1,4 @@
-/** What is told of an answer to the create of an event. */
+/** The words that are quoted from an answer to an event's create. */
 import { wordsOf } from "../../provider/src/client/words.js";
 import { answer } from "./answers.js";
 

@@ -1,13 +1,13 @@
 /**
- * A world's disk: a real one, whose calls are carried out at once, also those that promise it. The thread pool of a busy machine ends
- * them in another order than that of a quiet one, and a life must replay exactly. A process can be killed at each change of a file, and
+ * A world's disk: a real one with all calls carried out synchronously, also those that return promises. A busy machine's thread pool ends
+ * calls in a different order from a quiet one's, and a life must replay exactly. A process can be killed at each change of a file, and
  * changes nothing after that.
  */
 import fs from "node:fs";
 import type { Disk, OpenFile } from "../../../provider/src/files/disk.js";
 import { processNow } from "./wire.js";
 
-/** Has the process that asks be killed there, if it is to be. @throws Error where it is dead, before or by then. */
+/** Kills the calling process before or after the change, if it is to die there. @throws Error if it is dead. */
 function changes<A extends unknown[], R>(work: (...args: A) => R): (...args: A) => R {
   return (...args) => {
     const asking = processNow();

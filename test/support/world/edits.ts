@@ -1,4 +1,4 @@
-/** Changes that people make to a program. Each is some numbers, read against the program as it is then. */
+/** Changes that people make to a program. Each is given as a few numbers, whose meaning depends on the program at that time. */
 import { labelOf, memberLabel, memberOf } from "../../../provider/src/state/index.js";
 import { FIRST_ID } from "./platform.js";
 import type { Catalog, Entry, Resource, Row } from "./program.js";
@@ -49,7 +49,7 @@ function ordered(program: ReadonlyMap<string, Resource>) {
 const ofType = (world: World, type: Resource["type"]) =>
   [...world.program.values()].filter((each) => each.type === type);
 
-/** An advertiser that the program declares, now at the latest. */
+/** An advertiser of the program, which is declared now if there is none. */
 function someAdvertiser(world: World, numbers: Numbers): string {
   const [known] = [numbers.pick(ofType(world, "Advertiser"))];
   if (known !== undefined) return known.name;
@@ -57,7 +57,7 @@ function someAdvertiser(world: World, numbers: Numbers): string {
   return "a1";
 }
 
-/** The engine takes no resource under a name that another one had before, as its alias says. */
+/** Names that no resource has, or had by its aliases: the engine refuses a resource with another one's former name. */
 const unused = (world: World, type: Resource["type"], names: readonly string[]) => {
   const former = new Set(ofType(world, type).flatMap(({ aliases = [] }) => aliases));
   return names.filter((name) => !world.program.has(`${type} ${name}`) && !former.has(name));
@@ -68,7 +68,7 @@ const entryOf = (numbers: Numbers): Entry => ({
   value: Math.floor(numbers.one * 3),
 });
 
-/** The id that the state holds of a resource, or of a set's member. */
+/** The id of a resource, or of a set's member, in the state. */
 function heldId(world: World, label: string): string | undefined {
   return heldIn(world.backend).find((each) => each.label === label && each.resource.delete !== true)?.id;
 }
@@ -144,13 +144,13 @@ const renamed =
     put(world, { ...resource, name: now, aliases: hasAlias ? [...aliases, name] : undefined });
   };
 
-/** Where the state has something under the new name, the engine goes on with that, alias or not. */
+/** The engine goes on with a resource of the state under the new name, with or without an alias. */
 function isInState(world: World, type: Resource["type"], name: string): boolean {
   const urn = urnOfResource({ type, name });
   return world.backend.resources.some((each) => each.urn === urn);
 }
 
-/** A single event becomes a set's member, or the other way round; with `existingId`, or without. */
+/** A single event becomes a set's member, or the other way round, with or without `existingId`. */
 const moved =
   (adopts: boolean): Edit =>
   (world, numbers) => {
@@ -190,13 +190,13 @@ const moved =
     );
   };
 
-/** Another client's event is taken over; or an id that is somebody's already, or nobody's. */
+/** Adopts another client's event, or an id that another resource has, or an id without an object. */
 const adopted: Edit = (world, numbers) => {
   const [advertiser] = world.platform.objectsOf("advertiser").keys();
   const name = numbers.pick(unused(world, "ConversionEvent", NAMES));
   if (advertiser === undefined || name === undefined) return;
   const { eventName, value } = entryOf(numbers);
-  // Without a way to read, a person who names what is not there can't be told.
+  // Without a known read, no message can say that an adopted object does not exist.
   const other = String(FIRST_ID + Math.floor(numbers.one * 8));
   const isForeign = numbers.one < 0.5 || !(world.operations.read || world.platform.isLive("event", other));
   const id = isForeign
@@ -212,7 +212,7 @@ const adopted: Edit = (world, numbers) => {
   });
 };
 
-/** Another client's advertiser is taken over. */
+/** Adopts another client's advertiser. */
 const adoptedAdvertiser: Edit = (world, numbers) => {
   const [name] = unused(world, "Advertiser", ADVERTISERS);
   if (name === undefined) return;
@@ -221,7 +221,7 @@ const adoptedAdvertiser: Edit = (world, numbers) => {
   put(world, { type: "Advertiser", name, platformName, existingId });
 };
 
-/** What an unresolved create has made is named, as the message says. */
+/** Adopts the object that an unresolved create made, as the message says. */
 const adoptedAfterALook: Edit = (world, numbers) => {
   const open = new Set(world.unresolvedInState().map(({ label }) => label));
   const those = [...world.program.values()].flatMap((resource) => {
@@ -321,7 +321,7 @@ const labelOfRow = ({ catalog: { name, sets }, row: { advertiser, key } }: Place
     ? `events[${JSON.stringify(key)}] of ConversionEventSet "${name}/${advertiser}"`
     : `ConversionEvent "${name}/${advertiser}/${key}"`;
 
-/** An event goes into a catalog, out of one, or from one to the other; with `existingId`, or without. */
+/** Moves an event into a catalog, out of one, or from one to the other, with or without `existingId`. */
 const movedByRow =
   (adopts: boolean): Edit =>
   (world, numbers) => {
@@ -329,7 +329,7 @@ const movedByRow =
     const set = numbers.pick(ofType(world, "ConversionEventSet"));
     const found = numbers.pick(rowsOf(world));
     const adopting = (id: string | undefined) => (adopts && id !== undefined ? { existingId: id } : {});
-    /** The advertiser that it has on the platform. */
+    /** The advertiser of an event on the platform. */
     const advertiserOf = (id: string | undefined, otherwise: string) =>
       String(world.platform.objectsOf("event").get(Number(id))?.advertiser_id ?? otherwise);
     const how = numbers.one;
@@ -417,7 +417,7 @@ const EDITS: readonly Edit[] = [
   movedByRow(false),
 ];
 
-/** More names, for what scenes add to whatever is there. */
+/** More names, for resources that scenes add. */
 const MORE_NAMES = [...NAMES, "e6", "e7", "e8", "e9"];
 const MORE_SETS = [...SETS, "s4", "s5"];
 const MORE_ADVERTISERS = [...ADVERTISERS, "a3", "a4"];
@@ -441,7 +441,7 @@ const newSet: Edit = (world, numbers) => {
   put(world, { type: "ConversionEventSet", name, advertiser: someAdvertiser(world, numbers), events });
 };
 
-/** The resource that was added last, or its last event. */
+/** Changes the resource that was added last, or its last event. */
 const changesTheNew: Edit = (world, numbers) => {
   const of = numbers.one < 0.5 ? ofType(world, "ConversionEvent") : ofType(world, "ConversionEventSet");
   const resource = of.at(-1) ?? [...world.program.values()].findLast(({ type }) => type !== "Advertiser");
@@ -452,7 +452,7 @@ const changesTheNew: Edit = (world, numbers) => {
   put(world, { ...resource, events: Object.fromEntries(changed) });
 };
 
-/** A set whose members the state has. */
+/** A set that has members in the state. */
 const heldSet = (world: World) =>
   ofType(world, "ConversionEventSet").findLast(({ name, events = {} }) =>
     Object.keys(events).some((key) => heldId(world, memberLabel(labelOf("ConversionEventSet", name), key))),
@@ -483,7 +483,7 @@ const handsOn: Edit = (world) => {
   );
 };
 
-/** An object of the other kind has the id that an interrupted run has noted. */
+/** Adopts an object of the other kind with the id that an interrupted run noted. */
 const adoptsEqualId: Edit = (world, numbers) => {
   const noted = numbers.pick(world.notedIds());
   if (noted === undefined) return;
@@ -509,7 +509,7 @@ const adoptsEqualId: Edit = (world, numbers) => {
   });
 };
 
-/** What is unresolved has another name from now on, and something adopts another advertiser's event that is called the same. */
+/** Renames an unresolved resource, and adopts another advertiser's event with the same platform name. */
 const adoptsNamesake: Edit = (world, numbers) => {
   const open = world.openLabels();
   const [name, other] = fresh(world, "ConversionEvent", MORE_NAMES);
@@ -551,7 +551,7 @@ const adoptsNamesake: Edit = (world, numbers) => {
   }
 };
 
-/** What is unresolved is declared as quite another object, which is live. */
+/** Declares an unresolved resource with existingId and the arguments of a different, live object. */
 const adoptsAnother: Edit = (world, numbers) => {
   const open = world.openLabels();
   const declared = [...world.program.values()].flatMap((resource) => {
@@ -572,7 +572,7 @@ const adoptsAnother: Edit = (world, numbers) => {
   else put(world, { ...resource, events: { ...resource.events, [key]: { eventName, value, existingId } } });
 };
 
-/** An unresolved event of a set moves to another key, or out of the set, with the id that people have found in the account. */
+/** Moves an unresolved event of a set to another key, or out of the set, with the id that was found in the account. */
 const adoptsElsewhere: Edit = (world, numbers) => {
   const open = world.openLabels();
   const [name] = fresh(world, "ConversionEvent", MORE_NAMES);
@@ -583,7 +583,7 @@ const adoptsElsewhere: Edit = (world, numbers) => {
     const [key, entry] = found;
     const { [key]: _, ...events } = set.events ?? {};
     const made = world.truthAbout(memberOf(urnOfResource(set), key));
-    // Without a way to read, a person who names what is not there can't be told.
+    // Without a known read, no message can say that an adopted object does not exist.
     const existingId = world.operations.read && numbers.one < 0.6 ? "9999" : made;
     if (existingId === undefined) return;
     const { eventName, value } = entry;
@@ -617,7 +617,7 @@ const NAMED: Readonly<Record<string, Edit>> = {
   "renames an advertiser": renamesAdvertiser,
 };
 
-/** What chooses an edit, and what it is read with: a name and numbers, or numbers alone. */
+/** An edit as data: its name and numbers, or only numbers, the first of which choose it. */
 export type EditText = readonly (number | string)[];
 
 export function runEdit(world: World, given: EditText): void {

@@ -1,7 +1,7 @@
 /**
  * What Pulumi's engine does with a stack, run after run: it checks and compares one resource after the other, creates before it deletes,
- * saves before and after each step, and goes on from what is saved. `test/engine/stand-in.test.ts` plays the same programs through the
- * real one, and expects the same calls and the same states. Nothing of the provider's is copied here.
+ * saves before and after each step, and goes on from what is saved. `test/engine/stand-in.test.ts` plays the same programs with the real
+ * engine, and expects the same calls and states. None of the provider's logic is copied here.
  */
 
 import { typeTokenOf } from "../../../provider/src/kinds/index.js";
@@ -25,18 +25,18 @@ export interface Saved {
   readonly protect?: boolean;
   readonly initErrors?: readonly string[];
   readonly dependencies?: readonly string[];
-  /** In an operation: the URNs that it may have had before. */
+  /** In an operation: possible former URNs. */
   readonly aliases?: readonly string[];
   readonly custom: true;
 }
 
 interface Operation {
   readonly type: "creating" | "updating" | "deleting";
-  /** Of a create or an update: without its id and outputs. */
+  /** For a create or an update without id and outputs. */
   readonly resource: Omit<Saved, "outputs"> & { readonly outputs?: Values };
 }
 
-/** What a backend keeps, as `pulumi stack export` prints it. */
+/** A stack's state, as `pulumi stack export` prints it. */
 export interface Deployment {
   readonly manifest: { readonly time: string };
   readonly resources: readonly Saved[];
@@ -61,35 +61,35 @@ export type Op = "same" | "create" | "update" | "replace" | "delete";
 
 export interface RunOptions {
   readonly faces: Faces;
-  /** Called with what is saved; throws where the run dies. */
+  /** Called with each state that is saved; throws when the run dies. */
   readonly save: (deployment: Deployment) => void;
   readonly now: () => string;
-  /** Without it the state is saved at the end alone. */
+  /** If false, the state is saved only at the end. */
   readonly checkpoints: boolean;
   readonly isPreview?: boolean;
-  /** Keys of the program's resources, in a refresh and a destroy URNs; absent for all. */
+  /** Keys of the program's resources, or URNs in a refresh and a destroy; absent for all. */
   readonly targets?: ReadonlySet<string> | undefined;
-  /** The program fails half way: what it declares is all that it has come to. */
+  /** The program fails half way, after it has declared these resources. */
   readonly isBroken?: boolean;
-  /** With what depends on them. */
+  /** Includes what depends on the targets. */
   readonly targetDependents?: boolean;
-  /** Steps of several resources at once; otherwise one resource after the other. */
+  /** Whether steps of several resources run at once. */
   readonly concurrent?: boolean;
-  /** It asks again for what has failed, once, as its error hooks do. */
+  /** Whether it repeats each failed call once, as error hooks do. */
   readonly asksAgain?: boolean;
 }
 
 export interface Ended {
   readonly errors: readonly string[];
-  /** What was done, or would be, by URN. */
+  /** The operations that were done, or would be, by URN. */
   readonly ops: ReadonlyMap<string, Op>;
-  /** In the order of the engine. */
+  /** In the engine's order. */
   readonly steps: readonly Step[];
-  /** The state as it is to be saved at last. */
+  /** The state to save at the end. */
   readonly deployment: Deployment;
 }
 
-/** As it comes through the engine, which sorts names. */
+/** Values as the engine passes them on, with sorted names. */
 const carried = (values: object | undefined) => JSON.parse(JSON.stringify(values ?? {}), inOrder) as Values;
 
 function inOrder(_name: string, value: unknown): unknown {
@@ -97,7 +97,7 @@ function inOrder(_name: string, value: unknown): unknown {
   return isPlain ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value;
 }
 
-/** What has its reference to the provider put in again by Pulumi's provider process. */
+/** Adds the reference to the provider, as Pulumi's provider process does. */
 const withProvider = (values: object | undefined, of: Values) =>
   carried({ ...carriedBack(values), [PROVIDER]: of[PROVIDER] });
 
@@ -110,7 +110,7 @@ class Work {
   readonly reached = new Set<string>();
   readonly #options: RunOptions;
   readonly #renamed = new Map<string, string>();
-  /** What this run has written stands before what it has not. */
+  /** Resources that this run has written come before the others. */
   resources: Saved[];
   #written = 0;
   #pending: Operation[];
@@ -119,7 +119,7 @@ class Work {
   constructor(before: Deployment, options: RunOptions) {
     this.#options = options;
     this.resources = [...before.resources];
-    // The engine keeps what was being created until it is told to clear it.
+    // The engine keeps pending creates until a command clears them.
     this.#pending = (before.pending_operations ?? []).filter(({ type }) => type === "creating");
   }
 
@@ -157,17 +157,17 @@ class Work {
     if (place < this.#written) this.#written--;
   }
 
-  /** Writes it at its place. */
+  /** Replaces a resource in its place. */
   alter(resource: Saved, now: Saved): void {
     this.resources = this.resources.map((each) => (each === resource ? now : each));
   }
 
-  /** After a failure nothing more is begun. */
+  /** Whether a failure prevents further steps. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Does one step, with its operation saved before and its result after. */
+  /** Runs one step: its operation is saved before, and its result after. */
   async step(operation: Operation, work: () => Promise<void>): Promise<void> {
     this.#pending.unshift(operation);
     this.save();
@@ -181,14 +181,14 @@ class Work {
     }
   }
 
-  /** @param isLast whether nothing is begun after it. */
+  /** @param isLast whether no further step may begin. */
   fail(error: unknown, isLast = true): void {
     this.errors.push((error as Error).message);
     this.#isOver ||= isLast;
   }
 }
 
-/** A run whose program registers nothing: what is saved is the state without what was being changed or deleted. */
+/** A run whose program registers nothing: it saves the state without pending updates and deletes. */
 export function refused(before: Deployment, errors: readonly string[], options: RunOptions): Ended {
   return { ...new Work(before, options).ended, errors };
 }
@@ -210,7 +210,7 @@ export async function up(before: Deployment, program: Program, said: Said, optio
     return urns.map((urn) => before.resources.find((each) => each.urn === urn && each.delete !== true)).find(Boolean);
   };
 
-  /** What is no target is as it was, after what it depends on. */
+  /** Keeps a resource that is not a target as it was, after those that it depends on. */
   const untouched = (old: Saved): void => {
     work.reached.add(old.urn);
     for (const urn of old.dependencies ?? []) {
@@ -220,7 +220,7 @@ export async function up(before: Deployment, program: Program, said: Said, optio
     work.put(old, { ...old });
   };
 
-  /** Checks and compares. @returns what is left to do; none where it fails. */
+  /** Checks and compares. @returns the step to do, if any; none after a failure. */
   const generated = async (resource: Resource): Promise<(() => Promise<void>) | undefined> => {
     const { type, name } = resource;
     const urn = urnOfResource(resource);
@@ -270,7 +270,7 @@ export async function up(before: Deployment, program: Program, said: Said, optio
       if (isPreview) noteId(undefined);
       const next = { ...base, inputs };
       const take = (now: Saved) => {
-        // What `deleteBeforeReplace` has taken out, or a person's answer, is not there to be removed.
+        // An object that `deleteBeforeReplace` or a person's answer removed does not have to be deleted.
         if (old?.pendingReplacement === true) return work.put(old, now);
         if (old !== undefined) work.alter(old, { ...old, delete: true });
         work.put(undefined, now);
@@ -301,7 +301,7 @@ export async function up(before: Deployment, program: Program, said: Said, optio
             noteId(outs);
           } catch (error) {
             const failed = partial(error);
-            // The inputs that the object does not have are not saved.
+            // New inputs that the object does not have are not saved.
             if (failed !== undefined) work.put(from, { ...base, inputs: from.inputs, ...failed, id });
             throw error;
           }
@@ -310,7 +310,7 @@ export async function up(before: Deployment, program: Program, said: Said, optio
 
     const inputs = await check(old?.inputs ?? {});
     if (inputs === undefined) return undefined;
-    // Outside of a preview its check has failed, since the owner's id is missing.
+    // Outside of a preview its check has failed, because the owner's id is missing.
     if (skipped.has(ownerUrn ?? "")) work.fail(new Error(`${urn} needs ${owner}, which is new and no target`), false);
     if (old === undefined || old.pendingReplacement === true) return created("create", inputs);
     const { id = "", outputs } = old;
@@ -370,7 +370,7 @@ export async function up(before: Deployment, program: Program, said: Said, optio
   return work.ended;
 }
 
-/** At the end of an `up`: what was replaced, and what the program has not registered, as far as it is among the targets. */
+/** At the end of an `up`, deletes replaced objects and those that the program has not registered, if they are targets. */
 async function deleteUnreached(
   work: Work,
   { resources }: Deployment,
@@ -391,7 +391,7 @@ async function deleteUnreached(
   await deleteThose(work, condemned, options);
 }
 
-/** Would each be replaced with the target that it depends on? */
+/** Asks whether each would be replaced with the target that it depends on. */
 async function askDependents(
   resources: readonly Saved[],
   targets: ReadonlySet<string> | undefined,
@@ -409,21 +409,21 @@ function urnOfKey(key: string): string {
   return urnOfResource({ type, name });
 }
 
-/** What is saved of an unchanged resource is written only where something of it is different. */
+/** Whether an unchanged resource is written, because what is saved of it differs. */
 function differ(old: Saved, now: Saved): boolean {
   const textOf = ({ urn, retainOnDelete = false, protect = false, inputs, dependencies = [] }: Saved) =>
     JSON.stringify([urn, retainOnDelete, protect, Object.entries(inputs).toSorted(), dependencies.toSorted()]);
   return textOf(old) !== textOf(now);
 }
 
-/** The URNs of these and of all that depends on them. */
+/** These URNs, and those of all resources that depend on them. */
 function withDependents(resources: readonly Saved[], urns: ReadonlySet<string>): ReadonlySet<string> {
   const all = new Set(urns);
   for (const { urn, dependencies = [] } of resources) if (dependencies.some((each) => all.has(each))) all.add(urn);
   return all;
 }
 
-/** What depends on others first; what nothing depends on is deleted together. */
+/** Deletes dependent resources first; those that do not depend on each other are deleted at the same time. */
 async function deleteThose(work: Work, gone: readonly Saved[], options: RunOptions): Promise<void> {
   const all = [...work.resources];
   const neededBy = (one: Saved) =>
@@ -474,7 +474,7 @@ export async function destroy(before: Deployment, options: RunOptions): Promise<
   return work.ended;
 }
 
-/** Reads each resource, also what is to be deleted, and compares what it found with the arguments; saves at the end. */
+/** Reads each resource, also those to delete, compares the result with the arguments, and saves at the end. */
 export async function refresh(before: Deployment, options: RunOptions): Promise<Ended> {
   const work = new Work(before, options);
   const readOne = async (resource: Saved) => {
@@ -502,7 +502,7 @@ export async function refresh(before: Deployment, options: RunOptions): Promise<
   return work.ended;
 }
 
-/** What is saved beside an error. */
+/** What an error gives the engine to save. */
 function partial(error: unknown): Pick<Saved, "id" | "outputs" | "initErrors"> | undefined {
   const { id, properties, reasons } = error as Error & { id?: string; properties?: Values; reasons?: string[] };
   if (id === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Random lives of a stack: a program that changes, runs that fail and are killed, disks that are lost, other clients, and people who answer.
- * A life is data, so that it replays exactly, and can be played with steps left out.
+ * Random lives of a stack: a changing program, runs that fail and are killed, disks that are lost, other clients, and people who answer. A
+ * life is data, so that it replays exactly, and can be played with steps left out.
  */
 import { seededRandom } from "../random.js";
 import { type EditText, runEdit } from "./edits.js";
@@ -22,7 +22,7 @@ export type Step =
       readonly target?: number;
       /** The program fails half way. */
       readonly isBroken?: boolean;
-      /** How `pending` is asked before it, where an interrupted run's notes are elsewhere. */
+      /** How `pending` is used before it, if an interrupted run's notes are elsewhere. */
       readonly asks?: "search" | undefined;
     }
   | {
@@ -36,12 +36,12 @@ export type Step =
       readonly do: "answer";
       readonly machine: number;
       /**
-       * `both`: two people at once. `while up`: a search, and beside it a run. `of another`: with the id of another create's object.
+       * `both`: two people at once. `while up`: a search and a run at once. `of another`: with the id of another create's object.
        * `beside up`: a run elsewhere begins and ends during a search. `within`: a second answer comes before the first one's import.
        */
       readonly how: "truly" | "wrongly" | "search" | "both" | "while up" | "of another" | "beside up" | "within";
       readonly pick: number;
-      /** Of an answer that is true, and of a search. */
+      /** For a true answer and for a search. */
       readonly kill?: Kill;
     }
   /** A wrong answer is taken back. */
@@ -97,7 +97,7 @@ const OTHER_BREAKS: Break[] = [
   "no path",
 ];
 
-/** What is asked in an `up`. */
+/** The operations of an `up`. */
 const OF_AN_UP: Fault["on"][] = ["advertiser", "event", "event", "event", "read", "update", "delete", "search"];
 
 const ANSWERS = ["truly", "wrongly", "wrongly", "search", "both", "while up"] as const;
@@ -158,7 +158,7 @@ export function randomLife(seed: number): Life {
     return { do: "wait", seconds: below(900) };
   };
   const beginning = { do: "edit", edits: Array.from({ length: 4 }, () => Array.from({ length: 6 }, random)) } as const;
-  /** A runner that is killed twice and then thrown away, and what is asked on the next one. */
+  /** A runner is killed twice and then thrown away, and `pending` is used on the next one. */
   const storm = (): Step[] => {
     const machine = below(2);
     const killed = (): Step[] => [
@@ -172,7 +172,7 @@ export function randomLife(seed: number): Life {
   };
   const some = () => Array.from({ length: 2 + below(6) }, step);
   const lived = [beginning, ...some(), ...(chance(0.25) ? storm() : []), ...some()];
-  // Drawn last, so that what came before them goes on meaning the same.
+  // Drawn last, so that the same seed still gives the same steps before it.
   const machine = config.checkpoints ? below(2) : 0;
   const draws = { machine, checkpoints: config.checkpoints, random, below, chance, pick };
   const steps = [...lived, ...(chance(0.7) ? sceneOf(draws) : [])];
@@ -181,7 +181,7 @@ export function randomLife(seed: number): Life {
   return { config, steps: killed.map((each) => (isWhole(each) || !chance(0.06) ? each : { ...each, isBroken: true })) };
 }
 
-/** A kill at any change of a file, of whichever process. */
+/** Kills the step at any change of a file. */
 function killedAnywhere(step: Step, { below, chance, pick }: Draws): Step {
   const nth = () => 1 + Math.floor(2 ** (below(40) / 8));
   switch (step.do) {
@@ -206,11 +206,11 @@ function killedAnywhere(step: Step, { below, chance, pick }: Draws): Step {
 
 export interface Played {
   readonly world: World;
-  /** How many more `up`s it took at the end. */
+  /** How many `up`s it took at the end. */
   readonly ups: number;
 }
 
-/** @param end what follows the steps; returns the number of `up`s. @throws Violation */
+/** @param end runs after the steps, and returns the number of `up`s. @throws Violation */
 export async function play(
   { config, steps }: Life,
   told: (world: World) => void = () => undefined,
@@ -252,13 +252,13 @@ async function playStep(world: World, step: Step): Promise<void> {
     case "check out":
       return world.checkOut(step.pick);
     case "lose":
-      // Without checkpoints the disk is the only witness of an interrupted run.
+      // With checkpoints off, only the disk knows about an interrupted run.
       if (world.config.checkpoints) world.loseDisk(step.machine);
       return;
     case "meddle":
       return meddle(world, step.pick, step.deletes);
     case "operations":
-      // Without reads nobody is told what was meddled with, nor that an adopted object is not there.
+      // Without reads, changes by other clients and adopted ids without an object stay unnoticed.
       if (step.name !== "read" || (world.platform.meddled.size === 0 && !world.adoptsNothing()))
         world.operations[step.name] = step.on;
       return;
@@ -272,19 +272,19 @@ async function playStep(world: World, step: Step): Promise<void> {
   }
 }
 
-/** Without checkpoints an interrupted run can be gone on from on its own machine alone: such stacks stay on one. */
+/** With checkpoints off, only its own machine can go on after an interrupted run, so such stacks stay on one. */
 function machineFor(world: World, machine: number): number {
   return world.config.checkpoints ? machine : 0;
 }
 
-/** As the pipelines do: where an interrupted run's notes are on another disk, or on none, `pending` is asked before. */
+/** Does what the pipelines do: if an interrupted run's notes are on another disk, or on none, `pending` comes first. */
 async function beforeRun(world: World, machine: number, asks?: "search"): Promise<void> {
   if (world.killedOn === undefined || world.killedOn === machineFor(world, machine)) return;
   if (asks === "search") await world.command(machineFor(world, machine), "--search");
   await world.answerTruly(machineFor(world, machine));
 }
 
-/** The URN of one of the resources that the state holds. */
+/** The URN of one of the resources in the state. */
 function targetsOf({ backend }: World, { target }: { readonly target?: number }): ReadonlySet<string> | undefined {
   const found = target === undefined ? undefined : backend.resources[Math.floor(target * backend.resources.length)];
   return found === undefined ? undefined : new Set([found.urn]);
@@ -299,7 +299,7 @@ async function upStep(world: World, step: Step & { do: "up" }): Promise<void> {
     return;
   }
   if (world.adoptsHeld()) {
-    // Nobody goes on from a preview that fails.
+    // People do not go on after a failed preview.
     const shown = await world.up(machine, { isPreview: true });
     if (shown === undefined || shown.errors.length > 0) return;
   }
@@ -350,7 +350,7 @@ async function answerStep(world: World, { how, pick, kill, ...step }: Step & { d
   if (how === "within") return answerWithin(world, machine);
   const open = await world.pending(machine);
   const urn = open[Math.floor(pick * open.length)];
-  // A wrong advertiser would be every event's, for ever.
+  // A wrong advertiser would affect every event for ever.
   if (urn === undefined || nounIn(urn) === "advertiser") return;
   const truth = world.truthAbout(urn);
   const others = world.platform.made.filter(({ noun }) => noun === nounIn(urn));
@@ -365,7 +365,7 @@ async function answerStep(world: World, { how, pick, kill, ...step }: Step & { d
   if (code === 2) return;
   const noun = nounIn(urn);
   if (isMade && other === truth) return;
-  // What a person has denied is that person's.
+  // The person who denied it is responsible for this object.
   if (truth !== undefined) world.excuse(noun, truth);
   if (isMade) world.mistaken.add(other);
   const at = time.clock.wallMs();
@@ -373,7 +373,7 @@ async function answerStep(world: World, { how, pick, kill, ...step }: Step & { d
   if ((pick * 7) % 1 < 0.4) await world.reopen(0.999);
 }
 
-/** Two people look in the account at the same time; where there are several creates, each answers for some of them. */
+/** Two people look in the account at the same time. If there are several creates, each answers for some of them. */
 async function bothAnswer(world: World, one: number, other: number): Promise<void> {
   const open = await world.pending(one);
   const [mine, theirs] =
@@ -391,7 +391,7 @@ async function upBesideSearch(world: World, machine: number, elsewhere: number):
   await world.commandDuring(machine, ["--search"], { atFirstRequest: work });
 }
 
-/** Somebody answers after the last look of another one's answers, and before their import. */
+/** A second person answers between the last export of another one's command and its import. */
 async function answerWithin(world: World, machine: number): Promise<void> {
   const open = await world.pending(machine);
   if (open.length === 0) return;
@@ -409,7 +409,7 @@ function meddle(world: World, pick: number, deletes: boolean): void {
   const events = [...world.platform.objectsOf("event").values()];
   const event = events[Math.floor(pick * events.length)];
   if (event === undefined) return;
-  // What was changed is not seen to be gone without a way to read.
+  // Without a known read, an update of a deleted object can't tell that it is gone.
   if (deletes && world.operations.update && !world.operations.read) return;
   world.platform.meddled.add(String(event.id));
   if (deletes) world.platform.objectsOf("event").delete(event.id);
@@ -417,19 +417,19 @@ function meddle(world: World, pick: number, deletes: boolean): void {
 }
 
 /**
- * Nearly always two. What an interrupted run and a `destroy` after it have left of an advertiser and of its events is settled one after the other:
- * an up does not reach the events before the advertiser is settled.
+ * Nearly always two suffice. What an interrupted run and a `destroy` after it left of an advertiser and its events is settled one after the
+ * other, because an up does not reach the events before the advertiser is settled.
  */
 const MOST_UPS = 4;
-/** One up, or preview, may stop at a mistake before it sees the next one. */
+/** A preview may stop at a mistake before it sees the next one. */
 const MOST_PREVIEWS = 6;
 
-/** Faults end, and people answer truthfully: the stack comes to what is declared. @returns the number of `up`s. */
+/** Faults end and people answer truthfully, so the stack must become what is declared. @returns the number of `up`s. */
 async function settleDown(world: World): Promise<number> {
   const machine = machineFor(world, world.killedOn === 1 ? 1 : 0);
   let said: readonly string[] = [];
   for (let ups = 1; ups <= MOST_UPS; ups++) {
-    // Nobody goes on from a preview that fails.
+    // People do not go on after a failed preview.
     for (let previews = 1; previews <= MOST_PREVIEWS; previews++) {
       time.clock.advance(600_000);
       const refused: string[] = [];
@@ -470,7 +470,7 @@ async function mend(world: World, machine: number, said: readonly string[]): Pro
   }
 }
 
-/** What a message advises about one create, done truly. */
+/** Follows a message's advice about one create truthfully. */
 async function followed(world: World, machine: number, urn: string): Promise<void> {
   const id = world.truthAbout(urn);
   if (id !== undefined) world.settled.add(id);
@@ -481,7 +481,7 @@ async function followed(world: World, machine: number, urn: string): Promise<voi
   if (code === 2) await world.command(machine, "--forget", urn);
 }
 
-/** Leaves out steps for as long as what is left still shows a violation. */
+/** Leaves out steps as long as the rest still shows a violation. */
 export async function shrunken(
   life: Life,
   mostPlays = 400,
@@ -521,7 +521,7 @@ export async function shrunken(
   return { life: { ...life, steps }, why: found?.why ?? "", log: found?.log ?? [] };
 }
 
-/** The same of edits, faults, kills and previews. */
+/** Does the same with edits, faults, kills and previews. */
 async function withFewerParts(
   all: readonly Step[],
   fails: (steps: readonly Step[]) => Promise<boolean>,

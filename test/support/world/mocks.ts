@@ -1,5 +1,5 @@
 /**
- * Puts a world's time, chance, disk, connections and command line in the place of this process's own. To be imported before all else.
+ * Replaces this process's time, randomness, disk, connections and command line with a world's. Import it first.
  */
 import { vi } from "vitest";
 
@@ -47,7 +47,7 @@ vi.mock("../../../provider/src/tools/pulumi.js", async (original) => {
   };
 });
 
-// Loaded by the product when it is first needed: while that goes on, time would pass.
+// The product loads this when it first needs it, and time would pass meanwhile.
 await import("../../../provider/src/tools/pending-search.js");
 const { takeOverTime } = await import("./time.js");
 const { keepWhatIsPrinted } = await import("./wire.js");

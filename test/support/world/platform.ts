@@ -1,6 +1,6 @@
 /**
- * A platform in memory, behind the client's transport: the sandbox's rules and answers without a socket. It remembers who asked for
- * what, breaks what it was told to break, and answers late where it lags. Ids of advertisers and of events are the same numbers.
+ * A platform in memory, behind the client's transport: the sandbox's rules and answers without a socket. It remembers which create asked
+ * for what, breaks requests as configured, and lags behind. Ids of advertisers and of events are the same numbers.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Client } from "../../../provider/src/client/client.js";
@@ -19,7 +19,7 @@ import { time } from "./time.js";
 
 export const FIRST_ID = 5001;
 
-/** What comes of a request instead of its answer. */
+/** What happens to a request instead of its answer. */
 export type Break =
   | "lost"
   | "lost unsent"
@@ -54,31 +54,31 @@ export interface Dressing {
   readonly dress: RecordDress;
   readonly searchLagSeconds: number;
   readonly readLagSeconds: number;
-  /** The users' settings wait no longer than this platform lags. */
+  /** Whether the users' settings wait only as long as this platform lags. */
   readonly isTight: boolean;
-  /** No id is that of an advertiser and of an event, as in a sandbox. */
+  /** Whether ids are unique over both kinds, as in a sandbox. */
   readonly countsTogether?: boolean;
 }
 
-/** An object, and whose create made it. */
+/** An object, and the create that made it. */
 export interface Made {
   readonly noun: Noun;
   readonly id: string;
-  /** The resource's or member's label as the create named it; absent where another client made it. */
+  /** The label of the create's resource or member; absent if another client made it. */
   readonly label: string | undefined;
   readonly atMs: number;
-  /** Where the run was that made it. */
+  /** The machine of the run that made it. */
   readonly machine?: number | undefined;
-  /** Anything was known then apart from creating, so that the state says when it was created. */
+  /** Whether an operation other than create was known, so that the state says when it was created. */
   readonly isDated?: boolean | undefined;
 }
 
-/** Stops a run at a request: nothing that it asked for is answered any more. */
+/** Kills a run at a request: none of its requests is answered from then on. */
 export interface Guard extends Pick<Made, "machine"> {
-  /** Whether more is known of such objects than how to create them: then the state says when they were. */
+  /** Whether an operation other than create is known for such objects, so that the state says when they were created. */
   isDated(noun: Noun): boolean;
   readonly isDead: boolean;
-  /** Told each request, before and after it is carried out. */
+  /** Called for each request, before and after it is carried out. */
   request(when: "before" | "after", operation: Operation | undefined): void;
 }
 
@@ -91,12 +91,12 @@ Client.prototype.create = function (this: Client, request) {
 export class MemoryPlatform implements Objects {
   readonly made: Made[] = [];
   readonly createdMs = new WeakMap<SandboxObject, number>();
-  /** What our DELETEs asked for, by noun and id; and what they took away. */
+  /** The objects that the product's DELETEs named, by noun and id, and those that they deleted. */
   readonly asked = new Set<string>();
   readonly deleted = new Set<string>();
   /** The ids of events that other clients have edited or deleted. */
   readonly meddled = new Set<string>();
-  /** That arrived, whatever became of them. */
+  /** How many creates arrived, with any outcome. */
   posts = 0;
   searches = 0;
   deletes = 0;
@@ -111,7 +111,7 @@ export class MemoryPlatform implements Objects {
     this.dressing = dressing;
   }
 
-  /** No object has this id yet, nor a higher one. */
+  /** The next free id; none is higher. */
   get nextId(): number {
     return Math.max(...Object.values(this.#next));
   }
@@ -142,7 +142,7 @@ export class MemoryPlatform implements Objects {
     return {
       send: async (request) => {
         const answer = await time.clock.during(() => this.#send(request, guard));
-        // Whoever was killed waits for ever.
+        // A killed process waits for ever.
         return answer ?? new Promise<never>(() => undefined);
       },
       close: async () => undefined,
@@ -164,7 +164,7 @@ export class MemoryPlatform implements Objects {
     const acts = broken === undefined || isCarriedOut(broken);
     const body = request.body === undefined ? {} : (JSON.parse(request.body) as Record<string, unknown>);
     const answer = acts ? this.#handle(route, request.method, body, guard).answer : undefined;
-    // Nobody was told that it is gone.
+    // The run did not learn that it is gone.
     if (broken !== undefined && acts && route?.operation === "delete") this.meddled.add(String(route.id));
     guard.request("after", operation);
     if (guard.isDead) return undefined;
@@ -174,7 +174,7 @@ export class MemoryPlatform implements Objects {
   #take(operation: Operation): Break | undefined {
     for (const each of this.#faults) {
       if (each.isDone || each.rule.on !== operation) continue;
-      // What is no operation of this installation never answers otherwise in a run.
+      // An operation that the installation does not have always answers so in a run.
       if (each.rule.with === "no path") return "no path";
       if (each.toSkip-- > 0) continue;
       each.isDone = true;

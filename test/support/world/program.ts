@@ -1,6 +1,6 @@
 /**
- * A program, as data, and what the program's half says of it: the same `declare`, `judge` and `judgeRemovals` that a real program
- * goes through, without Pulumi's constructors around them.
+ * A program as data, and what the program's half makes of it, with the same `declare`, `judge` and `judgeRemovals` as for a real
+ * program, but without Pulumi's constructors.
  */
 import * as pulumi from "@pulumi/pulumi";
 import { readCsvEvents } from "../../../provider/src/catalog/csv-catalog.js";
@@ -33,11 +33,11 @@ export interface Entry {
   readonly existingId?: string | undefined;
 }
 
-/** One resource of a program. An advertiser is named by its resource's name, or by its id in digits. */
+/** One resource of a program. It names its advertiser by the resource's name, or by the id in digits. */
 export interface Resource {
   readonly type: "Advertiser" | "ConversionEvent" | "ConversionEventSet";
   readonly name: string;
-  /** The names that it had before. */
+  /** Its former names. */
   readonly aliases?: readonly string[] | undefined;
   readonly advertiser?: string | undefined;
   readonly platformName?: string | undefined;
@@ -49,13 +49,13 @@ export interface Resource {
   readonly replaceOnChanges?: readonly string[] | undefined;
 }
 
-/** Advertisers by name, then all else by type and name. */
+/** Advertisers by name, then other resources by type and name. */
 export type Program = ReadonlyMap<string, Resource>;
 
 /** An event of a catalog. */
 export interface Row extends Entry {
   readonly key: string;
-  /** The key of an advertiser of the catalog, or the id of a live one. */
+  /** The key of an advertiser in the catalog, or the id of a live one. */
   readonly advertiser: string;
 }
 
@@ -65,7 +65,7 @@ export interface Catalog {
   readonly rows: readonly Row[];
 }
 
-/** What people write: resources, and catalogs of them. */
+/** What people write: resources and catalogs. */
 export interface Source {
   readonly program: Program;
   /** By name. */
@@ -91,7 +91,7 @@ export const urnOfResource = ({ type, name }: Pick<Resource, "type" | "name">) =
 const inOrder = (program: ReadonlyMap<string, Resource>): Program =>
   new Map([...program].sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/** All resources of a program, those of its catalogs too. */
+/** All resources of a program, including those of its catalogs. */
 export function allOf({ program, catalogs }: Source): Program {
   if (catalogs.size === 0) return program;
   const more = [...catalogs.values()]
@@ -104,7 +104,7 @@ export function findingsOf({ catalogs }: Source): Finding[] {
   return [...catalogs.values()].flatMap((each) => contentOf(each).findings);
 }
 
-/** What its files are: the one that names its advertisers, and the events' own. An advertiser that lives is named by its id. */
+/** A catalog's files: one for its advertisers, and one for the events. A live advertiser is named by its id. */
 export function filesOf({ name, rows }: Catalog): { readonly json: string; readonly csv: string } {
   const keys = new Set(rows.map(({ advertiser }) => advertiser).filter((key) => !isPlatformId(key)));
   const advertisers = Object.fromEntries([...keys].map((key) => [key, { advertiserName: `Acme ${key}` }]));
@@ -127,7 +127,7 @@ interface Content {
 
 const read = new WeakMap<Catalog, Content>();
 
-/** As the catalog's room reads its file, and as its component names them. */
+/** A catalog's content as the room `catalog` reads its file, with the names that its component gives. */
 function contentOf(catalog: Catalog): Content {
   const known = read.get(catalog);
   if (known !== undefined) return known;
@@ -173,7 +173,7 @@ function contentOf(catalog: Catalog): Content {
   return content;
 }
 
-/** The ids of advertisers that only a run will know. */
+/** Outputs for the ids of advertisers, which only a run knows. */
 const ids = new Map<string, pulumi.Output<number>>();
 
 function idOf(name: string): pulumi.Output<number> {
@@ -182,18 +182,18 @@ function idOf(name: string): pulumi.Output<number> {
   return known;
 }
 
-/** One run of a program. */
+/** What one run of a program declares. */
 export interface Said {
-  /** With any of these nothing is registered. */
+  /** If there are any, nothing is registered. */
   readonly findings: readonly Finding[];
   readonly warnings: readonly string[];
-  /** What the engine is handed for a resource, but for the ids that only it knows. */
+  /** The inputs for a resource; the engine gives the advertiser's id. */
   inputsOf(resource: Resource, advertiserId: unknown): Record<string, unknown>;
   /** At the program's end. */
   atEnd(): { readonly findings: readonly Finding[]; readonly warnings: readonly string[] };
 }
 
-/** @param wrong what is wrong with the catalogs that are part of it. */
+/** @param wrong the problems of its catalogs. */
 export function saidBy(
   program: Program,
   settings: Settings,
@@ -252,7 +252,7 @@ export function saidBy(
   }
 }
 
-/** As much of a component as declarations ask. */
+/** The parts of a component that declarations read. */
 const CATALOG = { __pulumiType: CATALOG_TYPE } as unknown as pulumi.Resource;
 
 function declarationKey({ key }: Declaration): string {
@@ -261,7 +261,7 @@ function declarationKey({ key }: Declaration): string {
 
 function argumentsOf(resource: Resource, advertiserId: unknown): Record<string, unknown> {
   const { type, name, platformName, value, existingId, events = {} } = resource;
-  // What was digits in a file is a number.
+  // Digits in a file are a number.
   const idOf = (given: unknown) =>
     parentTypesOf(name) !== undefined && typeof given === "string" && isPlatformId(given) ? Number(given) : given;
   const adopting = (given: string | undefined) => (given === undefined ? {} : { existingId: idOf(given) });

@@ -1,6 +1,6 @@
 /**
- * A random life as runs that Pulumi can play as well: what was declared and set for each of them, what had become of the platform by then,
- * what failed, where it was killed; and what the model's engine asked and saved.
+ * A random life as runs that Pulumi can play too: for each run the declarations and settings, the platform's objects before it, its faults
+ * and its kill, and the calls and states of the model's engine.
  */
 import { success } from "../../../provider/src/sandbox/answers.js";
 import type { FaultRule, SandboxObject, SandboxRequest, Fault as Strike } from "../../../provider/src/sandbox/index.js";
@@ -11,11 +11,11 @@ import { type Break, brokenAnswer, type Fault, isCarriedOut } from "./platform.j
 import type { Catalog, Resource } from "./program.js";
 import type { Kill, World } from "./world.js";
 
-/** All that lives on a platform, by id. */
+/** All objects on a platform, by id. */
 export interface Living {
   readonly advertiser: readonly SandboxObject[];
   readonly event: readonly SandboxObject[];
-  /** No object has had this id yet, nor a higher one. */
+  /** The next free id; none was ever higher. */
   readonly nextId: number;
 }
 
@@ -25,9 +25,9 @@ export interface RecordedRun extends Run {
   readonly settings: Readonly<Record<string, string>>;
   readonly played: Played;
   readonly posts: number;
-  /** The machines that had lost their disks by then. */
+  /** The machines that had lost their disks before the run. */
   readonly lost: readonly number[];
-  /** What lived when it began, and at its end. */
+  /** The objects at its beginning and at its end. */
   readonly before: Living;
   readonly after: Living;
 }
@@ -37,10 +37,10 @@ export interface Recording {
   readonly runs: readonly RecordedRun[];
 }
 
-/** Limited rates take their time, and a sandbox always listens. */
+/** Breaks that are left out: rate limits take time, and a sandbox always listens. */
 const NOT_PLAYED: readonly Break[] = ["lost unsent", "limited", "limited long"];
 
-/** Without what takes time or is done at the same time; an `up` is killed at a request alone, and nothing else fails then. */
+/** Leaves out what takes time or runs at the same time. An `up` is killed only at a request, and without other faults. */
 function playable({ config, steps }: Life): Life {
   const dressing = { ...config.dressing, searchLagSeconds: 0, readLagSeconds: 0, isTight: true, countsTogether: true };
   return { config: { ...config, dressing }, steps: steps.flatMap(stepOf) };
@@ -63,7 +63,7 @@ function stepOf(step: Step): readonly Step[] {
     }
     case "answer": {
       const { kill: _, ...more } = step;
-      // A search waits until the request can't come any more: an hour here.
+      // A search waits until the request can no longer arrive, which is an hour here.
       return ["truly", "wrongly", "of another"].includes(step.how) ? [more] : [];
     }
     case "reopen":
@@ -77,7 +77,7 @@ function stepOf(step: Step): readonly Step[] {
   }
 }
 
-/** @param most how many runs, from its beginning. @throws Violation */
+/** @param most the number of runs, from the life's beginning. @throws Violation */
 export async function recording(seed: number, most: number): Promise<Recording> {
   const life = playable(randomLife(seed));
   const runs: RecordedRun[] = [];
@@ -89,14 +89,14 @@ export async function recording(seed: number, most: number): Promise<Recording> 
   return { life, runs: runs.slice(0, most) };
 }
 
-/** Each request follows the answer to the one before. */
+/** Records a world's runs. Each request follows the answer to the previous one. */
 function record(world: World, runs: RecordedRun[]): void {
   const { up, refresh, destroy, run, command, commandDuring, loseDisk, settingsFor } = world;
   let asked: Pick<Run, "how" | "targets"> = { how: "up" };
   let lost: number[] = [];
   world.settingsFor = (machine) => {
     const { operations, ...settings } = settingsFor.call(world, machine);
-    // So that nothing depends on whether a second has passed.
+    // 0 seconds, so that nothing depends on whether a second has passed.
     const known = operations?.replace(/"resendAfterSeconds":\d+/, '"resendAfterSeconds":0');
     return {
       ...settings,
@@ -153,7 +153,7 @@ function record(world: World, runs: RecordedRun[]): void {
     loseDisk.call(world, machine);
   };
 
-  /** @returns notes the rest at its end. */
+  /** @returns a function that records the rest at the run's end. */
   function began(machine: number, about: Run) {
     const { platform } = world;
     const { posts } = platform;
@@ -193,7 +193,7 @@ function ruleOfKill({ at, nth }: Kill): FaultRule {
 }
 
 function ruleOf({ on, after, with: broken }: Fault): FaultRule {
-  // What is no operation of this installation never answers otherwise.
+  // An operation that the installation does not have always answers so.
   const always = broken === "no path" ? { times: Number.MAX_SAFE_INTEGER } : { after };
   return { on, ...always, act: isCarriedOut(broken), with: strikeOf(broken) };
 }

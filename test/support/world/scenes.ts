@@ -1,11 +1,11 @@
 /**
- * Moments in which features meet, and which chance seldom brings about in this order: most lives end with one of them, each time with
- * other kills, answers and arguments. They are steps like all others, and shrink as those do.
+ * Situations in which features meet, and which random steps seldom produce: most lives end with one of them, each time with different
+ * kills, answers and arguments. Their steps are like all others, and shrink as those do.
  */
 import type { Step } from "./life.js";
 import type { Break, Fault } from "./platform.js";
 
-/** What a life draws from. */
+/** The random choices of a life. */
 export interface Draws {
   readonly machine: number;
   readonly checkpoints: boolean;
@@ -15,7 +15,7 @@ export interface Draws {
   pick<T>(from: readonly T[]): T;
 }
 
-/** Carried out, and nobody is told what was made. */
+/** The create is carried out, but its answer does not say what was made. */
 const LOST: Break[] = ["lost", "500", "html", "202"];
 const LOOKS_GONE: Break[] = ["odd", "retired", "retired", "not allowed", "empty no", "no path"];
 const LOOKS_DONE: Break[] = ["another", "another", "207 undone", "in use", "pixel", "retired", "lost", "500", "html"];
@@ -41,10 +41,10 @@ const up = ({ machine }: Draws, more: Partial<Step & { do: "up" }> = {}): Step =
   ...more,
 });
 
-/** What is open is answered, and an up goes through, unless the program is wrong. */
+/** Unresolved creates are answered, and an up succeeds, unless the program is wrong. */
 const calm = (draws: Draws): Step[] => [{ do: "answer", machine: draws.machine, how: "truly", pick: 0 }, up(draws)];
 
-/** What these steps begin has an unknown outcome, and a search is known only after that. */
+/** A search becomes known only after these steps, which leave an unknown outcome. */
 const searchedLater = (draws: Draws, ...begun: Step[]): Step[] => [
   off("search"),
   ...on("mark"),
@@ -53,7 +53,7 @@ const searchedLater = (draws: Draws, ...begun: Step[]): Step[] => [
   ...on("search"),
 ];
 
-/** The disk is lost, somebody answers on the other machine, and an up follows there. */
+/** The disk is lost, a person answers on the other machine, and an up follows there. */
 const goesOnElsewhere = (draws: Draws, how: "search" | "truly"): Step[] => {
   const machine = 1 - draws.machine;
   return [{ do: "lose", machine: draws.machine }, { do: "answer", machine, how, pick: 0 }, up({ ...draws, machine })];
@@ -61,10 +61,10 @@ const goesOnElsewhere = (draws: Draws, how: "search" | "truly"): Step[] => {
 
 const newOne = (draws: Draws) => edit(draws, draws.pick(["new event", "new set"]));
 
-/** The first event of a run is made, and nobody knows. */
+/** The first event of a run is created, with its answer lost. */
 const lost = ({ pick }: Draws): { faults: Fault[] } => ({ faults: [{ on: "event", after: 0, with: pick(LOST) }] });
 
-/** Reads that only look as if something were gone, long after it was made. */
+/** Reads that only look as if an object was gone, long after it was created. */
 const doubtfulReads: Scene = (draws) => [
   ...on("read"),
   edit(draws, "new event", draws.pick(["new event", "new set"])),
@@ -77,7 +77,7 @@ const doubtfulReads: Scene = (draws) => [
   },
 ];
 
-/** Updates and deletes that only look as if they were done, or were done and look otherwise. */
+/** Updates and deletes that only look as if they were done, or were done and do not look so. */
 const doubtfulChanges: Scene = (draws) => {
   const [operation, name] = draws.chance(0.75)
     ? (["delete", "drops members"] as const)
@@ -93,14 +93,14 @@ const doubtfulChanges: Scene = (draws) => {
   ];
 };
 
-/** Searches that only look as if nothing had been made. */
+/** Searches that only look as if nothing was created. */
 const doubtfulSearches: Scene = (draws) => [
   ...searchedLater(draws, newOne(draws), up(draws, lost(draws))),
   wait,
   up(draws, { faults: [{ on: "search", after: 0, with: draws.pick(LOOKS_LIKE_NONE) }] }),
 ];
 
-/** An object of the other kind has the id that an interrupted run has noted, and is adopted. */
+/** An object of the other kind with the id that an interrupted run noted is adopted. */
 const equalIds: Scene = (draws) => [
   ...calm(draws),
   newOne(draws),
@@ -109,7 +109,7 @@ const equalIds: Scene = (draws) => [
   up(draws),
 ];
 
-/** The same of two creates without an answer, and then a search finds what the other one has. */
+/** Two equal creates lose their answers, and then a search finds an object that the other one has. */
 const foundByAnother: Scene = (draws) => [
   ...searchedLater(
     draws,
@@ -142,7 +142,7 @@ const takenBack: Scene = (draws) => [
   up(draws),
 ];
 
-/** A set that deletes lets go of an object which something else adopts in the same run. */
+/** An object leaves a set that deletes, and another resource adopts it in the same run. */
 const handedOn: Scene = (draws) => [
   ...on("delete"),
   edit(draws, "new set"),
@@ -151,7 +151,7 @@ const handedOn: Scene = (draws) => [
   up(draws),
 ];
 
-/** A run on the other machine begins and ends while a command looks. */
+/** A run on the other machine begins and ends during a search. */
 const besideUp: Scene = (draws) => [
   ...searchedLater(draws, edit(draws, "new event"), up(draws, lost(draws))),
   edit(draws, "new event"),
@@ -159,7 +159,7 @@ const besideUp: Scene = (draws) => [
   up(draws),
 ];
 
-/** A second command wants to begin between the last look of the first one and its import. */
+/** A second command starts between the last export of the first one and its import. */
 const within: Scene = (draws) => [
   ...calm(draws),
   edit(draws, "new event", "new set"),
@@ -177,7 +177,7 @@ const newAddress: Scene = (draws) => [
   up(draws),
 ];
 
-/** The platform gets a new address after a kill, and something new is created there before anybody says so. */
+/** The platform gets a new address after a kill, and something is created there before `relocate`. */
 const usedAddress: Scene = (draws) => {
   const last = { target: 0.999, ...(draws.chance(0.5) ? { kill: { at: "after", nth: 1 } as const } : {}) };
   return [
@@ -190,7 +190,7 @@ const usedAddress: Scene = (draws) => {
   ];
 };
 
-/** Something new is unresolved, in the state or only in the journal. */
+/** A new create is unresolved, in the state or only in the journal. */
 const unresolved = (draws: Draws, inState: number): Step[] => [
   off("search"),
   ...calm(draws),
@@ -198,13 +198,13 @@ const unresolved = (draws: Draws, inState: number): Step[] => [
   up(draws, draws.chance(inState) ? lost(draws) : { kill: { at: "after", nth: 1 } }),
 ];
 
-/** What is unresolved is renamed, and another advertiser's event of the same name is adopted. */
+/** An unresolved resource is renamed, and another advertiser's event with the same name is adopted. */
 const namesake: Scene = (draws) => [...unresolved(draws, 0.7), edit(draws, "adopts a namesake"), up(draws)];
 
-/** What is unresolved is declared as another object that is live. */
+/** An unresolved resource is declared with existingId as a different, live object. */
 const another: Scene = (draws) => [...unresolved(draws, 0.7), edit(draws, "adopts another"), up(draws)];
 
-/** An unresolved event of a set is adopted elsewhere, perhaps in a run of one resource; then the former program may be back, on any machine. */
+/** An unresolved event of a set is adopted elsewhere, perhaps in a targeted run; then the former program may return, on any machine. */
 const movedOut: Scene = (draws) => [
   off("search"),
   ...(draws.chance(0.5) ? on("read") : []),
@@ -217,7 +217,7 @@ const movedOut: Scene = (draws) => [
   ...(draws.chance(0.5) ? goesOnElsewhere(draws, "truly") : [up(draws)]),
 ];
 
-/** A set's creates wait for the rate limit before they are sent, and its disk is lost. */
+/** A set's creates wait for the rate limit before they are sent, and the disk is lost. */
 const lateCreates: Scene = (draws) => [
   ...on("search", "mark"),
   { do: "lag", seconds: 40 },
@@ -230,7 +230,7 @@ const lateCreates: Scene = (draws) => [
   ...goesOnElsewhere(draws, "search"),
 ];
 
-/** The same resource is killed twice, with other arguments, and the disk is lost. */
+/** Two runs of the same resource with different arguments are killed, and the disk is lost. */
 const killedTwice: Scene = (draws) => [
   ...(draws.chance(0.7) ? on("search", "mark") : []),
   ...calm(draws),
@@ -241,7 +241,7 @@ const killedTwice: Scene = (draws) => [
   ...goesOnElsewhere(draws, draws.pick(["search", "search", "truly"])),
 ];
 
-/** An advertiser is changed in place, and its events are what they were. */
+/** An advertiser is updated in place, and its events stay unchanged. */
 const advertiserRenamed: Scene = (draws) => [
   ...on("update"),
   edit(draws, "new event"),
@@ -250,7 +250,7 @@ const advertiserRenamed: Scene = (draws) => [
   up(draws, { preview: true }),
 ];
 
-/** Without checkpoints a stack stays on one machine, and the disk alone knows of an interrupted run. */
+/** With checkpoints off, a stack stays on one machine, and only the disk knows about an interrupted run. */
 const WITHOUT_CHECKPOINTS: readonly Scene[] = [
   doubtfulReads,
   doubtfulChanges,

@@ -1,6 +1,6 @@
 /**
- * Time and chance of a world: everything in the process that waits, or asks for the time or for a unique text, asks here. Whoever
- * waits wakes up at once, in the order of the times asked for, and the clock stands there then.
+ * A world's time and randomness: everything in the process that waits, or needs the time or a unique text, gets it here. Waiting
+ * takes no real time: sleepers wake up in the order of their times, and the clock jumps to each of these.
  */
 import { systemClock } from "../../../provider/src/base/clock.js";
 import { FakeClock } from "../clock.js";
@@ -10,7 +10,7 @@ import { processNow } from "./wire.js";
 const chance = { random: seededRandom(0), marks: 0 };
 export const time = { clock: new FakeClock() };
 
-/** Begins anew, for one life. */
+/** Starts again for one life. */
 export function beginTime(seed: number): void {
   time.clock = new FakeClock(Date.parse("2026-01-01T00:00:00Z"));
   chance.random = seededRandom(seed ^ 0x5eed);
@@ -23,7 +23,7 @@ export function nextUuid(): string {
   return `00000000-0000-4000-8000-${number}`;
 }
 
-/** For `node:timers/promises`' `setTimeout`: one that is called off fails. Outside of a world's processes it is the real one. */
+/** For `node:timers/promises`' `setTimeout`, with an error if it is aborted. Outside of a world's processes it is the real one. */
 export async function timeout(ms: number, value: unknown, { signal }: { signal?: AbortSignal } = {}): Promise<unknown> {
   if (processNow() === undefined) await new Promise((resolve) => setTimeout(resolve, ms));
   else await time.clock.sleep(ms);
@@ -36,7 +36,7 @@ export function later(work: () => void, ms: number): void {
   void time.clock.sleep(ms).then(work);
 }
 
-/** Has this process's own clock and chance be the world's. */
+/** Makes the world's clock and randomness this process's own. */
 export function takeOverTime(): void {
   Object.assign(systemClock, {
     wallMs: () => time.clock.wallMs(),

@@ -1,4 +1,4 @@
-/** Where the product meets the outside in a world: its connections, and Pulumi's command line. The tests put these in its place. */
+/** The outside of the product in a world: its connections, and Pulumi's command line. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Transport } from "../../../provider/src/client/transport.js";
 
@@ -6,23 +6,23 @@ export interface Cli {
   readonly settings: Readonly<Record<string, string>>;
   readonly stack: string;
   exported(): Promise<string>;
-  /** @throws Error in words, where Pulumi refuses it. */
+  /** @throws Error with a message if Pulumi refuses it. */
   imported(text: string): Promise<void>;
 }
 
 /** A process that may be killed. */
 export interface Process {
   readonly isDead: boolean;
-  /** It meets a moment at which it may be killed: before and after a change of a file. @throws Error where it is dead, before or by then. */
+  /** Called before and after a change of a file, when the process may be killed. @throws Error if it is dead. */
   meets(moment: "write" | "written"): void;
 }
 
-/** What one process sees of the outside: several may be under way at once. */
+/** The outside for one process. Several may run at once. */
 interface Outside {
   readonly process: Process;
   readonly transport: () => Transport;
   readonly cli?: Cli;
-  /** What it prints is kept here. */
+  /** Collects what it prints. */
   readonly printed?: string[];
 }
 
@@ -32,7 +32,7 @@ export function inProcess<T>(its: Outside, work: () => Promise<T>): Promise<T> {
   return outside.run(its, work);
 }
 
-/** The process that asks; none where the world itself does. */
+/** The calling process; none if it is the world itself. */
 export function processNow(): Process | undefined {
   return outside.getStore()?.process;
 }
@@ -49,7 +49,7 @@ export function cliNow(): Cli {
   return cli;
 }
 
-/** Has what a process of a world prints kept with it. */
+/** Collects what each process of a world prints. */
 export function keepWhatIsPrinted(): void {
   for (const name of ["log", "error"] as const) {
     const original = console[name];

@@ -1,6 +1,6 @@
 /**
  * A world: one platform, one stack with its backend, two machines with disks that can be lost, and people who answer `pending`. Each
- * step goes through the product as it is; after each the platform, the state and the disks are held against each other.
+ * step uses the real product. After each step the platform, the state and the disks are compared with each other.
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -57,21 +57,21 @@ import { inProcess, type Process } from "./wire.js";
 export interface Config {
   readonly seed: number;
   readonly dressing: Dressing;
-  /** What the users know of the installation. */
+  /** The operations that the users know. */
   readonly operations: Readonly<Record<string, boolean>>;
   readonly checkpoints: boolean;
 }
 
 /**
- * Where a process is killed: at its nth request, before or after that is carried out; at its nth change of a file, before or after that;
- * or where the state is saved for the nth time, or imported.
+ * When a process is killed: at its nth request or nth change of a file, before or after that is carried out, or when the state is saved for
+ * the nth time, or imported.
  */
 export interface Kill {
   readonly at: "before" | "after" | "write" | "written" | "save";
   readonly nth: number;
 }
 
-/** A process that is killed at one moment, if it gets there. */
+/** A process that is killed at one moment, if it reaches that. */
 class Mortal implements Guard, Process {
   readonly machine: number;
   readonly isDated: Guard["isDated"];
@@ -116,19 +116,19 @@ const COMMANDS = { pending: pendingCommand, relocate: relocateCommand };
 /** The exit code of a command that was killed. */
 const KILLED = 137;
 
-/** What comes to its end while a command is under way. */
+/** What happens during a command. */
 interface Meanwhile {
   readonly kill?: Kill | undefined;
   readonly atFirstRequest?: () => Promise<void>;
-  /** The command has seen the state for the second time, and nothing has changed. */
+  /** After its second export, which showed no change. */
   readonly afterLastLook?: () => Promise<void>;
 }
 
-/** Who has which object in a state. */
+/** An object in a state, and the resource that has it. */
 interface Held {
   readonly noun: Noun;
   readonly id: string;
-  /** Of the resource, with its key behind it for a member. */
+  /** The resource's label, followed by the key for a member. */
   readonly label: string;
   readonly resource: Saved;
 }
@@ -142,7 +142,7 @@ export class World {
   readonly #sent: Source[] = [];
   backend: Deployment = EMPTY;
   operations: Record<string, boolean>;
-  /** Whether a run was killed of which nobody has settled what it left; and where its notes are. */
+  /** The machine with the notes of a killed run that is not settled, if there is one. */
   killedOn: number | "nowhere" | undefined;
   readonly counts = {
     ups: 0,
@@ -159,7 +159,7 @@ export class World {
     killedCommands: 0,
     commented: 0,
   };
-  /** What was done, for people. */
+  /** A log of the steps, for people. */
   readonly log: string[] = [];
   /** The folder of its disks. */
   readonly root: string;
@@ -167,27 +167,27 @@ export class World {
   readonly #stack = Object.values(this.#place).join("/");
   #host = "platform.example";
   readonly #said = new Set<string>();
-  /** Objects that nobody is to be blamed for: a person gave a wrong answer, or threw the only notes away. */
+  /** Objects for which the product is not to blame: a person gave a wrong answer, or threw the only notes away. */
   readonly #excused = new Set<string>();
-  /** Labels of one resource under several names. */
   #lastRunOn: number | undefined;
-  /** Whether the last `up` was of the whole program, and went through. */
+  /** Whether the last `up` was of the whole program and succeeded. */
   #isClean = true;
-  /** Unresolved creates that a `destroy` took out of the state: a journal alone knows them. */
+  /** Unresolved creates that only a journal has, because a `destroy` removed them from the state. */
   readonly #notedAlone = new Set<string>();
+  /** Labels of one resource under several names. */
   readonly #family = new Map<string, string>();
 
-  /** All that is declared, as long as neither program nor catalogs change. */
+  /** A cache of `declared`, as long as neither program nor catalogs change. */
   #declared: { readonly of: Source; readonly all: Program } | undefined;
-  /** Per machine, how many processes are under way. */
+  /** How many processes run on each machine. */
   readonly #processes = new Map<number, number>();
-  /** How many runs are under way that change the state. */
+  /** How many runs in progress change the state. */
   #updating = 0;
-  /** What was deleted before the run that began last. */
+  /** What was deleted before the latest run began. */
   #deletedBefore: ReadonlySet<string> = new Set();
-  /** The state as a command imported it last, and where. */
+  /** The state that a command imported last, and its machine. */
   #imported: { readonly machine: number; readonly deployment: Deployment } | undefined;
-  /** What went wrong where nobody could be told. */
+  /** Violations in places that can't throw. */
   readonly #wrong: string[] = [];
 
   constructor(config: Config) {
@@ -213,7 +213,7 @@ export class World {
     this.catalogs = catalogs;
   }
 
-  /** What the program declares, with all that its catalogs do. */
+  /** What the program declares, its catalogs included. */
   get declared(): Program {
     const { program, catalogs } = this;
     if (this.#declared?.of.program !== program || this.#declared.of.catalogs !== catalogs)
@@ -252,27 +252,27 @@ export class World {
     };
   }
 
-  /** Whether nothing is under way or open. */
+  /** Whether no create is pending. */
   get isCalm(): boolean {
     return this.killedOn === undefined && this.openRecords().length === 0;
   }
 
-  /** The ids of objects that the program took over as they were. */
+  /** The ids of objects that the program adopted as they were. */
   readonly adopted = new Set<string>();
-  /** The ids of what people settled: it may have been sent with other arguments than are declared by now, which the state can't tell. */
+  /** The ids that people answered. These objects may differ from the declared arguments in ways that the state does not show. */
   readonly settled = new Set<string>();
-  /** The ids of what a refresh has found gone. */
+  /** The ids of objects that a refresh found gone. */
   readonly foundGone = new Set<string>();
-  /** What people settled wrongly. */
+  /** The ids in wrong answers. */
   readonly mistaken = new Set<string>();
-  /** The answers by which they did. */
+  /** The wrong answers themselves. */
   readonly wrongAnswers: {
     readonly urn: string;
     readonly machine: number;
     readonly noun: Noun;
     readonly denied: string | undefined;
     readonly other?: string;
-    /** When that was. */
+    /** When it was given. */
     readonly at: number;
   }[] = [];
 
@@ -295,7 +295,7 @@ export class World {
     this.#excused.add(`${noun} ${id}`);
   }
 
-  /** The answer that was wrong was taken back. */
+  /** Undoes `excuse`, after a wrong answer was taken back. */
   blame(noun: Noun, id: string): void {
     this.#excused.delete(`${noun} ${id}`);
   }
@@ -305,9 +305,9 @@ export class World {
 
   loseDisk(machine: number): void {
     this.#diskSince.set(machine, time.clock.wallMs());
-    // Of what the program declares no longer, the engine has no record any more.
+    // The engine no longer has a record of resources that are not declared any more.
     const declared = this.#labels();
-    // What was being done to a set leaves the engine's record with the next run, even if that does not get to each of its events.
+    // The next run drops the engine's record of a set, even if it does not reach each of its events.
     const inState = new Set(this.backend.resources.map(({ urn }) => urn));
     const inFlight = new Set(
       (this.backend.pending_operations ?? []).flatMap(({ type, resource: { urn } }) =>
@@ -326,7 +326,7 @@ export class World {
       if (this.#notedAlone.has(this.familyOf(label))) this.excuse(noun, id);
   }
 
-  /** One run of the engine on a machine. @returns how it ended; none where it was killed. */
+  /** One run of the engine on a machine. @returns how it ended; none if it was killed. */
   async run(
     machine: number,
     how: (
@@ -365,7 +365,7 @@ export class World {
     const save = (deployment: Deployment) => {
       guard.meets("save");
       this.backend = deployment;
-      time.clock.advance(1); // what is sent after it is later
+      time.clock.advance(1); // so that later requests have a later time
     };
     const now = () => new Date(time.clock.wallMs()).toISOString();
     const { checkpoints } = this.config;
@@ -383,7 +383,7 @@ export class World {
     if (!isPreview) this.#updating--;
     this.platform.arm([]);
     if (guard.isDead) {
-      await turn(); // whatever was under way fails
+      await turn(); // whatever was in flight fails
       runtime.journal(identityText({ ...this.#place, parentTypes: undefined, name: "any" })).release();
       this.counts.kills++;
       this.#noteGone();
@@ -396,7 +396,7 @@ export class World {
     return ended;
   }
 
-  /** Anything is known apart from creating. */
+  /** Whether an operation other than create is known. */
   #isDated = (noun: Noun): boolean => {
     const { read, update, delete: deletes } = this.operations;
     return read === true || update === true || (deletes === true && noun === "event");
@@ -406,7 +406,7 @@ export class World {
     this.#processes.set(machine, (this.#processes.get(machine) ?? 0) + more);
   }
 
-  /** A process that was killed holds no lock. */
+  /** Removes the locks of killed processes. */
   #freeLocks(machine: number): void {
     if ((this.#processes.get(machine) ?? 0) !== 0) return;
     const folder = this.folderOf(machine);
@@ -432,11 +432,11 @@ export class World {
     return { ...real, say: (message) => sayNow(real.secrets.scrub(message)) };
   }
 
-  /** Something was printed: each id in it was said. */
+  /** Notes that a message was printed, and the ids in it. */
   say(said: string): void {
     this.log.push(`    | ${said.replaceAll("\n", "\n    | ")}`);
-    // What is adopted may have the number of something of the other kind.
-    // And what is about to be taken over, or known as made, is not left to anybody.
+    // An adopted id may be that of an object of the other kind. And an object that is taken over, or that the state has, is
+    // not reported as left over.
     const text = said.replaceAll(/(advertiserId|adopts) \d+|^.*(takes?|taken) (it|them) over.*$|has it as \d+/gm, "");
     for (const [id] of text.matchAll(/\b\d{4,}\b/g)) this.#noteSaid(id);
     for (const [range] of text.matchAll(/\b\d{4,}–\d{4,}\b/g)) for (const id of idsIn(range)) this.#noteSaid(id);
@@ -445,7 +445,7 @@ export class World {
     }
   }
 
-  /** That something may be there which a resource made, and whose id nobody knows. */
+  /** Notes a message that a resource may have made an object with an unknown id. */
   #noteSaidOf(label: string): void {
     const family = this.familyOf(label);
     for (const made of this.platform.made) {
@@ -453,7 +453,7 @@ export class World {
     }
   }
 
-  /** Of which kind it is, the words tell people. */
+  /** For both kinds, because people know the kind from the words. */
   #noteSaid(id: string): void {
     for (const noun of ["advertiser", "event"]) this.#said.add(`${noun} ${id}`);
   }
@@ -499,7 +499,7 @@ export class World {
           for (const id of [existingId, ...Object.values(events).map((entry) => entry.existingId)])
             if (id !== undefined) this.adopted.add(id);
         }
-        // Said before the engine takes anything out of the state, so also by a run that is killed then.
+        // Printed before the engine removes anything from the state, so also by a run that is killed then.
         const atEnd = () => {
           const judged = said.atEnd();
           for (const warning of judged.warnings) this.say(warning);
@@ -527,7 +527,7 @@ export class World {
     return ended;
   }
 
-  /** What a set's state has as unresolved stays there until something has its object: another machine knows of it from there alone. */
+  /** A set's unresolved create stays in the state until a resource has its object, because another machine knows it only from there. */
   #expectSettled(before: Deployment): void {
     const { resources } = this.backend;
     const after = new Set(unresolvedIn(this.backend).map(({ label }) => label));
@@ -547,7 +547,7 @@ export class World {
     }
   }
 
-  /** What a run that failed did not remove, a later one has to name when it does. @param before what the machine remembered, as labels with ids. */
+  /** A failed run must not forget objects that it did not remove. @param before what the machine remembered, as labels with ids. */
   #expectRemembered(before: ReadonlySet<string>, after: ReadonlySet<string>): void {
     const isLost = (text: string) => before.has(text) && !after.has(text);
     const current = heldIn(this.backend).filter(({ resource }) => resource.delete !== true);
@@ -555,11 +555,11 @@ export class World {
     if (lost !== undefined) throw new Violation(`a run failed, and ${lost.label} (${lost.id}) was forgotten`);
   }
 
-  /** What an interrupted run had noted as made is gone on with, and not made again. */
+  /** An object that an interrupted run noted as created is taken over, not created again. */
   #expectTakenOver(machine: number, noted: readonly CreateRecord[], before: Deployment): void {
     const creating = this.#labels(true);
     const still = new Set(this.#notes(machine).map(({ mark }) => mark));
-    // Without checkpoints what the state has is noted until the next run has seen that.
+    // With checkpoints off, objects in the state stay noted until the next run has seen them there.
     const held = new Set([before, this.backend].flatMap(heldIn).map(({ noun, id }) => `${noun} ${id}`));
     for (const { key, id, mark } of noted) {
       const { kind, label } = aboutWhom(key);
@@ -571,8 +571,8 @@ export class World {
   }
 
   /**
-   * The engine itself removes what the program no longer declares, and names no ids. A machine that did not run the stack last can't say
-   * them either: there a pipeline's step lists what left the state.
+   * The engine removes what the program no longer declares without naming ids. A machine that did not run the stack last can't name them
+   * either: there, a step of the pipeline lists what left the state.
    */
   #listRemoved(before: Deployment, known: ReadonlySet<string>, noted: readonly CreateRecord[]): void {
     const declared = this.#declaredUrns();
@@ -585,10 +585,10 @@ export class World {
     }
   }
 
-  /** A warning is true, or absent. */
+  /** A warning must be true. */
   #expectTrue(warning: string, program: Program): void {
     const [, amount] = /have the same arguments: that makes (\d+) live objects/.exec(warning) ?? [];
-    // Rows of a catalog are known by their text.
+    // Rows of a catalog are compared by their text.
     if (amount === undefined || warning.includes("/")) return;
     const own = [...program.values()].filter(({ name }) => !name.includes("/"));
     const objects = own.flatMap(({ type, platformName, value, advertiser, existingId, events }) =>
@@ -601,7 +601,7 @@ export class World {
     if (!groups.some((those) => those.length === Number(amount))) throw new Violation(`untrue: ${warning}`);
   }
 
-  /** What a run says of a set is so. */
+  /** What a run says about a set must be true. */
   #expectTrueReports(told: readonly string[], { deployment, errors }: Ended): void {
     const held = heldIn(deployment).filter(({ noun, resource }) => noun === "event" && resource.delete !== true);
     const isHeld = new Set(held.map(({ id }) => id));
@@ -651,7 +651,7 @@ export class World {
     const unresolved = this.unresolvedInState();
     const ended = await this.run(machine, (options) => destroy(before, { ...options, targets }), { faults, kill });
     this.counts.destroys++;
-    // A pipeline's step lists what left the state.
+    // A step of the pipeline lists what left the state.
     for (const { id } of heldIn(before)) this.#noteSaid(id);
     for (const { label } of unresolved) this.#noteSaidOf(label);
     if (ended === undefined) return;
@@ -677,12 +677,12 @@ export class World {
     }
   }
 
-  /** What a run deleted and did not get to save: a refresh shows that, if reading is known. */
+  /** Notes objects that a run deleted without saving it. A refresh finds them if a read is known. */
   #noteGone(): void {
     for (const { noun, id } of heldIn(this.backend)) if (!this.platform.isLive(noun, id)) this.platform.meddled.add(id);
   }
 
-  /** Just created while nothing but creating was known, by a run of which nobody here remembers it: docs/guarantees.md. */
+  /** Whether an object is new, was created without another known operation, and is in no note of this machine (docs/guarantees.md). */
   #isUndated(noun: Noun, id: string, machine: number): boolean {
     const made = this.platform.made.find((each) => each.noun === noun && each.id === id);
     if (made === undefined || made.isDated === true || made.atMs + 300_000 <= time.clock.wallMs()) return false;
@@ -698,7 +698,7 @@ export class World {
     return this.#command("pending", machine, args, meanwhile);
   }
 
-  /** The platform has another address from now on, and people say so on each machine. @param before what somebody runs there before that. */
+  /** Gives the platform another address, and runs `relocate` on each machine. @param before a run at the new address before that. */
   async relocate(kill?: Kill, before?: () => Promise<unknown>): Promise<void> {
     const former = this.#host;
     this.#host = former === "platform.example" ? "new.example" : "platform.example";
@@ -706,9 +706,9 @@ export class World {
     for (const machine of [0, 1]) {
       const args = [`${former} ops@example.com`];
       const first = await this.#command("relocate", machine, args, { kill });
-      // Called again, it finishes.
+      // A second call finishes it.
       const { output } = first.code === KILLED ? await this.#command("relocate", machine, args) : first;
-      // First what an interrupted run has left is to be settled.
+      // Creates of an interrupted run have to be settled first.
       if (output.includes("Nothing was changed.")) this.#host = former;
       if (this.#host === former) return;
     }
@@ -739,14 +739,14 @@ export class World {
           const { machine: where, deployment } = this.#imported ?? {};
           if (where === machine && deployment === this.backend)
             this.#wrong.push("two commands changed the stack at once");
-          // Only Pulumi's own lock stands between two machines: here it holds.
+          // Only Pulumi's own lock keeps two machines apart; it does so here.
           throw new Error("the stack is currently locked");
         }
         // Pulumi drops every pending operation when a stack is imported.
         const { pending_operations: _, ...deployment } = (JSON.parse(text) as { deployment: Deployment }).deployment;
         const urns = deployment.resources.filter((each) => each.delete !== true).map(({ urn }) => urn);
         const twice = urns.find((urn, index) => urns.indexOf(urn) !== index);
-        if (twice !== undefined) throw new Error(`duplicate resource ${twice}`); // as Pulumi does
+        if (twice !== undefined) throw new Error(`duplicate resource ${twice}`); // Pulumi does so too
         guard.meets("save");
         this.backend = deployment;
         this.#imported = { machine, deployment };
@@ -772,7 +772,7 @@ export class World {
       this.#countProcess(machine, -1);
     }
     if (guard.isDead) {
-      await turn(); // whatever was under way fails
+      await turn(); // whatever was in flight fails
       this.counts.killedCommands++;
       code = KILLED;
     }
@@ -788,7 +788,7 @@ export class World {
     return [...output.matchAll(/^ {2}(urn:pulumi:.*)$/gm)].map(([, urn = ""]) => urn);
   }
 
-  /** The truth about a create that `pending` lists: the object that it made, if any. Whoever looks sees all of them. */
+  /** The object that a create listed by `pending` really made, if any: the last one of several, all of which a person sees. */
   truthAbout(urn: string): string | undefined {
     const seen = this.#inAccount(urn);
     for (const id of seen.slice(0, -1)) this.#noteSaid(id);
@@ -815,7 +815,7 @@ export class World {
     return this.#excused.has(`${noun} ${id}`);
   }
 
-  /** A person looks in the account, and answers all that is listed. */
+  /** A person looks in the account, and answers for all listed creates. */
   async answerTruly(machine: number, says: string[] = [], kill?: Kill): Promise<void> {
     const open = await this.pending(machine);
     if (open.length === 0 || (await this.answer(machine, open, says, { kill }))) this.killedOn = undefined;
@@ -845,7 +845,7 @@ export class World {
     return true;
   }
 
-  /** A wrong answer is taken back, where that is still possible. */
+  /** A wrong answer is taken back, if that is still possible. */
   async reopen(pick: number, kill?: Kill): Promise<void> {
     const found = this.wrongAnswers[Math.floor(pick * this.wrongAnswers.length)];
     if (found === undefined) return;
@@ -864,20 +864,20 @@ export class World {
     if (!(await this.pending(machine)).includes(urn)) throw new Violation(`reopened, and not listed: ${urn}`);
   }
 
-  /** `pulumi state delete`, of what nothing depends on. */
+  /** `pulumi state delete` of a resource on which none depends. */
   deleteFromState(urn: string): void {
     this.log.push(`  pulumi state delete ${urn}`);
     this.backend = { ...this.backend, resources: this.backend.resources.filter((each) => each.urn !== urn) };
   }
 
-  /** Somebody goes on with a program that ran before. */
+  /** Goes back to a program that ran before. */
   checkOut(pick: number): void {
     const found = this.#sent[Math.floor(pick * this.#sent.length)];
     if (found !== undefined) this.source = found;
     this.log.push(`  program: ${JSON.stringify([...this.program.values(), ...this.catalogs.values()])}`);
   }
 
-  /** What was answered is in the state, or on the disk where it was answered. */
+  /** Expects the answers in the state, or on the disk of the machine where they were given. */
   expectKept(machine: number, args: readonly string[]): void {
     for (const arg of args) {
       const [, urn, id] = /^(.*)=(\d+)$/.exec(arg) ?? [];
@@ -896,7 +896,7 @@ export class World {
     );
   }
 
-  /** Creates that something still knows as open, or as made and not yet in the state. */
+  /** All recorded creates that are unresolved, or created and not yet in the state. */
   openRecords(): { readonly label: string; readonly id?: string | undefined; readonly ofSet: boolean }[] {
     const inState = this.unresolvedInState();
     const inFlight = (this.backend.pending_operations ?? [])
@@ -908,7 +908,7 @@ export class World {
     return [...inState, ...inFlight, ...this.#noted(0), ...this.#noted(1)];
   }
 
-  /** The engine keeps what was being created when a run was killed, also once the state has just that. */
+  /** Whether the state already has a create that the engine still lists as pending. */
   #isHistory({ urn, type, inputs }: Pick<Saved, "urn" | "type" | "inputs">): boolean {
     const plain = (values: object) =>
       JSON.stringify(Object.entries(values).filter(([name]) => !name.startsWith("__") && name !== "existingId"));
@@ -921,7 +921,7 @@ export class World {
     return this.#notes(machine).map(({ key, id }) => ({ label: aboutWhom(key).label, id, ofSet: false }));
   }
 
-  /** What interrupted runs have noted as made, and the state does not have. */
+  /** The objects that interrupted runs noted as created. */
   notedIds(): { readonly noun: Noun; readonly id: string }[] {
     return [0, 1].flatMap((machine) =>
       this.#notes(machine).flatMap(({ key, id }) =>
@@ -935,7 +935,7 @@ export class World {
     return new Set(this.openRecords().flatMap(({ label, id }) => (id === undefined ? [label] : [])));
   }
 
-  /** The ids of what others have made than the create at a URN, as far as notes or people know them. */
+  /** The ids of objects that creates at other URNs made, if notes or people know them. */
   madeForOthers(machine: number, urn: string, open: readonly string[]): string[] {
     const noun = nounOf(aboutUrn(urn).kind);
     const noted = this.#notes(machine).flatMap(({ key, id }) => {
@@ -948,7 +948,7 @@ export class World {
     return [...noted, ...ofOpen];
   }
 
-  /** The key of the resource that was declared last, is not in the state, and depends on nothing that is not there. */
+  /** The key of the last declared resource that is not in the state and depends only on resources that are. */
   newest(): string | undefined {
     const inState = new Set(this.backend.resources.map(({ urn }) => urn));
     const open = this.openLabels();
@@ -963,7 +963,7 @@ export class World {
     return recordsIn(this.#journalOf(machine));
   }
 
-  /** Of what the program declares. @param created only what it does not adopt. */
+  /** The labels of what the program declares. @param created without what it adopts. */
   #labels(created = false): Set<string> {
     const isMeant = ({ existingId }: { readonly existingId?: string | undefined }) =>
       !created || existingId === undefined;
@@ -981,13 +981,13 @@ export class World {
     return unresolvedIn(this.backend).map(({ label }) => ({ label, ofSet: false }));
   }
 
-  /** The URN under which a machine's journal knows an object. */
+  /** The URN under which a machine's journal has an object. */
   notedAs(machine: number, id: string): string | undefined {
     const record = this.#notes(machine).find((each) => each.id === id);
     return record === undefined ? undefined : aboutWhom(record.key).urn;
   }
 
-  /** The journal that a run on this machine sees: not what stands under an address of before. */
+  /** The journal that a run on this machine uses, which is not one under a former address. */
   #journalOf(machine: number): string {
     return pathsIn(placesFor(this.#settingsOf(machine), this.folderOf(machine)).journalFolder, this.#stack).journal;
   }
@@ -1000,18 +1000,18 @@ export class World {
     }).settings;
   }
 
-  /** Held after each step. */
+  /** Checks what must be true after each step. */
   check(): void {
     if (this.#wrong.length > 0) throw new Violation(this.#wrong.join("; "));
     const held = heldIn(this.backend);
-    // What the program no longer declares leaves the state in the next run that goes through.
+    // Resources that are no longer declared leave the state in the next successful run.
     const declared = this.#labels();
     const byObject = Map.groupBy(
       held.filter(({ resource, label }) => resource.delete !== true && declared.has(label)),
       ({ noun, id }) => `${noun} ${id}`,
     );
     for (const [object, those] of byObject) {
-      // What was about to let go of it has not, since the run failed or was killed: docs/guarantees.md.
+      // The run that was to remove it from its former resource failed or was killed (docs/guarantees.md).
       const isHandedOn = !this.#isClean && this.adopted.has(those[0]?.id ?? "");
       if (those.length > 1 && !isHandedOn)
         throw new Violation(`${object} is held by ${those.map(({ label }) => label).join(" and ")}`);
@@ -1021,7 +1021,7 @@ export class World {
     const left = this.#leftIn(this.backend);
     const records = this.openRecords();
     const noted = new Set(records.flatMap(({ id }) => id ?? []));
-    // Of whose create somebody has said something wrong that was not taken back, nobody can be sure.
+    // After a wrong answer that was not taken back, nothing is certain about the create.
     const misled = new Set(this.wrongAnswers.map(({ urn }) => this.familyOf(aboutUrn(urn).label)));
     const orphans = this.platform.made.filter(
       ({ noun, id, label }) =>
@@ -1049,9 +1049,9 @@ export class World {
     }
   }
 
-  /** What a run has deleted is held by nobody afterwards, and was not retained. */
+  /** An object that a run deleted must not be in the state afterwards, and must not have been retained. */
   #expectOwnDeletes(before: Deployment, { errors, deployment }: Ended): void {
-    // What an earlier run deleted and did not get to save is not this one's.
+    // Objects that an earlier run deleted without saving it do not count.
     const deleted = new Set([...this.platform.deleted].filter((object) => !this.#deletedBefore.has(object)));
     if (deleted.size === 0) return;
     const had = new Map(heldIn(before).map((each) => [`${each.noun} ${each.id}`, each]));
@@ -1075,7 +1075,7 @@ export class World {
     }
   }
 
-  /** Of what is declared, former ones too. */
+  /** The URNs of what is declared, former ones included. */
   #declaredUrns(): Set<string> {
     return new Set(
       [...this.declared.values()].flatMap((each) =>
@@ -1084,7 +1084,7 @@ export class World {
     );
   }
 
-  /** Something that is declared adopts what is not there. */
+  /** Whether a declared resource adopts an object that does not exist. */
   adoptsNothing(): boolean {
     return [...this.declared.values()].some(({ type, existingId, events = {} }) =>
       [existingId, ...Object.values(events).map((entry) => entry.existingId)].some(
@@ -1093,7 +1093,7 @@ export class World {
     );
   }
 
-  /** Something that is declared adopts what something else that is declared has: a preview shows it. */
+  /** Whether a declared resource adopts an object that another declared one has, which a preview shows. */
   adoptsHeld(): boolean {
     const urns = this.#declaredUrns();
     const held = heldIn(this.backend).filter(({ resource }) => urns.has(resource.urn));
@@ -1108,7 +1108,7 @@ export class World {
     });
   }
 
-  /** People mend what the messages say is wrong with the program. */
+  /** Corrects what the messages say is wrong with the program. */
   correct(said: readonly string[]): void {
     const differing = new Set([...said.join("\n").matchAll(/existingId (\d+) differs/g)].map(([, id]) => id));
     const held = heldIn(this.backend).filter(({ resource }) => resource.delete !== true);
@@ -1122,7 +1122,7 @@ export class World {
         ));
     const program = new Map(this.program);
     const isProtected = said.some((text) => /(it|which) is protected$/.test(text));
-    /** The state of another resource has the same object: this one is removed. */
+    /** Whether another resource has the same object in the state, so that this one is to be removed. */
     const isExtra = (label: string) =>
       said.some((text) => text.startsWith(`${label} and `) && text.includes(" in the state: one object can't be two"));
     if (isProtected) this.#unprotect();
@@ -1166,19 +1166,19 @@ export class World {
     );
   }
 
-  /** `pulumi state unprotect`, of what is declared no longer. */
+  /** `pulumi state unprotect` of what is no longer declared. */
   #unprotect(): void {
     const urns = new Set([...this.declared.values()].map((each) => urnOfResource(each)));
     const resources = this.backend.resources.map((each) => (urns.has(each.urn) ? each : { ...each, protect: false }));
     this.backend = { ...this.backend, resources };
   }
 
-  /** The program of the last run that may have sent something; asked again, of the one before. */
+  /** The program of the last run that may have sent something; at the next call, of the one before. */
   goBack(): Source {
     return this.#sent.pop() ?? this.source;
   }
 
-  /** What a run goes on from, for {@link expectAsCommented}. */
+  /** The situation before a run, for {@link expectAsCommented}. */
   standing() {
     const held = new Map<string, number>();
     for (const { noun, id } of heldIn(this.backend)) held.set(`${noun} ${id}`, (held.get(`${noun} ${id}`) ?? 0) + 1);
@@ -1186,7 +1186,7 @@ export class World {
     return { held, posts, asked: new Set(asked) };
   }
 
-  /** What the comment on a preview said is what the run did that followed it. */
+  /** The run after a preview must do what the comment on that preview said. */
   expectAsCommented(shown: Ended, before: ReturnType<World["standing"]>): void {
     const { operations, markField } = this.settingsFor(0);
     const config = {
@@ -1219,7 +1219,7 @@ export class World {
       throw new Violation(`the comment said ${most} creates, and ${after.posts - before.posts} were sent`);
   }
 
-  /** What the state and the platform lack of what is declared, in words. */
+  /** What is declared but missing in the state or on the platform, in words. */
   lacking(): string[] {
     const held = heldIn(this.backend);
     const faults: string[] = [];
@@ -1270,7 +1270,7 @@ export class World {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** @param text ids and ranges of them, with commas between. */
+/** @param text ids and ranges of ids, separated by commas. */
 function idsIn(text: string): string[] {
   return text.split(", ").flatMap((range) => {
     const [first = "", last = first] = range.split("–");
@@ -1282,7 +1282,7 @@ function nounOf(kind: string): Noun {
   return kind === "Advertiser" ? "advertiser" : "event";
 }
 
-/** The label of the resource, or the member, at a URN. */
+/** The kind and label of the resource or member at a URN. */
 function aboutUrn(urn: string) {
   const { of, key } = splitMember(urn);
   const type = of.split("::")[2]?.split(":").at(-1) ?? "";
@@ -1291,7 +1291,7 @@ function aboutUrn(urn: string) {
   return { kind: type, label: isSet && key !== undefined ? memberLabel(whole, key) : whole };
 }
 
-/** Every create that a state holds as unresolved, with the URN of its resource. */
+/** Every unresolved create in a state, with the URN of its resource. */
 function unresolvedIn({ resources }: Deployment): { readonly urn: string; readonly label: string }[] {
   return resources.flatMap(({ urn, type, id, outputs }) => {
     if (!type.endsWith(":ConversionEventSet")) return isPlatformId(id) ? [] : [{ urn, label: aboutUrn(urn).label }];
@@ -1300,7 +1300,7 @@ function unresolvedIn({ resources }: Deployment): { readonly urn: string; readon
   });
 }
 
-/** Every object that a state holds. */
+/** Every object in a state. */
 export function heldIn({ resources }: Deployment): Held[] {
   return resources.flatMap((resource): Held[] => {
     const { urn, type, id, outputs } = resource;
