@@ -41,11 +41,20 @@ it("killed after the provider has ended and before the state is saved: the next 
   expect(sandbox.creates).toBe(OBJECTS);
   expect(await idsIn(stack)).toEqual(ids);
 
+  // Pulumi shows nothing of the state if it is asked for a replacement: that could be a state that was not saved.
+  const urn = (await stack.resources()).find((each) => each.urn.endsWith("::e"))?.urn ?? "";
+  expect((await stack.up("--replace", urn)).output).toMatch(
+    /"e" was created as \d+ by an earlier run; it is taken over.* To have Pulumi replace it, first run `pulumi up`/,
+  );
+  expect(sandbox.creates).toBe(OBJECTS);
+
   // Where the state was saved, the notes are history, and nothing is said of them.
   const again = await stack.preview();
   expect(again.output).toContain(`${OBJECTS - 1} unchanged`);
   expect(again.output).not.toMatch(/interrupted|warning/);
   expect(sandbox.creates).toBe(OBJECTS);
+  expect((await stack.up("--replace", urn)).output).not.toContain("taken over");
+  expect(sandbox.creates).toBe(OBJECTS + 1);
 });
 
 it("what the next run removes is no create that an interrupted run has left", async () => {

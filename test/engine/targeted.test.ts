@@ -63,7 +63,7 @@ it.each([
     const [id, next] = [await idOf("a"), await idOf("a2")];
     const target = ["--target", urn];
     expect(await run(`${A.replace(`"a"`, `"a2"`)}\n${moved(id)}`, stack.up, ...target)).toContain(
-      `Not deleted: ConversionEvent ${id}, which another resource of the program has or may adopt.`,
+      `Not deleted: ConversionEvent ${id}, which a resource of the program has or may adopt.`,
     );
     const elsewhere = await stack.onAnotherMachine();
     elsewhere.program(program(moved(next)));

@@ -800,6 +800,21 @@ describe("R9: if the state is older than an object that this machine created wit
     await single.event.check({}, held.inputs);
     expect(wordsOf(single)).toContain(`ConversionEvent "p" ${AGAIN(held.id)} If the state no longer has ${held.id}, `);
   });
+
+  it("with --replace of what is deleted with its resource, the message says that", async () => {
+    const { sandbox, run } = await start(ALL);
+    const declared = inputsOf("p", { __identity: { identity: "tiny/dev::p", deletes: true } });
+    const first = run();
+    const { inputs = {} } = await first.event.check({}, declared);
+    const { id } = await first.event.create(inputs as Properties);
+    first.closeNow();
+    const next = run();
+    await next.event.check({}, declared);
+    expect(wordsOf(next)).toContain(
+      `ConversionEvent "p" was ${id} before: this creates another object. If the state has ${id}, it is deleted on the platform, as retainOnDelete: false says. If the state no longer has ${id}, ${id} stays live`,
+    );
+    expect(sandbox.creates).toBe(1);
+  });
 });
 
 it("an alias that would change a resource's type is an error, and nothing is sent", async () => {

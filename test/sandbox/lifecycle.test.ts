@@ -168,6 +168,22 @@ describe("a create of a run that was killed before the state was saved", () => {
     expect(journals()).toEqual([]);
   });
 
+  it("C2: of a run that ended cleanly with checkpoints off, the message says how to replace it", async () => {
+    const environment = { PULUMI_SKIP_CHECKPOINTS: "true" };
+    const { sandbox, advertiser, closeNow, nextAfterKill } = await start({ environment });
+    const { id } = await advertiser.create(inputs);
+    closeNow();
+    const next = await nextAfterKill();
+    await next.advertiser.check({}, inputs);
+    await next.advertiser.create({ ...inputs });
+    const hint = "To have Pulumi replace it, first run `pulumi up` without asking for that.";
+    expect(next.said).toEqual([
+      `Advertiser "a" was created as ${id} by an earlier run: \`pulumi up\` will take it over if its arguments are the same. ${hint}`,
+      `Advertiser "a" was created as ${id} by an earlier run; it is taken over, and nothing is sent. ${hint}`,
+    ]);
+    expect(sandbox.advertiserPosts).toBe(1);
+  });
+
   it("C2: is unresolved if the arguments have changed, and nothing is sent", async () => {
     const { sandbox, advertiser, nextAfterKill } = await start();
     const { id } = await advertiser.create(inputs);

@@ -182,7 +182,7 @@ const rows: Row[] = [
   [
     "C2: an earlier create of the resource is settled first",
     "provider/create.ts",
-    `      return { kind: "created", id, mark, isTakenOver: true };`,
+    `      return { kind: "created", id, mark, isHanded, isTakenOver: true };`,
     `      return send(kind, runtime, create, record, fields, { sending: async () => undefined, ended: async () => undefined }, expectMayBegin);`,
     "sandbox/lifecycle",
     "C2",

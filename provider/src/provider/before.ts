@@ -20,13 +20,14 @@ import {
   forgetCommand,
   leftBehind,
   type Ref,
+  type Removal,
   renamedFrom,
   unlessAdopted,
   waysOut,
   whatHappened,
   whatIsOpen,
 } from "../state/index.js";
-import type { Journal } from "../store/index.js";
+import type { Journal, Live } from "../store/index.js";
 import { formerKeys, learnHolders } from "./holding.js";
 import type { Runtime } from "./services.js";
 import { type Before, beforeCreate, tellAll } from "./tell.js";
@@ -90,7 +91,7 @@ export async function lookBefore(
   const fingerprint = holdsUnknown(values) ? undefined : fingerprintOfBody(kind, values);
   await expectNotUnresolvedElsewhere(runtime, subject, fingerprint, runtime.run.decided(key)?.member.unresolved);
   return {
-    again: fingerprint === undefined ? undefined : madeBefore(kind, runtime, subject, fingerprint, held),
+    again: fingerprint === undefined ? undefined : await madeBefore(kind, runtime, subject, fingerprint, held),
     former: await formerOnes(kind, runtime, subject, formerly, values),
   };
 }
@@ -100,12 +101,22 @@ export async function lookBefore(
  * makes a second one. (A run that another one overtook sends nothing.) Under `up --replace` the engine shows nothing of the state, as for a
  * new resource, so this may be what the state has.
  */
-function madeBefore(kind: Kind, { run, inventory, journal }: Runtime, subject: Ref, body: string, held?: string) {
+async function madeBefore(kind: Kind, runtime: Runtime, subject: Ref, body: string, held?: string) {
+  const { run, inventory, journal } = runtime;
   const { identity, key } = subject;
   const before = inventory(identity).asItBegan.get(key);
   if (before?.fingerprint !== body || before.id === held || journal(identity).isOvertaken) return undefined;
   const isElsewhere = run.isGone(kind, before.id) || run.holders.isManaged(kind.name, before.id);
-  return isElsewhere ? undefined : before;
+  if (isElsewhere) return undefined;
+  if (before.deletes === true) await learnHolders(runtime);
+  return { id: before.id, removal: removalOfNoted(kind, runtime, key, before) };
+}
+
+/** What becomes of an object if it leaves the state, by what this machine has noted of it. */
+function removalOfNoted(kind: Kind, { run, reading }: Runtime, key: string, { id, deletes: isAsked }: Live): Removal {
+  const can = abilitiesOf(kind, reading.settings);
+  const deletes = deletesUnlessHeld(kind, run.holders, isAsked === true, () => key);
+  return removalOf({ can, deletes, mayBeAdopted: run.mayAdoptMore(kind) }, id);
 }
 
 /**
@@ -138,7 +149,6 @@ async function formerOnes(
   values: Values | undefined,
 ) {
   if (formerly.length > 0) await learnHolders(runtime);
-  const can = abilitiesOf(kind, runtime.reading.settings);
   const known = runtime.inventory(identity).asItBegan;
   return formerly.flatMap((former) => {
     const live = known.get(former);
@@ -148,9 +158,7 @@ async function formerOnes(
     const isSame = values !== undefined && isSameBody({ kind, fingerprint: live.fingerprint }, { kind, values });
     // What gives it up says so itself, but not that this is to be a second one of it.
     if (!isSame && holders.isAccountedFor(kind.name, live.id)) return [];
-    const deletes = deletesUnlessHeld(kind, holders, live.deletes === true, () => former);
-    const mayBeAdopted = runtime.run.mayAdoptMore(kind);
-    return [{ key: former, live, isSame, removal: removalOf({ can, deletes, mayBeAdopted }, live.id) }];
+    return [{ key: former, live, isSame, removal: removalOfNoted(kind, runtime, former, live) }];
   });
 }
 

@@ -90,11 +90,11 @@ async function attemptOnce(
     case "send":
       return send(kind, runtime, create, record, fields, begun, expectMayBegin);
     case "taken over": {
-      const { id, mark } = begun.record;
+      const { id, mark, isHanded } = begun.record;
       const { label } = create.subject;
       const isGone = await isProvenGone(kind, runtime, { id, label, created: createdBy(begun.record, runtime) });
       if (isGone) throw new RefusedError(goneBeforeTakeOver(label, id));
-      return { kind: "created", id, mark, isTakenOver: true };
+      return { kind: "created", id, mark, isHanded, isTakenOver: true };
     }
     case "earlier": {
       const { record: sent, wasReported, ended } = begun;
@@ -169,7 +169,7 @@ async function takenOver(
   earlier: Made,
   ended: Sending["ended"],
 ): Promise<Outcome | string> {
-  const { id, mark } = earlier;
+  const { id, mark, isHanded } = earlier;
   const fields = bodyOf(kind, values);
   const isSame = fingerprintOf(fields) === earlier.fingerprint;
   // Before it is updated: a later run whose arguments are the first ones again must not take it over as it was sent.
@@ -179,7 +179,7 @@ async function takenOver(
   if (!isSame && !isUpdated) return "It was sent with other arguments than the program has now.";
   const isThere =
     isSame || (await setFields(kind, runtime, { id, label, created: createdBy(earlier, runtime) }, fields));
-  if (isThere) return { kind: "created", id, mark, isTakenOver: true, isUpdated };
+  if (isThere) return { kind: "created", id, mark, isHanded, isTakenOver: true, isUpdated };
   // The journal forgets it at the end of the run. What the state has stays unresolved: a later search, or a person, settles that.
   if (unsettled === undefined) throw new RefusedError(goneBeforeTakeOver(label, id));
   return `${id} is no longer on the platform.`;

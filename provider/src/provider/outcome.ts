@@ -39,8 +39,10 @@ export type Outcome =
       readonly kind: "created";
       readonly id: string;
       readonly mark: string;
-      /** By an earlier run, which was interrupted: no create was sent. */
+      /** By an earlier run: no create was sent. */
       readonly isTakenOver: boolean;
+      /** Of what is taken over, as {@link CreateRecord.isHanded}. */
+      readonly isHanded?: true | undefined;
       /** Taken over, and given arguments that it did not have. */
       readonly isUpdated?: boolean;
     }

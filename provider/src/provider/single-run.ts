@@ -123,8 +123,7 @@ export const createSingle: Calls<Kind>["create"] = async (kind, runtime, inputs)
   });
   const id = idOrError(kind, { ...values, ...recorded, ...leftFor(), [PROVIDER]: inputs[PROVIDER] }, outcome);
   if (former !== undefined && former.id !== id) run.holders.release(kind.name, former.id, subject.key);
-  const isTakenOver = outcome.kind === "created" && outcome.isTakenOver;
-  if (isTakenOver) tellAll(runtime, [takenOver(subject, id, outcome.isUpdated === true)]);
+  if (outcome.kind === "created" && outcome.isTakenOver) tellAll(runtime, [takenOver(subject, id, outcome)]);
   if (former !== undefined && !run.holders.isAdopted(kind.name, former.id) && run.beginOnce(leaving(subject.key))) {
     const mayBeAdopted = run.mayAdoptMore(kind); // by now more may be known than when it was decided
     tellAll(runtime, afterReplacement(kind, subject, { ...former, mayBeAdopted }, id));

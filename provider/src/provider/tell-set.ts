@@ -26,6 +26,7 @@ import {
   staysLive,
   waysOut,
   whatIsKnown,
+  whoCreated,
 } from "../state/index.js";
 import { type Deletions, heldBack, idAfter, type Outcome, type Result } from "./outcome.js";
 
@@ -220,7 +221,8 @@ export function takenOverInWords(outcomes: ReadonlyMap<string, Outcome>, { label
   const updated = those.filter(({ isUpdated }) => isUpdated === true);
   const sent = updated.length === 0 ? "nothing is sent" : `updated in place if they differ (${updated.length})`;
   const keys = listed(those.map(({ shown }) => shown));
-  return `${label}: an interrupted run had created ${count(those.length, "event")}; now taken over, and ${sent}: ${keys}`;
+  const by = whoCreated({ isHanded: those.every(({ isHanded }) => isHanded === true) || undefined });
+  return `${label}: ${by} had created ${count(those.length, "event")}; now taken over, and ${sent}: ${keys}`;
 }
 
 function leavesLive(members: readonly Member[], isManaged: (id: string) => boolean): number {

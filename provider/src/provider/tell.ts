@@ -12,6 +12,7 @@ import {
   aboutWhom,
   type CreateRecord,
   deletedInWords,
+  isDeletion,
   nameInProgram,
   type Ref,
   type Removal,
@@ -59,7 +60,7 @@ export interface Before {
   readonly unsettled?: CreateRecord | undefined;
   readonly isSearchable?: boolean;
   /** The same object, which an earlier run created and the state holds no longer. */
-  readonly again?: Live | undefined;
+  readonly again?: { readonly id: string; readonly removal: Removal } | undefined;
   /** What is no longer declared, and may be this under another name: by journal key. */
   readonly former?: readonly {
     readonly key: string;
@@ -103,20 +104,21 @@ function unlikeNotice({ label, resourceUrn: urn }: Ref, id: string, unlike: read
 
 function unsettledInWords(label: string, record: CreateRecord, isSearchable: boolean): string {
   if (record.id !== undefined)
-    return `${label} was created as ${record.id} by ${whoCreated(record)}: \`pulumi up\` will take it over if its arguments are the same.`;
+    return `${label} was created as ${record.id} by ${whoCreated(record)}: \`pulumi up\` will take it over if its arguments are the same.${record.isHanded === true ? UNLESS_REPLACED : ""}`;
   const next = isSearchable ? "look for it by its mark" : "not send it, but save it as unresolved";
   const why = record.searched === undefined ? "" : ` ${record.searched}`;
   return `${whatHappened(label, record)}${why} \`pulumi up\` will ${next}.`;
 }
 
-function againNotice(kind: Kind, ref: Ref, { id }: Live): Notice {
+function againNotice(kind: Kind, ref: Ref, { id, removal }: NonNullable<Before["again"]>): Notice {
   const { label, resourceUrn: urn } = ref;
+  const created = isDeletion(removal)
+    ? `this creates another object. If the state has ${id}, it is ${deletedInWords(removal === "is perhaps deleted")}.`
+    : "this creates a second live object.";
   return {
     sort: "again",
     urn,
-    text:
-      `${label} was ${id} before: this creates a second live object. ` +
-      `If the state no longer has ${id}, ${id} ${kind.afterlife}. ${toGoOnWith(ref, id)}`,
+    text: `${label} was ${id} before: ${created} If the state no longer has ${id}, ${id} ${kind.afterlife}. ${toGoOnWith(ref, id)}`,
     brief: `${label} (${id})`,
     more: objects("was live before and is created again", "were live before and are created again"),
   };
@@ -224,10 +226,18 @@ export function afterReplacement(kind: Kind, { resourceUrn: urn, label }: Ref, o
   ];
 }
 
-export function takenOver({ label }: Ref, id: string, isUpdated: boolean): Notice {
-  const sent = isUpdated ? "updated in place" : "nothing is sent";
+/** Pulumi does not show what the state has if it is asked for a replacement, so that looks like a create that the state has lost. */
+const UNLESS_REPLACED = " To have Pulumi replace it, first run `pulumi up` without asking for that.";
+
+export function takenOver(
+  { label }: Ref,
+  id: string,
+  { isUpdated, isHanded }: { readonly isUpdated?: boolean } & Pick<CreateRecord, "isHanded">,
+): Notice {
+  const sent = isUpdated === true ? "updated in place" : "nothing is sent";
+  const hint = isHanded === true ? UNLESS_REPLACED : "";
   return {
-    say: `${label} was created as ${id} by an interrupted run; it is taken over, and ${sent}.`,
+    say: `${label} was created as ${id} by ${whoCreated({ isHanded })}; it is taken over, and ${sent}.${hint}`,
     topic: takingOver(label),
   };
 }
@@ -323,7 +333,7 @@ export function nothingCompared(noun: string): Notice {
 }
 
 export function spared(label: string): Notice {
-  return { say: `Not deleted: ${label}, which another resource of the program has or may adopt.` };
+  return { say: `Not deleted: ${label}, which a resource of the program has or may adopt.` };
 }
 
 /** What left the state, and is not deleted. @param canDelete whether there is a known way. */

@@ -619,7 +619,8 @@ export class World {
         const left = [...message.matchAll(/^ {2}(\d+)[,:]/gm)].map(([, id = ""]) => id);
         expectAll(left, message, { live: true, held: false });
       }
-      const [, taken] = /: an interrupted run had created .*; now taken over, [^:]*: (.*)$/m.exec(message) ?? [];
+      const [, taken] =
+        /: an (?:interrupted|earlier) run had created .*; now taken over, [^:]*: (.*)$/m.exec(message) ?? [];
       const ids = [...(taken ?? "").matchAll(/ \((\d+)\)(?=,|$)/g)].map(([, id = ""]) => id);
       expectAll(ids, message, { live: true, held: true });
     }
