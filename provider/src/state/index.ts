@@ -97,9 +97,13 @@ export {
   formerIdsIn,
   memberMark,
   readDeclaredSet,
+  readSetParts,
   readStoredSet,
+  SET_PARTS,
+  type SetParts,
   type Shared,
   type StoredSet,
   storedFingerprint,
+  writeSetParts,
   writeStoredSet,
 } from "./stored-set.js";

@@ -8,6 +8,7 @@ import { type CreateRecord, memberRecord, type StoredMember, writeMemberRecord }
 import {
   ACCOUNT,
   CREATED,
+  LEFT_LIVE,
   type LeftLive,
   leftLiveIn,
   SECRET_ARGUMENTS,
@@ -85,6 +86,25 @@ export function writeStoredSet(
     ...(secret.size === 0 ? {} : { [SECRET_ARGUMENTS]: [...secret] }),
     ...(account === "" ? {} : { [ACCOUNT]: account }),
   };
+}
+
+/** What the outputs of a set have of each member, by its key. */
+export const SET_PARTS = ["events", "eventIds", "earlier", UNRESOLVED] as const;
+
+export type SetParts = Record<(typeof SET_PARTS)[number], Record<string, unknown>>;
+
+/** A copy of them as they are stored: what is secret stays encrypted. An event's key may be `constructor`, so nothing is inherited. */
+export function readSetParts(outputs: Values): SetParts {
+  const copyOf = (part: string) => Object.assign(Object.create(null), asRecord(outputs[part]));
+  return Object.fromEntries(SET_PARTS.map((part) => [part, copyOf(part)])) as SetParts;
+}
+
+/** The same outputs with these parts. */
+export function writeSetParts(outputs: Values, parts: SetParts, left: readonly LeftLive[]): Record<string, unknown> {
+  const { events, eventIds, ...others } = parts;
+  const { earlier: _, [UNRESOLVED]: __, [LEFT_LIVE]: ___, ...rest } = outputs;
+  const filled = Object.entries(others).filter(([, part]) => Object.keys(part).length > 0);
+  return { ...rest, events, eventIds, ...writeLeftLive(left), ...Object.fromEntries(filled) };
 }
 
 /** The arguments of a whole event: an entry's own before the set's defaults; `null` for none, whatever the default is. */

@@ -1,11 +1,132 @@
 /**
- * The advertisers and conversion events that a stack's state holds, whatever resources they are declared with: the reports are
- * made of them. What is secret in the state is called secret, and never shown.
+ * The advertisers and conversion events that a stack's state has, whatever resources they are declared with ({@link objectsOf}), and as reports
+ * show them ({@link contentsOf}): what is secret in the state is called secret, and never shown. Pure.
  */
 import { own, type Values } from "../base/index.js";
-import { advertiser, conversionEvent, type Kind, setOfType } from "../kinds/index.js";
-import { nameInUrn } from "../state/index.js";
-import { holdsSecret, isSecret, objectsOf, type Resource, type StoredObject } from "./stack-export.js";
+import { Holders } from "../decision/index.js";
+import { advertiser, conversionEvent, fingerprintOfBody, type Kind, kindOfType, setOfType } from "../kinds/index.js";
+import { isPlatformId } from "../rules/index.js";
+import {
+  type CreateRecord,
+  eventIn,
+  IDENTITY,
+  journalKeyOf,
+  memberOf,
+  nameInUrn,
+  readBriefing,
+  readStoredSet,
+  recordIn,
+  SECRET_SIGNATURE,
+  type StoredSet,
+  storedFingerprint,
+  UNRESOLVED,
+} from "../state/index.js";
+import type { Live } from "../store/index.js";
+import type { Resource } from "./stack-export.js";
+
+/** One object of the platform that a state is about: a single resource, or a member of a set. */
+export interface StoredObject {
+  readonly kind: Kind;
+  /** Of a member, with its key behind it. */
+  readonly urn: string;
+  readonly resource: Resource;
+  /** Of a member: its set, as it is stored, and its key there. */
+  readonly in?: { readonly set: StoredSet; readonly key: string };
+  /** The platform's, in digits; none where no create is known to have arrived. */
+  readonly id: string | undefined;
+  readonly record: CreateRecord | undefined;
+}
+
+/** Those that manage what they have. What is only read (`.get`) is another one's, or nobody's: such a resource holds nothing. */
+export function managing(resources: readonly Resource[]): Resource[] {
+  return resources.filter(({ external }) => external !== true);
+}
+
+/** The objects that these resources manage, whatever they are declared with. */
+export function objectsIn(resources: readonly Resource[]): StoredObject[] {
+  return objectsOf(managing(resources));
+}
+
+/** What these resources have, or read; without the unresolved creates that the adoption of their objects has settled. */
+export function objectsOf(resources: readonly Resource[]): StoredObject[] {
+  const all = resources.flatMap(storedIn);
+  const holders = holdersOf(all);
+  return all.flatMap((each) => {
+    const { kind, id, urn, record } = each;
+    if (record === undefined || holders.adoptedFor(kind, record, urn)?.isHeld !== true) return [each];
+    return id === undefined ? [] : [{ ...each, record: undefined }];
+  });
+}
+
+/** Which of them have what they are about, once what is replaced has left the state. */
+export function holdersOf(objects: readonly Omit<StoredObject, "record">[]): Holders {
+  const holders = new Holders();
+  for (const { kind, id, urn, resource, in: place } of objects) {
+    if (id === undefined || resource.delete === true || resource.external === true) continue;
+    const values = place === undefined ? resource.outputs : eventIn(place.set, place.set.events.get(place.key) ?? {});
+    holders.add(kind.name, id, urn, "state", values);
+  }
+  return holders;
+}
+
+/** Of what is secret as a whole nothing is shown. */
+function storedIn(resource: Resource): StoredObject[] {
+  const { urn, type, id, inputs, outputs = {} } = resource;
+  const kind = kindOfType(type);
+  if (kind !== undefined) {
+    const record = recordIn(kind, { ...readable(inputs), [UNRESOLVED]: outputs[UNRESOLVED] }, id);
+    return [{ kind, urn, resource, id: isPlatformId(id) ? id : undefined, record }];
+  }
+  const member = setOfType(type)?.member;
+  if (member === undefined) return [];
+  const { events, eventIds, ...rest } = outputs;
+  const plain = { events: isSecret(events) ? {} : events, eventIds: isSecret(eventIds) ? {} : eventIds };
+  const set = readStoredSet({ ...rest, ...plain });
+  const keys = new Set([...set.events.keys(), ...set.eventIds.keys(), ...set.unresolved.keys()]);
+  return [...keys].map((key) => {
+    const held = set.eventIds.get(key);
+    const record = set.unresolved.get(key);
+    const place = { kind: member, urn: memberOf(urn, key), resource, in: { set, key } };
+    return { ...place, id: isPlatformId(held) ? held : undefined, record };
+  });
+}
+
+/** Of the body that its object was created with. */
+export function fingerprintIn({ kind, resource, in: place }: StoredObject): string {
+  return place === undefined
+    ? fingerprintOfBody(kind, resource.inputs ?? {})
+    : storedFingerprint(kind, place.set, place.key);
+}
+
+/** What settled creates are known by afterwards: the key in the journal, and what an inventory holds. */
+export function livesIn(
+  resources: readonly Resource[],
+  urns: ReadonlySet<string>,
+): { readonly key: string; readonly live: Live }[] {
+  return objectsIn(resources).flatMap((object) => {
+    const { kind, urn, resource, in: place, id } = object;
+    const identity = readBriefing(resource.inputs?.[IDENTITY])?.identity;
+    if (!urns.has(urn) || resource.delete === true || id === undefined || identity === undefined) return [];
+    const set = setOfType(resource.type);
+    const ofResource = journalKeyOf(set?.name ?? kind.name, identity);
+    const name = (place === undefined ? resource.inputs : place.set.events.get(place.key))?.[kind.nameProperty];
+    const live = { id, fingerprint: fingerprintIn(object), ...(typeof name === "string" ? { name } : {}) };
+    return [{ key: place === undefined ? ofResource : memberOf(ofResource, place.key), live }];
+  });
+}
+
+export function isSecret(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, SECRET_SIGNATURE);
+}
+
+export function holdsSecret(value: unknown): boolean {
+  return JSON.stringify(value ?? null).includes(`"${SECRET_SIGNATURE}":`);
+}
+
+/** Without secret values. */
+export function readable(inputs: Resource["inputs"]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(inputs ?? {}).filter(([, value]) => typeof value !== "object"));
+}
 
 /** Stands for a value that must not be shown. */
 export const SECRET: unique symbol = Symbol("secret");

@@ -6,16 +6,8 @@ import { isDeepStrictEqual } from "node:util";
 import { agree, count, printable } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { leftLiveIn, leftLiveKind, nameInUrn, objectKey } from "../state/index.js";
-import { contentsOf, csvOf, type Entry, jsonOf, nameOf, shown } from "./contents.js";
-import {
-  type ExportedStack,
-  holdersOf,
-  managing,
-  type Resource,
-  type State,
-  stackIn,
-  stateIn,
-} from "./stack-export.js";
+import { contentsOf, csvOf, type Entry, holdersOf, jsonOf, managing, nameOf, shown } from "./contents.js";
+import { type ExportedStack, type Resource, type State, stackIn, stateIn } from "./stack-export.js";
 
 /**
  * What is listed is taken for dead: so a state of another stack must not pass for an earlier one of this.

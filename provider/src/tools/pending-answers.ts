@@ -14,10 +14,13 @@ import {
   type LeftLive,
   leftLiveIn,
   nameInUrn,
+  readSetParts,
+  SET_PARTS,
   splitMember,
   UNRESOLVED,
 } from "../state/index.js";
 import type { Settlement } from "../store/index.js";
+import { objectsIn, type StoredObject } from "./contents.js";
 import { idOf, namesNow, type PendingCreate, recordsOf } from "./pending-facts.js";
 import {
   accountIn,
@@ -25,11 +28,7 @@ import {
   currentByUrn,
   type ExportedStack,
   inOrder,
-  objectsIn,
-  partsOf,
   type Resource,
-  SET_PARTS,
-  type StoredObject,
   stateIn,
   withParts,
   withResources,
@@ -248,7 +247,7 @@ function withSlices(stack: ExportedStack, slices: ReadonlyMap<string, Slice>): E
 }
 
 function withMembers(set: Resource, slices: readonly (MemberSlice & { readonly key: string | undefined })[]): Resource {
-  const parts = partsOf(set);
+  const parts = readSetParts(set.outputs ?? {});
   for (const { key = "", member } of slices) {
     for (const part of SET_PARTS) {
       delete parts[part][key];

@@ -13,12 +13,20 @@ import {
   waysOut,
 } from "../state/index.js";
 import { changeStack, type Decided, journalsOf, StackJournals } from "./change-stack.js";
+import { livesIn } from "./contents.js";
 import { command, say, textOf, type Values } from "./harness.js";
 import { checkVerdicts, type Known, meantBy, readVerdicts, reopen, sliceOf, type Verdict } from "./pending-answers.js";
-import { idOf, livesIn, namesNow, type Pending, type PendingCreate, pendingIn, recordsOf } from "./pending-facts.js";
+import { idOf, namesNow, type Pending, type PendingCreate, pendingIn, recordsOf } from "./pending-facts.js";
 import { settle } from "./pending-settle.js";
 import { exportOf, programFolder, readingOf, STACK_HELP, STACK_OPTIONS, settingInEnvironment } from "./pulumi.js";
-import { type ExportedStack, expectNothingPending, othersInFlight, readExport, underNewNames } from "./stack-export.js";
+import {
+  type ExportedStack,
+  expectNothingPending,
+  othersInFlight,
+  readExport,
+  stateIn,
+  underNewNames,
+} from "./stack-export.js";
 
 const HELP = `Usage: pulumi-advertising pending [options]
 
@@ -162,7 +170,8 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
     },
     after: () => {
       const made = new Set(verdicts.flatMap(({ urn, createdAs }) => (createdAs === undefined ? [] : [urn])));
-      if (settled !== undefined) for (const { key, live } of livesIn(settled, made)) journals.noteLive(key, live);
+      if (settled !== undefined)
+        for (const { key, live } of livesIn(stateIn(settled).resources, made)) journals.noteLive(key, live);
       settleNotes(pending, verdicts, isInState, journals);
       for (const [of, those] of Map.groupBy(verdicts, ({ urn }) => splitMember(urn).of)) tellVerdicts(of, those, byUrn);
       for (const { text } of forget) console.log(`Forgotten: what an interrupted run noted about ${text}`);
@@ -195,7 +204,7 @@ function takeBack(stack: ExportedStack, journals: StackJournals, wanted: readonl
   const { settlements, stack: reopened } = reopen(stack, wanted, journals.settlements());
   if (reopened !== stack) expectNothingPending(stack.deployment); // of runs since the answer
   const urns = new Set(settlements.map(({ urn }) => urn));
-  const lives = livesIn(stack, urns);
+  const lives = livesIn(stateIn(stack).resources, urns);
   return {
     stack: reopened === stack ? undefined : reopened,
     after: () => {

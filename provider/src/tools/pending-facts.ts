@@ -12,35 +12,19 @@ import {
   type CreateRecord,
   DELETES,
   formerIdsIn,
-  IDENTITY,
   isUnresolved,
-  journalKeyOf,
   MARK,
   memberMark,
   memberOf,
-  readBriefing,
   readDeclaredSet,
   readMark,
   readStoredSet,
   recordIn,
   splitMember,
-  storedFingerprint,
   tellingIn,
 } from "../state/index.js";
-import type { Live } from "../store/index.js";
-import {
-  currentByUrn,
-  type Deployment,
-  type ExportedStack,
-  holdsSecret,
-  managing,
-  objectsIn,
-  type Resource,
-  readable,
-  type StoredObject,
-  stateIn,
-  visible,
-} from "./stack-export.js";
+import { fingerprintIn, holdsSecret, managing, objectsIn, readable, type StoredObject } from "./contents.js";
+import { currentByUrn, type Deployment, type ExportedStack, type Resource, stateIn, visible } from "./stack-export.js";
 
 export interface PendingCreate {
   /** Of a set's member, with its key behind it. */
@@ -196,12 +180,6 @@ function isOf(object: StoredObject | undefined, { id, fingerprint, replaces }: C
   return id === undefined ? object.id !== replaces && fingerprint === fingerprintIn(object) : id === object.id;
 }
 
-function fingerprintIn({ kind, resource, in: place }: StoredObject): string {
-  return place === undefined
-    ? fingerprintOfBody(kind, resource.inputs ?? {})
-    : storedFingerprint(kind, place.set, place.key);
-}
-
 function unresolvedIn({ kind, urn, record, resource, in: place, id }: StoredObject): PendingCreate[] {
   // `--replace` of an unresolved resource leaves it there twice.
   if (record === undefined || (place !== undefined && resource.delete === true)) return [];
@@ -344,22 +322,5 @@ function membersInFlight(
     const record = { ...(note ?? implied), what: "It was in flight when a run was killed.", urn };
     const formerIds = formerIdsIn(stored, key);
     return [{ urn, kind: kind.name, record, known: "engine", held: formerObject(id, inputs), formerIds, entry }];
-  });
-}
-
-/** What settled creates are known by afterwards: the key in the journal, and what an inventory holds. */
-export function livesIn(
-  stack: ExportedStack,
-  urns: ReadonlySet<string>,
-): { readonly key: string; readonly live: Live }[] {
-  return objectsIn(stateIn(stack).resources).flatMap((object) => {
-    const { kind, urn, resource, in: place, id } = object;
-    const identity = readBriefing(resource.inputs?.[IDENTITY])?.identity;
-    if (!urns.has(urn) || resource.delete === true || id === undefined || identity === undefined) return [];
-    const set = setOfType(resource.type);
-    const ofResource = journalKeyOf(set?.name ?? kind.name, identity);
-    const name = (place === undefined ? resource.inputs : place.set.events.get(place.key))?.[kind.nameProperty];
-    const live = { id, fingerprint: fingerprintIn(object), ...(typeof name === "string" ? { name } : {}) };
-    return [{ key: place === undefined ? ofResource : memberOf(ofResource, place.key), live }];
   });
 }

@@ -14,8 +14,10 @@ import {
   lastMomentSent,
   leftLiveIn,
   MARK,
+  objectKey,
   PROVIDER,
   readMark,
+  readSetParts,
   readStoredSet,
   secretArgumentsIn,
   splitMember,
@@ -26,6 +28,7 @@ import {
   writeMemberRecord,
   writeRecord,
 } from "../state/index.js";
+import { objectsIn } from "./contents.js";
 import type { Verdict } from "./pending-answers.js";
 import { type Creating, type Pending, type PendingCreate, recordsOf } from "./pending-facts.js";
 import {
@@ -34,7 +37,6 @@ import {
   type ExportedStack,
   inOrder,
   isOurs,
-  partsOf,
   type Resource,
   stateIn,
   visible,
@@ -103,8 +105,13 @@ export function settle(
     }),
   );
   const kept = saved.map((resource) => (resource.delete === true ? resource : (sets.get(resource.urn) ?? resource)));
+  const held = objectsIn(kept.filter((resource) => resource.delete !== true));
+  const taken = new Set(held.map(({ kind, id = "" }) => objectKey(kind.name, id)));
   const newSets = [...sets.values()].filter(({ urn }) => !current.has(urn));
-  const resources = inOrder([...withCreates(withoutCreates(kept, dropped), fresh, surroundings.now), ...newSets]);
+  const resources = inOrder([
+    ...withCreates(withoutCreates(kept, dropped, taken), fresh, surroundings.now),
+    ...newSets,
+  ]);
   const others = (stack.deployment.pending_operations ?? []).filter(({ type, resource }) => {
     return !isOurs(resource) || (type !== "creating" && setOfType(resource.type) === undefined);
   });
@@ -291,7 +298,7 @@ function settleMembers(
   answers: Answers,
   { now, newMark }: Surroundings,
 ): Resource {
-  const parts = partsOf(resource);
+  const parts = readSetParts(resource.outputs ?? {});
   const { eventIds, earlier, events, [UNRESOLVED]: unresolved } = parts;
   const left = [...leftLiveIn(resource.outputs ?? {})];
   let created = {};

@@ -3,31 +3,24 @@
  * import` accepts the rest and nothing is lost of what they list as left live. Pure.
  */
 import { z } from "zod";
-import { asRecord, jsonIn } from "../base/index.js";
-import { Holders } from "../decision/index.js";
-import { type Kind, kindOfType, setOfType } from "../kinds/index.js";
+import { jsonIn } from "../base/index.js";
+import { kindOfType, setOfType } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
   ACCOUNT,
-  type CreateRecord,
-  eventIn,
   IDENTITY,
-  LEFT_LIVE,
   type LeftLive,
   leftLiveIn,
-  memberOf,
   objectKey,
   PROVIDER,
   readBriefing,
-  readStoredSet,
-  recordIn,
-  SECRET_SIGNATURE,
-  type StoredSet,
+  type SetParts,
   secretArgumentsIn,
   stackOf,
   tellingOfLeft,
   UNRESOLVED,
   writeLeftLive,
+  writeSetParts,
 } from "../state/index.js";
 
 const properties = z.record(z.string(), z.unknown()).optional();
@@ -142,86 +135,6 @@ export function currentByUrn(resources: readonly Resource[]): ReadonlyMap<string
   return new Map(resources.filter((each) => each.delete !== true).map((each) => [each.urn, each]));
 }
 
-/** One object of the platform that a state is about: a single resource, or a member of a set. */
-export interface StoredObject {
-  readonly kind: Kind;
-  /** Of a member, with its key behind it. */
-  readonly urn: string;
-  readonly resource: Resource;
-  /** Of a member: its set, as it is stored, and its key there. */
-  readonly in?: { readonly set: StoredSet; readonly key: string };
-  /** The platform's, in digits; none where no create is known to have arrived. */
-  readonly id: string | undefined;
-  readonly record: CreateRecord | undefined;
-}
-
-/** Those that manage what they have. What is only read (`.get`) is another one's, or nobody's: such a resource holds nothing. */
-export function managing(resources: readonly Resource[]): Resource[] {
-  return resources.filter(({ external }) => external !== true);
-}
-
-/** The objects that these resources manage, whatever they are declared with. */
-export function objectsIn(resources: readonly Resource[]): StoredObject[] {
-  return objectsOf(managing(resources));
-}
-
-/** What these resources have, or read; without the unresolved creates that the adoption of their objects has settled. */
-export function objectsOf(resources: readonly Resource[]): StoredObject[] {
-  const all = resources.flatMap(storedIn);
-  const holders = holdersOf(all);
-  return all.flatMap((each) => {
-    const { kind, id, urn, record } = each;
-    if (record === undefined || holders.adoptedFor(kind, record, urn)?.isHeld !== true) return [each];
-    return id === undefined ? [] : [{ ...each, record: undefined }];
-  });
-}
-
-/** Which of them have what they are about, once what is replaced has left the state. */
-export function holdersOf(objects: readonly Omit<StoredObject, "record">[]): Holders {
-  const holders = new Holders();
-  for (const { kind, id, urn, resource, in: place } of objects) {
-    if (id === undefined || resource.delete === true || resource.external === true) continue;
-    const values = place === undefined ? resource.outputs : eventIn(place.set, place.set.events.get(place.key) ?? {});
-    holders.add(kind.name, id, urn, "state", values);
-  }
-  return holders;
-}
-
-/** Of what is secret as a whole nothing is shown. */
-function storedIn(resource: Resource): StoredObject[] {
-  const { urn, type, id, inputs, outputs = {} } = resource;
-  const kind = kindOfType(type);
-  if (kind !== undefined) {
-    const record = recordIn(kind, { ...readable(inputs), [UNRESOLVED]: outputs[UNRESOLVED] }, id);
-    return [{ kind, urn, resource, id: isPlatformId(id) ? id : undefined, record }];
-  }
-  const member = setOfType(type)?.member;
-  if (member === undefined) return [];
-  const { events, eventIds, ...rest } = outputs;
-  const plain = { events: isSecret(events) ? {} : events, eventIds: isSecret(eventIds) ? {} : eventIds };
-  const set = readStoredSet({ ...rest, ...plain });
-  const keys = new Set([...set.events.keys(), ...set.eventIds.keys(), ...set.unresolved.keys()]);
-  return [...keys].map((key) => {
-    const held = set.eventIds.get(key);
-    const record = set.unresolved.get(key);
-    const place = { kind: member, urn: memberOf(urn, key), resource, in: { set, key } };
-    return { ...place, id: isPlatformId(held) ? held : undefined, record };
-  });
-}
-
-export function isSecret(value: unknown): boolean {
-  return typeof value === "object" && value !== null && Object.hasOwn(value, SECRET_SIGNATURE);
-}
-
-export function holdsSecret(value: unknown): boolean {
-  return JSON.stringify(value ?? null).includes(`"${SECRET_SIGNATURE}":`);
-}
-
-/** Without secret values. */
-export function readable(inputs: Resource["inputs"]): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(inputs ?? {}).filter(([, value]) => typeof value !== "object"));
-}
-
 export function isOurs({ type }: Resource): boolean {
   return kindOfType(type) !== undefined || setOfType(type) !== undefined;
 }
@@ -268,36 +181,13 @@ export function visible({ inputs }: Resource): Record<string, unknown> {
   );
 }
 
-/** What the outputs of a set hold of each member, by its key. */
-export const SET_PARTS = ["events", "eventIds", "earlier", UNRESOLVED] as const;
-
-type SetParts = Record<(typeof SET_PARTS)[number], Record<string, unknown>>;
-
-/** A copy of them as they are stored: what is secret stays encrypted. An event's key may be `constructor`, so nothing is inherited. */
-export function partsOf({ outputs = {} }: Resource): SetParts {
-  const copyOf = (part: string) => Object.assign(Object.create(null), asRecord(outputs[part]));
-  return Object.fromEntries(SET_PARTS.map((part) => [part, copyOf(part)])) as SetParts;
-}
-
 /** The set as the provider would have had it saved with these parts. */
-export function withParts(
-  { initErrors, ...set }: Resource,
-  { events, eventIds, earlier, [UNRESOLVED]: unresolved }: SetParts,
-  left: readonly LeftLive[],
-): Resource {
-  const { earlier: _, [UNRESOLVED]: __, [LEFT_LIVE]: ___, ...outputs } = set.outputs ?? {};
-  const isOpen = Object.keys(unresolved).length > 0;
+export function withParts({ initErrors, ...set }: Resource, parts: SetParts, left: readonly LeftLive[]): Resource {
+  const isOpen = Object.keys(parts[UNRESOLVED]).length > 0;
   return {
     ...set,
     ...(isOpen ? { initErrors: initErrors ?? ["Creates of some events have an unknown outcome."] } : {}),
-    outputs: {
-      ...outputs,
-      events,
-      eventIds,
-      ...writeLeftLive(left),
-      ...(Object.keys(earlier).length === 0 ? {} : { earlier }),
-      ...(isOpen ? { [UNRESOLVED]: unresolved } : {}),
-    },
+    outputs: writeSetParts(set.outputs ?? {}, parts, left),
   };
 }
 
@@ -335,20 +225,24 @@ function referredTo({ parent, provider, dependencies, propertyDependencies, dele
  * is the first. But an object that something else has adopted meanwhile stays that one's, and the next run creates the replacement.
  * If nothing is the current one then, because of `deleteBeforeReplace`, and others refer to the URN, or only this resource lists what was
  * left live, it stays in the state until the next run has replaced it, as after a create that the platform refused.
+ * @param taken the objects that the current resources have, each as `objectKey` makes it.
  */
-export function withoutCreates(resources: readonly Resource[], dropped: ReadonlySet<string>): Resource[] {
+export function withoutCreates(
+  resources: readonly Resource[],
+  dropped: ReadonlySet<string>,
+  taken: ReadonlySet<string>,
+): Resource[] {
   const isDropped = (each: Resource) => each.delete !== true && dropped.has(each.urn);
   const left = new Set(dropped);
-  const others = resources.filter((each) => !isDropped(each));
-  const held = objectsIn(others.filter((each) => each.delete !== true));
-  const taken = new Set(held.map(({ kind, id = "" }) => objectKey(kind.name, id)));
-  const restored = others.map((resource) => {
-    const kind = kindOfType(resource.type);
-    const isTaken = kind !== undefined && taken.has(objectKey(kind.name, resource.id ?? ""));
-    if (!left.delete(resource.urn) || isTaken) return resource;
-    const { delete: _, ...current } = resource;
-    return current;
-  });
+  const restored = resources
+    .filter((each) => !isDropped(each))
+    .map((resource) => {
+      const kind = kindOfType(resource.type);
+      const isTaken = kind !== undefined && taken.has(objectKey(kind.name, resource.id ?? ""));
+      if (!left.delete(resource.urn) || isTaken) return resource;
+      const { delete: _, ...current } = resource;
+      return current;
+    });
   const current = currentByUrn(restored);
   return withNeeded(
     restored,
