@@ -4,7 +4,6 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { SandboxOptions } from "../../provider/src/sandbox/index.js";
-import { aboutWhom } from "../../provider/src/state/identity.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";
 import { recordsIn } from "../../provider/src/store/notes.js";
 import { StackJournals } from "../../provider/src/tools/change-stack.js";
@@ -270,8 +269,8 @@ it("a create that only the journal has, settled by the user with an id, is taken
   expect((await failureOf(killed.advertiser.create(inputs))).id).toMatch(/^unresolved-/);
   await killed.kill(); // before the engine saved anything, as with checkpoints off
   const journals = new StackJournals({ cookieFile: join(folder, "session.json"), folder }, "organization/tiny/dev");
-  const [{ key = "" } = {}] = journals.notes();
-  await journals.whileHeld(async () => journals.noteCreated(aboutWhom(key).urn, "1"));
+  const [{ mark = "" } = {}] = journals.notes();
+  await journals.whileHeld(async () => journals.settle(new Map([[mark, "1"]])));
   const next = newRun(sandbox, folder);
   expect((await next.advertiser.create(inputs)).id).toBe("1");
   expect(sandbox.advertiserPosts).toBe(1);

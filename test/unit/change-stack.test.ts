@@ -587,18 +587,28 @@ it.each([
   },
 );
 
-it("the id that a search found is noted at the create with its mark, not at another one of the resource", async () => {
+it("what is settled is noted in the journal by its mark: an id, or nothing", async () => {
   const folder = newFolder();
   vi.stubEnv("XDG_CACHE_HOME", join(folder, "cache"));
   const account = { baseUrl: "https://here.example", email: "me@example.com" };
   const { journal } = pathsIn(placesOf(account, "", undefined, folder).journalFolder, NAME);
   mkdirSync(join(journal, ".."), { recursive: true, mode: 0o700 });
   const sent = { key: `ConversionEvent::${NAME}::e`, at: "2026-03-02T10:00:00.000Z" };
-  const notes = ["one", "two"].map((mark) => ({ ...sent, mark, fingerprint: mark }));
+  const notes = ["one", "two", "three"].map((mark) => ({ ...sent, mark, fingerprint: mark }));
   writeFileSync(journal, journalOf(notes), { mode: 0o600 });
   const journals = new StackJournals({ cookieFile: undefined, folder }, NAME);
-  await journals.whileHeld(async () => journals.noteCreated(urnOf("ConversionEvent", "e"), "5", "one"));
-  expect(recordsIn(journal)).toMatchObject([{ mark: "one", fingerprint: "one", id: "5" }]);
+  await journals.whileHeld(async () =>
+    journals.settle(
+      new Map([
+        ["one", "5"],
+        ["two", undefined],
+      ]),
+    ),
+  );
+  expect(recordsIn(journal)).toMatchObject([
+    { mark: "one", fingerprint: "one", id: "5" },
+    { mark: "three", fingerprint: "three" },
+  ]);
 });
 
 it("`pending` lists a create with a known id apart from those of unknown outcome", async () => {

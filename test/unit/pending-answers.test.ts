@@ -1,7 +1,7 @@
 /** How answers about creates of unknown outcome are checked, and how one is taken back. */
 import { describe, expect, it } from "vitest";
 import type { CreateRecord } from "../../provider/src/state/create-record.js";
-import { checkVerdicts, readVerdicts, reopen, sliceOf } from "../../provider/src/tools/pending-answers.js";
+import { checkVerdicts, notesAfter, readVerdicts, reopen, slicesOf } from "../../provider/src/tools/pending-answers.js";
 import type { PendingCreate } from "../../provider/src/tools/pending-facts.js";
 import { readExport } from "../../provider/src/tools/stack-export.js";
 import { encrypted, exportOf, storedAdvertiser, storedEvent, storedSet, urnOf } from "../support/stored.js";
@@ -135,6 +135,25 @@ describe("answers", () => {
     expect(faults).toEqual([`2 is not the id of "${E("f19")}": the state has it as ${E("kept")}`]);
   });
 
+  it("a key and its set can't have two answers", () => {
+    expect(() => read([`${SET}["a"]=60`], ["funnel"])).toThrow(
+      `nothing was settled: "${SET}["a"]" is given two answers`,
+    );
+  });
+
+  it("of what only a journal has, the id goes to the create that a search found, otherwise to the last one; the rest is forgotten", () => {
+    const [urn, also] = [E("j"), [record("two"), record("three")]];
+    const notesOf = (known: PendingCreate["known"], createdAs: string | undefined, mark?: string) =>
+      notesAfter([{ urn, createdAs, mark }], new Map([[urn, create(urn, { known, record: record("one"), also })]])).map(
+        ([of, id]) => `${of} ${id}`,
+      );
+    expect(notesOf("journal", "5", "two")).toEqual(["one undefined", "two 5", "three undefined"]);
+    expect(notesOf("journal", "5")).toEqual(["one undefined", "two undefined", "three 5"]);
+    const forgotten = ["one undefined", "two undefined", "three undefined"];
+    expect(notesOf("journal", undefined)).toEqual(forgotten);
+    expect(notesOf("engine", "5", "two")).toEqual(forgotten); // the state has it
+  });
+
   it("a bare name that several creates have is refused", () => {
     const known = (urn: string) => create(urn, { record: record(`mark of ${urn}`, { id: "503" }) });
     const twins = [known(E("f0")), known(urnOf("x$ConversionEvent", "f0"))];
@@ -181,8 +200,8 @@ describe("an answer taken back", () => {
   /** An answer that changed the state from the first to the second. */
   const answered = (before: ReturnType<typeof stackOf>, after: ReturnType<typeof stackOf>, urn: string) => ({
     urn,
-    before: JSON.parse(JSON.stringify(sliceOf(before, urn))),
-    after: JSON.parse(JSON.stringify(sliceOf(after, urn))),
+    before: JSON.parse(JSON.stringify(slicesOf(before)(urn))),
+    after: JSON.parse(JSON.stringify(slicesOf(after)(urn))),
     notes: new Map(),
   });
 

@@ -19,6 +19,7 @@ export {
   forgetObjects,
   type HeldJournal,
   joinedJournals,
+  joinedRecords,
   look,
   lookAround,
   recordsIn,

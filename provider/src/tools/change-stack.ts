@@ -17,11 +17,12 @@ import {
   readSettings,
   type SettingsReading,
 } from "../settings/index.js";
-import { aboutWhom, type CreateRecord, splitMember } from "../state/index.js";
+import type { CreateRecord } from "../state/index.js";
 import {
   type Account,
   type HeldJournal,
   Inventory,
+  joinedRecords,
   type Live,
   pathsIn,
   placesOf,
@@ -127,7 +128,7 @@ export class StackJournals {
 
   /** What is not settled. @throws Error about a journal that can't be read: then nobody can tell what is pending. */
   notes(): CreateRecord[] {
-    return [...this.#paths.keys()].flatMap((journal) => {
+    const read = (journal: string) => {
       try {
         return recordsIn(journal);
       } catch (error) {
@@ -136,7 +137,8 @@ export class StackJournals {
             "the next `pulumi up` says what to do about it",
         );
       }
-    });
+    };
+    return joinedRecords(...[...this.#paths.keys()].map(read));
   }
 
   /**
@@ -180,23 +182,21 @@ export class StackJournals {
   }
 
   /**
-   * Notes what was known before these answers.
+   * Notes what was known before these answers. @param urnOf what a record is about.
    * @returns what takes that back; none where it can't be noted.
    */
-  noteSettlements(
-    answers: readonly Omit<Settlement, "notes">[],
-    isAbout: (urn: string, record: CreateRecord) => boolean,
-  ) {
+  noteSettlements(answers: readonly Omit<Settlement, "notes">[], urnOf: (record: CreateRecord) => string) {
     const path = this.#settlements;
     if (path === undefined) return undefined;
     const before = readSettlements(path);
-    const notesOf = (urn: string) =>
-      new Map(
-        [...this.#paths.keys()]
-          .map((journal) => [journal, recordsIn(journal).filter((record) => isAbout(urn, record))] as const)
-          .filter(([, records]) => records.length > 0),
-      );
-    const added = answers.map((answer) => ({ ...answer, notes: notesOf(answer.urn) }));
+    const noted = [...this.#paths.keys()].map((journal) => [journal, Map.groupBy(recordsIn(journal), urnOf)] as const);
+    const added = answers.map((answer) => {
+      const notes = noted.flatMap(([journal, byUrn]) => {
+        const records = byUrn.get(answer.urn);
+        return records === undefined ? [] : [[journal, records] as const];
+      });
+      return { ...answer, notes: new Map(notes) };
+    });
     const urns = new Set(added.map(({ urn }) => urn));
     try {
       writeSettlements(path, [...before.filter(({ urn }) => !urns.has(urn)), ...added]);
@@ -208,11 +208,12 @@ export class StackJournals {
 
   /** The journals know of these creates what they knew before, and the answers are forgotten. */
   restore(settlements: readonly Settlement[]): void {
-    for (const [journal, records] of settlements.flatMap(({ notes }) => [...notes])) {
+    const noted = settlements.flatMap(({ notes }) => [...notes]);
+    for (const [journal, those] of Map.groupBy(noted, ([path]) => path)) {
       const held = this.#held.get(journal);
       if (held === undefined)
         throw new Error(`the journal ${journal} can't be written; make its folder writable, and run this again`);
-      held.restore(records);
+      held.restore(joinedRecords(...those.map(([, records]) => records)));
     }
     const urns = new Set(settlements.map(({ urn }) => urn));
     const path = this.#settlements;
@@ -241,41 +242,24 @@ export class StackJournals {
     }
   }
 
-  /** Forgets the notes about these resources, and of sets those about their members; and about these attempts. @returns how many those were. */
-  forget(urns: readonly string[], marks: ReadonlySet<string> = new Set()): number {
-    const isAbout = ({ key, mark }: CreateRecord) => {
-      const { urn, member } = aboutWhom(key);
-      return marks.has(mark) || urns.includes(urn) || (member !== undefined && urns.includes(splitMember(urn).of));
-    };
-    return [...this.#held.values()].reduce(
-      (sum, held) => sum + held.revise((entry) => (isAbout(entry) ? undefined : entry)),
-      0,
-    );
-  }
-
-  /** A user said what a create that only a journal knows has made: the next `up` takes that over. What others of it have made stays noted. */
-  noteCreated(urn: string, id: string, mark?: string): void {
-    const isAbout = ({ key }: CreateRecord) => aboutWhom(key).urn === urn;
-    for (const [path, held] of this.#held) {
-      const unknown = recordsIn(path).filter((entry) => isAbout(entry) && entry.id === undefined);
-      const open = unknown.find((entry) => entry.mark === mark) ?? unknown.at(-1);
-      if (open === undefined) continue;
-      const { isReported: _, ...sent } = open;
-      held.revise((entry) => {
-        if (entry.mark === open.mark) return { ...sent, id };
-        return isAbout(entry) && entry.id === undefined ? undefined : entry;
+  /** Creates were settled. @param settled by mark: the id of what one made, which the next `up` takes over; without one it is forgotten. */
+  settle(settled: ReadonlyMap<string, string | undefined>): void {
+    for (const held of this.#held.values()) {
+      held.revise((record) => {
+        if (!settled.has(record.mark)) return record;
+        const { isReported: _, ...sent } = record;
+        const id = settled.get(record.mark);
+        return id === undefined ? undefined : { ...sent, id };
       });
     }
   }
 
-  /** A user took back that this object exists. */
-  noteGone(key: string): void {
-    for (const { objects } of this.#paths.values()) new Inventory(objects).noteGone(key);
-  }
-
-  /** A user said that this object exists: from now on a rename of its resource is warned of. */
-  noteLive(key: string, live: Live): void {
-    for (const { objects } of this.#paths.values()) new Inventory(objects).note(key, live);
+  /** A user said of these objects whether they exist: if they do, a rename of their resources is warned of from now on. */
+  noteLives(lives: readonly { readonly key: string; readonly live: Live }[], exist: boolean): void {
+    for (const { objects } of this.#paths.values()) {
+      const inventory = new Inventory(objects);
+      for (const { key, live } of lives) exist ? inventory.note(key, live) : inventory.noteGone(key);
+    }
   }
 }
 

@@ -48,7 +48,7 @@ export function objectsIn(resources: readonly Resource[]): StoredObject[] {
 }
 
 /** What these resources have, or read; without the unresolved creates that the adoption of their objects has settled. */
-export function objectsOf(resources: readonly Resource[]): StoredObject[] {
+function objectsOf(resources: readonly Resource[]): StoredObject[] {
   const all = resources.flatMap(storedIn);
   const holders = holdersOf(all);
   return all.flatMap((each) => {
@@ -115,7 +115,7 @@ export function livesIn(
   });
 }
 
-export function isSecret(value: unknown): boolean {
+function isSecret(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.hasOwn(value, SECRET_SIGNATURE);
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
-import { asRecord, enumerate, own } from "../base/index.js";
+import { agree, asRecord, enumerate, own } from "../base/index.js";
 import { Holders } from "../decision/index.js";
 import { isReadableId } from "../rules/index.js";
 import {
@@ -14,13 +14,14 @@ import {
   type LeftLive,
   leftLiveIn,
   nameInUrn,
+  objectKey,
   readSetParts,
   SET_PARTS,
   splitMember,
   UNRESOLVED,
 } from "../state/index.js";
 import type { Settlement } from "../store/index.js";
-import { objectsIn, type StoredObject } from "./contents.js";
+import { objectsIn } from "./contents.js";
 import { idOf, namesNow, type PendingCreate, recordsOf } from "./pending-facts.js";
 import {
   accountIn,
@@ -54,58 +55,15 @@ export interface Known {
   readonly notes: readonly CreateRecord[];
 }
 
-interface Answer {
-  readonly wanted: string;
-  readonly createdAs: string | undefined;
-  /** The creates that are meant, by their URN or by their name. */
-  readonly found: readonly PendingCreate[];
-  /** The pending creates of the set that is meant. */
-  readonly ofSet: readonly PendingCreate[];
-  /** A create that a journal of this machine notes, and whose object the state has: settled elsewhere. */
-  readonly settled: StoredObject | undefined;
-  readonly before: readonly Verdict[];
-  readonly holders: Holders;
-  kindOf(verdict: Verdict): string | undefined;
-}
-
-/** What is wrong with an answer. The first rule that has something to say counts. */
-const RULES: readonly ((answer: Answer) => string | undefined)[] = [
-  ({ wanted, found, ofSet: [first] }) =>
-    found.length === 0 && first !== undefined
-      ? `"${wanted}" is a set: append the key of its event, as in ${first.urn}`
-      : undefined,
-  ({ wanted, found, settled }) =>
-    found.length === 0 && settled !== undefined
-      ? `"${wanted}" is settled: the state has it as ${settled.id}. To drop what the journal of this machine noted of it:\n  ${forgetCommand(settled.urn)}`
-      : undefined,
-  ({ wanted, found }) =>
-    found.length === 0 ? `"${wanted}" is not a pending create (\`pulumi-advertising pending\` lists them)` : undefined,
-  ({ wanted, found }) =>
-    found.length > 1 ? `"${wanted}" is the name of ${found.length} pending creates: give the URN` : undefined,
-  ({ wanted, found: [only], before }) =>
-    before.some(({ urn }) => urn === only?.urn) ? `"${wanted}" is given two answers` : undefined,
-  (answer) => {
-    const owner = ownerIn(answer);
-    return owner === undefined ? undefined : `${answer.createdAs} is not the id of "${answer.wanted}"${owner}`;
-  },
-  ({ wanted, createdAs, found: [only], before, kindOf }) => {
-    const twin = before.find((verdict) => createdAs !== undefined && verdict.createdAs === createdAs);
-    return twin !== undefined && kindOf(twin) === only?.kind
-      ? `${createdAs} can't be both "${wanted}" and ${twin.urn}`
-      : undefined;
-  },
-];
-
 /** Whose id it is instead, in words; none where nobody else is known to have that object. */
-function ownerIn({ createdAs, found: [only], holders }: Answer): string | undefined {
-  if (createdAs === undefined || only === undefined) return undefined;
+function ownerIn(only: PendingCreate, createdAs: string, holders: Holders): string | undefined {
   if (createdAs === only.held?.id) return ": the state already has it, as the object to replace";
   const [inState] = holders.of(only.kind, createdAs, undefined, ["state"]);
   if (inState?.by === only.urn || recordsOf(only).some(({ replaces }) => replaces === createdAs)) {
     return ": it is the id of the object to replace";
   }
   if (inState !== undefined) return `: the state has it as ${inState.by}`;
-  // A create without an id is another one than that which has made what its resource's notes know.
+  // A create without an id is not the one that made what its resource's notes know.
   const [inJournal] = holders.of(only.kind, createdAs, idOf(only.record) && only.urn, ["journal"]);
   if (inJournal?.by === only.urn)
     return ": another create of the same resource made it, as a journal on this machine says; if there is no further object, answer with --not-created";
@@ -125,39 +83,97 @@ export function checkVerdicts(
   { pending, stack, notes }: Known,
 ): { verdicts: Verdict[]; faults: string[] } {
   const faults: string[] = [];
-  const verdicts: Verdict[] = [];
+  const verdicts = new Map<string, Verdict>();
+  /** The URNs of what was answered to have made an object. */
+  const made = new Map<string, string>();
   const holders = holdersIn(stack, notes, pending);
-  const inState = objectsIn(stateIn(stack).resources);
-  const isNoted = new Set(notes.map(({ key }) => aboutWhom(key).urn));
-  const kindOf = ({ urn }: Verdict) => pending.find((create) => create.urn === urn)?.kind;
-  const add = (wanted: string, createdAs: string | undefined) => {
-    const isMeant = (urn: string) => isNamed(wanted, urn);
-    const found = thoseNamed(pending, isMeant);
-    const ofSet = thoseNamed(pending, (urn) => isMemberOf(wanted, urn));
-    if (found.length === 0 && createdAs === undefined && ofSet.length > 0) {
-      for (const { urn } of ofSet) verdicts.push({ urn, createdAs });
-      return;
+  const byUrn = new Map(pending.map((create) => [create.urn, create]));
+  const byName = Map.groupBy(pending, ({ urn }) => nameInUrn(urn));
+  const whyNone = (wanted: string, [first]: readonly PendingCreate[]) => {
+    if (first !== undefined) return `"${wanted}" is a set: append the key of its event, as in ${first.urn}`;
+    const isNoted = new Set(notes.map(({ key }) => aboutWhom(key).urn));
+    const settled = objectsIn(stateIn(stack).resources).find(
+      ({ urn, id }) => id !== undefined && isNamed(wanted, urn) && isNoted.has(urn),
+    );
+    return settled === undefined
+      ? `"${wanted}" is not a pending create (\`pulumi-advertising pending\` lists them)`
+      : `"${wanted}" is settled: the state has it as ${settled.id}. To drop what the journal of this machine noted of it:\n  ${forgetCommand(settled.urn)}`;
+  };
+  const settle = (wanted: string, only: PendingCreate, createdAs: string | undefined) => {
+    const object = objectKey(only.kind, createdAs ?? "");
+    const owner = createdAs === undefined ? undefined : ownerIn(only, createdAs, holders);
+    const twin = createdAs === undefined ? undefined : made.get(object);
+    if (verdicts.has(only.urn)) faults.push(`"${wanted}" is given two answers`);
+    else if (owner !== undefined) faults.push(`${createdAs} is not the id of "${wanted}"${owner}`);
+    else if (twin !== undefined) faults.push(`${createdAs} can't be both "${wanted}" and ${twin}`);
+    else {
+      verdicts.set(only.urn, { urn: only.urn, createdAs });
+      made.set(object, only.urn);
     }
-    const settled = inState.find(({ urn, id }) => id !== undefined && isMeant(urn) && isNoted.has(urn));
-    const answer = { wanted, createdAs, found, ofSet, settled, before: verdicts, holders, kindOf };
-    const fault = RULES.reduce<string | undefined>((first, rule) => first ?? rule(answer), undefined);
-    if (fault !== undefined) faults.push(fault);
-    else for (const { urn } of found) verdicts.push({ urn, createdAs });
+  };
+  const add = (wanted: string, createdAs: string | undefined) => {
+    const exact = byUrn.get(wanted);
+    const [only, ...more] = exact
+      ? [exact]
+      : (byName.get(wanted) ?? thoseNamed(pending, (urn) => isNamed(wanted, urn)));
+    if (more.length > 0) faults.push(`"${wanted}" is the name of ${more.length + 1} pending creates: give the URN`);
+    else if (only !== undefined) settle(wanted, only, createdAs);
+    else {
+      const ofSet = thoseNamed(pending, (urn) => isMemberOf(wanted, urn));
+      if (createdAs === undefined && ofSet.length > 0) for (const each of ofSet) settle(each.urn, each, undefined);
+      else faults.push(whyNone(wanted, ofSet));
+    }
   };
   for (const text of given.created) {
     const [, urn, id = ""] = /^(.+)=(\d+)$/.exec(text) ?? [];
-    const meant = meantBy(
-      text,
-      pending.filter(({ record }) => record.id !== undefined),
-    );
-    if (urn === undefined && meant.fault !== undefined) faults.push(meant.fault);
-    else if (urn === undefined && meant.all.length > 0) for (const each of meant.all) add(each.urn, each.record.id);
-    else if (urn === undefined || !isReadableId(id))
-      faults.push(`--created takes URN=ID with a number as ID; got "${text}"`);
-    else add(urn, id);
+    if (urn !== undefined && isReadableId(id)) {
+      add(urn, id);
+      continue;
+    }
+    const known = pending.filter(({ record }) => record.id !== undefined);
+    const { all, fault } = urn === undefined ? meantBy(text, known) : { all: [], fault: undefined };
+    if (fault !== undefined) faults.push(fault);
+    else if (all.length === 0) faults.push(`--created takes URN=ID with a number as ID; got "${text}"`);
+    for (const each of fault === undefined ? all : []) add(each.urn, each.record.id);
   }
   for (const urn of given.notCreated) add(urn, undefined);
-  return { verdicts, faults };
+  return { verdicts: [...verdicts.values()], faults };
+}
+
+/** What is to be forgotten: the URNs, and the marks of all that is noted of them. */
+interface Forgotten {
+  readonly urns: ReadonlySet<string>;
+  readonly marks: ReadonlySet<string>;
+}
+
+/**
+ * @param texts URNs, of sets for all their events, or names. @param answered the URNs that get an answer in the same command.
+ * @throws Error if nothing is noted of one, or the state has a create of unknown outcome: that is settled, not forgotten.
+ */
+export function readForgotten(
+  texts: readonly string[],
+  answered: ReadonlySet<string>,
+  { pending, notes }: Known,
+): Forgotten {
+  const nameNow = namesNow(pending);
+  const noted = notes.map((note) => ({ urn: nameNow(note), mark: note.mark }));
+  const meant = texts.map((text) => meantBy<Named>(text, [...noted, ...pending]));
+  const faults = meant.flatMap(({ text, all, fault }) =>
+    all.length > 0 ? (fault ?? []) : `neither Pulumi's record nor a journal on this machine has a note about "${text}"`,
+  );
+  const urns = new Set(meant.flatMap(({ all }) => all.map(({ urn }) => urn)));
+  const isUnknown = (create: PendingCreate) => recordsOf(create).some((record) => idOf(record) === undefined);
+  const unsettled = pending.flatMap((create) =>
+    create.known === "state" && urns.has(create.urn) && !answered.has(create.urn) && isUnknown(create)
+      ? `"${create.urn}"`
+      : [],
+  );
+  if (faults.length === 0 && unsettled.length > 0)
+    faults.push(
+      `the outcome of ${enumerate(unsettled)} is unknown; settle ${agree(unsettled.length, "it", "each")} with --created or --not-created`,
+    );
+  if (faults.length > 0) throw new Error(`nothing was forgotten: ${faults.join("; ")}`);
+  return { urns, marks: new Set(noted.flatMap(({ urn, mark }) => (urns.has(urn) ? mark : []))) };
 }
 
 /** Who has which object by URN: in the state, or as a journal of this machine noted it of an interrupted run. */
@@ -173,8 +189,19 @@ function holdersIn(stack: ExportedStack, notes: readonly CreateRecord[], pending
   return holders;
 }
 
+/** What the journals know afterwards of the creates that were answered, by mark: nothing, or of what the state can't have, its id. */
+export function notesAfter(verdicts: readonly Verdict[], byUrn: ReadonlyMap<string, PendingCreate>) {
+  return verdicts.flatMap(({ urn, createdAs, mark }) => {
+    const create = byUrn.get(urn);
+    const records = create === undefined ? [] : recordsOf(create);
+    const made =
+      create?.known === "journal" ? (records.find((each) => each.mark === mark) ?? records.at(-1)) : undefined;
+    return records.map((each) => [each.mark, each === made ? createdAs : undefined] as const);
+  });
+}
+
 /** What a word that was typed means. */
-export interface Meant<T extends Named = Named> {
+interface Meant<T extends Named = Named> {
   readonly text: string;
   readonly all: readonly T[];
   /** The word is the name of several resources. */
@@ -182,7 +209,7 @@ export interface Meant<T extends Named = Named> {
 }
 
 /** A resource, or an event of a set, is meant by its URN or its name in the program; all events of a set by the set's. */
-export function meantBy<T extends Named>(text: string, among: readonly T[]): Meant<T> {
+function meantBy<T extends Named>(text: string, among: readonly T[]): Meant<T> {
   const all = thoseNamed(among, (urn) => isNamed(text, urn) || isMemberOf(text, urn));
   const isOfSeveral = new Set(all.map(({ urn }) => splitMember(urn).of)).size > 1;
   return { text, all, fault: isOfSeveral ? `"${text}" is the name of several: give the URN` : undefined };
@@ -214,15 +241,21 @@ interface MemberSlice {
   readonly left: readonly LeftLive[];
 }
 
-export function sliceOf(stack: ExportedStack, urn: string): Slice {
+/** @returns what this state has of the create of a URN. */
+export function slicesOf(stack: ExportedStack): (urn: string) => Slice {
   const all = stateIn(stack).resources;
-  const { of, key } = splitMember(urn);
-  const set = key === undefined ? undefined : currentByUrn(all).get(of);
-  if (set === undefined || key === undefined) return { resources: all.filter((each) => each.urn === urn) };
-  const outputs = set.outputs ?? {};
-  const member = Object.fromEntries(SET_PARTS.map((part) => [part, own(outputs[part], key)]));
-  const left = leftLiveIn(outputs).filter((each) => each.key === key);
-  return JSON.parse(JSON.stringify({ member, left })) as Slice;
+  const [byUrn, current] = [Map.groupBy(all, (each) => each.urn), currentByUrn(all)];
+  const leftBy = new Map<Resource, ReadonlyMap<string | undefined, LeftLive[]>>();
+  return (urn) => {
+    const { of, key } = splitMember(urn);
+    const set = key === undefined ? undefined : current.get(of);
+    if (set === undefined || key === undefined) return { resources: byUrn.get(urn) ?? [] };
+    const outputs = set.outputs ?? {};
+    const member = Object.fromEntries(SET_PARTS.map((part) => [part, own(outputs[part], key)]));
+    const left = leftBy.get(set) ?? Map.groupBy(leftLiveIn(outputs), (each) => each.key);
+    leftBy.set(set, left);
+    return JSON.parse(JSON.stringify({ member, left: left.get(key) ?? [] })) as Slice;
+  };
 }
 
 /** The same stack, in which what it holds of each of these creates is its slice. */
@@ -282,8 +315,9 @@ export function reopen(stack: ExportedStack, wanted: readonly string[], known: r
   });
   const settlements = [...new Set(found)];
   // What is as it was before the answer needs no more.
-  const answered = settlements.filter(({ urn, before }) => !isSame(sliceOf(stack, urn), before));
-  const changed = answered.filter(({ urn, after }) => !isSame(sliceOf(stack, urn), after));
+  const sliceOf = slicesOf(stack);
+  const answered = settlements.filter(({ urn, before }) => !isSame(sliceOf(urn), before));
+  const changed = answered.filter(({ urn, after }) => !isSame(sliceOf(urn), after));
   if (changed.length > 0) {
     const names = enumerate(changed.map(({ urn }) => `"${urn}"`));
     faults.push(`a run has gone on with the answer about ${names}`);

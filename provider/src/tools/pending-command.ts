@@ -1,24 +1,22 @@
 /** `pulumi-advertising pending`: lists and settles creates of unknown outcome. */
 import { randomUUID } from "node:crypto";
 import { agree, count, cut, enumerate, idRanges, momentOf, systemClock, UsageError } from "../base/index.js";
-import { describeSettingProblems } from "../settings/index.js";
-import {
-  aboutWhom,
-  type CreateRecord,
-  describe,
-  forgetCommand,
-  nameInUrn,
-  reopenCommand,
-  splitMember,
-  waysOut,
-} from "../state/index.js";
+import { aboutWhom, describe, forgetCommand, nameInUrn, reopenCommand, splitMember, waysOut } from "../state/index.js";
 import { changeStack, type Decided, journalsOf, StackJournals } from "./change-stack.js";
 import { livesIn } from "./contents.js";
 import { command, say, textOf, type Values } from "./harness.js";
-import { checkVerdicts, type Known, meantBy, readVerdicts, reopen, sliceOf, type Verdict } from "./pending-answers.js";
+import {
+  type Known,
+  notesAfter,
+  readForgotten,
+  readVerdicts,
+  reopen,
+  slicesOf,
+  type Verdict,
+} from "./pending-answers.js";
 import { idOf, namesNow, type Pending, type PendingCreate, pendingIn, recordsOf } from "./pending-facts.js";
 import { settle } from "./pending-settle.js";
-import { exportOf, programFolder, readingOf, STACK_HELP, STACK_OPTIONS, settingInEnvironment } from "./pulumi.js";
+import { exportOf, programFolder, STACK_HELP, STACK_OPTIONS, settingInEnvironment } from "./pulumi.js";
 import {
   type ExportedStack,
   expectNothingPending,
@@ -117,65 +115,45 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
   const pending = pendingIn(stack, notes);
   const known: Known = { pending: pending.open, stack, notes };
   const given = readVerdicts({ created: options.created, notCreated: options["not-created"] }, known);
-  const verdicts = [...given, ...(options.search ? await searched(known, given, options) : [])];
+  // Loaded here, since nothing else of this command needs the HTTP library.
+  const searched = async () => (await import("./pending-search.js")).searched(known, given, options);
+  const verdicts = [...given, ...(options.search ? await searched() : [])];
   const answered = new Set(verdicts.map(({ urn }) => urn));
-  const nameNow = namesNow(pending.open);
-  const noted = notes.map((note) => ({ urn: nameNow(note), mark: note.mark }));
-  const forget = options.forget.map((text) => meantBy(text, [...noted, ...pending.open]));
-  const faults = forget.flatMap(({ text, all, fault }) =>
-    all.length > 0 ? (fault ?? []) : `neither Pulumi's record nor a journal on this machine has a note about "${text}"`,
-  );
-  if (faults.length > 0) throw new Error(`nothing was forgotten: ${faults.join("; ")}`);
-  const toForget = new Set(forget.flatMap(({ all }) => all.map(({ urn }) => urn)));
-  const isForgotten = (urn: string) => toForget.has(urn);
-  const givenUp = pending.open.filter(({ urn }) => isForgotten(urn) && !answered.has(urn));
-  const isUnknown = (record: CreateRecord) => idOf(record) === undefined;
-  const unsettled = givenUp.filter((create) => create.known === "state" && recordsOf(create).some(isUnknown));
-  if (unsettled.length > 0) {
-    throw new Error(
-      `nothing was forgotten: the outcome of ${enumerate(unsettled.map(({ urn }) => `"${urn}"`))} is unknown; settle ${agree(unsettled.length, "it", "each")} with --created or --not-created`,
-    );
-  }
+  const forgotten = readForgotten(options.forget, answered, known);
+  const isForgotten = (urn: string) => forgotten.urns.has(urn);
   const byUrn = new Map(pending.open.map((create) => [create.urn, create]));
-  const isInState = ({ urn }: Verdict) => byUrn.get(urn)?.known !== "journal";
-  // What was searched for in vain, and only the engine's record knows, is saved: the next `up` would know nothing of it.
-  const isToSave = options.search && pending.open.some(isKnownByRecordAlone);
-  const surroundings = { now: momentOf(systemClock), newMark: randomUUID, account: () => journals.accountSentTo() };
+  const isInState = (urn: string) => !["journal", undefined].includes(byUrn.get(urn)?.known);
   // What Pulumi's record has of it goes too: otherwise it would still be pending, as if no run here had sent it.
   const isRecorded = (urn: string) => pending.inFlight.has(urn) || pending.newSets.has(splitMember(urn).of);
-  const dropped = givenUp.map(({ urn }): Verdict => ({ urn, createdAs: undefined }));
-  const decided = [...verdicts, ...dropped].filter(isInState);
-  const isToImport = decided.length > 0 || isToSave || [...toForget].some(isRecorded);
+  // What was searched for in vain, and only the engine's record knows, is saved: the next `up` would know nothing of it.
+  const isToSave = options.search && pending.open.some(isKnownByRecordAlone);
+  const urns = [...new Set([...answered, ...forgotten.urns])];
+  const isToImport = isToSave || urns.some(isInState) || [...forgotten.urns].some(isRecorded);
+  const surroundings = { now: momentOf(systemClock), newMark: randomUUID, account: () => journals.accountSentTo() };
   const remembered = { ...pending, created: pending.created.filter(({ urn }) => !isForgotten(urn)) };
-  const settled = isToImport ? settle(stack, remembered, decided, surroundings) : undefined;
+  const dropped = urns.flatMap((urn): Verdict[] => (answered.has(urn) ? [] : [{ urn, createdAs: undefined }]));
+  const settled = isToImport ? settle(stack, remembered, [...verdicts, ...dropped], surroundings) : undefined;
   // Nobody has answered: what is reopened is that again.
-  const undecided = settled === undefined ? stack : settle(stack, pending, [], surroundings);
-  const answers = [...new Set([...answered, ...toForget])].map((urn) => ({
-    urn,
-    before: sliceOf(undecided, urn),
-    after: sliceOf(settled ?? stack, urn),
-  }));
-  const isAbout = (urn: string, record: CreateRecord) => {
-    const create = byUrn.get(urn);
-    const marks = create === undefined ? [] : recordsOf(create).map(({ mark }) => mark);
-    return aboutWhom(record.key).urn === urn || marks.includes(record.mark);
-  };
+  const before = slicesOf(settled === undefined ? stack : settle(stack, pending, [], surroundings));
+  const after = slicesOf(settled ?? stack);
+  const answers = urns.map((urn) => ({ urn, before: before(urn), after: after(urn) }));
   let isNoted = false;
   return {
     stack: settled,
     before: () => {
-      const takeBackNotes = answers.length === 0 ? undefined : journals.noteSettlements(answers, isAbout);
+      const takeBackNotes =
+        answers.length === 0 ? undefined : journals.noteSettlements(answers, namesNow(pending.open));
       isNoted = takeBackNotes !== undefined;
       return takeBackNotes ?? (() => undefined);
     },
     after: () => {
       const made = new Set(verdicts.flatMap(({ urn, createdAs }) => (createdAs === undefined ? [] : [urn])));
-      if (settled !== undefined)
-        for (const { key, live } of livesIn(stateIn(settled).resources, made)) journals.noteLive(key, live);
-      settleNotes(pending, verdicts, isInState, journals);
+      if (settled !== undefined) journals.noteLives(livesIn(stateIn(settled).resources, made), true);
+      journals.settle(
+        new Map([...[...forgotten.marks].map((mark) => [mark, undefined] as const), ...notesAfter(verdicts, byUrn)]),
+      );
       for (const [of, those] of Map.groupBy(verdicts, ({ urn }) => splitMember(urn).of)) tellVerdicts(of, those, byUrn);
-      for (const { text } of forget) console.log(`Forgotten: what an interrupted run noted about ${text}`);
-      journals.forget([...toForget], new Set(noted.flatMap(({ urn, mark }) => (isForgotten(urn) ? mark : []))));
+      for (const text of options.forget) console.log(`Forgotten: what an interrupted run noted about ${text}`);
       if (settled !== undefined) tellOthers(othersInFlight(stack.deployment));
       if (isNoted) {
         console.log("If an answer was wrong, take it back before the next `pulumi up`:");
@@ -210,7 +188,7 @@ function takeBack(stack: ExportedStack, journals: StackJournals, wanted: readonl
     after: () => {
       journals.restore(settlements);
       const gone = new Map(lives.map(({ key, live }) => [aboutWhom(key).urn, live.id]));
-      for (const { key } of lives) journals.noteGone(key);
+      journals.noteLives(lives, false);
       for (const urn of urns) {
         console.log(`Reopened, as if it had not been answered: ${urn}`);
         if (gone.has(urn)) console.log(`  ${gone.get(urn)} is no longer in the state.`);
@@ -220,48 +198,9 @@ function takeBack(stack: ExportedStack, journals: StackJournals, wanted: readonl
   };
 }
 
-/** What a search finds out about those that nobody has decided on; each finding passes the checks of a user's verdict. */
-async function searched(
-  { pending, stack, notes }: Known,
-  given: readonly Verdict[],
-  options: Options,
-): Promise<readonly Verdict[]> {
-  const left = pending.filter(({ urn }) => !given.some((verdict) => verdict.urn === urn));
-  if (left.length === 0) return [];
-  const { reading, origin } = await readingOf(options);
-  if (reading.problems.length > 0) {
-    throw new Error(`nothing was searched (settings ${origin}):\n${describeSettingProblems(reading.problems)}`);
-  }
-  // Loaded here, since nothing else of this command needs the HTTP library.
-  const { searchFor } = await import("./pending-search.js");
-  const { found, notMade, told } = await searchFor(left, reading, programFolder(options));
-  for (const line of told) console.log(line);
-  const created = found.map(({ urn, id }) => `${urn}=${id}`);
-  const markOf = new Map(found.map(({ urn, mark }) => [urn, mark]));
-  const { verdicts, faults } = checkVerdicts({ created, notCreated: notMade }, { pending: left, stack, notes });
-  for (const fault of faults) console.log(`Found, but not settled: ${fault}`);
-  return verdicts.map((verdict) => ({ ...verdict, mark: markOf.get(verdict.urn) }));
-}
-
 /** One that the state can hold as unresolved, with the mark that it is looked for by. */
 function isKnownByRecordAlone({ known, record, also = [] }: PendingCreate): boolean {
   return known === "engine" && record.field !== undefined && also.length === 0;
-}
-
-/** What the state can't hold stays in the journal, with its id: forgotten, the next `up` would create it again. */
-function settleNotes(
-  { open }: Pending,
-  verdicts: readonly Verdict[],
-  isInState: (verdict: Verdict) => boolean,
-  journals: StackJournals,
-): void {
-  const isToTakeOver = (verdict: Verdict) => verdict.createdAs !== undefined && !isInState(verdict);
-  for (const { urn, createdAs, mark } of verdicts.filter(isToTakeOver))
-    journals.noteCreated(urn, String(createdAs), mark);
-  const urns = new Set(verdicts.filter((verdict) => !isToTakeOver(verdict)).map(({ urn }) => urn));
-  // By their marks: the journal may know what another create of the same resource has made.
-  const settled = open.filter(({ urn }) => urns.has(urn)).flatMap(recordsOf);
-  journals.forget([], new Set(settled.map(({ mark }) => mark)));
 }
 
 /** @param of the URN of a resource, or of the set that has these. */

@@ -8,12 +8,14 @@ import { Client, systemSurroundings } from "../client/index.js";
 import { abilitiesOf } from "../decision/index.js";
 import { type Kind, kindNamed } from "../kinds/index.js";
 import { lookFor, resendDueMs } from "../provider/index.js";
-import type { SettingsReading } from "../settings/index.js";
+import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
 import { type CreateRecord, describe, lastMomentSent } from "../state/index.js";
 import { placesFor } from "../store/index.js";
+import { checkVerdicts, type Known, type Verdict } from "./pending-answers.js";
 import { type PendingCreate, recordsOf } from "./pending-facts.js";
+import { programFolder, readingOf, type StackChoice } from "./pulumi.js";
 
-export interface Searched {
+interface Searched {
   readonly found: readonly {
     readonly urn: string;
     readonly id: string;
@@ -23,6 +25,27 @@ export interface Searched {
   readonly notMade: readonly string[];
   /** Of the others, in words. */
   readonly told: readonly string[];
+}
+
+/** What a search finds out about those that nobody has decided on; each finding passes the checks of a user's verdict. */
+export async function searched(
+  { pending, stack, notes }: Known,
+  given: readonly Verdict[],
+  choice: StackChoice,
+): Promise<readonly Verdict[]> {
+  const left = pending.filter(({ urn }) => !given.some((verdict) => verdict.urn === urn));
+  if (left.length === 0) return [];
+  const { reading, origin } = await readingOf(choice);
+  if (reading.problems.length > 0) {
+    throw new Error(`nothing was searched (settings ${origin}):\n${describeSettingProblems(reading.problems)}`);
+  }
+  const { found, notMade, told } = await searchFor(left, reading, programFolder(choice));
+  for (const line of told) console.log(line);
+  const created = found.map(({ urn, id }) => `${urn}=${id}`);
+  const markOf = new Map(found.map(({ urn, mark }) => [urn, mark]));
+  const { verdicts, faults } = checkVerdicts({ created, notCreated: notMade }, { pending: left, stack, notes });
+  for (const fault of faults) console.log(`Found, but not settled: ${fault}`);
+  return verdicts.map((verdict) => ({ ...verdict, mark: markOf.get(verdict.urn) }));
 }
 
 interface Look {
