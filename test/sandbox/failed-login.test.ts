@@ -11,9 +11,11 @@ describe("S4: a login that fails", () => {
     const { sandbox, client } = await start({}, { settings: { password: "wrong-password" } });
     const endings = await client.createMany(20);
     expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["LoginError"]));
-    const told = endings.map(messageOf).filter((message) => message.includes("the e-mail or the password is wrong"));
-    expect(told).toHaveLength(1);
-    expect(told[0]).toMatch(
+    const loginErrors = endings
+      .map(messageOf)
+      .filter((message) => message.includes("the e-mail or the password is wrong"));
+    expect(loginErrors).toHaveLength(1);
+    expect(loginErrors[0]).toMatch(
       /^The login of ops@example\.com at http.*\/rest\/authenticate failed: the platform refused it \(status 401: .*advertising:email and advertising:password.*No create was sent/,
     );
     expect(endings.map(messageOf).join()).not.toContain("wrong-password");

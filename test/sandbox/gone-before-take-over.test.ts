@@ -211,7 +211,7 @@ it("an unresolved create whose object a search found, but which is gone, is sent
   expect(sandbox).toMatchObject({ advertiserPosts: 2, updates: 1, advertisers: [{ id: 1 }, { id: 3 }] });
 });
 
-describe("what is taken over as it is", () => {
+describe("an object that is taken over unchanged", () => {
   const READS = {
     createdVisibleAfterSeconds: 0,
     event: { read: "GET rest/event/{id}" },
@@ -230,7 +230,7 @@ describe("what is taken over as it is", () => {
     expect(sandbox).toMatchObject({ advertiserPosts: 2, reads: 1, advertisers: [{ id: 1 }, { id: 3 }] });
   });
 
-  it("is taken over if it is there", async () => {
+  it("is taken over if it exists", async () => {
     const { sandbox, clock, run } = await start(READS);
     const first = run();
     await creates(first);
@@ -246,7 +246,7 @@ describe("what is taken over as it is", () => {
     expect(sandbox).toMatchObject({ advertiserPosts: 1, reads: 0 });
   });
 
-  it("is neither taken over nor created again if nothing is known of it", async () => {
+  it("is neither taken over nor created again if the read has no usable answer", async () => {
     const { sandbox, clock, run } = await start(READS);
     const first = run();
     await creates(first);
@@ -262,7 +262,7 @@ describe("what is taken over as it is", () => {
     expect(sandbox.advertiserPosts).toBe(1);
   });
 
-  it("also where its run ended cleanly with checkpoints off, and a `destroy` on another machine has deleted it", async () => {
+  it("is not taken over either if its run ended cleanly with checkpoints off and another machine deleted it", async () => {
     const { sandbox, clock, folder, settings, adapt } = await start(READS);
     const environment = { PULUMI_SKIP_CHECKPOINTS: "true" };
     const run = () => newRun(sandbox, folder, { settings, adapt, environment });
@@ -278,7 +278,7 @@ describe("what is taken over as it is", () => {
     expect(sandbox).toMatchObject({ advertiserPosts: 2, advertisers: [{ id: 1 }, { id: 3 }] });
   });
 
-  it("an event of a set: only that one fails, and the next run creates it once", async () => {
+  it("is not taken over if it is a set's event that is gone: only that one fails, and the next run creates it once", async () => {
     const { sandbox, folder, clock, settings, adapt } = await start(READS);
     const engine = new SetEngine(sandbox, folder);
     const events = { advertiserId: 1, events: { a: { eventName: "A", value: 1 }, b: { eventName: "B", value: 1 } } };
@@ -296,7 +296,7 @@ describe("what is taken over as it is", () => {
     expect(sandbox).toMatchObject({ eventPosts: 3, events: [{}, {}] });
   });
 
-  it("what a search lists although it was deleted is not found", async () => {
+  it("does not count as found if a search still lists it after its delete", async () => {
     const { sandbox, clock, run } = await start({ ...READS, resendAfterSeconds: 600 });
     sandbox.fail({ on: "advertiser", act: true, with: { kind: "close-without-answer" } });
     const none = { kind: "answer", status: 406, body: { errors: ["no"] } } as const;

@@ -612,7 +612,7 @@ describe("after `pulumi state rename` and the same change in the program", () =>
     const all = await created("p", "q", "gone");
     const [p, q] = all as [Known, Known];
     const formerly = ["p", "q", "gone"].map((name) => key(name));
-    const told = async (last: "held" | "new", ...order: readonly [Known, string][]) => {
+    const messagesWith = async (last: "held" | "new", ...order: readonly [Known, string][]) => {
       const now = run();
       const identity = (name: string) => ({
         identity: `tiny/dev::${name}`,
@@ -628,10 +628,10 @@ describe("after `pulumi state rename` and the same change in the program", () =>
       return now.told.map(({ message }) => message);
     };
     for (const last of ["held", "new"] as const) {
-      expect(await told(last, [p, "pp"], [q, "qq"])).toEqual([
+      expect(await messagesWith(last, [p, "pp"], [q, "qq"])).toEqual([
         expect.stringContaining('"gone" (4) is no longer declared'),
       ]);
-      expect(await told(last, [q, "qq"], [p, "pp"])).toHaveLength(1);
+      expect(await messagesWith(last, [q, "qq"], [p, "pp"])).toHaveLength(1);
     }
     expect(sandbox.creates).toBe(3);
   });

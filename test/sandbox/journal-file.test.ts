@@ -1,6 +1,6 @@
 /**
  * The journal as a file: a create that can't be noted is not sent, a note outlives every kill, and each stack has its own journal.
- * The provider's lifecycle is the real one. A killed run is played by one that never closes its journal.
+ * The provider's lifecycle is the real one. A run that never closes its journal plays an interrupted one.
  */
 import { execFileSync, fork } from "node:child_process";
 import {

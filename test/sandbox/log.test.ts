@@ -63,11 +63,11 @@ it.each<[Fault, string]>([
 });
 
 it("a request that does not arrive whole has a line too", async () => {
-  let told: (line: string) => void;
+  let logged: (line: string) => void;
   const line = new Promise<string>((resolve) => {
-    told = resolve;
+    logged = resolve;
   });
-  const sandbox = await useSandbox({ log: (text) => told(text) });
+  const sandbox = await useSandbox({ log: (text) => logged(text) });
   const socket = connect(sandbox.port, "127.0.0.1");
   socket.write("POST /rest/event HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{", () => socket.destroy());
   expect(await line).toBe("POST /rest/event no response (not received whole)");

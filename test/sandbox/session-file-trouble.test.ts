@@ -119,7 +119,7 @@ describe("a file that can't be trusted is left alone, and the run goes on withou
     },
   );
 
-  it("is not another account's with the e-mail in capitals: nobody logs in again", async () => {
+  it("with the e-mail in capitals is not another account's: no login", async () => {
     const { sandbox, file, client } = await startWithSession();
     const stored = JSON.parse(readFileSync(file, "utf8")) as { email: string };
     writeFileSync(file, JSON.stringify({ ...stored, email: stored.email.toUpperCase() }));

@@ -34,10 +34,10 @@ it("the object of a removed key is deleted, and the former object of a changed k
   const { sandbox, engine, options, up, live, deleted } = await start();
   expect((await up({ a: A, b: B, c: C })).error).toBe(undefined);
   const { a, b, c } = engine.eventIds;
-  const told = await engine.preview(of({ a: { ...A, value: 9 }, b: B }), options);
-  expect(told).toContain(`to replace, which makes 1 more live event and deletes the former ones: a (${a})`);
-  expect(told).toContain(`to delete, if everything else goes well: c (${c})`);
-  expect(told).not.toContain("stays live");
+  const preview = await engine.preview(of({ a: { ...A, value: 9 }, b: B }), options);
+  expect(preview).toContain(`to replace, which makes 1 more live event and deletes the former ones: a (${a})`);
+  expect(preview).toContain(`to delete, if everything else goes well: c (${c})`);
+  expect(preview).not.toContain("stays live");
   expect(deleted()).toEqual([]);
 
   const result = await up({ a: { ...A, value: 9 }, b: B });

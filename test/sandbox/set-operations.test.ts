@@ -125,8 +125,8 @@ describe.each([
         expect(error).toBeUndefined();
         return [...run.told, ...ofSet.told].map(({ message }) => message.replace(/^.* \(\d\) /, ""));
       };
-      const told = await refresh();
-      expect(told).toEqual([expect.stringContaining(`(segmentId): the next \`pulumi up\` ${words}`), told[0]]);
+      const messages = await refresh();
+      expect(messages).toEqual([expect.stringContaining(`(segmentId): the next \`pulumi up\` ${words}`), messages[0]]);
       expect(await refresh()).toEqual([]);
 
       const last = newRun(sandbox, folder, { settings });

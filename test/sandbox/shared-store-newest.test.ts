@@ -114,7 +114,7 @@ it("six processes with four creates in flight each: at the end the file has a co
   expect(sandbox.advertisers).toHaveLength(ROUNDS * inFlight + turns.length);
 });
 
-/** Two runs that share a session's file. The first one's answer came before the second one's, and is to be written after it. */
+/** Two runs that share a cookie file. The first one's answer came before the second one's, and is to be written after it. */
 async function twoRuns(clock: FakeClock) {
   const folder = newFolder();
   const file = join(folder, "session.json");

@@ -31,6 +31,8 @@ const RETIRED: readonly (readonly [retired: string, instead: string])[] = [
   ["told|tells", "says, lists, prints"],
   ["look(?:s|ed|ing)? into", "look in the account"],
   ["(?:hold|holds|held) (?:\\S+ ){0,3}against", "checks against"],
+  ["of whom|by whomever", "name the noun"],
+  ["(?:declared|read|used) no longer", "no longer declared"],
 ];
 
 const PATTERNS = RETIRED.map(

@@ -309,8 +309,8 @@ describe("a live object", () => {
     ).toEqual([expect.stringMatching(/says, unless an existingId that is not known yet names it\.$/), wayOut]);
     // That resource may manage what stays live, so the advice to deactivate it is conditional.
     for (const left of [objects, single]) {
-      const told = atEnd({ objects: left, creates: [] }, [declared("later", "L", { adopts: LATER })]).warnings;
-      expect(told).toEqual([
+      const warnings = atEnd({ objects: left, creates: [] }, [declared("later", "L", { adopts: LATER })]).warnings;
+      expect(warnings).toEqual([
         expect.stringMatching(/deactivate it there by hand, unless an existingId that is not known yet names it\.$/),
       ]);
     }
@@ -468,7 +468,7 @@ describe("a create of unknown outcome", () => {
     expect(finding?.lines[20]).toBe("  and 2 more");
   });
 
-  it("several of one set, some of unknown outcome: those are settled first, and no command forgets them beside the others", () => {
+  it("several of one set, some of unknown outcome: those are to be settled first, and no command forgets all of them", () => {
     const linesOf = (...ids: (string | undefined)[]) => {
       const creates = ids.map((id, at) => ({
         ...unresolved,
@@ -517,21 +517,21 @@ describe("a create of unknown outcome", () => {
 
   it("R9: left by a kill is listed by the run that no longer declares it, and by the provider from the next run on", () => {
     const of = (...creates: Snapshot["creates"]) => snapshotOf({ old: "Signup" }, creates);
-    const told = (snapshot: Snapshot, ...batch: Declaration[]) =>
+    const leftBehindIn = (snapshot: Snapshot, ...batch: Declaration[]) =>
       atEnd(snapshot, batch).warnings.filter((text) => text.startsWith("Interrupted runs left"));
     const inSet = { ...killed, key: memberKey("a") };
-    for (const create of [killed, { ...killed, id: "5" }]) expect(told(of(create))).toHaveLength(1);
-    const [text] = told(of(inSet), aSet([member("b", "B")]));
+    for (const create of [killed, { ...killed, id: "5" }]) expect(leftBehindIn(of(create))).toHaveLength(1);
+    const [text] = leftBehindIn(of(inSet), aSet([member("b", "B")]));
     expect(text).toContain('events["a"] of ConversionEventSet "funnel": an interrupted run sent it at 2026-01-01');
     expect(text).toContain("npx pulumi-advertising pending --forget ");
     // Not listed here: it is declared, the provider lists it, the set does, or exactly that object leaves the state.
-    expect(told(of(killed), declared("old", "Signup"))).toEqual([]);
-    expect(told(of({ ...killed, unclaimed: true }))).toEqual([]);
-    expect(told(of({ ...inSet, isReported: true }), aSet([]))).toEqual([]);
+    expect(leftBehindIn(of(killed), declared("old", "Signup"))).toEqual([]);
+    expect(leftBehindIn(of({ ...killed, unclaimed: true }))).toEqual([]);
+    expect(leftBehindIn(of({ ...inSet, isReported: true }), aSet([]))).toEqual([]);
     expect(
-      told({ creates: [inSet], objects: new Map([[memberKey("a"), { id: "9", fingerprint: "f" }]]) }, aSet([])),
+      leftBehindIn({ creates: [inSet], objects: new Map([[memberKey("a"), { id: "9", fingerprint: "f" }]]) }, aSet([])),
     ).toEqual([]);
-    expect(told(of({ ...killed, id: "1" }))).toEqual([]);
+    expect(leftBehindIn(of({ ...killed, id: "1" }))).toEqual([]);
   });
 });
 
@@ -544,12 +544,12 @@ describe("the briefing for the provider", () => {
       declared("one", "A"),
       aSet([member("a", "A")]),
     ];
-    const told = (isPreview: boolean) =>
+    const runsIn = (isPreview: boolean) =>
       [...judge(batch, all([first, ...batch]), NOTHING, isPreview).briefings].map(([key, { run }]) => [key, run]);
-    expect(told(true)).toEqual(
+    expect(runsIn(true)).toEqual(
       [keyOf("one"), setKey].map((key) => [key, expect.objectContaining({ isUp: false, resources: 3 })]),
     );
-    expect(told(false)[1]?.[1]).toMatchObject({ isUp: true, resources: 3 });
+    expect(runsIn(false)[1]?.[1]).toMatchObject({ isUp: true, resources: 3 });
   });
 
   it("has what the resource itself passes on, whatever the others are", () => {
@@ -561,16 +561,16 @@ describe("the briefing for the provider", () => {
 
   it("of a set has the ids of its kind that are adopted anywhere, and whether others adopt an id that is not known yet", () => {
     const other = `${setKey}2`;
-    const told = (...others: Declaration[]) =>
+    const briefingWith = (...others: Declaration[]) =>
       look(NOTHING, aSet([member("a", "A", { adopts: "6" })]), ...others).briefings.get(setKey);
     const single = declared("a", "A", { adopts: "7" });
     const unknown = declared("b", "B", { adopts: LATER });
-    expect(told(single, declared("acme", "A", { kind: advertiser, adopts: "9" }))?.adopted).toBe("6 7");
-    expect(told(single)?.adoptsUnknown).toBeUndefined();
-    expect(told(unknown)?.adoptsUnknown).toBe(true);
-    expect(told(declared("acme", "A", { adopts: LATER, kind: advertiser }))?.adoptsUnknown).toBeUndefined();
-    expect(told(aSet(undefined, other))?.adoptsUnknown).toBe(true);
-    expect(told(aSet([], other))?.adoptsUnknown).toBeUndefined();
+    expect(briefingWith(single, declared("acme", "A", { kind: advertiser, adopts: "9" }))?.adopted).toBe("6 7");
+    expect(briefingWith(single)?.adoptsUnknown).toBeUndefined();
+    expect(briefingWith(unknown)?.adoptsUnknown).toBe(true);
+    expect(briefingWith(declared("acme", "A", { adopts: LATER, kind: advertiser }))?.adoptsUnknown).toBeUndefined();
+    expect(briefingWith(aSet(undefined, other))?.adoptsUnknown).toBe(true);
+    expect(briefingWith(aSet([], other))?.adoptsUnknown).toBeUndefined();
     // The provider knows the set's own members without this.
     for (const objects of [undefined, [member("a", "A", { adopts: LATER })]]) {
       expect(look(NOTHING, aSet(objects)).briefings.get(setKey)?.adoptsUnknown).toBeUndefined();
@@ -578,15 +578,15 @@ describe("the briefing for the provider", () => {
   });
 
   it("of a single resource has the same, because an untargeted one may adopt its object; many ids only if it deletes", () => {
-    const told = (adopting: readonly Declaration[], deletes?: true) =>
+    const briefingWith = (adopting: readonly Declaration[], deletes?: true) =>
       look(NOTHING, declared("one", "One", {}, { tells: { deletes } }), ...adopting).briefings.get(keyOf("one"));
     const few = [declared("a", "A", { adopts: "7" }), declared("b", "B", { adopts: LATER })];
     for (const deletes of [true, undefined] as const) {
-      expect(told(few, deletes)).toMatchObject({ adopted: "7", adoptsUnknown: true });
+      expect(briefingWith(few, deletes)).toMatchObject({ adopted: "7", adoptsUnknown: true });
     }
     const many = Array.from({ length: 100 }, (_, id) => declared(`a${id}`, `A${id}`, { adopts: String(1000 + id) }));
-    expect(told(many, true)?.adopted?.split(" ")).toHaveLength(100);
-    expect(told(many)?.adopted).toBeUndefined();
+    expect(briefingWith(many, true)?.adopted?.split(" ")).toHaveLength(100);
+    expect(briefingWith(many)?.adopted).toBeUndefined();
   });
 
   it("shares one text of adopted ids among a thousand sets until more is declared", () => {

@@ -46,8 +46,8 @@ describe("a cell that is almost a value", () => {
   });
 
   it.each(["purchase?", "purchase!", "(purchase)", "landing.page", "pürchase"])("%s is none", (cell) => {
-    const [told, ...more] = of("eventTypeId", cell);
-    expect(told).toContain(`got the string "${cell}"; or write Purchase or LandingPage`);
+    const [message, ...more] = of("eventTypeId", cell);
+    expect(message).toContain(`got the string "${cell}"; or write Purchase or LandingPage`);
     expect(more).toEqual([]);
   });
 
@@ -55,19 +55,19 @@ describe("a cell that is almost a value", () => {
     ["-1", "an integer from 0 to 9007199254740991; got -1"],
     ["1.5", "an integer from 0 to 9007199254740991; got 1.5"],
     ["9007199254740993", 'an integer from 0 to 9007199254740991; got the string "9007199254740993"; or write Purchase'],
-  ])("the event type %s is refused, with advice that would be accepted", (cell, told) => {
-    expect(of("eventTypeId", cell)).toEqual([expect.stringContaining(told)]);
+  ])("the event type %s is refused, with advice that would be accepted", (cell, message) => {
+    expect(of("eventTypeId", cell)).toEqual([expect.stringContaining(message)]);
     expect(findingsIn("c.yaml", yamlWith(`eventTypeId: "${cell}"`)).join()).not.toContain("without quotes");
   });
 
   it.each(["9007199254740993", "-9007199254740993", "9007199254740993.0", "123456789012345678901234567890"])(
     "the value %s would be rounded: it is refused in each format",
     (value) => {
-      const told = "a whole number beyond 9007199254740991 would be rounded";
-      expect(of("segmentId", "", value)).toEqual([expect.stringContaining(told)]);
+      const message = "a whole number beyond 9007199254740991 would be rounded";
+      expect(of("segmentId", "", value)).toEqual([expect.stringContaining(message)]);
       if (value.includes(".")) return; // YAML and JSON read it as a number with a decimal point, which drops digits
       expect(findingsIn("c.yaml", yamlWith("").replace("value: 1", `value: ${value}`))).toEqual([
-        expect.stringContaining(told),
+        expect.stringContaining(message),
       ]);
     },
   );
@@ -121,10 +121,10 @@ describe("YAML", () => {
     expect(declaredIn("catalog.yaml", Buffer.from(`\ufeff${YAML}`, "utf16le"))).toEqual(expected);
   });
 
-  it.each(Object.entries(MISTAKES))("%s is reported once, with its place", (_name, [text, told]) => {
+  it.each(Object.entries(MISTAKES))("%s is reported once, with its place", (_name, [text, message]) => {
     const findings = findingsIn("catalog.yaml", text);
     expect(findings).toHaveLength(1);
-    expect(findings[0]?.endsWith(told), findings[0]).toBe(true);
+    expect(findings[0]?.endsWith(message), findings[0]).toBe(true);
     expect(findings[0]).toMatch(/^error catalog\.yaml:\d+:\d+ /);
   });
 
@@ -140,9 +140,9 @@ describe("YAML", () => {
     ["a type of its own", "advertisers: !mine {}\n", "1:14 "],
     ["nothing", "# nothing yet\n", "1:1 has no advertisers and no events"],
     ["a list", "- a\n", "1:1 expected advertisers, by key; got a list"],
-  ])("%s", (_name, text, told) => {
+  ])("%s", (_name, text, message) => {
     const [first] = findingsIn("catalog.yaml", text);
-    expect(first).toContain(`error catalog.yaml:${told}`);
+    expect(first).toContain(`error catalog.yaml:${message}`);
   });
 
   it("an alias within itself, and aliases that grow without end, are refused", () => {
@@ -306,9 +306,9 @@ describe("CSV", () => {
       "c.csv:1:1 has no column eventName: the first row names the columns",
     ],
     ["an open quote", 'key,advertiser,eventName,value\na,Acme,A,x\nb,Acme,"B,1\n', "c.csv:3:7 is not read as CSV: "],
-  ])("%s", (_name, text, told) => {
+  ])("%s", (_name, text, message) => {
     expect(findingsIn("c.csv", text).map((each) => each.slice("error ".length))).toContainEqual(
-      expect.stringContaining(told),
+      expect.stringContaining(message),
     );
   });
 
@@ -415,10 +415,10 @@ describe("a team's rules", () => {
 
   it("two names that differ in case and separators alone are a warning, an error by choice, or nothing", () => {
     const two = ["eventName: Add to cart", "eventName: add-to  Cart"];
-    const told =
+    const message =
       'c.yaml:7:34 acme/e1: eventName "add-to  Cart" is also the name of "acme/e0", case and separators aside';
-    expect(names("{}", ...two)).toEqual([`warning ${told}`]);
-    expect(names("{ errors: { uniqueNames: true } }", ...two)).toEqual([`error ${told}`]);
+    expect(names("{}", ...two)).toEqual([`warning ${message}`]);
+    expect(names("{ errors: { uniqueNames: true } }", ...two)).toEqual([`error ${message}`]);
     expect(names("{ warnings: { uniqueNames: false } }", ...two)).toEqual([]);
     expect(names("{}", "eventName: ★", "eventName: ☆")).toEqual([]);
   });
@@ -436,7 +436,7 @@ describe("a team's rules", () => {
     ]);
   });
 
-  it("names and keys in another casing than required are errors or warnings", () => {
+  it("names and keys in a different casing from the required one are errors or warnings", () => {
     expect(
       names(
         "{ warnings: { nameCasing: sentence }, errors: { keyCasing: upper } }",

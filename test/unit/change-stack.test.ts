@@ -396,7 +396,7 @@ it("a forgotten create is no longer pending: Pulumi's record of it goes with the
 });
 
 describe("--forget removes every record", () => {
-  /** @param notes that a killed run left, by name, with the id from the response if there was one. */
+  /** @param notes that an interrupted run left, by name, with the id from the response if there was one. */
   const killed = (operations: object[], notes: Record<string, string | undefined>) => {
     const kept = storedEvent("kept", 7, { __at: "here.example me@example.com" });
     const stack = newStack([kept]);
@@ -627,7 +627,7 @@ it("`pending` lists a create with a known id apart from those of unknown outcome
   );
 });
 
-it("beside a create whose object is known, it asks about another one that an interrupted run sent", async () => {
+it("`pending` asks about a create of an interrupted run also if another one of the resource has an id", async () => {
   const known = { unresolved: { ...UNRESOLVED_OUTPUT.unresolved, createdAs: "7" } };
   const saved = storedEvent("a", "unresolved-m", known, { inputs: { eventName: "a", value: 2 } });
   const { run, write, ids } = newStack([saved]);

@@ -216,12 +216,12 @@ describe("report", () => {
       ["compare", "a", "b", "--state", "one.json", "--state", "one.json"],
       "expected two stacks, or --state FILE twice; got a b",
     ],
-  ])("%j is refused, with exit code 2", async (args, told) => {
+  ])("%j is refused, with exit code 2", async (args, expected) => {
     const { code, stdout, stderr } = await runIn(folderWith(files), {}, ...args);
-    expect(stderr).toContain(told);
+    expect(stderr).toContain(expected);
     expect(stderr).toMatch(/\[ADVERTISING_USAGE\]\n$/);
     // A correct call that fails does not point to --help.
-    expect(stderr.includes("--help")).toBe(!/not on the PATH|could not be read/.test(told));
+    expect(stderr.includes("--help")).toBe(!/not on the PATH|could not be read/.test(expected));
     expect(stdout).toBe("");
     expect(code).toBe(2);
   });
@@ -279,10 +279,10 @@ describe("standard input through a non-blocking pipe, as from npx or another Nod
     [["compare", "--state", "-", "--state", "one.json"], state, "2 objects are the same in both"],
     [["leftovers", "--state", "one.json", "--before", "-"], state, "The earlier export is the current state"],
     [["leftovers", "--state", "-"], state, "Nothing is known"],
-  ])("%j", async (args, text, told) => {
+  ])("%j", async (args, text, expected) => {
     const { code, stdout, stderr } = await piped(folderWith({ "one.json": state }), text, ...args);
     expect(stderr).toBe("");
-    expect(stdout).toContain(told);
+    expect(stdout).toContain(expected);
     expect(code).toBe(0);
   });
 

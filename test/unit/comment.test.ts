@@ -40,7 +40,7 @@ const unescaped = (text: string) => text.replace(/&#(\d+);/g, (_, code) => Strin
 const E = (name: string) => urnOf("ConversionEvent", name);
 
 it("begins with counts; adoptions and other resources are counted apart", () => {
-  const told = commentOn([
+  const comment = commentOn([
     create(E("a"), event("A")),
     create(E("b"), event("B", { existingId: 12 })),
     remove(E("c"), "5", event("C")),
@@ -57,11 +57,11 @@ it("begins with counts; adoptions and other resources are counted apart", () => 
       newState: { type: "pulumi:pulumi:Stack" },
     },
   ]);
-  expect(told).toMatch(/^### /);
-  expect(told).toContain("**1 to create, 1 to adopt, 1 to leave the state and stay live**; and 1 change of other");
-  expect(told).toContain("| ConversionEvent | 1 | 1 | 1 |");
-  expect(told).toContain("Up to 1 object would stay live");
-  expect(told).toContain("<details><summary>Changes (3)</summary>");
+  expect(comment).toMatch(/^### /);
+  expect(comment).toContain("**1 to create, 1 to adopt, 1 to leave the state and stay live**; and 1 change of other");
+  expect(comment).toContain("| ConversionEvent | 1 | 1 | 1 |");
+  expect(comment).toContain("Up to 1 object would stay live");
+  expect(comment).toContain("<details><summary>Changes (3)</summary>");
 });
 
 describe("an object that an unchanged resource also has", () => {
@@ -77,10 +77,10 @@ describe("an object that an unchanged resource also has", () => {
   };
 
   it.each([same, sameSet])("is not listed as left live, and no rename is suggested", (unchanged) => {
-    const told = commentOn([unchanged, remove(E("a"), "5", inputs), create(E("b"), inputs)]);
-    expect(told).toContain("**1 to create, 1 to leave its place and stay managed elsewhere**");
-    expect(told).not.toContain("Up to");
-    expect(told).not.toContain("rename");
+    const comment = commentOn([unchanged, remove(E("a"), "5", inputs), create(E("b"), inputs)]);
+    expect(comment).toContain("**1 to create, 1 to leave its place and stay managed elsewhere**");
+    expect(comment).not.toContain("Up to");
+    expect(comment).not.toContain("rename");
   });
 
   it("is unknown if the preview leaves out unchanged resources: the comment says so", () => {
@@ -89,8 +89,8 @@ describe("an object that an unchanged resource also has", () => {
     const commentFor = (same: number, ...steps: object[]) =>
       commentOf(readPreview(JSON.stringify({ steps: [stack, ...steps, gone], changeSummary: { same, delete: 1 } })));
     const moved = { ...same, oldState: side(E("moved"), "6", inputs, inputs) };
-    for (const told of [commentFor(1), commentFor(2), commentFor(2, moved)]) {
-      expect(told).toContain("Up to 1 object would stay live");
+    for (const comment of [commentFor(1), commentFor(2), commentFor(2, moved)]) {
+      expect(comment).toContain("Up to 1 object would stay live");
     }
     expect(commentFor(2)).toContain("`pulumi preview --json --show-sames` does");
     expect(commentFor(2, moved)).not.toContain("show-sames");
@@ -137,20 +137,20 @@ describe("an object that is only read (.get)", () => {
       [{ op: "replace", oldState: read(E("a"), "5"), newState: managed(E("a"), undefined) }],
     ],
     ["no longer read", "Nothing changes", [{ op: "read-discard", oldState: read(E("a"), "5") }]],
-  ])("keeps no object managed: %s", (_, told, steps) => {
+  ])("keeps no object managed: %s", (_, comment, steps) => {
     const operations = JSON.stringify({ event: { delete: "DELETE rest/event/{id}" } });
     const preview = JSON.stringify({ steps: steps.map((step) => ({ urn: E("a"), ...step })) });
-    expect(commentOf(readPreview(preview, { operations }))).toContain(`**${told}**\n`);
+    expect(commentOf(readPreview(preview, { operations }))).toContain(`**${comment}**\n`);
   });
 });
 
 describe("the rename guard", () => {
   it("names a create whose whole body is that of a removed resource", () => {
-    const told = unescaped(
+    const comment = unescaped(
       commentOn([create(E("bought"), event("Buy")), remove(E("buy"), "5", { ...event("Buy"), eventId: 5 })]),
     );
-    expect(told).toContain("<code>bought</code> is new, and all its arguments are those of <code>buy</code> (5)");
-    expect(told).toContain('add <code>aliases: [{ name: "buy" }]</code>');
+    expect(comment).toContain("<code>bought</code> is new, and all its arguments are those of <code>buy</code> (5)");
+    expect(comment).toContain('add <code>aliases: [{ name: "buy" }]</code>');
   });
 
   it("names a catalog's row by its id, because it takes no alias", () => {
@@ -165,15 +165,15 @@ describe("the rename guard", () => {
       create(row(`store/1/${key}`), event(key)),
       remove(row(`shop/1/${key}`), String(index + 5), event(key)),
     ]);
-    const told = unescaped(commentOn(steps));
-    expect(told.match(/aliases/g)).toHaveLength(1);
-    expect(told).toContain(
+    const comment = unescaped(commentOn(steps));
+    expect(comment.match(/aliases/g)).toHaveLength(1);
+    expect(comment).toContain(
       "<code>store/1/a</code> and 1 more are new, and all their arguments are those of <code>shop/1/a</code> (5)",
     );
-    expect(told).toContain(
+    expect(comment).toContain(
       'This would make second live objects. If you renamed <code>Catalog "shop"</code>, add <code>aliases: [{ name: "shop" }]</code> to <code>Catalog "store"</code>.',
     );
-    expect(told).not.toContain("existingId: ");
+    expect(comment).not.toContain("existingId: ");
   });
 
   it("does so for a catalog that was moved, but not for a row of another advertiser or one that left its catalog", () => {
@@ -195,22 +195,22 @@ describe("the rename guard", () => {
   });
 
   it("does not name a create with one different argument, nor a second create with the same body", () => {
-    const told = commentOn([
+    const comment = commentOn([
       create(E("x"), event("Buy", { value: 2 })),
       create(E("y"), event("Sign up")),
       create(E("z"), event("Sign up")),
       remove(E("buy"), "5", event("Buy")),
       remove(E("up"), "6", event("Sign up")),
     ]);
-    expect(told.match(/is new, and/g)).toHaveLength(1);
+    expect(comment.match(/is new, and/g)).toHaveLength(1);
   });
 
   it("says what it can't compare if the advertiser is not known yet or something is secret", () => {
-    const told = commentOn([
+    const comment = commentOn([
       create(E("b"), event("Buy", { advertiserId: UNKNOWN })),
       remove(E("a"), "5", event("Buy")),
     ]);
-    expect(told).toContain("as far as this preview shows");
+    expect(comment).toContain("as far as this preview shows");
     const secret = event("[secret]");
     expect(commentOn([create(E("b"), secret), remove(E("a"), "5", secret)])).toContain("as far as this preview shows");
   });
@@ -238,7 +238,7 @@ describe("the rename guard", () => {
 it("says what else a replaced advertiser would replace, of resources and of sets", () => {
   const set = urnOf("ConversionEventSet", "funnel");
   const olds = { advertiserId: 1, defaults: {}, events: { a: { eventName: "A", value: 1 } }, eventIds: { a: 8 } };
-  const told = commentOn([
+  const comment = commentOn([
     replace(ACME, "1", { advertiserName: "Acme" }, { advertiserName: "Acme 2" }),
     replace(E("buy"), "5", event("Buy"), event("Buy", { advertiserId: UNKNOWN })),
     {
@@ -248,11 +248,11 @@ it("says what else a replaced advertiser would replace, of resources and of sets
       newState: side(set, "set-x", { ...olds, advertiserId: UNKNOWN }),
     },
   ]);
-  expect(told).toContain(
+  expect(comment).toContain(
     "<code>acme</code> (1) is replaced, which would also replace 2 events: <code>buy</code> (5) and <code>funnel/a</code> (8)",
   );
-  expect(told).toContain("| replace | Advertiser | <code>acme</code> | <code>Acme 2</code> | 1 | advertiserName |");
-  expect(told).toContain("**1 to replace, 2 to replace if the advertiser's id changes**");
+  expect(comment).toContain("| replace | Advertiser | <code>acme</code> | <code>Acme 2</code> | 1 | advertiserName |");
+  expect(comment).toContain("**1 to replace, 2 to replace if the advertiser's id changes**");
 });
 
 it("5,000 changes stay below 60,000 characters, and say how many have no room", () => {
@@ -260,26 +260,26 @@ it("5,000 changes stay below 60,000 characters, and say how many have no room", 
     create(E(`new ${i} ${"x".repeat(i % 90)}`), event(`Event ${i % 4000}`)),
     remove(E(`old ${i}`), String(i + 1), event(`Event ${i % 4000}`)),
   ]).flat();
-  const told = commentOn(steps, [{ severity: "warning", message: "long ".repeat(20_000), urn: ACME }]);
-  expect(told.length).toBeLessThanOrEqual(MAX_CHARACTERS);
-  expect(told).toContain("5000 to create, 5000 to leave the state");
-  expect(told).toMatch(/… and \d+ more, for which there is no room here/);
-  expect(told.match(/<details>/g)?.length ?? 0).toBe(told.match(/<\/details>/g)?.length ?? 0);
+  const comment = commentOn(steps, [{ severity: "warning", message: "long ".repeat(20_000), urn: ACME }]);
+  expect(comment.length).toBeLessThanOrEqual(MAX_CHARACTERS);
+  expect(comment).toContain("5000 to create, 5000 to leave the state");
+  expect(comment).toMatch(/… and \d+ more, for which there is no room here/);
+  expect(comment.match(/<details>/g)?.length ?? 0).toBe(comment.match(/<\/details>/g)?.length ?? 0);
 });
 
 it("many long errors leave room for nothing more than themselves", () => {
   const errors = Array.from({ length: 500 }, () => ({ severity: "error", message: "<b>".repeat(900), urn: ACME }));
-  const told = commentOn([create(E("a"), event("A"))], errors);
-  expect(told.length).toBeLessThanOrEqual(MAX_CHARACTERS);
-  expect(told).toContain("**The preview failed: 500 errors.**");
+  const comment = commentOn([create(E("a"), event("A"))], errors);
+  expect(comment.length).toBeLessThanOrEqual(MAX_CHARACTERS);
+  expect(comment).toContain("**The preview failed: 500 errors.**");
 });
 
 it("a failed preview never says that nothing changes, because it did not see everything", () => {
   const errors = [{ severity: "error", message: "no" }];
   const other = { op: "create", urn: "urn:pulumi:dev::shop::random:index:X::x", newState: { type: "random:index:X" } };
   const [none, some, others] = [[], [create(E("a"), event("A"))], [other]].map((steps) => commentOn(steps, errors));
-  for (const told of [none, some, others]) expect(told).toContain("**The preview failed: 1 error.**");
-  for (const told of [none, some, others]) expect(told).not.toContain("Nothing changes");
+  for (const comment of [none, some, others]) expect(comment).toContain("**The preview failed: 1 error.**");
+  for (const comment of [none, some, others]) expect(comment).not.toContain("Nothing changes");
   expect(none).not.toContain("As far as it got");
   expect(some).toContain("As far as it got: **1 to create**\n");
   expect(others).toContain("As far as it got: 1 change of other resources\n");
@@ -287,16 +287,16 @@ it("a failed preview never says that nothing changes, because it did not see eve
 
 it("names can't be markup, mention people, or turn the reading direction", () => {
   const name = "<script>alert(1)</script> @everyone | `x` **b** \u202egnp.exe\n# heading";
-  const told = commentOn([create(E("a"), event(name))], [{ severity: "error", message: name, urn: ACME }]);
+  const comment = commentOn([create(E("a"), event(name))], [{ severity: "error", message: name, urn: ACME }]);
   for (const part of ["<script", "@everyone", "`x`", "**b**", "\u202e", "\n# heading"])
-    expect(told).not.toContain(part);
-  expect(unescaped(told)).toContain("<script>alert(1)</script> @everyone | `x` **b**  gnp.exe # heading");
+    expect(comment).not.toContain(part);
+  expect(unescaped(comment)).toContain("<script>alert(1)</script> @everyone | `x` **b**  gnp.exe # heading");
 });
 
 it("a secret is shown as secret, and a value that is not known yet is left out", () => {
-  const told = commentOn([create(E("a"), event("[secret]")), create(E("b"), event(UNKNOWN))]);
-  expect(told).toContain("(secret)");
-  expect(told).not.toContain(UNKNOWN);
+  const comment = commentOn([create(E("a"), event("[secret]")), create(E("b"), event(UNKNOWN))]);
+  expect(comment).toContain("(secret)");
+  expect(comment).not.toContain(UNKNOWN);
 });
 
 it.each(["", "{}", "[]", "Previewing update (dev):"])("%j is no preview", (text) => {
@@ -320,7 +320,7 @@ describe("on an installation with more than the documented operations", () => {
     ];
     return { ...step, oldState: { ...oldState, retainOnDelete: undefined, inputs, outputs } };
   };
-  const tell = (steps: object[], operations: string | undefined = setting, config?: object) =>
+  const commentWith = (steps: object[], operations: string | undefined = setting, config?: object) =>
     unescaped(commentOf(readPreview(JSON.stringify({ steps, config }), { operations })));
 
   const gone = deletable(remove(E("b"), "6", event("B")));
@@ -334,19 +334,19 @@ describe("on an installation with more than the documented operations", () => {
       oldState: side(urn, "5", event("A"), event("A")),
       newState: side(urn, "5", event("A", { value: 3 })),
     };
-    const told = tell([update, gone, replaced]);
-    expect(told).toContain("**1 to replace, 1 to update in place, 1 to leave the state and be deleted**");
-    expect(told).toContain("| update | ConversionEvent | <code>a</code> | <code>A</code> | 5 | value |");
-    expect(told).toContain("Up to 2 objects would be deleted on the platform, which can't be undone");
-    expect(told).not.toContain("stay live");
+    const comment = commentWith([update, gone, replaced]);
+    expect(comment).toContain("**1 to replace, 1 to update in place, 1 to leave the state and be deleted**");
+    expect(comment).toContain("| update | ConversionEvent | <code>a</code> | <code>A</code> | 5 | value |");
+    expect(comment).toContain("Up to 2 objects would be deleted on the platform, which can't be undone");
+    expect(comment).not.toContain("stay live");
   });
 
   it("a resource with retainOnDelete stays live, and so does every one without a known delete", () => {
-    expect(tell([replace(E("c"), "7", event("C"), event("C2"))])).toContain("Up to 1 object would stay live");
-    const switchedOff = tell([gone, replaced], "{}");
+    expect(commentWith([replace(E("c"), "7", event("C"), event("C2"))])).toContain("Up to 1 object would stay live");
+    const switchedOff = commentWith([gone, replaced], "{}");
     expect(switchedOff).toContain("**1 to replace, 1 to leave the state and stay live**");
     expect(switchedOff).not.toContain("deleted");
-    expect(tell([gone], "no JSON")).toContain("stay live");
+    expect(commentWith([gone], "no JSON")).toContain("stay live");
   });
 
   it("a resource that is removed together with its deletedWith resource stays live, because Pulumi does not delete it", () => {
@@ -355,11 +355,11 @@ describe("on an installation with more than the documented operations", () => {
       oldState: { ...step.oldState, deletedWith: ACME },
     });
     const acme = { advertiserName: "Acme" };
-    expect(tell([withAcme(gone)])).toContain("leave the state and be deleted");
+    expect(commentWith([withAcme(gone)])).toContain("leave the state and be deleted");
     for (const leaving of [remove(ACME, "1", acme), replace(ACME, "1", acme, { advertiserName: "Acme 2" })]) {
-      const told = tell([withAcme(gone), withAcme(replaced), leaving]);
-      expect(told).toContain("leave the state and stay live");
-      expect(told).not.toContain("deleted");
+      const comment = commentWith([withAcme(gone), withAcme(replaced), leaving]);
+      expect(comment).toContain("leave the state and stay live");
+      expect(comment).not.toContain("deleted");
     }
   });
 
@@ -367,28 +367,28 @@ describe("on an installation with more than the documented operations", () => {
     const byTransformation = ({ oldState, ...step }: typeof gone | typeof replaced) => {
       return { ...step, oldState: { ...oldState, inputs: { ...oldState.inputs, __delete: undefined } } };
     };
-    const told = tell([byTransformation(gone), byTransformation(replaced)]);
-    expect(told).toContain("1 to leave the state and be deleted");
-    expect(told).toContain("Up to 1 object would stay live");
+    const comment = commentWith([byTransformation(gone), byTransformation(replaced)]);
+    expect(comment).toContain("1 to leave the state and be deleted");
+    expect(comment).toContain("Up to 1 object would stay live");
   });
 
   it("the stack's setting takes precedence over the environment's", () => {
-    expect(tell([gone], "{}", { "advertising:operations": setting })).toContain("be deleted");
-    expect(tell([gone], setting, { "advertising:operations": "{}" })).toContain("stay live");
-    expect(tell([gone], setting, { "advertising:email": "ops@example.com" })).toContain("be deleted");
+    expect(commentWith([gone], "{}", { "advertising:operations": setting })).toContain("be deleted");
+    expect(commentWith([gone], setting, { "advertising:operations": "{}" })).toContain("stay live");
+    expect(commentWith([gone], setting, { "advertising:email": "ops@example.com" })).toContain("be deleted");
   });
 
   it("the rename guard says if the former object would be deleted", () => {
-    const told = tell([create(E("bought"), event("B")), gone]);
-    expect(told).toContain("This would delete that object, and make another one. It looks like a rename");
+    const comment = commentWith([create(E("bought"), event("B")), gone]);
+    expect(comment).toContain("This would delete that object, and make another one. It looks like a rename");
   });
 
   it("a replaced advertiser: the comment says which of the old objects are deleted", () => {
     const acme = replace(ACME, "1", { advertiserName: "Acme" }, { advertiserName: "Acme 2" });
     const of = (step: object) => ({ ...step, newState: { ...side(E("c"), undefined, event("C")) } });
-    expect(tell([acme, of(replaced)])).toContain("Of the 2 old ones, 1 is deleted, and the other stays live.");
+    expect(commentWith([acme, of(replaced)])).toContain("Of the 2 old ones, 1 is deleted, and the other stays live.");
     const all = JSON.stringify({ ...OPERATIONS, advertiser: { delete: "DELETE rest/advertiser/{id}" } });
-    expect(tell([deletable(acme), of(replaced)], all)).toContain("(7). The old ones are deleted.");
+    expect(commentWith([deletable(acme), of(replaced)], all)).toContain("(7). The old ones are deleted.");
   });
 
   describe("a set", () => {
@@ -424,42 +424,46 @@ describe("on an installation with more than the documented operations", () => {
     const DELETES = { inputs: { __delete: true } };
 
     it("its members are updated with its own advertiser, and what leaves it stays live", () => {
-      const told = tell([step()]);
-      expect(told).toContain("**1 to create, 1 to replace, 1 to update in place, 1 to leave the state and stay live**");
-      expect(told).toContain("| update | ConversionEvent | <code>funnel/a</code> | <code>A</code> | 8 | value |");
-      expect(told).toContain("Up to 2 objects would stay live");
-      expect(tell([step({ advertiserId: 2 })])).toContain("**1 to create, 3 to replace, 1 to leave");
-      expect(tell([step({ advertiserId: UNKNOWN })])).not.toContain("update in place");
-      expect(tell([step()], "{}")).toContain("**1 to create, 2 to replace, 1 to leave");
+      const comment = commentWith([step()]);
+      expect(comment).toContain(
+        "**1 to create, 1 to replace, 1 to update in place, 1 to leave the state and stay live**",
+      );
+      expect(comment).toContain("| update | ConversionEvent | <code>funnel/a</code> | <code>A</code> | 8 | value |");
+      expect(comment).toContain("Up to 2 objects would stay live");
+      expect(commentWith([step({ advertiserId: 2 })])).toContain("**1 to create, 3 to replace, 1 to leave");
+      expect(commentWith([step({ advertiserId: UNKNOWN })])).not.toContain("update in place");
+      expect(commentWith([step()], "{}")).toContain("**1 to create, 2 to replace, 1 to leave");
     });
 
     it("with retainOnDelete: false, what leaves it is deleted, and so is what is replaced", () => {
-      const told = tell([step(DELETES)]);
-      expect(told).toContain(
+      const comment = commentWith([step(DELETES)]);
+      expect(comment).toContain(
         "**1 to create, 1 to replace, 1 to update in place, 1 to leave the state and be deleted**",
       );
-      expect(told).toContain("Up to 2 objects would be deleted on the platform, which can't be undone");
-      expect(told).not.toContain("stay live");
+      expect(comment).toContain("Up to 2 objects would be deleted on the platform, which can't be undone");
+      expect(comment).not.toContain("stay live");
     });
 
     it("nothing is deleted without a known delete, or if the state does not say at which account", () => {
-      expect(tell([step(DELETES)], "{}")).toContain("leave the state and stay live");
-      expect(tell([step({ ...DELETES, outputs: { __at: undefined } })])).toContain("leave the state and stay live");
+      expect(commentWith([step(DELETES)], "{}")).toContain("leave the state and stay live");
+      expect(commentWith([step({ ...DELETES, outputs: { __at: undefined } })])).toContain(
+        "leave the state and stay live",
+      );
     });
 
     it.each([["events"], ["*"], ["defaults.value"], ["events.a.value"]])(
       "with replaceOnChanges: %j, each changed member is replaced",
       (path) => {
-        const told = tell([step({ replaceOnChanges: [path] })]);
-        expect(told).toContain("**1 to create, 2 to replace, 1 to leave the state and stay live**");
-        expect(told).not.toContain("update in place");
+        const comment = commentWith([step({ replaceOnChanges: [path] })]);
+        expect(comment).toContain("**1 to create, 2 to replace, 1 to leave the state and stay live**");
+        expect(comment).not.toContain("update in place");
       },
     );
 
     it("what another resource adopts is not deleted", () => {
       const adopts = (existingId: unknown) => create(E("own"), event("A", { existingId }));
-      expect(tell([step(DELETES), adopts(11)])).toContain("Up to 1 object would be deleted"); // the replaced one
-      const unknown = tell([step(DELETES), adopts(UNKNOWN)]);
+      expect(commentWith([step(DELETES), adopts(11)])).toContain("Up to 1 object would be deleted"); // the replaced one
+      const unknown = commentWith([step(DELETES), adopts(UNKNOWN)]);
       expect(unknown).toContain("leave the state and stay live");
       expect(unknown).not.toContain("deleted");
     });
@@ -474,21 +478,21 @@ describe("on an installation with more than the documented operations", () => {
         hidden({ a: "[secret]" }),
         hidden({ a: { ...entry(1), existingId: "[secret]" } }),
       ]) {
-        const told = tell([gone, replaced, adopter]);
-        expect(told).toContain(
+        const comment = commentWith([gone, replaced, adopter]);
+        expect(comment).toContain(
           "1 to leave the state and be deleted unless an existingId that this preview does not show names it",
         );
-        expect(told).toContain("Up to 2 objects would be deleted");
+        expect(comment).toContain("Up to 2 objects would be deleted");
         // As in the `up`: a set then deletes nothing.
-        expect(tell([step(DELETES), adopter])).toContain("leave the state and stay live");
+        expect(commentWith([step(DELETES), adopter])).toContain("leave the state and stay live");
       }
       const ofAdvertiser = create(urnOf("Advertiser", "a"), { advertiserName: "A", existingId: "[secret]" });
-      expect(tell([gone, ofAdvertiser])).toContain("1 to leave the state and be deleted**");
+      expect(commentWith([gone, ofAdvertiser])).toContain("1 to leave the state and be deleted**");
     });
 
     it("its own adoption of an id that is not known yet prevents no delete, as in the `up`", () => {
       const events = { ...EVENTS, new: { ...entry(5), existingId: UNKNOWN } };
-      expect(tell([step({ ...DELETES, events })])).toContain("leave the state and be deleted");
+      expect(commentWith([step({ ...DELETES, events })])).toContain("leave the state and be deleted");
     });
 
     it("when it is removed, all its events stay live or are deleted, by the option in the state", () => {
@@ -498,22 +502,22 @@ describe("on an installation with more than the documented operations", () => {
         op: "delete",
         oldState: { ...gone.oldState, retainOnDelete },
       });
-      expect(tell([removed(true)])).toContain("**4 to leave the state and stay live**");
-      expect(tell([removed(undefined)])).toContain("**4 to leave the state and be deleted**");
+      expect(commentWith([removed(true)])).toContain("**4 to leave the state and stay live**");
+      expect(commentWith([removed(undefined)])).toContain("**4 to leave the state and be deleted**");
     });
 
     it("a delete that was refused in earlier runs is listed with the next change", () => {
       const __left = [{ id: "5", key: "then", at: "2026-01-01T00:00:00Z", why: "removed", toDelete: true }];
-      const told = tell([step({ ...DELETES, outputs: { __left } })]);
-      expect(told).toContain("2 to leave the state and be deleted");
-      expect(told).toContain("Up to 3 objects would be deleted");
+      const comment = commentWith([step({ ...DELETES, outputs: { __left } })]);
+      expect(comment).toContain("2 to leave the state and be deleted");
+      expect(comment).toContain("Up to 3 objects would be deleted");
     });
 
     it("a change in a secret that the preview does not show counts as one, as the engine says", () => {
       const hidden = { a: { eventName: "A", value: "[secret]" }, b: { eventName: "B", value: 1 } };
       const known = { ...olds, events: hidden, eventIds: { a: 8, b: 9 }, earlier: undefined };
-      const told = tell([{ ...step({ events: hidden }), oldState: side(set, "set-x", known, known) }], "{}");
-      expect(told).toContain("**1 to replace if the advertiser's id changes**");
+      const comment = commentWith([{ ...step({ events: hidden }), oldState: side(set, "set-x", known, known) }], "{}");
+      expect(comment).toContain("**1 to replace if the advertiser's id changes**");
     });
 
     it("an unresolved member stays unresolved, or is looked for if a search is known", () => {
@@ -521,10 +525,10 @@ describe("on an installation with more than the documented operations", () => {
         new: { mark: "m", since: "2026-01-01T00:00:00Z", what: "", trace: { field: "f", value: "m" } },
       };
       const events = { same: entry(1), new: entry(5) };
-      const waits = tell([step({ events, outputs: { unresolved } })]);
+      const waits = commentWith([step({ events, outputs: { unresolved } })]);
       expect(waits).toContain("1 to stay unresolved until somebody settles it");
       const search = JSON.stringify({ event: { search: "GET rest/event?f={mark}" } });
-      const looks = tell([step({ events, outputs: { unresolved } })], search, { "advertising:markField": "f" });
+      const looks = commentWith([step({ events, outputs: { unresolved } })], search, { "advertising:markField": "f" });
       expect(looks).toContain("1 to look for, and create if it is not there");
     });
 
@@ -535,47 +539,49 @@ describe("on an installation with more than the documented operations", () => {
     ])("an unresolved member that left the set while %s is adopted; still unresolved: $2", (_, eventName, waits) => {
       const gone = { mark: "m", since: "2026-01-01T00:00:00Z", what: "", name: "Gone", adoptedAs: "77" };
       const events = { same: entry(1), moved: { ...entry(5), eventName, existingId: 77 } };
-      const told = tell([step({ events, outputs: { unresolved: { gone } } })]);
-      expect(told.includes("1 to stay unresolved until somebody settles it")).toBe(waits);
+      const comment = commentWith([step({ events, outputs: { unresolved: { gone } } })]);
+      expect(comment.includes("1 to stay unresolved until somebody settles it")).toBe(waits);
     });
   });
 
   it("a replacement that only the engine was asked for counts as one", () => {
-    expect(tell([replace(E("c"), "7", event("C"), event("C"))])).toContain("**1 to replace**");
+    expect(commentWith([replace(E("c"), "7", event("C"), event("C"))])).toContain("**1 to replace**");
   });
 
   it("a replacement that only the engine was asked for adopts the object of existingId again and deletes nothing", () => {
-    const told = tell([deletable(replace(E("c"), "7", event("C"), event("C", { existingId: 7 })))]);
-    expect(told).toContain("**1 to adopt**");
-    expect(told).not.toMatch(/deleted|stay live/);
+    const comment = commentWith([deletable(replace(E("c"), "7", event("C"), event("C", { existingId: 7 })))]);
+    expect(comment).toContain("**1 to adopt**");
+    expect(comment).not.toMatch(/deleted|stay live/);
   });
 
   it("a changed secret counts as a replacement or an update, as the engine says", () => {
     const secret = event("[secret]");
-    expect(tell([replace(E("c"), "7", secret, secret)])).toContain("**1 to replace**");
+    expect(commentWith([replace(E("c"), "7", secret, secret)])).toContain("**1 to replace**");
     const updated = { ...replace(E("c"), "7", secret, secret), op: "update" };
-    expect(tell([updated])).toContain("**1 to update in place**");
+    expect(commentWith([updated])).toContain("**1 to update in place**");
   });
 
   it("an update that sends nothing, as of a resource that an earlier version saved, counts as no change", () => {
-    expect(tell([{ ...replace(E("c"), "7", event("C"), event("C")), op: "update" }])).toContain("**Nothing changes**");
+    expect(commentWith([{ ...replace(E("c"), "7", event("C"), event("C")), op: "update" }])).toContain(
+      "**Nothing changes**",
+    );
   });
 
   it("an object that one resource loses and another one adopts stays live and managed", () => {
-    const told = tell([gone, create(E("own"), event("B", { existingId: 6 }))]);
-    expect(told).toContain("**1 to adopt, 1 to leave its place and stay managed elsewhere**");
-    expect(told).toMatch(/\| managed elsewhere \| ConversionEvent \| <code>\w+<\/code> \| <code>B<\/code> \| 6 \|/);
-    expect(told).not.toMatch(/Up to|leave live/);
+    const comment = commentWith([gone, create(E("own"), event("B", { existingId: 6 }))]);
+    expect(comment).toContain("**1 to adopt, 1 to leave its place and stay managed elsewhere**");
+    expect(comment).toMatch(/\| managed elsewhere \| ConversionEvent \| <code>\w+<\/code> \| <code>B<\/code> \| 6 \|/);
+    expect(comment).not.toMatch(/Up to|leave live/);
   });
 
   it("a removed object that an `existingId` not shown by the preview may name is listed as perhaps left live", () => {
     const kept = remove(E("b"), "6", event("B"));
     kept.oldState.retainOnDelete = true;
     for (const existingId of ["[secret]", UNKNOWN]) {
-      expect(tell([kept, create(E("own"), event("B", { existingId }))])).toContain(
+      expect(commentWith([kept, create(E("own"), event("B", { existingId }))])).toContain(
         "1 to leave the state and stay live, managed by nothing unless an existingId that this preview does not show names it",
       );
     }
-    expect(tell([kept, create(E("own"), event("B"))])).toContain("1 to leave the state and stay live**");
+    expect(commentWith([kept, create(E("own"), event("B"))])).toContain("1 to leave the state and stay live**");
   });
 });

@@ -42,7 +42,7 @@ it("lists what either stack is missing and what differs", () => {
 });
 
 it("secrets are neither shown nor compared", () => {
-  const told = textOf([storedEvent("a", 1, { eventName: encrypted })], [storedEvent("a", 2, { eventName: encrypted })]);
-  expect(told).toContain("(1 with secret arguments, which can't be compared)");
-  expect(told).not.toContain(CIPHERTEXT);
+  const text = textOf([storedEvent("a", 1, { eventName: encrypted })], [storedEvent("a", 2, { eventName: encrypted })]);
+  expect(text).toContain("(1 with secret arguments, which can't be compared)");
+  expect(text).not.toContain(CIPHERTEXT);
 });

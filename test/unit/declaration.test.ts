@@ -204,11 +204,11 @@ describe("the warning about resources with the same arguments", () => {
 
   it("comes for two events of one advertiser, in whichever form it is given", () => {
     const id = pulumi.output(1);
-    const told = [
+    const warning = [
       'ConversionEvent "a" and "b" have the same arguments: that makes 2 live objects; if you meant one, remove the others',
     ];
-    expect(warningsOf(() => [same("a", 7), same("b", "7")])).toEqual(told);
-    expect(warningsOf(() => [same("a", id), same("b", id)])).toEqual(told);
+    expect(warningsOf(() => [same("a", 7), same("b", "7")])).toEqual(warning);
+    expect(warningsOf(() => [same("a", id), same("b", id)])).toEqual(warning);
     expect(warningsOf(() => [same("a", id), same("b", pulumi.output(1))])).toEqual([]);
   });
 

@@ -102,10 +102,10 @@ describe("code", () => {
           });
     };
     const program = ts.createProgram([...files.keys()], options, host);
-    const told = ts
+    const problems = ts
       .getPreEmitDiagnostics(program)
       .map(({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`);
-    expect(told).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
   it("the examples of docs/testing.md run in a CommonJS project", { timeout: 60_000 }, () => {

@@ -6,7 +6,7 @@ import { UNKNOWN } from "../../provider/src/state/properties.js";
 import { Inventory } from "../../provider/src/store/inventory.js";
 
 const settings: Record<string, string> = { baseUrl: "https://x.example", email: "a@b.c" };
-const told: string[] = [];
+const logged: string[] = [];
 const said: string[] = [];
 
 /** A runtime that can't send, because nothing tested here may. */
@@ -14,14 +14,14 @@ const runtime: Runtime = {
   ...createRuntime(
     (key) => settings[key],
     {},
-    async (severity, urn, message) => void told.push(`${severity} ${urn.split("::").at(-1)}: ${message}`),
+    async (severity, urn, message) => void logged.push(`${severity} ${urn.split("::").at(-1)}: ${message}`),
   ),
   client: () => {
     throw new Error("nothing may be sent");
   },
   say: (message) => void said.push(message),
   // All cases share one run, which would only count what comes after the first ones.
-  warnEach: (_sort, urn, message) => void told.push(`warn ${urn.split("::").at(-1)}: ${message}`),
+  warnEach: (_sort, urn, message) => void logged.push(`warn ${urn.split("::").at(-1)}: ${message}`),
   journal: () =>
     ({
       reconcile: async () => [],
@@ -182,24 +182,24 @@ describe("the account that a resource was created at", () => {
 });
 
 it("a replacement and an adoption warn about what happens to the old object", async () => {
-  told.length = 0;
+  logged.length = 0;
   await provider.diff("6", oldOutputs, { ...oldInputs, value: 2 });
   await provider.diff("6", oldOutputs, { ...oldInputs, existingId: 9 });
-  expect(told).toEqual([
+  expect(logged).toEqual([
     'warn hats-loyalty-card: ConversionEvent "hats-loyalty-card": The replacement creates another live object. 6 stays live on ' +
       "the platform, and tags that were placed for it keep firing; deactivate it there by hand.",
     'warn hats-loyalty-card: ConversionEvent "hats-loyalty-card": 9 is adopted in its place. 6 stays live on the platform, and ' +
       "tags that were placed for it keep firing; deactivate it there by hand.",
   ]);
-  told.length = 0;
+  logged.length = 0;
   await provider.diff("6", { ...oldOutputs, existingId: 6 }, { ...oldInputs, existingId: 9 });
-  expect(told).toEqual([
+  expect(logged).toEqual([
     'warn hats-loyalty-card: ConversionEvent "hats-loyalty-card": 9 is adopted in its place. 6 was adopted without being read: it ' +
       "may be live on the platform; if nothing else uses it, deactivate it there by hand.",
   ]);
-  told.length = 0;
+  logged.length = 0;
   await provider.check({}, { ...oldInputs, existingId: 9 });
-  expect(told).toEqual(["info hats-loyalty-card: adopts 9; nothing is sent"]);
+  expect(logged).toEqual(["info hats-loyalty-card: adopts 9; nothing is sent"]);
 });
 
 it("arguments that arrive undefined through an Output are all reported at once, each with the code", async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Progress } from "../../provider/src/provider/engine.js";
 import { FakeClock } from "../support/clock.js";
 
-function told(total: number, msEach: number): { text: string; atMs: number }[] {
+function progressLines(total: number, msEach: number): { text: string; atMs: number }[] {
   const clock = new FakeClock();
   const lines: { text: string; atMs: number }[] = [];
   const progress = new Progress(total, clock, (text) => lines.push({ text, atMs: clock.monotonicMs() }));
@@ -16,16 +16,16 @@ function told(total: number, msEach: number): { text: string; atMs: number }[] {
 
 describe("progress", () => {
   it("is not reported for work of less than a minute", () => {
-    expect(told(10_000, 5)).toEqual([]);
+    expect(progressLines(10_000, 5)).toEqual([]);
   });
 
   it("says how many of how many are done, the pace, and about how long it will take", () => {
-    expect(told(3000, 100).map(({ text }) => text)).toEqual([
+    expect(progressLines(3000, 100).map(({ text }) => text)).toEqual([
       "600 of 3000 done, 10.0 a second, about 4 minutes left",
       "1200 of 3000 done, 10.0 a second, about 3 minutes left",
       "2400 of 3000 done, 10.0 a second, about 60 seconds left",
     ]);
-    expect(told(100, 90_000)[0]?.text).toBe("1 of 100 done, 0.7 a minute, about 2 hours left");
+    expect(progressLines(100, 90_000)[0]?.text).toBe("1 of 100 done, 0.7 a minute, about 2 hours left");
   });
 
   it("is a handful of lines an hour, however long it takes and however many there are", () => {
@@ -35,7 +35,7 @@ describe("progress", () => {
       [600, 60_000],
       [1_000_000, 36],
     ] as const) {
-      const lines = told(total, msEach);
+      const lines = progressLines(total, msEach);
       for (let hour = 0; hour < 10; hour++) {
         const within = lines.filter(({ atMs }) => atMs > hour * HOUR && atMs <= (hour + 1) * HOUR);
         expect(within.length).toBeLessThanOrEqual(7);
@@ -45,6 +45,6 @@ describe("progress", () => {
   });
 
   it("does not say at the end that all is done: the engine does", () => {
-    expect(told(1, 120_000)).toEqual([]);
+    expect(progressLines(1, 120_000)).toEqual([]);
   });
 });

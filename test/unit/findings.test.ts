@@ -108,15 +108,17 @@ describe("a mistake of the same rule", () => {
   });
 
   it("names the other one of each that is there twice", () => {
-    const told = (text: string) => describeAlike(catalogFindings("events.csv", text));
+    const described = (text: string) => describeAlike(catalogFindings("events.csv", text));
     const keys = ["A;acme", "b;Nord K", "a;acme", "B;Nord K", "c;acme", "C;acme"];
     expect(
-      told(["key;advertiser;eventName;value", ...keys.map((row, i) => `${row};E ${"uvwxyz"[i]};1`), ""].join("\n")),
+      described(
+        ["key;advertiser;eventName;value", ...keys.map((row, i) => `${row};E ${"uvwxyz"[i]};1`), ""].join("\n"),
+      ),
     ).toEqual([
       'events.csv:4:1 acme/a: key "a" is already used at events.csv:2; keys must differ in more than case (also "B" is already used at events.csv:3 in Nord K/B at 5:1 and "C" is already used at events.csv:6 in acme/C at 7:1)',
     ]);
     const names = ["A 1", "A-1", "B 2", "B-2", "B_2"].map((name, index) => `k${index};acme;${name};1`);
-    expect(told(["key;advertiser;eventName;value", ...names, ""].join("\n"))).toEqual([
+    expect(described(["key;advertiser;eventName;value", ...names, ""].join("\n"))).toEqual([
       'events.csv:3:9 acme/k1: eventName "A-1" is also the name of "acme/k0", case and separators aside (also "B-2" is also the name of "acme/k2" in acme/k3 at 5:9 and "B_2" is also the name of "acme/k2" in acme/k4 at 6:9)',
     ]);
   });

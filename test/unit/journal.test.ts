@@ -145,8 +145,8 @@ describe("J2: a create that is in the state is forgotten, also by a run that cre
 describe("a create whose resource has another id in the state is reported", () => {
   it("and stays in the journal if the platform's answer was noted", async () => {
     const run = journalIn(journal);
-    const told = await run.reconcile("Advertiser::o/p/s::a", "7", () => "f1");
-    expect(told).toMatchObject([{ record: { mark: "m1", id: "1" }, isForgotten: false }]);
+    const reported = await run.reconcile("Advertiser::o/p/s::a", "7", () => "f1");
+    expect(reported).toMatchObject([{ record: { mark: "m1", id: "1" }, isForgotten: false }]);
     run.closeNow(new Set());
     expect(run.marks()).toContain("m1");
   });
@@ -156,8 +156,8 @@ describe("a create whose resource has another id in the state is reported", () =
     ["and stays if they are not", "another", false],
   ])("%s", async (_, fingerprint, isForgotten) => {
     const run = journalIn(journal);
-    const told = await run.reconcile("ConversionEvent::o/p/s::e", "7", () => fingerprint);
-    expect(told).toMatchObject([{ record: { mark: "m2" }, isForgotten }]);
+    const reported = await run.reconcile("ConversionEvent::o/p/s::e", "7", () => fingerprint);
+    expect(reported).toMatchObject([{ record: { mark: "m2" }, isForgotten }]);
     run.closeNow(new Set());
     expect(run.marks().includes("m2")).toBe(!isForgotten);
   });
@@ -170,8 +170,8 @@ it("J2: a replacement with the same body (`up --replace`) stays while the state 
   if (begun.kind === "send") await begun.sending("2026-01-01T00:00:00Z");
   run.closeNow(new Set([create.key]));
   const next = run.next();
-  const told = await next.reconcile(create.key, "7", () => "f");
-  expect(told).toMatchObject([{ record: { mark: create.mark, replaces: "7" }, isForgotten: false }]);
+  const reported = await next.reconcile(create.key, "7", () => "f");
+  expect(reported).toMatchObject([{ record: { mark: create.mark, replaces: "7" }, isForgotten: false }]);
   next.closeNow(new Set([create.key]));
   expect(next.marks()).toEqual([create.mark]);
   // The object that took its place may well be this create's.

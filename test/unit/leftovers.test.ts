@@ -191,10 +191,10 @@ describe("an earlier export and a later one", () => {
 
 it.each(Object.keys(LEFTOVER_FORMATS))("%s shows no secret", (format) => {
   const before = stateOf([storedEvent("a", 12, { eventName: encrypted, advertiserId: encrypted })]);
-  const told = LEFTOVER_FORMATS[format]?.(leftoversOf(stateOf([]), [before]), "") ?? "";
-  expect(told).toContain("12");
-  expect(told).toContain("(secret)");
-  expect(told).not.toContain(CIPHERTEXT);
+  const text = LEFTOVER_FORMATS[format]?.(leftoversOf(stateOf([]), [before]), "") ?? "";
+  expect(text).toContain("12");
+  expect(text).toContain("(secret)");
+  expect(text).not.toContain(CIPHERTEXT);
 });
 
 it("R9: a create of unknown outcome that left the state is listed, unless it was replaced or renamed", () => {

@@ -89,8 +89,8 @@ it.each([
   const other = resource(urnOf("ConversionEvent", "other"), { id: "9", outputs: {}, inputs: { __at: account } });
   const operations = [creating(A), creating(E), creating(set, { inputs: { events: { a: { eventName: "A" } } } })];
   const { resources } = settle(stackOf([other], operations), [{ urn: A, createdAs: "1" }]).deployment;
-  const told = new Map(resources?.map(({ urn, outputs }) => [urn, outputs?.__at]));
-  expect([A, E, set].map((urn) => told.get(urn))).toEqual([1, 2, 3].map(() => account ?? HERE));
+  const accounts = new Map(resources?.map(({ urn, outputs }) => [urn, outputs?.__at]));
+  expect([A, E, set].map((urn) => accounts.get(urn))).toEqual([1, 2, 3].map(() => account ?? HERE));
 });
 
 it("leaves a correct order as it is", () => {
@@ -545,7 +545,7 @@ describe("creates of two interrupted runs", () => {
     expect(marksOf("two")).toEqual([["state", "one", "two"]]);
   });
 
-  it("R7: what the state knows the id of does not hide another create of unknown outcome, which is saved with it", () => {
+  it("R7: a create whose id the state has does not hide another one of unknown outcome, which is saved with it", () => {
     const outputs = { ...inputs, [UNRESOLVED]: { ...STORED, createdAs: "7" } };
     const saved = resource(E, { id: "unresolved-one", inputs, outputs });
     const stack = stackOf([saved], [sent("two", { value: 3 })]);
@@ -560,7 +560,7 @@ describe("creates of two interrupted runs", () => {
     });
   });
 
-  it("on one machine, where the second run goes on with what the first has sent: is one create, with the one mark of both", () => {
+  it("with the same mark, because the second run went on with the first one's: are listed as one create with one mark", () => {
     const stack = stackOf([], [sent("one"), sent("one")]);
     const open = openCreates(stack);
     expect(open.map((create) => recordsOf(create).map(({ mark }) => mark))).toEqual([["one"]]);
@@ -575,7 +575,7 @@ describe("creates of two interrupted runs", () => {
     });
   });
 
-  it("what the journal notes of the object that the state has is no further create of what replaces that", () => {
+  it("the journal's note of the object in the state does not count as a second create of its replacement", () => {
     const fingerprint = fingerprintOf({ event_name: "E", advertiser_id: 1, value: 2 });
     const note = { mark: "zero", key: "ConversionEvent::organization/tiny/dev::e", at: NOW, fingerprint };
     const stack = stackOf([resource(E, { id: "5", inputs })], [sent("two", { value: 3 })]);

@@ -4,7 +4,7 @@ import { placesOf } from "../../provider/src/store/places.js";
 
 const account = { baseUrl: "https://platform.example/prefix", email: "ops@example.com" };
 
-/** Whether both have one journal, by default and beside a cookie file. */
+/** Whether both accounts share a journal: by default, without a cookie file and with one. */
 const share = (one: typeof account, other: typeof account) =>
   [undefined, "none", "session.json"].map((cookieFile) => {
     const [ours, theirs] = [one, other].map((each) => placesOf(each, "", cookieFile, "/program").journalFolder);
@@ -17,7 +17,7 @@ it.each([
   ["another e-mail", { email: "else@example.com" }, false],
   ["another host", { baseUrl: "https://other.example/prefix" }, false],
   ["another prefix", { baseUrl: "https://platform.example" }, false],
-])("an account has one journal however it is typed: %s", (_, change, isSame) => {
+])("an account has one journal in any spelling: %s", (_, change, isSame) => {
   const other = { ...account, ...change };
   expect(accountOf(other) === accountOf(account)).toBe(isSame);
   expect(share(account, other)).toEqual([isSame, isSame, isSame]);

@@ -172,10 +172,10 @@ describe("secrets", () => {
   ];
 
   it.each(Object.keys(ID_FORMATS))("%s shows none", (format) => {
-    const told = text(format, hidden);
-    expect(told).not.toContain(CIPHERTEXT);
-    expect(told).not.toContain("4dabf18193072939515e22adb298388d");
-    expect(told).toMatch(/\b5\b/);
+    const shown = text(format, hidden);
+    expect(shown).not.toContain(CIPHERTEXT);
+    expect(shown).not.toContain("4dabf18193072939515e22adb298388d");
+    expect(shown).toMatch(/\b5\b/);
   });
 
   it("are shown as secret", () => {

@@ -1,8 +1,9 @@
-/** Retired words do not come back in messages and comments. docs.test.ts checks the pages. */
+/** Retired words do not come back in messages and comments, those of tests included. docs.test.ts checks the pages. */
 import { describe, expect, it } from "vitest";
 import { commentsOf, filesIn, retiredIn, textIn, textsOf } from "../support/retired-words.js";
 
 const sources = filesIn("provider/src/**/*.ts");
+const tests = filesIn("test/{unit,sandbox,model,support}/**/*.ts");
 
 /** Literals that are names in the code, or stored. */
 const NAMES = ["let go"];
@@ -28,7 +29,7 @@ describe("messages", () => {
 });
 
 describe("comments", () => {
-  it.each(sources)("%s has none", (path) => {
+  it.each([...sources, ...tests])("%s has none", (path) => {
     expect(retiredIn(commentsOf(textIn(path)))).toEqual([]);
   });
 });

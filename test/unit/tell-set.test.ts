@@ -139,18 +139,18 @@ describe("after an `up`", () => {
     expect(leftLiveInWords(conversionEvent, members, new Map())).toContain("1 live event.");
     // An object that another resource of the program adopts is managed.
     expect(leftLiveInWords(conversionEvent, members, new Map(), (id) => id === "3")).toBe(undefined);
-    const told = planInWords(conversionEvent, members, new Set(), (id) => id === "3");
-    expect(told).toContain("to remove from the state: k2 (3, adopted elsewhere)");
+    const text = planInWords(conversionEvent, members, new Set(), (id) => id === "3");
+    expect(text).toContain("to remove from the state: k2 (3, adopted elsewhere)");
   });
 
   it("an object that may still be adopted is perhaps unmanaged, in a preview as well", () => {
     const members = plan({ events: many(2), eventIds: idsOf(2) }, { events: many(1) });
     const unless = "deactivate it there by hand, unless an existingId that is not known yet names it.";
-    const told = leftLiveInWords(conversionEvent, members, new Map(), () => false, heldBack([]), true);
-    expect(told).toMatch(
+    const text = leftLiveInWords(conversionEvent, members, new Map(), () => false, heldBack([]), true);
+    expect(text).toMatch(
       /^Perhaps no longer managed after this run: 1 live event\.\n {2}2, which was k1\nEach stays live/,
     );
-    expect(told).toContain(unless);
+    expect(text).toContain(unless);
     expect(planInWords(conversionEvent, members)).toMatch(/deactivate it there by hand\.$/);
     const later = { ...NOTHING_KNOWN, mayBeAdopted: true };
     expect(

@@ -142,7 +142,7 @@ export class World {
   readonly #sent: Source[] = [];
   backend: Deployment = EMPTY;
   operations: Record<string, boolean>;
-  /** The machine with the notes of a killed run that is not settled, if there is one. */
+  /** The machine with the notes of an interrupted run that is not settled, if there is one. */
   killedOn: number | "nowhere" | undefined;
   readonly counts = {
     ups: 0,
@@ -1197,21 +1197,21 @@ export class World {
     this.counts.commented++;
     const { changes } = readPreview(JSON.stringify({ config, steps: shown.steps, diagnostics: [] }));
     const after = this.standing();
-    const told = changes.flatMap(({ kind, former, action }) =>
+    const announced = changes.flatMap(({ kind, former, action }) =>
       former === undefined
         ? []
         : [{ object: `${nounOf(kind.name)} ${former.id}`, ...former, isPerhaps: action === "perhaps replace" }],
     );
     const gone = [...before.held.keys()].filter((object) => !after.held.has(object));
     for (const object of gone) {
-      if (!told.some((each) => each.object === object))
+      if (!announced.some((each) => each.object === object))
         throw new Violation(`the comment did not say that ${object} leaves the state`);
     }
-    for (const { object, isPerhaps } of told) {
+    for (const { object, isPerhaps } of announced) {
       if (!isPerhaps && after.held.has(object)) throw new Violation(`the comment said that ${object} leaves the state`);
     }
     for (const object of after.asked) {
-      if (!before.asked.has(object) && !told.some((each) => each.object === object && each.isDeleted))
+      if (!before.asked.has(object) && !announced.some((each) => each.object === object && each.isDeleted))
         throw new Violation(`the comment did not say that ${object} is deleted`);
     }
     const sends = ["create", "replace", "perhaps replace", "look for"];
