@@ -187,7 +187,17 @@ describe("a create of a run that was killed before the state was saved", () => {
     const { sandbox, advertiser, nextAfterKill } = await start();
     const { id } = await advertiser.create(inputs);
     const next = await nextAfterKill();
-    const failure = await failureOf(next.advertiser.create({ ...inputs, advertiserName: "B" }));
+    const other = { ...inputs, advertiserName: "B" };
+    await next.advertiser.check({}, other);
+    const [warning] = next.told;
+    expect(warning).toMatchObject({ severity: "warn", urn: URN });
+    expect(warning?.message.replace(/sent at .*\./, "sent at …").split("\n")).toEqual([
+      `Advertiser "a" was created as ${id} by an interrupted run with other arguments than the program has now: \`pulumi up\` will send nothing for it, and fail.`,
+      `To go on with ${id}, declare what was sent: the Advertiser named "A", sent at …`,
+      `To create another one (${id} stays live):`,
+      `  npx pulumi-advertising pending --forget '${URN}'`,
+    ]);
+    const failure = await failureOf(next.advertiser.create(other));
     expect(failure.id).toMatch(/^unresolved-/);
     const { message } = failure;
     expect(message).toContain(`An earlier run created ${id}: the Advertiser named "A", sent at `);

@@ -1,6 +1,7 @@
 /** What becomes of an object, which is the same for a single resource and for a member of a set in the same situation. */
 import { describe, expect, it } from "vitest";
 import type { Values } from "../../provider/src/base/record.js";
+import { takeOverOf } from "../../provider/src/decision/changes.js";
 import {
   type Abilities,
   type Circumstances,
@@ -294,3 +295,15 @@ it.each([
     expect(visibleFromMs(1000, { operations: operationsSchema.parse(setting) })).toBe(fromMs);
   },
 );
+
+it.each([
+  ["the same arguments", {}, "as it is", "as it is"],
+  ["another value", { value: 2 }, "refused", "updated"],
+  ["another advertiser", { advertiserId: 8 }, "refused", "refused"],
+  ["an advertiser that is not known yet", { advertiserId: UNKNOWN }, "undecided", "undecided"],
+  ["another value, for such an advertiser", { advertiserId: UNKNOWN, value: 2 }, "refused", "undecided"],
+])("R4: an object that an earlier create made, with %s now", (_, now, onlyCreating, withUpdate) => {
+  const values = { advertiserId: 7, eventName: "A", value: 1, ...now };
+  expect(takeOverOf(conversionEvent, values, MARKED, false)).toBe(onlyCreating);
+  expect(takeOverOf(conversionEvent, values, MARKED, true)).toBe(withUpdate);
+});

@@ -6,6 +6,7 @@ import { type Circumstances, NO_ABILITIES } from "../../provider/src/decision/de
 import { type Member, membersOf } from "../../provider/src/decision/members.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { heldBack, type Outcome, resultOf } from "../../provider/src/provider/outcome.js";
+import type { Earlier } from "../../provider/src/provider/tell.js";
 import {
   leftLiveInWords,
   notSettledInWords,
@@ -98,28 +99,57 @@ describe("a preview", () => {
     expect(text).toContain("to create: a b");
   });
 
+  const sent = { mark: "m", key: "", fingerprint: "f", at: "2026-01-02T03:04:05.678Z", name: "A", facts: { value: 2 } };
+  const earlier = (record: object, more: Partial<Earlier> = {}): Earlier => ({
+    record: { ...sent, ...record },
+    isSearchable: false,
+    takeOver: "undecided",
+    ...more,
+  });
+
   it("says once what an interrupted run left behind", () => {
     const left = new Map(
       Array.from({ length: 1000 }, (_, index) => [
         `k${index}`,
-        { mark: `m${index}`, key: "", fingerprint: "f", at: "", ...(index % 2 === 0 ? { id: String(index) } : {}) },
+        earlier({ mark: `m${index}`, ...(index % 2 === 0 ? { id: String(index) } : {}) }),
       ]),
     );
-    const text = notSettledInWords(set, left) ?? "";
+    const { text = "", severity } = notSettledInWords(conversionEvent, set, left) ?? {};
+    expect(severity).toBe("info");
     expect(text).toContain("left 1000 events behind, and this run sends nothing for them");
     expect(text).toContain("created: k0 (0), k2 (2)");
     expect(text).toContain("sent, outcome unknown: k1, k3");
     expect(text.length).toBeLessThan(1200);
-    expect(notSettledInWords(set, new Map())).toBe(undefined);
-    const [, one] = [...left];
-    const searched = notSettledInWords(
-      set,
-      new Map([one ?? ["", { mark: "", key: "", fingerprint: "", at: "" }]]),
-      () => true,
-    );
-    expect(searched).toMatch(
-      /left 1 event behind, and this run sends nothing for it\.\n {2}sent, outcome unknown: k1; `pulumi up` looks for it by mark$/,
-    );
+    expect(notSettledInWords(conversionEvent, set, new Map())).toBe(undefined);
+  });
+
+  it("says what the `up` does about each event that an interrupted run left behind, and what to do if it fails", () => {
+    const left = new Map([
+      ["a", earlier({ id: "1" }, { takeOver: "as it is" })],
+      ["b", earlier({ id: "2" }, { takeOver: "updated" })],
+      ["c", earlier({ id: "3" })],
+      ["d", earlier({ id: "4" }, { takeOver: "refused" })],
+      ["e", earlier({ id: "5" }, { takeOver: "refused" })],
+      ["f", earlier({})],
+      ["g", earlier({}, { isSearchable: true })],
+    ]);
+    const { urn } = memberRef(set, "d");
+    expect(notSettledInWords(conversionEvent, set, left)).toEqual({
+      severity: "warn",
+      text: [
+        'ConversionEventSet "funnel": an interrupted run left 7 events behind, and this run sends nothing for them.',
+        "  created: a (1); `pulumi up` takes it over",
+        "  created with other arguments: b (2); `pulumi up` takes it over, and updates it",
+        "  created: c (3); `pulumi up` takes over those whose arguments are the same, and stops at the others",
+        "  created with other arguments: d (4), e (5); `pulumi up` sends nothing for them, and fails",
+        "  sent, outcome unknown: f; `pulumi up` saves it as unresolved",
+        "  sent, outcome unknown: g; `pulumi up` looks for it by mark",
+        `To go on with 4, declare what was sent: the ConversionEvent named "A" (value 2), sent at ${sent.at}.`,
+        "To create another one (4 stays live):",
+        `  npx pulumi-advertising pending --forget '${urn}'`,
+        "Use the same command for the other keys.",
+      ].join("\n"),
+    });
   });
 });
 

@@ -234,8 +234,28 @@ export function matchesCreate(kind: Kind, id: string | undefined, values: Values
   );
 }
 
+/**
+ * What a run does with the object of an earlier create of the same resource, whose id is known. It is taken over as it is, or taken over and
+ * updated; `refused`: it is neither, and a person decides (R4); `undecided`: an argument that is not known yet will say which.
+ */
+export type TakeOver = "as it is" | "updated" | "refused" | "undecided";
+
+export function takeOverOf(
+  kind: Kind,
+  values: Values,
+  sent: Omit<SentCreate, "kind"> & { readonly fingerprint: string },
+  canUpdate: boolean,
+): TakeOver {
+  if (holdsUnknown(values)) {
+    const mayFit = canUpdate || matchesCreate(kind, undefined, values, { ...sent, kind: kind.name });
+    return mayFit ? "undecided" : "refused";
+  }
+  if (fingerprintOfBody(kind, values) === sent.fingerprint) return "as it is";
+  return canUpdate && hasSameOwner(kind, values, sent) ? "updated" : "refused";
+}
+
 /** Whether what was sent has the owner that is wanted now, as far as that can be proved: another owner is another object. */
-export function hasSameOwner(kind: Kind, values: Values, { facts = {} }: Pick<SentCreate, "facts">): boolean {
+function hasSameOwner(kind: Kind, values: Values, { facts = {} }: Pick<SentCreate, "facts">): boolean {
   return Object.keys(kind.refersTo).every(
     (name) => facts[name] !== undefined && String(facts[name]) === String(values[name]),
   );

@@ -10,12 +10,13 @@ export {
   changesIn,
   type Differences,
   differencesIn,
-  hasSameOwner,
   hasValue,
   holdsUnknown,
   isSameBody,
   matchesCreate,
   renamesIn,
+  type TakeOver,
+  takeOverOf,
   withDifferences,
 } from "./changes.js";
 export {

@@ -12,6 +12,7 @@ import {
   knownAdoption,
   matchesCreate,
   removalOf,
+  takeOverOf,
 } from "../decision/index.js";
 import { fingerprintOfBody, KINDS, type Kind, type ResourceName, SETS } from "../kinds/index.js";
 import {
@@ -30,7 +31,7 @@ import {
 import type { Journal, Live } from "../store/index.js";
 import { formerKeys, learnHolders } from "./holding.js";
 import type { Runtime } from "./services.js";
-import { type Before, beforeCreate, tellAll } from "./tell.js";
+import { type Before, beforeCreate, type Earlier, tellAll } from "./tell.js";
 
 /** By the argument that only a resource of one type has. */
 const TYPES = [
@@ -74,26 +75,37 @@ export async function lookBefore(
   values: Values,
   { fits, formerly = [], held }: WhatIsKnown,
 ): Promise<Before> {
-  const { identity, key } = subject;
+  if (!fits) return {};
+  const { key } = subject;
   const adopts = knownAdoption(values);
   const can = abilitiesOf(kind, runtime.reading.settings);
   if (adopts !== undefined) {
-    if (!fits) return {};
     const other = await openBeside(kind, runtime, subject, adopts, values);
-    if (other !== undefined) return { unsettled: other, isSearchable: false };
+    if (other !== undefined) return { earlier: { record: other, isSearchable: false, takeOver: "undecided" } };
     const action = runtime.run.decided(key)?.member.action;
     return { adopts: { id: adopts, can, unlike: action?.do === "adopt" ? action.unlike : undefined } };
   }
-  const [unsettled] = (await journalled(runtime, (journal) => journal.notSettledOf(key), identity)) ?? [];
-  // Taken over, or unresolved: nothing is sent.
-  if (unsettled !== undefined) return { unsettled, isSearchable: can.search(unsettled.field) };
-  if (!fits) return {};
+  const earlier = await earlierOf(kind, runtime, subject, values);
+  if (earlier !== undefined) return { earlier };
   const fingerprint = holdsUnknown(values) ? undefined : fingerprintOfBody(kind, values);
   await expectNotUnresolvedElsewhere(runtime, subject, fingerprint, runtime.run.decided(key)?.member.unresolved);
   return {
     again: fingerprint === undefined ? undefined : await madeBefore(kind, runtime, subject, fingerprint, held),
     former: await formerOnes(kind, runtime, subject, formerly, values),
   };
+}
+
+/** A create of a resource, or a member, that an interrupted run sent and nothing has settled: nothing new is sent for it. */
+export async function earlierOf(
+  kind: Kind,
+  runtime: Runtime,
+  { identity, key }: Ref,
+  values: Values,
+): Promise<Earlier | undefined> {
+  const [record] = (await journalled(runtime, (journal) => journal.notSettledOf(key), identity)) ?? [];
+  if (record === undefined) return undefined;
+  const { search, update } = abilitiesOf(kind, runtime.reading.settings);
+  return { record, isSearchable: search(record.field), takeOver: takeOverOf(kind, values, record, update) };
 }
 
 /**
@@ -244,7 +256,7 @@ export async function tellUnclaimed(runtime: Runtime, identity: string): Promise
 }
 
 /** For what only looks: a journal that can't be read stops the next create of an `up`; a preview says it. */
-export async function journalled<T>(
+async function journalled<T>(
   runtime: Runtime,
   look: (journal: Journal) => Promise<T>,
   identity: string,

@@ -13,7 +13,7 @@ import {
   withoutUndefined,
 } from "../base/index.js";
 import { adoptedBy, holdsUnknown, knownAdoption, membersOf } from "../decision/index.js";
-import { adviceFor, belongsAlready, fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
+import { adviceFor, belongsAlready, type Kind, type SetKind } from "../kinds/index.js";
 import { inWords, type Problem, validate } from "../rules/index.js";
 import { describeSettingProblem } from "../settings/index.js";
 import {
@@ -54,12 +54,11 @@ export const checkSingle: Calls<Kind>["check"] = async (kind, runtime, olds, giv
     const held = runtime.run.decided(subject.key)?.member.id;
     const before = await lookBefore(kind, runtime, subject, values, { fits, formerly, held });
     // An `up` says what it did with it.
-    const isToldLater = before.unsettled !== undefined && runtime.run.isUp === true;
+    const isToldLater = before.earlier !== undefined && runtime.run.isUp === true;
     if (!isToldLater) tellAll(runtime, beforeCreate(kind, subject, before));
     await tellGone(kind, runtime, subject);
-    const { unsettled } = before;
-    const isTheSame = fits && unsettled !== undefined && unsettled.fingerprint === fingerprintOfBody(kind, values);
-    if (adoptedBy(values) === undefined) mark = newMarkInput(runtime, isTheSame ? unsettled : undefined);
+    const { takeOver, record } = before.earlier ?? {};
+    if (adoptedBy(values) === undefined) mark = newMarkInput(runtime, takeOver === "as it is" ? record : undefined);
   }
   return answer(runtime, check, twice, {
     [ACCOUNT]: accountInInputs(olds, runtime.account, subject.label),

@@ -14,7 +14,7 @@
  */
 
 import { AdvertisingError, OutcomeUnknownError, RefusedError, type Values } from "../base/index.js";
-import { abilitiesOf, hasSameOwner } from "../decision/index.js";
+import { abilitiesOf, takeOverOf } from "../decision/index.js";
 import { bodyOf, fingerprintOf, type Kind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import { type CreateRecord, tellingIn, whatHappened } from "../state/index.js";
@@ -171,14 +171,13 @@ async function takenOver(
 ): Promise<Outcome | string> {
   const { id, mark, isHanded } = earlier;
   const fields = bodyOf(kind, values);
-  const isSame = fingerprintOf(fields) === earlier.fingerprint;
+  const becomes = takeOverOf(kind, values, earlier, abilitiesOf(kind, runtime.reading.settings).update);
+  const isUpdated = becomes === "updated";
   // Before it is updated: a later run whose arguments are the first ones again must not take it over as it was sent.
-  const canUpdate = abilitiesOf(kind, runtime.reading.settings).update && hasSameOwner(kind, values, earlier);
-  const isUpdated = !isSame && canUpdate;
   await ended({ kind: "created", id, isChanged: isUpdated });
-  if (!isSame && !isUpdated) return "It was sent with other arguments than the program has now.";
+  if (becomes === "refused") return "It was sent with other arguments than the program has now.";
   const isThere =
-    isSame || (await setFields(kind, runtime, { id, label, created: createdBy(earlier, runtime) }, fields));
+    !isUpdated || (await setFields(kind, runtime, { id, label, created: createdBy(earlier, runtime) }, fields));
   if (isThere) return { kind: "created", id, mark, isHanded, isTakenOver: true, isUpdated };
   // The journal forgets it at the end of the run. What the state has stays unresolved: a later search, or a person, settles that.
   if (unsettled === undefined) throw new RefusedError(goneBeforeTakeOver(label, id));

@@ -7,7 +7,6 @@ import { abilitiesOf, isChange, type Member, membersOf, stillToDelete } from "..
 import type { Kind, SetKind } from "../kinds/index.js";
 import {
   ACCOUNT,
-  type CreateRecord,
   eventIn,
   isDeleteOwed,
   type LeftLive,
@@ -17,13 +16,13 @@ import {
   secretArgumentsIn,
   splitMember,
 } from "../state/index.js";
-import { expectSameType, journalled, lookBefore, reconcileHeld, tellGone } from "./before.js";
+import { earlierOf, expectSameType, lookBefore, reconcileHeld, tellGone } from "./before.js";
 import { learnHolders, noteHeld } from "./holding.js";
 import { type Properties, refIn, secretOfMembers } from "./inputs.js";
 import { expectSameAccount, resultOf } from "./outcome.js";
 import type { Calls, Runtime } from "./services.js";
 import { adoptedElsewhere, setFacts } from "./set-run.js";
-import { adoptionInWords, beforeCreate, tellAll } from "./tell.js";
+import { adoptionInWords, beforeCreate, type Earlier, tellAll } from "./tell.js";
 import { notesInWords, notSettledInWords, planInWords, renamesInWords, troubleInWords } from "./tell-set.js";
 
 /**
@@ -120,12 +119,10 @@ async function tellNewMembers(
   members: readonly Member[],
   stored: StoredSet,
 ): Promise<ReadonlySet<string>> {
-  const keys = members.filter(isToCreate).map(({ key }) => key);
-  const unsettled = await notSettledOfMembers(runtime, set, keys);
+  const unsettled = await earlierOfMembers(kind, runtime, set, members.filter(isToCreate));
   const unsent = new Set(unsettled.keys());
-  const { search } = abilitiesOf(kind, runtime.reading.settings);
-  const words = notSettledInWords(set, unsettled, ({ field }) => search(field));
-  if (words !== undefined && runtime.run.isUp !== true) runtime.tellAt("info", set.resourceUrn, words);
+  const words = notSettledInWords(kind, set, unsettled);
+  if (words !== undefined && runtime.run.isUp !== true) runtime.tellAt(words.severity, set.resourceUrn, words.text);
   const renames = renamesInWords(kind, set, members, unsettled);
   if (renames !== undefined) runtime.tellAt("warn", set.resourceUrn, renames);
   // What the state still has of this set leaves it in this run, and the words about renames say so.
@@ -160,7 +157,7 @@ async function tellNewMember(
 ): Promise<boolean> {
   try {
     const before = await lookBefore(kind, runtime, member, values, more);
-    const isStopped = before.unsettled !== undefined;
+    const isStopped = before.earlier !== undefined;
     // The set's plan says what is adopted, and an `up` says what it did.
     const isToldElsewhere = before.adopts !== undefined || (isStopped && runtime.run.isUp === true);
     if (!isToldElsewhere) tellAll(runtime, beforeCreate(kind, member, before));
@@ -180,16 +177,16 @@ async function tellNewMember(
 }
 
 /** Creates of an interrupted run that nothing has settled, by the keys of a set's members: nothing is sent for those. */
-async function notSettledOfMembers(
+async function earlierOfMembers(
+  kind: Kind,
   runtime: Runtime,
   set: Ref,
-  memberKeys: readonly string[],
-): Promise<Map<string, CreateRecord>> {
-  const found = new Map<string, CreateRecord>();
-  for (const memberKey of memberKeys) {
-    const { key: journalKey } = memberRef(set, memberKey);
-    const [record] = (await journalled(runtime, (journal) => journal.notSettledOf(journalKey), set.identity)) ?? [];
-    if (record !== undefined) found.set(memberKey, record);
+  members: readonly Member[],
+): Promise<Map<string, Earlier>> {
+  const found = new Map<string, Earlier>();
+  for (const { key, values } of members) {
+    const earlier = await earlierOf(kind, runtime, memberRef(set, key), values);
+    if (earlier !== undefined) found.set(key, earlier);
   }
   return found;
 }

@@ -16,7 +16,6 @@ import {
 import { type Member, renamesIn, type ShownAction, shownAction } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
 import {
-  type CreateRecord,
   describe,
   type LeftLive,
   memberOf,
@@ -28,7 +27,9 @@ import {
   whatIsKnown,
   whoCreated,
 } from "../state/index.js";
+import type { Severity } from "./engine.js";
 import { type Deletions, heldBack, idAfter, type Outcome, type Result } from "./outcome.js";
+import { type Earlier, insteadOfFailing } from "./tell.js";
 
 /** More keys, or lines, are counted. */
 const MAX_LISTED = 20;
@@ -130,36 +131,41 @@ export function renamesInWords(
 
 /**
  * What an interrupted run has left of members that would be created otherwise; nothing where that is nothing.
- * @param isSearchable whether a create can be looked for by its mark.
+ * @returns a warning if an `up` fails at one of them.
  */
 export function notSettledInWords(
-  { label }: Ref,
-  unsettled: ReadonlyMap<string, CreateRecord>,
-  isSearchable: (record: CreateRecord) => boolean = () => false,
-): string | undefined {
+  kind: Kind,
+  set: Ref,
+  unsettled: ReadonlyMap<string, Earlier>,
+): { readonly text: string; readonly severity: Severity } | undefined {
   const all = [...unsettled];
   if (all.length === 0) return undefined;
-  const line = (what: string, those: typeof all, next: (them: string) => string) => {
-    const keys = those.map(([key, { id }]) => (id === undefined ? shownKey(key) : `${shownKey(key)} (${id})`));
+  const nextOf = ({ record: { id }, isSearchable, takeOver }: Earlier) =>
+    id !== undefined ? takeOver : isSearchable ? "look for" : "save";
+  const line = (of: ReturnType<typeof nextOf>, what: string, next: (them: string) => string) => {
+    const those = all.filter(([, earlier]) => nextOf(earlier) === of);
+    const keys = those.map(([key, { record }]) =>
+      record.id === undefined ? shownKey(key) : `${shownKey(key)} (${record.id})`,
+    );
     const them = agree(those.length, "it", "them");
     return those.length === 0 ? [] : [`  ${what}: ${listed(keys)}; \`pulumi up\` ${next(them)}`];
   };
-  const created = all.filter(([, { id }]) => id !== undefined);
-  const open = all.filter(([, { id }]) => id === undefined);
-  return [
-    `${label}: an interrupted run left ${count(all.length, "event")} behind, and this run sends nothing for ${agree(all.length, "it", "them")}.`,
-    ...line("created", created, () => "takes over those whose arguments are the same, and stops at the others"),
-    ...line(
-      "sent, outcome unknown",
-      open.filter(([, record]) => !isSearchable(record)),
-      (them) => `saves ${them} as unresolved`,
-    ),
-    ...line(
-      "sent, outcome unknown",
-      open.filter(([, record]) => isSearchable(record)),
-      (them) => `looks for ${them} by mark`,
-    ),
-  ].join("\n");
+  const refused = all.filter(([, earlier]) => nextOf(earlier) === "refused");
+  const advice = refused
+    .slice(0, 1)
+    .flatMap(([key, { record }]) => insteadOfFailing(kind, memberRef(set, key), record));
+  const lines = [
+    `${set.label}: an interrupted run left ${count(all.length, "event")} behind, and this run sends nothing for ${agree(all.length, "it", "them")}.`,
+    ...line("as it is", "created", (them) => `takes ${them} over`),
+    ...line("updated", "created with other arguments", (them) => `takes ${them} over, and updates ${them}`),
+    ...line("undecided", "created", () => "takes over those whose arguments are the same, and stops at the others"),
+    ...line("refused", "created with other arguments", (them) => `sends nothing for ${them}, and fails`),
+    ...line("save", "sent, outcome unknown", (them) => `saves ${them} as unresolved`),
+    ...line("look for", "sent, outcome unknown", (them) => `looks for ${them} by mark`),
+    ...advice,
+    ...(refused.length > 1 ? ["Use the same command for the other keys."] : []),
+  ];
+  return { text: lines.join("\n"), severity: refused.length > 0 ? "warn" : "info" };
 }
 
 /** What the journal still notes of objects that the state holds; nothing where that is nothing. */

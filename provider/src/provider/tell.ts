@@ -5,13 +5,15 @@
  */
 
 import { count, enumerate, shellWord } from "../base/index.js";
-import type { Abilities, Created, Former, ShownAction, Unproven } from "../decision/index.js";
+import type { Abilities, Created, Former, ShownAction, TakeOver, Unproven } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
 import {
   type Alias,
   aboutWhom,
   type CreateRecord,
   deletedInWords,
+  describe,
+  forgetCommand,
   isDeletion,
   nameInProgram,
   type Ref,
@@ -47,6 +49,14 @@ export function tellAll({ say, tellAt, warnEach }: Messages, notices: readonly N
   }
 }
 
+/** A create of it that an interrupted run sent. */
+export interface Earlier {
+  readonly record: CreateRecord;
+  readonly isSearchable: boolean;
+  /** What becomes of its object, once the id is known. */
+  readonly takeOver: TakeOver;
+}
+
 export interface Before {
   readonly adopts?:
     | {
@@ -56,9 +66,7 @@ export interface Before {
         readonly unlike?: readonly string[] | undefined;
       }
     | undefined;
-  /** A create of it that an interrupted run sent. */
-  readonly unsettled?: CreateRecord | undefined;
-  readonly isSearchable?: boolean;
+  readonly earlier?: Earlier | undefined;
   /** The same object, which an earlier run created and the state holds no longer. */
   readonly again?: { readonly id: string; readonly removal: Removal } | undefined;
   /** What is no longer declared, and may be this under another name: by journal key. */
@@ -76,13 +84,11 @@ function objects(one: string, many: string) {
 }
 
 export function beforeCreate(kind: Kind, ref: Ref, before: Before): Notice[] {
-  const { label, resourceUrn: urn } = ref;
-  const { adopts, unsettled, isSearchable = false, again, former = [] } = before;
+  const { resourceUrn: urn } = ref;
+  const { adopts, earlier, again, former = [] } = before;
   if (adopts?.unlike !== undefined) return [unlikeNotice(ref, adopts.id, adopts.unlike)];
   if (adopts !== undefined) return [{ tell: "info", urn, text: `adopts ${adopts.id}; ${adoptionInWords(adopts.can)}` }];
-  if (unsettled !== undefined) {
-    return [{ say: unsettledInWords(label, unsettled, isSearchable), topic: takingOver(label) }];
-  }
+  if (earlier !== undefined) return [earlierNotice(kind, ref, earlier)];
   return [
     ...(again === undefined ? [] : [againNotice(kind, ref, again)]),
     ...former.flatMap((each) => (each.isSame ? renameNotices(kind, ref, each) : removalNotice(kind, urn, each))),
@@ -102,12 +108,44 @@ function unlikeNotice({ label, resourceUrn: urn }: Ref, id: string, unlike: read
   return { tell: "warn", urn, text };
 }
 
-function unsettledInWords(label: string, record: CreateRecord, isSearchable: boolean): string {
-  if (record.id !== undefined)
-    return `${label} was created as ${record.id} by ${whoCreated(record)}: \`pulumi up\` will take it over if its arguments are the same.${record.isHanded === true ? UNLESS_REPLACED : ""}`;
+function earlierNotice(kind: Kind, ref: Ref, { record, isSearchable, takeOver }: Earlier): Notice {
+  const { label, resourceUrn } = ref;
+  const { id, searched, isHanded } = record;
+  const hint = isHanded === true ? UNLESS_REPLACED : "";
+  if (id !== undefined && takeOver === "refused") {
+    const text = [
+      `${label} was created as ${id} by ${whoCreated(record)} with other arguments than the program has now: \`pulumi up\` will send nothing for it, and fail.${hint}`,
+      ...insteadOfFailing(kind, ref, record),
+    ].join("\n");
+    const more = objects(
+      "was created with other arguments than the program has now, and `pulumi up` fails at it",
+      "were created with other arguments than the program has now, and `pulumi up` fails at them",
+    );
+    return { sort: "refused", urn: resourceUrn, text, brief: `${label} (${id})`, more };
+  }
   const next = isSearchable ? "look for it by its mark" : "not send it, but save it as unresolved";
-  const why = record.searched === undefined ? "" : ` ${record.searched}`;
-  return `${whatHappened(label, record)}${why} \`pulumi up\` will ${next}.`;
+  const why = searched === undefined ? "" : ` ${searched}`;
+  const say =
+    id === undefined
+      ? `${whatHappened(label, record)}${why} \`pulumi up\` will ${next}.`
+      : `${label} was created as ${id} by ${whoCreated(record)}: \`pulumi up\` will take it over${TAKEN_OVER[takeOver]}.${hint}`;
+  return { say, topic: takingOver(label) };
+}
+
+const TAKEN_OVER: Readonly<Record<TakeOver, string>> = {
+  "as it is": "",
+  updated: ", and update it",
+  undecided: " if its arguments are the same",
+  refused: "",
+};
+
+/** What to do about an object that was created with other arguments than the program has now. */
+export function insteadOfFailing(kind: Kind, { urn }: Ref, record: CreateRecord): string[] {
+  return [
+    `To go on with ${record.id}, declare what was sent: ${describe(kind.name, record)}.`,
+    `To create another one (${record.id} stays live):`,
+    `  ${forgetCommand(urn)}`,
+  ];
 }
 
 function againNotice(kind: Kind, ref: Ref, { id, removal }: NonNullable<Before["again"]>): Notice {
