@@ -124,6 +124,11 @@ interface Meanwhile {
   readonly afterLastLook?: () => Promise<void>;
 }
 
+/** A run that ended, and what it said at its resources. */
+interface Ran extends Ended {
+  readonly told: readonly string[];
+}
+
 /** An object in a state, and the resource that has it. */
 interface Held {
   readonly noun: Noun;
@@ -338,7 +343,7 @@ export class World {
       isPreview = false,
       faults = [],
     }: { kill?: Kill | undefined; isPreview?: boolean; faults?: readonly Fault[] } = {},
-  ): Promise<Ended | undefined> {
+  ): Promise<Ran | undefined> {
     const guard = new Mortal(machine, this.#isDated, kill);
     this.platform.arm(faults);
     this.#deletedBefore = new Set(this.platform.deleted);
@@ -393,7 +398,7 @@ export class World {
     if (!isPreview && ended !== undefined) this.backend = ended.deployment;
     for (const error of ended?.errors ?? []) this.say(error);
     if (!isPreview && ended !== undefined) this.#expectTrueReports(told, ended);
-    return ended;
+    return ended && { ...ended, told };
   }
 
   /** Whether an operation other than create is known. */
@@ -470,7 +475,7 @@ export class World {
       /** The program fails half way. */
       isBroken?: boolean;
     } = {},
-  ): Promise<Ended | undefined> {
+  ): Promise<Ran | undefined> {
     const { isPreview = false, concurrent = false, asksAgain = false, targets, isBroken = false } = more;
     const settings = this.#settingsOf(machine);
     const before = this.backend;
@@ -538,7 +543,12 @@ export class World {
       if (isWhole || after.has(label) || this.wrongAnswers.length > 0) continue;
       const lost = this.platform.made.find(
         ({ noun, id, label: by }) =>
-          by === label && this.platform.isLive(noun, id) && !held.has(`${noun} ${id}`) && !left.has(id),
+          by === label &&
+          this.platform.isLive(noun, id) &&
+          !held.has(`${noun} ${id}`) &&
+          !left.has(id) &&
+          // As an earlier one that a `destroy` took out of the state.
+          !this.#said.has(`${noun} ${id}`),
       );
       if (lost !== undefined && !this.#isExcused(lost.noun, lost.id))
         throw new Violation(
@@ -1109,8 +1119,18 @@ export class World {
     });
   }
 
-  /** Corrects what the messages say is wrong with the program. */
-  correct(said: readonly string[]): void {
+  /** Corrects what the messages say is wrong with the program. @returns whether something was. */
+  correct(said: readonly string[]): boolean {
+    const before = this.#asText();
+    this.#correct(said);
+    return this.#asText() !== before;
+  }
+
+  #asText(): string {
+    return JSON.stringify([[...this.program], [...this.catalogs]]);
+  }
+
+  #correct(said: readonly string[]): void {
     const differing = new Set([...said.join("\n").matchAll(/existingId (\d+) differs/g)].map(([, id]) => id));
     const held = heldIn(this.backend).filter(({ resource }) => resource.delete !== true);
     const urns = this.#declaredUrns();
