@@ -177,7 +177,7 @@ describe("a create of a run that was killed before the state was saved", () => {
     await next.advertiser.create({ ...inputs });
     const hint = "To have Pulumi replace it, first run `pulumi up` without asking for that.";
     expect(next.said).toEqual([
-      `Advertiser "a" was created as ${id} by an earlier run: \`pulumi up\` will take it over if its arguments are the same. ${hint}`,
+      `Advertiser "a" was created as ${id} by an earlier run: \`pulumi up\` will take it over. ${hint}`,
       `Advertiser "a" was created as ${id} by an earlier run; it is taken over, and nothing is sent. ${hint}`,
     ]);
     expect(sandbox.advertiserPosts).toBe(1);
