@@ -1,10 +1,10 @@
 /**
- * What differs between two descriptions of one object: which arguments differ between the state and the program, for single resources, for
- * members of sets and for the comment on a preview ({@link changesIn}); and which of them the platform answers otherwise than the state or
- * the program has them, for a refresh and before an adoption ({@link differencesIn}). Never throws, whatever shape it is handed.
+ * What differs between two descriptions of one object: between the state and the program, for single resources, members of sets and the
+ * comment on a preview ({@link changesIn}); and between the platform and the state or the program, for a refresh and before an adoption
+ * ({@link differencesIn}). Never throws, whatever shape it gets.
  *
- * And whether two descriptions are of one object. A new object may be one that leaves the state in the same run, under another name: to create it
- * makes a second live one ({@link renamesIn}). An adoption may name the very object that a create of unknown outcome has made
+ * And whether two descriptions are of one object. A new resource may be one that leaves the state in the same run under another name, so that
+ * creating it makes a second live object ({@link renamesIn}). An adoption may name the object that a create of unknown outcome made
  * ({@link matchesCreate}). Pure.
  */
 import { isDeepStrictEqual } from "node:util";
@@ -14,13 +14,13 @@ import { asAccepted, defaultOf, formsOf, isPlatformId } from "../rules/index.js"
 import { UNKNOWN } from "../state/index.js";
 
 export interface Changes {
-  /** The names of the arguments that differ; {@link ANY} where only a fingerprint of the body of then is known. */
+  /** The names of the arguments that differ; {@link ANY} if only the fingerprint of the earlier body is known. */
   readonly names: readonly string[];
-  /** Each of them differs only because its value is not known yet. */
+  /** True if each of them differs only because its value is not known yet. */
   readonly perhaps: boolean;
 }
 
-/** Stands for the name of an argument that nobody can name. */
+/** Used instead of a name if it is not known which argument differs. */
 export const ANY = "*";
 
 export const NO_CHANGES: Changes = { names: [], perhaps: false };
@@ -57,12 +57,12 @@ function canonical(value: unknown): string {
   return `{${sorted.map(([key, each]) => `${JSON.stringify(key)}:${canonical(each)}`).join()}}`;
 }
 
-/** Whether `value` is, or holds, the engine's text for a value that is not known yet. */
+/** Whether `value` is or contains the engine's text for a value that is not known yet. */
 export function holdsUnknown(value: unknown): boolean {
   return holds(value, (each) => each === UNKNOWN);
 }
 
-/** Whether `value` is such a one, or holds one at any depth. */
+/** Whether `isIt` is true of `value`, or of a value in it at any depth. */
 function holds(value: unknown, isIt: (value: unknown) => boolean): boolean {
   if (isIt(value)) return true;
   return typeof value === "object" && value !== null && Object.values(value).some((each) => holds(each, isIt));
@@ -72,10 +72,10 @@ export function hasValue(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** What differs, by argument: as the platform has it; `undefined` where it has nothing. */
+/** The platform's values of the arguments that differ; `undefined` if it has none. */
 export type Differences = ReadonlyMap<string, unknown>;
 
-/** Only what was given, or has a default of ours, is compared, and only where the answer holds it. */
+/** Compares only arguments that were given or have a default of this package, and only if the answer has them. */
 export function differencesIn(kind: Kind, limits: Limits, values: Values, record: Values): Differences {
   const rules = kind.rules(limits).shape;
   const found = new Map<string, unknown>();
@@ -95,7 +95,7 @@ export function differencesIn(kind: Kind, limits: Limits, values: Values, record
   return found;
 }
 
-/** Every argument that the answer holds, in the form that a program gives it. */
+/** Every argument in the answer, in a program's form. */
 export function argumentsFrom(kind: Kind, limits: Limits, record: Values): Record<string, unknown> {
   const rules = kind.rules(limits).shape;
   return Object.fromEntries(
@@ -141,7 +141,7 @@ function isSame(ours: unknown, theirs: unknown): boolean {
   );
 }
 
-/** An object as far as it is known: by its arguments, or, of what only a note remembers, by its body's fingerprint. */
+/** An object as far as it is known: by its arguments, or by its body's fingerprint if only a note has it. */
 export interface Known {
   readonly kind: Kind;
   readonly values?: Values | undefined;
@@ -151,13 +151,13 @@ export interface Known {
 interface Rename<From, To> {
   readonly from: From;
   readonly to: To;
-  /** All of both bodies is known. Otherwise they are the same as far as they are known. */
+  /** Whether both bodies are known completely. Otherwise only their known parts are the same. */
   readonly isWhole: boolean;
 }
 
 /**
  * @param gone what leaves the state in the run. @param fresh what it would create.
- * @param isHidden whether a value is shown in the place of the real one, as a preview's `[secret]` is.
+ * @param isHidden whether a value only stands for the real one, as a preview's `[secret]` does.
  * @returns each new object at most once, and each old one at most once, in the order of `fresh`.
  */
 export function renamesIn<From extends Known, To extends Known>(
@@ -189,7 +189,7 @@ export function isSameBody(one: Known, other: Known): boolean {
   return first !== undefined && first === second;
 }
 
-/** None where a part of the body is not known yet. */
+/** `undefined` if a part of the body is not known yet. */
 function fingerprintIn({ kind, values, fingerprint }: Known): string | undefined {
   if (values === undefined) return fingerprint === "" ? undefined : fingerprint;
   return holdsUnknown(values) ? undefined : fingerprintOfBody(kind, values);
@@ -208,7 +208,7 @@ function isWhole({ kind, values }: Known, isHidden: (value: unknown) => boolean)
 
 interface SentCreate {
   readonly kind: Kind["name"];
-  /** On the platform; absent where it is secret. */
+  /** Its name on the platform; absent if it is secret. */
   readonly name?: string | undefined;
   readonly facts?: Readonly<Record<string, unknown>> | undefined;
   readonly replaces?: string | undefined;
@@ -216,11 +216,11 @@ interface SentCreate {
 
 /**
  * Whether an adoption may settle a create of unknown outcome (R4).
- * @param id of the object that is adopted; none where it is not known yet.
- * @param values its arguments: as the platform has them where it was read, otherwise as the program declares them. Those that are no plain
- *   values are not known yet, and contradict nothing.
- * @returns whether it is not the object that the create was to replace, kind and name agree, and none of the other facts that both sides
- *   know contradicts it: the advertiser above all.
+ * @param id of the adopted object; none if it is not known yet.
+ * @param values its arguments: the platform's if it was read, otherwise the program's. Values that are not plain are not known yet, and
+ *   contradict nothing.
+ * @returns true if it is not the object that the create was to replace, kind and name agree, and no other fact that both sides know
+ *   differs, above all the advertiser.
  */
 export function matchesCreate(kind: Kind, id: string | undefined, values: Values, sent: SentCreate): boolean {
   if (kind.name !== sent.kind || (id !== undefined && id === sent.replaces)) return false;
@@ -236,7 +236,7 @@ export function matchesCreate(kind: Kind, id: string | undefined, values: Values
 
 /**
  * What a run does with the object of an earlier create of the same resource, whose id is known. It is taken over as it is, or taken over and
- * updated; `refused`: it is neither, and a person decides (R4); `undecided`: an argument that is not known yet will say which.
+ * updated; `refused`: neither, and a person decides (R4); `undecided`: that depends on an argument that is not known yet.
  */
 export type TakeOver = "as it is" | "updated" | "refused" | "undecided";
 
@@ -254,7 +254,7 @@ export function takeOverOf(
   return canUpdate && hasSameOwner(kind, values, sent) ? "updated" : "refused";
 }
 
-/** Whether what was sent has the owner that is wanted now, as far as that can be proved: another owner is another object. */
+/** Whether the create was provably sent for the owner that is wanted now. With another owner it is another object. */
 function hasSameOwner(kind: Kind, values: Values, { facts = {} }: Pick<SentCreate, "facts">): boolean {
   return Object.keys(kind.refersTo).every(
     (name) => facts[name] !== undefined && String(facts[name]) === String(values[name]),

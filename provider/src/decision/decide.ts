@@ -1,8 +1,8 @@
 /**
  * Decides what becomes of one object, a single resource's or an event of a set. {@link decide} turns facts into an action.
- * {@link isDeleted} says whether an object is deleted when it leaves the state, also when its event is removed from a set (a set deletes last,
- * and only if all else went well: `provider/set-run.ts`). {@link visibleFromMs} says from when on not finding an object proves something. The
- * engine's calls, the words of a preview, the comment on a pull request and `pending` ask here, so that what is said is what is done. Pure.
+ * {@link isDeleted} says whether an object is deleted when it leaves the state or its set (a set deletes last, and only if everything else
+ * succeeded: `provider/set-run.ts`). {@link visibleFromMs} says from when on it proves something not to find an object. The engine's calls,
+ * the words of a preview, the comment on a pull request and `pending` all ask here, so that what is said is what is done. Pure.
  */
 import type { Values } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
@@ -17,8 +17,8 @@ export interface Abilities {
   readonly update: boolean;
   readonly delete: boolean;
   /**
-   * A create can be looked for by its mark. @param field the request field that its mark was sent in: a search finds it only
-   * where the settings still name the same field.
+   * Whether a create can be looked for by its mark. @param field the request field that its mark was sent in: a search finds it only
+   * if the settings still name the same field.
    */
   search(field: string | undefined): boolean;
 }
@@ -26,7 +26,7 @@ export interface Abilities {
 /** Only the documented operations: nothing but creating. */
 export const NO_ABILITIES: Abilities = { read: false, update: false, delete: false, search: () => false };
 
-/** @param settings those of the installation, or just these two of them. */
+/** @param settings those of the installation, or only these two of them. */
 export function abilitiesOf(
   kind: Kind,
   settings: { readonly operations: Operations | undefined; readonly markField: string | undefined },
@@ -43,23 +43,23 @@ export function abilitiesOf(
 /** The installation, Pulumi's options and other holders, as they are for all objects of a resource. */
 export interface Circumstances {
   readonly can: Abilities;
-  /** Of a single resource the arguments' names; of a set paths such as `events`. As Pulumi's option `replaceOnChanges` has them. */
+  /** Pulumi's option `replaceOnChanges`: for a single resource the arguments' names, for a set paths such as `events`. */
   readonly replaceOnChanges: readonly string[];
   /** Whether this object is to be deleted when it leaves the state, as {@link deletesUnlessHeld} decides. */
   deletes(id: string, key: string): boolean;
   /**
-   * Whether something may adopt such an object whose `existingId` is not known yet: what would be deleted, or left with nothing to manage it,
-   * is so only perhaps.
+   * Whether a resource whose `existingId` is not known yet may adopt such an object, so that it is only perhaps deleted, or left
+   * unmanaged.
    */
   readonly mayBeAdopted?: boolean;
-  /** Of an unresolved create whose key its set no longer declares; none where nothing is known to adopt its object. @default none */
+  /** Who adopts the object of an unresolved create whose key its set no longer declares, if that is known. @default none */
   adopted?(key: string, record: CreateRecord): Adopted | undefined;
 }
 
 /**
- * An object is to be deleted if that was asked for and nothing else goes on with it.
+ * An object is to be deleted if that was asked for and no other resource has it.
  * @param isAsked `retainOnDelete` is off, and the objects are known to be this account's.
- * @param by makes of its key in the set the key by which `holders` knows what gives the object up.
+ * @param by turns its key in the set into the key under which `holders` knows the member that gives the object up.
  */
 export function deletesUnlessHeld(
   kind: Kind,
@@ -79,7 +79,7 @@ export function isDeleted(
   return id !== undefined && can.delete && deletes(id, key);
 }
 
-/** What becomes of an object that nothing declares any more, as far as it is known before the run has seen all adoptions. */
+/** What becomes of an object that is no longer declared, as far as that is known before the run has seen all adoptions. */
 export function removalOf(
   { mayBeAdopted, ...circumstances }: Pick<Circumstances, "can" | "deletes" | "mayBeAdopted">,
   id: string,
@@ -91,15 +91,15 @@ export function removalOf(
 
 export interface Situation {
   readonly kind: Kind;
-  /** The platform's id that the state holds. */
+  /** The platform's id in the state. */
   readonly held?: string | undefined;
   /** It was adopted, and not created for this resource. @default false */
   readonly wasAdopted?: boolean;
-  /** A create of it that was sent, and of which nobody knows what became. */
+  /** A create of it that was sent, with an unknown outcome. */
   readonly unresolved?: CreateRecord | undefined;
   /**
-   * Absent where the program does not declare the object any more. `adopts`: the id that `existingId` names; the engine's text for unknown
-   * values where it is not known yet.
+   * Absent if the program no longer declares the object. `adopts`: the id that `existingId` names, or the engine's text for unknown
+   * values if it is not known yet.
    */
   readonly wanted?: { readonly adopts?: string | undefined; readonly values: Values } | undefined;
   readonly changed: Changes;
@@ -114,7 +114,7 @@ export interface Situation {
 }
 
 export type Action =
-  /** `record`: an earlier create of unknown outcome, whose object something else in the program adopts. It is remembered until that has it. */
+  /** `record`: an earlier create of unknown outcome, whose object another resource of the program adopts. It is kept until that has it. */
   | { readonly do: "keep"; readonly record?: CreateRecord }
   | { readonly do: "create" }
   /** Another object is created. `perhaps`: only where values that are not known yet turn out to be others. */
@@ -139,7 +139,7 @@ export type Action =
 
 /**
  * An action as messages name it, which may say more than the action: that it may not be needed, or will fail. "move": the object
- * leaves the state here, and something else goes on with it.
+ * leaves the state here, and another resource has it afterwards.
  */
 export type ShownAction =
   | Action["do"]
@@ -149,7 +149,7 @@ export type ShownAction =
   | "move"
   | "refuse";
 
-/** @param former the object that leaves the state by it. */
+/** @param former the object that it removes from the state. */
 export function shownAction(action: Action, former?: Former): ShownAction {
   if (action.do === "replace" && action.perhaps) return "perhaps replace";
   const isPerhaps = former?.mayBeAdopted === true;
@@ -190,12 +190,12 @@ function whereNamed(facts: Situation, adopts: string): Action {
   if (changed.names.length === 0) return { do: "keep" };
   if (canUpdate(facts)) return { do: "update", changed: changed.names };
   if (changed.perhaps) return { do: "keep" };
-  // The same object under other arguments, which somebody has changed by hand: where it is read, it must have them.
+  // The same object with arguments that were changed by hand: if it can be read, it must have the program's arguments.
   const unlike = can.read ? changed.names.filter((name) => !can.update || name in kind.refersTo) : [];
   return { do: "adopt", id: adopts, ...(unlike.length === 0 ? {} : { unlike }) };
 }
 
-/** Another owner is another object, and of what nobody can name nobody knows what to change. */
+/** Whether an update can make it what is declared: another owner means another object, and an argument without a known name can't be set. */
 function canUpdate({
   kind,
   can,
@@ -211,16 +211,15 @@ export interface Former {
   readonly id: string;
   /** It is deleted; otherwise it stays live, with nothing to manage it. */
   readonly isDeleted: boolean;
-  /** Something may adopt it whose `existingId` is not known yet: then it is not deleted, and stays managed. */
+  /** A resource whose `existingId` is not known yet may adopt it: then it is not deleted, and stays managed. */
   readonly mayBeAdopted?: boolean;
-  /** It was adopted where nothing can be read, so it may never have existed. */
+  /** It was adopted without a known read, so it may never have existed. */
   readonly isUnread?: boolean;
 }
 
 /**
- * The object that leaves the state when an action is carried out. Messages and `Holders` need it. What a set deletes, `objectsToDelete`
- * lists.
- * @returns none where the state goes on with what it holds, or holds nothing.
+ * The object that leaves the state when an action is carried out, for messages and `Holders`. `objectsToDelete` lists what a set deletes.
+ * @returns none if the state keeps its object, or has none.
  */
 export function formerOf(
   {
@@ -256,13 +255,13 @@ function letsGo(action: Action, held: string): boolean {
   }
 }
 
-/** What the state knows of when an object was created. */
+/** When an object was created, as far as the state knows. */
 export interface Created {
-  /** ISO 8601, at the latest. */
+  /** The latest possible moment, ISO 8601. */
   readonly at: string;
-  /** Only when its create was sent is known: the answer came within the limit of a request. */
+  /** True if `at` is when its create was sent; the answer came within a request's time limit. */
   readonly isSent?: boolean;
-  /** It is the last create of its set, perhaps of another object. */
+  /** True if `at` is that of its set's last create, perhaps of another object. */
   readonly isOfSet?: boolean;
 }
 
@@ -274,10 +273,10 @@ export interface Unproven {
 }
 
 /**
- * From when on the absence of an object proves something. Reads and searches of an installation may lag behind its creates: until then
- * an object that was just created is answered like one that is gone, and a create that was carried out like one that was not. The one
- * rule for what a refresh finds, for what an update or a delete is answered, and for a search.
- * @param createdMs when it was created at the latest. @returns milliseconds since 1970.
+ * From when on it proves something not to find an object. An installation's reads and searches may lag behind its creates: until then a new
+ * object is answered like one that is gone, and a create that was carried out like one that was not. This one rule holds for refreshes,
+ * updates, deletes and searches.
+ * @param createdMs the latest moment of its create. @returns milliseconds since 1970.
  */
 export function visibleFromMs(
   createdMs: number,

@@ -1,18 +1,18 @@
 /**
- * Who has which live object: an object, identified by its kind and its id, belongs to one resource or member at most. Whatever knows the
- * state asks here before it adopts, settles, replaces, deletes or advises: the provider (through `provider/holding.ts`), the comment on a
- * preview, and `pending`. Two that name one object within the program are refused earlier, in `program/batch.ts` and `catalog/judge.ts`.
- * What is known comes from the state as each resource is looked at, the journal's notes of interrupted runs, the program's adoptions, and the
- * inventory of this machine. The answer does not depend on the order in which these come. Pure.
+ * Which resource has which live object: an object, identified by its kind and its id, belongs to at most one resource or member. The code
+ * that knows the state asks here before it adopts, settles, replaces, deletes or advises: the provider (through `provider/holding.ts`), the
+ * comment on a preview, and `pending`. Two resources of the program that name one object are refused earlier, in `program/batch.ts` and
+ * `catalog/judge.ts`. The facts come from the state as each resource is looked at, the journal's notes of interrupted runs, the program's
+ * adoptions, and this machine's inventory. The answer does not depend on their order. Pure.
  */
 import type { Values } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { type CreateRecord, objectKey } from "../state/index.js";
 import { matchesCreate } from "./changes.js";
 
-/** How it is known that somebody has an object, the strongest first. */
+/** How it is known that a resource has an object, the strongest first. */
 export type Knowledge =
-  /** The state holds it, and goes on with it. */
+  /** The state has it, and keeps it. */
   | "state"
   /** The program names it with `existingId`. */
   | "adopts"
@@ -24,43 +24,43 @@ export type Knowledge =
   | "inventory";
 
 export interface Holder {
-  /** The journal key, or the URN, of the resource or member: all that put something in use the same. */
+  /** The journal key or the URN of the resource or member; all callers use the same of the two. */
   readonly by: string;
   readonly how: Knowledge;
   /** The object's arguments there, as far as they are known. */
   readonly values?: Values | undefined;
 }
 
-/** What something else in the program adopts for an unresolved create. */
+/** The object that another resource of the program adopts for an unresolved create. */
 export interface Adopted {
   readonly id: string;
-  /** It has it: the create is settled. Until then it stays in the state. */
+  /** True once that resource has it, which settles the create. Until then the create stays in the state. */
   readonly isHeld: boolean;
 }
 
 const STRENGTH: readonly Knowledge[] = ["state", "adopts", "journal", "is to adopt", "inventory"];
 
-/** Stands for a holder of which only its adoption is known. */
+/** The key of a holder of which only the adoption is known. */
 export const SOMEBODY = "";
 
 export class Holders {
-  /** Hardly ever more than one of an object, and a run may create thousands: so without a list for one. */
+  /** An object hardly ever has more than one holder, and a run may create thousands: so a single one has no list. */
   readonly #byObject = new Map<string, Holder | readonly Holder[]>();
-  /** Who gives up which object in this run: what older knowledge says of them is over. */
+  /** Which holders give up which object in this run: older knowledge about them no longer counts. */
   readonly #released = new Map<string, Set<string>>();
-  /** How often an object was to be deleted and was not: each time one of its holders has given it up. */
+  /** How often an object was to be deleted and was not; each time one of its holders had given it up. */
   readonly #spared = new Map<string, number>();
 
   /**
-   * @param isDeclared whether the program declares a resource or member: what only notes know counts for those.
-   * @param isWithoutOld whether the engine creates it without having shown what the state has: it is new, or to be replaced.
+   * @param isDeclared whether the program declares a resource or member: mere notes count only for those.
+   * @param isWithoutOld whether the engine creates it without having shown its state: it is new, or to be replaced.
    */
   constructor(
     private readonly isDeclared: (by: string) => boolean = () => true,
     private readonly isWithoutOld: (by: string) => boolean = () => false,
   ) {}
 
-  /** @param values the object's arguments, of what the state holds or the program names. */
+  /** @param values the object's arguments, in the state or in the program. */
   add(kind: Kind["name"], id: string, by: string, how: Knowledge, values?: Values): void {
     const object = objectKey(kind, id);
     const known = this.#known(object);
@@ -79,9 +79,9 @@ export class Holders {
   }
 
   /**
-   * @param but who asks: it is not its own rival.
+   * @param but the asking resource, which is left out.
    * @param how the kinds of knowledge that count. @default all
-   * @returns who else has the object after this run, as far as is known; the strongest knowledge first.
+   * @returns the other known holders of the object after this run, with the strongest knowledge first.
    */
   of(kind: Kind["name"], id: string, but?: string, how: readonly Knowledge[] = STRENGTH): Holder[] {
     const object = objectKey(kind, id);
@@ -97,20 +97,20 @@ export class Holders {
     return this.of(kind, id, undefined, ["adopts"]).length > 0;
   }
 
-  /** Whether the program names it, as far as mere notes know. */
+  /** Whether the program names it, according to notes only. */
   isToBeAdopted(kind: Kind["name"], id: string): boolean {
     return this.of(kind, id, undefined, ["is to adopt"]).length > 0;
   }
 
-  /** Whether something goes on with this object or names it, as far as the engine has asked. Asked of what a set gives up. */
+  /** Whether a resource that the engine has asked about has or names this object, which a set gives up. */
   isManaged(kind: Kind["name"], id: string): boolean {
     return this.of(kind, id, undefined, ["state", "adopts"]).length > 0;
   }
 
   /**
-   * Whether something else has or names the object that the program adopted for a create whose key its set no longer declares. What differs
-   * from that create is another object (R4).
-   * @param by what the create was of. @param mayKnowMore whether something that this run has not looked at may adopt it.
+   * Whether another resource has or names the object that the program adopted for a create whose key its set no longer declares. One with
+   * different facts does not count (R4).
+   * @param by the create's own resource. @param mayKnowMore whether a resource that this run has not looked at may adopt it.
    */
   adoptedFor(kind: Kind, record: CreateRecord, by: string, mayKnowMore = false): Adopted | undefined {
     const { adoptedAs: id } = record;
@@ -123,22 +123,22 @@ export class Holders {
     return isAdopted ? { id, isHeld: fitting.some(({ how }) => how === "state") } : undefined;
   }
 
-  /** Whether a resource that this run has looked at goes on with this object, names it or gives it up: what becomes of it is said there. */
+  /** Whether a resource that this run has looked at has this object, names it or gives it up, and so reports what becomes of it. */
   isAccountedFor(kind: Kind["name"], id: string): boolean {
     return this.isManaged(kind, id) || this.#released.has(objectKey(kind, id));
   }
 
-  /** Who else has an object after this run. What only notes know counts for what the program declares. */
+  /** The other holders of an object after this run. Mere notes count only for declared resources. */
   rivalsOf(kind: Kind["name"], id: string, but?: string): Holder[] {
     return this.of(kind, id, but).filter((holder) => isCertain(holder) || this.isDeclared(holder.by));
   }
 
   /**
-   * Whether something goes on with an object, as far as the state, the program and the notes of this machine say. Asked when it is decided
-   * whether the object is deleted, and right before it is. A run of some targets sees only those, and a `destroy` sees nothing, so mere
-   * notes count as well. If nobody is known to have given the object up, one of the notes is of the resource that does, and is not counted.
-   * @param but what gives it up, if that is known: its own adoption spares an object all the same. If it is not known, it may be what the
-   *   engine replaces without a `diff`: the notes of that are of what it gives up.
+   * Whether another resource keeps an object, by the state, the program and this machine's notes. Asked when a delete is decided, and right
+   * before it. A targeted run sees only its targets, and a `destroy` sees nothing, so mere notes count as well. If no holder is known to have
+   * given the object up, one of the notes is that of the resource that does, and is not counted.
+   * @param but the resource that gives it up, if that is known; its own adoption still prevents a delete. If it is not known, it may be one
+   *   that the engine replaces without a `diff`, whose notes are about the object that it gives up.
    */
   goesOn(kind: Kind["name"], id: string, but?: string): boolean {
     const counts = (holder: Holder) => but !== undefined || isCertain(holder) || !this.isWithoutOld(holder.by);
@@ -151,7 +151,7 @@ export class Holders {
     return [...byStack.values()].some((those) => those.length > lettingGo);
   }
 
-  /** An object is not deleted, because something else has it: what asked for that has given it up. */
+  /** Notes that an object was not deleted because another resource has it, and that one of its holders has given it up. */
   noteSpared(kind: Kind["name"], id: string): void {
     const object = objectKey(kind, id);
     this.#spared.set(object, (this.#spared.get(object) ?? 0) + 1);

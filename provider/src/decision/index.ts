@@ -1,7 +1,7 @@
 /**
  * The front door of `decision/`, which promises that what becomes of an object is decided in one place, from facts. `decide.ts` decides
- * it for every object, also whether one that a set gives up is deleted; `members.ts` makes the facts of a single resource or of each
- * member of a set; `holders.ts` knows who else has an object. Everything here is pure and asks neither the platform nor the disk.
+ * for every object, including whether one that a set gives up is deleted; `members.ts` collects the facts for a single resource or for each
+ * member of a set; `holders.ts` knows which other resource has an object. Everything here is pure and asks neither the platform nor the disk.
  * The room may import `base`, `rules`, `kinds`, `settings` and `state`.
  */
 

@@ -1,7 +1,7 @@
 /**
- * The objects that a resource is about, each with what becomes of it: of a single resource one, of a set many; and the list of what
- * a set deletes, last, and only if all else went well ({@link objectsToDelete}; whether each is deleted, `isDeleted` in `decide.ts` says).
- * The provider asks it, and so do the comment on a preview and `pending`. Pure.
+ * The objects of a resource, one of a single resource and many of a set, each with what becomes of it; and the list of objects that a set
+ * deletes, last and only if everything else succeeded ({@link objectsToDelete}; `isDeleted` in `decide.ts` says whether each is deleted).
+ * Used by the provider, the comment on a preview, and `pending`. Pure.
  */
 import { asRecord, own, type Values } from "../base/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
@@ -34,22 +34,22 @@ export interface Member {
   /** In its set; empty for a single resource. */
   readonly key: string;
   readonly action: Action;
-  /** The names of the arguments that differ from what the state holds. */
+  /** The names of the arguments that differ from the state. */
   readonly changed: readonly string[];
-  /** The platform's id that the state holds. */
+  /** The platform's id in the state. */
   readonly id: string | undefined;
   readonly isDeclared: boolean;
-  /** As declared; empty where it is not. */
+  /** As declared; empty if it is not declared. */
   readonly entry: Values;
-  /** Its whole arguments; empty where it is not declared. */
+  /** All its arguments; empty if it is not declared. */
   readonly values: Values;
-  /** Of the body that the object which the state holds was created with. */
+  /** Of the body with which the object in the state was created. */
   readonly fingerprint: string | undefined;
   readonly unresolved: CreateRecord | undefined;
   readonly former: Former | undefined;
 }
 
-/** What earlier runs of a set were to delete and did not, and this run deletes. */
+/** The objects that earlier runs of a set failed to delete, and that this run deletes. */
 export function stillToDelete(left: readonly LeftLive[], circumstances: Circumstances): LeftLive[] {
   return left.filter((each) => isDeleteOwed(each) && isDeleted(circumstances, each.id, each.key));
 }
@@ -61,9 +61,9 @@ export interface ToDelete {
 }
 
 /**
- * What a set is to delete: the objects of keys that were removed, those that others have taken the place of, and those that earlier
- * runs could not delete. Nothing that the set goes on with.
- * @param idNow the id that a member has got in this run; none where it goes on with what the state held.
+ * What a set is to delete: the objects of removed keys, replaced objects, and those that earlier runs could not delete; but no object that the
+ * set still has.
+ * @param idNow the id that a member got in this run; none if it keeps the object in the state.
  */
 export function objectsToDelete(
   members: readonly Member[],
@@ -88,8 +88,8 @@ const PLAIN: Circumstances = { can: NO_ABILITIES, replaceOnChanges: [], deletes:
 
 /**
  * A single resource.
- * @param id as the state has it; none for a resource that is new. @param olds its stored properties.
- * @param news the checked arguments; none where the program does not declare it any more.
+ * @param id as in the state; none for a new resource. @param olds its stored properties.
+ * @param news the checked arguments; none if the program no longer declares it.
  */
 export function singleMember(
   kind: Kind,
@@ -129,8 +129,8 @@ export function singleMember(
 }
 
 /**
- * What a `create` does: the engine asks for one where the resource is new, and where something else takes the place of what the state holds.
- * @param before what `diff` has decided of what the state holds; none for a resource that is new.
+ * What a `create` does: the engine asks for one if the resource is new, or if its object in the state is replaced.
+ * @param before what `diff` has decided about the object in the state; none for a new resource.
  */
 export function actionOfCreate(values: Values, before: Member | undefined): Action {
   const id = adoptedBy(values);
@@ -144,7 +144,7 @@ function propertyOf(path: string): string {
   return /^(?:\["?)?([^.[\]"]+)/.exec(path)?.[1] ?? path;
 }
 
-/** What becomes of the object that is held if the engine is asked to replace the resource, whatever was decided (`up --replace`). */
+/** What becomes of the object in the state if the engine is asked to replace the resource, whatever was decided (`up --replace`). */
 export function formerIfReplaced(
   held: string | undefined,
   olds: Values,
@@ -154,7 +154,7 @@ export function formerIfReplaced(
   return formerOf({ ...circumstances, ...facts }, { do: "replace", perhaps: false });
 }
 
-/** The members of a set. @param stored an empty one for a set that is new. */
+/** The members of a set. @param stored an empty one for a new set. */
 export function membersOf(
   kind: Kind,
   stored: StoredSet,
@@ -162,12 +162,12 @@ export function membersOf(
   circumstances: Circumstances = PLAIN,
 ): Member[] {
   const entries = declared.events ?? stored.events;
-  // Pulumi's option names properties of the set: whichever of its events' arguments changes, another object is asked for.
+  // Pulumi's option names properties of the set: a change in any argument of its events asks for a replacement.
   const isAnother = (path: string) => [ANY, "events", "defaults"].includes(propertyOf(path));
   const replaceOn = circumstances.replaceOnChanges.some(isAnother) ? [ANY] : [];
   const adoptsUnknown = [...entries.values()].some((given) => given === UNKNOWN || adoptedBy(given) === UNKNOWN);
   const mayBeAdopted = circumstances.mayBeAdopted === true || adoptsUnknown;
-  /** A key that takes the place of another one adopts its object. What it had before is not that. */
+  /** A key that replaces another one adopts its object. An object that it had before does not count. */
   const adoptedFor = (key: string, record: CreateRecord): Adopted | undefined => {
     for (const [other, given] of entries) {
       const id = adoptedBy(given);
@@ -222,7 +222,7 @@ function changesOf(
   const isNotKnown = given === UNKNOWN || declared.events === undefined || declared.defaults === UNKNOWN;
   const earlier = stored.earlier.get(key);
   if (earlier !== undefined) {
-    // It was created with other arguments of the set: only the fingerprint of its body is known.
+    // It was created with different arguments of the set: only the fingerprint of its body is known.
     const perhaps = isNotKnown || holdsUnknown(values);
     return !perhaps && fingerprintOfBody(kind, values) === earlier ? NO_CHANGES : { names: [ANY], perhaps };
   }
@@ -232,19 +232,19 @@ function changesOf(
   return { names: argumentNames(kind).filter((name) => !isOfOwner(name)), perhaps: true };
 }
 
-/** The id that the arguments of an object name, so that it is adopted: the engine's text for unknown values where it is not known yet. */
+/** The id that `existingId` names, or the engine's text for unknown values if it is not known yet. */
 export function adoptedBy(values: unknown): string | undefined {
   const existingId = own(values, "existingId");
   return hasValue(existingId) ? String(existingId) : undefined;
 }
 
-/** The same, where it is known. */
+/** The same, if it is known. */
 export function knownAdoption(values: unknown): string | undefined {
   const id = adoptedBy(values);
   return id === UNKNOWN ? undefined : id;
 }
 
-/** Whether the state will hold something else afterwards, or something has to be done. */
+/** Whether the state will differ afterwards, or something has to be done. */
 export function isChange({ events }: DeclaredSet, members: readonly Member[]): boolean {
   const isKept = ({ action, unresolved }: Member) =>
     action.do === "keep" && action.record?.adoptedAs === unresolved?.adoptedAs;

@@ -8,48 +8,48 @@ import { isPlain, type Values, withoutUndefined } from "../base/index.js";
 import { fingerprintOfBody, type Kind, nameToTell } from "../kinds/index.js";
 import { UNRESOLVED } from "./properties.js";
 
-/** By their names in the program, the arguments by which people tell an object from others. None of them is secret. */
+/** The arguments that distinguish an object from others for people, by their names in the program. None of them is secret. */
 export type TellingArguments = Readonly<Record<string, string | number | boolean>>;
 
-/** One create, from just before it is sent until the state holds its object or somebody has settled it. Never changed in place. */
+/** One create, from just before it is sent until the state has its object or a person has settled it. Never changed in place. */
 export interface CreateRecord {
-  /** Unlike that of every other create; empty where only the engine's record knows of it, and that holds no mark. */
+  /** Unique to this create; empty if only the engine's record has the create, without a mark. */
   readonly mark: string;
-  /** The journal's key of the resource or of the set's member; empty where a stored state is read without its identity. */
+  /** The journal's key of the resource or of the set's member; empty if a stored state is read without its identity. */
   readonly key: string;
-  /** When it was sent, ISO 8601; empty where that is not known. */
+  /** When it was sent, ISO 8601; empty if that is not known. */
   readonly at: string;
-  /** `at` is only the earliest moment at which it may have been sent: the engine's record alone knows of it. */
+  /** `at` is only the earliest moment at which it may have been sent, because only the engine's record has it. */
   readonly isEarliest?: true | undefined;
-  /** `at` is only the latest moment: it was settled beside others, by a record that did not say more. */
+  /** `at` is only the latest moment: it was saved when others were settled, from a record that did not say more. */
   readonly isLatest?: true | undefined;
-  /** Of the body that was sent; empty where that is not known, so that it equals none. */
+  /** Of the body that was sent; empty if that is not known, so that it equals no other. */
   readonly fingerprint: string;
-  /** The request field that the mark was sent in; absent where it was sent in none. */
+  /** The request field that the mark was sent in; absent if it was not sent. */
   readonly field?: string | undefined;
-  /** The object's name on the platform; absent where it is secret. */
+  /** The object's name on the platform; absent if it is secret. */
   readonly name?: string | undefined;
   readonly facts?: TellingArguments | undefined;
   /** The id of the object that it was to replace. */
   readonly replaces?: string | undefined;
   /** The platform's id, once it is known. */
   readonly id?: string | undefined;
-  /** As `id`, where the program's arguments are others by now: people say what becomes of that object. */
+  /** The id, if the program's arguments have changed since, so that a person has to say what becomes of the object. */
   readonly createdAs?: string | undefined;
   /**
-   * Of a key that its set no longer declares: the id by which something else in the program adopts its object. It is settled once something
-   * has that object: `Holders.settles` in `decision/`.
+   * If its set no longer declares the key: the id with which another resource of the program adopts its object. It is settled once that
+   * resource has the object: `Holders.adoptedFor` in `decision/`.
    */
   readonly adoptedAs?: string | undefined;
-  /** The engine knows that the outcome is unknown. It is remembered until somebody settles it. */
+  /** The unknown outcome was reported to the engine. The create is kept until it is settled. */
   readonly isReported?: true | undefined;
-  /** Its run ended cleanly, and the engine was to save its object after that: it did, unless it was killed just then. */
+  /** Its run ended cleanly before the engine saved its object, which it did unless it was killed at that moment. */
   readonly isHanded?: true | undefined;
-  /** Since then a run has gone through, and nothing in it asked for this resource. */
+  /** A later run succeeded without asking for this resource. */
   readonly unclaimed?: true | undefined;
   /** What was sent and what came back, scrubbed. */
   readonly what?: string | undefined;
-  /** What the last look for it found, scrubbed: the next one takes its place. */
+  /** What the last search for it found, scrubbed; the next one replaces it. */
   readonly searched?: string | undefined;
   readonly secret?: readonly string[] | undefined;
   /** The resource's URN, for the commands that messages show. */
@@ -59,7 +59,7 @@ export interface CreateRecord {
 /** How the state keeps an unresolved create. */
 interface Stored {
   readonly since: string;
-  /** Before `searched`, it ended with what that has. */
+  /** Older versions, which had no `searched`, put that text at its end. */
   readonly what: string;
   readonly searched?: string;
   readonly createdAs?: string;
@@ -68,30 +68,30 @@ interface Stored {
   readonly isLatest?: true;
   readonly trace?: { readonly field: string; readonly value: string };
   readonly replaces?: string;
-  /** This and `facts`: where the resource's own arguments are not what was sent. */
+  /** This and `facts` are stored if the resource's own arguments are not those that were sent. */
   readonly name?: string;
   readonly facts?: TellingArguments;
-  /** Earlier versions wrote it in place of `secret`. */
+  /** Earlier versions wrote it instead of `secret`. */
   readonly nameIsSecret?: boolean;
   readonly secret?: readonly string[];
 }
 
-/** How a set's state keeps one: it has no id of its own to hold the mark. */
+/** How a set's state keeps one, which has no id of its own with the mark in it. */
 export interface StoredMember extends Stored {
   readonly mark: string;
-  /** Absent where the body held secrets and only the engine has a record of it. */
+  /** Absent if the body had secrets and only the engine has a record of it. */
   readonly fingerprint?: string;
 }
 
-/** Whether the state holds this resource as one whose create has an unknown outcome. */
+/** Whether the state has this resource as one whose create has an unknown outcome. */
 export function isUnresolved(properties: Values | undefined): boolean {
   const stored = properties?.[UNRESOLVED];
   return typeof stored === "object" && stored !== null;
 }
 
 /**
- * The unresolved create of a resource that is one object.
- * @param properties what the state holds of it. @param id the resource's, which holds the mark.
+ * The unresolved create of a single resource.
+ * @param properties its properties in the state. @param id the resource's, which contains the mark.
  */
 export function recordIn(kind: Kind, properties: Values, id = "", key = ""): CreateRecord | undefined {
   if (!isUnresolved(properties)) return undefined;
@@ -103,7 +103,7 @@ export function recordIn(kind: Kind, properties: Values, id = "", key = ""): Cre
     ...read(stored),
     mark: stored.trace?.value ?? markOf(id),
     key,
-    // Where these stand there, it was sent with other arguments than the state's.
+    // If they are there, it was sent with different arguments from the state's.
     fingerprint: name === undefined && facts === undefined ? fingerprintOfBody(kind, properties) : "",
     name: secret.includes(kind.nameProperty) ? undefined : (name ?? own.name),
     facts: facts ?? own.facts,
@@ -132,10 +132,10 @@ function read({ since, isLatest, what, searched, createdAs, adoptedAs, urn, trac
   });
 }
 
-/** The property that the state holds beside the arguments of a resource. @param properties those arguments. */
+/** The property that is stored beside the arguments of a resource. @param properties those arguments. */
 export function writeRecord(kind: Kind, record: CreateRecord, properties: Values): Record<string, unknown> {
   const { name, facts } = record;
-  // The arguments beside it say the same where they are what was sent.
+  // Left out if the arguments beside it are those that were sent.
   const isAsSent = record.fingerprint === fingerprintOfBody(kind, properties);
   return { [UNRESOLVED]: { ...(isAsSent ? {} : withoutUndefined({ name, facts })), ...written(record) } };
 }
@@ -169,7 +169,7 @@ function written(record: CreateRecord): Stored {
   return withoutUndefined({ since: at, isLatest, what, searched, createdAs, adoptedAs, urn, trace, replaces, secret });
 }
 
-/** The id of a resource that has none of the platform's: never digits only. */
+/** The id of a resource without one of the platform's; never only digits. */
 export function unresolvedId(mark: string): string {
   return `unresolved-${mark}`;
 }
@@ -182,7 +182,7 @@ export function markOf(id: string): string {
   return id.replace(/^unresolved-/, "");
 }
 
-/** A mark and its field as the inputs hold them, so that the engine's record of an interrupted run does too. */
+/** A mark and its field in the form of the inputs, so that the engine's record of an interrupted run has them too. */
 export function writeMark({ field, mark }: { readonly field: string; readonly mark: string }): string {
   return `${field} ${mark}`;
 }
@@ -207,8 +207,8 @@ export function tellingIn(
 }
 
 /**
- * The last moment at which it may have been sent, in milliseconds since 1970. A create whose moment is not known waits for a login,
- * for a limit of its rate and for a lock, so it may have been sent until now; a journal notes the moment of each sending.
+ * The last moment at which it may have been sent, in milliseconds since 1970. A create may wait for a login, a rate limit or a lock: so, if
+ * its moment is not known, it may have been sent until now. A journal notes the moment of each sending.
  */
 export function lastMomentSent({ at, isEarliest }: Pick<CreateRecord, "at" | "isEarliest">, nowMs: number): number {
   const sentMs = Date.parse(at);

@@ -1,6 +1,6 @@
 /**
- * Which resource of which stack: written by the program's half, read by the provider's. The string stands in the state and
- * in the journal: its form is a contract. Earlier versions wrote `<organization>/<project>/<stack>…`.
+ * Which resource of which stack: written by the program's half, read by the provider's. The string is in the state and in the journal, so
+ * its form is a contract. Earlier versions wrote `<organization>/<project>/<stack>…`.
  */
 
 import {
@@ -18,12 +18,12 @@ export interface Identity {
   readonly organization: string;
   readonly project: string;
   readonly stack: string;
-  /** As in a URN, joined by `$`; none for a resource of the stack itself. */
+  /** As in a URN, joined by `$`; none for a resource directly in the stack. */
   readonly parentTypes: string | undefined;
   readonly name: string;
 }
 
-/** What backends without organizations answer, so it is left out. */
+/** Backends without organizations answer this, so it is left out. */
 const DEFAULT_ORGANIZATION = "organization";
 
 export function identityText(identity: Identity): string {
@@ -48,7 +48,7 @@ export function parseIdentity(text: string): Identity {
     return { ...place, parentTypes: types === "" ? undefined : types, name: rest.slice(types.length + "$::".length) };
   }
   const [first = "", ...more] = rest.split("::");
-  // Earlier versions did not mark them: known are those of components with a module.
+  // Earlier versions did not mark the types: only those of components with a module are recognised.
   const hasTypes = isEarlier && more.length > 0 && /^[^:]+:[^:]*:[^:]+/.test(first);
   return { ...place, parentTypes: hasTypes ? first : undefined, name: hasTypes ? more.join("::") : rest };
 }
@@ -78,7 +78,7 @@ function stackIn({ organization, project, stack }: Identity): string {
   return `${organization}/${project}/${stack}`;
 }
 
-/** The name in the program, as a URN holds it. */
+/** The name in the program, from a URN. */
 export function nameInUrn(urn: string): string {
   return urn.split("::").slice(3).join("::");
 }
@@ -96,7 +96,7 @@ export function urnOf(identity: string, typeToken: string): string {
   return `urn:pulumi:${stack}::${project}::${types}::${name}`;
 }
 
-/** Under which the journal knows a resource: an advertiser and an event may have one name. */
+/** The journal's key of a resource. It has the kind, because an advertiser and an event may have the same name. */
 export function journalKeyOf(resource: ResourceName, identity: string): string {
   const parsed = parseIdentity(identity);
   return [resource, stackIn(parsed), ...placeIn(parsed)].join("::");
@@ -107,17 +107,17 @@ export function memberOf(of: string, key: string): string {
   return `${of}[${JSON.stringify(key)}]`;
 }
 
-/** The JSON string in brackets at the end can't hold a quotation mark of its own, so no name of a set is taken for a key. */
+/** The JSON string in brackets at the end has no unescaped quotation mark, so that no name of a set looks like a key. */
 const MEMBER = /\[("(?:[^"\\]|\\.)*")\]$/s;
 
-/** Takes {@link memberOf} apart. @returns no key where `text` ends in none. */
+/** Takes {@link memberOf} apart. @returns no key if `text` does not end with one. */
 export function splitMember(text: string): { readonly of: string; readonly key: string | undefined } {
   const [bracketed = "", json] = MEMBER.exec(text) ?? [];
   if (json === undefined) return { of: text, key: undefined };
   return { of: text.slice(0, -bracketed.length), key: JSON.parse(json) as string };
 }
 
-/** One object of the platform: objects of two kinds may have one id. Its form is a contract, since `store/inventory.ts` keeps it. */
+/** One object of the platform: objects of two kinds may share an id. Its form is a contract, because `store/inventory.ts` keeps it. */
 export function objectKey(kind: Kind["name"], id: string): string {
   return `${kind} ${id}`;
 }
@@ -129,7 +129,7 @@ export function currentKey(key: string): string {
   return isOfEarlierVersion(identity) && !isOfSet(kind) ? journalKeyOf(kind as ResourceName, identity) : key;
 }
 
-/** A resource of a stack, or one member of a set: its identity taken apart once, with every name that it has. */
+/** A resource of a stack, or one member of a set: its identity, taken apart, with every name that it has. */
 export interface Ref {
   readonly resource: ResourceName;
   /** Of the object. */
@@ -139,12 +139,12 @@ export interface Ref {
   /** Of the resource, in the program. */
   readonly name: string;
   readonly parentTypes: string | undefined;
-  /** Of a set, its member's key. */
+  /** The member's key in its set. */
   readonly member: string | undefined;
   readonly key: string;
-  /** For commands that messages show; of a member, with its key behind it. */
+  /** For commands in messages; for a member, followed by its key. */
   readonly urn: string;
-  /** The resource's URN: where the engine shows messages. */
+  /** The resource's URN, at which the engine shows messages. */
   readonly resourceUrn: string;
   readonly label: string;
 }
@@ -173,7 +173,7 @@ export function memberRef(set: Ref, member: string): Ref {
   return { ...set, member, key: memberOf(key, member), urn: memberOf(urn, member), label: memberLabel(label, member) };
 }
 
-/** The journal key of the set that has this member; of a resource that is no set, its own. */
+/** The journal key of the set with this member; for a single resource its own. */
 export function resourceKeyIn(journalKey: string): string {
   return isOfSet(journalKey.split("::", 1)[0] ?? "") ? splitMember(journalKey).of : journalKey;
 }
@@ -198,13 +198,13 @@ export function nameInProgram({ name, member }: Pick<Ref, "name" | "member">): s
 export interface Alias {
   /** Pulumi's option, as it is written. */
   readonly option: string;
-  /** What takes it, as messages name it, and what it was: of a row, which takes no options, the catalog. Else the resource itself, or its set. */
+  /** The catalog's present and former label, if the option belongs on the catalog, because a row takes none. Else it belongs on the resource or set. */
   readonly catalog?: { readonly now: string; readonly before: string };
 }
 
 /**
- * What makes the resource with journal key `key` an earlier one under a new name, or its set; none where there is no such option: a
- * member of a set is no resource.
+ * The option that makes the resource with journal key `key`, or its set, a former one under a new name; none if there is no such option,
+ * because a member of a set is not a resource.
  */
 export function renamedFrom(old: Ref, key: string): Alias | undefined {
   const current = aboutWhom(key);
@@ -215,7 +215,7 @@ export function renamedFrom(old: Ref, key: string): Alias | undefined {
 
 type Place = Pick<Ref, "name" | "parentTypes">;
 
-/** The option by which Pulumi knows that a resource is an earlier one; in a catalog only if nothing but the catalog has another name or place. */
+/** The option that connects a resource with a former one; in a catalog only if nothing but the catalog's name or place has changed. */
 export function aliasFor(old: Place & Pick<Ref, "urn">, now: Place): Alias | undefined {
   if (!isInCatalog(now)) return { option: optionFor(old, now) };
   if (!isInCatalog(old)) return undefined;
@@ -239,11 +239,11 @@ export function isInCatalog({ parentTypes }: Place): boolean {
 }
 
 interface CatalogPlace extends Place {
-  /** What stands behind the catalog's name in that of its resource. */
+  /** What follows the catalog's name in its resource's name. */
   readonly row: string;
 }
 
-/** The catalog that a resource is in. One whose own name has a separator in it is not known again, since its row is not. */
+/** The catalog of a resource. One with a separator in its own name is not recognised, because the row could not be separated. */
 function catalogOf({ name, parentTypes = "" }: Place): CatalogPlace {
   const [own = "", ...row] = name.split(CATALOG_SEPARATOR);
   const above = parentTypes.split("$").slice(0, -1).join("$");

@@ -1,8 +1,8 @@
 /**
  * The front door of `state/`: the contracts with stored state, and what follows from them alone. Which resource is meant, what an
  * unresolved create, a set and an object that is left live look like in the state, and what the program's half passes to the
- * provider's. `sentences.ts` has what both halves and the command say alike. Whatever an
- * earlier version wrote stays readable. It imports base, kinds and rules, and touches no file.
+ * provider's. `sentences.ts` has the sentences that both halves and the command share. Whatever an earlier version wrote stays readable. The
+ * room imports base, kinds and rules, and touches no file.
  */
 export {
   type CreateRecord,

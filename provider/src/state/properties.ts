@@ -1,7 +1,7 @@
 /**
- * Stored properties that are no arguments: contracts with every state that was ever written. Their names, and how two of them are read
- * and written: what the program's half says of a resource, and what a resource has left live. The engine hides names that begin with
- * two underscores from previews. Pure.
+ * Stored properties that are not arguments: contracts with every state that was ever written. Their names, and how two of them are read
+ * and written: the briefing about a resource, and what a resource left live. The engine hides names that begin with two underscores from
+ * previews. Pure.
  */
 import { type Values, withoutUndefined } from "../base/index.js";
 import { type Kind, kindOfType, nameToTell, setOfType } from "../kinds/index.js";
@@ -13,109 +13,108 @@ export const PROVIDER = "__provider";
 export const IDENTITY = "__identity";
 
 /**
- * At which installation, with which account: an output of what this version creates, an input of what earlier versions
- * created, which takes on the current one once.
+ * The installation and account: an output of resources that this version creates, and an input of those that earlier versions created,
+ * which get the current one once.
  */
 export const ACCOUNT = "__at";
 
-/** Whether the state says at which account its objects are: an id of another account would be somebody else's, so nothing is deleted. */
+/** Whether the state says at which account its objects are. If not, an id may be another account's, so nothing is deleted. */
 export function isOfKnownAccount(outputs: Values | undefined): boolean {
   return typeof outputs?.[ACCOUNT] === "string";
 }
 
 /**
- * When the object was created, ISO 8601, at the latest; of a set, the last one of its objects. Absent where it was adopted, or
- * created by an earlier version. An output only.
+ * The latest moment when the object was created, ISO 8601; for a set, that of its last object. Absent if it was adopted, or created by an
+ * earlier version. An output only.
  */
 export const CREATED = "__created";
 
-/** The names of arguments whose values are secret, where there are any; an input only. */
+/** The names of arguments whose values are secret, if there are any; an input only. */
 export const SECRET_ARGUMENTS = "__secret";
 
-/** The names, of a set the paths, of the arguments whose values must not be shown. @param properties inputs, or a set's outputs. */
+/** The names (for a set the paths) of arguments whose values must not be shown. @param properties inputs, or a set's outputs. */
 export function secretArgumentsIn({ [SECRET_ARGUMENTS]: paths }: Values): ReadonlySet<string> {
   return new Set(Array.isArray(paths) ? (paths as string[]) : []);
 }
 
-/** What a create can be searched for by, as `<field> <mark>`: an input only, so that the engine's record of an interrupted run holds it. */
+/** The mark of a create as `<field> <mark>`, for a search: an input only, so that the engine's record of an interrupted run has it. */
 export const MARK = "__mark";
 
 /**
- * That the option `retainOnDelete` is off where a delete is known: an input only, since the engine deletes by the option that
- * its state holds.
+ * That the option `retainOnDelete` is off and a delete is known: an input only, because the engine deletes by the option in its state.
  */
 export const DELETES = "__delete";
 
-/** Beside the properties of a resource whose create has an unknown outcome: see `create-record.ts`. */
+/** The record of a create of unknown outcome, beside its resource's properties: see `create-record.ts`. */
 export const UNRESOLVED = "unresolved";
 
 /** The text that stands for a value that is not known yet in a preview (measured with engine 3.259.0). */
 export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
-/** By which Pulumi marks secret values in an exported stack: a contract of its own. */
+/** The key with which Pulumi marks secret values in an exported stack: Pulumi's own contract. */
 export const SECRET_SIGNATURE = "4dabf18193072939515e22adb298388d";
 
 /** What replacements have left live on the platform; an output only. */
 export const LEFT_LIVE = "__left";
 
-/** What the program's half says of a resource to the provider's half: the value of {@link IDENTITY} as the program gives it. */
+/** What the program's half says about a resource to the provider's half: the value of {@link IDENTITY} as the program gives it. */
 export interface Briefing {
   readonly identity: string;
-  /** On each resource: the engine may ask about any of them first, and in a run of some targets about no other. */
+  /** On each resource, because the engine may ask about any of them first, and in a targeted run about no other. */
   readonly run?:
     | {
         readonly isUp: boolean;
         /** How many resources the program has declared so far, with this batch. */
         readonly resources: number;
-        /** Unlike that of any other run: by it the provider knows what the program has noted of later batches. */
+        /** Unique to this run: with it the provider finds what the program noted about later batches. */
         readonly program?: string;
       }
     | undefined;
   /** Journal keys of objects of the same kind and name that are no longer declared: this may be one of them under a new name. */
   readonly formerly?: readonly string[] | undefined;
-  /** Where a delete is known: whether the option `retainOnDelete` is off. */
+  /** Whether the option `retainOnDelete` is off, if a delete is known. */
   readonly deletes?: boolean | undefined;
   /** Whether the option `protect` is on, here or at a parent. */
   readonly protects?: boolean | undefined;
   /**
-   * The ids of all objects of its kind that the program adopts, as far as it knows them, with blanks between; if they are many, only for a
-   * set and for a resource with {@link deletes}. They are one text, because each of a thousand sets carries all of them.
+   * The ids of all objects of its kind that the program adopts and knows, separated by blanks; if they are many, only for a set and for a
+   * resource with {@link deletes}. They are one text, because each of a thousand sets has all of them.
    */
   readonly adopted?: string | undefined;
-  /** Whether something else adopts objects of its kind whose ids the program does not know yet. */
+  /** Whether another resource adopts objects of its kind whose ids the program does not know yet. */
   readonly adoptsUnknown?: boolean | undefined;
   /**
-   * For a set: by the journal keys of undeclared members, the id by which something else in the program adopts what their unresolved create
-   * may have made.
+   * For a set, by the journal keys of undeclared members: the id with which another resource of the program adopts the object that their
+   * unresolved create may have made.
    */
   readonly adoptedAs?: Readonly<Record<string, string>> | undefined;
   /** As {@link formerly}, of a set's members, by their own journal keys. */
   readonly membersFormerly?: Readonly<Record<string, readonly string[]>> | undefined;
   /**
-   * Journal keys that the resource had before, as its aliases say, and under which creates are noted that the engine knows of. An alias moves
-   * what the state has of them.
+   * Former journal keys of the resource, by its aliases, under which creates are noted that the engine knows. An alias moves what is in the
+   * state.
    */
   readonly moved?: readonly string[] | undefined;
-  /** Pulumi's option of this name: the engine does not apply it to what a dynamic provider says of a change. */
+  /** Pulumi's option of this name, which the engine does not apply to a dynamic provider's `diff`. */
   readonly replaceOnChanges?: readonly string[] | undefined;
   /** In a preview, by argument: the journal key of the resource whose id it is. */
   readonly owners?: Readonly<Record<string, string>> | undefined;
 }
 
-/** @returns nothing where it is no declaration: the resource was made by something else than this package's classes. */
+/** @returns nothing if it is not a briefing, because the resource was not created with this package's classes. */
 export function readBriefing(value: unknown): Briefing | undefined {
   if (typeof value === "string") return { identity: value };
   if (typeof value !== "object" || value === null) return undefined;
   return typeof (value as Partial<Briefing>).identity === "string" ? (value as Briefing) : undefined;
 }
 
-/** As short as it can be, since each resource has one: the identity alone, if there is nothing else to say. */
+/** As short as possible, because each resource has one: only the identity, if there is nothing else to say. */
 export function writeBriefing(briefing: Briefing): string | Briefing {
   const given = Object.entries(briefing).filter(([, value]) => value !== undefined);
   return given.length === 1 ? briefing.identity : (Object.fromEntries(given) as unknown as Briefing);
 }
 
-/** An object that nothing manages any more. */
+/** A live object that is no longer managed. */
 export interface LeftLive {
   /** The platform's, in digits. */
   readonly id: string;
@@ -123,25 +122,25 @@ export interface LeftLive {
   readonly at: string;
   /** `removed`: its key left a set. */
   readonly why: "replaced" | "removed";
-  /** The set that held it could not delete it: the next `up` tries again. */
+  /** Its set could not delete it; the next `up` tries again. */
   readonly toDelete?: boolean;
-  /** The id of what took its place, where that is known. */
+  /** The id of the object that replaced it, if that is known. */
   readonly by?: string;
-  /** On the platform; absent where it is secret. */
+  /** Its name on the platform; absent if it is secret. */
   readonly name?: string;
   readonly advertiserId?: string;
   /** Of a set's member. */
   readonly key?: string;
-  /** When somebody said that it is tidied up, ISO 8601: it is on no list from then on. */
+  /** When a person marked it as done, ISO 8601: from then on it is not listed. */
   readonly done?: string;
 }
 
-/** Whether an earlier run of its set was to delete it and did not. Whether this run does, `isDeleted` in `decision/` says. */
+/** Whether an earlier run of its set failed to delete it. `isDeleted` in `decision/` says whether this run does. */
 export function isDeleteOwed({ toDelete, done }: LeftLive): boolean {
   return toDelete === true && done === undefined;
 }
 
-/** Of what kind the objects are that a resource of this type has left; none where it is no resource of ours. */
+/** The kind of the objects that a resource of this type has left; none if it is not this package's. */
 export function leftLiveKind(type: string): Kind["name"] | undefined {
   return (setOfType(type)?.member ?? kindOfType(type))?.name;
 }
@@ -156,7 +155,7 @@ export function writeLeftLive(list: readonly LeftLive[]): Record<string, unknown
   return list.length === 0 ? {} : { [LEFT_LIVE]: list };
 }
 
-/** What an object that is left live is known by. @param secret names of arguments that must not be shown. */
+/** The arguments that identify an object that is left live. @param secret names of arguments that must not be shown. */
 export function tellingOfLeft(
   kind: Kind,
   values: Values,

@@ -1,8 +1,8 @@
 /**
- * The sentences that the program's half, the provider's and the command say alike: how a create of unknown outcome is described,
- * with the commands that settle it, and what is said of resources that are no longer declared. `explain` is the whole message of a single
+ * The sentences that the program's half, the provider's half and the command share: the description of a create of unknown outcome, with
+ * the commands that settle it, and the warnings about resources that are no longer declared. `explain` is the whole message of a single
  * resource, which `provider/outcome.ts` makes an error; a set's message is in `provider/tell-set.ts`. What happened (`record.what`) was
- * worded when it happened: by the client, by `provider/create.ts`, `provider/search.ts`, or `whatHappened` here. Pure.
+ * worded at that time: by the client, `provider/create.ts`, `provider/search.ts`, or `whatHappened` here. Pure.
  */
 import { agree, count, idRanges, isPlain, printable, shellWord } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
@@ -26,13 +26,13 @@ export function describe(
   ].join("");
 }
 
-/** Of several interrupted runs, an earlier one than Pulumi's record is of may have sent it: so the earliest moment is no help. */
+/** Leaves out an earliest moment: with several interrupted runs, one before Pulumi's record may have sent it. */
 function whenSent({ at, isEarliest, isLatest }: Pick<CreateRecord, "at" | "isEarliest" | "isLatest">): string {
   if (at === "" || isEarliest === true) return "";
   return isLatest === true ? `, sent at ${at} or before` : `, sent at ${at}`;
 }
 
-/** The sentences that each message about a create of an earlier run begins with. */
+/** The first sentences of each message about a create of an earlier run. */
 export function whatHappened(
   label: string,
   { at, id, isReported, isHanded }: Pick<CreateRecord, "at" | "id" | "isReported" | "isHanded">,
@@ -48,7 +48,7 @@ export function whoCreated({ isHanded }: Pick<CreateRecord, "isHanded">): string
   return isHanded === true ? "an earlier run" : "an interrupted run";
 }
 
-/** The two commands that settle it, one for each answer. @param id of its object, where that is known. */
+/** The two commands that settle it, one for each answer. @param id of its object, if that is known. */
 export function waysOut(urn: string, id?: string): string[] {
   if (id !== undefined) {
     return [
@@ -68,14 +68,13 @@ export function waysOut(urn: string, id?: string): string[] {
   ];
 }
 
-/** The command that takes what the journal remembers of a resource, or of a set's members, out of it. */
+/** The command that removes a resource's notes, or those of a set's members, from the journal. */
 export function forgetCommand(urn: string): string {
   return `npx pulumi-advertising pending --forget ${shellWord(urn)}`;
 }
 
 /**
- * Said of creates of unknown outcome that the journal of this machine has, and of which the state may have nothing: another machine keeps
- * no word of what was answered there.
+ * For creates of unknown outcome that this machine's journal has but the state may not: they may have been settled on another machine.
  */
 export function settledElsewhere(urn: string): string[] {
   return [
@@ -84,12 +83,12 @@ export function settledElsewhere(urn: string): string[] {
   ];
 }
 
-/** The command that takes an answer about a create of unknown outcome back. */
+/** The command that takes back an answer about a create of unknown outcome. */
 export function reopenCommand(urn: string): string {
   return `npx pulumi-advertising pending --reopen ${shellWord(urn)}`;
 }
 
-/** What is said of a create that is not settled and no longer declared. @param hints between what it is and the commands. */
+/** The message about a create that is not settled and no longer declared. @param hints between its description and the commands. */
 export function whatIsOpen(kind: Kind["name"], record: CreateRecord, urn: string, hints: readonly string[]): string[] {
   const { id } = record;
   if (id !== undefined) {
@@ -107,17 +106,17 @@ export function morePending(others: number): string {
   return `  and ${others} more, which this lists:\n    npx pulumi-advertising pending`;
 }
 
-/** More are counted. */
+/** More than these are only counted. */
 const MAX_LEFT = 20;
 
-/** What is said of creates that interrupted runs have left. @param why nothing goes on with them. */
+/** The message about creates that interrupted runs left behind. @param why no resource uses them. */
 export function leftBehind(records: readonly CreateRecord[], why: string): string {
   const lines = records.slice(0, MAX_LEFT).flatMap((record) => {
     const { kind, label, urn } = aboutWhom(record.key);
-    // What nobody knows is settled, never just forgotten.
+    // An unknown outcome is to be settled, never only forgotten.
     const isOpen = record.id === undefined && record.isReported === true;
     const next = isOpen ? waysOut(urn).slice(0, -1) : [forgetCommand(urn)];
-    // When it was sent stands in the sentence before.
+    // The sentence before says when it was sent.
     const sought = record.id === undefined ? ` It is ${describe(kind, { ...record, at: "", field: undefined })}.` : "";
     return [`  ${whatHappened(label, record)}${sought}`, ...next.map((line) => `    ${line}`)];
   });
@@ -131,7 +130,7 @@ export function leftBehind(records: readonly CreateRecord[], why: string): strin
   ].join("\n");
 }
 
-/** What is said of an unresolved create each time that it stops a run: what to look for, and the two ways out. */
+/** The message of an unresolved create each time that it stops a run: what to look for, and the two commands. */
 export function explain(kind: Kind["name"], record: CreateRecord): string {
   const { createdAs, urn = "<urn>" } = record;
   return [
@@ -143,7 +142,7 @@ export function explain(kind: Kind["name"], record: CreateRecord): string {
   ].join("\n");
 }
 
-/** The same create where the program names an object that it did not make: what is known of it says so too. @param id of that object. */
+/** The record, with a sentence that the program names an object that this create did not make. @param id of that object. */
 export function unlessAdopted(record: CreateRecord, id: string): CreateRecord {
   const { searched, replaces } = record;
   const why =
@@ -154,14 +153,14 @@ export function unlessAdopted(record: CreateRecord, id: string): CreateRecord {
   return { ...record, searched: searched === undefined ? refused : `${searched} ${refused}` };
 }
 
-/** What happened to an unresolved create, and what the last look for it found. */
+/** What happened to an unresolved create, and what the last search found. */
 export function whatIsKnown({ what, searched }: CreateRecord): string {
   return searched === undefined ? `${what}` : `${what} ${searched}`;
 }
 
 /**
- * What becomes of an object that nothing manages any more; without a full stop. @param subject whatever stays live.
- * @param isPerhaps something may adopt it.
+ * What becomes of an object that is no longer managed; without a full stop. @param subject the object or objects.
+ * @param isPerhaps a resource may adopt it.
  */
 export function staysLive({ afterlife }: Pick<Kind, "afterlife">, subject: string, isPerhaps = false): string {
   return `${subject} ${afterlife}; deactivate it there by hand${isPerhaps ? unlessNamed("it") : ""}`;
@@ -171,7 +170,7 @@ function unlessNamed(them: string): string {
   return `, unless an existingId that is not known yet names ${them}`;
 }
 
-/** How the program goes on with a live object that is new to a resource. In a catalog, that stands in its file. */
+/** How the program adopts a live object for a resource. In a catalog, `existingId` is in the file. */
 export function toGoOnWith(ref: Ref, id: string): string {
   const inFile =
     ref.kind === "Advertiser"
@@ -180,22 +179,22 @@ export function toGoOnWith(ref: Ref, id: string): string {
   return `To go on with ${id}, set existingId: ${id}${isInCatalog(ref) ? inFile : ""}.`;
 }
 
-/** What becomes of an object that is no longer declared, if the state has it: this machine's notes do not say whether it does. */
+/** What becomes of an object that is no longer declared, if the state has it, which this machine's notes do not say. */
 export type Removal = "stays live" | "is perhaps left live" | "is deleted" | "is perhaps deleted";
 
 export function isDeletion(removal: Removal): boolean {
   return removal === "is deleted" || removal === "is perhaps deleted";
 }
 
-/** What `retainOnDelete: false` does. @param isPerhaps something may adopt the object. @param amount of objects. */
+/** What `retainOnDelete: false` does. @param isPerhaps a resource may adopt the object. @param amount of objects. */
 export function deletedInWords(isPerhaps: boolean, amount = 1): string {
   const unless = isPerhaps ? unlessNamed(agree(amount, "it", "one of them")) : "";
   return `deleted on the platform, as retainOnDelete: false says${unless}`;
 }
 
 /**
- * Says that a set is no longer declared. As of every removal, the program knows too little to say that it happens: the state may have
- * lost the resource, or protect it, and the run may leave it out.
+ * Says that a set is no longer declared. As with every removal, the program can't say that it happens: the state may have lost the
+ * resource, or protect it, and the run may leave it out.
  */
 export function setRemovalWarning(member: Kind, label: string, ids: readonly string[], removal: Removal): string {
   const amount = ids.length;
@@ -213,7 +212,7 @@ export function removalWarning(kind: Kind, label: string, id: string, removal: R
   return `${gone} it is ${deletedInWords(removal === "is perhaps deleted")}.`;
 }
 
-/** The same of more objects than are listed one by one. */
+/** The same for objects that are not listed one by one. */
 export function moreRemoved(ids: readonly string[], removal: Removal): string {
   const amount = ids.length;
   const fate = isDeletion(removal)

@@ -1,5 +1,5 @@
 /**
- * How a set of conversion events stands in the state: its property names are contracts with every stored state. Pure.
+ * How a set of conversion events is stored: its property names are contracts with every stored state. Pure.
  */
 import { createHash } from "node:crypto";
 import { asRecord, type Values } from "../base/index.js";
@@ -19,32 +19,32 @@ import {
 } from "./properties.js";
 
 export interface Shared {
-  /** Perhaps not known yet, as all that follows. */
+  /** Perhaps not known yet, like the other properties. */
   readonly advertiserId: unknown;
   readonly defaults: unknown;
 }
 
 /** A set as it is declared: checked inputs. */
 export interface DeclaredSet extends Shared {
-  /** By key; none while it is not known. */
+  /** By key; none if they are not known yet. */
   readonly events: ReadonlyMap<string, unknown> | undefined;
 }
 
-/** A set as its outputs hold it. */
+/** A set as in its outputs. */
 export interface StoredSet extends Shared {
-  /** What each object was created with, or adopted as: its entry of then. */
+  /** The entry with which each object was created or adopted. */
   readonly events: ReadonlyMap<string, Values>;
   readonly eventIds: ReadonlyMap<string, string>;
-  /** Of an object that was created with another advertiser or other defaults than the set has now: the body's fingerprint. */
+  /** The body's fingerprint of an object that was created with a different advertiser or different defaults from the set's present ones. */
   readonly earlier: ReadonlyMap<string, string>;
   readonly unresolved: ReadonlyMap<string, CreateRecord>;
-  /** When it created an object the last time, ISO 8601; none where that is not known. */
+  /** When it last created an object, ISO 8601; none if that is not known. */
   readonly created: string | undefined;
-  /** What it held before, and nothing manages any more. */
+  /** Its former objects that are no longer managed. */
   readonly leftLive: readonly LeftLive[];
   /**
-   * Paths of the arguments that were secret. The engine keeps an output secret where the input of now at its path is, and what
-   * is held of earlier entries has none.
+   * Paths of the arguments that were secret. The engine keeps an output secret if the present input at its path is, but stored entries of
+   * earlier inputs have no such input.
    */
   readonly secret: ReadonlySet<string>;
 }
@@ -53,7 +53,7 @@ export function readDeclaredSet({ advertiserId, defaults = {}, events }: Values)
   return { advertiserId, defaults, events: events === UNKNOWN ? undefined : mapOf(events) };
 }
 
-/** Reads what any version may have written; empty where there is nothing. */
+/** Reads what any version may have written; empty if there is nothing. */
 export function readStoredSet({ advertiserId, defaults = {}, events, eventIds, earlier, ...rest }: Values): StoredSet {
   return {
     advertiserId,
@@ -68,7 +68,7 @@ export function readStoredSet({ advertiserId, defaults = {}, events, eventIds, e
   };
 }
 
-/** The outputs that hold it. @param asId makes an output of an id. @param account of the resource; empty where it is not known. */
+/** The outputs with it. @param asId makes an output of an id. @param account of the resource; empty if it is not known. */
 export function writeStoredSet(
   { advertiserId, defaults, events, eventIds, earlier, unresolved, created, leftLive, secret }: StoredSet,
   asId: (digits: string) => number | string,
@@ -88,18 +88,18 @@ export function writeStoredSet(
   };
 }
 
-/** What the outputs of a set have of each member, by its key. */
+/** The outputs of a set that have a part for each member, by its key. */
 export const SET_PARTS = ["events", "eventIds", "earlier", UNRESOLVED] as const;
 
 export type SetParts = Record<(typeof SET_PARTS)[number], Record<string, unknown>>;
 
-/** A copy of them as they are stored: what is secret stays encrypted. An event's key may be `constructor`, so nothing is inherited. */
+/** A copy of them as stored, with secrets encrypted. It has no prototype, because an event's key may be `constructor`. */
 export function readSetParts(outputs: Values): SetParts {
   const copyOf = (part: string) => Object.assign(Object.create(null), asRecord(outputs[part]));
   return Object.fromEntries(SET_PARTS.map((part) => [part, copyOf(part)])) as SetParts;
 }
 
-/** The same outputs with these parts. */
+/** The outputs with these parts. */
 export function writeSetParts(outputs: Values, parts: SetParts, left: readonly LeftLive[]): Record<string, unknown> {
   const { events, eventIds, ...others } = parts;
   const { earlier: _, [UNRESOLVED]: __, [LEFT_LIVE]: ___, ...rest } = outputs;
@@ -107,7 +107,7 @@ export function writeSetParts(outputs: Values, parts: SetParts, left: readonly L
   return { ...rest, events, eventIds, ...writeLeftLive(left), ...Object.fromEntries(filled) };
 }
 
-/** The arguments of a whole event: an entry's own before the set's defaults; `null` for none, whatever the default is. */
+/** The complete arguments of an event: its entry's own override the set's defaults; `null` means none, whatever the default is. */
 export function eventIn({ advertiserId, defaults }: Shared, entry: Values): Values {
   const shared = asRecord(defaults);
   const { existingId: _, ...own } = entry;
@@ -129,21 +129,21 @@ function mapOf<T>(value: unknown): ReadonlyMap<string, T> {
   return new Map(Object.entries(asRecord(value) as Record<string, T>));
 }
 
-/** Of the body that the object which the state holds was created with. */
+/** The fingerprint of the body with which the object in the state was created. */
 export function storedFingerprint(kind: Kind, stored: StoredSet, key: string): string {
   return stored.earlier.get(key) ?? fingerprintOfBody(kind, eventIn(stored, stored.events.get(key) ?? {}));
 }
 
-/** The objects that the state says a member has or had: none of them is what its next create makes. */
+/** The objects that a member has or had, by the state; its next create makes none of them. */
 export function formerIdsIn({ eventIds, leftLive }: StoredSet, key: string): string[] {
   const id = eventIds.get(key);
   return [...(id === undefined ? [] : [id]), ...leftLive.flatMap((left) => (left.key === key ? left.id : []))];
 }
 
 /**
- * The mark that a member of a set is sent with. It follows from one text in the set's inputs, so that the engine's record of an
- * interrupted run is enough to look for each of them: how it follows is a contract.
- * @param mark the set's. @returns in the form of a UUID, as other marks have it.
+ * The mark that a member of a set is sent with. It is derived from one text in the set's inputs, so that the engine's record of an
+ * interrupted run is enough to search for each member. The derivation is a contract.
+ * @param mark the set's. @returns a mark in the form of a UUID, like all others.
  */
 export function memberMark(mark: string, key: string): string {
   const hash = createHash("sha256").update(`${mark} ${key}`).digest("hex");
