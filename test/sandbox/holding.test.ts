@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { aboutWhom, identityText, journalKeyOf } from "../../provider/src/state/identity.js";
 import { journalOf, recordsIn } from "../../provider/src/store/notes.js";
 import { newFolder } from "../support/folder.js";
+import { operatedSettings } from "../support/operated.js";
 import { failureOf, newRun } from "../support/run.js";
 import { SetEngine } from "../support/set-engine.js";
 import { useSandbox } from "../support/stack.js";
@@ -718,6 +719,23 @@ it("R9: an object that leaves the state is reported, also if the resource that i
   const member = `${key("funnel", "ConversionEventSet")}["a"]`;
   engine.declares = { membersFormerly: { [member]: formerly } };
   expect(await engine.preview({ advertiserId: 1, events }, { settings })).toContain(leaves);
+
+  // The create of the member was lost on another machine, and this run looks for it.
+  const elsewhere = new SetEngine(sandbox, newFolder());
+  sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
+  await elsewhere.up(
+    { advertiserId: 1, events: { a: { eventName: "gone", value: 2 } } },
+    { settings: { markField: "alternative_id" } },
+  );
+  engine.state = elsewhere.state;
+  const posts = sandbox.eventPosts;
+  const declared = { advertiserId: 1, events: { a: { eventName: "gone", value: 2 } } };
+  const searching = { settings: operatedSettings() };
+  expect(await engine.preview(declared, searching)).toContain(leaves);
+  const { error, run: up } = await engine.up(declared, searching);
+  expect(error).toBe(undefined);
+  expect(wordsOf(up)).toContain(leaves);
+  expect(sandbox.eventPosts).toBe(posts);
 });
 
 it("warnings of the platform are passed on when a take-over updates the object", async () => {

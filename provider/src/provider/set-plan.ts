@@ -51,9 +51,11 @@ export const planSet: Calls<SetKind>["plan"] = async ({ name, member: kind }, ru
   const notes = notesInWords(await notesOf(runtime, subject, members));
   if (notes !== undefined) runtime.tellAt("warn", subject.resourceUrn, notes);
   const { membersFormerly = {} } = run.briefingOf(subject.key);
-  for (const { key, id } of members) {
+  for (const { key, action, id } of members) {
     const member = memberRef(subject, key);
-    await tellGone(kind, runtime, member, id === undefined ? [] : membersFormerly[member.key]);
+    // What is created says so itself.
+    const isNew = id === undefined && isToCreate({ action });
+    await tellGone(kind, runtime, member, isNew ? [] : membersFormerly[member.key]);
   }
   await tellGone(kind, runtime, subject);
   const isSupposed = run.isSupposed(subject.key, news);
