@@ -1,8 +1,7 @@
 /**
- * One answer of the platform, its body read once: everything that judges an answer, or reports it to people, starts from
- * here. {@link leavesOf} gives the body as a flat list of values, {@link said} the statements that are made of them: what decides looks
- * only at the `documented` ones, because the name of an event could otherwise change what becomes of it; `words.ts` shows people all
- * of them. Pure.
+ * One answer of the platform, with its body read once, for all code that judges an answer or quotes it to people. {@link leavesOf} gives the
+ * body as a flat list of values, {@link said} the statements made of them. Decisions use only the `documented` ones, because otherwise the
+ * name of an event could change what becomes of it; `words.ts` shows people all of them. Pure.
  */
 import { asRecord, own, parseExact, structureIn, type Values } from "../base/index.js";
 import type { HttpAnswer } from "./transport.js";
@@ -10,7 +9,7 @@ import type { HttpAnswer } from "./transport.js";
 export interface Answer extends HttpAnswer {
   /** The body's kind by its content, not by its Content-Type: services of this kind send JSON as text/html and the reverse. */
   readonly kind: "json" | "html" | "text" | "empty";
-  /** The body as data. For JSON that is nested too deep for exact integers `kind` is `text`: people see it, and nothing is decided by it. */
+  /** The body as data. JSON that is nested too deep for exact integers has the kind `text`: people see it, but it decides nothing. */
   readonly data?: unknown;
 }
 
@@ -26,29 +25,29 @@ export function readAnswer(answer: HttpAnswer): Answer {
   }
 }
 
-/** The place of a value in an answer, as names from the inside out. Positions in a list are no names. */
+/** The place of a value in an answer, as names from the inside out. Positions in a list do not count as names. */
 export interface Place {
   readonly name: string;
   readonly parent: Place | undefined;
   readonly depth: number;
-  /** True if a name on the way sounds secret. */
+  /** True if one of the names sounds secret. */
   readonly isSecret: boolean;
 }
 
 export interface Leaf {
   readonly place: Place | undefined;
-  /** A string, number, boolean or null, or a list or object that holds nothing. */
+  /** A string, number, boolean or null, or an empty list or object. */
   readonly value: unknown;
   /** The object that the value is a property of; absent for an entry of a list. */
   readonly holder: object | undefined;
   readonly isEntry: boolean;
 }
 
-/** @param strings so many more strings of JSON are read as data within it. */
+/** @param strings how many more levels of JSON in strings are read as data within it. */
 type ToVisit = Leaf & { readonly strings: number };
 
 /**
- * Lists all values in the order in which they stand. Without recursion: an answer may be nested a hundred thousand times.
+ * Lists all values in their order. Without recursion, because an answer may be nested a hundred thousand times.
  * @param strings how many times JSON in a string is read as data: an echo of a request may be a string.
  */
 export function* leavesOf(root: unknown, strings = 0): Generator<Leaf, undefined> {
@@ -78,11 +77,11 @@ function placeBelow(parent: Place | undefined, name: string): Place {
 
 const SECRET_PART =
   /passw|passphrase|passcode|pwd|secret|token|cookie|session|sess_?id|credential|authoriz|csrf|xsrf|jwt|bearer|(api|access|private|signing|encryption|account|client)[-_ ]?key/i;
-/** These only as words of their own: an author is none. */
+/** These count only as whole words: an author is not secret. */
 const SECRET_WORDS = /pass|auth|private|sid|pin|otp|sig/i;
 const SECRET_WORD = /^(pass|auth|authentication|private|sid|pin|otp|sig|signature)$/i;
 
-/** Whether what has this name may be secret, even if it reads like a sentence. */
+/** Whether a value with this name may be secret, even if it reads like a sentence. */
 export function isSecretName(name: string): boolean {
   if (SECRET_PART.test(name)) return true;
   if (!SECRET_WORDS.test(name)) return false;
@@ -94,7 +93,7 @@ export function isEmpty(value: object): boolean {
   return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0;
 }
 
-/** The names on the way to a place, the outermost first; at most the innermost `most` of them. */
+/** The names that lead to a place, the outermost first; at most the innermost `most` of them. */
 export function namesTo(place: Place | undefined, most: number): string[] {
   const names: string[] = [];
   for (let at = place; at !== undefined && names.length < most; at = at.parent) names.push(at.name);
@@ -102,27 +101,27 @@ export function namesTo(place: Place | undefined, most: number): string[] {
 }
 
 export interface Statement {
-  /** The names on the way to it, the outermost first: the innermost {@link MAX_NAMES} of them. */
+  /** The names that lead to it, the outermost first: the innermost {@link MAX_NAMES} of them. */
   readonly path: readonly string[];
-  /** The field that the object around it names beside it. */
+  /** The field that is named beside it in the same object. */
   readonly subject?: string;
-  /** A code, alone or beside the text, with the name that it stands under. */
+  /** A code, alone or beside the text, with its name. */
   readonly code?: { readonly name: string; readonly value: string };
   /** Empty for a code alone. */
   readonly text: string;
-  /** `documented` if it stands where the platform is known to put what it says of a request. */
+  /** `documented` if it is in a place where the platform is known to report about a request. */
   readonly where: "documented" | "elsewhere";
-  /** It stands under a name that sounds secret: it may be looked at, and is never shown. */
+  /** True if its name sounds secret: it may be examined, but is never shown. */
   readonly isSecret: boolean;
 }
 
 const MAX_NAMES = 6;
-/** JSON in a string is read so many times. */
+/** How many levels of JSON in strings are read. */
 const STRINGS = 2;
 
-/** Fields that hold what an answer says, or a list of it. */
+/** Fields with an answer's sentence, or a list of sentences. */
 const SENTENCES = ["message", "detail", "error", "error_description", "description", "reason", "title"];
-/** Below these each string says something, under whatever name. */
+/** Below these every string is a statement, under any name. */
 const LISTS = ["errors", "error", "messages", "warnings", "non_field_errors", "detail"];
 const CODES = ["error_code", "code", "errorCode", "errorcode"];
 /** In an object with a sentence these name the field that the sentence is about. */
@@ -130,7 +129,7 @@ const SUBJECTS = ["field", "field_name", "param", "parameter", "property"];
 
 const read = new WeakMap<Answer, readonly Statement[]>();
 
-/** All statements of an answer, in the order in which they stand; none of a page, and of a body that is not whole. */
+/** All statements of an answer, in their order; none of a page, or of a body that is not whole. */
 export function said(answer: Answer): readonly Statement[] {
   const known = read.get(answer);
   if (known !== undefined) return known;
@@ -144,7 +143,7 @@ export function documented(answer: Answer): readonly Statement[] {
   return said(answer).filter(({ where }) => where === "documented");
 }
 
-/** The names that tell what a statement is about: without those under which any statement may stand. */
+/** The names that say what a statement is about, without those under which any statement may be. */
 export function aboutOf({ path, subject }: Statement): string[] {
   const names = path.filter((name) => !PLAIN.has(name) && !/^\d+$/.test(name));
   return subject === undefined ? names : [...names, subject];
@@ -162,7 +161,7 @@ const PLAIN: ReadonlySet<string> = new Set([
 ]);
 
 function statementsOf({ broken, kind, body, data }: Answer): Statement[] {
-  if (broken !== undefined) return []; // Half of a sentence may say the opposite.
+  if (broken !== undefined) return []; // half of a sentence may say the opposite
   if (kind === "text" && data === undefined) return [{ path: [], text: body, where: "documented", isSecret: false }];
   const statements: Statement[] = [];
   for (const leaf of leavesOf(data, STRINGS)) {
@@ -192,12 +191,12 @@ function statementIn({ place, value, holder }: Leaf): Statement | undefined {
     const code = codeIn(holder);
     return { ...common, text, ...(subject === undefined ? {} : { subject }), ...(code === undefined ? {} : { code }) };
   }
-  // What stands beside the sentence of an object says where, of what sort or in which language.
+  // Values beside an object's sentence say where, of what sort or in which language.
   const isBeside = main !== undefined && !SENTENCES.includes(name) && !LISTS.includes(name);
   return isBeside ? { ...common, text, where: "elsewhere" } : { ...common, text };
 }
 
-/** `message`, `payload.message`, everything below `errors`; in the payload itself, texts alone. */
+/** `message`, `payload.message`, everything below `errors`; directly in the payload, only texts. */
 function isWhereAnswersSpeak(path: readonly string[]): boolean {
   const [first, ...below] = path.slice(path.findIndex((name) => name !== "payload"));
   if (first === undefined || first === "payload") return true;
@@ -214,7 +213,7 @@ function codeIn(holder: object | undefined): Statement["code"] {
   return name === undefined ? undefined : { name, value: String(own(holder, name)) };
 }
 
-/** Around the object, or the list of objects, that an answer is about. */
+/** Names that wrap the object, or the list of objects, of an answer. */
 export const WRAPPERS = ["payload", "result", "data"];
 
 /** The id of the object that an answer is about, exact to the last digit; never another object's, such as an event's advertiser_id. */
@@ -226,7 +225,7 @@ export function idIn(value: unknown, noun: string): string | undefined {
   return undefined;
 }
 
-/** An object's own id; none where it holds two that differ. */
+/** An object's own id; none if it has two different ones. */
 export function ownIdOf(record: unknown, noun: string): string | undefined {
   const [id, named] = [asId(own(record, "id")), asId(own(record, `${noun}_id`))];
   return id !== undefined && named !== undefined && id !== named ? undefined : (id ?? named);
@@ -245,14 +244,14 @@ export function* partsIn(value: unknown, noun: string): Generator<unknown, undef
 
 const namedIn = (value: unknown, noun: string) => [own(value, noun), own(value, `${noun}s`)];
 
-/** Every object in an answer that may be one of those that were asked for. */
+/** Every object in an answer that may be one of the requested ones. */
 export function recordsIn(value: unknown, noun: string): Values[] {
   const parts = Array.isArray(value) ? [value] : [...partsIn(value, noun)];
   const records = parts.flatMap((part) => (Array.isArray(part) ? part : [part])).map(asRecord);
   return [...new Set(records)].filter((record) => ownIdOf(record, noun) !== undefined);
 }
 
-/** The object in a list with just one. */
+/** The only object of a list with one. */
 function soleOf(value: unknown): unknown {
   return Array.isArray(value) ? (value.length === 1 ? value[0] : undefined) : value;
 }

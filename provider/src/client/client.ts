@@ -1,6 +1,6 @@
 /**
- * Sends the platform's operations, one method for each: it hands the answer to `judgement.ts`, and says plainly what is known afterwards. A
- * create is never repeated; the others, which only some installations have, may be.
+ * Sends the platform's operations, one method for each: it passes the answer to `judgement.ts`, and returns or throws what is known
+ * afterwards. A create is never repeated; the others, which only some installations have, may be.
  */
 import { OutcomeUnknownError, type Values } from "../base/index.js";
 import { addressOf, type Kind, type Operation } from "../kinds/index.js";
@@ -56,7 +56,7 @@ interface Request {
   readonly fields?: Values;
   /** The resource, for messages: `ConversionEvent "purchase"`. */
   readonly label: string;
-  /** One sentence that says what a request that was not carried out left as it was: `Nothing was created.` */
+  /** The sentence for a request that was not carried out: `Nothing was created.` */
   readonly otherwise: string;
   readonly beforeSend?: BeforeSend;
 }
@@ -67,7 +67,7 @@ interface Performed<T> extends Answered {
   readonly sentAt: string;
 }
 
-/** Judges an answer, and finishes what has to be finished before anything else may take time. */
+/** Judges an answer, and does what has to be done before anything else that may take time. */
 type Judge<T> = (answer: Answer, session: LetThrough, reading: Reading) => T | Promise<T>;
 
 const NOTHING_CREATED = "Nothing was created.";
@@ -79,7 +79,7 @@ export class Client {
   readonly #credentials: string;
   readonly #session: Session;
   readonly #clean: Reading["clean"];
-  /** The addresses of operations without placeholders: thousands of creates go to one. */
+  /** The addresses of operations without placeholders, made once for thousands of creates. */
   readonly #addresses = new Map<Operation, URL>();
   readonly #witnesses = new Map<string, Witness>();
 
@@ -92,8 +92,8 @@ export class Client {
 
   /**
    * Sends one create.
-   * @throws {OutcomeUnknownError} it was sent, and what became of it is not known.
-   * @throws {AdvertisingError} any other: nothing was created.
+   * @throws {OutcomeUnknownError} if it was sent and its outcome is not known.
+   * @throws {AdvertisingError} any other error means that nothing was created.
    */
   async create({ operation, fields, label, beforeSend, onCreated }: CreateRequest): Promise<Created> {
     const performed = await this.#perform<CreateJudgement>(
@@ -102,7 +102,7 @@ export class Client {
         const judged = judgeCreate(answer, operation, clean);
         if (judged.kind === "created") await onCreated(judged.id);
         if (session === "accepted" || judged.kind !== "unknown") return judged;
-        // A login page says nothing of an id, but does say that the create got no further than the session.
+        // A login page has no id, but it proves that the create got no further than the session.
         return { kind: "refused", why: `the session was refused (${judged.reason})` };
       },
     );
@@ -120,8 +120,8 @@ export class Client {
 
   /**
    * Reads an object.
-   * @returns none where it is certain that there is none.
-   * @throws {AdvertisingError} nothing is known of it.
+   * @returns none if it certainly does not exist.
+   * @throws {AdvertisingError} if nothing is known about it.
    */
   async read({ kind, operation, id, label }: Target): Promise<WireRecord | undefined> {
     const found = await this.#witnessed({ operation, values: { id }, label, otherwise: "" }, (answer) =>
@@ -132,8 +132,8 @@ export class Client {
 
   /**
    * Changes these fields of an object.
-   * @returns what the platform said beside its success; none where it is certain that there is no such object.
-   * @throws {AdvertisingError} it was not changed, or nobody knows: it may be asked again.
+   * @returns the platform's warnings beside its success; none if the object certainly does not exist.
+   * @throws {AdvertisingError} if it was not changed, or that is not known: it may be sent again.
    */
   async update({ kind, operation, id, label }: Target, fields: Values): Promise<readonly string[] | undefined> {
     const performed = await this.#perform(
@@ -147,7 +147,7 @@ export class Client {
     throw troubled(trouble, performed);
   }
 
-  /** @returns whether it was there. @throws {AdvertisingError} it was not deleted, or nobody knows. */
+  /** @returns whether it existed. @throws {AdvertisingError} if it was not deleted, or that is not known. */
   async delete({ kind, operation, id, label }: Target): Promise<boolean> {
     const done = await this.#witnessed({ operation, values: { id }, label, otherwise: NOTHING_DELETED }, (answer) =>
       judgeChange(answer, kind, id, "deleted"),
@@ -157,8 +157,8 @@ export class Client {
 
   /**
    * Looks for what a create made.
-   * @returns the ids of all objects that hold its mark: none where the platform says that there is none.
-   * @throws {AdvertisingError} nothing is known.
+   * @returns the ids of all objects with its mark; none if the platform says that there are none.
+   * @throws {AdvertisingError} if nothing is known.
    */
   async search({ kind, operation, field, mark, label }: Wanted): Promise<readonly string[]> {
     const performed = await this.#perform(
@@ -170,8 +170,8 @@ export class Client {
   }
 
   /**
-   * Asks about an object whose absence some answers prove only where the operation has worked for another one.
-   * @returns none where it is gone.
+   * Sends a request about an object whose absence some answers prove only if the operation has worked for another object.
+   * @returns none if it is gone.
    */
   async #witnessed(
     request: Request,
@@ -191,7 +191,7 @@ export class Client {
     throw troubled(unlessWitnessed, performed);
   }
 
-  /** Sends one request and judges its answer. @throws {AdvertisingError} there is no answer. */
+  /** Sends one request and judges its answer. @throws {AdvertisingError} if there is no answer. */
   async #perform<T>(request: Request, judge: Judge<T>): Promise<Performed<T>> {
     const { operation, values, fields, label, otherwise, beforeSend } = request;
     const { method, repeatable } = operation;
@@ -235,7 +235,7 @@ function isWell<T extends { readonly kind: string }>(judged: T): judged is T & {
   return judged.kind === "found" || judged.kind === "done";
 }
 
-/** A request that the session refused says nothing of the object, so its answer is not judged. */
+/** A request that the session refused proves nothing about the object, so its answer is not judged. */
 function throughSession<T>(judge: (answer: Answer) => T): Judge<T | Trouble> {
   return (answer, session) => (session === "accepted" ? judge(answer) : { kind: "refused" });
 }

@@ -1,33 +1,32 @@
 /**
- * Connections to the platform: direct ones, and those through a proxy. Through a proxy undici's own agent asks with CONNECT for
- * a tunnel and speaks TLS with the platform through it; a request is begun only when that stands, so that whatever fails before
- * was not sent.
+ * Connections to the platform: direct ones, and those through a proxy. For a proxy, undici's own agent requests a tunnel with CONNECT
+ * and makes a TLS connection to the platform through it. A request begins only after that, so that if anything fails before, it was not
+ * sent.
  *
- * On each connection an unasked `100 Continue` is ignored, as HTTP demands of every client (RFC 9110, section 15.2.1) and some
- * servers send it for each POST. undici takes it for an attack and drops the connection, which would leave the outcome of a
- * create unknown.
+ * On each connection an unrequested `100 Continue` is ignored, as HTTP requires of clients (RFC 9110, section 15.2.1): some servers send
+ * it for each POST. undici treats it as an attack and drops the connection, which would leave the outcome of a create unknown.
  */
 import type { Socket } from "node:net";
 import type { Agent, buildConnector, Dispatcher, Pool } from "undici";
 import type { ProxySetting } from "../settings/index.js";
 
-/** Loaded when the first client is made, before anything is noted: a run that sends nothing, as a preview, does without it. */
+/** Loaded with the first client, before anything is noted. A run that sends nothing, such as a preview, does not need it. */
 export function undici(): typeof import("undici") {
   return require("undici") as typeof import("undici");
 }
 
-/** This is known of a tunnel that did not come about. */
+/** What is known about a tunnel that failed. */
 export interface TunnelTrouble {
   readonly host: string;
   readonly variable: string;
-  /** True if the proxy had granted the tunnel, which then failed between the platform and us. Absent if nobody knows. */
+  /** True if the proxy granted the tunnel, which then failed on the way to the platform. Absent if that is not known. */
   readonly granted?: boolean;
   readonly status?: number;
-  /** About 407: what became of the credentials. */
+  /** For 407: what was wrong with the credentials. */
   readonly credentials?: "missing" | "refused" | "of another kind" | undefined;
 }
 
-/** Has no `code`: there are some that undici takes for a reason to try again by itself. */
+/** Has no `code`, because undici tries again by itself after some codes. */
 export class TunnelFailure extends Error {
   constructor(
     /** As a `TransportFailure` has it. */
@@ -40,7 +39,7 @@ export class TunnelFailure extends Error {
   }
 }
 
-/** @param options of a direct agent; `connect` is what makes its connections. */
+/** @param options of a direct agent, with the `connect` that opens its connections. */
 export function createProxyAgent(
   proxy: ProxySetting,
   options: Agent.Options & { readonly connect: buildConnector.connector },
@@ -56,7 +55,7 @@ export function createProxyAgent(
     connectTimeout: timeoutMs,
     proxyTls: { allowH2: false },
     clientFactory: (origin, given) => entranceOf(proxy, origin, { ...options, ...given, headersTimeout: timeoutMs }),
-    // Of hosts in NO_PROXY too, which keep the direct agent's connector.
+    // Also for hosts in NO_PROXY, which keep the direct agent's connector.
     factory: (origin, given: Pool.Options) => {
       const isDirect = given.connect === options.connect;
       const connect = given.connect as buildConnector.connector;
@@ -65,7 +64,7 @@ export function createProxyAgent(
   });
 }
 
-/** The connections to the proxy itself. Says why there is no tunnel, which undici's agent reduces to a sentence. */
+/** The connections to the proxy itself. Keeps the cause of a failed tunnel, which undici's agent reduces to a sentence. */
 function entranceOf(proxy: ProxySetting, origin: URL, options: Pool.Options): Dispatcher {
   const { host, variable } = proxy;
   const { Pool } = undici();
@@ -91,7 +90,7 @@ function credentialsProblem({ url }: ProxySetting, asked: string | string[] | un
   return new URL(url).username === "" ? "missing" : "refused";
 }
 
-/** One limit for the whole way, from the proxy's address to the platform's TLS: undici knows one for each of its parts. */
+/** Sets one time limit for all steps from the proxy's address to the platform's TLS; undici has one for each step. */
 function throughTunnel(
   connect: buildConnector.connector,
   { host, variable }: ProxySetting,
@@ -120,7 +119,7 @@ function asTunnelFailure(error: Error, trouble: TunnelTrouble): TunnelFailure {
   return new TunnelFailure(code, trouble, message, { cause: error });
 }
 
-/** Why there is no connection: where several addresses were tried, the real errors stand in an AggregateError. */
+/** Why there is no connection: if several addresses were tried, the real errors are in an AggregateError. */
 export function reasonOf(error: Error): { readonly code: string; readonly message: string } {
   const real = error instanceof AggregateError ? ((error.errors[0] as Error | undefined) ?? error) : error;
   const { code = "UND_ERR_UNKNOWN" } = real as NodeJS.ErrnoException;
@@ -128,9 +127,9 @@ export function reasonOf(error: Error): { readonly code: string; readonly messag
 }
 
 const CONTINUE = /^HTTP\/1\.[01] 100[ \r]/;
-/** The status code begins here. */
+/** The position of the status code's first digit. */
 const FIRST_DIGIT = "HTTP/1.1 ".length;
-/** The last digit of the status code stands here. */
+/** The position of the status code's last digit. */
 const LAST_DIGIT = "HTTP/1.1 10".length;
 const [ONE, TWO] = ["1", "2"].map((digit) => digit.charCodeAt(0)) as [number, number];
 
@@ -143,7 +142,7 @@ export function createConnector(options: buildConnector.BuildOptions): buildConn
     });
 }
 
-/** `102 Processing` means as little, and undici waits on after it. */
+/** Replaces 100 with `102 Processing`, which means as little, and after which undici goes on waiting. */
 function readContinueAsProcessing(socket: Socket): void {
   const read = socket.read.bind(socket);
   socket.read = (size?: number) => {

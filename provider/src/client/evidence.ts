@@ -1,9 +1,8 @@
 /**
- * The evidence that an answer gives: which answers prove that an object was created, changed or deleted, that it is gone, or
- * that a search finds none. Each of these outcomes follows from what stands in this file's table only, never from the absence of a bad
- * word: an object that is taken for gone, and a create that is taken for not carried out, are each made a second time. What
- * proves nothing is judged in `judgement.ts`: a create was refused (by its status, or by `saysRefused` here) or is unknown, and everything
- * else is trouble. Pure.
+ * The evidence in an answer: which answers prove that an object was created, changed or deleted, that it is gone, or that a search finds
+ * none. Each of these outcomes follows only from this file's table, never from the absence of bad words, because an object that wrongly
+ * counts as gone, or a create that wrongly counts as not carried out, is created a second time. An answer that proves nothing is judged in
+ * `judgement.ts`: a create was refused (by its status, or by `saysRefused` here) or is unknown, and everything else is trouble. Pure.
  */
 import { own, printable } from "../base/index.js";
 import {
@@ -35,7 +34,7 @@ interface Evidence {
   readonly isIn: (answer: Answer, about: About) => boolean;
   /** Only of a read: an update or a delete may answer so after it was carried out. */
   readonly ofReads?: true;
-  /** It counts only where the same operation has worked for another object in this run: a wrong path answers so too. */
+  /** It counts only if the same operation has worked for another object in this run, because a wrong path answers so too. */
   readonly needsWitness?: true;
 }
 
@@ -86,7 +85,7 @@ export const EVIDENCE: Readonly<Record<Outcome, readonly Evidence[]>> = {
   none: [EMPTY_LIST],
 };
 
-/** Whether an answer proves an outcome, alone or with a witness; `judgement.ts` asks. @param isRead the request was a read. */
+/** Whether an answer proves an outcome, alone or with a witness. @param isRead whether the request was a read. */
 export function proves(
   outcome: Outcome,
   answer: Answer,
@@ -99,7 +98,7 @@ export function proves(
   return found.needsWitness === true ? "with a witness" : "alone";
 }
 
-/** Data that says of nothing that it went wrong. 202 and 207 only say that something may have gone well. */
+/** Data in which nothing says that it went wrong. 202 and 207 only say that something may have succeeded. */
 function isMade(answer: Answer): boolean {
   return (answer.status === 200 || answer.status === 201) && answer.kind === "json" && !saysNoAnywhere(answer);
 }
@@ -112,7 +111,7 @@ function isMissing({ status }: Answer): boolean {
   return status === 404 || status === 410;
 }
 
-/** Statuses below 500 that say nothing of the object: of a login, of a permission, of a method, of time. */
+/** Statuses below 500 that are not about the object, but about a login, a permission, a method or time. */
 const NOT_OF_THE_OBJECT = new Set([401, 403, 405, 407, 408, 429, 499]);
 
 function isRefusal(answer: Answer, noun: string): boolean {
@@ -166,13 +165,13 @@ function isError(value: unknown): boolean {
 
 /**
  * Whether an answer says that the request was refused, in the ways that the platform is known to use: `success: false`, or an entry of
- * `errors` that begins with `ERROR:`, of the answer itself or of what stands in its `payload` or under the noun.
+ * `errors` that begins with `ERROR:`, in the answer itself, in its `payload` or under the noun.
  */
 export function saysRefused({ kind, data }: Answer, noun: string | undefined): boolean {
   return kind === "json" && anyPart(data, noun, (part) => isFlaggedNo(part) || holdsError(own(part, "errors")));
 }
 
-/** Whether an answer is JSON with a `success` flag that says no; the session asks. */
+/** Whether an answer is JSON with a `success` flag that says no. */
 export function isFlaggedFailure({ kind, data }: Answer): boolean {
   return kind === "json" && anyPart(data, undefined, isFlaggedNo);
 }
@@ -191,8 +190,8 @@ function holdsError(errors: unknown): boolean {
 const MAX_DEPTH = 4;
 
 /**
- * Whether `test` is true of a part of an answer that is about the request: the answer itself, what is in its `payload` or under the
- * noun, and so on inward. Of a list only if it is true of each entry: nobody knows which of several is meant.
+ * Whether `test` is true for a part of an answer that is about the request: the answer itself, its `payload`, the value under the noun,
+ * and so on inward. For a list it has to be true for every entry, because it is not known which one is meant.
  */
 function anyPart(value: unknown, noun: string | undefined, test: (part: unknown) => boolean, depth = 0): boolean {
   if (depth > MAX_DEPTH || typeof value !== "object" || value === null) return false;
@@ -201,7 +200,7 @@ function anyPart(value: unknown, noun: string | undefined, test: (part: unknown)
   return test(value) || inward.some((name) => anyPart(own(value, name), noun, test, depth + 1));
 }
 
-/** Whether an answer has nothing (of the sort `isIt` looks for) in the place of objects, and all else is known to be harmless. */
+/** Whether an answer has nothing (as `isIt` tests) in place of objects, and everything else in it is known to be harmless. */
 function holdsOnly({ status, data }: Answer, noun: string, isIt: (nothing: unknown) => boolean): boolean {
   const places = [...WRAPPERS, noun, `${noun}s`];
   let isFound = false;
@@ -217,7 +216,7 @@ function holdsOnly({ status, data }: Answer, noun: string, isIt: (nothing: unkno
 const AMOUNT =
   /^(total|count|size|hits|matches|found|results|records|num|number)(of)?(count|results|records|items|hits|rows|found|objects)?$/;
 
-/** Whether a member of an answer without objects is known to say nothing more than that there are none. */
+/** Whether a value in an answer without objects is known to say only that there are none. */
 function isHarmless({ place, value }: Leaf, status: number, noun: string): boolean {
   const name = (place?.name ?? "").toLowerCase().replace(/[_-]/g, "");
   const text = String(value).trim();
@@ -233,7 +232,7 @@ function isHarmless({ place, value }: Leaf, status: number, noun: string): boole
   return /^(limit|perpage|pagesize)$/.test(name) && typeof value === "number";
 }
 
-/** The sentences that may stand beside an empty list. */
+/** The sentences that may be beside an empty list. */
 function nothingFound(noun: string): RegExp {
   const objects = `(${noun}s?|objects?|records?|results?|items?|entries)`;
   return new RegExp(
@@ -243,12 +242,12 @@ function nothingFound(noun: string): RegExp {
   );
 }
 
-/** These phrases stand beside the absence of an object, and mean nothing. */
+/** Phrases that accompany the absence of an object, without a meaning of their own. */
 const BESIDE = /^((error:? )?there (was a|were) problems?|with your request)[.:!]?$/i;
-/** These phrases repeat the status. */
+/** Phrases that only repeat the status. */
 const BARE = /^(error:? )?((404|410)[ :-]*)?(((resource|object|record|entity|page) )?(not found|gone))?[.!]?$/i;
 
-/** Everything that an answer says, without single words such as paths and moments. */
+/** All statements of an answer, without single words such as paths and times. */
 function spoken(answer: Answer): Statement[] {
   return said(answer).filter(({ where, text }) => where === "documented" || isSentence(text));
 }
@@ -266,7 +265,7 @@ function isWord({ text, code }: Statement, { status }: Answer, noun: string): bo
   return words === "" || BARE.test(words) || BESIDE.test(words) || words.toLowerCase() === `${noun} not found`;
 }
 
-/** Whether an answer says in a sentence that exactly this object is not there, and says nothing else that means something. */
+/** Whether an answer says in a sentence that exactly this object does not exist, and nothing else with a meaning. */
 function saysAbsent(answer: Answer, { noun, id }: About): boolean {
   if (id === undefined) return false;
   const absence = absenceOf(noun, id);
@@ -283,7 +282,7 @@ function isFlag({ text }: Statement): boolean {
   return /^(true|false|error|fail(ed|ure)?)$/i.test(text.trim());
 }
 
-/** The sentences that say that an object is not there: with its kind and its id, and nothing behind. */
+/** The sentences that say that an object does not exist: with its kind and its id, and nothing after them. */
 function absenceOf(noun: string, id: string): RegExp {
   const any = `(the )?(object|record|entity|${noun})`;
   const literally = id.replace(/[^\w-]/g, "\\$&");

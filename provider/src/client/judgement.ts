@@ -1,7 +1,6 @@
 /**
- * What an answer means for the request that it answers. `evidence.ts` says what it proves; here is what becomes of the rest:
- * a create was refused or its outcome is unknown, and of everything else the trouble has a name. The client asks, and turns
- * the judgement into a result or an error. Pure.
+ * What an answer means for its request. `evidence.ts` says what it proves. If it proves nothing, a create was refused or its outcome is
+ * unknown, and any other request has a named trouble. The client turns the judgement into a result or an error. Pure.
  */
 import { asRecord, excerpt, own, printable, type Values } from "../base/index.js";
 import type { Kind, Operation } from "../kinds/index.js";
@@ -19,7 +18,7 @@ export type CreateJudgement =
   /** It was created or perhaps created, and its id is not known for certain. */
   | { readonly kind: "unknown"; readonly reason: string };
 
-/** The platform did not do what was asked, or did not say so clearly. */
+/** The platform did not carry out the request, or did not say clearly that it did. */
 export type Trouble =
   | { readonly kind: "refused" }
   /** No such operation, or no such object. @param isBare it says nothing of which; otherwise it speaks of something else. */
@@ -30,7 +29,7 @@ export type Trouble =
   | { readonly kind: "another"; readonly id: string }
   | { readonly kind: "unclear"; readonly reason: string };
 
-/** There is no such object. @param unlessWitnessed absent where the answer proves it alone; otherwise what it is without a witness. */
+/** There is no such object. @param unlessWitnessed absent if the answer alone proves that; otherwise the judgement without a witness. */
 interface Gone {
   readonly kind: "gone";
   readonly unlessWitnessed?: Trouble;
@@ -48,8 +47,8 @@ export function judgeCreate(answer: Answer, { noun }: Pick<Operation, "noun">, c
   const { status } = answer;
   const unknown = (reason: string): CreateJudgement => ({ kind: "unknown", reason: `status ${status}${reason}` });
   if (status >= 300 && status < 400) {
-    // 307 and 308 ask for the same POST elsewhere, and what the first address did with it is not known; nor is it where
-    // the answer points to what may be the new object. Elsewhere nothing was created, since no redirect is followed.
+    // 307 and 308 ask for the same POST elsewhere, and what the first address did with it is not known; nor is it if
+    // the answer points to what may be the new object. At the other address nothing was created, as no redirect is followed.
     return redirectOf(answer) === "login"
       ? { kind: "refused", why: "a redirect, which is never followed: check advertising:baseUrl" }
       : unknown(`, a redirect, which is never followed${target(answer, clean)}`);
@@ -79,7 +78,7 @@ function target(answer: Answer, clean: Clean): string {
   return described === undefined ? "" : `, to ${excerpt(printable(clean(described)), 200)}`;
 }
 
-/** Names of keys, without values: enough to report a shape that is not known yet. */
+/** Names of keys without values, to report an unknown shape. */
 function shapeOf(value: unknown): string {
   if (Array.isArray(value)) return `a list of ${value.length}`;
   const keys = Object.keys(asRecord(value)).slice(0, 10);
@@ -87,7 +86,7 @@ function shapeOf(value: unknown): string {
   return names.length === 0 ? "no known fields" : `its fields: ${names.join(", ")}`;
 }
 
-/** @param id the object's that was asked for: some servers ignore a filter that they don't know, and send others. */
+/** @param id of the requested object: some servers ignore an unknown filter, and send other objects. */
 export function judgeRead(answer: Answer, kind: Kind, id: string): ReadJudgement {
   const { noun } = kind.create;
   const gone = goneOf(answer, noun, id, true);
@@ -121,8 +120,7 @@ export function judgeChange(answer: Answer, kind: Kind, id: string, outcome: "ch
 }
 
 /**
- * Filters are often patterns, and may be ignored: what is listed is compared here, and only an empty list says that there is
- * nothing.
+ * Filters are often patterns, and may be ignored: so listed objects are compared here, and only an empty list means that there are none.
  * @param field holds a create's mark.
  */
 export function judgeSearch(answer: Answer, kind: Kind, field: string, mark: string): SearchJudgement {
@@ -149,7 +147,7 @@ const MORE = "it has no object, and says something else";
 const NOTHING =
   "it has no object, and nothing says whether the object or the operation is missing: the operation has found nothing in this run";
 
-/** Names what the status, a flag or the kind of body says against an answer, before its data is looked at. */
+/** The trouble that the status, a flag or the kind of body shows, before the data is read. */
 function troubleIn(answer: Answer, noun: string): Trouble | undefined {
   const { status, broken, kind } = answer;
   if (broken !== undefined) return { kind: "unclear", reason: `its body is not whole or not readable (${broken})` };
@@ -167,14 +165,14 @@ function troubleIn(answer: Answer, noun: string): Trouble | undefined {
   return { kind: "unclear", reason: what[kind] };
 }
 
-/** Whether an answer has an empty list or an empty payload, and no object. */
+/** Whether an answer has an empty list or payload, and no object. */
 function holdsNothing({ data }: Answer, noun: string): boolean {
   if (recordsIn(data, noun).length > 0) return false;
   const parts = Array.isArray(data) ? [data] : [...partsIn(data, noun)];
   return parts.some((part) => part === null || (typeof part === "object" && Object.keys(part).length === 0));
 }
 
-/** A page of something else may hold the same id. */
+/** An object of another kind may have the same id. */
 function isOfKind(record: WireRecord, kind: Kind): boolean {
   return Object.hasOwn(record, nameFieldOf(kind)) || Object.hasOwn(record, `${kind.create.noun}_id`);
 }
@@ -184,8 +182,8 @@ function nameFieldOf({ wireNames, nameProperty }: Kind): string {
 }
 
 /**
- * Knows whether this installation has an operation. A bare 404 may mean that the path does not exist, or that the object does not:
- * it counts as the latter only if the operation has worked for another object in this run.
+ * Knows whether this installation has an operation. A bare 404 may mean that the path or the object does not exist: it counts for the
+ * object only if the operation has worked for another one in this run.
  */
 export class Witness {
   #unanswered = 0;
@@ -208,7 +206,7 @@ export class Witness {
     this.#changed();
   }
 
-  /** Waits for the requests that are under way, where that may tell more. */
+  /** Waits for requests in flight, if these may prove it. */
   async hasWorked(): Promise<boolean> {
     while (!this.#hasWorked && this.#unanswered > 0) await this.#change.promise;
     return this.#hasWorked;

@@ -1,16 +1,16 @@
 /**
- * Which requests may be in flight on a login. A request holds a lease on it from just before it is sent until it is known
- * how it fared there. Two rules:
+ * Which requests may be in flight on a login. A request has a lease on it from right before it is sent until it is known whether the
+ * login let it through. Two rules:
  *
- * - No more leases are held on a login than it has accepted requests, and one at least. So a login that was found rather
- *   than made is proven by one request, and so are Basic credentials; and what a session refuses at its end fits into the
- *   next one, however few requests it lasts for (session.test.ts, "ends after every …": with 16 at once on sessions of ten
- *   requests, a fixed limit refuses some of them twice).
- * - What was refused goes first: nothing new is sent while a lease on an ended login is held. The request that was refused
- *   holds its lease until it is answered on the next login.
+ * - A login has at most as many leases as it has accepted requests, and at least one. So a stored login, and Basic credentials,
+ *   are tested with one request; and the requests that a session refuses at its end fit into the next one, however few requests
+ *   it lasts for (session.test.ts, "ends after every …": with 16 at once on sessions of ten requests, a fixed limit refuses some
+ *   of them twice).
+ * - Refused requests go first: nothing new is sent while a lease on an ended login exists. A refused request keeps its lease
+ *   until it is answered on the next login.
  */
 
-/** One login, and how it has fared. */
+/** One login and its history. */
 interface Fate<Login> {
   readonly login: Login;
   readonly openedAtMs: number;
@@ -19,22 +19,22 @@ interface Fate<Login> {
   isUnreachable: boolean;
 }
 
-/** What all leases change. */
+/** The state that all leases share. */
 interface Books<Login> {
   current: Fate<Login> | undefined;
-  /** On the current login, and on ended ones. */
+  /** The number of leases on the current login and on ended ones. */
   held: number;
-  /** Absent while nobody waits. */
+  /** Absent while no request waits. */
   change: PromiseWithResolvers<void> | undefined;
 }
 
-/** All that wait look again. */
+/** Wakes all waiting requests. */
 function changed(books: Books<unknown>): void {
   books.change?.resolve();
   books.change = undefined;
 }
 
-/** One request's hold on a login. Every way to give it back may be taken again, without effect. */
+/** One request's lease on a login. Giving it back a second time has no effect. */
 export class Lease<Login> {
   #isHeld = true;
 
@@ -62,7 +62,7 @@ export class Lease<Login> {
     return this.books.current !== this.fate;
   }
 
-  /** Gives it back: the login was no obstacle. */
+  /** Gives it back after the login let the request through. */
   accept(): void {
     if (this.#isHeld) {
       this.fate.accepted++;
@@ -71,7 +71,7 @@ export class Lease<Login> {
     this.release();
   }
 
-  /** Ends the login for all. The lease is held on until {@link release}. */
+  /** Ends the login for all requests. The lease stays until {@link release}. */
   refuse(): void {
     if (this.hasEnded) return;
     this.books.current = undefined;
@@ -79,15 +79,15 @@ export class Lease<Login> {
   }
 
   /**
-   * Gives it back: there was no connection, which says nothing of the login. Until a request is accepted nobody waits for
-   * what others learn, or those that wait for a time-out would do so one after the other.
+   * Gives it back after a failed connection, which says nothing about the login. Until a request is accepted, none waits for others,
+   * or time-outs would be waited for one after the other.
    */
   unreachable(): void {
     if (this.#isHeld) this.fate.isUnreachable = true;
     this.release();
   }
 
-  /** Gives it back: nothing was learnt. */
+  /** Gives it back without a result. */
   release(): void {
     if (!this.#isHeld) return;
     this.#isHeld = false;
@@ -111,7 +111,7 @@ export class Leases<Login> {
 
   /**
    * @param goesFirst for a request that an ended login refused.
-   * @returns none where the request has to wait for a {@link change}.
+   * @returns none if the request has to wait for a {@link change}.
    */
   take(goesFirst: boolean): Lease<Login> | undefined {
     const { current, held } = this.#books;
@@ -121,7 +121,7 @@ export class Leases<Login> {
     return hasRoom && isItsTurn ? new Lease(current, this.#books) : undefined;
   }
 
-  /** Resolves when a request that could take no lease may try again. */
+  /** Resolves when a request without a lease may try again. */
   change(): Promise<void> {
     this.#books.change ??= Promise.withResolvers();
     return this.#books.change.promise;

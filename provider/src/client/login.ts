@@ -1,7 +1,7 @@
 /**
- * What lets requests in: the cookies of a session, which a login opens, or Basic credentials. Both say what goes with a request, and what a
- * refused request means for the login. A login bypasses the session, and never repeats refused credentials. The session logs in if it has
- * no login; the command `login` does so for its own sake ({@link logInAnew}).
+ * The two ways to authenticate: the cookies of a session, which a login opens, or Basic credentials. Both say which headers a request gets,
+ * and what a refused request means for the login. A login request does not use the session, and never repeats refused credentials. The
+ * session logs in if it has no login; the command `login` always does ({@link logInAnew}).
  */
 import { LoginError, type Values } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
@@ -17,7 +17,7 @@ import { describeFailure } from "./trouble.js";
 import { wordsOf } from "./words.js";
 
 type Verdict =
-  /** It is none of the login: the answer speaks of something else. */
+  /** The answer is about something else than the login. */
   | "accepted"
   /** It is about the login, but a new one would not help. */
   | "refused"
@@ -29,21 +29,21 @@ type Verdict =
 /** The history of a login until it refused a request. */
 interface Standing {
   readonly hasAccepted: boolean;
-  /** As other requests have found out meanwhile. */
+  /** Whether another request has found that it ended. */
   readonly hasEnded: boolean;
   readonly ageMs: number;
-  /** A refusal of the same kind came again on a new login. */
+  /** Whether the same kind of refusal came again on a new login. */
   readonly isIncurable: boolean;
 }
 
 export interface Login {
   headers(url: URL): Promise<Readonly<Record<string, string>>>;
-  /** Takes in what an answer brings. Never fails: what the answer says counts for more. */
+  /** Stores an answer's cookies. Never fails, because the answer itself is more important. */
   keep(answer: HttpAnswer, url: URL): Promise<void>;
   judge(sign: SessionSign, standing: Standing): Verdict;
 }
 
-/** Opens a login other than the one before, which is good for `url`. @throws LoginError */
+/** Opens a new login, valid for `url`. @throws LoginError */
 export type OpenLogin = (url: URL) => Promise<Login>;
 
 export function credentialsOf(
@@ -68,7 +68,7 @@ export function credentialsOf(
   };
 }
 
-/** A session this young is not taken for ended on a sign that may have another meaning. */
+/** A younger session does not count as ended after a sign that may have another meaning. */
 const YOUNG_MS = 60_000;
 
 /** @param register makes the cookies' values secrets. */
@@ -96,11 +96,11 @@ async function cookieLogin(
       }
     },
     judge: (sign, { hasAccepted, hasEnded, ageMs, isIncurable }) => {
-      // A restored one is of unknown age: its end is the likeliest reason.
+      // The age of a restored session is unknown, so it has probably ended.
       if (hasEnded || session.restored || ageMs >= YOUNG_MS) return "ended";
       if (sign === "doubtful") return "accepted";
       if (sign === "bare" && !hasAccepted) return "refused";
-      // A permission that is missing must not cost a login for each resource.
+      // A missing permission must not cause a login for each resource.
       return isIncurable ? "refused" : "ended";
     },
   };
@@ -114,13 +114,13 @@ function basicCredentials({ email, password }: Settings, { secrets }: Surroundin
     keep: async () => undefined,
     judge: (sign, { hasAccepted }) => {
       if (sign !== "clear") return "accepted";
-      return hasAccepted ? "refused" : "wrong"; // once good, they stay so: then it is about the request
+      return hasAccepted ? "refused" : "wrong"; // accepted credentials stay valid, so the refusal is about the request
     },
   });
 }
 
 /**
- * @param usedAt the cookies must be good for this address.
+ * @param usedAt an address for which the cookies must be valid.
  * @returns the cookies of a new session. @throws {LoginError} with the cause and the next step.
  */
 async function logIn(
@@ -141,7 +141,7 @@ async function logIn(
 
   let answer: Answer;
   try {
-    // A login may be repeated where its outcome is unknown: a second session does no harm.
+    // A login of unknown outcome may be repeated, because a second session does no harm.
     answer = readAnswer(await sender.send(() => request, { repeatable: true, patience: sender.patience() }));
   } catch (error) {
     if (error instanceof StopWaiting) {
@@ -170,7 +170,7 @@ async function logIn(
   return jar;
 }
 
-/** Says in sentences why the answer is no success; none if it is one. */
+/** The sentences that say why a login failed; none if it succeeded. */
 function refusalOf(answer: Answer, sent: Values, from: string, clean: (text: string) => string): string | undefined {
   const { status } = answer;
   const words = wordsOf(answer, { fields: [], sent, clean });
@@ -192,25 +192,25 @@ function refusalOf(answer: Answer, sent: Values, from: string, clean: (text: str
   return `the platform returned ${said}. Wait a while and run it again.`;
 }
 
-/** The platform grants this long if a cookie does not say when it ends (API page, sessions). */
+/** How long a session lasts if its cookie does not say (API page, sessions). */
 const BY_DEFAULT_MS = { short: 15 * 60_000, longLived: 30 * 24 * 3_600_000 } as const;
 
 export interface NewSession {
   /** Milliseconds since 1970. */
   readonly endsAtMs: number;
-  /** True if the platform's answer says so; otherwise it is the platform's default. */
+  /** True if the answer gave it; otherwise it is the platform's default. */
   readonly isEndStated: boolean;
-  /** True if other processes find it. */
+  /** True if it is stored for other processes. */
   readonly isKept: boolean;
 }
 
 /**
- * Logs in once for its own sake: nothing else is sent on the login, and what is stored is replaced. So the credentials are
- * checked, and later runs find a session of full length.
+ * Logs in without another request, and replaces the stored session. So the credentials are checked, and later runs find a session
+ * of full length.
  * @throws LoginError
  */
 export async function logInAnew(settings: Settings, surroundings: Surroundings): Promise<NewSession> {
-  // All operations that are documented are below it: a cookie that is good for one of them is good there.
+  // All documented operations are below this address, so a cookie that is valid for one of them is valid here.
   const usedAt = new URL(`${settings.baseUrl}/rest/`);
   const sender = new PatientSender(settings, surroundings);
   const { jar } = await new SessionStore(settings, surroundings).open(
@@ -220,7 +220,7 @@ export async function logInAnew(settings: Settings, surroundings: Surroundings):
   );
   const stated = await jar.endsAtMs(usedAt, settings.keepLoggedIn);
   const byDefault = settings.keepLoggedIn ? BY_DEFAULT_MS.longLived : BY_DEFAULT_MS.short;
-  // The same place, as another process would come to it: nothing is sent where there is none.
+  // Reads the file as another process would. Nothing is sent if there is none.
   const isKept = new SessionStore(settings, surroundings).open(
     undefined,
     () => Promise.reject(new Error("no session is stored")),

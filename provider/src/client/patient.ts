@@ -1,7 +1,7 @@
 /**
- * Sends a request, waits where waiting helps, and keeps to the limits: so many at once, so long in all. All requests
- * of a process share one instance, so that a rate limit is waited out together. Whether a failed attempt may be followed by another
- * one is a pure decision, with a reason a branch ({@link decideRetry}).
+ * Sends a request, waits if waiting helps, and keeps the limits for requests at once and for the total wait. All requests of a process share
+ * one instance, so that they wait for a rate limit together. Whether another attempt may follow a failed one is a pure decision, with a
+ * reason for each branch ({@link decideRetry}).
  */
 import type { Settings } from "../settings/index.js";
 import type { Surroundings } from "./surroundings.js";
@@ -10,9 +10,9 @@ import { type HttpAnswer, type HttpRequest, TransportFailure } from "./transport
 /** The platform asks for a longer wait than this request may spend. Nothing was acted upon. */
 export class StopWaiting extends Error {
   constructor(
-    /** The answer that asked for it; none where another request's did. */
+    /** The answer that asked for it; none if another request's did. */
     readonly answer: HttpAnswer | undefined,
-    /** From when on the platform would take requests again, ISO 8601. */
+    /** From when on the platform would accept requests again, ISO 8601. */
     readonly allowedFrom: string,
     readonly waitedMs: number,
   ) {
@@ -24,20 +24,20 @@ export interface Patience {
   leftMs: number;
 }
 
-/** Nothing to send yet: what to wait for, without holding a place. */
+/** Nothing can be sent yet: what to wait for, without using up a slot. */
 export interface Later {
   readonly until: Promise<unknown>;
 }
 
 interface SendOptions {
-  /** True if being acted upon twice does no harm; see {@link decideRetry}. */
+  /** True if carrying it out twice does no harm; see {@link decideRetry}. */
   readonly repeatable: boolean;
   readonly patience: Patience;
   /** Called when an attempt is over and another may follow, with what kept it from being answered. */
   readonly onPause?: (failure: TransportFailure | undefined) => void;
 }
 
-/** So many attempts without a connection are no blip any more: the user hears why nothing moves. */
+/** After so many attempts without a connection, a message says why nothing happens. */
 const NOTABLE_ATTEMPTS = 5;
 
 export class PatientSender {
@@ -53,15 +53,15 @@ export class PatientSender {
     this.#slots = new Slots(maxConcurrentRequests);
   }
 
-  /** Grants one request the time that it may wait in all, however often it is handed to {@link send}. */
+  /** The total time that one request may wait, however often it is passed to {@link send}. */
   patience(): Patience {
     return { leftMs: this.#maxWaitMs };
   }
 
   /**
-   * @param prepare makes the request for each attempt, so that it carries the cookie of that moment; or says what to wait
-   *   for before it is asked again. It must not wait for another request of this sender itself: it holds one of the places.
-   * @throws {TransportFailure} no status line came back. @throws {StopWaiting} the rate limit outlasts the patience.
+   * @param prepare makes the request for each attempt, so that it has the latest cookie; or says what to wait for before it is
+   *   called again. It must not itself wait for another request of this sender, because it uses one of the slots.
+   * @throws {TransportFailure} if no status line came back. @throws {StopWaiting} if the rate limit outlasts the patience.
    */
   async send(
     prepare: () => HttpRequest | Promise<HttpRequest | Later>,
@@ -91,7 +91,7 @@ export class PatientSender {
           wallClockMs: clock.wallMs(),
           random: random(),
         });
-        // Still in its place, so that nobody takes it and sends before all know of the wait.
+        // Still in its slot, so that no other request sends in it before all know about the wait.
         if (decision.kind === "limited") this.#keepQuiet(decision.delayMs, patience.leftMs, decision.reason);
         return { attempt, decision };
       });
@@ -99,10 +99,10 @@ export class PatientSender {
       if (decision.kind !== "done") onPause?.(failure);
       if (decision.kind === "limited" && "answer" in attempt) {
         if (decision.delayMs > patience.leftMs) await spend(decision.delayMs, attempt.answer);
-        continue; // the shared wait is spent above, before the next attempt
+        continue; // the shared wait happens above, before the next attempt
       }
       if (decision.kind === "again") {
-        // A connection attempt that timed out has used up its share of the patience too.
+        // A connection attempt that timed out has also used up patience.
         patience.leftMs -= attempt.durationMs;
         if (decision.delayMs <= patience.leftMs) {
           if (attemptNumber === NOTABLE_ATTEMPTS) {
@@ -150,7 +150,7 @@ export class PatientSender {
   }
 }
 
-/** Lets so many work at once, in the order of asking; one that has to wait for something else holds no slot meanwhile. */
+/** Limits how many work at once, in the order of their calls. While one waits for something else it has no slot. */
 class Slots {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -159,7 +159,7 @@ class Slots {
     this.#free = count;
   }
 
-  /** Does `work` in a slot, again and again until it has something else to answer than what to wait for. */
+  /** Runs `work` in a slot, again and again until it returns a result instead of something to wait for. */
   async use<T extends object>(work: () => Promise<T | Later>): Promise<T> {
     for (;;) {
       if (this.#free > 0) this.#free--;
@@ -185,8 +185,8 @@ interface RetryQuestion {
   /** 1 for the first. */
   readonly attemptNumber: number;
   /**
-   * Whether the request may be acted upon twice without harm: true for a login, a read, an update and a delete, false for a
-   * create, which has no idempotency key.
+   * Whether carrying out the request twice does no harm: true for a login, a read, an update and a delete, false for a create, which
+   * has no idempotency key.
    */
   readonly repeatable: boolean;
   readonly wallClockMs: number;
@@ -203,23 +203,23 @@ type RetryDecision =
 
 const FIRST_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 20_000;
-/** A rate limit without a usable Retry-After: its window is unknown, so begin higher. */
+/** For a rate limit without a usable Retry-After, whose window is unknown. */
 const FIRST_LIMIT_BACKOFF_MS = 1000;
-/** A request that may be repeated is tried so often while its outcome is unknown: logins are rate limited. */
+/** How often a repeatable request is tried while its outcome is unknown. Few times, because logins are rate limited. */
 const MAX_REPEATED_ATTEMPTS = 3;
 
 const CERTIFICATE_CODE =
   /^(CERT_|ERR_TLS|ERR_SSL|EPROTO|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH|UND_ERR_PRX_TLS)/;
 
-/** Whether a failure is about a certificate or TLS: trying again gives the same answer. */
+/** Whether a failure is about a certificate or TLS, so that another attempt would fail too. */
 export function isCertificateFailure(failure: TransportFailure): boolean {
   return CERTIFICATE_CODE.test(failure.code) || /certificate|SSL routines/i.test(failure.message);
 }
 
-/** Statuses with which a proxy says that it could not get through just now; it goes on giving any other one. */
+/** Statuses with which a proxy reports a temporary failure. Any other one is final. */
 const PASSING_PROXY_STATUS = [408, 429, 500, 502, 503, 504];
 
-/** Whether a proxy refuses for good, for its credentials or its rules. */
+/** Whether a proxy's refusal is final, because of credentials or rules. */
 function isProxyRefusal({ tunnel }: TransportFailure): boolean {
   return tunnel?.status !== undefined && !PASSING_PROXY_STATUS.includes(tunnel.status);
 }
@@ -236,18 +236,18 @@ export function decideRetry(question: RetryQuestion): RetryDecision {
   if ("failure" in attempt) {
     const { failure } = attempt;
     const { sent, message, tunnel } = failure;
-    // Nobody knows whether it was acted upon.
+    // It may have been carried out.
     if (sent) return mayRepeat ? again(FIRST_BACKOFF_MS, message) : DONE;
     if (isCertificateFailure(failure) || isProxyRefusal(failure)) return DONE;
-    // Proof that nothing was acted upon: undici had not begun to write (its onRequestStart had not come).
+    // It was certainly not carried out: undici had not begun to write (there was no onRequestStart).
     return again(FIRST_BACKOFF_MS, tunnel === undefined ? message : `through the proxy ${tunnel.host}: ${message}`);
   }
 
   const { status, headers } = attempt.answer;
   const asked = retryAfterMs(headers, wallClockMs);
-  // Assumption: a 429 was refused before anything was done, and so was a 503 that says when to come back.
+  // Assumption: a request with a 429, or a 503 that names a time, was refused before anything was done.
   if (status === 429 || (status === 503 && asked !== undefined)) {
-    // An answer of 0 seconds must not make it spin.
+    // 0 seconds must not cause a busy loop.
     const least = backoffMs(FIRST_LIMIT_BACKOFF_MS, attemptNumber, random);
     const delayMs = asked !== undefined && asked >= FIRST_LIMIT_BACKOFF_MS ? asked : Math.max(asked ?? 0, least);
     return { kind: "limited", delayMs, reason: `status ${status}` };
@@ -255,18 +255,18 @@ export function decideRetry(question: RetryQuestion): RetryDecision {
   return status >= 500 && mayRepeat ? again(FIRST_LIMIT_BACKOFF_MS, `status ${status}`) : DONE;
 }
 
-/** Doubles with each attempt up to a ceiling, of which a random half is taken off so that many don't come back at once. */
+/** Doubles with each attempt up to a limit, less a random part of up to a half, so that many don't come back at once. */
 function backoffMs(firstMs: number, attemptNumber: number, random: number): number {
   const full = Math.min(MAX_BACKOFF_MS, firstMs * 2 ** Math.min(attemptNumber - 1, 20));
   return Math.round(full * (1 - random / 2));
 }
 
-/** Retry-After asks for no more than this: longer than anybody waits, and short enough to add to a date. */
+/** The longest Retry-After: longer than any wait, and short enough to add to a date. */
 const MAX_RETRY_AFTER_MS = 366 * 24 * 3600 * 1000;
 
 /**
- * Reads a Retry-After header (RFC 9110, section 10.2.3), which holds seconds or a date: how many milliseconds it asks to wait, a year at
- * most; none where it is absent or unreadable. A date is compared with the answer's own `Date` where it has one, so that a wrong clock on either side does no harm.
+ * Reads a Retry-After header (RFC 9110, section 10.2.3) with seconds or a date. @returns how many milliseconds to wait, at most a year; none
+ * if it is absent or unreadable. A date is compared with the answer's own `Date` if there is one, so that a wrong clock does no harm.
  */
 export function retryAfterMs(headers: Readonly<Record<string, string>>, wallClockMs: number): number | undefined {
   const value = headers["retry-after"]?.trim();

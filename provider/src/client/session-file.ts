@@ -1,8 +1,8 @@
 /**
- * The cookies of a session, and the file that it is kept in. {@link SessionJar} is tough-cookie's jar, with what this API says of its
- * cookies. {@link SessionFile} has the format, whose sessions it may hold, and how it is read and written. A stored session
- * is bound to the password that opened it, so that a changed password is tried and not hidden by a session from before: the
- * file holds a salted verifier that is costly to guess against (scrypt, RFC 7914), never the password or a fast digest of it.
+ * The cookies of a session, and their file. {@link SessionJar} is tough-cookie's jar with this API's rules for cookies. {@link SessionFile}
+ * has the format, and says which sessions it may contain and how it is read and written. A stored session is bound to the password that
+ * opened it, so that a changed password is tried and not hidden by an earlier session: the file has a salted verifier that is costly to
+ * guess (scrypt, RFC 7914), never the password or a fast digest of it.
  */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import type { Cookie } from "tough-cookie";
@@ -28,10 +28,10 @@ const verifierSchema = z.object({
 
 type Verifier = z.infer<typeof verifierSchema>;
 
-/** This machine can't compute a verifier, as where scrypt is not allowed. */
+/** This machine can't compute a verifier, for example because scrypt is not allowed. */
 export class NoVerifier extends Error {}
 
-/** The format is a contract: later versions read what this one wrote. 1 did not say which password opened the session. */
+/** The format is a contract: later versions read what this one wrote. Version 1 had no verifier of the password. */
 const VERSION = 2;
 const MAX_FILE_BYTES = 1024 * 1024;
 
@@ -44,7 +44,7 @@ const formatSchema = z.object({
   verifier: verifierSchema,
   /** The login's id. */
   stamp: z.string().min(1),
-  /** When the answer with the newest cookies came, in milliseconds since 1970. */
+  /** When the answer with the newest cookies arrived, in milliseconds since 1970. */
   newestAtMs: z.number(),
   jar: z.unknown(),
 });
@@ -69,7 +69,7 @@ export class SessionFile {
   }
 
   /**
-   * @returns none where there is no file, and where its session is damaged or not of these settings.
+   * @returns none if there is no file, or if its session is damaged or not of these settings.
    * @throws UntrustedFile; LoginError for a file of a later version.
    */
   async read(): Promise<(StoredSession & { hasSamePassword(): Promise<boolean> }) | undefined> {
@@ -99,7 +99,7 @@ export class SessionFile {
     return { jar, loginId, newestAtMs, hasSamePassword: () => this.#password.matches(verifier) };
   }
 
-  /** @param lock under which it is written; throws where that was lost. */
+  /** @param lock under which it is written; throws if that was lost. */
   async write({ jar, loginId, newestAtMs }: StoredSession, lock: Lock): Promise<void> {
     const { baseUrl, email, keepLoggedIn } = this.settings;
     const { newId, clock, disk } = this.surroundings;
@@ -118,7 +118,7 @@ export class SessionFile {
     await removeLeftovers(this.path, clock.wallMs(), disk);
   }
 
-  /** Computes what {@link write} needs of the password, while something else is awaited. */
+  /** Starts to compute the verifier that {@link write} needs, while something else is awaited. */
   prepare(): void {
     this.#password.verifier().catch(() => undefined); // the write reports it
   }
@@ -132,7 +132,7 @@ export class SessionFile {
   }
 }
 
-/** For one password; each salt is computed once. */
+/** Checks one password. Each salt is computed once. */
 class PasswordCheck {
   readonly #hashes = new Map<string, Promise<Buffer>>();
   #verifier: Promise<Verifier> | undefined;
@@ -146,7 +146,7 @@ class PasswordCheck {
     return true;
   }
 
-  /** For a session that this password has opened; one that matched serves again. */
+  /** A verifier for a session that this password opened; one that matched is used again. */
   verifier(): Promise<Verifier> {
     this.#verifier ??= this.#newVerifier();
     return this.#verifier;
@@ -164,7 +164,7 @@ class PasswordCheck {
   }
 }
 
-/** In a thread of its own: requests go on meanwhile. */
+/** Runs in a separate thread, so that requests go on meanwhile. */
 function derive(password: string, salt: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     scrypt(password, salt, BYTES, { ...COST, maxmem: MAX_MEMORY_BYTES }, (error, hash) =>
@@ -176,17 +176,17 @@ function derive(password: string, salt: Buffer): Promise<Buffer> {
 /** `<instance_key>_service_cookie`; the key differs per installation (API page, POST rest/authenticate). */
 const SESSION_COOKIE = /_service_cookie$/;
 
-/** Loaded for the first session, before anything is noted: a run that sends nothing, as a preview, does without it. */
+/** Loaded for the first session, before anything is noted. A run that sends nothing, such as a preview, does not need it. */
 function toughCookie(): typeof import("tough-cookie") {
   return require("tough-cookie") as typeof import("tough-cookie");
 }
 
 export class SessionJar {
   #jar = new (toughCookie().CookieJar)();
-  /** The last answer of {@link header}: thousands of requests go to one address with the same cookies. */
+  /** The last result of {@link header}, for thousands of requests to one address with the same cookies. */
   #last: { readonly href: string; readonly cookies: readonly Cookie[]; readonly header: string } | undefined;
 
-  /** Takes in an answer's cookies as a browser would: wrong domains and expired ones are ignored. */
+  /** Stores an answer's cookies as a browser would: those of other domains and expired ones are ignored. */
   store(setCookies: readonly string[], url: URL): void {
     for (const header of setCookies.slice(0, MAX_COOKIES)) {
       this.#jar.setCookieSync(header, url.href, { ignoreError: true });
@@ -214,8 +214,8 @@ export class SessionJar {
   }
 
   /**
-   * When the session ends, in milliseconds since 1970: the latest end of its cookies for `url`; none where they do not say.
-   * @param isLongLived another cookie, of whatever name, then says so too (API page, sessions).
+   * When the session ends, in milliseconds since 1970: the latest end of its cookies for `url`; none if they do not say.
+   * @param isLongLived then another cookie, with any name, may say so too (API page, sessions).
    */
   async endsAtMs(url: URL, isLongLived: boolean): Promise<number | undefined> {
     const cookies = (await this.#jar.getCookies(url.href)).filter((cookie) => isLongLived || isSession(cookie));
@@ -234,7 +234,7 @@ export class SessionJar {
     return this.#jar.serialize();
   }
 
-  /** @throws where `data` is no serialised jar. */
+  /** @throws if `data` is not a serialised jar. */
   static async fromJSON(data: unknown): Promise<SessionJar> {
     const jar = new SessionJar();
     jar.#jar = await toughCookie().CookieJar.deserialize(data as string);
@@ -242,7 +242,7 @@ export class SessionJar {
   }
 }
 
-/** A cookie of that name without a value is how services take a session away. */
+/** A cookie of that name without a value is how services end a session. */
 function isSession({ key, value }: Cookie): boolean {
   return SESSION_COOKIE.test(key) && value !== "";
 }
@@ -250,7 +250,7 @@ function isSession({ key, value }: Cookie): boolean {
 /** A login sets one or two; a hostile answer may set thousands. */
 const MAX_COOKIES = 20;
 
-/** Says why no session came of these cookies, which a login set that said it succeeded. */
+/** Why these cookies, from a login that reported success, contain no session. */
 export function whyNoSession(setCookies: readonly string[], url: URL): string {
   if (setCookies.length === 0) return "the response set no cookie";
   const cookies = setCookies

@@ -1,6 +1,6 @@
 /**
- * Whether an answer says that the session is the trouble. Pure. What an expired session answers is not documented, so
- * every way that services of this kind use is recognised.
+ * Whether an answer says that the session is the trouble. How the platform answers an expired session is not documented, so all ways of
+ * services of this kind are recognised. Pure.
  */
 
 import { type Answer, aboutOf, documented, type Statement } from "./answer.js";
@@ -8,14 +8,14 @@ import { isFlaggedFailure } from "./evidence.js";
 import type { HttpAnswer } from "./transport.js";
 
 /**
- * Whether the session let a request through. `refused`: its answer speaks of the session, but a new one would not help, or
- * there is none to be had (Basic). `refused-again`: also on a session that was opened for it.
- * Assumption: what was refused for its session was not acted upon.
+ * Whether the session let a request through. `refused`: the answer is about the session, but a new one would not help, or is impossible
+ * (Basic). `refused-again`: also on a session that was opened for it.
+ * Assumption: a request that was refused for its session was not carried out.
  */
 export type LetThrough = "accepted" | "refused" | "refused-again";
 
 export type SessionSign =
-  /** Speaks of the login itself: a redirect to one, a login page, words about a session, a 401 with hardly any. */
+  /** Clearly about the login: a redirect to one, a login page, words about a session, a 401 with hardly any words. */
   | "clear"
   /** 403 with hardly any words. */
   | "bare"
@@ -25,13 +25,13 @@ export type SessionSign =
 const ABOUT_A_LOGIN =
   /\b(log(ged)?[ -]?(in|out|on)|login|sign(ed)?[ -]?(in|on|out)|session|cookie|(un|re)?authenticat\w*|credentials?)\b/i;
 const ABOUT_A_TOKEN = /\btoken\b/i;
-/** Parsers call a piece of a body that they don't like a token too. */
+/** Parsers use "token" for an unexpected part of a body. */
 const ABOUT_SYNTAX = /\b(json(?! +web)|unexpected|syntax|position|line|column|offset|character)\b/i;
-/** As all that is said: the login; about something that is named: a permission. */
+/** As the only statement it means the login; about a named thing, a permission. */
 const UNAUTHORIZED = /^(\W|error\b|\d{3}\b)*(unauthori[sz]ed|not authori[sz]ed|authori[sz]ation required)\W*$/i;
-/** A quoted part of a sentence is somebody else's: the name of an event may be "Login". */
+/** Quoted parts of a sentence are left out: the name of an event may be "Login". */
 const QUOTED = /(?<=.)("[^"]*"|\u201c[^\u201d]*\u201d|`[^`]*`|(?<!\w)'[^']*'(?!\w))/g;
-/** Servers put this beside a bare status; it holds no information. */
+/** Servers add this to a bare status, without information. */
 const STATUS_PHRASE =
   /^(\W|error|\d{3}|unauthori[sz]ed|forbidden|access denied|denied|not authori[sz]ed|authori[sz]ation required)*$/i;
 const LOGIN_FORM = /<input\b[^>]*\btype\s*=\s*["']?password/i;
@@ -48,7 +48,7 @@ export function sessionSignOf(answer: Answer): SessionSign | undefined {
     if (answer.kind === "html") return isLoginPage(answer) || LOGIN_LINK.test(answer.body) ? "clear" : plain;
     const statements = documented(answer);
     if (statements.some(isAboutALogin)) return "clear";
-    // Field errors under names that are not known here are words about something else as well.
+    // Field errors under unknown names are about something else too.
     return statements.every(saysNothing) && !hasFieldErrors(answer) ? plain : "doubtful";
   }
   if (answer.kind === "html") return isLoginPage(answer) ? "clear" : undefined;
@@ -58,15 +58,15 @@ export function sessionSignOf(answer: Answer): SessionSign | undefined {
 }
 
 /**
- * A whole page that asks for a password, or is called a login. Nothing less will do if the status means success: a page
- * with a link "Log in", or with the name of what was sent, may come after the create was carried out.
+ * A whole page with a password field, or titled as a login. If the status means success, nothing less counts: a page with a link "Log in",
+ * or with the name of the object, may follow a create that was carried out.
  */
 function isLoginPage({ body, broken }: Answer): boolean {
   if (broken !== undefined || !/^\s*\ufeff?\s*<(!doctype html|html)\b/i.test(body)) return false;
   return LOGIN_FORM.test(body) || (LOGIN_TITLE.test(body) && /<form\b/i.test(body));
 }
 
-/** Whether a statement is about the login: in its text, in its code, or by the name of what it is about. */
+/** Whether a statement is about the login, by its text, its code, or the name of its field. */
 function isAboutALogin(statement: Statement): boolean {
   const { text, code } = statement;
   const words = code === undefined ? [] : [codeAsWords(code.value)];
@@ -76,19 +76,19 @@ function isAboutALogin(statement: Statement): boolean {
   });
 }
 
-/** The field that a statement is about; at the top there is none. */
+/** The field that a statement is about; none at the top level. */
 function namesOf(statement: Statement): string[] {
   return statement.path.length < 2 && statement.subject === undefined ? [] : aboutOf(statement);
 }
 
-/** Whether a statement says only what servers put beside a bare status, about nothing that is named. */
+/** Whether a statement only has the words that servers add to a bare status, and names no field. */
 function saysNothing(statement: Statement): boolean {
   const { text, code } = statement;
   const isCodeOfWords = code?.name === "code" && !/^\d+$/.test(code.value);
   return STATUS_PHRASE.test(text) && !isCodeOfWords && (text === "" || namesOf(statement).length === 0);
 }
 
-/** `Unauthorized` and no word more; beside the name of a field or a permission, a new login would not help. */
+/** Only `Unauthorized`. If a field or a permission is named beside it, a new login would not help. */
 function areUnauthorized(statements: readonly Statement[]): boolean {
   const isPlain = ({ text }: Statement) => UNAUTHORIZED.test(text);
   return (
@@ -97,7 +97,7 @@ function areUnauthorized(statements: readonly Statement[]): boolean {
   );
 }
 
-/** Codes such as `NOT_LOGGED_IN` in a text; other names stay whole, for they may be those of fields. */
+/** Codes such as `NOT_LOGGED_IN` in a text. Other names stay whole, because they may be those of fields. */
 const CAPITALS = /\b[A-Z]+_[A-Z\d_]+\b/g;
 
 /** `NotLoggedIn` and `session_expired` as words. */
@@ -112,18 +112,18 @@ function hasFieldErrors({ kind, data }: Answer): boolean {
   );
 }
 
-/** Statuses after which a client asks again with GET. (307 and 308 ask for the same POST elsewhere.) */
+/** Statuses after which a client sends a GET. (307 and 308 ask for the same POST elsewhere.) */
 const SEE_ELSEWHERE = new Set([301, 302, 303]);
 const LOGIN_SEGMENT = /^(log|sign)[-_]?(in|on)(\.\w+)?$/i;
 const OBJECT_IN_QUERY = /[?&](\w+_)?id=\d+(&|$)/i;
-/** For a location that is relative, as most are. */
+/** The base for relative locations, which most are. */
 const NOWHERE = "https://nowhere.invalid";
 
 /**
  * Where an answer leads, for the session and for the judgement of a create. No redirect is ever followed.
- * @returns none if the answer does not lead elsewhere; `object` if it names one by a number, as services answer
- *   that carried a create out and want the browser to show it; otherwise `login`: an assumption (the platform is known to
- *   redirects to a login page, whose address may have any name).
+ * @returns none if the answer is not a redirect; `object` if its address has a number, as from services that carried out a create and want
+ *   the browser to show it; otherwise `login`, which is an assumption: the platform is known to redirect to a login page, whose
+ *   address may have any name.
  */
 export function redirectOf(answer: HttpAnswer): "login" | "object" | undefined {
   if (!SEE_ELSEWHERE.has(answer.status)) return undefined;
@@ -131,13 +131,13 @@ export function redirectOf(answer: HttpAnswer): "login" | "object" | undefined {
   if (target === undefined) return "login";
   const segments = target.pathname.split("/").filter((segment) => segment !== "");
   if (segments.some((segment) => LOGIN_SEGMENT.test(segment))) return "login";
-  // `…/123` or `…/123/edit`. The request's own path ends with two words, whatever stands before it.
+  // `…/123` or `…/123/edit`. The request's own path always ends with two words.
   const namesOne =
     segments.slice(-2).some((segment) => /^\d+(;|$)/.test(segment)) || OBJECT_IN_QUERY.test(target.search);
   return namesOne ? "object" : "login";
 }
 
-/** Describes where a redirect leads, without what may be secret (user info, query, parameters of the path). */
+/** Describes where a redirect leads, without parts that may be secret (user info, query, parameters of the path). */
 export function describeTarget(answer: HttpAnswer): string | undefined {
   const target = targetOf(answer);
   if (target === undefined) return undefined;

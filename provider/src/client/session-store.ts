@@ -1,11 +1,11 @@
 /**
- * Where a session is kept: between the requests of a run in memory, for other processes and runs in a file that they share.
- * The file is a convenience: whatever is wrong with it, a run goes on without it, and says so once; only a file of a later
- * version of this package stops it.
+ * Where a session is kept: in memory between the requests of a run, and in a file for other processes and runs. The file is a
+ * convenience: if anything is wrong with it, a run goes on without it, and says so once. Only a file of a later version of this
+ * package stops the run.
  *
- * The file is written only when logging in, and only read otherwise; for long-lived sessions it is read before and written
- * after every request (API page, sessions). The cookies of the latest answer are the newest: the file has the newest
- * cookies of all processes, except later ones that this process is still to write.
+ * The file is written at a login, and only read otherwise; for long-lived sessions it is read before and written after every request
+ * (API page, sessions). The cookies of the latest answer are the newest. The file has the newest cookies of all processes, except
+ * those that this process still has to write.
  */
 import { LockHeld, LockLost, UntrustedFile } from "../files/index.js";
 import type { Settings } from "../settings/index.js";
@@ -15,7 +15,7 @@ import type { Surroundings } from "./surroundings.js";
 export interface OpenedSession {
   readonly jar: SessionJar;
   readonly loginId: string;
-  /** Opened by an earlier run or another process: its age and fate are not known. */
+  /** Opened by an earlier run or another process, so that its age and history are not known. */
   readonly restored: boolean;
 }
 
@@ -27,11 +27,11 @@ interface Arrival {
 
 export class SessionStore {
   readonly #surroundings: Surroundings;
-  /** Absent where there is none, and once it turned out not to be usable. */
+  /** Absent if there is none, and once it turned out not to be usable. */
   #file: SessionFile | undefined;
   /** The login that the file is kept for. */
   #current: OpenedSession | undefined;
-  /** The cookies of that login that are not in the file yet, in the order of their coming. */
+  /** The cookies of that login that are not in the file yet, in the order of their arrival. */
   #unsaved: Arrival[] = [];
   #saving: Promise<void> | undefined;
   #lastTurn: Promise<unknown> = Promise.resolve();
@@ -44,9 +44,9 @@ export class SessionStore {
   }
 
   /**
-   * A session of another login than `ended`: a stored one, or a new one from `logIn`. Processes that ask for one at
-   * the same time share one login.
-   * @param isUsable whether a stored jar holds a session for the platform.
+   * A session of a different login from `ended`: a stored one, or a new one from `logIn`. Processes that need one at the same time share
+   * one login.
+   * @param isUsable whether a stored jar has a session for the platform.
    */
   async open(
     ended: string | undefined,
@@ -58,7 +58,7 @@ export class SessionStore {
     const restore = async (file: SessionFile): Promise<OpenedSession | undefined> => {
       const stored = await file.read();
       if (stored === undefined || stored.loginId === ended || !(await isUsable(stored.jar))) return undefined;
-      // The platform decides about a changed password. Until it takes it, the file stays for those that have the other one.
+      // The platform decides about a changed password. Until it accepts that, the file stays for runs with the other one.
       if (!(await stored.hasSamePassword())) return undefined;
       return { jar: stored.jar, loginId: stored.loginId, restored: true };
     };
@@ -79,18 +79,18 @@ export class SessionStore {
     return this.#current;
   }
 
-  /** Long-lived sessions: the newest cookies, where another process has stored newer ones. */
+  /** Long-lived sessions: the newest cookies, also if another process has stored them. */
   async newest(session: OpenedSession): Promise<SessionJar> {
     await this.#attempt((file) => this.#inTurn(() => this.#merge(session, file)));
     return session.jar;
   }
 
-  /** Long-lived sessions: takes in the cookies of an answer. Never fails: a create must still be reported. */
+  /** Long-lived sessions: stores the cookies of an answer. Never fails, because a create must still be reported. */
   async keep(session: OpenedSession, setCookies: readonly string[], url: URL): Promise<void> {
-    // Of a login that has ended it comes late.
+    // An answer of an ended login comes too late.
     const isShared = session === this.#current && this.#file !== undefined;
     if (isShared) this.#unsaved.push({ setCookies, url, atMs: this.#surroundings.clock.wallMs() });
-    session.jar.store(setCookies, url); // at once for this process, whatever becomes of the file
+    session.jar.store(setCookies, url); // at once for this process, whatever happens to the file
     if (!isShared) return;
     // Answers that come while one write is under way share the next one.
     this.#saving ??= this.#saveAll().finally(() => {
@@ -102,11 +102,11 @@ export class SessionStore {
   async #saveAll(): Promise<void> {
     while (this.#unsaved.length > 0 && this.#current !== undefined && this.#file !== undefined) {
       const session = this.#current;
-      // What comes up here comes up after an answer: the create must still be reported.
+      // This runs after an answer, so in spite of any failure the create must still be reported.
       const saved = this.#attempt((file) =>
         file.locked((lock) =>
           this.#inTurn(async () => {
-            const count = this.#unsaved.length; // later ones may be merged too: they are written once more
+            const count = this.#unsaved.length; // later ones may be merged too, and are then written a second time
             const newestAtMs = await this.#merge(session, file);
             if (newestAtMs !== undefined) await file.write({ ...session, newestAtMs }, lock);
             if (session === this.#current) this.#unsaved.splice(0, count);
@@ -118,12 +118,12 @@ export class SessionStore {
   }
 
   /**
-   * Makes the session's jar what the file holds, and what came after that.
-   * @returns when the newest cookies that are to be written came; none where there are none.
+   * Fills the session's jar with the file's cookies and those that came later.
+   * @returns when the newest cookies to write arrived; none if there are none.
    */
   async #merge(session: OpenedSession, file: SessionFile): Promise<number | undefined> {
     const stored = await file.read();
-    // Meanwhile this process has logged in again, or another one has: theirs must stay.
+    // If this or another process has logged in again meanwhile, those cookies must stay.
     if (session !== this.#current || (stored !== undefined && stored.loginId !== session.loginId)) return undefined;
     const jar = stored?.jar ?? session.jar;
     let newestAtMs: number | undefined;
@@ -136,19 +136,19 @@ export class SessionStore {
     return newestAtMs;
   }
 
-  /** A moment in the future is that of a clock that was set. */
+  /** A time in the future is from a wrong clock. */
   #isOlder(atMs: number, storedAtMs: number): boolean {
     return atMs < storedAtMs && storedAtMs <= this.#surroundings.clock.wallMs();
   }
 
-  /** One after the other, so that what was read is still true when it is used. */
+  /** Runs one after the other, so that what was read is still true when it is used. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#lastTurn.then(work);
     this.#lastTurn = turn.catch(() => undefined);
     return turn;
   }
 
-  /** Runs what needs the file; where the file is the trouble, the run goes on without it. */
+  /** Runs `work` with the file. If the file is the trouble, the run goes on without it. */
   async #attempt<T>(work: (file: SessionFile) => Promise<T>): Promise<T | undefined> {
     if (this.#file === undefined) return undefined;
     try {
@@ -168,7 +168,7 @@ export class SessionStore {
   }
 }
 
-/** Says why the file can't be used; none if the error is not about the file. */
+/** Why the file can't be used; none if the error is not about the file. */
 function fileTrouble(error: unknown): string | undefined {
   if ([UntrustedFile, LockHeld, LockLost, NoVerifier].some((kind) => error instanceof kind)) {
     return (error as Error).message;

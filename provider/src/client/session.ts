@@ -1,18 +1,18 @@
 /**
- * The session: sends each request on a login, logs in once for all that need it, and once more where the login turns out to
- * have ended. `client.ts` hands it each request; `lease.ts` says which requests may be in flight on a login.
+ * The session: sends each request on a login, logs in once for all requests, and once more if the login turns out to have ended.
+ * `client.ts` passes it each request; `lease.ts` says which requests may be in flight on a login.
  *
- * S1. A request that must not be repeated is sent again only if its last sending was surely not acted upon: no byte of it left, or it
- *     was answered with 429 or with a 503 that says when to come back (`patient.ts`), or it was refused for its session, after which
- *     it goes once more, on another login. Anything else could be a second live object.
- * S2. `beforeSend` is awaited before each sending, whatever the one before it came to: what it notes is never behind what the platform
- *     may hold. Its moment goes with the request, which is not written much later (T7 of `transport.ts`).
- * S3. One login is under way at a time, and all that need one wait for it: twenty resources are one login.
- * S4. A login that fails, or credentials that are wrong, end the run's sending: refused credentials are tried once.
- * S5. What a new login did not cure costs no further login for a minute: a missing permission must not cost one for each
- *     resource.
- * S6. Storing an answer's cookies neither delays nor changes what the answer says: a create is reported whatever becomes of a
- *     file. Only what is sent because of the answer waits for its cookies.
+ * S1. A request that must not be repeated is sent again only if its last sending was certainly not carried out: no byte of it left, or it
+ *     was answered with 429 or with a 503 that names a time (`patient.ts`), or it was refused for its session, after which it is sent
+ *     once more, on another login. Otherwise there could be a second live object.
+ * S2. `beforeSend` is awaited before each sending, whatever the previous one's result, so that the note is always there before the
+ *     object. Its moment goes with the request, which is not written much later (T7 of `transport.ts`).
+ * S3. There is one login at a time, and all requests that need one wait for it: twenty resources cause one login.
+ * S4. After a failed login, or wrong credentials, the run sends nothing more: refused credentials are tried once.
+ * S5. A refusal that a new login did not cure causes no further login for a minute: a missing permission must not cause one for
+ *     each resource.
+ * S6. Storing an answer's cookies neither delays nor changes the answer: a create is reported whatever happens to a file. Only
+ *     requests that the answer makes possible wait for its cookies.
  */
 
 import { LoginError } from "../base/index.js";
@@ -59,7 +59,7 @@ export class Session {
   readonly #openLogin: OpenLogin;
   readonly #leases = new Leases<Login>();
   #loggingIn: Promise<void> | undefined;
-  /** The credentials are wrong, or the login failed: nothing more is sent in this run. */
+  /** Whether the credentials are wrong, or the login failed: then nothing more is sent in this run. */
   #hasFailed = false;
   /** Refusals that a new login did not cure: operation, status and kind of sign. */
   readonly #incurable = new Set<string>();
@@ -109,15 +109,15 @@ export class Session {
       const received = await this.#sender.send(prepare, {
         repeatable,
         patience,
-        // Between two attempts it holds nothing.
+        // Between two attempts a request has no lease.
         onPause: (failure) => (failure === undefined ? held.lease?.release() : held.lease?.unreachable()),
       });
       const answer = readAnswer(received);
       const lease = held.lease as Lease<Login>; // without one nothing was sent
-      // Storing cookies may have to wait for another process; what the answer says must not.
+      // Storing cookies may have to wait for another process, for which the answer must not wait.
       return { answer, sign: sessionSignOf(answer), kept: lease.login.keep(answer, url), lease };
     } catch (error) {
-      // The login was no obstacle to what was sent, whatever became of the answer.
+      // The login let the request through, whatever happened to its answer.
       if (error instanceof TransportFailure && error.sent) held.lease?.accept();
       else held.lease?.release();
       throw error;
@@ -135,7 +135,7 @@ export class Session {
     });
   }
 
-  /** One login for all who ask for one meanwhile. */
+  /** One login for all requests that need one at the same time. */
   #logIn(url: URL): Promise<void> {
     if (this.#loggingIn !== undefined) {
       return this.#loggingIn.catch((error) => {

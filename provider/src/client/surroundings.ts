@@ -1,6 +1,6 @@
 /**
- * What the client is made of, apart from its settings: whatever comes from outside is an argument. The provider and the commands make
- * it, and each part of the client is handed the same one.
+ * What the client needs from outside, apart from its settings. The provider and the commands create it, and each part of the client gets the
+ * same one.
  */
 import { randomUUID } from "node:crypto";
 import { type Clock, Secrets, systemClock } from "../base/index.js";
@@ -13,19 +13,19 @@ type Reading = Pick<SettingsReading, "settings" | "proxy">;
 export interface Surroundings {
   readonly transport: Transport;
   readonly clock: Clock;
-  /** From 0 up to 1. */
+  /** From 0 to below 1. */
   readonly random: () => number;
   /** Unique over all processes. */
   readonly newId: () => string;
-  /** The session is kept there between runs; none for memory. Not used with Basic credentials, which have no session. */
+  /** Where the session is kept between runs; none to keep it in memory. Not used with Basic credentials, which have no session. */
   readonly cookieFile: string | undefined;
-  /** Where the cookie file is. @default the machine's */
+  /** The disk with the cookie file. @default the machine's */
   readonly disk?: Disk | undefined;
   /** Where e-mail and password come from, in words. */
   readonly credentials: string;
-  /** Gets to know the session's cookies too. */
+  /** The session's cookies are added to it. */
   readonly secrets: Secrets;
-  /** Called with what concerns the whole run, perhaps more than once. */
+  /** Called with messages about the whole run, perhaps repeatedly. */
   readonly say: (message: string) => void;
   readonly onAttempt?: ((report: AttemptReport) => void) | undefined;
 }
@@ -50,7 +50,7 @@ export function transportFor({ settings, proxy }: Reading, clock: Clock = system
   });
 }
 
-/** Collects what the settings hold that must not be shown. */
+/** Collects the secrets in the settings. */
 export function secretsIn({ settings, proxy }: Reading): Secrets {
   const secrets = new Secrets();
   secrets.add(settings.password);
@@ -59,8 +59,7 @@ export function secretsIn({ settings, proxy }: Reading): Secrets {
 }
 
 /**
- * Makes the surroundings of a process that has one client: the system's clock and chance, and the real connections, which the caller
- * closes.
+ * The surroundings of a process with one client: the system's clock and randomness, and real connections, which the caller closes.
  * @param say is given scrubbed text.
  */
 export function systemSurroundings(

@@ -1,18 +1,18 @@
 /**
- * One request over undici, once. It is no retry, no redirect, no cache and no cookie jar; `patient.ts` calls it for each
- * attempt, and decides by what it says whether there may be another one.
+ * One request over undici, once, without retries, redirects, cache or cookie jar. `patient.ts` calls it for each attempt, and decides by its
+ * result whether another one may follow.
  *
- * T1. A request is written at most once. Without this a create that the platform has carried out could be sent again by undici.
- * T2. A failure says `sent: false` only if undici had not begun to write (its `onRequestStart` had not come). Everything else
- *     is `sent: true`, whatever its code. A wrong `false` is a second POST; a wrong `true` only asks a person to look.
- * T3. Once a status line has come, the answer is an answer: whatever befalls its body stands in `broken`, and is no failure.
+ * T1. A request is written at most once. Otherwise undici could send a create again that the platform has carried out.
+ * T2. A failure says `sent: false` only if undici had not begun to write (there was no `onRequestStart`). Everything else is
+ *     `sent: true`, whatever its code. A wrong `false` means a second POST; a wrong `true` only makes a person look.
+ * T3. Once a status line has arrived, the answer is an answer: trouble with its body is noted in `broken`, and is not a failure.
  * T4. No redirect is followed, so that neither a body nor a cookie reaches another address.
- * T5. One exchange at a time goes over a connection, and none over a connection that has idled for longer than a second:
- *     T2 would not hold with pipelining, and what is written into a connection that the other side closes may or may not arrive.
- * T6. From the connection to the last byte a request takes no longer than its limit, and no more than a megabyte of its answer
- *     is kept, packed or unpacked. Without this one answer could hold up the run, or its memory.
- * T7. Nothing is written later than the request's limit after its sending was noted, by the wall clock at the event of T2: a machine or
- *     a container that was suspended in between sends nothing: another process may have read the note, and taken the create for not made.
+ * T5. A connection has one exchange at a time, and none after it was idle for longer than a second: T2 would not be true with
+ *     pipelining, and bytes that are written into a connection which the other side closes may or may not arrive.
+ * T6. From the connection to the last byte a request takes no longer than its limit, and at most a megabyte of its answer is kept,
+ *     packed or unpacked. Otherwise one answer could block the run, or fill its memory.
+ * T7. Nothing is written later than the request's limit after its sending was noted, by the wall clock at the event of T2. So a machine or a
+ *     container that was suspended in between sends nothing: another process may have read the note and counted the create as not made.
  */
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
@@ -31,35 +31,35 @@ import {
 export interface HttpRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly url: URL;
-  /** Beside those of every request. */
+  /** Headers in addition to those of every request. */
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON; none where there is nothing to say. */
+  /** JSON; none for a request without a body. */
   readonly body?: string | undefined;
-  /** When its sending was noted, on the wall clock; absent where nobody notes it. */
+  /** When its sending was noted, by the wall clock; absent if it is not noted. */
   readonly notedAtMs?: number;
 }
 
 /** An answer: at least its status line came back. */
 export interface HttpAnswer {
   readonly status: number;
-  /** Lower-case names; a repeated header's values joined, but for Set-Cookie. */
+  /** By lower-case names; the values of a repeated header are joined, except for Set-Cookie. */
   readonly headers: Readonly<Record<string, string>>;
   readonly setCookies: readonly string[];
-  /** The body as text, as far as it came. */
+  /** The body as text, as far as it arrived. */
   readonly body: string;
-  /** Says why the body is not whole or not readable; absent if it is. */
+  /** Why the body is not whole or not readable; absent if it is. */
   readonly broken?: string;
 }
 
 /** No status line came back. */
 export class TransportFailure extends Error {
-  /** Says where the way through a proxy failed; then nothing was sent. */
+  /** How the way through a proxy failed, in which case nothing was sent. */
   readonly tunnel: TunnelTrouble | undefined;
 
   constructor(
     /** A code of Node or undici, such as `ECONNREFUSED`. */
     readonly code: string,
-    /** True if bytes of the request may have left: then nobody knows whether it was acted upon. */
+    /** True if bytes of the request may have left, so that it may have been carried out. */
     readonly sent: boolean,
     message: string,
     { tunnel, ...options }: ErrorOptions & { readonly tunnel?: TunnelTrouble | undefined } = {},
@@ -72,15 +72,15 @@ export class TransportFailure extends Error {
 interface TransportOptions {
   /** For one request, from the connection to the answer's last byte. */
   readonly timeoutSeconds: number;
-  /** Connections at most. Callers keep to the same number of requests, so that none waits inside undici. */
+  /** The most connections. Callers send at most as many requests at once, so that none waits inside undici. */
   readonly connections: number;
   readonly clock: Pick<Clock, "wallMs">;
-  /** For whatever is not in its list of exceptions; absent for direct connections alone. */
+  /** Used for all hosts except those in its list; absent for only direct connections. */
   readonly proxy?: ProxySetting | undefined;
 }
 
 export interface Transport {
-  /** @throws {TransportFailure} where no status line came back. */
+  /** @throws {TransportFailure} if no status line came back. */
   send(request: HttpRequest): Promise<HttpAnswer>;
   close(): Promise<void>;
 }
@@ -101,7 +101,7 @@ export function createTransport(options: TransportOptions): Transport {
   const agentOptions = {
     connections: options.connections,
     pipelining: 1,
-    // One HTTP/1.1 exchange a connection: when undici begins to write then shows whether a request was sent.
+    // With one HTTP/1.1 exchange on a connection, the beginning of undici's write shows whether a request was sent.
     allowH2: false,
     connect: createConnector({ timeout: timeoutMs, allowH2: false }),
     keepAliveTimeout: MAX_IDLE_MS,
@@ -191,7 +191,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
     clearTimeout(this.#timer);
     const failure = this.#timedOut ? this.#timeoutFailure(error) : failureFrom(error, this.#sent);
-    // With a status line in hand the status decides; the body is then just broken.
+    // After a status line the status decides, and the body counts as broken.
     if (this.#received === undefined) this.reject(failure);
     else {
       const { head, chunks } = this.#received;

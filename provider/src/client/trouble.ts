@@ -1,5 +1,5 @@
 /**
- * Makes the error of a request that failed: what was asked, what is known of it, and what to do next. `client.ts` calls this with a judged
+ * Makes the error of a failed request: what it was, what is known about it, and what to do next. `client.ts` calls this with a judged
  * answer, or with the failure if there is no answer; `login.ts` describes its own failures with the same words. Pure.
  */
 import {
@@ -26,7 +26,7 @@ import { type Reading, refusalIn, saidIn, wordsOf } from "./words.js";
 export interface Asked {
   /** Such as `ConversionEvent "purchase": POST https://…` */
   readonly what: string;
-  /** One sentence that says what a request that was not carried out left as it was: `Nothing was created.` */
+  /** The sentence for a request that was not carried out: `Nothing was created.` */
   readonly otherwise: string;
   readonly settings: Settings;
   /** Where e-mail and password come from, in words. */
@@ -39,7 +39,7 @@ export interface Answered extends Asked {
   readonly reading: Reading;
 }
 
-/** @param words the platform's, and ours beside them. */
+/** @param words the platform's, and this package's beside them. */
 export function refusal(
   { what, otherwise, answer, ...rest }: Answered,
   words: readonly string[],
@@ -52,7 +52,7 @@ export function refusal(
   );
 }
 
-/** The error of an answer that does not say that it was done. */
+/** The error for an answer that does not say that the request was carried out. */
 export function troubled(trouble: Trouble, answered: Answered): AdvertisingError {
   const { answer, what, otherwise, reading } = answered;
   const words = wordsOf(answer, reading);
@@ -85,7 +85,7 @@ export function troubled(trouble: Trouble, answered: Answered): AdvertisingError
   }
 }
 
-/** A success holds other objects' data, which is nobody's business here. */
+/** Whether the body is data of other objects, as in a success, which is not to be quoted. */
 function isData({ status, kind }: Answer): boolean {
   return status < 300 && kind === "json";
 }
@@ -177,12 +177,12 @@ function nextStepAtProxy({ variable, credentials }: TunnelTrouble, status: numbe
 }
 
 /**
- * Advice, where the platform says in words that are documented or were observed what a refusal is about; otherwise none, since advice
- * that does not fit is followed too. No advice may replace what is live: another argument of an `Advertiser` makes another advertiser.
+ * Advice for a refusal whose cause the platform names in documented or observed words. Otherwise there is none, because people follow wrong
+ * advice too. No advice may replace a live object: a changed argument of an `Advertiser` makes another advertiser.
  */
 interface Hint {
   readonly advice: string;
-  /** One clause of a statement, in full. */
+  /** Matches a whole clause of a statement. */
   readonly clause: RegExp;
   readonly codes: RegExp;
   /** Only for an object that belongs to an advertiser. */
@@ -217,7 +217,7 @@ export const HINTS = {
 
 const ADDRESS = "Check advertising:baseUrl, its path included.";
 
-/** @param sent the request's fields: the name of an event is nothing that the platform says. */
+/** @param sent the request's fields, because the name of an event is not the platform's statement. */
 export function hintsFor(answer: Answer, operation: Pick<Operation, "fields">, sent: Values): string[] {
   const values = Object.values(sent).filter((value) => typeof value === "string");
   const statements = documented(answer);

@@ -1,7 +1,7 @@
 /**
- * The platform's own words on their way to people. The promise is: a refusal with readable text is never reported without
- * it. Left out are the values that were sent, what has a name that sounds secret, and flags. Of a body that is no
- * data people see the visible text. Every text is scrubbed of secrets before it is cut. Pure.
+ * The platform's own words, as people see them. A refusal with readable text is never reported without that text. Left out are the values
+ * that were sent, values with names that sound secret, and flags. Of a body that is not data, people see the visible text. Every text is
+ * scrubbed of secrets before it is cut. Pure.
  */
 import { decodeHTMLStrict } from "entities/decode";
 import { excerpt, printable, type Values } from "../base/index.js";
@@ -11,9 +11,9 @@ import { type Answer, aboutOf, isSecretName, leavesOf, type Statement, said } fr
 export type Clean = (text: string) => string;
 
 export interface Reading {
-  /** Names of the resource's fields on the wire: what is said of them comes first. */
+  /** Names of the resource's fields on the wire; statements about them come first. */
   readonly fields: readonly string[];
-  /** The request's fields by their names on the wire: what comes back of their values is an echo. */
+  /** The request's fields by their names on the wire, to recognise echoes of their values. */
   readonly sent: Values;
   readonly clean: Clean;
 }
@@ -23,19 +23,18 @@ const MAX_WORDS = 20;
 const MAX_CHARACTERS = 500;
 const MAX_LABEL_CHARACTERS = 150;
 
-/** Names of a person's record: it is quoted only if nothing else is said. */
+/** Names of a person's record, which is quoted only if there is nothing else. */
 const PERSON = /^(users?|owner|customer|contact|person|profile|(created|updated|modified)_?by)$/i;
 const FLAG = /^(success(ful)?|ok|status|result|state|outcome)$/i;
 const FLAG_VALUE = /^(true|false|yes|no|0|1|n?ok|ko|success(ful)?|unsuccessful|err(or)?|fail(ed|ure)?)$/i;
 const NAME = /^[\p{L}\p{N}_.$@[\]-]{1,60}$/u;
 
 /**
- * @returns each sentence once, fit to be shown, with the field or path in front: first what stands where the platform is known
- *   to speak, and what is said of the request's fields; then codes; then what reads like a sentence elsewhere; single words only
- *   where there is nothing else.
+ * @returns each sentence once, safe to show, after its field or path: first those in the platform's known places and about the request's
+ *   fields; then codes; then texts elsewhere that read like sentences; single words only if there is nothing else.
  */
 export function wordsOf(answer: Answer, reading: Reading): string[] {
-  // Where it was cut, half of a secret may be left, which nobody could recognise.
+  // At its cut there may be half of a secret, which could not be recognised.
   if (answer.broken !== undefined || answer.kind === "empty") return [];
   if (answer.data !== undefined) return wordsIn(said(answer), answer.status, reading);
   const isEcho = echoOf(reading.sent);
@@ -43,7 +42,7 @@ export function wordsOf(answer: Answer, reading: Reading): string[] {
   return word === "" ? [] : [word];
 }
 
-/** The warnings that stand in `errors` beside a success. */
+/** The warnings in `errors` beside a success. */
 export function warningsOf(answer: Answer, reading: Reading): string[] {
   if (!answer.body.includes('"errors"')) return []; // as after nearly every create
   const warnings = said(answer).filter(({ path }) => path.includes("errors"));
@@ -70,13 +69,13 @@ function wordsIn(statements: readonly Statement[], status: number, { fields, sen
   const [spoken = [], codes = [], elsewhere = [], rest = []] = ranks;
   const words = [...spoken, ...codes, ...elsewhere, ...(spoken.length + elsewhere.length > 0 ? [] : rest)];
   if (words.length > 0 || withheld === undefined) return [...new Set(words)].slice(0, MAX_WORDS);
-  // So that people know where to look, with means of their own.
+  // So that people know where to look in the answer themselves.
   const label = told(labelOf(withheld, isEcho), clean);
   const where = label === "" ? "a name that sounds" : `"${label}", a name that sounds`;
   return [`what it says is under ${where} secret, and is not shown`];
 }
 
-/** Ranks a statement from 0, which comes first, to 3; none if it is not quoted at all. */
+/** The rank of a statement from 0, the first, to 3; none if it is not quoted. */
 function rankOf(statement: Statement, known: ReadonlySet<string>, status: number): 0 | 1 | 2 | 3 | undefined {
   const { path, text, code, where } = statement;
   const name = path.at(-1) ?? "";
@@ -88,11 +87,11 @@ function rankOf(statement: Statement, known: ReadonlySet<string>, status: number
   return isSentence(text) ? (known.has(name) ? 0 : 2) : 3;
 }
 
-/** Words of a refusal: a single one of them says enough. */
+/** Words of a refusal that are quoted even alone. */
 const SINGLE =
   /^(no|required|(in)?valid|unknown|taken|exists?|missing|blank|empty|unsupported|wrong|inactive|duplicate|forbidden|denied|expired)[.!]*$/i;
 
-/** Whether a text has words with spaces between them, or one that says enough. */
+/** Whether a text has several words, or one that is quoted even alone. */
 export function isSentence(text: string): boolean {
   return SINGLE.test(text.trim()) || (/\S\s+\S/.test(text) && /\p{L}{2}/u.test(text));
 }
@@ -114,14 +113,14 @@ function labelOf(statement: Statement, isEcho: IsEcho): string {
 }
 
 const MASK = "[secret]";
-/** `password=…`, `"password": "…"`, `token: …`: the name, what stands between, the value. */
+/** `password=…`, `"password": "…"`, `token: …`: the name, the separator, the value. */
 const NAMED =
   /((?:passw(?:or)?d|passphrase|pwd|secret|(?<!unexpected )token|cookie|session[-_ ]?id|sessid|credentials?|api[-_ ]?key|csrf|jwt)[\w-]{0,30}(?:\\{0,3}["'])?)(\s{0,3}[=:]\s{0,3})(\\{0,3}"[^"]*(?:"|$)|\\{0,3}'[^']*(?:'|$)|[^\s,;&<>"']+)([^\r\n]?)/gi;
 const COOKIE_HEADER = /(cookie["']?\s{0,3}:\s{0,3})["']?[^\s=;,"']{1,200}=[^\r\n<]*/gi;
 const CREDENTIALS = /\b(basic|bearer|digest)\s{1,3}([\w.~+/=-]{8,})/gi;
-/** A word of a sentence never holds this. */
+/** Characters that no word of a sentence has. */
 const ODD = /[\d=._~+/-](?!$)|\d$|[a-z][A-Z]/;
-/** A sentence goes on so after the name of what it is about. */
+/** How a sentence continues after the name of its subject. */
 const COMPLAINT =
   /^(is|was|are|has|must|may|can|cannot|can't|not|no|too|required|missing|invalid|expired|wrong|incorrect|empty|blank|unknown)\b/i;
 
@@ -130,8 +129,8 @@ function told(text: string, clean: Clean): string {
 }
 
 /**
- * Masks secrets that nobody here knows: what is called a password, a token, a cookie in a text that is no data. A sentence
- * about a password ("password: is too short") stays.
+ * Masks unknown secrets: values named as a password, a token or a cookie in a text that is not data. A sentence about a password
+ * ("password: is too short") stays.
  */
 function withoutNamedSecrets(text: string): string {
   return text
@@ -150,14 +149,14 @@ type IsEcho = (text: string, isField?: boolean) => boolean;
 /** Shorter beginnings of a value may be anything. */
 const MIN_BEGINNING = 12;
 
-/** Knows an echo by the values, not by the names alone: under the name of a field may stand what is wrong with it. */
+/** Recognises an echo by its values, not only by names: under a field's name there may be a sentence about it. */
 function echoOf(sent: Values): IsEcho {
   const values = new Set<string>();
   for (const { place, value } of leavesOf(sent, 1)) {
     const text = folded(String(value));
     if (text === "" || typeof value === "object") continue;
     values.add(text);
-    // As a line of a text or a page that shows the request.
+    // It may be a line of a text or a page that shows the request.
     const name = folded(place?.name ?? "");
     for (const line of [`${name}: ${text}`, `${name}=${text}`, `${name} = ${text}`, `"${name}": "${text}"`])
       values.add(line);
@@ -176,7 +175,7 @@ function folded(text: string): string {
   return decodeHTMLStrict(text).trim().replace(/\s+/g, " ").toLowerCase();
 }
 
-/** @param clean comes before anything is taken apart: a secret may hold a line's end, or what looks like a tag. */
+/** @param clean runs before the text is taken apart, because a secret may contain a line's end, or something like a tag. */
 function visibleText(body: string, isHtml: boolean, clean: Clean, isEcho: IsEcho): string {
   if (isHtml || looksLikeHtml(body)) return pageText(clean(body), isEcho);
   return clean(body.replace(/^\ufeff/, ""))
@@ -194,19 +193,19 @@ function pageText(html: string, isEcho: IsEcho): string {
   const title = blocks.find(({ isTitle }) => isTitle)?.text ?? "";
   const texts = blocks.filter((block) => !block.isTitle && block.text !== title).map(({ text }) => text);
   const isLong = texts.reduce((sum, each) => sum + each.length, 0) > MAX_CHARACTERS;
-  const sentences = texts.filter((each) => each.split(" ").length > 3); // menus and the like come before them
+  const sentences = texts.filter((each) => each.split(" ").length > 3); // before them there are menus and the like
   const text = joined(isLong && sentences.length > 0 ? sentences : texts);
   if (!/<(html|head|body|title)\b|<!doctype/i.test(html)) return text;
   if (title === "") return text === "" ? "" : `an HTML page: ${text}`;
   return `an HTML page titled "${title}"${text === "" ? "" : `: ${text}`}`;
 }
 
-/** A comment, a section, a declaration, or a tag with its slash and name; the quoted value of an attribute may hold a `>`. */
+/** A comment, a section, a declaration, or a tag with its slash and name; an attribute's quoted value may contain `>`. */
 const MARKUP =
   /<!--[\s\S]*?(?:-->|$)|<!\[CDATA\[|\]\]>|<[!?][^>]*>?|<(\/?)([a-z_][^\s<>/]*)(?:[^<>"']|"[^"<]*"|'[^'<]*'|["'])*>?/gi;
-/** Elements that run on in a line; every other one begins a new block. */
+/** Inline elements; every other one begins a new block. */
 const INLINE = /^(a|abbr|b|big|cite|code|em|font|i|kbd|label|mark|q|s|samp|small|span|strong|sub|sup|u|var)$/;
-/** Elements whose content is not shown, or is no text. */
+/** Elements whose content is not shown, or is not text. */
 const HIDDEN = /^(script|style|template|svg|math|iframe|object|select|textarea)$/;
 
 interface Block {
@@ -214,7 +213,7 @@ interface Block {
   readonly isTitle: boolean;
 }
 
-/** Each paragraph, heading, cell or the like of a page that people would see; of XML the text of each element. */
+/** The visible paragraphs, headings, cells and the like of a page; of XML the text of each element. */
 function visibleBlocks(html: string): Block[] {
   const blocks: Block[] = [{ text: "", isTitle: false }];
   let at = 0;
@@ -242,7 +241,7 @@ function visibleBlocks(html: string): Block[] {
     .filter(({ text }) => text !== "");
 }
 
-/** Room for what is wrong with each field. */
+/** Enough room for a problem of each field. */
 const MAX_REFUSAL_CHARACTERS = 4000;
 
 export function refusalIn(words: readonly string[]): string {
@@ -250,7 +249,7 @@ export function refusalIn(words: readonly string[]): string {
   return asSentence(excerpt(joined(words), MAX_REFUSAL_CHARACTERS));
 }
 
-/** The platform's words of an unclear answer, which may be any server's, with a space in front; empty without any. */
+/** The words of an unclear answer, which may be any server's, after a space; empty if there are none. */
 export function saidIn(words: readonly string[]): string {
   const text = excerpt(joined(words), MAX_CHARACTERS);
   return text === "" ? "" : ` The platform said: ${asSentence(text)}`;
