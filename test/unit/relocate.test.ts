@@ -94,17 +94,31 @@ it("if both addresses have files, they are joined, and those of the current addr
   expect(knownOn(disk)).toEqual(KNOWN);
 });
 
-it("an answer about which both journals had notes is taken back with all of them", () => {
+it("an answer is taken back in the journals at their new places, whichever address and name of the stack it was given at", () => {
+  const [former, later] = [pathsIn("/cache/journal-there", "o/p/old"), pathsIn("/cache/journal-here", "o/p/old")];
   const notes = {
     [from.journal]: journalOf([record("one"), record("two")]),
     [to.journal]: journalOf([record("two", { id: "7" })]),
+    [former.journal]: journalOf([record("old")]),
   };
   const answers = [{ urn: "e", before: "b", after: "a", notes }];
   const text = JSON.stringify({ settlements: "pulumi-advertising", version: 1, answers });
-  const disk = new MemoryDisk(diskWith({ settlements: text }, {}));
-  moveNotes([{ from, to }], disk);
-  const [answer] = readSettlements(to.settlements, disk);
-  expect([...(answer?.notes ?? [])]).toEqual([[to.journal, [record("one"), record("two", { id: "7" })]]]);
+  for (const [there, here] of [
+    [{ settlements: text }, {}],
+    [{ journal: journalOf([]) }, { settlements: text }],
+  ] as const) {
+    const disk = new MemoryDisk(diskWith(there, here));
+    const moves = [
+      { from, to },
+      { from: former, to: later },
+    ];
+    moveNotes(moves, disk);
+    const [answer] = readSettlements(to.settlements, disk);
+    expect([...(answer?.notes ?? [])]).toEqual([
+      [to.journal, [record("one"), record("two", { id: "7" })]],
+      [later.journal, [record("old")]],
+    ]);
+  }
 });
 
 it("a file that only the former address has is moved unchanged, even if it can't be read", () => {

@@ -73,13 +73,14 @@ function textOf(settlements: readonly Settlement[]): string {
   return JSON.stringify({ ...HEADER, answers });
 }
 
-/** Two files as one, of whose answers about one create the second one counts; the records of journal `from` belong to `to` now. */
-export function joinedSettlements(first: string, second: string, from: string, to: string): string {
+/**
+ * Two files as one, of whose answers about one create the second one counts.
+ * @param moved where the records of a journal belong now, by its former path.
+ */
+export function joinedSettlements(first: string, second: string, moved: ReadonlyMap<string, string>): string {
   const answers = [first, second].flatMap(settlementsIn).map(({ notes, ...answer }) => {
-    const byJournal = Map.groupBy(notes, ([journal]) => (journal === from ? to : journal));
-    const joined = [...byJournal].map(
-      ([journal, those]) => [journal, joinedRecords(...those.map(([, each]) => each))] as const,
-    );
+    const byJournal = Map.groupBy(notes, ([journal]) => moved.get(journal) ?? journal);
+    const joined = [...byJournal].map(([to, those]) => [to, joinedRecords(...those.map(([, each]) => each))] as const);
     return { ...answer, notes: new Map(joined) };
   });
   return textOf([...new Map(answers.map((answer) => [answer.urn, answer])).values()]);

@@ -103,14 +103,15 @@ function notesToMove(from: string, journals: StackJournals): Move[] {
     .filter(({ from, to }) => from.journal !== to.journal && Object.values(from).some((path) => existsSync(path)));
 }
 
-const joined: Readonly<Record<keyof StorePaths, (former: string, current: string | undefined, move: Move) => string>> =
-  {
-    // Alone it stays as it is: one that can't be read stops every create there, too.
-    journal: (former, current) => (current === undefined ? former : joinedJournals(former, current)),
-    objects: (former, current = "") => joinedInventories(former, current),
-    runEnd: (former, current = "") => former + current,
-    settlements: (former, current = "", { from, to }) => joinedSettlements(former, current, from.journal, to.journal),
-  };
+type Join = (former: string, current: string | undefined, moved: ReadonlyMap<string, string>) => string;
+
+const joined: Readonly<Record<keyof StorePaths, Join>> = {
+  // Alone it stays as it is: one that can't be read stops every create there, too.
+  journal: (former, current) => (current === undefined ? former : joinedJournals(former, current)),
+  objects: (former, current = "") => joinedInventories(former, current),
+  runEnd: (former, current = "") => former + current,
+  settlements: (former, current = "", moved) => joinedSettlements(former, current, moved),
+};
 
 /** Only while both journals are held. @returns what takes it back. @throws Error in words, where nothing was changed. */
 export function moveNotes(moves: readonly Move[], disk: Disk = systemDisk): () => void {
@@ -121,14 +122,14 @@ export function moveNotes(moves: readonly Move[], disk: Disk = systemDisk): () =
       else replaceNow(path, text, disk);
     }
   };
-  for (const move of moves) {
-    const { from, to } = move;
+  const moved = new Map(moves.map(({ from, to }) => [from.journal, to.journal]));
+  for (const { from, to } of moves) {
     for (const file of Object.keys(joined) as (keyof StorePaths)[]) {
       try {
-        const former = readNow(from[file], disk);
-        if (former === undefined) continue;
-        const current = readNow(to[file], disk);
-        const text = joined[file](former, current, move);
+        const [former, current] = [readNow(from[file], disk), readNow(to[file], disk)];
+        // An answer that was given at the new address may name a journal of the former one.
+        if (former === undefined && (file !== "settlements" || current === undefined)) continue;
+        const text = joined[file](former ?? "", current, moved);
         before.set(from[file], former);
         if (!before.has(to[file])) before.set(to[file], current);
         disk.mkdirSync(dirname(to[file]), { recursive: true, mode: 0o700 });
