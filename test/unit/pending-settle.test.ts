@@ -299,6 +299,9 @@ describe("with a journal on this machine", () => {
     });
     // With another body the next up saves it as unresolved.
     expect(pendingIn(stack, [note({ id: "7" })])).toMatchObject({ open: [{ urn: E }], created: [] });
+    const sent = note({ id: "7", facts: { advertiserId: 1, value: 1 } });
+    const [saved] = settle(stack, [{ urn: E, createdAs: "7" }], [sent]).deployment.resources ?? [];
+    expect(saved).toMatchObject({ id: "7", inputs: { value: 2 }, outputs: { value: 1 } });
   });
 
   it("a create is listed that neither the engine nor the state has", () => {
@@ -553,11 +556,24 @@ describe("creates of two interrupted runs", () => {
       open: [{ known: "state", record: { mark: "one", createdAs: "7" }, also: [{ mark: "two" }] }],
       created: [],
     });
+    // It is the one that has made that object.
+    expect(settle(stack, [{ urn: E, createdAs: "7" }]).deployment.resources).toMatchObject([
+      { id: "7", outputs: { value: 2 } },
+    ]);
     const [kept] = settle(stack, []).deployment.resources ?? [];
     expect(kept?.outputs?.[UNRESOLVED]).toMatchObject({
       createdAs: "7",
       what: expect.stringContaining("Look also for the ConversionEvent"),
     });
+  });
+
+  it("C3: one that was sent again with other arguments, under its mark: is saved as it was sent last", () => {
+    const stack = stackOf([], [sent("two", { value: 3 }), sent("one", { value: 1 })]);
+    const note = { mark: "one", key: "ConversionEvent::organization/tiny/dev::e", at: NOW, field: "field" };
+    const fingerprint = fingerprintOf({ event_name: "E", advertiser_id: 1, value: 3 });
+    const notes = [{ ...note, fingerprint, name: "E", facts: { advertiserId: 1, value: 3 } }];
+    const [saved] = settle(stack, [{ urn: E, createdAs: "7", mark: "one" }], notes).deployment.resources ?? [];
+    expect(saved).toMatchObject({ id: "7", outputs: { value: 3 } });
   });
 
   it("with the same mark, because the second run went on with the first one's: are listed as one create with one mark", () => {

@@ -89,10 +89,6 @@ export class StackJournals {
     }
   }
 
-  get #name(): string | undefined {
-    return [...this.#names][0];
-  }
-
   /** The address and account that the settings name. @throws Error in words. */
   account(): Account {
     const { settings, problems = [] } = this.#place.reading ?? {};
@@ -107,7 +103,7 @@ export class StackJournals {
     if (settings === undefined || problems.length > 0)
       throw new Error(`${unknown} the settings do not either:\n${describeSettingProblems(problems)}`);
     const account = accountOf(settings);
-    const own = [...this.#names].map((name) => this.#ownPaths(name)?.journal);
+    const own = this.#ownPaths().map(({ journal }) => journal);
     const noted = [...this.#paths.keys()].filter((journal) => recordsIn(journal).length > 0);
     if (noted.length === 0 || noted.some((journal) => own.includes(journal))) return account;
     throw new Error(
@@ -159,21 +155,19 @@ export class StackJournals {
   async whileHeld<T>(work: () => Promise<T>): Promise<T> {
     this.#add(this.#names);
     // Those of the account are locked too, though no run has written them yet.
-    const own = [...this.#names].flatMap((name) => this.#ownPaths(name)?.journal ?? []);
+    const own = this.#ownPaths().map(({ journal }) => journal);
     return this.#hold([...new Set([...this.#paths.keys(), ...own])], work);
   }
 
-  /** Those of the account that the settings name. */
-  #ownPaths(stack: string): StorePaths | undefined {
-    const { cookieFile, folder, reading } = this.#place;
-    if (reading?.problems.length !== 0) return undefined;
-    return pathsIn(placesOf(reading.settings, "", cookieFile, folder).journalFolder, stack);
+  /** Those of the account that the settings name; none if they are not whole. */
+  #ownPaths(): StorePaths[] {
+    const { reading } = this.#place;
+    return reading?.problems.length === 0 ? this.pathsAt(reading.settings) : [];
   }
 
   /** Where the next `up` looks for what was answered. */
   get #settlements(): string | undefined {
-    const own = this.#name === undefined ? undefined : this.#ownPaths(this.#name);
-    return (own ?? [...this.#paths.values()][0])?.settlements;
+    return [...this.#ownPaths(), ...this.#paths.values()][0]?.settlements;
   }
 
   /** What was answered since the last `up` that went through. */
@@ -190,13 +184,9 @@ export class StackJournals {
     if (path === undefined) return undefined;
     const before = readSettlements(path);
     const noted = [...this.#paths.keys()].map((journal) => [journal, Map.groupBy(recordsIn(journal), urnOf)] as const);
-    const added = answers.map((answer) => {
-      const notes = noted.flatMap(([journal, byUrn]) => {
-        const records = byUrn.get(answer.urn);
-        return records === undefined ? [] : [[journal, records] as const];
-      });
-      return { ...answer, notes: new Map(notes) };
-    });
+    const notesOf = (urn: string) =>
+      noted.flatMap(([journal, byUrn]) => (byUrn.has(urn) ? [[journal, byUrn.get(urn) ?? []] as const] : []));
+    const added = answers.map((answer) => ({ ...answer, notes: new Map(notesOf(answer.urn)) }));
     const urns = new Set(added.map(({ urn }) => urn));
     try {
       writeSettlements(path, [...before.filter(({ urn }) => !urns.has(urn)), ...added]);

@@ -2,7 +2,7 @@
  * Settles creates of unknown outcome: makes the stack as it is to be by the answers. Taking answers back is `reopen` in `pending-answers.ts`;
  * what either makes is imported by `changeStack` in `change-stack.ts`. Pure: an exported stack in, an exported stack out.
  */
-import { enumerate, type Values } from "../base/index.js";
+import { enumerate, withoutUndefined } from "../base/index.js";
 import { fingerprintOfBody, kindNamed, kindOfType, setOfType } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
 import {
@@ -28,9 +28,9 @@ import {
   writeMemberRecord,
   writeRecord,
 } from "../state/index.js";
-import { objectsIn } from "./contents.js";
+import { holdsSecret, objectsIn } from "./contents.js";
 import type { Verdict } from "./pending-answers.js";
-import { type Creating, type Pending, type PendingCreate, recordsOf } from "./pending-facts.js";
+import { type Creating, idOf, type Pending, type PendingCreate, recordsOf } from "./pending-facts.js";
 import {
   accountIn,
   currentByUrn,
@@ -54,7 +54,14 @@ export interface Surroundings {
   readonly account: () => string;
 }
 
-type Answers = ReadonlyMap<string, Verdict>;
+/** What each step of a settlement goes by. */
+interface Settling extends Surroundings {
+  readonly pending: Pending;
+  /** By URN. */
+  readonly answers: ReadonlyMap<string, Verdict>;
+  /** The account of all that is saved, as the state has it. */
+  readonly at: Readonly<Record<string, unknown>>;
+}
 
 /**
  * The stack with these creates settled: in the state with their ids, or dropped as not created. Pulumi drops every
@@ -68,30 +75,25 @@ export function settle(
   verdicts: readonly Verdict[],
   surroundings: Surroundings,
 ): ExportedStack {
-  const { resources: all } = stateIn(stack);
-  const answers: Answers = new Map(verdicts.map((verdict) => [verdict.urn, verdict]));
+  const { resources: all, time } = stateIn(stack);
+  const answers = new Map(verdicts.map((verdict) => [verdict.urn, verdict]));
+  const at = { [ACCOUNT]: accountIn(all) ?? surroundings.account() };
+  const settling: Settling = { ...surroundings, pending, answers, at };
   const openByUrn = new Map(pending.open.map((create) => [create.urn, create]));
-  const account = { [ACCOUNT]: accountIn(all) ?? surroundings.account() };
   const dropped = new Set<string>();
-  const saved = all.flatMap((resource) => {
+  const saved = all.flatMap((resource): Resource[] => {
     const { urn } = resource;
-    if (!isUnresolved(resource.outputs)) return [resource];
     const [verdict, create] = [answers.get(urn), openByUrn.get(urn)];
-    if (verdict === undefined) {
-      // Pulumi's own record has further creates of it, and drops them.
-      const hasMore = resource.delete !== true && pending.inFlight.has(urn);
-      return [hasMore && create !== undefined ? withRecord(resource, pending, create, surroundings) : resource];
-    }
+    if (!isUnresolved(resource.outputs) || create === undefined) return [resource];
+    // Pulumi's own record has further creates of it, and drops them.
+    if (verdict === undefined)
+      return [
+        resource.delete !== true && pending.inFlight.has(urn) ? withRecord(settling, resource, create) : resource,
+      ];
     if (resource.delete === true) return []; // `--replace` of an unresolved one leaves it there twice
-    const { createdAs, mark } = verdict;
-    if (createdAs !== undefined && create !== undefined) {
-      const sent = asSent(pending, create, madeBy(pending, create, createdAs, mark), resource);
-      return [adopted(resource, createdAs, account, surroundings.now, sent)];
-    }
-    dropped.add(urn);
-    return [resource];
+    if (verdict.createdAs === undefined) dropped.add(urn);
+    return [verdict.createdAs === undefined ? resource : made(settling, resource, verdict.createdAs, create)];
   });
-  const fresh = fromEngineRecord(stack, pending, answers, account, surroundings);
   const current = currentByUrn(all);
   const members = Map.groupBy(
     pending.open.filter(({ entry }) => entry !== undefined),
@@ -100,61 +102,50 @@ export function settle(
   const sets = new Map(
     [...members].flatMap(([urn, creates]) => {
       const fresh = pending.newSets.get(urn);
-      const set = current.get(urn) ?? (fresh && { ...fresh, outputs: { ...fresh.outputs, ...account } });
-      return set === undefined ? [] : [[urn, settleMembers(set, creates, pending, answers, surroundings)] as const];
+      const set = current.get(urn) ?? (fresh && { ...fresh, outputs: { ...fresh.outputs, ...at } });
+      return set === undefined ? [] : [[urn, settleMembers(settling, set, creates)] as const];
     }),
   );
   const kept = saved.map((resource) => (resource.delete === true ? resource : (sets.get(resource.urn) ?? resource)));
   const held = objectsIn(kept.filter((resource) => resource.delete !== true));
   const taken = new Set(held.map(({ kind, id = "" }) => objectKey(kind.name, id)));
+  const singles = withCreates(withoutCreates(kept, dropped, taken), fromEngineRecord(settling, time), surroundings.now);
   const newSets = [...sets.values()].filter(({ urn }) => !current.has(urn));
-  const resources = inOrder([
-    ...withCreates(withoutCreates(kept, dropped, taken), fresh, surroundings.now),
-    ...newSets,
-  ]);
   const others = (stack.deployment.pending_operations ?? []).filter(({ type, resource }) => {
     return !isOurs(resource) || (type !== "creating" && setOfType(resource.type) === undefined);
   });
-  const settled = withResources(stack, resources);
+  const settled = withResources(stack, inOrder([...singles, ...newSets]));
   return { ...settled, deployment: { ...settled.deployment, pending_operations: others } };
 }
 
 /**
- * The single resources that only the engine's record of an interrupted run holds, as they are saved: those whose object a journal of this
- * machine knows, and those that were answered or stay unresolved.
+ * The single resources that only the engine's record of an interrupted run has, as they are saved: those whose object a journal of this
+ * machine knows, and those that were answered or stay unresolved. @param noted when the engine noted them.
  */
-function fromEngineRecord(
-  stack: ExportedStack,
-  pending: Pending,
-  answers: Answers,
-  account: Record<string, unknown>,
-  { now, newMark }: Surroundings,
-): Resource[] {
-  const { created, open } = pending;
+function fromEngineRecord(settling: Settling, noted: string): Resource[] {
+  const { pending, answers, now } = settling;
+  const decided = pending.open.flatMap((create): Resource[] => {
+    const { urn, known, record, creating } = create;
+    if (known !== "engine" || creating === undefined) return [];
+    const verdict = answers.get(urn);
+    if (verdict !== undefined)
+      return verdict.createdAs === undefined ? [] : [made(settling, creating.resource, verdict.createdAs, create)];
+    const kept = toKeep(settling, create);
+    // People look for it by when the engine noted it; a search counts from when it was sent at the latest.
+    const when = kept.field === undefined ? { at: noted } : latestOf(record, now);
+    return [asUnresolved(settling, creating, { ...when, ...kept })];
+  });
   // The state has room for one: beside that, what was created stays in the journal.
   const isNotCreated = (urn: string) => answers.has(urn) && answers.get(urn)?.createdAs === undefined;
-  const isTaken = new Set(open.flatMap(({ urn, known }) => (known === "journal" || isNotCreated(urn) ? [] : urn)));
-  const known = created.flatMap(({ urn, creating, record: { id } }): Resource[] => {
+  const isTaken = new Set(
+    pending.open.flatMap(({ urn, known }) => (known === "journal" || isNotCreated(urn) ? [] : urn)),
+  );
+  const created = pending.created.flatMap(({ urn, creating, record: { id } }): Resource[] => {
     if (creating === undefined || id === undefined || isTaken.has(urn)) return [];
     isTaken.add(urn);
-    return [adopted(creating.resource, id, account, now)];
+    return [made(settling, creating.resource, id)];
   });
-  const decided = open.flatMap((create): Resource[] => {
-    const { urn, record, creating } = create;
-    if (create.known !== "engine" || creating === undefined) return [];
-    const verdict = answers.get(urn);
-    if (verdict === undefined) {
-      const kept = toKeep(pending, create, newMark);
-      // People look for it by when the engine noted it; a search counts from when it was sent at the latest.
-      const when = kept.field === undefined ? { at: stateIn(stack).time } : latestOf(record, now);
-      return [asUnresolved(creating, { ...when, ...kept }, account)];
-    }
-    const { createdAs, mark } = verdict;
-    if (createdAs === undefined) return [];
-    const sent = asSent(pending, create, madeBy(pending, create, createdAs, mark), creating.resource);
-    return [adopted(creating.resource, createdAs, account, now, sent)];
-  });
-  return [...known, ...decided];
+  return [...created, ...decided];
 }
 
 /** When it was sent at the latest. @param now ISO 8601. */
@@ -167,37 +158,34 @@ function latestOf(record: CreateRecord, now: string): Pick<CreateRecord, "at" | 
  * it is saved as one that no search is made for, since not to find one of them says nothing of the others. What it says names those.
  */
 function toKeep(
-  { created }: Pending,
+  { pending, newMark }: Settling,
   { urn, kind, record, also = [] }: PendingCreate,
-  newMark: () => string,
 ): Pick<CreateRecord, "mark" | "field" | "what"> {
   const { field, what = "It was in flight when a run was killed." } = record;
   const mark = record.mark === "" ? newMark() : record.mark;
-  const known = created.filter((each) => each.urn === urn).map((each) => each.record);
+  const known = pending.created.filter((each) => each.urn === urn).map((each) => each.record);
   if (also.length + known.length === 0) return { mark, field, what };
-  const told = [
-    ...also.map((each) => describe(kind, each)),
-    ...known.map((each) => `${each.id}, ${describe(kind, each)}`),
-  ];
+  const told = [...also, ...known].map(
+    (each) => `${each.id === undefined ? "" : `${each.id}, `}${describe(kind, each)}`,
+  );
   const others = new Set(told.filter((other) => !what.includes(other)));
   const more =
     others.size === 0 ? "" : ` More than one create of it was sent. Look also for ${enumerate([...others])}.`;
   return { mark, field: undefined, what: `${what}${more}` };
 }
 
-/** The resource as the engine would have saved it after the create. @param sent the arguments that its object was made with. */
-function adopted(
+/** The resource as the engine would have saved it after the create. @param create if it may have been sent with other arguments. */
+function made(
+  settling: Settling,
   { initErrors: _, ...resource }: Resource,
   id: string,
-  account: Record<string, unknown>,
-  now: string,
-  sent: Record<string, unknown> = visible(resource),
+  create?: PendingCreate,
 ): Resource {
   const kind = kindOfType(resource.type);
   const outputs = {
-    ...sent,
-    ...account,
-    [CREATED]: now,
+    ...(create === undefined ? visible(resource) : asSent(settling, create, id, resource)),
+    ...settling.at,
+    [CREATED]: settling.now,
     ...writeLeftLive(leftLiveIn(resource.outputs ?? {})),
     ...(kind === undefined ? {} : { [kind.idProperty]: exactId(id) }),
   };
@@ -208,16 +196,12 @@ function adopted(
  * Which create of a resource has made an object: the one that a search has found, or that a journal knows by its id; any, if all sent the
  * same. @returns none if interrupted runs sent different arguments, and nothing shows which of them made it.
  */
-function madeBy(
-  { inFlight }: Pending,
-  create: PendingCreate,
-  id: string,
-  mark: string | undefined,
-): CreateRecord | undefined {
+function madeBy({ pending, answers }: Settling, create: PendingCreate, id: string): CreateRecord | undefined {
   const all = recordsOf(create);
-  const found = all.find((each) => each.mark === mark) ?? all.findLast((each) => each.id === id);
+  const mark = answers.get(create.urn)?.mark;
+  const found = all.find((each) => each.mark === mark) ?? all.findLast((each) => idOf(each) === id);
   if (found !== undefined || all.length === 1) return found ?? create.record;
-  const recorded = (inFlight.get(create.urn) ?? []).map(({ kind, resource }) =>
+  const recorded = (pending.inFlight.get(create.urn) ?? []).map(({ kind, resource }) =>
     fingerprintOfBody(kind, resource.inputs ?? {}),
   );
   const noted = all.map(({ fingerprint }) => fingerprint).filter((fingerprint) => fingerprint !== "");
@@ -229,55 +213,51 @@ function madeBy(
  * Its record has the arguments that people look for it by; if none of those has changed, what differs is not known, and the others are left
  * out. If it may be any of several creates, only those arguments are known on which they agree.
  */
-function asSent(
-  { inFlight }: Pending,
-  create: PendingCreate,
-  made: CreateRecord | undefined,
-  resource: Resource,
-): Record<string, unknown> {
+function asSent(settling: Settling, create: PendingCreate, id: string, resource: Resource): Record<string, unknown> {
+  const sender = madeBy(settling, create, id);
   const now = visible(resource);
   const { record, known, kind: name } = create;
   const kind = kindNamed(name);
   const lookedForBy = [kind.nameProperty, ...kind.tellingProperties];
-  const sentIn = ({ name: named, facts }: CreateRecord): Record<string, unknown> => ({
-    ...(named === undefined ? {} : { [kind.nameProperty]: named }),
-    ...facts,
-  });
+  const sentIn = ({ name, facts }: CreateRecord): Record<string, unknown> =>
+    withoutUndefined({ [kind.nameProperty]: name, ...facts });
   // Without its provider, the engine could neither read nor delete it.
   const only = (properties: readonly string[]) =>
     Object.fromEntries(Object.entries(now).filter(([name]) => name === PROVIDER || properties.includes(name)));
-  if (made === undefined) {
+  if (sender === undefined) {
     const agreed = lookedForBy.filter((property) =>
       recordsOf(create).every((each) => sentIn(each)[property] === now[property]),
     );
     return only(agreed);
   }
-  const isMade = ({ resource: { inputs } }: Creating) => readMark(inputs?.[MARK])?.mark === made.mark;
-  const creating = inFlight.get(create.urn)?.find(isMade);
+  const { fingerprint } = sender;
+  // Of secret arguments, and of what the engine's record alone implies, no body is known.
+  const isBodyOf = (inputs: Resource["inputs"] = {}) => fingerprint === fingerprintOfBody(kind, inputs);
+  const mayBeOf = (inputs: Resource["inputs"]) => fingerprint === "" || holdsSecret(inputs) || isBodyOf(inputs);
+  const isSender = ({ resource: { inputs } }: Creating) =>
+    readMark(inputs?.[MARK])?.mark === sender.mark && mayBeOf(inputs);
+  const creating = settling.pending.inFlight.get(create.urn)?.find(isSender);
   if (creating !== undefined) return visible(creating.resource);
-  const isOfNow =
-    made === record
-      ? known === "engine" || made.fingerprint !== ""
-      : made.fingerprint === fingerprintOfBody(kind, resource.inputs ?? {});
-  if (isOfNow) return now;
-  const sent = sentIn(made);
+  const isAsRecorded = known === "state" ? fingerprint !== "" : mayBeOf(resource.inputs);
+  if (sender === record ? isAsRecorded : isBodyOf(resource.inputs)) return now;
+  const sent = sentIn(sender);
   return Object.entries(sent).some(([property, value]) => now[property] !== value)
     ? { ...now, ...sent }
     : only(lookedForBy);
 }
 
 /** The same unresolved resource, with what is known of its create by now. */
-function withRecord(resource: Resource, pending: Pending, create: PendingCreate, { newMark }: Surroundings): Resource {
+function withRecord(settling: Settling, resource: Resource, create: PendingCreate): Resource {
   const { outputs = {} } = resource;
-  const record = { ...create.record, ...toKeep(pending, create, newMark) };
+  const record = { ...create.record, ...toKeep(settling, create) };
   return { ...resource, outputs: { ...outputs, ...writeRecord(kindNamed(create.kind), record, outputs) } };
 }
 
 /** The resource as the provider would have had it saved after an unknown outcome. */
 function asUnresolved(
+  { at }: Settling,
   { kind, resource }: Creating,
   sent: Pick<CreateRecord, "mark" | "at" | "isLatest" | "field" | "what">,
-  account: Record<string, unknown>,
 ): Resource {
   const { urn, inputs = {} } = resource;
   const record: CreateRecord = {
@@ -287,17 +267,12 @@ function asUnresolved(
     urn,
     secret: [...secretArgumentsIn(inputs)],
   };
-  const outputs = { ...visible(resource), ...account, ...writeRecord(kind, record, inputs) };
+  const outputs = { ...visible(resource), ...at, ...writeRecord(kind, record, inputs) };
   return { ...resource, id: unresolvedId(record.mark), outputs, initErrors: [sent.what ?? ""] };
 }
 
-function settleMembers(
-  resource: Resource,
-  open: readonly PendingCreate[],
-  pending: Pending,
-  answers: Answers,
-  { now, newMark }: Surroundings,
-): Resource {
+function settleMembers(settling: Settling, resource: Resource, open: readonly PendingCreate[]): Resource {
+  const { answers, now, newMark } = settling;
   const parts = readSetParts(resource.outputs ?? {});
   const { eventIds, earlier, events, [UNRESOLVED]: unresolved } = parts;
   const left = [...leftLiveIn(resource.outputs ?? {})];
@@ -308,11 +283,11 @@ function settleMembers(
     const { key = "" } = splitMember(urn);
     const verdict = answers.get(urn);
     if (verdict === undefined) {
-      unresolved[key] = writeMemberRecord({ ...record, ...latestOf(record, now), ...toKeep(pending, create, newMark) });
+      unresolved[key] = writeMemberRecord({ ...record, ...latestOf(record, now), ...toKeep(settling, create) });
       continue;
     }
     delete unresolved[key];
-    const { createdAs: id, mark } = verdict;
+    const { createdAs: id } = verdict;
     if (id === undefined) continue;
     created = { [CREATED]: now };
     const replaced = eventIds[key];
@@ -322,18 +297,12 @@ function settleMembers(
     }
     eventIds[key] = exactId(id);
     events[key] ??= entry; // for reports, where it held nothing before
-    const made = madeBy(pending, create, id, mark);
+    const made = madeBy(settling, create, id);
     if (made !== record || made.fingerprint !== "") sent.push([key, made?.fingerprint ?? ""]);
   }
-  const isOfNow = bodiesOf(resource, events);
-  for (const [key, fingerprint] of sent) if (!isOfNow(key, fingerprint)) earlier[key] = fingerprint;
-  const { id = `set-${newMark()}`, outputs } = resource;
+  const { id = `set-${newMark()}`, type, outputs } = resource;
+  const [kind, set] = [setOfType(type)?.member, readStoredSet({ ...outputs, events, earlier: {} })];
+  for (const [key, fingerprint] of sent)
+    if (kind === undefined || storedFingerprint(kind, set, key) !== fingerprint) earlier[key] = fingerprint;
   return withParts({ ...resource, id, outputs: { ...outputs, ...created } }, parts, left);
-}
-
-/** Whether the entry of an event makes this body. */
-function bodiesOf({ type, outputs }: Resource, events: Values): (key: string, fingerprint: string) => boolean {
-  const kind = setOfType(type)?.member;
-  const set = readStoredSet({ ...outputs, events, earlier: {} });
-  return (key, fingerprint) => kind !== undefined && storedFingerprint(kind, set, key) === fingerprint;
 }
