@@ -224,6 +224,20 @@ const rows: Row[] = [
     `\`\${kind.name} \${textOf(values)}\``,
     `\`\${kind.name} \${platformName}\``,
   ],
+  [
+    "R1",
+    "an object that was deleted elsewhere is taken over",
+    "provider/create.ts",
+    "if (isGone) throw new RefusedError(goneBeforeTakeOver(label, id));",
+    "",
+  ],
+  [
+    "R5",
+    "an object that its resource had adopted is deleted, although the program names it for another one",
+    "provider/holding.ts",
+    "if (isToBeAdopted && !isNamed && runtime.rememberedOf(kind.name, id).length === 0)",
+    `if (isToBeAdopted && id === "")`,
+  ],
   ["R9", "a removed object is not reported", "program/batch.ts", "...removalWarnings(unused, becomes),", ""],
   [
     "R9",

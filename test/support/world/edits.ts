@@ -603,6 +603,34 @@ const renamesAdvertiser: Edit = (world, numbers) => {
   if (owner !== undefined) put(world, { ...owner, platformName: `${owner.platformName} again` });
 };
 
+/** The event that was added last is deleted with its resource from now on. */
+const deletesTheNew: Edit = (world) => {
+  const resource = ofType(world, "ConversionEvent").at(-1);
+  if (resource !== undefined) put(world, { ...resource, deletes: world.operations.delete === true });
+};
+
+const adoptsToDelete: Edit = (world, numbers) => {
+  const [name] = fresh(world, "ConversionEvent", MORE_NAMES);
+  const [owner] = world.platform.objectsOf("advertiser").keys();
+  if (name === undefined || owner === undefined) return;
+  const { eventName, value } = entryOf(numbers);
+  const existingId = world.platform.makeForeign("event", { event_name: eventName, value, advertiser_id: owner });
+  const advertiser = String(owner);
+  const deletes = world.operations.delete === true;
+  put(world, { type: "ConversionEvent", name, platformName: eventName, value, advertiser, existingId, deletes });
+};
+
+/** What was adopted to be deleted with its resource is adopted under another name. */
+const adoptsUnderAnotherName: Edit = (world) => {
+  const resource = ofType(world, "ConversionEvent").findLast(
+    ({ existingId, deletes }) => existingId !== undefined && deletes === true,
+  );
+  const [name] = fresh(world, "ConversionEvent", MORE_NAMES);
+  if (resource === undefined || name === undefined) return;
+  drop(world, resource);
+  put(world, { ...resource, name, aliases: undefined });
+};
+
 /** By name, for the scenes. */
 const NAMED: Readonly<Record<string, Edit>> = {
   "new event": newEvent,
@@ -615,6 +643,9 @@ const NAMED: Readonly<Record<string, Edit>> = {
   "adopts another": adoptsAnother,
   "adopts elsewhere": adoptsElsewhere,
   "renames an advertiser": renamesAdvertiser,
+  "deletes what is new": deletesTheNew,
+  "adopts to delete": adoptsToDelete,
+  "adopts under another name": adoptsUnderAnotherName,
 };
 
 /** An edit as data: its name and numbers, or only numbers, the first of which choose it. */

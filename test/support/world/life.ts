@@ -5,7 +5,7 @@
 import { seededRandom } from "../random.js";
 import { type EditText, runEdit } from "./edits.js";
 import type { Break, Dressing, Fault } from "./platform.js";
-import { type Draws, sceneOf } from "./scenes.js";
+import { type Draws, lastSceneOf, sceneOf } from "./scenes.js";
 import { beginTime, time } from "./time.js";
 import { type Config, type Kill, Violation, World } from "./world.js";
 
@@ -20,6 +20,8 @@ export type Step =
       readonly faults: readonly Fault[];
       readonly kill?: Kill;
       readonly target?: number;
+      /** The target is a resource that the program no longer declares. */
+      readonly removes?: boolean;
       /** The program fails half way. */
       readonly isBroken?: boolean;
       /** How `pending` is used before it, if an interrupted run's notes are elsewhere. */
@@ -178,7 +180,8 @@ export function randomLife(seed: number): Life {
   const steps = [...lived, ...(chance(0.7) ? sceneOf(draws) : [])];
   const killed = steps.map((each) => killedAnywhere(each, draws));
   const isWhole = (each: Step) => each.do !== "up" || each.kill !== undefined || each.target !== undefined;
-  return { config, steps: killed.map((each) => (isWhole(each) || !chance(0.06) ? each : { ...each, isBroken: true })) };
+  const all = killed.map((each) => (isWhole(each) || !chance(0.06) ? each : { ...each, isBroken: true }));
+  return { config, steps: [...all, ...(chance(0.1) ? lastSceneOf(draws) : [])] };
 }
 
 /** Kills the step at any change of a file. */
@@ -304,7 +307,7 @@ async function upStep(world: World, step: Step & { do: "up" }): Promise<void> {
     if (shown === undefined || shown.errors.length > 0) return;
   }
   if (!step.preview) {
-    const keys = [...world.declared.keys()];
+    const keys = step.removes === true ? world.undeclaredKeys() : [...world.declared.keys()];
     const target = step.target === undefined ? undefined : keys[Math.floor(step.target * keys.length)];
     const targets = target === undefined ? undefined : new Set([target]);
     await world.up(machine, { concurrent, asksAgain, faults, kill: step.kill, targets });

@@ -250,6 +250,34 @@ const advertiserRenamed: Scene = (draws) => [
   up(draws, { preview: true }),
 ];
 
+/** What an interrupted run created is destroyed on the other machine, and the first one creates it again. */
+const destroyedElsewhere: Scene = (draws) => {
+  const machine = 1 - draws.machine;
+  return [
+    ...on("read", "delete"),
+    ...calm(draws),
+    edit(draws, "new event", "deletes what is new"),
+    up(draws, { kill: { at: draws.pick(["after", "save"]), nth: 1 + draws.below(4) } }),
+    { do: "answer", machine, how: "truly", pick: 0 },
+    { do: "destroy", machine, faults: [] },
+    ...(draws.chance(0.8) ? [wait] : []),
+    up(draws),
+  ];
+};
+
+/** A resource that adopted an object is removed in a run of its own, and another resource adopts the object in the next run. */
+const removedAlone: Scene = (draws) => [
+  ...on("read", "delete"),
+  edit(draws, "new event"),
+  ...calm(draws),
+  edit(draws, "adopts to delete"),
+  up(draws),
+  edit(draws, "adopts under another name"),
+  ...(draws.chance(0.7) ? [{ do: "lose", machine: draws.machine } as const] : []),
+  up(draws, { target: draws.random(), removes: true }),
+  up(draws),
+];
+
 /** With checkpoints off, a stack stays on one machine, and only the disk knows about an interrupted run. */
 const WITHOUT_CHECKPOINTS: readonly Scene[] = [
   doubtfulReads,
@@ -290,6 +318,11 @@ const SCENES: readonly Scene[] = [
   killedTwice,
   advertiserRenamed,
 ];
+
+/** For the end of a life, after any other scene. */
+export function lastSceneOf(draws: Draws): Step[] {
+  return draws.pick(draws.checkpoints ? [destroyedElsewhere, removedAlone] : [removedAlone])(draws);
+}
 
 export function sceneOf(draws: Draws): Step[] {
   return draws.pick(draws.checkpoints ? SCENES : WITHOUT_CHECKPOINTS)(draws);

@@ -527,6 +527,8 @@ export class World {
     const hasFailed = ended !== undefined && targets === undefined && !this.#isClean;
     if (isBroken || (hasFailed && wasClean)) this.#expectRemembered(known, remembered());
     if (ended !== undefined) this.#expectOwnDeletes(before, ended);
+    this.#expectAdoptedKept();
+    if (ended?.errors.length === 0) this.#expectLive(before);
     this.#expectSettled(before);
     if (this.#isClean) this.#expectTakenOver(machine, noted, before);
     return ended;
@@ -959,6 +961,13 @@ export class World {
     return [...noted, ...ofOpen];
   }
 
+  /** The keys of the resources in the state that the program does not declare. */
+  undeclaredKeys(): string[] {
+    const declared = this.#declaredUrns();
+    const gone = this.backend.resources.filter((each) => each.delete !== true && !declared.has(each.urn));
+    return gone.map(({ urn }) => `${aboutUrn(urn).kind} ${nameInUrn(urn)}`);
+  }
+
   /** The key of the last declared resource that is not in the state and depends only on resources that are. */
   newest(): string | undefined {
     const inState = new Set(this.backend.resources.map(({ urn }) => urn));
@@ -1083,6 +1092,29 @@ export class World {
           throw new Violation(`${each.noun} ${each.id} was deleted, and ${each.label} holds it`);
         }
       }
+    }
+  }
+
+  /** An `up` deletes nothing that its program adopts. */
+  #expectAdoptedKept(): void {
+    for (const { type, existingId, events = {} } of this.declared.values()) {
+      for (const id of [existingId, ...Object.values(events).map((entry) => entry.existingId)]) {
+        const object = `${nounOf(type)} ${id}`;
+        if (this.platform.deleted.has(object) && !this.#deletedBefore.has(object))
+          throw new Violation(`${object} was deleted, and the program adopts it`);
+      }
+    }
+  }
+
+  /** An object that an `up` puts into the state is live, if a read can find that out and its absence proves something. */
+  #expectLive(before: Deployment): void {
+    if (this.operations.read !== true) return;
+    const had = new Set(heldIn(before).map(({ noun, id }) => `${noun} ${id}`));
+    for (const { noun, id, label, resource } of heldIn(this.backend)) {
+      if (had.has(`${noun} ${id}`) || resource.delete === true || this.platform.isLive(noun, id)) continue;
+      const made = this.platform.made.find((each) => each.noun === noun && each.id === id);
+      if (made !== undefined && made.atMs + 600_000 <= time.clock.wallMs() && !this.mistaken.has(id))
+        throw new Violation(`${label} has ${noun} ${id} since this up, which was deleted before`);
     }
   }
 
