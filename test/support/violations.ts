@@ -232,6 +232,13 @@ const rows: Row[] = [
     "",
   ],
   [
+    "R1",
+    "an object that a search lists, and that was deleted, is taken over",
+    "provider/search.ts",
+    "if (!formerIds.includes(each) && !(await isGone(each))) ids.push(each);",
+    "if (!formerIds.includes(each)) ids.push(each);",
+  ],
+  [
     "R5",
     "an object that its resource had adopted is deleted, although the program names it for another one",
     "provider/holding.ts",

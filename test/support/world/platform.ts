@@ -102,6 +102,9 @@ export class MemoryPlatform implements Objects {
   deletes = 0;
   updates = 0;
   reads = 0;
+  /** Whether a search also lists what was deleted. */
+  listsDeleted: () => boolean = () => false;
+  readonly #everMade = { advertiser: new Map<number, SandboxObject>(), event: new Map<number, SandboxObject>() };
   readonly #objects = { advertiser: new Map<number, SandboxObject>(), event: new Map<number, SandboxObject>() };
   #next = { advertiser: FIRST_ID, event: FIRST_ID };
   #faults: { rule: Fault; toSkip: number; isDone: boolean }[] = [];
@@ -197,7 +200,14 @@ export class MemoryPlatform implements Objects {
     if (route.operation === "read") this.reads++;
     const clock = () => time.clock.wallMs();
     const lagged = route.operation === "read" && this.#isTooNew(route.noun, route.id, readLagSeconds);
-    const objects = lagged ? { ...this.#asObjects(), objectsOf: () => new Map() } : this;
+    const objects = lagged
+      ? { ...this.#asObjects(), objectsOf: () => new Map() }
+      : route.operation === "search" && this.listsDeleted()
+        ? {
+            ...this.#asObjects(),
+            objectsOf: (noun: Noun) => new Map([...this.#everMade[noun], ...this.#objects[noun]]),
+          }
+        : this;
     const handled = new Records({ goneShape: gone, recordDress: dress, searchLagSeconds, clock }, objects).carryOut(
       route,
       body,
@@ -235,6 +245,7 @@ export class MemoryPlatform implements Objects {
     const object: SandboxObject = { ...activity, ...fields, id: this.#next[noun]++ };
     if (this.dressing.countsTogether) this.#next = { advertiser: object.id + 1, event: object.id + 1 };
     this.#objects[noun].set(object.id, object);
+    this.#everMade[noun].set(object.id, object);
     if (by.label !== undefined) this.createdMs.set(object, time.clock.wallMs());
     this.made.push({ noun, id: String(object.id), atMs: time.clock.wallMs(), ...by });
     return object;

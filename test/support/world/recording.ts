@@ -93,6 +93,7 @@ export async function recording(seed: number, most: number): Promise<Recording> 
 function record(world: World, runs: RecordedRun[]): void {
   const { up, refresh, destroy, run, command, commandDuring, loseDisk, settingsFor } = world;
   let asked: Pick<Run, "how" | "targets"> = { how: "up" };
+  world.platform.listsDeleted = () => false; // as a sandbox
   let lost: number[] = [];
   world.settingsFor = (machine) => {
     const { operations, ...settings } = settingsFor.call(world, machine);

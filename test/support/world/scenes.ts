@@ -319,9 +319,21 @@ const SCENES: readonly Scene[] = [
   advertiserRenamed,
 ];
 
+/** An object whose create has an unknown outcome is deleted by hand before a search looks for it. */
+const deletedWhileOpen: Scene = (draws) => [
+  ...on("read"),
+  ...searchedLater(draws, newOne(draws), up(draws, lost(draws))),
+  { do: "meddle", pick: 0.999, deletes: true },
+  ...(draws.chance(0.8) ? [wait] : []),
+  up(draws),
+];
+
+const LAST_WITHOUT_CHECKPOINTS: readonly Scene[] = [removedAlone, deletedWhileOpen];
+const LAST: readonly Scene[] = [destroyedElsewhere, ...LAST_WITHOUT_CHECKPOINTS];
+
 /** For the end of a life, after any other scene. */
 export function lastSceneOf(draws: Draws): Step[] {
-  return draws.pick(draws.checkpoints ? [destroyedElsewhere, removedAlone] : [removedAlone])(draws);
+  return draws.pick(draws.checkpoints ? LAST : LAST_WITHOUT_CHECKPOINTS)(draws);
 }
 
 export function sceneOf(draws: Draws): Step[] {

@@ -199,6 +199,8 @@ export class World {
     this.config = config;
     this.operations = { ...config.operations };
     this.platform = new MemoryPlatform(config.dressing);
+    // Without a known read, nobody can tell what is listed and was deleted.
+    this.platform.listsDeleted = () => config.seed % 3 === 0 && this.operations.read === true;
     const memory = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
     this.root = mkdtempSync(join(memory, "advertising-world-"));
     for (const machine of [0, 1]) mkdirSync(this.folderOf(machine));
