@@ -1,6 +1,6 @@
 /**
- * What this machine remembers of earlier runs, looked up before anything is sent: what interrupted ones have left in the journal, and
- * what was created before, perhaps under another name. And whether what the state holds is of the type that the program declares.
+ * Looks up what this machine remembers of earlier runs before anything is sent: what interrupted runs left in the journal, and what was
+ * created before, perhaps under another name. And checks whether the object in the state has the type that the program declares.
  */
 import { ArgumentsError, JournalError, OutcomeUnknownError, own, type Values } from "../base/index.js";
 import {
@@ -33,15 +33,15 @@ import { formerKeys, learnHolders } from "./holding.js";
 import type { Runtime } from "./services.js";
 import { type Before, beforeCreate, type Earlier, tellAll } from "./tell.js";
 
-/** By the argument that only a resource of one type has. */
+/** Types, by an argument that only resources of that type have. */
 const TYPES = [
   ...SETS.map(({ name }) => ({ name, argument: "events" })),
   ...KINDS.map(({ name, nameProperty }) => ({ name, argument: nameProperty })),
 ];
 
 /**
- * An alias may hand a resource what the state holds of one of another type. Its id is not of this kind, so nothing may be done with it.
- * @param olds what the state holds. @throws ArgumentsError
+ * An alias may give a resource the state of one with another type. That id is not of this kind, so nothing may be done with it.
+ * @param olds the properties in the state. @throws ArgumentsError
  */
 export function expectSameType(name: ResourceName, olds: Values, id: string, label: string): void {
   const stored = TYPES.find(({ argument }) => hasValue(own(olds, argument)));
@@ -52,21 +52,21 @@ export function expectSameType(name: ResourceName, olds: Values, id: string, lab
   );
 }
 
-/** The topic of what is said once a run. */
+/** The topic of a message that comes once a run. */
 const UNCLAIMED = "unclaimed";
 
 interface WhatIsKnown {
-  /** Nothing is wrong with its arguments: only then more is known of it. */
+  /** Whether its arguments are valid; only then more is looked up. */
   readonly fits: boolean;
-  /** What is no longer declared, and may be this under another name: by journal key. */
+  /** Journal keys of resources that are no longer declared, and may be this one under another name. */
   readonly formerly: readonly string[] | undefined;
-  /** The object that the state has of it, and whose place is taken. */
+  /** Its object in the state, which is to be replaced. */
   readonly held?: string | undefined;
 }
 
 /**
- * Looks at what is known of an object that is to be created, or adopted, before anything is sent.
- * @throws OutcomeUnknownError its create may be one of unknown outcome.
+ * Looks up what is known about an object that is to be created or adopted, before anything is sent.
+ * @throws OutcomeUnknownError if a create of unknown outcome may have made it.
  */
 export async function lookBefore(
   kind: Kind,
@@ -109,9 +109,9 @@ export async function earlierOf(
 }
 
 /**
- * What an earlier run of this machine made with the same body, and neither the state nor anything else in the program has: another create
- * makes a second one. (A run that another one overtook sends nothing.) Under `up --replace` the engine shows nothing of the state, as for a
- * new resource, so this may be what the state has.
+ * An object that an earlier run on this machine created with the same body, and that neither the state nor another resource has: another
+ * create makes a second one. (A run that another one overtook sends nothing.) With `up --replace` the engine shows no state, as for a new
+ * resource, so this may be the object in the state.
  */
 async function madeBefore(kind: Kind, runtime: Runtime, subject: Ref, body: string, held?: string) {
   const { run, inventory, journal } = runtime;
@@ -124,7 +124,7 @@ async function madeBefore(kind: Kind, runtime: Runtime, subject: Ref, body: stri
   return { id: before.id, removal: removalOfNoted(kind, runtime, key, before) };
 }
 
-/** What becomes of an object if it leaves the state, by what this machine has noted of it. */
+/** What becomes of an object if it leaves the state, by this machine's notes about it. */
 function removalOfNoted(kind: Kind, { run, reading }: Runtime, key: string, { id, deletes: isAsked }: Live): Removal {
   const can = abilitiesOf(kind, reading.settings);
   const deletes = deletesUnlessHeld(kind, run.holders, isAsked === true, () => key);
@@ -133,9 +133,9 @@ function removalOfNoted(kind: Kind, { run, reading }: Runtime, key: string, { id
 
 /**
  * R4, once the adopted object was read, and of what only the journal knows: what the state holds, `decide` asks by the same rule.
- * @param values of the object that is adopted: as the platform has them where it was read.
- * @param stored the create of unknown outcome that the state holds.
- * @returns a create of this resource that has an unknown outcome, and did not make the object with this id.
+ * @param values the adopted object's arguments: the platform's if it was read.
+ * @param stored the create of unknown outcome in the state.
+ * @returns a create of this resource with an unknown outcome that did not make the object with this id.
  */
 export async function openBeside(
   kind: Kind,
@@ -152,7 +152,7 @@ export async function openBeside(
   return open && unlessAdopted({ what: whatHappened(label, open), ...open }, id);
 }
 
-/** @param values of what would be created; none for what the state has already: then it is no other one under a new name. */
+/** @param values of the object to create; none if the state already has it, so that it is not another one under a new name. */
 async function formerOnes(
   kind: Kind,
   runtime: Runtime,
@@ -164,20 +164,20 @@ async function formerOnes(
   const known = runtime.inventory(identity).asItBegan;
   return formerly.flatMap((former) => {
     const live = known.get(former);
-    // `pulumi state rename` or another machine's run gave the object to what has it now.
+    // `pulumi state rename` or another machine's run gave the object to the resource that has it now.
     const { holders } = runtime.run;
     if (live === undefined || holders.isManaged(kind.name, live.id)) return [];
     const isSame = values !== undefined && isSameBody({ kind, fingerprint: live.fingerprint }, { kind, values });
-    // What gives it up says so itself, but not that this is to be a second one of it.
+    // The resource that gives it up reports that, but not that this create makes a second one.
     if (!isSame && holders.isAccountedFor(kind.name, live.id)) return [];
     return [{ key: former, live, isSame, removal: removalOfNoted(kind, runtime, former, live) }];
   });
 }
 
 /**
- * What the program's half took this resource or member for, which the state has already: that leaves the state, and nothing else
- * says so. (The notes of this machine alone can't tell that another machine has created this one.) Called for each resource once this run
- * knows what it goes on with, so that all is said with the last one: any of them may have the object, under a name of `pulumi state rename`.
+ * Reports the former resources that the program's half suspected behind this one, if the state already has this one: they leave the state,
+ * and no other message says so. (This machine's notes can't show that another machine has created this one.) Called for each resource once
+ * its object is known; all is reported with the last one, because any of them may have the object after a `pulumi state rename`.
  */
 export async function tellGone(
   kind: Kind,
@@ -195,10 +195,10 @@ export async function tellGone(
 }
 
 /**
- * Informs the journal that the state has an object, so that it forgets what an interrupted run noted of it, and says
- * what it forgets on a guess.
- * @param fingerprint of the body that it was created with.
- * @returns in words, what stays there: a replacement settles it, a run without a change does not.
+ * Notes in the journal that the state has an object, so that it drops what an interrupted run noted about it, and reports what it drops on a
+ * guess.
+ * @param fingerprint of the body with which it was created.
+ * @returns in words, what stays in the journal: a replacement settles that, a run without a change does not.
  */
 export async function reconcileHeld(
   runtime: Runtime,
@@ -224,14 +224,14 @@ export async function reconcileHeld(
   });
 }
 
-/** What an interrupted run noted of an object that the state has all the same. */
+/** The message about an interrupted run's note of an object that the state has by now. */
 function heldAnyway(label: string, record: Parameters<typeof whatHappened>[1], id: string): string {
   if (record.isReported === true && record.id === undefined)
     return `${label} was sent at ${record.at}, and its outcome was unknown. It has been settled since: the state has ${id}`;
   return `${whatHappened(label, record)} The state has ${id}`;
 }
 
-/** Those of a set's creates that the journal here has open; of a set that was renamed since, under the keys of its former name. */
+/** A set's creates that are unresolved in this machine's journal, also under the keys of a former name. */
 export async function openHere(
   runtime: Runtime,
   { identity }: Ref,
@@ -243,11 +243,11 @@ export async function openHere(
   return noted.filter(({ mark }) => marks.has(mark));
 }
 
-/** Says once a run what interrupted runs have left, and no run has asked for since. */
+/** Lists once a run what interrupted runs left behind and no later run asked for. */
 export async function tellUnclaimed(runtime: Runtime, identity: string): Promise<void> {
   if (!runtime.run.beginOnce(UNCLAIMED)) return;
   const noted = (await journalled(runtime, (journal) => journal.notSettled(), identity)) ?? [];
-  // A single resource's create of unknown outcome stops the run, at the resource, perhaps under its new name, or in the program: that
+  // A single resource's create of unknown outcome stops the run, at the resource, perhaps under its new name, or in the program: that error
   // says the same.
   const isSaid = ({ key, id, isReported }: CreateRecord) =>
     id === undefined && isReported === true && aboutWhom(key).member === undefined;
@@ -255,7 +255,7 @@ export async function tellUnclaimed(runtime: Runtime, identity: string): Promise
   if (unclaimed.length > 0) runtime.say(leftBehind(unclaimed, "no later run has claimed them"), UNCLAIMED);
 }
 
-/** For what only looks: a journal that can't be read stops the next create of an `up`; a preview says it. */
+/** For callers that only look: a preview reports that the journal can't be read, and in an `up` the next create fails. */
 async function journalled<T>(
   runtime: Runtime,
   look: (journal: Journal) => Promise<T>,
@@ -271,9 +271,9 @@ async function journalled<T>(
 }
 
 /**
- * A create that nobody knows the outcome of may come again under another name: with the same body, or, if an alias gave the resource its
- * name and the state does not have that create, with any.
- * @param own the create of it that the state has. @throws OutcomeUnknownError it must be settled first.
+ * A create of unknown outcome may be repeated under another name: with the same body, or with any body if an alias gave the resource its
+ * name and the state does not have that create.
+ * @param own its own create in the state. @throws OutcomeUnknownError if the other create must be settled first.
  */
 export async function expectNotUnresolvedElsewhere(
   runtime: Runtime,
@@ -293,7 +293,7 @@ export async function expectNotUnresolvedElsewhere(
   if (fingerprint === undefined) return;
   const noted = (await journalled(runtime, (journal) => journal.notSettledLike(fingerprint), identity)) ?? [];
   const open = noted.find((entry) => entry.id === undefined && isOthers(entry));
-  // What has a create of its own with this body is no other one under a new name.
+  // A resource with its own create of this body is not another one under a new name.
   const hasOwn = own?.fingerprint === fingerprint || noted.some((entry) => entry.key === key);
   if (open === undefined || hasOwn) return;
   const old = aboutWhom(open.key);

@@ -1,6 +1,6 @@
 /**
- * Carries out what was decided for objects: each action that sends something or adopts in one switch, and many objects at once, within
- * the client's limits, each with an outcome of its own. A single resource is a list of one.
+ * Carries out what was decided: one switch has all actions that send something or adopt, and many objects run at once, within the client's
+ * limits, each with its own outcome. A single resource is a list of one.
  */
 
 import {
@@ -31,23 +31,23 @@ export interface Managed extends WithArguments {
   readonly key: string;
   readonly action: Action;
   readonly held: string | undefined;
-  /** Objects that it had before, as the state has them. */
+  /** Its former objects, from the state. */
   readonly formerIds?: readonly string[] | undefined;
   readonly olds: Values;
   readonly created?: Created | undefined;
   /** The mark that it is sent with; a new one by default. */
   readonly mark?: string | undefined;
   readonly unresolved?: CreateRecord | undefined;
-  /** Journal keys of what it may have been before. */
+  /** Journal keys of resources that it may have been before. */
   readonly formerly?: readonly string[] | undefined;
 }
 
-/** A failure as an outcome has it. One that was not raised on purpose must not keep the others' outcomes from being reported. */
+/** A failure in the form of an outcome. An unexpected one must not prevent the report of the others' outcomes. */
 function asOurs(error: unknown): AdvertisingError {
   return error instanceof AdvertisingError ? error : new InternalError(describeDefect(error));
 }
 
-/** @param expectMayBegin throws once nothing may be sent. */
+/** @param expectMayBegin throws once nothing more may be sent. */
 async function done(kind: Kind, runtime: Runtime, object: Managed, expectMayBegin: () => void): Promise<Outcome> {
   const { action, values, held, olds, unresolved, created, formerly = [] } = object;
   const { label } = object.subject;
@@ -81,8 +81,8 @@ async function done(kind: Kind, runtime: Runtime, object: Managed, expectMayBegi
 }
 
 /**
- * Somebody has to look in the account for each unknown outcome: from so many on, where they are more than what was created,
- * the platform is in trouble and no further create is begun.
+ * A person has to look in the account for each unknown outcome. From so many on, if they are more than the successful creates, the platform
+ * is in trouble, and no further create begins.
  */
 const MAX_UNRESOLVED = 16;
 
@@ -109,7 +109,7 @@ export async function carryOutAll(
   const outcomes = new Map<string, Outcome>();
   const openBodies = new Map([...open].map(([key, { fingerprint }]) => [fingerprint, key]));
   const tally = { created: 0, unresolved: 0 };
-  /** What an earlier run has left unresolved says nothing of the platform now. */
+  /** Keys that this run began: creates that an earlier run left unresolved say nothing about the platform's state now. */
   const begun = new Set<string>();
   let trouble: string | undefined;
 
@@ -126,12 +126,12 @@ export async function carryOutAll(
     }
   };
 
-  /** @throws OutcomeUnknownError a create of unknown outcome has this body, under another key. */
+  /** @throws OutcomeUnknownError if a create of unknown outcome has this body under another key. */
   const expectNotOpen = async ({ key, subject, action, values, unresolved }: Managed) => {
     if (key === "" || action.do === "update" || action.do === "adopt") return; // a single resource's `check` has asked
     const fingerprint = fingerprintOfBody(kind, values);
     const other = openBodies.get(fingerprint);
-    // What has a create of its own with this body is no other one under a new name.
+    // A member with its own create of this body is not another one under a new name.
     if (other !== undefined && other !== key && unresolved?.fingerprint !== fingerprint) {
       throw new OutcomeUnknownError(
         `${subject.label} is not sent: ${memberOf("events", other)} was sent with the same arguments, and its outcome is unknown. ` +
@@ -163,10 +163,9 @@ export async function carryOutAll(
 }
 
 /**
- * Deletes the objects of a set, last of all. One that is refused says nothing of the others; after any other failure nothing more is
- * begun.
+ * Deletes the objects of a set, last of all. A refused delete does not stop the others; after any other failure no further one begins.
  * @param set its label, and when it created the last of them.
- * @param isStillToGo whether nothing has begun to go on with an object meanwhile: otherwise it is spared.
+ * @param isStillToGo false if another resource has taken an object meanwhile, which is then not deleted.
  */
 export async function deleteAll(
   kind: Kind,

@@ -1,7 +1,6 @@
 /**
- * What `check` does, of a single resource and of a set: it checks the arguments against the rules, notes for the run what the program says
- * of the resource and which objects it adopts, looks up and says what is known of what is new, and answers everything that is wrong at
- * once.
+ * What `check` does for a single resource and for a set: it checks the arguments with the rules, notes for the run the program's briefing and
+ * which objects are adopted, looks up and reports what is known about new objects, and returns all problems at once.
  */
 import {
   ArgumentsError,
@@ -53,7 +52,7 @@ export const checkSingle: Calls<Kind>["check"] = async (kind, runtime, olds, giv
     const fits = problems.length + twice.length === 0;
     const held = runtime.run.decided(subject.key)?.member.id;
     const before = await lookBefore(kind, runtime, subject, values, { fits, formerly, held });
-    // An `up` says what it did with it.
+    // An `up` reports afterwards what it did with it.
     const isToldLater = before.earlier !== undefined && runtime.run.isUp === true;
     if (!isToldLater) tellAll(runtime, beforeCreate(kind, subject, before));
     await tellGone(kind, runtime, subject);
@@ -98,9 +97,9 @@ interface Check {
   /** No old inputs: the resource is new, or this is the second `check` of a replacement. */
   readonly isNew: boolean;
   readonly olds: Properties;
-  /** Those of now, with the ids of owners that keep theirs. */
+  /** The new inputs, with the ids of owners that keep theirs. */
   readonly news: Properties;
-  /** The arguments that fit the rules, with defaults. */
+  /** The valid arguments, with defaults. */
   readonly values: Properties;
   readonly problems: readonly Problem[];
 }
@@ -122,14 +121,14 @@ interface Adopting {
   readonly subject: Ref;
   readonly id: string;
   readonly values: Values;
-  /** In front of `existingId`, where that stands among the arguments. */
+  /** The path before `existingId` in the arguments. */
   readonly path: string;
 }
 
 /**
- * Notes what other resources may ask for, before anything is awaited.
- * @param members of a set, the journal keys of its objects.
- * @returns what is wrong with adopting, in words.
+ * Notes what other resources may need to know, before anything is awaited.
+ * @param members for a set, the journal keys of its objects.
+ * @returns the problems of its adoptions, in words.
  */
 async function note(
   kind: Kind,
@@ -152,9 +151,9 @@ async function note(
 }
 
 /**
- * The engine prints each reason after "resource '<name>' has a problem: ". Without the property's name: the engine would print the value in
- * front of the reason, a secret one too.
- * @param twice what is wrong with adopting. @param hidden what the inputs hold beside the arguments.
+ * The engine prints each reason after "resource '<name>' has a problem: ". The property is left empty, because the engine would print its
+ * value before the reason, even a secret one.
+ * @param twice the problems of its adoptions. @param hidden the inputs beside the arguments.
  */
 function answer(
   { run, reading }: Runtime,
@@ -179,8 +178,8 @@ function answer(
 }
 
 /**
- * What the inputs hold of the account: nothing for resources that this version created, whose outputs hold it. One of an
- * earlier version takes on the current account once.
+ * The account in the inputs: none for resources that this version created, which have it in their outputs. One of an earlier version gets the
+ * current account once.
  */
 function accountInInputs(olds: Properties, current: string, label: string): string | undefined {
   const recorded = own(olds, ACCOUNT);

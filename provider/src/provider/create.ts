@@ -1,16 +1,16 @@
 /**
- * One create, at most once over all runs. What holds of each of them, whatever fails and whenever the process is killed:
- * - C1. It is sent only after the journal has said that no earlier create of the resource is open, and after its own note is on the
- *   disk: `begin` and `sending` come before the first byte, and what they refuse is not sent.
+ * One create, at most once over all runs. What is true of each of them, whatever fails and whenever the process is killed:
+ * - C1. It is sent only after the journal has said that no earlier create of the resource is unresolved, and after its own note is on the
+ *   disk: `begin` and `sending` come before the first byte, and a create that they refuse is not sent.
  * - C2. Every earlier create of the resource that the journal or the state knows is settled first: its object is taken over, or it is
  *   looked for, or it stays unresolved. It is sent again only where a search has found that none of them was carried out. Where its
  *   object proves to be gone, this run sends nothing: the next preview shows that another one is created. (Of what this run has deleted,
  *   the journal has forgotten the create.)
- * - C3. What is sent again carries the mark of before, so that a search finds what either sending made.
+ * - C3. A create that is sent again keeps its mark, so that a search finds the object of either sending.
  * - C4. Once a byte may have left, only an answer that says so makes it "not created"; everything else is unresolved, a defect in
  *   reading the answer included.
- * - C5. Its end is noted before the engine gets the answer. A note that fails then is said, and changes no outcome.
- * - C6. The engine may ask again for what has failed (its error hooks): it gets the same answer, and nothing is sent.
+ * - C5. Its end is noted before the engine gets the answer. If that note fails, a message says so, and the outcome stays the same.
+ * - C6. The engine may ask again for a failed create (error hooks): it gets the same answer, and nothing is sent.
  */
 
 import { AdvertisingError, OutcomeUnknownError, RefusedError, type Values } from "../base/index.js";
@@ -29,16 +29,16 @@ import { goneBeforeTakeOver, platformWarning, tellAll } from "./tell.js";
 
 interface Create extends WithArguments {
   readonly replaces: string | undefined;
-  /** Objects that it had before, as the state has them: a search does not take them for what this create made. */
+  /** Its former objects, from the state: a search does not confuse them with the object that this create made. */
   readonly formerIds?: readonly string[] | undefined;
-  /** What it is sent with; a new one by default. */
+  /** The mark that it is sent with; a new one by default. */
   readonly mark?: string | undefined;
-  /** An earlier create of it that the state holds as unresolved, and that is looked for. The journal need not know of it. */
+  /** An earlier create that is unresolved in the state and is looked for. The journal may not have it. */
   readonly unsettled?: CreateRecord | undefined;
   readonly formerly: readonly string[];
 }
 
-/** @param expectMayBegin throws once nothing may be sent. */
+/** @param expectMayBegin throws once nothing more may be sent. */
 export async function createOnce(
   kind: Kind,
   runtime: Runtime,
@@ -56,7 +56,7 @@ export async function createOnce(
   }
 }
 
-/** @param onNotMade called when a search has found that an earlier create of it was not carried out. */
+/** @param onNotMade called when a search proves that an earlier create was not carried out. */
 async function attemptOnce(
   kind: Kind,
   runtime: Runtime,
@@ -66,12 +66,12 @@ async function attemptOnce(
 ): Promise<Outcome> {
   const { secret, values } = create;
   const { identity, key } = create.subject;
-  runtime.client(); // the settings come first: without them nothing is begun
+  runtime.client(); // checks the settings first: without them nothing may begin
   const fields = bodyOf(kind, values);
   const { unsettled } = create;
   const record: Unsent = {
     key,
-    // What is sent again has the same mark: whichever record of it is left, a search finds what either of them made.
+    // A create that is sent again has the same mark, so that with either record a search finds the object of either sending.
     mark: unsettled?.mark ?? create.mark ?? runtime.newMark(),
     fingerprint: fingerprintOf(fields),
     field: runtime.reading.settings.markField,
@@ -80,7 +80,7 @@ async function attemptOnce(
   };
   const begun = await runtime.journal(identity).begin(record);
   const noted = begun.kind === "send" ? undefined : begun.record.mark;
-  // The state's may be another create than the journal's, of another machine: it is looked for first, and what is not settled stays.
+  // The state's create may be another machine's, not the journal's: it is looked for first, and the other one stays.
   if (unsettled !== undefined && unsettled.mark !== noted) {
     const outcome = await settled(kind, runtime, create, unsettled, async () => undefined, expectMayBegin);
     if (outcome !== undefined) return outcome;
@@ -115,8 +115,8 @@ async function attemptOnce(
 }
 
 /**
- * What becomes of an earlier create: its object is taken over where it can be found.
- * @returns none where it was certainly not carried out, and is forgotten.
+ * What becomes of an earlier create: its object is taken over if it can be found.
+ * @returns none if it was certainly not carried out, and is forgotten.
  */
 async function settled(
   kind: Kind,
@@ -151,7 +151,7 @@ async function settled(
     if (earlier.id === undefined) searched.push(`A search has found it as ${id}.`);
     searched.push(taken);
   }
-  // Without the state, as after a `destroy`, the notes name the very same object as the one that was there before.
+  // Without the state, as after a `destroy`, the notes name the same object as the former one.
   const before = replaces === id ? undefined : replaces;
   const known = id ?? earlier.createdAs;
   const createdAs = known === undefined || runtime.run.isGone(kind, known) ? undefined : known;
@@ -196,7 +196,7 @@ async function send(
   const { label } = create.subject;
   const { mark, field } = record;
   let sentAt: string | undefined;
-  // Once it was sent, nothing may fail: what can't be noted is said.
+  // After the sending nothing may fail: a note that can't be written is only reported.
   const finish = (ending: Ending, before = "") =>
     attempt.ended(ending).catch((error: Error) => runtime.say(`${before}${error.message}`));
   try {
@@ -235,18 +235,18 @@ async function send(
   }
 }
 
-/** What is not known after a failure; nothing where nothing was created. */
+/** What is unknown after a failure; nothing if nothing was created. */
 function doubtIn(error: unknown, sentAt: string | undefined, label: string) {
   if (error instanceof OutcomeUnknownError) return { sentAt: error.sentAt, what: error.message };
   if (error instanceof AdvertisingError || sentAt === undefined) return undefined;
-  // Of ours, in reading the answer, whatever it was: to send it again could make two.
+  // A defect of this package in reading an answer: to send the create again could make a second object.
   return {
     sentAt,
     what: `${label} was sent at ${sentAt}, and its response could not be judged. ${describeDefect(error)}`,
   };
 }
 
-/** The outcome that nobody knows. @param record what was sent, and what happened. */
+/** An unknown outcome. @param record what was sent, and what happened. */
 function unresolved({ secrets }: Services, { subject, secret }: Create, record: CreateRecord): Outcome {
   const { what = "", searched = "", replaces } = record;
   return {
@@ -262,7 +262,7 @@ function unresolved({ secrets }: Services, { subject, secret }: Create, record: 
   };
 }
 
-/** Of the platform; an unresolved resource has none. */
+/** The platform's id; an unresolved resource has none. */
 function idOf(id: string | undefined): string | undefined {
   return isPlatformId(id) ? id : undefined;
 }

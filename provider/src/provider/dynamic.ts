@@ -1,8 +1,8 @@
 /**
- * The face that Pulumi's dynamic providers see: each call of the engine is handed to the function that does it, of a single resource or of
- * a set, and what that answers becomes what the engine understands. Nothing is decided here, so another front end does the same beside it:
- * it calls the functions that {@link SINGLE} and {@link SET} name (`Calls` in `services.ts` is their type). What else it needs, `index.ts`
- * says. The order of the calls is in `run.ts`. Every error is scrubbed here, on its way out.
+ * The interface for Pulumi's dynamic providers: each call of the engine is passed to the function for a single resource or for a set, and its
+ * result is returned in the engine's form. Nothing is decided here, so that another front end can exist beside it: it calls the functions
+ * that {@link SINGLE} and {@link SET} name (`Calls` in `services.ts` is their type). `index.ts` says what else it needs. The order of the
+ * calls is in `run.ts`. Every error is scrubbed here, on its way out.
  */
 
 import type * as dynamic from "@pulumi/pulumi/dynamic";
@@ -44,7 +44,7 @@ function providerOf<Resource>(
 ) {
   const guarded = guard(runtime);
   return {
-    // Synchronous on purpose: the engine awaits it for the first of several concurrent calls only.
+    // Synchronous on purpose: the engine awaits it only for the first of several concurrent calls.
     async configure(request: dynamic.ConfigureRequest): Promise<void> {
       configure(request.config);
     },
@@ -80,7 +80,7 @@ function providerOf<Resource>(
   } satisfies dynamic.ResourceProvider;
 }
 
-/** By which the engine knows that a resource does not exist any more. */
+/** With this the engine learns that a resource no longer exists. */
 const GONE: dynamic.ReadResult = { id: "", props: {} };
 
 export function createProvider(kind: Kind, runtime: () => Runtime, configure: (config: dynamic.Config) => void) {
@@ -92,8 +92,8 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
 }
 
 /**
- * The error for `create` and `update`, of which the engine prints the message alone. A new object each time: causes and
- * properties of the original may hold what must not leave.
+ * The error for `create` and `update`, of which the engine prints only the message. It is a new object, because causes and properties of
+ * the original may contain what must not leave the process.
  */
 function forEngine(error: unknown, secrets: Secrets): Error {
   const message = secrets.scrub(messageOf(error));
@@ -103,8 +103,8 @@ function forEngine(error: unknown, secrets: Secrets): Error {
 }
 
 /**
- * The error for `check`, `diff`, `read` and `delete`: there Pulumi's provider process prints `<error>: <stack>` by
- * itself, and the engine the message once more, at the resource. {@link silenceShown} drops the former.
+ * The error for `check`, `diff`, `read` and `delete`, for which Pulumi's provider process prints `<error>: <stack>`, and then the engine
+ * prints the message at the resource. {@link silenceShown} drops the former.
  */
 function forDisplay(error: unknown, secrets: Secrets): Error {
   const shown = new Error(secrets.scrub(messageOf(error)));
@@ -113,7 +113,7 @@ function forDisplay(error: unknown, secrets: Secrets): Error {
   return shown;
 }
 
-/** Nothing that anybody else prints. */
+/** A text that nothing else prints. */
 const SHOWN_AT_RESOURCE = "[the engine shows this error at its resource]";
 
 /** Drops the line that Pulumi's provider process prints for each {@link forDisplay}: the engine shows the error itself. */
@@ -130,7 +130,7 @@ function messageOf(error: unknown): string {
   return withPage(describeDefect(error), InternalError.code);
 }
 
-/** Runs what the engine asked for, of whatever resource; whatever fails leaves scrubbed and without a stack. */
+/** Runs a call of the engine. Any failure leaves scrubbed and without a stack. */
 function guard(runtime: () => Runtime) {
   return async <T>(work: () => T | Promise<T>, asError: (error: unknown, secrets: Secrets) => Error): Promise<T> => {
     try {
@@ -142,7 +142,7 @@ function guard(runtime: () => Runtime) {
   };
 }
 
-/** What is wrong with the journal stops every resource: the first error says it in full. */
+/** A problem with the journal stops every resource; only the first error has the full text. */
 function notAgain(error: unknown, { run }: Runtime): unknown {
   if (!(error instanceof JournalError) || run.beginOnce(error.message)) return error;
   return new JournalError("Not sent: the journal can't be used (another error of this run says why).");

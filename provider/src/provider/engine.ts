@@ -1,8 +1,8 @@
 /**
- * What this process has to do with Pulumi's engine beside its calls: messages in the engine's own list, each at its resource, scrubbed, and
- * none too often; the debug log, and how far a long piece of work has come; when the
- * engine was started, since it has read the stack no earlier; and the end of what is under way once the engine is gone. An engine that was
- * killed leaves this process behind, which must send nothing more, since nobody saves what it creates.
+ * What connects this process with Pulumi's engine apart from its calls: messages in the engine's own list, each at its resource, scrubbed, and
+ * not too often; the debug log, and the progress of long work; when the engine was started, because it has read the stack no earlier; and the
+ * end of the work once the engine is gone. An engine that was killed leaves this process behind, which must send nothing more, because what it
+ * creates would not be saved.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -26,7 +26,7 @@ export type TellAt = (severity: Severity, urn: string, message: string) => Promi
 export function engineLog(address: string | undefined): TellAt {
   if (address !== undefined) getStore().settings.options.engineAddr ??= address;
   return async (severity, urn, message) => {
-    // All that Pulumi's log asks of a resource.
+    // The only part of a resource that Pulumi's log reads.
     const resource = { urn: { promise: async () => urn } } as unknown as pulumi.Resource;
     await pulumi.log[severity](message, resource);
   };
@@ -60,7 +60,7 @@ export function debugLog(
     try {
       appendFileSync(file, line, { mode: 0o600 });
     } catch (error) {
-      say(`The debug log ${file} can't be written: ${(error as Error).message}`); // once: equal messages are said once
+      say(`The debug log ${file} can't be written: ${(error as Error).message}`); // printed once, as equal messages are
     }
   };
 }
@@ -72,13 +72,13 @@ function describe({ method, path, attempt, durationMs, status, failure, sent }: 
 
 /** The unit of start times in /proc, on every architecture that Node.js runs on (proc_pid_stat(5), USER_HZ). */
 const TICKS_PER_SECOND = 100;
-/** A shell and the language host stand in between, perhaps a wrapper. */
+/** Between them there are a shell and the language host, perhaps a wrapper. */
 const MAX_GENERATIONS = 8;
 
 /**
  * @param nowMs the wall clock.
- * @returns milliseconds since 1970; none if it can't be found out: elsewhere than on Linux, and under `pulumi watch`, whose
- *   one process runs the engine again and again.
+ * @returns milliseconds since 1970; none if it can't be found out: outside of Linux, and with `pulumi watch`, which runs the engine
+ *   repeatedly in one process.
  */
 export function engineStartedMs(nowMs: number): number | undefined {
   const read = (path: string) => readFileSync(path, "utf8");
@@ -123,7 +123,7 @@ export class UnderWay {
     const expectMayBegin = () => {
       if (this.#gone.signal.aborted) throw new NotSentError(ENGINE_GONE);
     };
-    // Nobody waits any more for what begins now.
+    // The engine would not receive the result of anything that begins now.
     expectMayBegin();
     const running = create(expectMayBegin);
     this.#running.add(running);
@@ -134,7 +134,7 @@ export class UnderWay {
     }
   }
 
-  /** The engine is gone. Resolves when what is under way has ended. */
+  /** Called once the engine is gone. Resolves when work in progress has ended. */
   async end(): Promise<void> {
     this.#gone.abort();
     await Promise.allSettled(this.#running);
@@ -156,7 +156,7 @@ export function watchEngine(address: string | undefined, onGone: () => void): vo
     socket.once("connect", () => socket.destroy());
     socket.once("error", (error: NodeJS.ErrnoException) => {
       socket.destroy();
-      // Any other error may pass; a closed port on the own machine means that the engine's process has ended.
+      // Any other error may be temporary; a closed port on this machine means that the engine's process has ended.
       if (error.code !== "ECONNREFUSED") return;
       clearInterval(timer);
       onGone();
@@ -165,16 +165,16 @@ export function watchEngine(address: string | undefined, onGone: () => void): vo
   timer.unref();
 }
 
-/** So many warnings of a sort are shown one by one; what comes within this time after them, together. */
+/** So many warnings of a sort are shown one by one; later ones are collected for a moment and shown together. */
 const MAX_WARNINGS = 10;
 const COLLECT_MS = 200;
 
 export interface Messages {
-  /** A message of the whole run; Pulumi shows it while the run goes on. Said once for each `topic`, by default itself. */
+  /** A message about the whole run, which Pulumi shows at once. Shown once for each `topic`, which is the message by default. */
   readonly say: (message: string, topic?: string) => void;
   readonly tellAt: (severity: Severity, urn: string, message: string) => void;
   /**
-   * A warning at a resource, of a sort that may come for thousands: the first ones one by one, the others counted.
+   * A warning at a resource, of a sort that thousands may have: the first ones are shown one by one, the others counted.
    * @param brief names the object in a list. @param summary says that there are so many more; their list follows.
    */
   readonly warnEach: (
@@ -184,7 +184,7 @@ export interface Messages {
     brief: string,
     summary: (amount: number) => string,
   ) => void;
-  /** Shows at once what is still collected: for callers that know which warning is the last one. */
+  /** Shows collected warnings at once, for callers that know which warning is the last one. */
   readonly tellCollected: () => void;
 }
 
@@ -222,14 +222,14 @@ export function createMessages(secrets: Secrets, log: TellAt): Messages {
       const more = collected.get(sort) ?? [];
       collected.set(sort, more);
       summaries.set(sort, summary);
-      // Of single resources nobody knows which one is the last: they are shown a moment after the first.
+      // Which single resource is the last is not known, so they are shown a moment after the first one.
       if (more.push(brief) === 1) setTimeout(tellCollected, COLLECT_MS);
     },
   };
 }
 
 const FIRST_AFTER_MS = 60_000;
-/** At least so often, so that people see that it goes on. */
+/** Progress is reported at least this often. */
 const LONGEST_SILENCE_MS = 20 * 60_000;
 
 export class Progress {
@@ -238,7 +238,7 @@ export class Progress {
   #done = 0;
 
   /**
-   * @param total none where nobody knows it.
+   * @param total none if it is not known.
    * @param tell is given `400 of 3000 done, 8.2 a second, about 6 minutes left`, or `400 done, 8.2 a second`.
    */
   constructor(

@@ -1,6 +1,6 @@
 /**
- * Reads what the engine hands over: arguments, perhaps secret or not known yet, beside hidden properties. Of a set's members the
- * program's half names secret arguments by path: `advertiserId`, `events`, `events["purchase"]`,
+ * Reads what the engine passes on: arguments, perhaps secret or not known yet, beside hidden properties. For a set the program's half
+ * names secret arguments by path: `advertiserId`, `events`, `events["purchase"]`,
  * `events["purchase"].additionalFields`, `defaults`, `defaults.additionalFields`.
  */
 import { ArgumentsError, own, type Secrets, type Values } from "../base/index.js";
@@ -22,7 +22,7 @@ import {
 
 export type Properties = Record<string, unknown>;
 
-/** A resource or member with its arguments: those that it is declared with, or those that the state holds. */
+/** A resource or member with its arguments, declared or stored. */
 export interface WithArguments {
   readonly subject: Ref;
   readonly values: Values;
@@ -32,7 +32,7 @@ export interface WithArguments {
 
 /**
  * Which resource checked inputs are about.
- * @throws ArgumentsError none of this package's classes has declared it: the journal could not note what is sent for it.
+ * @throws ArgumentsError if it was not declared with this package's classes: the journal could not note its creates.
  */
 export function refIn(resource: ResourceName, inputs: Properties): Ref {
   const identity = own(inputs, IDENTITY);
@@ -42,7 +42,7 @@ export function refIn(resource: ResourceName, inputs: Properties): Ref {
   );
 }
 
-/** What the program's half says of a resource whose inputs are to be checked. @throws ArgumentsError as {@link refIn}. */
+/** The program's briefing about a resource whose inputs are checked. @throws ArgumentsError as {@link refIn}. */
 export function briefingIn(
   resource: ResourceName,
   given: Properties,
@@ -63,10 +63,10 @@ export function argumentsIn({
   return values;
 }
 
-/** What is shorter is no secret worth the name, and would be masked within ordinary words. */
+/** Shorter texts are not real secrets, and masking them would damage ordinary words. */
 const MIN_SECRET_CHARACTERS = 4;
 
-/** Has every string and number that `value` is or holds masked where the platform echoes it. */
+/** Masks every string and number in `value` if the platform echoes it. */
 export function maskSecretsIn(value: unknown, secrets: Secrets): void {
   if (typeof value === "string") {
     if (value.length >= MIN_SECRET_CHARACTERS) secrets.add(value);
@@ -97,7 +97,7 @@ export function secretOfMembers({ outputs }: Kind, paths: ReadonlySet<string>): 
   };
 }
 
-/** Has every string and number of the secret arguments masked where the platform echoes it. */
+/** Masks every string and number of the secret arguments if the platform echoes it. */
 export function maskSecretMembers(values: Properties, paths: ReadonlySet<string>, secrets: Secrets): void {
   for (const path of paths) {
     const { holder = "", name } = partsOf(path);
@@ -107,7 +107,7 @@ export function maskSecretMembers(values: Properties, paths: ReadonlySet<string>
   }
 }
 
-/** `events["a.b"].value` is `value` of `events["a.b"]`; what ends with a key is the whole member. */
+/** `events["a.b"].value` is `value` of `events["a.b"]`; a path that ends with a key is the whole member. */
 function partsOf(path: string): { readonly holder: string | undefined; readonly name: string | undefined } {
   if (splitMember(path).key !== undefined) return { holder: path, name: undefined };
   const dot = path.lastIndexOf(".");

@@ -1,6 +1,6 @@
 /**
- * Reads, changes and deletes live objects, if the installation has an operation for that; and compares one with what the program declares
- * before it is adopted.
+ * Reads, changes and deletes live objects, if the installation has an operation for that; and compares an object with the program before
+ * it is adopted.
  */
 import { isDeepStrictEqual } from "node:util";
 import { ArgumentsError, asRecord, RefusedError, type Values } from "../base/index.js";
@@ -41,14 +41,14 @@ interface Named {
   readonly created?: Created | undefined;
 }
 
-/** @param properties what the state holds of a single resource. */
+/** @param properties a single resource's in the state. */
 export function createdIn({ [CREATED]: at }: Values): Created | undefined {
   return typeof at === "string" ? { at } : undefined;
 }
 
 /**
- * When an object was created, as its state keeps it. Nothing if only creates are known: then nothing is asked whose answer could come too
- * early, and the state of thousands stays smaller.
+ * When an object was created, for the state. Nothing if only creates are known: then no request could be answered too early, and the state
+ * of thousands of objects stays smaller.
  */
 export function momentToKeep(kind: Kind, { reading, now }: Services): string | undefined {
   const can = abilitiesOf(kind, reading.settings);
@@ -59,15 +59,14 @@ export function createdInSet({ created }: StoredSet): Created | undefined {
   return created === undefined ? undefined : { at: created, isOfSet: true };
 }
 
-/** @param record a create that has made an object. */
+/** @param record a create that made an object. */
 export function createdBy(record: CreateRecord, { clock }: Services): Created {
   return { at: new Date(lastMomentSent(record, clock.wallMs())).toISOString(), isSent: true };
 }
 
 /**
- * Asked of an object that is not found. The state of an object that was created before the operation was known does not say when: then
- * the notes of this machine may.
- * @returns none where its absence proves that it is gone: long after its create, or where it was read since.
+ * For an object that is not found. If it was created before an operation was known, the state does not say when, but this machine's notes may.
+ * @returns none if its absence proves that it is gone: long after its create, or if it was read since.
  */
 export function unproven(kind: Kind, services: Services, { id, created }: Named): Unproven | undefined {
   const { reading, clock, seen } = services;
@@ -79,21 +78,21 @@ export function unproven(kind: Kind, services: Services, { id, created }: Named)
   return { created: { at, isOfSet, isSent }, until: new Date(fromMs).toISOString() };
 }
 
-/** @throws RefusedError the object was just created: that the platform does not find it proves nothing. */
+/** @throws RefusedError if the object is so new that its absence proves nothing. */
 function expectProven(kind: Kind, services: Services, named: Named): void {
   const { id, label } = named;
   const early = unproven(kind, services, named);
   if (early !== undefined) throw new RefusedError(tooEarly(label, id, early));
 }
 
-/** Callers have asked `abilitiesOf` whether there is such an operation. */
+/** Callers have checked with `abilitiesOf` that there is such an operation. */
 function operationOf(kind: Kind, { reading }: Services, name: OptionalOperation): Operation {
   const operation = knownOperations(kind, reading.settings)[name];
   if (operation === undefined) throw new Error(`${name} without the operation`);
   return operation;
 }
 
-/** @returns none where it is certain that there is none. @throws AdvertisingError nothing is known of it. */
+/** @returns none if it certainly does not exist. @throws AdvertisingError if nothing is known about it. */
 export async function readLive(kind: Kind, services: Services, named: Named): Promise<WireRecord | undefined> {
   const operation = operationOf(kind, services, "read");
   return services.track(async (expectMayBegin) => {
@@ -106,9 +105,9 @@ export async function readLive(kind: Kind, services: Services, named: Named): Pr
 }
 
 /**
- * Asked before what an earlier run has created is taken over: whether it is gone by now. Without a known read nobody can say; and as long
- * as its absence would prove nothing, nothing is asked.
- * @throws AdvertisingError nothing is known of it.
+ * Whether an object that is to be taken over is gone by now. Without a known read that can't be known; and as long as its absence would
+ * prove nothing, it is not read.
+ * @throws AdvertisingError if nothing is known about it.
  */
 export async function isProvenGone(kind: Kind, services: Runtime, named: Named): Promise<boolean> {
   if (!abilitiesOf(kind, services.reading.settings).read) return false;
@@ -118,7 +117,7 @@ export async function isProvenGone(kind: Kind, services: Runtime, named: Named):
   return true;
 }
 
-/** As {@link setFields}, of these arguments and nothing else. */
+/** Like {@link setFields}, with only these arguments. */
 export async function updateLive(
   kind: Kind,
   services: Runtime,
@@ -132,9 +131,9 @@ export async function updateLive(
 }
 
 /**
- * Has the platform set these fields of an object.
+ * Sets these fields of an object on the platform.
  * @param fields in wire names.
- * @returns whether it did; otherwise it is certain that the object is gone. @throws AdvertisingError it may be asked again.
+ * @returns false if the object is certainly gone. @throws AdvertisingError after which it may be sent again.
  */
 export async function setFields(kind: Kind, services: Runtime, named: Named, fields: Values): Promise<boolean> {
   const operation = operationOf(kind, services, "update");
@@ -155,7 +154,7 @@ export async function setFields(kind: Kind, services: Runtime, named: Named, fie
   return true;
 }
 
-/** In wire names; `null` for what has no value any more, and no default. */
+/** Fields by wire names; `null` for an argument that no longer has a value, or a default. */
 function changedFields(kind: Kind, olds: Values, news: Values, changed: readonly string[]): Record<string, unknown> {
   const given = Object.fromEntries(
     changed.filter((name) => name !== "additionalFields").map((name) => [name, news[name]]),
@@ -172,7 +171,7 @@ function changedFields(kind: Kind, olds: Values, news: Values, changed: readonly
   return fields;
 }
 
-/** What is not there is deleted. @throws AdvertisingError it was not deleted, or nobody knows: it may be asked again. */
+/** An object that does not exist counts as deleted. @throws AdvertisingError if it was not deleted, or that is not known: it may be sent again. */
 export async function deleteObject(kind: Kind, services: Runtime, named: Named): Promise<void> {
   const operation = operationOf(kind, services, "delete");
   await services.expectNewest();
@@ -188,16 +187,16 @@ export async function deleteObject(kind: Kind, services: Runtime, named: Named):
 
 interface Adoption extends WithArguments {
   readonly id: string;
-  /** A create of unknown outcome that the state holds, and that this settles if it made this object. */
+  /** A create of unknown outcome in the state, which this adoption settles if the create made this object. */
   readonly settles: CreateRecord | undefined;
-  /** Journal keys of what the program declares no longer, and what may be this under its former name. */
+  /** Journal keys of resources that are no longer declared, and may be this one under its former name. */
   readonly formerly: readonly string[];
 }
 
 /**
- * Nothing is created. Where an update is known, the object is given the arguments that differ; otherwise it must have them.
- * @returns also if nothing was adopted: an earlier create of unknown outcome, which did not make this object, is to be settled first.
- * @throws AdvertisingError it is not there, differs, or could not be looked at. Nothing has changed, but perhaps by an update.
+ * Adopts an object without a create. With a known update, arguments that differ are set; otherwise they must not differ.
+ * @returns also an outcome without an adoption, if an earlier create of unknown outcome that did not make this object is to be settled first.
+ * @throws AdvertisingError if it does not exist, differs, or could not be read. Nothing has changed, except perhaps by an update.
  */
 export async function adoptExisting(kind: Kind, services: Runtime, adoption: Adoption): Promise<Outcome> {
   const { subject, id, values, secret } = adoption;
@@ -208,7 +207,7 @@ export async function adoptExisting(kind: Kind, services: Runtime, adoption: Ado
   const open = await openBeside(kind, services, subject, id, theirs, adoption.settles);
   if (open !== undefined) {
     await services.journal(subject.identity).ended(open.mark, { kind: "unresolved" });
-    // The journal goes on knowing what it knows. What only the state knows stays there.
+    // The journal keeps its notes. A create that only the state has stays there.
     const { settles = open } = adoption;
     const record = settles.mark === open.mark ? open : { ...settles, searched: whatIsKnown(open) };
     return { kind: "unresolved", record: { ...record, urn: subject.urn, secret: [...secret] } };
@@ -222,9 +221,9 @@ export async function adoptExisting(kind: Kind, services: Runtime, adoption: Ado
 }
 
 /**
- * What was left unresolved about it is answered by this id, under whichever name it was noted: each create that may have made this object
- * (R4), and what earlier runs made of this resource. All else stays as it is.
- * @param theirs its arguments, as the platform has them where it was read.
+ * Settles with this id each create that may have made this object (R4), under any name, and what earlier runs created for this resource.
+ * Other creates stay as they are.
+ * @param theirs its arguments: the platform's if it was read.
  */
 async function settle(kind: Kind, services: Services, adoption: Adoption, theirs: Values): Promise<void> {
   const { subject, id, settles, formerly } = adoption;
@@ -256,9 +255,10 @@ function notThere(kind: Kind, label: string, id: string): ArgumentsError {
 }
 
 /**
- * Holds what the program declares against the live object.
- * @returns the arguments that differ, as the platform has them: all can be changed in place.
- * @throws ArgumentsError the object is not there, or differs where it can't be changed. @throws AdvertisingError nothing is known of it.
+ * Compares the program with the live object.
+ * @returns the platform's values of the arguments that differ, all of which can be updated.
+ * @throws ArgumentsError if the object does not exist, or differs in an argument that can't be updated. @throws AdvertisingError if nothing
+ *   is known about it.
  */
 async function lookAt(
   kind: Kind,

@@ -1,8 +1,7 @@
 /**
- * How each action on an object ended, as data: `tell.ts` and `tell-set.ts` make words of it, and no words decide anything; and the errors
- * by which a call of the engine fails: nothing created (a plain error), or unresolved ({@link Incomplete}). Also what the
- * state holds after a run: the members of a set, and the objects that were left live on the platform, so that somebody can tidy up there
- * whatever becomes of the runner. Pure.
+ * How each action on an object ended, as data, which `tell.ts` and `tell-set.ts` put into words; and the errors with which a call of the
+ * engine fails: nothing created (a plain error), or unresolved ({@link Incomplete}). Also what is in the state after a run: the members of a
+ * set, and the objects that were left live, so that people can find these even without the runner. Pure.
  */
 import {
   AccountMismatchError,
@@ -31,7 +30,7 @@ import {
 import { secretOfMembers } from "./inputs.js";
 
 export type Outcome =
-  /** Somebody has named the live object; no create was sent. */
+  /** The program named the live object; no create was sent. */
   | { readonly kind: "adopted"; readonly id: string }
   /** The object has the arguments of now. */
   | { readonly kind: "updated"; readonly id: string }
@@ -39,24 +38,24 @@ export type Outcome =
       readonly kind: "created";
       readonly id: string;
       readonly mark: string;
-      /** By an earlier run: no create was sent. */
+      /** True if an earlier run created it, and no create was sent. */
       readonly isTakenOver: boolean;
-      /** Of what is taken over, as {@link CreateRecord.isHanded}. */
+      /** For a take-over, {@link CreateRecord.isHanded}. */
       readonly isHanded?: true | undefined;
-      /** Taken over, and given arguments that it did not have. */
+      /** True if it was taken over and updated. */
       readonly isUpdated?: boolean;
     }
   /** Nothing was done: refused, not sent, rate limited, or the login failed. The error's class and words say which. */
   | {
       readonly kind: "failed";
       readonly error: AdvertisingError;
-      /** A search has found before that an earlier create of it, of unknown outcome, was not carried out. @default false */
+      /** True if a search had proved that its earlier create of unknown outcome was not carried out. @default false */
       readonly wasNotMade?: boolean;
     }
   /** A create was sent, and nobody knows what became of it. */
   | { readonly kind: "unresolved"; readonly record: CreateRecord };
 
-/** The platform's id that the state holds after an outcome; none where it goes on with what it held. */
+/** The platform's id in the state after an outcome; none if the state keeps its object. */
 export function idAfter(outcome: Outcome | undefined): string | undefined {
   return outcome?.kind === "created" || outcome?.kind === "adopted" || outcome?.kind === "updated"
     ? outcome.id
@@ -66,7 +65,7 @@ export function idAfter(outcome: Outcome | undefined): string | undefined {
 export interface Deletions {
   readonly wanted: readonly ToDelete[];
   readonly deleted: ReadonlySet<string>;
-  /** By id. What is in neither was not begun. */
+  /** By id. Objects in neither were not begun. */
   readonly failed: ReadonlyMap<string, AdvertisingError>;
 }
 
@@ -74,15 +73,15 @@ export function heldBack(wanted: readonly ToDelete[]): Deletions {
   return { wanted, deleted: new Set(), failed: new Map() };
 }
 
-/** What is wrong after a run of a set, or would be. */
+/** The problems after a run of a set, or those that it would have. */
 export interface Result {
   readonly failed: readonly { readonly key: string; readonly error: AdvertisingError }[];
   readonly kept: readonly { readonly key: string; readonly error: AdvertisingError }[];
-  /** Creates of unknown outcome: of this run, and those that wait for somebody. */
+  /** Creates of unknown outcome: those of this run, and those that a person has to settle. */
   readonly open: readonly { readonly key: string; readonly record: CreateRecord }[];
   /** How many objects are still to be deleted. */
   readonly waiting: number;
-  /** Nothing is wrong. Only then anything is deleted, as the engine does with single resources. */
+  /** True without any problem. Only then objects are deleted, as the engine does with single resources. */
   readonly isWell: boolean;
 }
 
@@ -114,7 +113,7 @@ interface SetRun {
   readonly stored: StoredSet;
   readonly members: readonly Member[];
   readonly outcomes: ReadonlyMap<string, Outcome>;
-  /** The keys of unresolved creates that something else has settled in this run. @default none */
+  /** The keys of unresolved creates that another resource settled in this run. @default none */
   readonly settled?: ReadonlySet<string>;
   readonly deletions: Deletions;
   readonly shared: Shared;
@@ -122,7 +121,7 @@ interface SetRun {
   readonly secret: ReadonlySet<string>;
   /** ISO 8601. */
   readonly at: string;
-  /** What the state is to keep of the moment of this run's creates. */
+  /** The moment of this run's creates, as the state is to keep it. */
   readonly created?: string | undefined;
 }
 
@@ -156,7 +155,7 @@ export function setAfter(kind: Kind, run: SetRun): StoredSet {
       after.events.set(key, entry);
       continue;
     }
-    // What was to take its place is not there.
+    // Its replacement was not created.
     const then = withoutNames(stored.events.get(key) ?? {}, wasSecret(key));
     after.events.set(key, then);
     if (fingerprint !== undefined && fingerprint !== fingerprintOfBody(kind, eventIn(shared, then))) {
@@ -166,7 +165,7 @@ export function setAfter(kind: Kind, run: SetRun): StoredSet {
   return after;
 }
 
-/** What the state goes on to hold as unresolved. What waits for somebody is settled by nothing else. */
+/** The unresolved create that stays in the state. One that waits for a person is settled by nothing else. */
 function openAfter({ action, unresolved }: Member, outcome: Outcome | undefined): CreateRecord | undefined {
   if (outcome?.kind === "unresolved") return { ...outcome.record, adoptedAs: undefined };
   if (action.do === "keep") return action.record;
@@ -188,7 +187,7 @@ function leftBySet(kind: Kind, { stored, secret, members, outcomes, deletions, a
     const by = idAfter(outcomes.get(key));
     const isRemoved = action.do === "let go";
     if (deleted.has(id) || (!isRemoved && (by === undefined || by === id))) return [];
-    // Of an object that was created for another advertiser, only the body's fingerprint is known.
+    // For an object that was created for another advertiser, only the body's fingerprint is known.
     const shared = stored.earlier.has(key) ? {} : { advertiserId: stored.advertiserId };
     const then = { ...shared, ...stored.events.get(key) };
     const object = { id, ...tellingOfLeft(kind, then, new Set([...was(key), ...is(key)])), key, at, ...stillTo(id) };
@@ -200,7 +199,7 @@ function leftBySet(kind: Kind, { stored, secret, members, outcomes, deletions, a
   return [...before, ...left];
 }
 
-/** What a replacement takes the place of: what that had left itself, and the object, where it is one. */
+/** What a replacement leaves live: the replaced object, if there is one, and those that it had left itself. */
 export interface Leaving {
   readonly before: readonly LeftLive[];
   readonly object: Omit<LeftLive, "at" | "why"> | undefined;
@@ -214,7 +213,7 @@ export function leavingIn(kind: Kind, id: string, olds: Values, secret: Readonly
   };
 }
 
-/** What the state of the new resource keeps. @param by its id; none where it has none of the platform's. */
+/** What the new resource's state keeps of that. @param by its id; none if it has none of the platform's. */
 export function leftAfter(leaving: Leaving | undefined, by: string | undefined, at: string): readonly LeftLive[] {
   if (leaving === undefined) return [];
   const { before, object } = leaving;
@@ -222,9 +221,9 @@ export function leftAfter(leaving: Leaving | undefined, by: string | undefined, 
   return [...before, withoutUndefined({ ...object, at, why: "replaced" as const, by })];
 }
 
-/** A failure after which the state holds the resource all the same, since something may have been created. */
+/** A failure after which the state has the resource nevertheless, because something may have been created. */
 export class Incomplete extends Error {
-  /** @param saved what the engine saves, with the message as its reason; without it the state holds the resource already. */
+  /** @param saved what the engine saves, with the message as its reason; absent if the state already has the resource. */
   constructor(
     message: string,
     readonly saved?: { readonly id: string; readonly properties: Values },
@@ -234,14 +233,14 @@ export class Incomplete extends Error {
   }
 }
 
-/** What a resource or member waits for, as people are to read it. */
+/** The create that a resource or member waits for, with the text for people. */
 export function waitingFor({ record, adopts }: Extract<Action, { do: "wait" }>): CreateRecord {
   return adopts === undefined ? record : unlessAdopted(record, adopts);
 }
 
 /**
- * @param urn of the resource, where it is known: the record has the one with which it was sent.
- * @throws Incomplete a create of the resource has an unknown outcome: nothing is done before somebody settles that.
+ * @param urn of the resource now, if it is known: the record has the one with which the create was sent.
+ * @throws Incomplete if a create of the resource has an unknown outcome: nothing is done before a person settles that.
  */
 export function expectSettled(kind: Kind, record: CreateRecord | undefined, urn = record?.urn): void {
   if (record !== undefined) throw new Incomplete(explain(kind.name, { ...record, urn }));
@@ -264,18 +263,18 @@ export function idOrError(kind: Kind, properties: Values, outcome: Outcome): str
   }
 }
 
-/** Not raised on purpose. Its stack is what a report needs, and holds no values. */
+/** Describes an unexpected error. Its stack is needed for a report, and contains no values. */
 export function describeDefect(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `A defect in pulumi-advertising; please report it with this text: ${stack}`;
 }
 
 /**
- * Holds what the state says of a resource's installation and account against the current ones.
- * @param recorded what the state says; nothing for resources of earlier versions, and for those that were only read.
+ * Compares a resource's installation and account in the state with the current ones.
+ * @param recorded the state's; nothing for resources of earlier versions, and for those that were only read.
  * @param label of the resource.
- * @throws AccountMismatchError where it is another one: what this run would create belongs to the wrong account, and what it
- *   refers to does not exist there.
+ * @throws AccountMismatchError if they differ: this run would create objects at the wrong account, and refer to objects that do not exist
+ *   there.
  */
 export function expectSameAccount(recorded: unknown, current: string, label: string): void {
   if (typeof recorded !== "string" || recorded === "" || current === "" || recorded === current) return;

@@ -1,6 +1,6 @@
 /**
- * What the engine's `read` finds: for a refresh, the objects of a resource, compared with what the state has of them; for `.get`, an object
- * of which only the id is known. Without a known read the state is given back as it is.
+ * The engine's `read`: for a refresh it compares the objects of a resource with the state; for `.get` it reads an object of which only the id
+ * is known. Without a known read the state is returned unchanged.
  */
 import { AdvertisingError, ArgumentsError, count, printable, UnsupportedError, type Values } from "../base/index.js";
 import {
@@ -32,8 +32,8 @@ import type { Calls, Runtime, Services } from "./services.js";
 import { driftNotice, goneNotice, justCreatedNotice, nothingCompared, tellAll } from "./tell.js";
 
 /**
- * @param properties what the state holds of a single resource; of `.get` hardly anything.
- * @returns what it holds next; none where the object is gone.
+ * @param properties a single resource's in the state; for `.get` hardly any.
+ * @returns the next properties; none if the object is gone.
  */
 export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, properties) => {
   const { settings } = runtime.reading;
@@ -59,18 +59,18 @@ export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, propert
   return { ...properties, [kind.idProperty]: exactId(id) };
 };
 
-/** @param properties what the state holds of a set. @returns what it holds next. */
+/** @param properties a set's in the state. @returns the next properties. */
 export const readSet: Calls<SetKind>["read"] = async ({ name, member: kind }, runtime, id, properties) => {
   expectSameAccount(properties[ACCOUNT], runtime.account, `${name} ${id}`);
   if (!abilitiesOf(kind, runtime.reading.settings).read) return properties;
   const stored = readStoredSet(properties);
   const now = await refreshedSet(kind, runtime, stored);
   if (now === stored) return properties;
-  const { earlier: _, ...others } = properties; // written where there are any
+  const { earlier: _, ...others } = properties; // written again if there are any
   return { ...others, ...writeStoredSet(now, exactId, String(properties[ACCOUNT] ?? "")) };
 };
 
-/** What the program gets that refers to a live object by its id. @throws ArgumentsError there is none. */
+/** The arguments of a live object, for a program that refers to it by its id. @throws ArgumentsError if it does not exist. */
 async function argumentsOfLive(kind: Kind, services: Services, id: string): Promise<Properties> {
   const label = `${kind.name} ${id}`;
   const record = await readLive(kind, services, { id, label });
@@ -82,9 +82,9 @@ async function argumentsOfLive(kind: Kind, services: Services, id: string): Prom
 }
 
 /**
- * Compares the state with the live object, and says what differs.
- * @param adopts the id that its `existingId` names.
- * @returns what the state has next: the very same if nothing differs; none if the object is gone.
+ * Compares the state with the live object, and reports what differs.
+ * @param adopts the id in its `existingId`.
+ * @returns the next properties: the same object if nothing differs; none if the live object is gone.
  */
 async function refreshed(
   kind: Kind,
@@ -122,7 +122,7 @@ async function refreshed(
   return withDifferences(properties, differences);
 }
 
-/** A refresh does not know which resource has the object: the notes of this machine may say it. `ConversionEvent "purchase" (5)` */
+/** `ConversionEvent "purchase" (5)`: a refresh does not know which resource has the object, but this machine's notes may. */
 function labelHere(
   kind: Kind,
   runtime: Runtime,
@@ -134,7 +134,7 @@ function labelHere(
 
 /**
  * Compares a set's members with the live objects.
- * @returns what the state holds next: the very same where nothing differs. @throws Incomplete of a member nothing is known.
+ * @returns the next set: the same object if nothing differs. @throws Incomplete if nothing is known about a member.
  */
 async function refreshedSet(kind: Kind, runtime: Runtime, stored: StoredSet): Promise<StoredSet> {
   const [events, eventIds, earlier] = [new Map(stored.events), new Map(stored.eventIds), new Map(stored.earlier)];
@@ -146,14 +146,14 @@ async function refreshedSet(kind: Kind, runtime: Runtime, stored: StoredSet): Pr
       const entry = stored.events.get(key) ?? {};
       const values = { ...eventIn(stored, entry) };
       try {
-        // What it was created with is not known any more where the set's own arguments are others since: it is looked at.
+        // If the set's own arguments have changed since, its former arguments are no longer known, and the live object counts.
         const known = stored.earlier.has(key) ? {} : values;
         const label = `${kind.name} ${id} (${memberOf("events", key)})`;
         const now = await refreshed(kind, runtime, { id, label, created }, known, knownAdoption(entry));
         if (now === undefined) for (const map of [events, eventIds, earlier]) map.delete(key);
         else if (now !== values && !stored.earlier.has(key)) {
           events.set(key, { ...entry, ...changedIn(values, now) });
-          // Its owner is the set's: another one can only be remembered.
+          // Its owner is the set's, so a different one can only be noted.
           if (now.advertiserId !== values.advertiserId) earlier.set(key, fingerprintOfBody(kind, now));
         } else return;
         isChanged = true;
@@ -172,7 +172,7 @@ async function refreshedSet(kind: Kind, runtime: Runtime, stored: StoredSet): Pr
   return isChanged ? { ...stored, events, eventIds, earlier } : stored;
 }
 
-/** `null` for what has no value any more. */
+/** The changed arguments; `null` for one that no longer has a value. */
 function changedIn({ advertiserId: _, ...values }: Values, now: Values): Values {
   return Object.fromEntries(
     Object.keys(values).flatMap((property) =>

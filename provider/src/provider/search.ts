@@ -1,6 +1,6 @@
 /**
- * Looks on the platform for what a create of unknown outcome has made, by the mark that it was sent with; and the marks themselves,
- * which stand in a resource's inputs, so that the engine's record of an interrupted run holds them.
+ * Searches the platform for the object of a create of unknown outcome, by the mark that it was sent with; and the marks themselves, which are
+ * in a resource's inputs, so that the engine's record of an interrupted run has them.
  */
 
 import { isDeepStrictEqual } from "node:util";
@@ -15,11 +15,11 @@ import type { Services } from "./services.js";
 type Sent = Pick<CreateRecord, "mark" | "at" | "field">;
 
 export interface Look {
-  /** In this run: then it is never taken for not made. */
+  /** True if it was sent in this run: then it never counts as not made. */
   readonly wasJustSent: boolean;
-  /** Not several times. @default false */
+  /** Whether to search only once. @default false */
   readonly isOnce?: boolean;
-  /** Ids that its resource had before, perhaps sent with the same mark: a set's member keeps its mark while the arguments stay. */
+  /** Former ids of its resource, perhaps with the same mark: a set's member keeps its mark as long as the arguments stay. */
   readonly formerIds?: readonly string[] | undefined;
 }
 
@@ -30,7 +30,7 @@ export type Finding =
   /** Not known yet. @param words what was asked and what came back, and what happens next. */
   | { readonly kind: "open"; readonly words: string };
 
-/** Before each look, growing: what was just made may be found only later. */
+/** The growing pauses before each search, because a new object may be found only later. */
 const PAUSES_S = [1, 2, 4, 8, 15];
 
 type Searcher = Pick<Services, "reading" | "clock" | "client">;
@@ -48,7 +48,7 @@ export async function lookFor(
   const wanted = { kind, operation: search, field: sent.field, mark: sent.mark, label };
   const dueMs = resendDueMs(sent, runtime);
   const provenFromMs = visibleFromMs(Date.parse(sent.at) + settings.requestTimeoutSeconds * 1000, settings);
-  /** A search may list what was deleted: that no create takes over. */
+  /** A search may list a deleted object, which is not taken over. */
   const isGone = async (id: string) =>
     read !== undefined &&
     runtime.clock.wallMs() >= provenFromMs &&
@@ -59,7 +59,7 @@ export async function lookFor(
   for (const pause of wasJustSent ? later : [0, ...later]) {
     try {
       if (pause > 0) await runtime.clock.sleep(pause * 1000);
-      // Before it is asked: what is made meanwhile must not be taken for not made.
+      // Determined before the search: an object that is created meanwhile must not count as not made.
       const isDue = !wasJustSent && dueMs !== undefined && runtime.clock.wallMs() >= dueMs;
       looks++;
       const ids: string[] = [];
@@ -71,7 +71,7 @@ export async function lookFor(
       if (isDue) return { kind: "not-made" };
       answer = "there is none.";
     } catch (error) {
-      // A search in trouble says nothing of the create.
+      // A failed search says nothing about the create.
       if (!(error instanceof AdvertisingError)) throw error;
       answer = error.message;
     }
@@ -83,7 +83,7 @@ export async function lookFor(
   };
 }
 
-/** From when on a create that a search does not find was not carried out; none where that is never taken for granted. */
+/** From when on a create that a search does not find counts as not carried out; none if it never does. */
 export function resendDueMs(
   { at }: Pick<Sent, "at">,
   { reading: { settings } }: Pick<Searcher, "reading">,
@@ -104,7 +104,7 @@ function severalIn(ids: readonly string[], sent: Sent): string {
   return `${searchedFor(sent)}: there are ${ids.length}, ${enumerate(ids)}. Keep one of them, and remove the others on the platform.`;
 }
 
-/** What was found belongs to another resource, such as one that adopts it: then only a person can tell what is meant. */
+/** The message if the found object belongs to another resource, such as one that adopts it: then a person has to decide. */
 export function isAnothers(sent: Pick<Sent, "field" | "mark">, id: string, other: string): string {
   return `${searchedFor(sent)}: found ${id}, and ${belongsAlready(id, other)}.`;
 }
@@ -114,8 +114,8 @@ function searchedFor({ field, mark }: Pick<Sent, "field" | "mark">): string {
 }
 
 /**
- * The mark of a create as it stands in its inputs, and so in the engine's record of an interrupted run. Also if no search is known yet: it may
- * be when somebody looks for the create. None without a field for it.
+ * The mark of a create for its inputs, and so for the engine's record of an interrupted run. Also if no search is known yet, because it may
+ * be configured later. None without a field for it.
  * @param goesOnWith the same create, which an earlier run has sent: the record of this run is of no second one (C3).
  */
 export function newMarkInput(
@@ -127,17 +127,17 @@ export function newMarkInput(
   return writeMark({ field, mark: goesOnWith?.field === field ? goesOnWith.mark : newMark() });
 }
 
-/** The mark to send, where the inputs hold one for the field that is used now. */
+/** The mark to send, if the inputs have one for the present field. */
 export function markIn(inputs: Properties, { reading: { settings } }: Services): string | undefined {
   const sent = readMark(inputs[MARK]);
   return sent?.field === settings.markField ? sent?.mark : undefined;
 }
 
 /**
- * The mark of a set as it stands in its inputs, from which those of its members follow: another one with other arguments, so that a
- * run which changes nothing leaves the state as it is. It follows from the one before and the arguments: of several runs of one program that
- * were killed, Pulumi keeps the record of the last alone, and all of them have sent the same marks.
- * @param olds the inputs of before. @param values the checked arguments of now. @param hasSecret some of them are secret: nothing may follow
+ * The mark of a set for its inputs, from which those of its members are derived. It changes only with the arguments, so that a run without
+ * changes leaves the state as it is. It is derived from the previous mark and the arguments: Pulumi keeps only the record of the last of
+ * several interrupted runs of one program, so all of them must send the same marks.
+ * @param olds the former inputs. @param values the checked arguments. @param hasSecret whether some are secret: no mark may be derived
  *   from those. @returns none without a field for it.
  */
 export function markInputOfSet(

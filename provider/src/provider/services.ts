@@ -1,7 +1,7 @@
 /**
- * What the provider's process has once, and all resources of a deployment share: one client with one login, one pool of
- * connections and one wait where the platform asks for quiet; one journal; one voice. What a run knows is in `run.ts`. And the calls of the
- * engine ({@link Calls}), each of which is handed all this.
+ * What all resources of a deployment share in the provider's process: one client with one login, one pool of connections and one wait for
+ * rate limits; one journal; one place for messages. What a run knows is in `run.ts`. And the calls of the engine ({@link Calls}), each of which
+ * gets all this.
  */
 import { randomUUID } from "node:crypto";
 import { type Clock, momentOf, type Secrets, SettingsError, systemClock } from "../base/index.js";
@@ -27,7 +27,7 @@ import { createMessages, debugLog, engineLog, type Messages, Progress, type Tell
 import type { Properties } from "./inputs.js";
 import { Run } from "./run.js";
 
-/** A run of the same stack that was just interrupted may still be ending. */
+/** How long to wait for the journal: a run of the same stack that was interrupted may still be ending. */
 const JOURNAL_WAIT_MS = 30_000;
 
 export interface Services extends Messages {
@@ -35,39 +35,39 @@ export interface Services extends Messages {
   readonly secrets: Secrets;
   /** A sleep on it fails once the engine is gone. */
   readonly clock: Clock;
-  /** @throws SettingsError where the settings do not suffice to send anything. */
+  /** @throws SettingsError if the settings do not suffice to send anything. */
   client(): Client;
-  /** At which installation, with which account; empty where the settings name none. */
+  /** The installation and account; empty if the settings name none. */
   readonly account: string;
-  /** What runs on this machine have created, for warnings. */
+  /** The objects that runs on this machine created, for warnings. */
   inventory(identity: string): Inventory;
   /**
-   * Once the program has ended: puts what it has noted, and the engine may not have asked about, into `run`.
-   * @returns whether it has ended well, and so has declared all that it declares.
+   * Once the program has ended: adds to `run` what the program noted and the engine may not have asked about.
+   * @returns whether it ended without a failure, so that its declarations are complete.
    */
   learnLater(): boolean;
-  /** What this machine remembers of every stack of the account: for a `destroy`, which does not say whose objects it deletes. */
+  /** What this machine remembers of every stack of the account, for a `destroy`, which does not say whose objects it deletes. */
   everyStack(): Snapshot[];
-  /** What runs on this machine remember of an object, for what the state does not say: each resource that has it. */
+  /** The resources that have an object, by the notes of runs on this machine, if the state does not say it. */
   rememberedOf(kind: Kind["name"], id: string): readonly Owner[];
-  /** What runs on this machine have read soon after its create. */
+  /** Objects that runs on this machine have read soon after their creates. */
   readonly seen: Seen;
   readonly newMark: () => string;
   /** ISO 8601. */
   readonly now: () => string;
-  /** The journal of the stack that `identity` is of; a process serves one stack. */
+  /** The journal of `identity`'s stack; a process serves one stack. */
   journal(identity: string): Journal;
-  /** Does one thing that sends; `expectMayBegin` throws once the engine is gone. */
+  /** Runs work that sends; `expectMayBegin` throws once the engine is gone. */
   track<T>(work: (expectMayBegin: () => void) => Promise<T>): Promise<T>;
-  /** Before anything is changed or deleted on the platform. @throws JournalError another run of the stack has overtaken this one. */
+  /** Awaited before an update or a delete. @throws JournalError if another run of the stack has overtaken this one. */
   expectNewest(): Promise<void>;
-  /** Called for each object that was deleted: what the journal notes of its create is over. Never fails: what can't be noted is said. */
+  /** Called for each deleted object: the journal drops its create. Never fails: a note that can't be written is reported. */
   forgetCreate(kind: Kind["name"], id: string): Promise<void>;
-  /** That an object was read: a long refresh says how far it has come. */
+  /** Counts an object that was read, for the progress of a long refresh. */
   noteRead(): void;
-  /** For the end of the process that the engine ends cleanly, when there is hardly any time. */
+  /** Ends everything when the engine ends the process cleanly, with hardly any time left. */
   closeNow(): void;
-  /** The engine is gone: begins nothing more, and resolves when what is under way has ended and is noted. */
+  /** After the engine is gone: begins nothing more, and resolves when work in progress has ended and is noted. */
   abandon(): Promise<void>;
 }
 
@@ -83,13 +83,13 @@ export interface Runtime extends Services {
   readonly run: Run;
 }
 
-/** The inputs, and all that is wrong with them, as the engine shows it at the resource. */
+/** The inputs and all their problems, which the engine shows at the resource. */
 export interface CheckAnswer {
   readonly inputs: Properties;
   readonly failures: { readonly property: string; readonly reason: string }[];
 }
 
-/** What the engine asks of a resource. `Properties` are inputs, or what the state holds; `outs` is what it is to hold. */
+/** The engine's calls for a resource. `Properties` are inputs or the state's properties; `outs` are the next ones. */
 export interface Calls<Resource> {
   check(resource: Resource, runtime: Runtime, olds: Properties, given: Properties): Promise<CheckAnswer>;
   /** @returns whether anything changes, and the arguments whose change replaces the resource. */
@@ -106,7 +106,7 @@ export interface Calls<Resource> {
     inputs: Properties,
   ): Promise<{ readonly id: string; readonly outs: Properties }>;
   update(resource: Resource, runtime: Runtime, id: string, olds: Properties, news: Properties): Promise<Properties>;
-  /** @returns none where the object does not exist any more. */
+  /** @returns none if the object no longer exists. */
   read(resource: Resource, runtime: Runtime, id: string, properties: Properties): Promise<Properties | undefined>;
   delete(resource: Resource, runtime: Runtime, id: string, properties: Properties): Promise<void>;
 }
@@ -115,11 +115,11 @@ export function createRuntime(
   config: (key: string) => string | undefined,
   environment: Readonly<Record<string, string | undefined>>,
   log: TellAt = engineLog(undefined),
-  /** When this run's engine was started, where that is known. */
+  /** When this run's engine was started, if that is known. */
   engineStarted?: number,
   disk: Disk = systemDisk,
 ): Runtime {
-  // Without a password a preview goes on; a create asks for it below.
+  // A preview works without a password; a create checks it below.
   const reading = readSettings({ config, environment, mayLackPassword: true });
   const { settings } = reading;
   const secrets = secretsIn(reading);
@@ -218,9 +218,9 @@ export function createRuntime(
       reads.done();
     },
     closeNow() {
-      // A program that has failed half way has not declared the rest, and the engine takes nothing of that out of the state.
+      // A program that failed half way has not declared the rest, and the engine removes none of that from the state.
       const isWhole = learnLater() && run.isWhole && !run.hasFailed;
-      // The program's half knows the same objects, and has said which of them leave the state.
+      // The program's half knows these objects too, and has reported which of them leave the state.
       const isSaid = ({ key, id }: CreateRecord) => id !== undefined && inventory?.asItBegan.get(key)?.id === id;
       journal?.closeNow(isWhole ? run.declared : undefined, run.isUp === true, isSaid);
       forgetObjects(places.journalFolder, run.gone, disk);

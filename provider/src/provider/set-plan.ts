@@ -1,6 +1,6 @@
 /**
- * What `diff` does for a set: it has `decision/` decide about each member, says what is planned and what waits for somebody, and notes
- * which objects the set keeps. Nothing is sent.
+ * What `diff` does for a set: `decision/` decides about each member, then the plan and the members that wait for a person are reported, and the
+ * objects that the set keeps are noted. Nothing is sent.
  */
 import { count, OutcomeUnknownError, type Values, withPage } from "../base/index.js";
 import { abilitiesOf, isChange, type Member, membersOf, stillToDelete } from "../decision/index.js";
@@ -26,8 +26,8 @@ import { adoptionInWords, beforeCreate, type Earlier, tellAll } from "./tell.js"
 import { notesInWords, notSettledInWords, planInWords, renamesInWords, troubleInWords } from "./tell-set.js";
 
 /**
- * Decides what becomes of the members of a set that the state has, and says what a preview shows.
- * @returns whether anything changes; nothing replaces a set. @throws AdvertisingError nothing may be done.
+ * Decides what becomes of the members of a set in the state, and shows that in a preview.
+ * @returns whether anything changes; a set is never replaced. @throws AdvertisingError if nothing may be done.
  */
 export const planSet: Calls<SetKind>["plan"] = async ({ name, member: kind }, runtime, id, olds, news) => {
   const { run } = runtime;
@@ -38,15 +38,15 @@ export const planSet: Calls<SetKind>["plan"] = async ({ name, member: kind }, ru
   let members = membersOf(kind, stored, declared, circumstances);
   noteHeld(kind, runtime, membersHeld(kind, subject, stored, members, news));
   const { open, adopted } = await adoptedElsewhere(kind, runtime, subject, stored.unresolved.values());
-  // Who else has what would be deleted is asked once that is known.
+  // Other holders of objects to delete are asked for once they are known.
   if (isDeleting) await learnHolders(runtime);
   if (isDeleting || stored.unresolved.size > 0) {
     members = membersOf(kind, stored, declared, { ...circumstances, adopted });
-    // An object of a create that counts as settled by now leaves the state too.
+    // The object of a create that is settled by now leaves the state too.
     const leaving = members.filter(({ former }) => former !== undefined);
     noteHeld(kind, runtime, membersHeld(kind, subject, stored, leaving, news));
   }
-  // What waits is the set's until somebody settles it, declared or not.
+  // An unresolved member belongs to the set until it is settled, declared or not.
   for (const { key } of open) run.declared.add(key);
   const notes = notesInWords(await notesOf(runtime, subject, members));
   if (notes !== undefined) runtime.tellAt("warn", subject.resourceUrn, notes);
@@ -62,13 +62,13 @@ export const planSet: Calls<SetKind>["plan"] = async ({ name, member: kind }, ru
   if (!isSupposed) {
     await tellBefore(kind, runtime, subject, members, stored, stillToDelete(stored.leftLive, circumstances));
   }
-  // An `up` fails with it.
+  // In an `up` this is the error.
   const result = resultOf(members);
   if (!result.isWell && run.isUp !== true && !isSupposed) {
     const { text, code } = troubleInWords(kind, subject, members, result, stored.eventIds);
     runtime.tellAt("warn", subject.resourceUrn, withPage(text, code));
   }
-  // Also where the state is to forget that an object was to be deleted: a later run knows less of who has it.
+  // Also if the state is only to drop a planned delete, because a later run knows less about the object's holders.
   return { changes: isChange(declared, members) || stored.leftLive.some(isDeleteOwed), replaces: [] };
 };
 
@@ -82,21 +82,21 @@ function membersHeld(kind: Kind, set: Ref, stored: StoredSet, members: readonly 
   });
 }
 
-/** Informs the journal of what the state has. @returns in words, what the journal still notes of members that stay as they are or go. */
+/** Compares the journal with the state. @returns in words, its remaining notes about members that stay unchanged or are removed. */
 async function notesOf(runtime: Runtime, set: Ref, members: readonly Member[]): Promise<string[]> {
   const notes: string[] = [];
   for (const { key, action, id, fingerprint } of members) {
     if (id === undefined) continue;
     const words = await reconcileHeld(runtime, memberRef(set, key), id, () => fingerprint ?? "");
-    // A create or an adoption looks at its notes itself, and an unresolved create has a message of its own.
+    // A create or an adoption reads its notes itself, and an unresolved create has its own message.
     if (action.do === "keep" || action.do === "let go" || action.do === "delete") notes.push(...words);
   }
   return notes;
 }
 
 /**
- * Shows the plan in a preview; in an `up`, what was done is shown afterwards, with the new ids.
- * @param still what earlier runs could not delete, and this one is to.
+ * Shows the plan in a preview; an `up` shows afterwards what was done, with the new ids.
+ * @param still the objects that earlier runs could not delete, and this one is to.
  */
 export async function tellBefore(
   kind: Kind,
@@ -127,7 +127,7 @@ async function tellNewMembers(
   if (words !== undefined && runtime.run.isUp !== true) runtime.tellAt(words.severity, set.resourceUrn, words.text);
   const renames = renamesInWords(kind, set, members, unsettled);
   if (renames !== undefined) runtime.tellAt("warn", set.resourceUrn, renames);
-  // What the state still has of this set leaves it in this run, and the words about renames say so.
+  // Members that the state still has leave it in this run, which the words about renames say.
   const isStored = (journalKey: string) => {
     const { of, key } = splitMember(journalKey);
     return of === set.key && key !== undefined && stored.eventIds.has(key);
@@ -149,7 +149,7 @@ function isToCreate({ action }: Pick<Member, "action">): boolean {
   return action.do === "create" || (action.do === "replace" && !action.perhaps);
 }
 
-/** Says what is known of a member that gets an object. @returns false if a create of unknown outcome stops it, in the `up`. */
+/** Reports what is known about a member that gets an object. @returns false if a create of unknown outcome will stop it in the `up`. */
 async function tellNewMember(
   kind: Kind,
   runtime: Runtime,
@@ -160,7 +160,7 @@ async function tellNewMember(
   try {
     const before = await lookBefore(kind, runtime, member, values, more);
     const isStopped = before.earlier !== undefined;
-    // The set's plan says what is adopted, and an `up` says what it did.
+    // The set's plan lists adoptions, and an `up` reports what it did.
     const isToldElsewhere = before.adopts !== undefined || (isStopped && runtime.run.isUp === true);
     if (!isToldElsewhere) tellAll(runtime, beforeCreate(kind, member, before));
     return !isStopped;
@@ -178,7 +178,7 @@ async function tellNewMember(
   }
 }
 
-/** Creates of an interrupted run that nothing has settled, by the keys of a set's members: nothing is sent for those. */
+/** Unresolved creates of an interrupted run, by the keys of a set's members, which are not sent. */
 async function earlierOfMembers(
   kind: Kind,
   runtime: Runtime,

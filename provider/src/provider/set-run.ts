@@ -1,6 +1,6 @@
 /**
- * A set as it is carried out, whatever front end the engine sees of it: what is created, changed and adopted; then what is deleted, last
- * and only if all else went well; and what the state holds after that. `carry-out.ts` does each; `outcome.ts` says what came of it.
+ * Carries out a set, for any front end: creates, updates and adoptions; then deletes, last and only if everything else succeeded; and the
+ * state afterwards. `carry-out.ts` does each; `outcome.ts` says how it ended.
  */
 import { agree, count, idRanges } from "../base/index.js";
 import {
@@ -58,22 +58,22 @@ interface SetFacts {
 }
 
 /**
- * What is known at once: what {@link adoptedElsewhere} finds is not among it.
- * @param olds what the state holds of the set. @param inputs the checked ones.
+ * The facts that are known at once, without those of {@link adoptedElsewhere}.
+ * @param olds the set's properties in the state. @param inputs the checked ones.
  */
 export function setFacts(kind: Kind, runtime: Runtime, subject: Ref, olds: Properties, inputs: Properties): SetFacts {
   const { adoptsUnknown } = runtime.run.briefingOf(subject.key);
   const stored = readStoredSet(olds);
   const isDeleting = inputs[DELETES] === true;
-  // An object that the set gives up may be adopted by another resource whose `existingId` is not known yet: so nothing is deleted.
+  // Another resource whose `existingId` is not known yet may adopt an object that the set gives up, so nothing is deleted.
   const circumstances = circumstancesOf(kind, runtime, subject, olds, isDeleting && adoptsUnknown !== true);
   return { stored, declared: readDeclaredSet(inputs), isDeleting, circumstances };
 }
 
 /**
- * What something else adopts for unresolved creates: as the program says, or as it said in an earlier run. What the journal here has open
- * is not settled, and only the program of now speaks of it.
- * @returns with those that the journal here has open.
+ * The objects that other resources adopt for unresolved creates, by this program or by that of an earlier run. For creates that are unresolved
+ * in this machine's journal, only the present program counts.
+ * @returns also the creates that are unresolved in this machine's journal.
  */
 export async function adoptedElsewhere(kind: Kind, runtime: Runtime, set: Ref, creates: Iterable<CreateRecord>) {
   const { run } = runtime;
@@ -89,7 +89,7 @@ export async function adoptedElsewhere(kind: Kind, runtime: Runtime, set: Ref, c
   return { open, adopted };
 }
 
-/** The keys of creates that were kept until something else has their objects, and that has them by now. */
+/** The keys of creates that were kept until another resource has their objects, and one does by now. */
 async function settledSince(kind: Kind, runtime: Runtime, set: Ref, members: readonly Member[]): Promise<Set<string>> {
   const kept = members.flatMap(({ key, id, action }) =>
     action.do === "keep" && action.record !== undefined && id === undefined ? [[key, action.record] as const] : [],
@@ -98,16 +98,16 @@ async function settledSince(kind: Kind, runtime: Runtime, set: Ref, members: rea
   return new Set(kept.flatMap(([key, record]) => (adopted(key, record)?.isHeld === true ? [key] : [])));
 }
 
-/** Creates a set, as {@link updateSet} does. Its id means nothing to the platform. */
+/** Creates a set like {@link updateSet}. Its id means nothing to the platform. */
 export const createSet: Calls<SetKind>["create"] = async (set, runtime, inputs) => {
   const id = `set-${runtime.newMark()}`;
   return { id, outs: await updateSet(set, runtime, id, {}, inputs) };
 };
 
 /**
- * Makes the members of a set what is declared: first they, then the deletions, and these only if all else went well.
- * @param olds what the state holds; nothing of a set that is new.
- * @returns what the state is to hold. @throws Incomplete something is wrong; it carries what the state is to hold all the same.
+ * Makes the members of a set what is declared, and then deletes, but only if everything else succeeded.
+ * @param olds its properties in the state; none for a new set.
+ * @returns its next properties. @throws Incomplete if something failed, with the next properties too.
  */
 export const updateSet: Calls<SetKind>["update"] = async ({ name, member: kind }, runtime, id, olds, inputs) => {
   const tell = (severity: Severity, text: string | undefined) => {
@@ -166,12 +166,12 @@ export const updateSet: Calls<SetKind>["update"] = async ({ name, member: kind }
   if (result.isWell) return outs;
   const isNothing = [readStoredSet(olds), after].every((each) => each.eventIds.size + each.unresolved.size === 0);
   const saved = { id, properties: { ...outs, [PROVIDER]: inputs[PROVIDER] } };
-  // What has no member is not saved: the next run creates it.
+  // Without a member, nothing is saved: the next run creates the set.
   const { text, code } = troubleInWords(kind, subject, members, result, after.eventIds);
   throw new Incomplete(text, isNothing ? undefined : saved, code);
 };
 
-/** The members with something to carry out. @param mark from which theirs follow. */
+/** The members with something to carry out. @param mark from which theirs are derived. */
 function objectsOf(
   kind: Kind,
   runtime: Runtime,
@@ -190,7 +190,7 @@ function objectsOf(
       action,
       values,
       secret: secret(key),
-      // Of a set that the engine was asked to replace, only the notes of this machine know what it held.
+      // If the engine was asked to replace the set, only this machine's notes know its objects.
       held: id ?? (action.do === "create" ? notedBefore(kind, runtime, member) : undefined),
       formerIds: formerIdsIn(stored, key),
       olds: eventIn(stored, stored.events.get(key) ?? {}),
@@ -202,7 +202,7 @@ function objectsOf(
   });
 }
 
-/** The engine is handed what was created, perhaps beside an error. */
+/** Notes in the journal that the engine gets what was created, perhaps beside an error. */
 function handOver(
   runtime: Runtime,
   subject: Ref,
@@ -218,8 +218,8 @@ function handOver(
 }
 
 /**
- * Deletes every object of a set that is removed as a whole. Reached only where `retainOnDelete` was turned off.
- * @throws Incomplete some were not deleted: all may be asked again, since what is not there counts as deleted.
+ * Deletes every object of a removed set. Called only if `retainOnDelete` was switched off.
+ * @throws Incomplete if some were not deleted: all deletes may be repeated, because a missing object counts as deleted.
  */
 export const deleteSet: Calls<SetKind>["delete"] = async ({ name, member: kind }, runtime, id, properties) => {
   const stored = readStoredSet(properties);

@@ -1,6 +1,6 @@
 /**
- * A single resource as it is decided and carried out, whatever front end the engine sees of it. The order of the calls is in `run.ts`;
- * `carry-out.ts` does what was decided.
+ * Decides about a single resource and carries that out, for any front end. The order of the calls is in `run.ts`; `carry-out.ts` does what was
+ * decided.
  */
 import { withoutUndefined } from "../base/index.js";
 import {
@@ -44,8 +44,8 @@ import type { Calls, Runtime } from "./services.js";
 import { afterReplacement, beforeReplacement, notDeleted, spared, takenOver, tellAll, toBeLookedFor } from "./tell.js";
 
 /**
- * Decides what becomes of a resource that the state has, notes that for `create`, and says what a preview shows.
- * @returns its arguments whose change replaces it, as the engine shows them. @throws AdvertisingError, Incomplete nothing may be done.
+ * Decides what becomes of a resource in the state, notes that for `create`, and shows it in a preview.
+ * @returns the arguments whose change replaces it, for the engine to show. @throws AdvertisingError, Incomplete if nothing may be done.
  */
 export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, id, olds, news) => {
   const { run } = runtime;
@@ -67,7 +67,7 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, id, olds, n
   const { action, id: held } = member;
   if (held !== undefined) noteHeld(kind, runtime, [{ subject, id: held, former: member.former, values: olds, secret }]);
   if (wasDeleting) {
-    // Who else has what would be deleted is asked once that is known.
+    // Other holders of an object to delete are asked for once they are known.
     await learnHolders(runtime);
     member = decideNow();
   }
@@ -83,17 +83,17 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, id, olds, n
       tellAll(runtime, [beforeReplacement(kind, subject, former, adoptedBy(news))]);
     }
   }
-  // Before a replacement nothing is said: its create asks the journal, and says what it finds.
+  // Nothing is reported before a replacement, because its create asks the journal itself.
   if (replaces.length === 0) for (const sentence of words) runtime.say(sentence);
   return { changes: action.do !== "keep", replaces };
 };
 
-/** The topic of what a run says of the object that a resource gives up: it says it once, before or afterwards. */
+/** The topic of the message about the object that a resource gives up, which a run shows once, before or afterwards. */
 function leaving(key: string): string {
   return `leaving ${key}`;
 }
 
-/** The arguments that the engine shows as the cause of a replacement; none where there is none. */
+/** The arguments that the engine shows as the cause of a replacement; none if there is no replacement. */
 function replacesOf(kind: Kind, { action, changed, id: held }: Member, news: Properties): string[] {
   if (action.do === "look for") return [kind.nameProperty];
   if (action.do !== "replace" && action.do !== "adopt") return [];
@@ -101,7 +101,7 @@ function replacesOf(kind: Kind, { action, changed, id: held }: Member, news: Pro
   return adopts !== undefined && adopts !== held ? [...changed, "existingId"] : [...changed];
 }
 
-/** Creates or adopts an object. @throws AdvertisingError, Incomplete it has none, or nobody knows. */
+/** Creates or adopts an object. @throws AdvertisingError, Incomplete if there is none, or that is not known. */
 export const createSingle: Calls<Kind>["create"] = async (kind, runtime, inputs) => {
   const { run, account, now } = runtime;
   const values = argumentsIn(inputs);
@@ -125,7 +125,7 @@ export const createSingle: Calls<Kind>["create"] = async (kind, runtime, inputs)
   if (former !== undefined && former.id !== id) run.holders.release(kind.name, former.id, subject.key);
   if (outcome.kind === "created" && outcome.isTakenOver) tellAll(runtime, [takenOver(subject, id, outcome)]);
   if (former !== undefined && !run.holders.isAdopted(kind.name, former.id) && run.beginOnce(leaving(subject.key))) {
-    const mayBeAdopted = run.mayAdoptMore(kind); // by now more may be known than when it was decided
+    const mayBeAdopted = run.mayAdoptMore(kind); // more may be known by now than when it was decided
     tellAll(runtime, afterReplacement(kind, subject, { ...former, mayBeAdopted }, id));
   }
   if (outcome.kind === "created") runtime.journal(subject.identity).handOver(outcome.mark);
@@ -135,8 +135,8 @@ export const createSingle: Calls<Kind>["create"] = async (kind, runtime, inputs)
 };
 
 /**
- * What `diff` has decided. The engine may have asked for the delete since (`deleteBeforeReplace`): then nothing is left live, or the object
- * was spared and is listed.
+ * What `diff` decided. If the engine has asked for the delete since (`deleteBeforeReplace`), the object is deleted, or was not and is listed
+ * as left live.
  */
 function decidedFor(kind: Kind, { run }: Runtime, key: string): Partial<Decided> {
   const decided = run.decided(key);
@@ -152,8 +152,8 @@ function decidedFor(kind: Kind, { run }: Runtime, key: string): Partial<Decided>
 }
 
 /**
- * Changes an object in place. Without a known update reached only for a resource that was saved with an error.
- * @returns what the state is to hold.
+ * Updates an object. Without a known update this is called only for a resource that was saved with an error.
+ * @returns its next properties.
  */
 export const updateSingle: Calls<Kind>["update"] = async (kind, runtime, id, olds, news) => {
   const values = argumentsIn(news);
@@ -182,12 +182,12 @@ export const updateSingle: Calls<Kind>["update"] = async (kind, runtime, id, old
 };
 
 /**
- * Reached only where `retainOnDelete` was turned off. Where there is no known way to delete, that is where this package can't
- * see it (a transformation), or by an earlier version: to fail would leave what was replaced in the state for ever.
+ * Called only if `retainOnDelete` was switched off. Without a known delete that happened where this package can't see it (a transformation),
+ * or in an earlier version: an error would then keep a replaced object in the state for ever.
  */
 export const deleteSingle: Calls<Kind>["delete"] = async (kind, runtime, id, properties) => {
-  if (!isReadableId(id)) return; // unresolved: nobody knows what there is to delete
-  // Without its name: the engine does not say whether that is secret.
+  if (!isReadableId(id)) return; // unresolved, so that the object to delete is not known
+  // Without its name, because the engine does not say whether that is secret.
   const label = `${kind.name} ${id}`;
   expectSameAccount(properties[ACCOUNT], runtime.account, label);
   const becomes = await whenRemoved(kind, runtime, id, properties);

@@ -1,6 +1,6 @@
 /**
- * What people read of a set: what a preview will do to which keys, what an `up` has done, and the one error of a set with all that
- * failed, by reason, and all whose outcome is unknown. Data in, words out: nothing is decided here. Pure.
+ * The messages about a set: what will become of which keys in a preview, what an `up` has done, and the single error of a set with all
+ * failures, by reason, and all unknown outcomes. Data in, words out: nothing is decided here. Pure.
  */
 
 import {
@@ -31,15 +31,15 @@ import type { Severity } from "./engine.js";
 import { type Deletions, heldBack, idAfter, type Outcome, type Result } from "./outcome.js";
 import { type Earlier, insteadOfFailing } from "./tell.js";
 
-/** More keys, or lines, are counted. */
+/** More keys or lines than these are only counted. */
 const MAX_LISTED = 20;
 
 /**
- * What an `up` would do; nothing where that is nothing.
- * @param unsent the keys of members that would be created, but for what is said of them elsewhere.
- * @param isManaged whether something else goes on with the object with this id, or adopts it.
- * @param still what earlier runs could not delete, and this one is to.
- * @param adoption what is done with an object that is adopted, as {@link adoptionInWords} says it.
+ * What an `up` would do; nothing if there is nothing to do.
+ * @param unsent the keys of members that would be created, but will not, as another message says.
+ * @param isManaged whether another resource has or adopts the object with this id.
+ * @param still the objects that earlier runs could not delete, and this one is to.
+ * @param adoption what is done with an adopted object, in the words of {@link adoptionInWords}.
  */
 export function planInWords(
   kind: Kind,
@@ -103,7 +103,7 @@ export function planInWords(
   ].join("\n");
 }
 
-/** Keys that are new, with the arguments of one that leaves the set; nothing if there are none. */
+/** New keys with the arguments of one that leaves the set; nothing if there are none. */
 export function renamesInWords(
   kind: Kind,
   { label }: Ref,
@@ -130,7 +130,7 @@ export function renamesInWords(
 }
 
 /**
- * What an interrupted run has left of members that would be created otherwise; nothing where that is nothing.
+ * What an interrupted run left of members that would otherwise be created; nothing if it left none.
  * @returns a warning if an `up` fails at one of them.
  */
 export function notSettledInWords(
@@ -168,16 +168,16 @@ export function notSettledInWords(
   return { text: lines.join("\n"), severity: refused.length > 0 ? "warn" : "info" };
 }
 
-/** What the journal still notes of objects that the state holds; nothing where that is nothing. */
+/** The journal's notes about objects in the state; nothing if there are none. */
 export function notesInWords(words: readonly string[]): string | undefined {
   return words.length === 0 ? undefined : cutLines(words).join("\n");
 }
 
 /**
- * What an `up` has left on the platform that nothing manages any more; nothing where that is nothing.
- * @param isManaged whether something else goes on with the object with this id, or adopts it.
- * @param deletions what was deleted, or is to be.
- * @param mayBeAdopted whether something may still adopt an object whose id is not known yet.
+ * The objects that an `up` left live and unmanaged; nothing if there are none.
+ * @param isManaged whether another resource has or adopts the object with this id.
+ * @param deletions the objects that were deleted, or are to be.
+ * @param mayBeAdopted whether a resource may still adopt an object whose id is not known yet.
  */
 export function leftLiveInWords(
   kind: Kind,
@@ -206,7 +206,7 @@ export function leftLiveInWords(
   ].join("\n");
 }
 
-/** Said of objects some of which may never have existed. */
+/** An addition for objects of which some may never have existed. */
 function existing(members: readonly Member[]): string {
   return members.some(({ former }) => former?.isUnread === true) ? " that exists" : "";
 }
@@ -216,7 +216,7 @@ export function deletedInWords({ create }: Kind, { deleted }: Deletions): string
   return `Deleted on the platform, as retainOnDelete: false says: ${count(deleted.size, create.noun)}, ${idRanges([...deleted])}.`;
 }
 
-/** How many members an interrupted run had created, and were taken over; nothing where there are none. */
+/** How many members of an interrupted run were taken over; nothing if none was. */
 export function takenOverInWords(outcomes: ReadonlyMap<string, Outcome>, { label }: Ref): string | undefined {
   const those = [...outcomes].flatMap(([key, outcome]) =>
     outcome.kind === "created" && outcome.isTakenOver
@@ -259,14 +259,14 @@ function listed(items: readonly string[]): string {
   return cut(items, MAX_LISTED).join(", ");
 }
 
-/** The first lines of a list, each two spaces in, and how many more there are. */
+/** The first lines of a list, indented by two spaces, and how many more there are. */
 function cutLines(lines: readonly string[]): string[] {
   return cut(lines, MAX_LISTED, (others) => `  and ${others} more`);
 }
 
 /**
- * What failed, or waits for somebody: the error of the whole set. Called if the result is not well.
- * @param held the keys that the state holds afterwards.
+ * The error of the whole set: what failed, and what waits for a person. Called if the result is not well.
+ * @param held the keys in the state afterwards.
  */
 export function troubleInWords(
   kind: Kind,
@@ -326,12 +326,12 @@ function unsettledLines(kind: Kind, set: Ref, open: Result["open"]): string[] {
   ];
 }
 
-/** A sentence about a member, where its key stands before it. */
+/** A sentence about a member, for use after its key. */
 function withoutLabel(set: Ref, key: string, sentence: string): string {
   return sentence.replace(memberRef(set, key).label, "").replace(/^[:\s]+/, "");
 }
 
-/** The same reason is given once, with all that it is about. */
+/** Lists each reason once, with all its members. */
 function byReason(set: Ref, failed: readonly { readonly key: string; readonly error: AdvertisingError }[]) {
   const groups = Map.groupBy(failed, ({ key, error }) => {
     return withCode(withoutLabel(set, key, error.message), error.code);

@@ -1,7 +1,7 @@
 /**
- * What people read of single objects before and after something is done with them: adoptions, renames, replacements, what is left
- * live, what was found gone or changed. Data in, notices out; what a set says is in `tell-set.ts`, and how a create of unknown outcome is
- * described in `state/sentences.ts`. Nothing is decided here.
+ * The messages about single objects before and after an action: adoptions, renames, replacements, objects that are left live, and those that
+ * were found gone or changed. Data in, notices out. The messages of a set are in `tell-set.ts`, and the description of a create of unknown
+ * outcome in `state/sentences.ts`. Nothing is decided here.
  */
 
 import { count, enumerate, shellWord } from "../base/index.js";
@@ -29,7 +29,7 @@ import type { Live } from "../store/index.js";
 import type { Messages, Severity } from "./engine.js";
 
 type Notice =
-  /** Of the whole run; said once for each `topic`. */
+  /** About the whole run; shown once for each `topic`. */
   | { readonly say: string; readonly topic?: string }
   | { readonly tell: Severity; readonly urn: string; readonly text: string }
   /** At a resource, of a sort that may come for thousands: the first ones one by one, the others counted. */
@@ -62,14 +62,14 @@ export interface Before {
     | {
         readonly id: string;
         readonly can: Pick<Abilities, "read" | "update">;
-        /** Arguments that the state has otherwise, and that nothing can change. */
+        /** Arguments that differ in the state and can't be updated. */
         readonly unlike?: readonly string[] | undefined;
       }
     | undefined;
   readonly earlier?: Earlier | undefined;
-  /** The same object, which an earlier run created and the state holds no longer. */
+  /** The same object, which an earlier run created and which is no longer in the state. */
   readonly again?: { readonly id: string; readonly removal: Removal } | undefined;
-  /** What is no longer declared, and may be this under another name: by journal key. */
+  /** Resources that are no longer declared and may be this one under another name. */
   readonly former?: readonly {
     readonly key: string;
     readonly live: Live;
@@ -78,7 +78,7 @@ export interface Before {
   }[];
 }
 
-/** What is said of those that are only counted. @param one completes "1 more object …", @param many "2 more objects …". */
+/** The summary for objects that are only counted. @param one completes "1 more object …", @param many "2 more objects …". */
 function objects(one: string, many: string) {
   return (amount: number) => count(amount, `more object ${one}`, `more objects ${many}`);
 }
@@ -102,7 +102,7 @@ export function adoptionInWords({ read, update }: Pick<Abilities, "read" | "upda
   return update ? "it is read, and changed in place if it differs" : "it is read, and refused if it differs";
 }
 
-/** An object that the state holds, and that the program names with other arguments. */
+/** An object in the state that the program names with different arguments. */
 function unlikeNotice({ label, resourceUrn: urn }: Ref, id: string, unlike: readonly string[]): Notice {
   const text = `${label}: the state has ${id} with another ${enumerate(unlike)}. \`pulumi up\` reads it, and fails if it still differs. ${HOW_TO_AGREE}.`;
   return { tell: "warn", urn, text };
@@ -174,7 +174,7 @@ function removalNotice(kind: Kind, urn: string, { key, live: { id }, removal }: 
   };
 }
 
-/** If it may be a catalog that was renamed, what to do is said once for all of its rows. */
+/** For a catalog that was perhaps renamed, the advice comes once for all of its rows. */
 function renameNotices(
   kind: Kind,
   { key, resourceUrn: urn }: Ref,
@@ -212,7 +212,7 @@ function catalogNotice({ now, before }: NonNullable<Alias["catalog"]>, option: s
   return { say: text, topic: text };
 }
 
-/** Before a replacement: in previews, and if the program did not say that this is an `up`, which says it afterwards. */
+/** Before a replacement, in previews and if it is not known that this is an `up`, which reports it afterwards. */
 export function beforeReplacement(
   kind: Kind,
   { resourceUrn: urn, label }: Ref,
@@ -264,7 +264,7 @@ export function afterReplacement(kind: Kind, { resourceUrn: urn, label }: Ref, o
   ];
 }
 
-/** Pulumi does not show what the state has if it is asked for a replacement, so that looks like a create that the state has lost. */
+/** If Pulumi is asked for a replacement it does not show the state, which then looks like a create that the state has lost. */
 const UNLESS_REPLACED = " To have Pulumi replace it, first run `pulumi up` without asking for that.";
 
 export function takenOver(
@@ -280,12 +280,12 @@ export function takenOver(
   };
 }
 
-/** One topic before and after the create: a run that nobody knew to be an `up` has said it before. */
+/** One topic before and after the create, so that a run that was not known to be an `up` reports it only once. */
 function takingOver(label: string): string {
   return `taking over ${label}`;
 }
 
-/** In a preview, of an unresolved create that an `up` looks for. */
+/** In a preview, for an unresolved create that an `up` will look for. */
 export function toBeLookedFor({ label, resourceUrn: urn }: Ref, { at }: CreateRecord): Notice {
   const text = `${label} was sent at ${at}, and its outcome is unknown: \`pulumi up\` looks for it by its mark.`;
   return { tell: "warn", urn, text };
@@ -295,7 +295,7 @@ export function platformWarning(label: string, warning: string): Notice {
   return { say: `Platform warning (first seen for ${label}): ${warning}`, topic: warning };
 }
 
-/** @param isAdopted whether its `existingId` names it, as far as the state says. */
+/** @param isAdopted whether its `existingId` names it, by the state. */
 export function goneNotice(label: string, id: string, isAdopted: boolean): Notice {
   const next = isAdopted
     ? `fails if existingId still names ${id}: remove existingId to create another one, or name another object`
@@ -309,7 +309,7 @@ export function goneNotice(label: string, id: string, isAdopted: boolean): Notic
   };
 }
 
-/** @param until from when on it is believed, ISO 8601. */
+/** @param until from when on its absence counts, ISO 8601. */
 export function justCreatedNotice(label: string, { created, until }: Unproven): Notice {
   return {
     sort: "just created",
@@ -320,7 +320,7 @@ export function justCreatedNotice(label: string, { created, until }: Unproven): 
   };
 }
 
-/** An update or a delete was answered as if its object were not there. */
+/** For an update or a delete that was answered as if its object did not exist. */
 export function tooEarly(label: string, id: string, { created, until }: Unproven): string {
   return `${label}: the platform does not find ${id}, but ${whenCreated(created)}: until ${until} that proves nothing, so nothing was changed. Run this again after that.`;
 }
@@ -330,7 +330,7 @@ function whenCreated({ at, isOfSet = false, isSent = false }: Created): string {
   return isOfSet ? `its set created the last of its events at ${at}` : `it was created at ${at}`;
 }
 
-/** @param isAdopted whether `existingId` names it. @param isRead whether a refresh can find it out too. */
+/** @param isAdopted whether `existingId` names it. @param isRead whether a refresh would notice it too. */
 export function goneInUpdate({ label, urn, member }: Ref, id: string, isAdopted: boolean, isRead: boolean): string {
   const without = isAdopted ? " (without existingId)" : "";
   const what = `${label} was not changed: object ${id} is no longer on the platform. To create another one${without}`;
@@ -339,7 +339,7 @@ export function goneInUpdate({ label, urn, member }: Ref, id: string, isAdopted:
   return `${what}:\n  pulumi state delete ${shellWord(urn)}\n  pulumi up`;
 }
 
-/** @param id of what an earlier run has created, and the engine perhaps has not saved. */
+/** @param id of an object that an earlier run created, and that the engine perhaps has not saved. */
 export function goneBeforeTakeOver(label: string, id: string): string {
   return `${label} is not taken over: an earlier run created it as ${id}, and ${id} is no longer on the platform. No create was sent. The next \`pulumi up\` creates another one.`;
 }
@@ -374,7 +374,7 @@ export function spared(label: string): Notice {
   return { say: `Not deleted: ${label}, which a resource of the program has or may adopt.` };
 }
 
-/** What left the state, and is not deleted. @param canDelete whether there is a known way. */
+/** For an object that left the state without a delete. @param canDelete whether a delete is known. */
 export function notDeleted(canDelete: boolean, isAccountKnown: boolean, sentence: string): Notice {
   const why = !canDelete
     ? "The platform has no known way to delete"
