@@ -1,9 +1,9 @@
 /**
  * Loaded first by every Node.js process that tests start, so that hundreds of runs of Pulumi start faster. What they do does not change.
  *
- * Keeps what Node.js compiles, in separate folders for the program's process and the provider's. While Pulumi loads it sets a flag of V8
- * (`--allow-natives-syntax`), at a different moment in each of the two, and V8 accepts code only with the flags that it was compiled with.
- * In a common folder each process rejects and rewrites the other's files: 719 of 1,342 in a run of Pulumi.
+ * Keeps what Node.js compiles, in separate folders for the program's process and the provider's. V8 accepts code only with the flags that
+ * it was compiled with, and Pulumi may set one (`--allow-natives-syntax`): in a common folder a process rejects and rewrites the other's
+ * files.
  */
 const Module = require("node:module");
 const { existsSync } = require("node:fs");
@@ -14,20 +14,43 @@ Module.enableCompileCache(join(__dirname, "..", "..", ".pulumi-local", "compile-
 
 /**
  * Whether a test of the repository has its program in JavaScript. Pulumi prepares for TypeScript even then, and maps traces to its own
- * sources: two fifths of that process's work. Programs of an installed package (test/package) run as users' programs do.
+ * sources. Programs of an installed package (test/package) run as users' programs do.
  */
-const isJavaScript = kind === "run" && process.cwd().includes(".pulumi-local") && !existsSync("tsconfig.json");
+const isOfProgram = kind === "run" || kind === "dynamic-provider";
+const isJavaScript = isOfProgram && process.cwd().includes(".pulumi-local") && !existsSync("tsconfig.json");
 if (isJavaScript) process.env.PULUMI_NODEJS_TYPESCRIPT = "false";
 
-/** Pulumi loads these to serialise functions, which no resource of this package needs: a third of the provider's start. */
-const RARELY_USED = /^(@npmcli\/arborist|typescript)$/;
-const PULUMI = /@pulumi[\\/]pulumi[\\/]/;
+const PULUMI = /[\\/]@pulumi[\\/]pulumi[\\/]/;
+/** Modules that each process loads at its start and no run of this package needs. They are loaded when something of them is used. */
+const RARELY_USED = [
+  { by: PULUMI, what: /^(@npmcli\/arborist|typescript|\.\/automation)$/ },
+  { by: /[\\/]zod[\\/]/, what: /^\.\.\/locales\/index\.cjs$/ }, // its messages in other languages
+];
+/** The same for tracing and for serialising functions. Their functions and classes are read at once, but not called. */
+const RARELY_CALLED = {
+  by: PULUMI,
+  what: /^(@opentelemetry\/(?!api$).+|\.\/closure\/(codePaths|serializeClosure))$/,
+};
+/** Has an inspector report every script that is loaded, in case a function is serialised later. */
+const SCRIPT_REPORTS = "../../runtime/closure/v8Hooks";
 
 const { _load: load } = Module;
 Module._load = function (request, parent, ...rest) {
   const loadNow = () => load.call(this, request, parent, ...rest);
+  const matches = ({ by, what }) => what.test(request) && by.test(parent?.filename ?? "");
   if (request === "source-map-support/register" && isJavaScript) return {};
-  if (!RARELY_USED.test(request) || !PULUMI.test(parent?.filename ?? "")) return loadNow();
-  // Compiled code first asks for `__esModule`: with true it uses the object as it is.
-  return new Proxy({}, { get: (_, name) => name === "__esModule" || loadNow()[name] });
+  if (request === SCRIPT_REPORTS && kind === "run") return { isInitializedAsync: async () => undefined };
+  if (RARELY_USED.some(matches)) return lazyModule((name) => loadNow()[name]);
+  if (matches(RARELY_CALLED)) return lazyModule((name) => lazyFunction(() => loadNow()[name]));
+  return loadNow();
 };
+
+/** Compiled code first asks a module for `__esModule`: with true it uses the object as it is. */
+const lazyModule = (get) => new Proxy({}, { get: (_, name) => name === "__esModule" || get(name) });
+
+/** Stands for a function or a class. */
+const lazyFunction = (get) =>
+  new Proxy(class {}, {
+    apply: (_, self, args) => Reflect.apply(get(), self, args),
+    construct: (_, args) => Reflect.construct(get(), args),
+  });
