@@ -1,7 +1,8 @@
 /** What `report comment` says of a preview is what the `up` then does, whatever the installation can do and whatever is asked for. */
 import { resolve } from "node:path";
-import { expect, it } from "vitest";
-import { newStack, program, runProcess, type TestStack, useSandbox } from "../support/stack.js";
+import { describe, expect, it } from "vitest";
+import { useSharedStack } from "../support/shared-stack.js";
+import { program, runProcess, type TestStack } from "../support/stack.js";
 
 const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
 
@@ -93,66 +94,87 @@ const ACME = { id: 1, advertiser_name: "Acme", active: true };
 const UPDATE = { update: "PUT rest/event/{id}" };
 const DELETE = { delete: "DELETE rest/event/{id}" };
 
-it.each([
-  ["nothing but creating", {}],
-  ["an update", UPDATE],
-  ["a delete", DELETE],
-  ["both", { ...UPDATE, ...DELETE }],
-  ["both, and a read", { ...UPDATE, ...DELETE, read: "GET rest/event/{id}" }],
-])("with %s", async (_, event) => {
-  const found = NAMES.flatMap((name) => [foundId(name, false), foundId(name, true)]).map((id) => ({
-    id,
-    event_name: `found ${id}`,
-    advertiser_id: 1,
-    value: 1,
-  }));
-  const sandbox = await useSandbox({ operations: true, objects: { advertisers: [ACME], events: found } });
-  const config = { "advertising:operations": JSON.stringify({ event }) };
-  const stack = await newStack(programOf("delete" in event), { sandbox, config });
-  const first = await stack.up();
-  expect(first.code, first.output).toBe(0);
-  const before = { posts: sandbox.creates, puts: sandbox.updates, deletes: sandbox.deletes };
-  const managed = async () => {
-    const ids = (await stack.resources()).flatMap(({ id = "", outputs, external }) => {
-      if (external === true) return [];
-      return outputs?.eventIds === undefined ? [id] : Object.values(outputs.eventIds as object).map(String);
+const found = NAMES.flatMap((name) => [foundId(name, false), foundId(name, true)]).map((id) => ({
+  id,
+  event_name: `found ${id}`,
+  advertiser_id: 1,
+  value: 1,
+}));
+
+describe.each([
+  {
+    mayDelete: false,
+    installations: [
+      { name: "nothing but creating", event: {} },
+      { name: "an update", event: UPDATE },
+    ],
+  },
+  {
+    mayDelete: true,
+    installations: [
+      { name: "a delete", event: DELETE },
+      { name: "an update, a delete and a read", event: { ...UPDATE, ...DELETE, read: "GET rest/event/{id}" } },
+    ],
+  },
+])("a delete is known: $mayDelete", ({ mayDelete, installations }) => {
+  const knowing = (event: object) => ({ ADVERTISING_OPERATIONS: JSON.stringify({ event }) });
+  const begun = useSharedStack(
+    programOf(mayDelete),
+    async ({ stack }) => {
+      const first = await stack.up();
+      expect(first.code, first.output).toBe(0);
+    },
+    {
+      sandbox: { operations: true, objects: { advertisers: [ACME], events: found } },
+      environment: knowing(mayDelete ? DELETE : {}),
+    },
+  );
+
+  it.each(installations)("with $name", async ({ event }) => {
+    const { sandbox, stack } = begun();
+    stack.setEnvironment(knowing(event));
+    const managed = async () => {
+      const ids = (await stack.resources()).flatMap(({ id = "", outputs, external }) => {
+        if (external === true) return [];
+        return outputs?.eventIds === undefined ? [id] : Object.values(outputs.eventIds as object).map(String);
+      });
+      return new Set(ids);
+    };
+    const unmanaged = async () => {
+      const held = await managed();
+      return [...sandbox.advertisers, ...sandbox.events].filter(({ id }) => !held.has(String(id))).length;
+    };
+    expect(await unmanaged()).toBe(found.length);
+
+    const idOf = (name: string) => sandbox.events.find(({ event_name }) => event_name === name)?.id;
+    stack.program(programOf(mayDelete, idOf));
+    const { output } = await comment(stack, (await stack.preview("--json", "--show-sames")).output);
+    const line = /^\*\*(.*)\*\*$/m.exec(output)?.[1] ?? "";
+    const said = {
+      creates: countIn(line, /(\d+) to create/),
+      adopts: countIn(line, /(\d+) to adopt/),
+      replaces: countIn(line, /(\d+) to replace(?! if)/) + countIn(line, /(\d+) to replace if/),
+      updates: countIn(line, /(\d+) to update in place/),
+      deleted: countIn(output, /Up to (\d+) objects? would be deleted/),
+      left: countIn(output, /Up to (\d+) objects? would stay live/),
+    };
+    expect(said.creates, output).toBe(NAMES.length * 4); // added and renamed, of events and of members
+    expect(said.adopts, output).toBe(NAMES.length * 2);
+    expect(said.replaces + said.updates, output).toBe(NAMES.length * 2 + 3);
+
+    const up = await stack.up();
+    expect(up.code, up.output).toBe(0);
+    const done = {
+      posts: sandbox.creates,
+      puts: sandbox.updates,
+      deletes: sandbox.deletes,
+      left: await unmanaged(),
+    };
+    expect(done, `${output}\n${up.output}`).toEqual({
+      posts: said.creates + said.replaces,
+      puts: said.updates,
+      deletes: said.deleted,
+      left: said.left,
     });
-    return new Set(ids);
-  };
-  const unmanaged = async () => {
-    const held = await managed();
-    return [...sandbox.advertisers, ...sandbox.events].filter(({ id }) => !held.has(String(id))).length;
-  };
-  expect(await unmanaged()).toBe(found.length);
-
-  const idOf = (name: string) => sandbox.events.find(({ event_name }) => event_name === name)?.id;
-  stack.program(programOf("delete" in event, idOf));
-  const { output } = await comment(stack, (await stack.preview("--json", "--show-sames")).output);
-  const line = /^\*\*(.*)\*\*$/m.exec(output)?.[1] ?? "";
-  const said = {
-    creates: countIn(line, /(\d+) to create/),
-    adopts: countIn(line, /(\d+) to adopt/),
-    replaces: countIn(line, /(\d+) to replace(?! if)/) + countIn(line, /(\d+) to replace if/),
-    updates: countIn(line, /(\d+) to update in place/),
-    deleted: countIn(output, /Up to (\d+) objects? would be deleted/),
-    left: countIn(output, /Up to (\d+) objects? would stay live/),
-  };
-  expect(said.creates, output).toBe(NAMES.length * 4); // added and renamed, of events and of members
-  expect(said.adopts, output).toBe(NAMES.length * 2);
-  expect(said.replaces + said.updates, output).toBe(NAMES.length * 2 + 3);
-
-  const up = await stack.up();
-  expect(up.code, up.output).toBe(0);
-  const done = {
-    posts: sandbox.creates - before.posts,
-    puts: sandbox.updates - before.puts,
-    deletes: sandbox.deletes - before.deletes,
-    left: await unmanaged(),
-  };
-  expect(done, `${output}\n${up.output}`).toEqual({
-    posts: said.creates + said.replaces,
-    puts: said.updates,
-    deletes: said.deleted,
-    left: said.left,
   });
 });

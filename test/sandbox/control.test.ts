@@ -110,6 +110,8 @@ describe("commands", () => {
     say("fail any:status-500");
     expect(say("reset").isOk).toBe(true);
     expect(sandbox.snapshot()).toEqual({ advertisers: [], events: [] });
+    sandbox.reset(objects);
+    expect(sandbox.snapshot()).toEqual(objects);
     expect((await logIn(sandbox)).status).toBe(200);
   });
 

@@ -2,7 +2,7 @@
  * What the platform does with a request, as its API page says: logs in, admits, creates, and remembers what it created.
  */
 import { type Answer, failure, loginSuccess, refusal, sessionRefused, success } from "./answers.js";
-import type { SandboxObject, SandboxOptions, SandboxRequest, SessionRefusal } from "./options.js";
+import type { SandboxObject, SandboxOptions, SandboxRequest, SandboxSnapshot, SessionRefusal } from "./options.js";
 import { type Handled, type Objects, Records } from "./record-operations.js";
 import type { Noun, Route } from "./routes.js";
 import { type Judged, judgeAdvertiser, judgeEvent } from "./rules.js";
@@ -36,12 +36,19 @@ export class Platform implements Objects {
       loginLimit: options.loginLimit ?? { count: 30, windowSeconds: 60 },
       clock: options.clock ?? Date.now,
     });
-    for (const object of options.objects?.advertisers ?? []) this.advertisers.set(object.id, object);
-    for (const object of options.objects?.events ?? []) this.events.set(object.id, object);
+    this.putBack(options.objects ?? {});
     this.#nextId = Math.max(
       options.firstId ?? 1,
       ...[...this.advertisers.keys(), ...this.events.keys()].map((id) => id + 1),
     );
+  }
+
+  /** All that lives here afterwards. An id that was given is not given again. */
+  putBack({ advertisers = [], events = [] }: Partial<SandboxSnapshot>): void {
+    this.advertisers.clear();
+    this.events.clear();
+    for (const object of advertisers) this.advertisers.set(object.id, object);
+    for (const object of events) this.events.set(object.id, object);
   }
 
   /** @param route none where the request asks for nothing that there is. */

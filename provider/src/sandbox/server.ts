@@ -136,10 +136,9 @@ export class Sandbox {
     this.#platform.sessions.endAll();
   }
 
-  /** Forgets objects, requests, counts, faults and sessions. */
-  reset(): void {
-    this.#platform.advertisers.clear();
-    this.#platform.events.clear();
+  /** Forgets objects, requests, counts, faults and sessions. @param objects what lives here then. */
+  reset(objects: Partial<SandboxSnapshot> = {}): void {
+    this.#platform.putBack(objects);
     this.endFaults();
     this.expireSessions();
     this.resetCounts();
