@@ -253,54 +253,61 @@ advertisers:
   expect(sandbox.creates).toBe(5);
 });
 
-it.each([false, true])(
-  "with retainOnDelete: false it deletes what can be deleted, and nothing else; as sets: %s",
-  async (sets) => {
-    const sandbox = await useSandbox({ operations: true });
-    const catalog = (more = "") =>
-      program(
-        `new advertising.Catalog("shop", { file: "events.csv", sets: ${sets} }, { retainOnDelete: false${more} });`,
-      );
-    const operations = { event: { delete: "DELETE rest/event/{id}" }, createdVisibleAfterSeconds: 0 };
-    const stack = await newStack(catalog(), {
-      sandbox,
-      environment: { ADVERTISING_OPERATIONS: JSON.stringify(operations) },
-    });
-    const rows = ["key,advertiser,eventName,value", "a,Acme,A,1", "b,Acme,B,2", "c,Hats,C,3"];
-    stack.write("events.csv", rows.join("\n"));
-    const { code, output } = await stack.up();
-    expect(code, output).toBe(0);
-    const retained = ({ urn, retainOnDelete = false }: { readonly urn: string; readonly retainOnDelete?: boolean }) =>
-      retainOnDelete ? [urn.split("::").at(-1)] : [];
-    const { deployment } = JSON.parse(await stack.exported());
-    expect(deployment.resources.flatMap(retained).toSorted()).toEqual(["shop/Acme", "shop/Hats"]);
-
-    const of = (name: string) => sandbox.events.find(({ event_name }) => event_name === name)?.id;
-    const [b, c] = [of("B"), of("C")];
-    stack.write("events.csv", rows.slice(0, 2).join("\n"));
-    const preview = (await stack.preview()).output;
-    expect(preview).toContain(
-      sets ? `to delete, if everything else goes well: b (${b})` : `ConversionEvent "shop/Acme/b" (${b})`,
+it("with retainOnDelete: false it deletes what can be deleted, and nothing else; as sets too", async () => {
+  const sandbox = await useSandbox({ operations: true });
+  const FORMS = ["shop", "sets"] as const;
+  const catalogs = (options = "") =>
+    program(
+      FORMS.map(
+        (form) =>
+          `new advertising.Catalog("${form}", { file: "${form}.csv", sets: ${form === "sets"} }, { ${options} });`,
+      ).join("\n"),
     );
-    expect(preview).toMatch(/deleted on the platform, as retainOnDelete: false says/);
-    if (!sets) expect(preview).toContain("To keep an object that would be deleted, declare it again without");
+  const operations = { event: { delete: "DELETE rest/event/{id}" }, createdVisibleAfterSeconds: 0 };
+  const stack = await newStack(catalogs("retainOnDelete: false"), {
+    sandbox,
+    environment: { ADVERTISING_OPERATIONS: JSON.stringify(operations) },
+  });
+  const write = (rows: number) => {
+    for (const form of FORMS) {
+      const all = ["key,advertiser,eventName,value", `a,Acme,A ${form},1`, `b,Acme,B ${form},2`, `c,Hats,C ${form},3`];
+      stack.write(`${form}.csv`, all.slice(0, 1 + rows).join("\n"));
+    }
+  };
+  write(3);
+  const { code, output } = await stack.up();
+  expect(code, output).toBe(0);
+  const retained = ({ urn, retainOnDelete = false }: { readonly urn: string; readonly retainOnDelete?: boolean }) =>
+    retainOnDelete ? [urn.split("::").at(-1)] : [];
+  const { deployment } = JSON.parse(await stack.exported());
+  const advertisers = ["sets/Acme", "sets/Hats", "shop/Acme", "shop/Hats"];
+  expect(deployment.resources.flatMap(retained).toSorted()).toEqual(advertisers);
+
+  const of = (name: string) => sandbox.events.find(({ event_name }) => event_name === name)?.id;
+  const gone = ["B shop", "C shop", "B sets", "C sets"].map(of);
+  write(1);
+  const preview = (await stack.preview()).output;
+  expect(preview).toContain(`to delete, if everything else goes well: b (${of("B sets")})`);
+  expect(preview).toContain(`ConversionEvent "shop/Acme/b" (${of("B shop")})`);
+  expect(preview).toMatch(/deleted on the platform, as retainOnDelete: false says/);
+  expect(preview).toContain("To keep an object that would be deleted, declare it again without");
+  for (const form of FORMS) {
     expect(preview).toMatch(
-      /Advertiser "shop\/Hats" \(\d+\) is no longer declared. If it leaves the state, \d+ stays live/,
+      new RegExp(`Advertiser "${form}/Hats" \\(\\d+\\) is no longer declared. If it leaves the state, \\d+ stays live`),
     );
-    const removed = await stack.up();
-    expect(removed.code, removed.output).toBe(0);
-    expect(sandbox.events.map(({ id }) => id)).not.toContain(b);
-    expect(sandbox.events.map(({ id }) => id)).not.toContain(c);
-    expect(sandbox).toMatchObject({ creates: 5, deletes: 2 });
-    expect(sandbox.advertisers).toHaveLength(2);
+  }
+  const removed = await stack.up();
+  expect(removed.code, removed.output).toBe(0);
+  for (const id of gone) expect(sandbox.events.map((each) => each.id)).not.toContain(id);
+  expect(sandbox).toMatchObject({ creates: 10, deletes: 4 });
+  expect(sandbox.advertisers).toHaveLength(4);
 
-    // The way to keep an object: the option first, the resource afterwards.
-    stack.program(program(`new advertising.Catalog("shop", { file: "events.csv", sets: ${sets} });`));
-    expect((await stack.up()).code).toBe(0);
-    stack.program(program(""));
-    const kept = await stack.up();
-    expect(kept.code, kept.output).toBe(0);
-    expect(kept.output).not.toContain("To keep an object");
-    expect(sandbox).toMatchObject({ creates: 5, deletes: 2 });
-  },
-);
+  // The way to keep an object: the option first, the resource afterwards.
+  stack.program(catalogs());
+  expect((await stack.up()).code).toBe(0);
+  stack.program(program(""));
+  const kept = await stack.up();
+  expect(kept.code, kept.output).toBe(0);
+  expect(kept.output).not.toContain("To keep an object");
+  expect(sandbox).toMatchObject({ creates: 10, deletes: 4 });
+});

@@ -10,7 +10,7 @@ import { runProcess, TestStack, UNCHECKED, useSandbox } from "../support/stack.j
 
 const example = resolve(import.meta.dirname, "../../examples/fleet");
 /** Of the file's twelve, in the run of all. */
-const CHOSEN = ["at", "be", "cz", "de", "fr"];
+const CHOSEN = ["at", "be", "cz", "fr"];
 const STACKS = CHOSEN.length;
 /** One advertiser and two events. */
 const OBJECTS = 3;
@@ -70,11 +70,11 @@ it("preview, Ctrl-C, apply with one failing stack, apply that one again, wrong p
   expect(most.output).toContain(`Logged in as ${sandbox.email}`);
   expect(most.output).toMatch(/^fr {2}failed +[\d.]+ s {2}.*advertiserName/m);
   expect(most.output).toContain(`Of ${STACKS}: ${STACKS - 1} done, 1 failed, 0 not begun.`);
-  expect(most.output.match(/^ *\d+\/5 /gm)).toHaveLength(STACKS);
+  expect(most.output.match(/^ *\d+\/4 /gm)).toHaveLength(STACKS);
   expect(most.code).toBe(1);
   expect(sandbox).toMatchObject({ logins: 2, creates: (STACKS - 1) * OBJECTS });
   expect(readFileSync(join(folder, "logs", "fr.log"), "utf8")).toContain("[ADVERTISING_ARGUMENTS]");
-  expect(readFileSync(join(folder, "logs", "de.log"), "utf8")).toContain("4 created");
+  expect(readFileSync(join(folder, "logs", "cz.log"), "utf8")).toContain("4 created");
 
   writeFileSync(data, whole);
   const rest = await fleet(["--only", "fr"]);
@@ -91,7 +91,7 @@ it("preview, Ctrl-C, apply with one failing stack, apply that one again, wrong p
 
   const refused = await fleet([], { ADVERTISING_PASSWORD: "not-this-one" });
   expect(refused.output).toMatch(/\[ADVERTISING_LOGIN\]\n$/);
-  expect(refused.output).not.toMatch(/^ *\d+\/5 /m);
+  expect(refused.output).not.toMatch(/^ *\d+\/4 /m);
   expect(refused.code).toBe(1);
   expect(sandbox).toMatchObject({ logins: 4, creates: STACKS * OBJECTS });
 });

@@ -110,65 +110,64 @@ it("a plain refresh has the configuration of the last up, and says so; with --ru
   expect(sandbox).toMatchObject({ reads: 1, creates: 2 });
 });
 
-const funnel = (keys: string, options = "{ retainOnDelete: false }") =>
-  program(`
+const funnel = (keys: string) => `
 const a = new advertising.Advertiser("a", { advertiserName: "A" });
 const events = {};
 for (const key of "${keys}") events[key] = { eventName: key, value: 1 };
-new advertising.ConversionEventSet("f", { advertiserId: a, events }, ${options});`);
+new advertising.ConversionEventSet("f", { advertiserId: a, events }, { retainOnDelete: false });`;
+const kept = `
+new advertising.ConversionEventSet("k", { advertiserId: a, events: { x: { eventName: "x", value: 1 }, y: { eventName: "y", value: 1 } } });`;
 
-it("a set with retainOnDelete: false takes along what it lets go of, and all of it when it is removed", async () => {
-  const { sandbox, stack } = await start(funnel("abcd"));
+it("a set with retainOnDelete: false takes along what it lets go of, and all of it when it is removed; without, its events stay live in a destroy too", async () => {
+  const { sandbox, stack } = await start(program(funnel("abcd") + kept));
   await upWell(stack);
-  stack.program(funnel("abc"));
+  stack.program(program(funnel("abc") + kept));
   expect((await stack.preview()).output).toMatch(/to delete, if everything else goes well: d \(\d+\)/);
   expect(sandbox.deletes).toBe(0);
   expect(await upWell(stack)).toContain("Deleted on the platform, as retainOnDelete: false says: 1 event");
-  expect(sandbox.events.map(({ event_name }) => event_name)).toEqual(["a", "b", "c"]);
+  const names = () => sandbox.events.map(({ event_name }) => event_name).sort();
+  expect(names()).toEqual(["a", "b", "c", "x", "y"]);
   // One moves out of the set that is removed.
-  const kept = sandbox.events[0]?.id;
+  const moved = sandbox.events.find(({ event_name }) => event_name === "a")?.id;
   stack.program(
     program(`
 const a = new advertising.Advertiser("a", { advertiserName: "A" });
-new advertising.ConversionEvent("a", { eventName: "a", advertiserId: a, value: 1, existingId: ${kept} });`),
+new advertising.ConversionEvent("a", { eventName: "a", advertiserId: a, value: 1, existingId: ${moved} });${kept}`),
   );
   expect(await upWell(stack)).not.toContain("stays live");
-  expect(sandbox.events).toMatchObject([{ id: kept }]);
-  expect(sandbox).toMatchObject({ eventPosts: 4, deletes: 3 });
-});
+  expect(names()).toEqual(["a", "x", "y"]);
+  expect(sandbox).toMatchObject({ eventPosts: 6, deletes: 3 });
 
-it("destroyed without the option, the events of a set stay live, also where a delete is known", async () => {
-  const { sandbox, stack } = await start(funnel("ab", "{}"));
-  await upWell(stack);
   expect((await stack.destroy()).code).toBe(0);
   expect(await stack.resources()).toEqual([]);
-  expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
+  expect(sandbox).toMatchObject({ eventPosts: 6, deletes: 3 });
 });
 
-it.each(["", "deleteBeforeReplace: true"])(
-  "R5: what is replaced stays live, as was said, if only a transformation gave retainOnDelete: false: %s",
-  async (option) => {
-    const text = (value: number) =>
-      program(`
+it("R5: what is replaced, in either order, stays live, as was said, if only a transformation gave retainOnDelete: false", async () => {
+  const text = (value: number) =>
+    program(`
 pulumi.runtime.registerStackTransformation(({ props, opts }) => ({ props, opts: { ...opts, retainOnDelete: false } }));
-new advertising.ConversionEvent("e", { eventName: "E", advertiserId: 1, value: ${value} }, { ${option} });`);
-    const objects = { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] };
-    const { sandbox, stack } = await start(text(1), { event: { delete: ALL.event.delete } }, { objects });
-    await upWell(stack);
-    const [first] = sandbox.events;
-    stack.program(text(2));
-    const stays = `${first?.id} stays live on the platform`;
-    expect((await stack.preview()).output).toContain(stays);
-    const output = await upWell(stack);
-    expect(output).toContain(stays);
-    expect(output).toContain("retainOnDelete: false was not given to the resource itself");
-    expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0, events: [{ value: 1 }, { value: 2 }] });
-    expect(JSON.stringify(await stack.resources())).toContain(`"id":"${first?.id}","name":"E"`);
-    // Nothing was said of this one, and Pulumi's own list shows that it is deleted.
-    expect((await stack.destroy()).code).toBe(0);
-    expect(sandbox).toMatchObject({ deletes: 1, events: [{ value: 1 }] });
-  },
-);
+new advertising.ConversionEvent("e", { eventName: "E", advertiserId: 1, value: ${value} });
+new advertising.ConversionEvent("f", { eventName: "F", advertiserId: 1, value: ${value} }, { deleteBeforeReplace: true });`);
+  const objects = { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] };
+  const { sandbox, stack } = await start(text(1), { event: { delete: ALL.event.delete } }, { objects });
+  await upWell(stack);
+  const former = sandbox.events;
+  stack.program(text(2));
+  const { output: previewed } = await stack.preview();
+  const output = await upWell(stack);
+  for (const { id } of former) {
+    for (const told of [previewed, output]) expect(told).toContain(`${id} stays live on the platform`);
+  }
+  // Of each, while it runs and at the end.
+  expect(output.match(/retainOnDelete: false was not given to the resource itself/g)).toHaveLength(4);
+  expect(sandbox).toMatchObject({ eventPosts: 4, deletes: 0 });
+  const state = JSON.stringify(await stack.resources());
+  for (const { id, event_name } of former) expect(state).toContain(`"id":"${id}","name":"${event_name}"`);
+  // Nothing was said of the new ones, and Pulumi's own list shows that they are deleted.
+  expect((await stack.destroy()).code).toBe(0);
+  expect(sandbox).toMatchObject({ deletes: 2, events: former });
+});
 
 const UPDATES = { event: { update: "PUT rest/event/{id}" }, advertiser: { update: "PUT rest/advertiser/{id}" } };
 const owned = (name: string, { option = "", owner = "a", other = "Other" } = {}) =>
@@ -314,9 +313,13 @@ const adopting = (...ns: number[]) =>
 for (const n of ${JSON.stringify(ns)})
   new advertising.ConversionEvent("e" + n, { eventName: "E" + n, advertiserId: 1, value: 1, existingId: n + 10 });`);
 
-it("an adoption looks at its object first: what is wrong is an error of that resource, and nothing of it is sent", async () => {
+it("an adoption looks at its object first: what is wrong is an error of that resource or event, and nothing of it is sent", async () => {
+  const set = `
+new advertising.ConversionEventSet("s", { advertiserId: 1, events: {
+  z: { eventName: "E10", value: 1, existingId: 20 }, y: { eventName: "?", value: 1, existingId: 99 }, x: { eventName: "E3", value: 1, existingId: 13 },
+} });`;
   const { sandbox, stack } = await start(
-    adopting(1, 2, 31),
+    adopting(1, 2, 31) + set,
     { event: { read: ALL.event.read }, createdVisibleAfterSeconds: 0 },
     { objects },
   );
@@ -324,16 +327,22 @@ it("an adoption looks at its object first: what is wrong is an error of that res
   expect(code).not.toBe(0);
   expect(output).toContain('ConversionEvent "e2": existingId 12 differs: value is 5 there, and 1 here');
   expect(output).toContain('ConversionEvent "e31": existingId 41: there is no event 41 on the platform');
-  expect((await stack.resources()).map(({ id }) => id)).toEqual(["11"]);
-  expect(sandbox).toMatchObject({ creates: 0, updates: 0, reads: 3 });
+  expect(output).toContain("existingId 20 differs: value is 5 there, and 1 here");
+  expect(output).toContain("there is no event 99 on the platform");
+  const adopted = (await stack.resources()).map(({ id, outputs }) => outputs?.eventIds ?? id);
+  expect(adopted).toEqual(["11", { x: 13 }]);
+  expect(sandbox).toMatchObject({ creates: 0, updates: 0, reads: 6 });
 
-  // With an update what differs is set, once the one that is not there has gone.
+  // With an update what differs is set, once the one that is not there has gone. And `.get` brings every argument.
   stack.setEnvironment({ ADVERTISING_OPERATIONS: JSON.stringify(ALL) });
-  stack.program(adopting(1, 2, 10));
+  stack.program(
+    `${adopting(1, 2, 10)}\nexports.value = advertising.ConversionEvent.get("got", ${existing[4]?.id}).value;`,
+  );
   await upWell(stack);
   expect(sandbox).toMatchObject({ creates: 0, updates: 2, deletes: 0 });
   const changed = sandbox.events.filter(({ id }) => [11, 12, 20].includes(id));
   expect(changed.every(({ value }) => value === 1)).toBe(true);
+  expect(await stack.outputs()).toEqual({ value: 1 });
 });
 
 it("an adopted event that was deleted by hand: the refresh says what the next up does, and nothing speaks of a live object", async () => {
@@ -354,28 +363,4 @@ it("an adopted event that was deleted by hand: the refresh says what the next up
   sandbox.endFaults();
   await upWell(stack);
   expect(sandbox).toMatchObject({ creates: 1, deletes: 0 });
-});
-
-it("a set's event that can't be adopted stops only itself", async () => {
-  const { sandbox, stack } = await start(
-    program(`
-new advertising.ConversionEventSet("s", { advertiserId: 1, events: {
-  z: { eventName: "E2", value: 1, existingId: 12 }, y: { eventName: "?", value: 1, existingId: 41 }, x: { eventName: "E3", value: 1, existingId: 13 },
-} });`),
-    { event: { read: ALL.event.read }, createdVisibleAfterSeconds: 0 },
-    { objects },
-  );
-  const { code, output } = await stack.up();
-  expect(code).not.toBe(0);
-  expect(output).toContain("existingId 12 differs: value is 5 there, and 1 here");
-  expect(output).toContain("there is no event 41 on the platform");
-  expect((await stack.resources()).map(({ outputs }) => outputs?.eventIds)).toEqual([{ x: 13 }]);
-  expect(sandbox).toMatchObject({ creates: 0, updates: 0 });
-});
-
-it(".get brings every argument", async () => {
-  const got = program(`exports.value = advertising.ConversionEvent.get("e", 11).value;`);
-  const { stack } = await start(got, ALL, { objects });
-  await upWell(stack);
-  expect(await stack.outputs()).toEqual({ value: 1 });
 });

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { newStack, program, type TestStack, useSandbox } from "../support/stack.js";
+import { newStack, program, type TestStack, UNCHECKED, useSandbox } from "../support/stack.js";
 
 const repository = resolve(import.meta.dirname, "../..");
 /** Comes with Pulumi's releases, beside the CLI. */
@@ -43,7 +43,7 @@ describe.skipIf(starter === "")("examples/policy", () => {
 
   it("stops a preview at wrong names and windows, in sets too, and in production at what is not protected; lets the rest through", async () => {
     const sandbox = await useSandbox();
-    const stack = await newStack(declaring("Purchase", 30), { sandbox });
+    const stack = await newStack(declaring("Purchase", 30), { sandbox, environment: UNCHECKED });
     const wrong = await preview(stack);
     expect(wrong.code).not.toBe(0);
     expect(wrong.output).toContain('eventName "Purchase" does not fit');

@@ -3,7 +3,7 @@ import { copyFileSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { InstalledProject, type Manager, manifestIn, packAsVersion } from "../support/packed.js";
-import { newStack, type TestStack, useSandbox } from "../support/stack.js";
+import { newStack, type TestStack, UNCHECKED, useSandbox } from "../support/stack.js";
 
 const BODY = `
 const acme = new advertising.Advertiser("acme", { advertiserName: "Acme Shoes" });
@@ -64,6 +64,7 @@ export function describePrograms(
     const sandbox = await useSandbox();
     const stack = await stackIn(project, "index.ts", sandbox);
     expect((await stack.up()).code).toBe(0);
+    stack.setEnvironment(UNCHECKED); // from here on, as its types were checked
     const resources = await ourResources(stack);
     expect(resources).toHaveLength(4);
     for (const place of [temporary(), "node_modules", manifestIn(project.packageFolder).version]) {

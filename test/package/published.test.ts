@@ -36,8 +36,8 @@ it("its types are found and right for each way of resolving modules (attw)", asy
 });
 
 it("the API reference is made from the docstrings without a warning (typedoc)", async () => {
-  // Without links to the source: those ask the clone's remote.
-  const quiet = ["--emit", "none", "--disableSources"];
+  // Without links to the source: those ask the clone's remote. Types are checked where the package is built.
+  const quiet = ["--emit", "none", "--disableSources", "--skipErrorChecking"];
   const { code, output } = await tool("typedoc/bin/typedoc", "--options", "provider/typedoc.json", ...quiet);
   expect(output).not.toMatch(/warning|error/);
   expect(code).toBe(0);
