@@ -248,7 +248,7 @@ describe("a create of a run that was killed", () => {
   });
 
   it("C3: gives the next run's check its mark, so that `pending` does not list a second create", async () => {
-    const { sandbox, open } = await killed(true);
+    const { sandbox, open } = await killed(true, {});
     const { alternative_id: sent } = sandbox.advertisers[0] as unknown as Record<string, unknown>;
     const next = open();
     const check = async (advertiserName: string) =>
@@ -257,8 +257,16 @@ describe("a create of a run that was killed", () => {
     // With different arguments it is another create, with its own mark.
     expect(await check("B")).toHaveProperty("__mark", expect.stringMatching(/^alternative_id /));
     expect(await check("B")).not.toHaveProperty("__mark", `alternative_id ${sent}`);
-    expect((await next.advertiser.create(await check("A"))).id).toBe("1");
+    expect((await failureOf(next.advertiser.create(await check("A")))).id).toBe(`unresolved-${sent}`);
     expect(sandbox.advertiserPosts).toBe(1);
+  });
+
+  it("R6: does not give it if a search may send it again: then `pending` lists another create, sent at an unknown time", async () => {
+    const { sandbox, open } = await killed(true);
+    const { alternative_id: sent } = sandbox.advertisers[0] as unknown as Record<string, unknown>;
+    const { inputs: next = {} } = await open().advertiser.check({}, inputs);
+    expect(next).toHaveProperty("__mark", expect.stringMatching(/^alternative_id /));
+    expect(next).not.toHaveProperty("__mark", `alternative_id ${sent}`);
   });
 
   it("is sent by the next run if it made none and can no longer arrive", async () => {

@@ -18,6 +18,7 @@ import { describeSettingProblem } from "../settings/index.js";
 import {
   ACCOUNT,
   type Briefing,
+  type CreateRecord,
   DELETES,
   eventIn,
   IDENTITY,
@@ -39,7 +40,7 @@ import { expectSameAccount } from "./outcome.js";
 import { markInputOfSet, newMarkInput } from "./search.js";
 import type { Calls, CheckAnswer, Runtime } from "./services.js";
 import { tellBefore } from "./set-plan.js";
-import { beforeCreate, tellAll } from "./tell.js";
+import { beforeCreate, type Earlier, tellAll } from "./tell.js";
 
 export const checkSingle: Calls<Kind>["check"] = async (kind, runtime, olds, given) => {
   const check = begin(kind, runtime, olds, given);
@@ -56,14 +57,22 @@ export const checkSingle: Calls<Kind>["check"] = async (kind, runtime, olds, giv
     const isToldLater = before.earlier !== undefined && runtime.run.isUp === true;
     if (!isToldLater) tellAll(runtime, beforeCreate(kind, subject, before));
     await tellGone(kind, runtime, subject);
-    const { takeOver, record } = before.earlier ?? {};
-    if (adoptedBy(values) === undefined) mark = newMarkInput(runtime, takeOver === "as it is" ? record : undefined);
+    if (adoptedBy(values) === undefined) mark = newMarkInput(runtime, before.earlier && onlyTakenOver(before.earlier));
   }
   return answer(runtime, check, twice, {
     [ACCOUNT]: accountInInputs(olds, runtime.account, subject.label),
     [MARK]: own(olds, MARK) ?? mark,
   });
 };
+
+/**
+ * The earlier create, if this run sends nothing for it. After a search it may be sent again: then Pulumi's record alone says that this was later
+ * than the state knows, by another mark, so nothing counts as not made too early (R6).
+ */
+function onlyTakenOver({ record, takeOver, isSearchable }: Earlier): CreateRecord | undefined {
+  const isSent = record.id === undefined && isSearchable;
+  return takeOver === "as it is" && !isSent ? record : undefined;
+}
 
 export const checkSet: Calls<SetKind>["check"] = async (set, runtime, olds, given) => {
   const kind = set.member;
