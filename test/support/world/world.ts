@@ -1208,7 +1208,7 @@ export class World {
     }
     this.program = program;
     this.catalogs = new Map(
-      [...this.catalogs].map(([name, catalog]) => {
+      [...this.catalogs].flatMap(([name, catalog]) => {
         const rows = catalog.rows.flatMap((row) => {
           const place = [name, row.advertiser].join("/");
           const label = catalog.sets
@@ -1216,7 +1216,8 @@ export class World {
             : labelOf("ConversionEvent", [place, row.key].join("/"));
           return isExtra(label) ? [] : { ...row, existingId: without(row.existingId, label) };
         });
-        return [name, { ...catalog, rows }];
+        // Without rows a catalog is refused.
+        return rows.length === 0 ? [] : [[name, { ...catalog, rows }] as const];
       }),
     );
   }
