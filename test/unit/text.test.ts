@@ -99,7 +99,6 @@ describe("numbers agree with their nouns", () => {
       "program/findings.ts: those.length events of ",
       "tools/comment.ts: amount to ",
       "tools/comment.ts: replaced.length old ones, ",
-      "tools/pending-answers.ts: found.length pending creates",
     ]);
   });
 });
