@@ -499,7 +499,7 @@ describe("--forget removes every record", () => {
     expect(refused.output).toContain('501 is not the id of "e": another create of the same resource made it');
     expect(refused.code).toBe(2);
     const settled = await run("pending", "--not-created", "e");
-    expect(settled.output).toContain("1 create of interrupted runs: e (501).");
+    expect(settled.output).toContain("In the state now, by what a journal on this machine has: e (501)\n");
     expect({ code: settled.code, ids: ids() }).toEqual({ code: 0, ids: ["7", "501"] });
     expect(await run("pending")).toMatchObject({ code: 0 });
     expect((await run("pending", "--reopen", "e")).output).toContain("1 create may or may not have reached");

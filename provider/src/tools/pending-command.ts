@@ -99,7 +99,7 @@ async function lookOnly(options: Options): Promise<number> {
   const journals = (await journalsBeside(options)).andThoseOf(stack);
   // What a run has saved meanwhile is read again.
   if (await journals.waitForRun()) stack = await read();
-  return tell(pendingIn(underNewNames(stack), journals.notes()), () => false, true);
+  return tell(pendingIn(underNewNames(stack), journals.notes()), true);
 }
 
 /** Of an export, only the environment says where its journals are. */
@@ -120,7 +120,6 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
   const verdicts = [...given, ...(options.search ? await searched() : [])];
   const answered = new Set(verdicts.map(({ urn }) => urn));
   const forgotten = readForgotten(options.forget, answered, known);
-  const isForgotten = (urn: string) => forgotten.urns.has(urn);
   const byUrn = new Map(pending.open.map((create) => [create.urn, create]));
   const isInState = (urn: string) => !["journal", undefined].includes(byUrn.get(urn)?.known);
   // What Pulumi's record has of it goes too: otherwise it would still be pending, as if no run here had sent it.
@@ -130,7 +129,7 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
   const urns = [...new Set([...answered, ...forgotten.urns])];
   const isToImport = isToSave || urns.some(isInState) || [...forgotten.urns].some(isRecorded);
   const surroundings = { now: momentOf(systemClock), newMark: randomUUID, account: () => journals.accountSentTo() };
-  const remembered = { ...pending, created: pending.created.filter(({ urn }) => !isForgotten(urn)) };
+  const remembered = { ...pending, created: pending.created.filter(({ urn }) => !forgotten.urns.has(urn)) };
   const dropped = urns.flatMap((urn): Verdict[] => (answered.has(urn) ? [] : [{ urn, createdAs: undefined }]));
   const settled = isToImport ? settle(stack, remembered, [...verdicts, ...dropped], surroundings) : undefined;
   // Nobody has answered: what is reopened is that again.
@@ -141,9 +140,8 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
   return {
     stack: settled,
     before: () => {
-      const takeBackNotes =
-        answers.length === 0 ? undefined : journals.noteSettlements(answers, namesNow(pending.open));
-      isNoted = takeBackNotes !== undefined;
+      const takeBackNotes = journals.noteSettlements(answers, namesNow(pending.open));
+      isNoted = takeBackNotes !== undefined && answers.length > 0;
       return takeBackNotes ?? (() => undefined);
     },
     after: () => {
@@ -162,7 +160,11 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
           console.log(`  ${reopenCommand(others.length === 0 && only !== undefined ? only.urn : of)}`);
         }
       }
-      return tell(remembered, (urn) => isForgotten(urn) || answered.has(urn), settled === undefined);
+      const now = pendingIn(settled ?? stack, journals.notes());
+      const stillNoted = new Set(now.created.map(({ record }) => record.mark));
+      const saved = remembered.created.filter(({ record }) => !stillNoted.has(record.mark));
+      if (saved.length > 0) console.log(`In the state now, by what a journal on this machine has: ${idsOf(saved)}`);
+      return tell(now, settled === undefined);
     },
   };
 }
@@ -193,7 +195,7 @@ function takeBack(stack: ExportedStack, journals: StackJournals, wanted: readonl
         console.log(`Reopened, as if it had not been answered: ${urn}`);
         if (gone.has(urn)) console.log(`  ${gone.get(urn)} is no longer in the state.`);
       }
-      return tell(pendingIn(reopened, journals.notes()), () => false, true);
+      return tell(pendingIn(reopened, journals.notes()), true);
     },
   };
 }
@@ -216,25 +218,18 @@ function tellVerdicts(of: string, verdicts: readonly Verdict[], creates: Readonl
 
 function tellCreated({ urn, createdAs }: Verdict, create: PendingCreate | undefined): void {
   console.log(`Settled as created with id ${createdAs}: ${urn}`);
-  if (create?.known === "journal") {
-    console.log(
-      "  The journal on this machine has it: the next `pulumi up` here takes it over if the program declares it with the arguments that were sent.",
-    );
-    return;
-  }
-  if (create?.held === undefined) return;
+  if (create?.held === undefined || create.known === "journal") return;
   const { id, isDeleted } = create.held;
   const becomes = isDeleted ? "is deleted by the next `pulumi up`" : "stays live on the platform";
   console.log(`  It replaces ${id}, which ${becomes}.`);
 }
 
 /** Lists what is left: what needs somebody first. @param tellsHistory nothing was imported, which drops the engine's list. @returns the exit code. */
-function tell(pending: Pending, isSettled: (urn: string) => boolean, tellsHistory: boolean): number {
-  const left = pending.open.filter(({ urn }) => !isSettled(urn));
-  const created = describeCreated(pending.created);
-  const isNotedHere = [...pending.open, ...pending.created].some(({ record }) => record.key !== "");
-  if (left.length > 0) return say([describeOpen(left, isNotedHere), ...created].join("\n"), 1);
-  const history = tellsHistory && pending.history > 0 ? [historyInWords(pending.history)] : [];
+function tell({ open, created: known, history: settled }: Pending, tellsHistory: boolean): number {
+  const created = describeCreated(known);
+  const isNotedHere = [...open, ...known].some(({ record }) => record.key !== "");
+  if (open.length > 0) return say([describeOpen(open, isNotedHere), ...created].join("\n"), 1);
+  const history = tellsHistory && settled > 0 ? [historyInWords(settled)] : [];
   return say([NOTHING, ...created, ...history].join("\n"));
 }
 

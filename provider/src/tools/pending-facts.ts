@@ -70,6 +70,11 @@ export interface Creating {
   readonly resource: Resource;
 }
 
+/** The fingerprint of the body that it makes. */
+export function bodyOf({ kind, resource }: Creating): string {
+  return fingerprintOfBody(kind, resource.inputs ?? {});
+}
+
 type Notes = ReadonlyMap<string, readonly CreateRecord[]>;
 
 /** @param notes what the journals of this machine remember of the stack, in the order of sending. */
@@ -136,7 +141,7 @@ function asOne(all: readonly PendingCreate[]): { readonly asked?: PendingCreate;
     mark === "" ? JSON.stringify([name, facts, fingerprint]) : mark;
   const those = [...Map.groupBy(all, identityOf).values()].flatMap(([first]) => first ?? []);
   const isAsSent = ({ record, creating }: PendingCreate) =>
-    creating !== undefined && record.fingerprint === fingerprintOfBody(creating.kind, creating.resource.inputs ?? {});
+    creating !== undefined && record.fingerprint === bodyOf(creating);
   const unknown = those.filter(({ record }) => idOf(record) === undefined);
   const best =
     those.find(({ known }) => known === "state") ??
@@ -208,8 +213,7 @@ function sentIn(
   const marks = new Set(creating.map((each) => markIn(each)?.mark));
   const left = notes.filter(({ mark }) => !marks.has(mark));
   const noteOf = new Map<Creating, CreateRecord | undefined>();
-  const isOfBody = ({ kind, resource }: Creating, { fingerprint }: CreateRecord) =>
-    fingerprint === fingerprintOfBody(kind, resource.inputs ?? {});
+  const isOfBody = (each: Creating, { fingerprint }: CreateRecord) => fingerprint === bodyOf(each);
   for (const fits of [isOfBody, () => true]) {
     for (const each of creating.toReversed()) {
       if (noteOf.has(each) || markIn(each) !== undefined) continue;

@@ -30,7 +30,7 @@ import {
 } from "../state/index.js";
 import { holdsSecret, objectsIn } from "./contents.js";
 import type { Verdict } from "./pending-answers.js";
-import { type Creating, idOf, type Pending, type PendingCreate, recordsOf } from "./pending-facts.js";
+import { bodyOf, type Creating, idOf, type Pending, type PendingCreate, recordsOf } from "./pending-facts.js";
 import {
   accountIn,
   currentByUrn,
@@ -85,11 +85,13 @@ export function settle(
     const { urn } = resource;
     const [verdict, create] = [answers.get(urn), openByUrn.get(urn)];
     if (!isUnresolved(resource.outputs) || create === undefined) return [resource];
-    // Pulumi's own record has further creates of it, and drops them.
-    if (verdict === undefined)
-      return [
-        resource.delete !== true && pending.inFlight.has(urn) ? withRecord(settling, resource, create) : resource,
-      ];
+    if (verdict === undefined) {
+      // Pulumi's own record has further creates of it, and drops them.
+      if (resource.delete === true || !pending.inFlight.has(urn)) return [resource];
+      const { outputs = {} } = resource;
+      const record = { ...create.record, ...toKeep(settling, create) };
+      return [{ ...resource, outputs: { ...outputs, ...writeRecord(kindNamed(create.kind), record, outputs) } }];
+    }
     if (resource.delete === true) return []; // `--replace` of an unresolved one leaves it there twice
     if (verdict.createdAs === undefined) dropped.add(urn);
     return [verdict.createdAs === undefined ? resource : made(settling, resource, verdict.createdAs, create)];
@@ -201,9 +203,7 @@ function madeBy({ pending, answers }: Settling, create: PendingCreate, id: strin
   const mark = answers.get(create.urn)?.mark;
   const found = all.find((each) => each.mark === mark) ?? all.findLast((each) => idOf(each) === id);
   if (found !== undefined || all.length === 1) return found ?? create.record;
-  const recorded = (pending.inFlight.get(create.urn) ?? []).map(({ kind, resource }) =>
-    fingerprintOfBody(kind, resource.inputs ?? {}),
-  );
+  const recorded = (pending.inFlight.get(create.urn) ?? []).map(bodyOf);
   const noted = all.map(({ fingerprint }) => fingerprint).filter((fingerprint) => fingerprint !== "");
   return new Set([...recorded, ...noted]).size === 1 ? create.record : undefined;
 }
@@ -232,25 +232,17 @@ function asSent(settling: Settling, create: PendingCreate, id: string, resource:
   }
   const { fingerprint } = sender;
   // Of secret arguments, and of what the engine's record alone implies, no body is known.
-  const isBodyOf = (inputs: Resource["inputs"] = {}) => fingerprint === fingerprintOfBody(kind, inputs);
-  const mayBeOf = (inputs: Resource["inputs"]) => fingerprint === "" || holdsSecret(inputs) || isBodyOf(inputs);
-  const isSender = ({ resource: { inputs } }: Creating) =>
-    readMark(inputs?.[MARK])?.mark === sender.mark && mayBeOf(inputs);
+  const mayMake = (each: Creating) =>
+    fingerprint === "" || holdsSecret(each.resource.inputs) || fingerprint === bodyOf(each);
+  const isSender = (each: Creating) => readMark(each.resource.inputs?.[MARK])?.mark === sender.mark && mayMake(each);
   const creating = settling.pending.inFlight.get(create.urn)?.find(isSender);
   if (creating !== undefined) return visible(creating.resource);
-  const isAsRecorded = known === "state" ? fingerprint !== "" : mayBeOf(resource.inputs);
-  if (sender === record ? isAsRecorded : isBodyOf(resource.inputs)) return now;
+  const isAsRecorded = known === "state" ? fingerprint !== "" : mayMake({ kind, resource });
+  if (sender === record ? isAsRecorded : fingerprint === bodyOf({ kind, resource })) return now;
   const sent = sentIn(sender);
   return Object.entries(sent).some(([property, value]) => now[property] !== value)
     ? { ...now, ...sent }
     : only(lookedForBy);
-}
-
-/** The same unresolved resource, with what is known of its create by now. */
-function withRecord(settling: Settling, resource: Resource, create: PendingCreate): Resource {
-  const { outputs = {} } = resource;
-  const record = { ...create.record, ...toKeep(settling, create) };
-  return { ...resource, outputs: { ...outputs, ...writeRecord(kindNamed(create.kind), record, outputs) } };
 }
 
 /** The resource as the provider would have had it saved after an unknown outcome. */
