@@ -15,8 +15,8 @@ import { PROJECT, STACK } from "../support/stack-init.js";
 import { FIRST_ID } from "../support/world/platform.js";
 import { type Living, type Recording, recording } from "../support/world/recording.js";
 
-const LIVES = Number(process.env.REAL_LIVES ?? 4);
-const seed = Number(process.env.SEED ?? 11);
+const LIVES = Number(process.env.REAL_LIVES ?? 3);
+const seed = Number(process.env.SEED ?? 12);
 const MOST_RUNS = process.env.REAL_LIVES === undefined ? 7 : 40;
 const URL = "https://platform.example";
 
