@@ -333,6 +333,14 @@ export class World {
       if (this.#notedAlone.has(this.familyOf(label))) this.excuse(noun, id);
   }
 
+  /** What a run took out of the state, because the program did not declare it, is in a machine's notes alone. */
+  #noteOutOfRecord(): void {
+    const declared = this.#labels();
+    const inState = new Set(unresolvedIn(this.backend).map(({ label }) => label));
+    for (const { label } of this.openRecords())
+      if (!declared.has(label) && !inState.has(label)) this.#notedAlone.add(this.familyOf(label));
+  }
+
   /** One run of the engine on a machine. @returns how it ended; none if it was killed. */
   async run(
     machine: number,
@@ -526,6 +534,7 @@ export class World {
     this.#isClean = ended?.errors.length === 0 && targets === undefined;
     this.#listRemoved(before, this.#lastRunOn === machine ? known : new Set(), noted);
     this.#lastRunOn = machine;
+    if (ended !== undefined) this.#noteOutOfRecord();
     const hasFailed = ended !== undefined && targets === undefined && !this.#isClean;
     if (isBroken || (hasFailed && wasClean)) this.#expectRemembered(known, remembered());
     if (ended !== undefined) this.#expectOwnDeletes(before, ended);
@@ -565,7 +574,8 @@ export class World {
   #expectRemembered(before: ReadonlySet<string>, after: ReadonlySet<string>): void {
     const isLost = (text: string) => before.has(text) && !after.has(text);
     const current = heldIn(this.backend).filter(({ resource }) => resource.delete !== true);
-    const lost = current.find(({ label, id }) => isLost(`${label} ${id}`));
+    // What the failed run itself found to be gone may be forgotten.
+    const lost = current.find(({ noun, label, id }) => isLost(`${label} ${id}`) && this.platform.isLive(noun, id));
     if (lost !== undefined) throw new Violation(`a run failed, and ${lost.label} (${lost.id}) was forgotten`);
   }
 
