@@ -559,7 +559,7 @@ export class World {
           by === label &&
           this.platform.isLive(noun, id) &&
           !held.has(`${noun} ${id}`) &&
-          !left.has(id) &&
+          !left.has(`${noun} ${id}`) &&
           // As an earlier one that a `destroy` took out of the state.
           !this.#said.has(`${noun} ${id}`),
       );
@@ -832,7 +832,7 @@ export class World {
         (each) =>
           this.platform.isLive(noun, each.id) && !held.has(`${noun} ${each.id}`) && !this.#isExcused(noun, each.id),
       )
-      .filter((each) => !this.#leftIn(this.backend).has(each.id) && !this.#said.has(`${noun} ${each.id}`))
+      .filter((each) => !this.#leftIn(this.backend).has(`${noun} ${each.id}`) && !this.#said.has(`${noun} ${each.id}`))
       .map(({ id }) => id);
   }
 
@@ -914,10 +914,12 @@ export class World {
     }
   }
 
-  /** The ids that a state lists as left live. */
+  /** The objects that the state lists as left live, by their kind and id. */
   #leftIn({ resources }: Deployment): Set<string> {
     return new Set(
-      resources.flatMap(({ outputs }) => ((outputs.__left ?? []) as { id: string }[]).map(({ id }) => String(id))),
+      resources.flatMap(({ urn, outputs }) =>
+        ((outputs.__left ?? []) as { id: string }[]).map(({ id }) => `${nounOf(aboutUrn(urn).kind)} ${id}`),
+      ),
     );
   }
 
@@ -1061,7 +1063,7 @@ export class World {
         !misled.has(this.familyOf(label)) &&
         this.platform.isLive(noun, id) &&
         !isHeld.has(`${noun} ${id}`) &&
-        !left.has(id) &&
+        !left.has(`${noun} ${id}`) &&
         !noted.has(id) &&
         !this.#said.has(`${noun} ${id}`) &&
         !this.#isExcused(noun, id),
