@@ -246,13 +246,10 @@ export async function newStack(program: string, options: StackOptions = {}): Pro
 
 const PROXY_VARIABLE = /^(HTTPS?|NO|ALL)_PROXY$/i;
 
-/** Pulumi's processes end long before garbage has to be collected, which is a fifth of what a short command does. */
-const COLLECT_LATE = { GOGC: "off", GOMEMLIMIT: "512MiB" };
-
 /** This process's environment without what would affect a run: the user's settings, keys and proxies, and vitest's. */
 export function inheritedEnvironment(): Record<string, string> {
   const isOthers = (name: string) => /^(ADVERTISING_|PULUMI_|VAULT_|VITEST)/.test(name) || PROXY_VARIABLE.test(name);
-  return { ...inherited((name) => !isOthers(name)), ...COLLECT_LATE, NODE_OPTIONS: keepCompiled };
+  return { ...inherited((name) => !isOthers(name)), NODE_OPTIONS: keepCompiled };
 }
 
 /** The user's proxies, for package managers, which may have no other way out. */
