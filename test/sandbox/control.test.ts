@@ -115,6 +115,19 @@ describe("commands", () => {
     expect((await logIn(sandbox)).status).toBe(200);
   });
 
+  it("objects that are put back keep their ids: none is given again", async () => {
+    const { sandbox } = await controlled({ authMode: "basic" });
+    sandbox.reset({ advertisers: [{ id: 1, advertiser_name: "A" }], events: [] });
+    const authorization = `Basic ${Buffer.from(`${sandbox.email}:${sandbox.password}`).toString("base64")}`;
+    const response = await fetch(`${sandbox.url}/rest/advertiser`, {
+      method: "POST",
+      headers: { authorization, "content-type": "application/json" },
+      body: JSON.stringify({ advertiser_name: "B" }),
+    });
+    expect(response.status).toBe(200);
+    expect(sandbox.advertisers.map(({ id }) => id)).toEqual([1, 2]);
+  });
+
   it("help names each command; an unknown one is refused with the nearest", async () => {
     const { say } = await controlled();
     for (const name of ["fail", "list", "expire", "reset", "help", "quit"])

@@ -36,11 +36,8 @@ export class Platform implements Objects {
       loginLimit: options.loginLimit ?? { count: 30, windowSeconds: 60 },
       clock: options.clock ?? Date.now,
     });
+    this.#nextId = options.firstId ?? 1;
     this.putBack(options.objects ?? {});
-    this.#nextId = Math.max(
-      options.firstId ?? 1,
-      ...[...this.advertisers.keys(), ...this.events.keys()].map((id) => id + 1),
-    );
   }
 
   /** All that lives here afterwards. An id that was given is not given again. */
@@ -49,6 +46,7 @@ export class Platform implements Objects {
     this.events.clear();
     for (const object of advertisers) this.advertisers.set(object.id, object);
     for (const object of events) this.events.set(object.id, object);
+    this.#nextId = Math.max(this.#nextId, ...[...advertisers, ...events].map(({ id }) => id + 1));
   }
 
   /** @param route none where the request asks for nothing that there is. */
