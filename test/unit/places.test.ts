@@ -1,6 +1,10 @@
+import { createHash } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { accountOf } from "../../provider/src/settings/index.js";
 import { placesOf } from "../../provider/src/store/places.js";
+import { newFolder } from "../support/folder.js";
 
 const account = { baseUrl: "https://platform.example/prefix", email: "ops@example.com" };
 
@@ -21,4 +25,16 @@ it.each([
   const other = { ...account, ...change };
   expect(accountOf(other) === accountOf(account)).toBe(isSame);
   expect(share(account, other)).toEqual([isSame, isSame, isSame]);
+});
+
+it("a folder of journals that an earlier version named by the e-mail as typed is used on", () => {
+  const folder = newFolder();
+  const typed = { ...account, email: "Ops@Example.com" };
+  const digest = createHash("sha256")
+    .update(JSON.stringify([typed.baseUrl, typed.email]))
+    .digest("hex")
+    .slice(0, 16);
+  const former = join(folder, `session.json.journal-${digest}`);
+  mkdirSync(former);
+  expect(placesOf(typed, "", "session.json", folder).journalFolder).toBe(former);
 });

@@ -38,12 +38,18 @@ export function placesFor(settings: Settings, folder: string): Places {
 export function placesOf(account: Account, mode: string, cookieFile: string | undefined, folder: string): Places {
   const cache = cacheFolder();
   const names = namesOf(account);
-  const name = digestOf(...names);
-  const byDefault = join(cache, `session-${digestOf(...names, mode)}.json`);
-  if (cookieFile === undefined) return { cookieFile: byDefault, journalFolder: join(cache, `journal-${name}`) };
-  if (cookieFile === "none") return { cookieFile: undefined, journalFolder: join(cache, `journal-${name}`) };
-  const file = resolve(folder, cookieFile);
-  return { cookieFile: file, journalFolder: join(dirname(file), `${basename(file)}.journal-${name}`) };
+  const inCache = cookieFile === undefined || cookieFile === "none";
+  const file = inCache ? join(cache, `session-${digestOf(...names, mode)}.json`) : resolve(folder, cookieFile);
+  const journalsBy = (...by: string[]) =>
+    inCache
+      ? join(cache, `journal-${digestOf(...by)}`)
+      : join(dirname(file), `${basename(file)}.journal-${digestOf(...by)}`);
+  // An earlier version named the folder by the settings as they are written.
+  const former = journalsBy(account.baseUrl, account.email);
+  return {
+    cookieFile: cookieFile === "none" ? undefined : file,
+    journalFolder: existsSync(former) ? former : journalsBy(...names),
+  };
 }
 
 /** @param stack `<organization>/<project>/<stack>` */
