@@ -44,7 +44,7 @@ it("killed after the provider has ended and before the state is saved: the next 
   // Pulumi shows nothing of the state if it is asked for a replacement: that could be a state that was not saved.
   const urn = (await stack.resources()).find((each) => each.urn.endsWith("::e"))?.urn ?? "";
   expect((await stack.up("--replace", urn)).output).toMatch(
-    /"e" was created as \d+ by an earlier run; it is taken over.* To have Pulumi replace it, first run `pulumi up`/,
+    /"e" was created as \d+ by an earlier run; it is taken over.* If you asked Pulumi to replace it, run `pulumi up` once/,
   );
   expect(sandbox.creates).toBe(OBJECTS);
 

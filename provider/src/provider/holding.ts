@@ -279,7 +279,11 @@ export async function whenRemoved(
   const isNamed = isToBeAdopted && !isPerhapsItself;
   const mayBeNamed = run.mayAdoptMore(kind);
   if (mayBeNamed && run.hasProgramEnded && !isNamed)
-    throw keptInState(kind, id, "an existingId of the program may name it, and depends on what is no target");
+    throw keptInState(
+      kind,
+      id,
+      "an existingId of the program may name it, and depends on a resource that is not a target",
+    );
   if (isToBeAdopted && !isNamed && runtime.rememberedOf(kind.name, id).length === 0)
     throw keptInState(kind, id, "an existingId of the program names it, perhaps for another resource");
   run.removed.add(objectKey(kind.name, id));
@@ -294,6 +298,6 @@ export async function whenRemoved(
 
 function keptInState(kind: Kind, id: string, why: string): NotSentError {
   return new NotSentError(
-    `${kind.name} ${id} is not deleted in this run, and the state keeps it: ${why}. Run \`pulumi up\` without --target and --exclude.`,
+    `${kind.name} ${id} is not deleted in this run, and the state keeps it: ${why}. Run \`pulumi up\` without --target and --exclude (and a destroy again after that).`,
   );
 }

@@ -227,7 +227,7 @@ export function takenOverInWords(outcomes: ReadonlyMap<string, Outcome>, { label
   const updated = those.filter(({ isUpdated }) => isUpdated === true);
   const sent = updated.length === 0 ? "nothing is sent" : `updated in place if they differ (${updated.length})`;
   const keys = listed(those.map(({ shown }) => shown));
-  const by = whoCreated({ isHanded: those.every(({ isHanded }) => isHanded === true) || undefined });
+  const by = whoCreated({ isHanded: those.some(({ isHanded }) => isHanded === true) || undefined });
   return `${label}: ${by} had created ${count(those.length, "event")}; now taken over, and ${sent}: ${keys}`;
 }
 

@@ -67,7 +67,7 @@ export interface Before {
       }
     | undefined;
   readonly earlier?: Earlier | undefined;
-  /** The same object, which an earlier run created and which is no longer in the state. */
+  /** Its object of an earlier run, if Pulumi does not show what the state has. */
   readonly again?: { readonly id: string; readonly removal: Removal } | undefined;
   /** Resources that are no longer declared and may be this one under another name. */
   readonly former?: readonly {
@@ -142,7 +142,7 @@ const TAKEN_OVER: Readonly<Record<TakeOver, string>> = {
 /** What to do about an object that was created with other arguments than the program has now. */
 export function insteadOfFailing(kind: Kind, { urn }: Ref, record: CreateRecord): string[] {
   return [
-    `To go on with ${record.id}, declare what was sent: ${describe(kind.name, record)}.`,
+    `To go on with ${record.id}, declare what was sent, its other arguments as they were too: ${describe(kind.name, record)}.`,
     `To create another one (${record.id} stays live):`,
     `  ${forgetCommand(urn)}`,
   ];
@@ -265,7 +265,7 @@ export function afterReplacement(kind: Kind, { resourceUrn: urn, label }: Ref, o
 }
 
 /** If Pulumi is asked for a replacement it does not show the state, which then looks like a create that the state has lost. */
-const UNLESS_REPLACED = " To have Pulumi replace it, first run `pulumi up` without asking for that.";
+const UNLESS_REPLACED = " If you asked Pulumi to replace it, run `pulumi up` once without that, and then ask again.";
 
 export function takenOver(
   { label }: Ref,
