@@ -304,6 +304,33 @@ describe("with a journal on this machine", () => {
     expect(saved).toMatchObject({ id: "7", inputs: { value: 2 }, outputs: { value: 1 } });
   });
 
+  it("R7: a create whose body is not known is listed, also if that of the object in the state is not known either", () => {
+    const urn = urnOf("ConversionEventSet", "s");
+    const events = { a: { eventName: "E", value: 2 } };
+    const outputs = { advertiserId: 1, events, eventIds: { a: 5 }, earlier: { a: "" } };
+    const sent = note({ key: 'ConversionEventSet::organization/tiny/dev::s["a"]', fingerprint: "" });
+    expect(pendingIn(stackOf([resource(urn, { id: "set-1", outputs })], []), [sent]).open).toMatchObject([
+      { urn: `${urn}["a"]`, known: "journal", held: { id: "5" } },
+    ]);
+  });
+
+  it("an adoption in flight is no create, because it sends none; what was sent before it is still pending", () => {
+    const adopting = creating(E, { inputs: { ...inputs, existingId: "7" } });
+    const none = { open: [], created: [], history: 0 };
+    expect(pendingIn(stackOf([], [adopting]), [])).toMatchObject(none);
+    expect(pendingIn(stackOf([resource(urnOf("ConversionEvent", "f"), { id: "7" })], [adopting]), [])).toMatchObject(
+      none,
+    );
+    expect(pendingIn(stackOf([], [adopting]), [note()])).toMatchObject({ open: [{ urn: E, known: "journal" }] });
+    expect(pendingIn(stackOf([], [adopting, creating(E, { inputs })]), [note()]).open).toMatchObject([
+      { urn: E, known: "engine", record: { mark: "m" } },
+    ]);
+    const set = urnOf("ConversionEventSet", "s");
+    const events = { a: { eventName: "A", value: 1, existingId: 7 }, b: { eventName: "B", value: 1 } };
+    const ofSet = { type: "creating", resource: resource(set, { inputs: { advertiserId: 1, events } }) };
+    expect(openCreates(stackOf([], [ofSet])).map(({ urn }) => urn)).toEqual([`${set}["b"]`]);
+  });
+
   it("a create is listed that neither the engine nor the state has", () => {
     expect(pendingIn(stackOf([], []), [note()])).toMatchObject({
       open: [{ urn: E, known: "journal", kind: "ConversionEvent", record: { name: "E" } }],

@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { asRecord, own, type Values, withoutUndefined } from "../base/index.js";
-import { type Member, membersOf } from "../decision/index.js";
+import { knownAdoption, type Member, membersOf } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import {
   aboutWhom,
@@ -182,7 +182,9 @@ function notedOf(record: CreateRecord, objects: ReadonlyMap<string, StoredObject
  */
 function isOf(object: StoredObject | undefined, { id, fingerprint, replaces }: CreateRecord): boolean {
   if (object?.id === undefined) return false;
-  return id === undefined ? object.id !== replaces && fingerprint === fingerprintIn(object) : id === object.id;
+  if (id !== undefined) return id === object.id;
+  // Two bodies that nobody knows are not the same.
+  return object.id !== replaces && fingerprint !== "" && fingerprint === fingerprintIn(object);
 }
 
 function unresolvedIn({ kind, urn, record, resource, in: place, id }: StoredObject): PendingCreate[] {
@@ -250,7 +252,9 @@ function inFlightIn({ pending_operations }: Deployment, current: ReadonlyMap<str
   const all = (pending_operations ?? []).toReversed();
   const creating = all.flatMap(({ type, resource }): Creating[] => {
     const kind = kindOfType(resource.type);
-    return type === "creating" && kind !== undefined ? [{ kind, resource }] : [];
+    // An adoption sends no create. What is secret may be no id.
+    const isCreate = type === "creating" && knownAdoption(readable(resource.inputs)) === undefined;
+    return isCreate && kind !== undefined ? [{ kind, resource }] : [];
   });
   const isHistory = ({ kind, resource: { urn, inputs } }: Creating) => {
     const held = current.get(urn);
