@@ -469,7 +469,7 @@ describe("a create of unknown outcome", () => {
   });
 
   it("several of one set, some of unknown outcome: those are to be settled first, and no command forgets all of them", () => {
-    const linesOf = (...ids: (string | undefined)[]) => {
+    const commandsOf = (...ids: (string | undefined)[]) => {
       const creates = ids.map((id, at) => ({
         ...unresolved,
         mark: `m${at}`,
@@ -477,14 +477,18 @@ describe("a create of unknown outcome", () => {
         ...(id && { id }),
       }));
       const [finding] = atEnd(snapshotOf({}, creates), []).findings;
-      return finding?.lines.filter((line) => line.includes("npx")).map((line) => line.replace(/ '.*/, "").trim());
+      return finding?.lines.filter((line) => line.includes("npx"));
     };
+    const linesOf = (...ids: (string | undefined)[]) =>
+      commandsOf(...ids)?.map((line) => line.replace(/ '.*/, "").trim());
     const [list, settle, forget] = ["", " --not-created", " --forget"].map(
       (option) => `npx pulumi-advertising pending${option}`,
     );
     expect(linesOf(undefined, undefined)).toEqual([list, settle, forget]);
     expect(linesOf(undefined, "5")).toEqual([list, settle]);
     expect(linesOf("4", "5")).toEqual([forget]);
+    // By the set's own URN, what is noted of the events that are still declared would go too.
+    expect(commandsOf("4", "5")?.join()).toMatch(/--forget '\S+\["k0"\]'$/);
   });
 
   it("left by a kill under the former name stops the run despite an alias, which renames only what is in the state", () => {

@@ -441,6 +441,27 @@ describe("--forget removes every record", () => {
     expect(reopened, reopened.output).toMatchObject({ code: 0 });
   });
 
+  it("R7: of an event that was created again leaves another of its set, of unknown outcome, pending", async () => {
+    const { run, write, ids } = killed([], { 's["a"]': "501", 's["b"]': undefined });
+    const stored = storedSet("s", { events: { a: { eventName: "A", value: 1 } }, eventIds: { a: 5 } });
+    const exported = JSON.parse(exportOf([stored]));
+    exported.deployment.pending_operations = [{ ...creatingSet(), type: "updating" }];
+    write("state.json", JSON.stringify(exported));
+    const member = (key: string) => `${urnOf("ConversionEventSet", "s")}["${key}"]`;
+    const listed = await run("pending");
+    expect(listed.output).toContain("The state has 5 under this name.");
+    expect([...listed.output.matchAll(/pending --forget '([^']+)'/g)].map(([, urn]) => urn)).toEqual([member("a")]);
+    const before = ids();
+    const refused = await run("pending", "--forget", "s");
+    expect(refused.output).toContain(`nothing was forgotten: the outcome of "${member("b")}" is unknown; settle it`);
+    expect({ code: refused.code, ids: ids() }).toEqual({ code: 2, ids: before });
+    const forgot = await run("pending", "--forget", member("a"));
+    expect(forgot.output).toContain("1 create may or may not have reached the platform");
+    expect(forgot.output).toContain(member("b"));
+    expect(forgot.output).not.toContain("501");
+    expect(forgot.code).toBe(1);
+  });
+
   it("of a create with an id: the same command settles another create and does not save the forgotten one", async () => {
     const { run, ids } = killed([creating("e"), creating("f")], { e: "501", f: undefined });
     const { code } = await run("pending", "--forget", "e", "--not-created", "f");
@@ -530,6 +551,12 @@ it("`pending` says if only this machine's journal has a create, and how to drop 
   mkdirSync(journals, { recursive: true, mode: 0o700 });
   const key = "ConversionEvent::organization/shop/dev::p";
   const note = { mark: "m", key, fingerprint: "f", at: "2026-03-02T10:00:00.000Z", isReported: true as const };
+  const others = ["q", "r"].map((name) => ({ ...note, mark: name, key: key.replace(/p$/, name) }));
+  writeFileSync(pathsIn(journals, NAME).journal, journalOf([note, ...others]), { mode: 0o600 });
+  const several = await run("pending");
+  expect(several.output).toContain(
+    `If you settled them on another machine:\n  npx pulumi-advertising pending --forget '${urnOf("ConversionEvent", "p")}'\n  and the same for the other 2\n`,
+  );
   writeFileSync(pathsIn(journals, NAME).journal, journalOf([note]), { mode: 0o600 });
   const listed = await run("pending");
   expect(listed.code).toBe(1);

@@ -1,7 +1,14 @@
 /** How answers about creates of unknown outcome are checked, and how one is taken back. */
 import { describe, expect, it } from "vitest";
 import type { CreateRecord } from "../../provider/src/state/create-record.js";
-import { checkVerdicts, notesAfter, readVerdicts, reopen, slicesOf } from "../../provider/src/tools/pending-answers.js";
+import {
+  checkVerdicts,
+  notesAfter,
+  readForgotten,
+  readVerdicts,
+  reopen,
+  slicesOf,
+} from "../../provider/src/tools/pending-answers.js";
 import type { PendingCreate } from "../../provider/src/tools/pending-facts.js";
 import { readExport } from "../../provider/src/tools/stack-export.js";
 import { encrypted, exportOf, storedAdvertiser, storedEvent, storedSet, urnOf } from "../support/stored.js";
@@ -63,22 +70,9 @@ describe("answers", () => {
         [urnOf("Advertiser", "buyer"), "2"],
       ],
     ], // an event has the id 2
-    [
-      [],
-      ["funnel"],
-      [
-        [`${SET}["a"]`, undefined],
-        [`${SET}["b"]`, undefined],
-      ],
-    ],
-    [
-      [],
-      [SET],
-      [
-        [`${SET}["a"]`, undefined],
-        [`${SET}["b"]`, undefined],
-      ],
-    ],
+    [[], ["funnel"], [[`${SET}["a"]`, undefined]]], // b has an id
+    [[], [SET], [[`${SET}["a"]`, undefined]]],
+    [[], [`${SET}["b"]`], [[`${SET}["b"]`, undefined]]],
     [["funnel"], [], [[`${SET}["b"]`, "77"]]],
     [[E("f0")], [], [[E("f0"), "503"]]],
     [["f0"], [], [[E("f0"), "503"]]],
@@ -127,6 +121,38 @@ describe("answers", () => {
   ])("created %j, not created %j is refused", (created, notCreated, fault) => {
     expect(() => read(created, notCreated)).toThrow(`nothing was settled: ${fault}`);
   });
+
+  it("R9: a set whose creates all have ids can't be answered as not created by its own name", () => {
+    const known = [
+      create(`${SET}["b"]`, { record: record("mb", { id: "77" }) }),
+      create(`${SET}["c"]`, { record: record("mc", { createdAs: "78" }), also: [record("md")] }),
+    ];
+    const answer = (urn: string) => readVerdicts({ created: [], notCreated: [urn] }, { pending: known, stack, notes });
+    expect(() => answer("funnel")).toThrow(
+      'nothing was settled: "funnel" is a set, and its creates have ids: b (77) and c (78); answer for each event with its own URN',
+    );
+    expect(answer(`${SET}["b"]`)).toEqual([{ urn: `${SET}["b"]`, createdAs: undefined }]);
+  });
+
+  it.each(["state", "engine", "journal"] as const)(
+    "R7: a set with a create of unknown outcome (%s) is not forgotten by its own name",
+    (known) => {
+      const noteOf = (key: string, more = {}) =>
+        record(`m${key}`, { key: `ConversionEventSet::organization/shop/dev::funnel["${key}"]`, ...more });
+      const open = create(`${SET}["b"]`, { known, record: noteOf("b") });
+      const all = { pending: [open], stack, notes: [noteOf("a", { id: "7" }), noteOf("b")] };
+      for (const text of ["funnel", SET]) {
+        expect(() => readForgotten([text], new Set(), all)).toThrow(
+          `nothing was forgotten: the outcome of "${SET}["b"]" is unknown; settle it with --created or --not-created; to forget other events of its set, give their own URNs`,
+        );
+      }
+      expect(readForgotten([`${SET}["a"]`], new Set(), all).marks).toEqual(new Set(["ma"]));
+      expect(readForgotten([SET], new Set([open.urn]), all).marks).toEqual(new Set(["ma", "mb"]));
+      const forgetIt = () => readForgotten([`${SET}["b"]`], new Set(), all);
+      if (known === "state") expect(forgetIt).toThrow("is unknown; settle it with --created or --not-created");
+      else expect(forgetIt().marks).toEqual(new Set(["mb"]));
+    },
+  );
 
   it("results of a search are judged one by one: an object that another resource has does not block the others", () => {
     const found = { created: [`${E("f19")}=2`, `${SET}["a"]=4`], notCreated: [] };

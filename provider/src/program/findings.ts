@@ -25,7 +25,7 @@ import { describeSettingProblems, type Settings, type SettingsReading } from "..
 import {
   aboutWhom,
   type CreateRecord,
-  forgetCommand,
+  forgetCommands,
   isDeletion,
   moreRemoved,
   type Ref,
@@ -142,7 +142,7 @@ function leftOpen({ create, heir }: LeftOpen): Finding {
     title: `${old.label} is no longer declared, and ${outcome}`,
     lines: [
       ...whatIsOpen(old.kind, create, old.urn, heir === undefined ? [] : [asHeir(old, heir)]),
-      ...(id === undefined ? settledElsewhere(old.urn) : []),
+      ...(id === undefined ? settledElsewhere([old.urn]) : []),
     ],
     problems: 1,
     isUnresolved: true,
@@ -163,6 +163,7 @@ function asHeir(old: Ref, heirKey: string): string {
 function leftOpenBySet(setKey: string, those: readonly LeftOpen[]): Finding {
   const { label, urn } = aboutWhom(setKey);
   const unknown = those.filter(({ create: { id } }) => id === undefined).length;
+  const urns = those.map(({ create: { key } }) => aboutWhom(key).urn);
   const members = those.map(({ create: { key, id, at } }) => {
     const { member = "" } = aboutWhom(key);
     return `  ${printable(member)}: ${id === undefined ? `sent at ${at}, outcome unknown` : `created as ${id}`}`;
@@ -173,14 +174,13 @@ function leftOpenBySet(setKey: string, those: readonly LeftOpen[]): Finding {
       ...cut(members, MAX_TOLD, (others) => `  and ${others} more`),
       "If you renamed or moved the set: undo that, run `pulumi up` once (it takes over what is there), and rename the set then, with an alias.",
       ...(unknown === 0
-        ? ["Otherwise, to stop managing them (they stay live):", `  ${forgetCommand(urn)}`]
+        ? ["Otherwise, to stop managing them (they stay live):", ...forgetCommands(urns).map((line) => `  ${line}`)]
         : [
             "Otherwise settle those of unknown outcome, one by one, or all at once if none of them is there:",
             "  npx pulumi-advertising pending",
             `  npx pulumi-advertising pending --not-created ${shellWord(urn)}`,
           ]),
-      // It would forget the others too.
-      ...(unknown === those.length ? settledElsewhere(urn) : []),
+      ...(unknown === those.length ? settledElsewhere(urns) : []),
     ],
     problems: 1,
     isUnresolved: true,

@@ -73,6 +73,7 @@ export {
   describe,
   explain,
   forgetCommand,
+  forgetCommands,
   isDeletion,
   leftBehind,
   morePending,

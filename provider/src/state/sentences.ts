@@ -73,13 +73,18 @@ export function forgetCommand(urn: string): string {
   return `npx pulumi-advertising pending --forget ${shellWord(urn)}`;
 }
 
+/** The same of several: by a set's own URN, the notes of its other events would go too. */
+export function forgetCommands([first = "", ...others]: readonly string[]): string[] {
+  return [forgetCommand(first), ...(others.length === 0 ? [] : [`and the same for the other ${others.length}`])];
+}
+
 /**
  * For creates of unknown outcome that this machine's journal has but the state may not: they may have been settled on another machine.
  */
-export function settledElsewhere(urn: string): string[] {
+export function settledElsewhere(urns: readonly string[]): string[] {
   return [
     "This is what the journal on this machine says. If it was settled on another machine, and the state no longer has it:",
-    `  ${forgetCommand(urn)}`,
+    ...forgetCommands(urns).map((line) => `  ${line}`),
   ];
 }
 

@@ -120,8 +120,10 @@ export function checkVerdicts(
     else if (only !== undefined) settle(wanted, only, createdAs);
     else {
       const ofSet = thoseNamed(pending, (urn) => isMemberOf(wanted, urn));
-      if (createdAs === undefined && ofSet.length > 0) for (const each of ofSet) settle(each.urn, each, undefined);
-      else faults.push(whyNone(wanted, ofSet));
+      const unknown = ofSet.filter((each) => idsOf(each).length === 0);
+      if (createdAs !== undefined || ofSet.length === 0) faults.push(whyNone(wanted, ofSet));
+      else if (unknown.length === 0) faults.push(whyEach(wanted, ofSet));
+      for (const each of createdAs === undefined ? unknown : []) settle(each.urn, each, undefined);
     }
   };
   for (const text of given.created) {
@@ -140,6 +142,19 @@ export function checkVerdicts(
   return { verdicts: [...verdicts.values()], faults };
 }
 
+/** Of the objects that the creates of a resource made, as far as they are known. */
+function idsOf(create: PendingCreate): string[] {
+  return recordsOf(create).flatMap((record) => idOf(record) ?? []);
+}
+
+function whyEach(set: string, creates: readonly PendingCreate[]): string {
+  const known = creates.map((each) => `${splitMember(each.urn).key} (${enumerate(idsOf(each))})`);
+  return `"${set}" is a set, and its creates have ids: ${enumerate(known, MAX_NAMED)}; answer for each event with its own URN`;
+}
+
+/** More are only counted. */
+const MAX_NAMED = 20;
+
 /** What is to be forgotten: the URNs, and the marks of all that is noted of them. */
 interface Forgotten {
   readonly urns: ReadonlySet<string>;
@@ -148,7 +163,8 @@ interface Forgotten {
 
 /**
  * @param texts URNs, of sets for all their events, or names. @param answered the URNs that get an answer in the same command.
- * @throws Error if nothing is noted of one, or the state has a create of unknown outcome: that is settled, not forgotten.
+ * @throws Error if nothing is noted of one, or the state has a create of unknown outcome: that is settled, not forgotten. A set's name does not
+ *   forget one either, wherever it is known: only its own does.
  */
 export function readForgotten(
   texts: readonly string[],
@@ -162,16 +178,22 @@ export function readForgotten(
     all.length > 0 ? (fault ?? []) : `neither Pulumi's record nor a journal on this machine has a note about "${text}"`,
   );
   const urns = new Set(meant.flatMap(({ all }) => all.map(({ urn }) => urn)));
-  const isUnknown = (create: PendingCreate) => recordsOf(create).some((record) => idOf(record) === undefined);
-  const unsettled = pending.flatMap((create) =>
-    create.known === "state" && urns.has(create.urn) && !answered.has(create.urn) && isUnknown(create)
-      ? `"${create.urn}"`
-      : [],
+  const isMeantItself = ({ urn, formerly = [] }: Named) =>
+    [urn, ...formerly].some((name) => texts.some((text) => isNamed(text, name)));
+  const unsettled = pending.filter(
+    (create) =>
+      urns.has(create.urn) &&
+      !answered.has(create.urn) &&
+      idsOf(create).length < recordsOf(create).length &&
+      (create.known === "state" || !isMeantItself(create)),
   );
-  if (faults.length === 0 && unsettled.length > 0)
+  if (faults.length === 0 && unsettled.length > 0) {
+    const names = unsettled.map(({ urn }) => `"${urn}"`);
+    const hint = unsettled.every(isMeantItself) ? "" : "; to forget other events of its set, give their own URNs";
     faults.push(
-      `the outcome of ${enumerate(unsettled)} is unknown; settle ${agree(unsettled.length, "it", "each")} with --created or --not-created`,
+      `the outcome of ${enumerate(names, MAX_NAMED)} is unknown; settle ${agree(names.length, "it", "each")} with --created or --not-created${hint}`,
     );
+  }
   if (faults.length > 0) throw new Error(`nothing was forgotten: ${faults.join("; ")}`);
   return { urns, marks: new Set(noted.flatMap(({ urn, mark }) => (urns.has(urn) ? mark : []))) };
 }

@@ -1,7 +1,7 @@
 /** `pulumi-advertising pending`: lists and settles creates of unknown outcome. */
 import { randomUUID } from "node:crypto";
 import { agree, count, cut, enumerate, idRanges, momentOf, systemClock, UsageError } from "../base/index.js";
-import { aboutWhom, describe, forgetCommand, nameInUrn, reopenCommand, splitMember, waysOut } from "../state/index.js";
+import { aboutWhom, describe, forgetCommands, nameInUrn, reopenCommand, splitMember, waysOut } from "../state/index.js";
 import { changeStack, type Decided, journalsOf, StackJournals } from "./change-stack.js";
 import { livesIn } from "./contents.js";
 import { command, say, textOf, type Values } from "./harness.js";
@@ -33,7 +33,8 @@ run (an \`up\` could send them again), and those that only a journal on this mac
 
   --created URN=ID       settles one: it was created as ID; leave out =ID if the journal has the id (with a set's URN:
                          each event whose id the journal has)
-  --not-created URN      settles one: it was not created, and the next up creates it
+  --not-created URN      settles one: it was not created, and the next up creates it (with a set's URN: each event whose
+                         id nobody knows)
   --search               searches for each by its mark, and settles it if the result is clear; needs a search in
                          advertising:operations, and creates nothing
   --forget URN           removes what interrupted runs noted about a resource: from this machine's journal, from Pulumi's
@@ -44,8 +45,9 @@ run (an \`up\` could send them again), and those that only a journal on this mac
 ${STACK_HELP}
   --state FILE           only lists, from what \`pulumi stack export\` printed (- for standard input)
 
-URN may be the resource's name, if only one create has it. An event of a set is URN["key"]; --not-created, --forget and
---reopen take the set's URN for all its events. Options with a URN may be given several times.
+URN may be the resource's name, if only one create has it. An event of a set is URN["key"]; --forget and --reopen take
+the set's URN for all its events (--forget only if no outcome among them is unknown). Options with a URN may be given
+several times.
 
 Exit codes: 0 nothing is pending, 1 something is, 2 failed (for example, a run is under way on this machine).`;
 
@@ -283,7 +285,7 @@ function describeOpen(open: Pending["open"], isNotedHere: boolean): string {
       ? []
       : [
           `Only the journal on this machine has ${namesOf(ofJournal)}: the state does not. If you settled ${agree(ofJournal.length, "it", "them")} on another machine:`,
-          `  ${forgetCommand(ofJournal[0]?.urn ?? "")}`,
+          ...forgetCommands(ofJournal.map(({ urn }) => urn)).map((command) => `  ${command}`),
         ]),
     open.length === 1 ? "Settle it." : "Settle each with its own URN; for the first of them:",
     ...open.slice(0, 1).flatMap(({ urn, record }) => waysOut(urn, idOf(record))),
@@ -312,7 +314,7 @@ function describeCreated(created: Pending["created"]): string[] {
     return [
       `${of}\n  was created as ${ids}: ${takesOver(those)}.`,
       `  The state has ${enumerate(held)} under this name. If your program uses that one again, nothing manages what was created; to drop the note:`,
-      `    ${forgetCommand(of)}`,
+      ...forgetCommands(those.map(({ urn }) => urn)).map((command) => `    ${command}`),
     ].join("\n");
   });
   if (alone.length === 0) return lines;
