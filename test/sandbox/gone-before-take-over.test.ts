@@ -306,12 +306,14 @@ describe("an object that is taken over unchanged", () => {
     first.closeNow();
     sandbox.endFaults();
     const listed = { payload: [{ ...sandbox.advertisers[1] }] };
+    const said: string[] = [];
     await remove(sandbox, 2, { ...advertiser, ...(failure.properties as Properties), __unresolved: undefined });
     const again = async () => {
       const next = run();
       const { inputs = {} } = await next.advertiser.check(advertiser, advertiser);
       await next.advertiser.diff(String(failure.id), failure.properties as Properties, inputs as Properties);
       const outcome = await next.advertiser.create(inputs as Properties).catch((error: Error) => error);
+      said.push(...next.said);
       next.closeNow();
       return outcome;
     };
@@ -320,7 +322,11 @@ describe("an object that is taken over unchanged", () => {
     expect(await again()).toMatchObject({ id: String(failure.id) });
     expect(sandbox.advertiserPosts).toBe(1);
     clock.advance(600_000);
+    said.length = 0;
     expect(await again()).toMatchObject({ id: "3" });
+    expect(said.join()).toMatch(
+      /was sent at \S+, and a search found 2, which is no longer on the platform: it is sent again\./,
+    );
     expect(sandbox).toMatchObject({ advertiserPosts: 2, advertisers: [{ id: 1 }, { id: 3 }] });
   });
 });

@@ -28,7 +28,7 @@ const open = (name: string, record: Partial<CreateRecord> = {}): PendingCreate =
 
 const event = (id: number, mark: string) => ({ id, event_name: "E", advertiser_id: 1, value: 1, alternative_id: mark });
 
-async function search(creates: readonly PendingCreate[], settings: object = {}) {
+async function search(creates: readonly PendingCreate[], settings: object = {}, listed: readonly object[] = []) {
   const sandbox = await useSandbox({
     operations: true,
     objects: {
@@ -36,6 +36,8 @@ async function search(creates: readonly PendingCreate[], settings: object = {}) 
       events: [event(7, "mark-there"), event(8, "mark-twice"), event(9, "mark-twice"), event(10, "mark-there-not")],
     },
   });
+  const answer = { kind: "answer", status: 200, body: { payload: listed } } as const;
+  if (listed.length > 0) sandbox.fail({ on: "search", act: false, with: answer });
   const config: Record<string, unknown> = {
     baseUrl: sandbox.url,
     email: sandbox.email,
@@ -62,6 +64,16 @@ it("R2: an object that the resource had before does not count as created, even w
   const { found, notMade } = await search(creates);
   expect(found).toEqual([{ urn: urnOf("twice"), id: "9", mark: "mark-twice" }]);
   expect(notMade).toEqual([urnOf("there")]);
+});
+
+it("R1: an object that the search lists, but that a read proves to be gone, does not count as found, and is named", async () => {
+  const event = { search: "GET rest/event?alternative_id={mark}", read: "GET rest/event/{id}" };
+  const settings = { operations: JSON.stringify({ event, resendAfterSeconds: 1 }) };
+  const listed = [{ id: 11, event_name: "E", advertiser_id: 1, value: 1, alternative_id: "mark-deleted" }];
+  const { sandbox, found, notMade, told } = await search([open("deleted")], settings, listed);
+  expect({ found, notMade }).toEqual({ found: [], notMade: [urnOf("deleted")] });
+  expect(told).toEqual([`${urnOf("deleted")}\n  a search found 11, which is no longer on the platform.`]);
+  expect(sandbox).toMatchObject({ creates: 0, searches: 1, reads: 1 });
 });
 
 it("finds the object with exactly this mark; of several, one is to be kept", async () => {

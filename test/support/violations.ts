@@ -235,8 +235,8 @@ const rows: Row[] = [
     "R1",
     "an object that a search lists, and that was deleted, is taken over",
     "provider/search.ts",
-    "if (!formerIds.includes(each) && !(await isGone(each))) ids.push(each);",
-    "if (!formerIds.includes(each)) ids.push(each);",
+    "((await isGone(each)) ? gone : ids).push(each);",
+    "ids.push(each);",
   ],
   [
     "R5",

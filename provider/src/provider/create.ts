@@ -3,9 +3,9 @@
  * - C1. It is sent only after the journal has said that no earlier create of the resource is unresolved, and after its own note is on the
  *   disk: `begin` and `sending` come before the first byte, and a create that they refuse is not sent.
  * - C2. Every earlier create of the resource that the journal or the state knows is settled first: its object is taken over, or it is
- *   looked for, or it stays unresolved. It is sent again only where a search has found that none of them was carried out. Where its
- *   object proves to be gone, this run sends nothing: the next preview shows that another one is created. (Of what this run has deleted,
- *   the journal has forgotten the create.)
+ *   looked for, or it stays unresolved. It is sent again only if a search finds no object that any of them made, or only what
+ *   a read proves to be gone: then a message names that. If the id of its object was known and the object proves to be gone, this run
+ *   sends nothing: the next preview shows that another one is created. (Of what this run has deleted, the journal has forgotten the create.)
  * - C3. A create that is sent again keeps its mark, so that a search finds the object of either sending.
  * - C4. Once a byte may have left, only an answer that says so makes it "not created"; everything else is unresolved, a defect in
  *   reading the answer included.
@@ -23,7 +23,7 @@ import { ownerOf } from "./holding.js";
 import type { WithArguments } from "./inputs.js";
 import { createdBy, isProvenGone, setFields } from "./known-operations.js";
 import { describeDefect, type Outcome } from "./outcome.js";
-import { isAnothers, lookFor } from "./search.js";
+import { isAnothers, lookFor, noneFound } from "./search.js";
 import type { Runtime, Services } from "./services.js";
 import { goneBeforeTakeOver, platformWarning, tellAll } from "./tell.js";
 
@@ -135,7 +135,7 @@ async function settled(
     const finding = await lookFor(kind, runtime, label, earlier, { wasJustSent: false, formerIds: create.formerIds });
     if (finding.kind === "not-made") {
       await ended({ kind: "not-created" });
-      runtime.say(`${label} was sent at ${at}, and a search finds no object with its mark: it is sent again.`);
+      runtime.say(`${label} was sent at ${at}, and ${noneFound(finding.gone)}: it is sent again.`);
       return undefined;
     }
     if (finding.kind === "open") searched.push(finding.words);

@@ -4,7 +4,7 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
-import { AdvertisingError, count, enumerate, momentOf } from "../base/index.js";
+import { AdvertisingError, agree, count, enumerate, momentOf } from "../base/index.js";
 import { visibleFromMs } from "../decision/index.js";
 import { belongsAlready, type Kind } from "../kinds/index.js";
 import { knownOperations } from "../settings/index.js";
@@ -25,8 +25,11 @@ export interface Look {
 
 export type Finding =
   | { readonly kind: "found"; readonly id: string }
-  /** There is none, and by now there won't be: it was not carried out. */
-  | { readonly kind: "not-made" }
+  /**
+   * There is none, and by now there won't be: it was not carried out, or what it made is gone.
+   * @param gone ids that a search has found, and that a read proves to be no longer on the platform.
+   */
+  | { readonly kind: "not-made"; readonly gone: readonly string[] }
   /** Not known yet. @param words what was asked and what came back, and what happens next. */
   | { readonly kind: "open"; readonly words: string };
 
@@ -63,13 +66,14 @@ export async function lookFor(
       const isDue = !wasJustSent && dueMs !== undefined && runtime.clock.wallMs() >= dueMs;
       looks++;
       const ids: string[] = [];
-      for (const each of await runtime.client().search(wanted))
-        if (!formerIds.includes(each) && !(await isGone(each))) ids.push(each);
+      const gone: string[] = [];
+      const listed = await runtime.client().search(wanted);
+      for (const each of listed.filter((id) => !formerIds.includes(id))) ((await isGone(each)) ? gone : ids).push(each);
       const [id] = ids;
       if (ids.length > 1) return { kind: "open", words: severalIn(ids, sent) };
       if (id !== undefined) return { kind: "found", id };
-      if (isDue) return { kind: "not-made" };
-      answer = "there is none.";
+      if (isDue) return { kind: "not-made", gone };
+      answer = gone.length === 0 ? "there is none." : `${noneFound(gone)}.`;
     } catch (error) {
       // A failed search says nothing about the create.
       if (!(error instanceof AdvertisingError)) throw error;
@@ -102,6 +106,12 @@ function nextIn(dueMs: number | undefined): string {
 
 function severalIn(ids: readonly string[], sent: Sent): string {
   return `${searchedFor(sent)}: there are ${ids.length}, ${enumerate(ids)}. Keep one of them, and remove the others on the platform.`;
+}
+
+/** One clause, without a full stop, for a search that has found no object on the platform. @param gone ids that it has found all the same. */
+export function noneFound(gone: readonly string[]): string {
+  if (gone.length === 0) return "a search finds no object with its mark";
+  return `a search found ${enumerate(gone)}, which ${agree(gone.length, "is", "are")} no longer on the platform`;
 }
 
 /** The message if the found object belongs to another resource, such as one that adopts it: then a person has to decide. */

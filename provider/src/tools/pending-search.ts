@@ -7,7 +7,7 @@ import { count, enumerate } from "../base/index.js";
 import { Client, systemSurroundings } from "../client/index.js";
 import { abilitiesOf } from "../decision/index.js";
 import { type Kind, kindNamed } from "../kinds/index.js";
-import { lookFor, resendDueMs } from "../provider/index.js";
+import { lookFor, noneFound, resendDueMs } from "../provider/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
 import { type CreateRecord, describe, lastMomentSent } from "../state/index.js";
 import { placesFor } from "../store/index.js";
@@ -51,8 +51,8 @@ export async function searched(
 interface Look {
   readonly create: PendingCreate;
   readonly record: CreateRecord;
-  /** The id of what was found; none where it was certainly not made; or in words, what was asked and what came back. */
-  readonly finding: { readonly id: string | undefined } | { readonly words: string };
+  /** The id of what was found; the ids of what was found and is gone, if nothing else was made; or in words, what was asked and what came back. */
+  readonly finding: { readonly id: string } | { readonly gone: readonly string[] } | { readonly words: string };
 }
 
 /** @param folder the program's. */
@@ -77,7 +77,7 @@ export async function searchFor(
     const how = { wasJustSent: false, isOnce: record.isEarliest === true, formerIds: create.formerIds };
     const finding = await lookFor(kind, searcher, create.urn, sent, how);
     if (finding.kind === "open") return { create, record, finding: { words: secrets.scrub(finding.words) } };
-    return { create, record, finding: { id: finding.kind === "found" ? finding.id : undefined } };
+    return { create, record, finding };
   };
   const isLookedForAgain = ({ record, finding }: Look) =>
     "words" in finding && record.isEarliest === true && record.field !== undefined;
@@ -110,7 +110,7 @@ function summed(looks: readonly Look[]): Searched {
   const told: string[] = [];
   for (const [{ urn }, those] of Map.groupBy(looks, ({ create }) => create)) {
     const made = those.flatMap(({ record: { mark }, finding }) =>
-      "id" in finding && finding.id !== undefined ? [{ urn, id: finding.id, mark }] : [],
+      "id" in finding ? [{ urn, id: finding.id, mark }] : [],
     );
     const ids = new Set(made.map(({ id }) => id));
     const words = those.flatMap(({ finding }) => ("words" in finding ? [finding.words] : []));
@@ -123,8 +123,11 @@ function summed(looks: readonly Look[]): Searched {
       found.push(first);
       const others = those.filter(({ finding }) => "words" in finding);
       if (others.length > 0) told.push(`${urn}\n  ${besideFound(first.id, others)}`);
-    } else if (words.length === 0) notMade.push(urn);
-    else told.push(`${urn}\n  ${[...new Set(words)].join(" ")}`);
+    } else if (words.length === 0) {
+      notMade.push(urn);
+      const gone = those.flatMap(({ finding }) => ("gone" in finding ? finding.gone : []));
+      if (gone.length > 0) told.push(`${urn}\n  ${noneFound(gone)}.`);
+    } else told.push(`${urn}\n  ${[...new Set(words)].join(" ")}`);
   }
   return { found, notMade, told };
 }
