@@ -5,6 +5,7 @@
 import { describe, expect, it } from "vitest";
 import type { Runtime } from "../../provider/src/provider/services.js";
 import type { Fault, Sandbox } from "../../provider/src/sandbox/index.js";
+import { aboutWhom, forgetCommand } from "../../provider/src/state/index.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import { failureOf, newRun } from "../support/run.js";
@@ -160,56 +161,58 @@ describe("without proof the note stays", () => {
     expect(await notesOf(second)).toMatchObject([{ id: "2" }]);
     expect(sandbox.advertiserPosts).toBe(1);
   });
+});
 
-  it("without a known update: a person has to settle it", async () => {
-    const { sandbox, run } = await deleted({
-      createdVisibleAfterSeconds: 0,
-      advertiser: { read: "GET rest/advertiser/{id}" },
+it.each([
+  ["", false, 1],
+  [", also after a bare 404 without a witness", true, 2],
+])(
+  "an unresolved create whose object a search found, but which is gone, is sent again only once a later search finds none%s",
+  async (_, isBareFirst, updates) => {
+    const { sandbox, clock, run } = await start();
+    sandbox.fail({ on: "advertiser", act: true, with: { kind: "close-without-answer" } });
+    sandbox.fail({
+      on: "search",
+      act: false,
+      with: { kind: "answer", status: 406, body: { errors: ["no"] } },
+      times: 20,
     });
-    const second = run();
-    const failure = await failureOf(creates(second, { advertiserName: "F" }));
-    expect(failure.id).toMatch(/^unresolved-/);
-    expect(await notesOf(second)).toMatchObject([{ id: "2" }]);
-    expect(sandbox).toMatchObject({ advertiserPosts: 1, reads: 0 });
-  });
-});
-
-it("an unresolved create whose object a search found, but which is gone, is sent again only once a later search finds none", async () => {
-  const { sandbox, clock, run } = await start();
-  sandbox.fail({ on: "advertiser", act: true, with: { kind: "close-without-answer" } });
-  sandbox.fail({
-    on: "search",
-    act: false,
-    with: { kind: "answer", status: 406, body: { errors: ["no"] } },
-    times: 20,
-  });
-  const first = run();
-  const failure = await failureOf(creates(first));
-  first.closeNow();
-  sandbox.endFaults();
-  const mark = String((sandbox.advertisers[1] as unknown as Properties).alternative_id);
-  const found = { payload: [{ ...sandbox.advertisers[1] }] };
-  await remove(sandbox, 2, { ...advertiser, ...(failure.properties as Properties), __unresolved: undefined });
-  const again = async () => {
-    const next = run();
-    const { inputs = {} } = await next.advertiser.check(advertiser, { ...advertiser, advertiserName: "F" });
-    await next.advertiser.diff(String(failure.id), failure.properties as Properties, inputs as Properties);
-    const outcome = await next.advertiser.create(inputs as Properties).catch((error: Error & { id?: string }) => error);
-    next.closeNow();
-    return outcome as Error & { id?: string };
-  };
-  // The search still finds the object that was deleted.
-  clock.advance(REQUEST_LIMIT_MS);
-  sandbox.fail({ on: "search", act: false, with: { kind: "answer", status: 200, body: found } });
-  const second = await again();
-  expect(second.id).toBe(`unresolved-${mark}`);
-  expect(second.message).not.toContain("=2'");
-  expect(second.message).toContain("A search has found it as 2. 2 is no longer on the platform.");
-  expect(sandbox).toMatchObject({ advertiserPosts: 1, updates: 1 });
-  clock.advance(100_000);
-  expect((await again()).id).toBe("3");
-  expect(sandbox).toMatchObject({ advertiserPosts: 2, updates: 1, advertisers: [{ id: 1 }, { id: 3 }] });
-});
+    const first = run();
+    const failure = await failureOf(creates(first));
+    first.closeNow();
+    sandbox.endFaults();
+    const mark = String((sandbox.advertisers[1] as unknown as Properties).alternative_id);
+    const found = { payload: [{ ...sandbox.advertisers[1] }] };
+    await remove(sandbox, 2, { ...advertiser, ...(failure.properties as Properties), __unresolved: undefined });
+    const again = async () => {
+      const next = run();
+      const { inputs = {} } = await next.advertiser.check(advertiser, { ...advertiser, advertiserName: "F" });
+      await next.advertiser.diff(String(failure.id), failure.properties as Properties, inputs as Properties);
+      const outcome = await next.advertiser
+        .create(inputs as Properties)
+        .catch((error: Error & { id?: string }) => error);
+      next.closeNow();
+      return outcome as Error & { id?: string };
+    };
+    // The search still finds the object that was deleted.
+    clock.advance(REQUEST_LIMIT_MS);
+    sandbox.fail({ on: "search", act: false, with: { kind: "answer", status: 200, body: found } });
+    if (isBareFirst) {
+      sandbox.fail({ on: "update", act: false, with: { kind: "answer", status: 404, body: "" } });
+      const first = await again();
+      expect(first.message).toMatch(/If it is not there:\n {2}npx pulumi-advertising pending --not-created '\S+::e'\n/);
+      expect(first.id).toBeUndefined();
+    }
+    const second = await again();
+    expect(second.id).toBe(`unresolved-${mark}`);
+    expect(second.message).not.toContain("=2'");
+    expect(second.message).toMatch(/(A search has found it|created it at \S+) as 2\. 2 is no longer on the platform\./);
+    expect(sandbox).toMatchObject({ advertiserPosts: 1, updates });
+    clock.advance(100_000);
+    expect((await again()).id).toBe("3");
+    expect(sandbox).toMatchObject({ advertiserPosts: 2, updates, advertisers: [{ id: 1 }, { id: 3 }] });
+  },
+);
 
 describe("an object that is taken over unchanged", () => {
   const READS = {
@@ -229,6 +232,48 @@ describe("an object that is taken over unchanged", () => {
     expect(third.said.join()).not.toMatch(/\b2\b/);
     expect(sandbox).toMatchObject({ advertiserPosts: 2, reads: 1, advertisers: [{ id: 1 }, { id: 3 }] });
   });
+
+  it("and that has other arguments than the program, without a known update: it is read too", async () => {
+    const { sandbox, run } = await deleted(READS);
+    const second = run();
+    const failure = await failureOf(creates(second, { advertiserName: "F" }));
+    expect(failure.message).toContain(WORDS);
+    expect(failure.id).toBeUndefined();
+    second.closeNow();
+    expect(await creates(run(), { advertiserName: "F" })).toMatchObject({ id: "3" });
+    expect(sandbox).toMatchObject({ advertiserPosts: 2, reads: 1, advertisers: [{ id: 1 }, { id: 3 }] });
+  });
+
+  it("and that has other arguments and exists: a person has to settle it", async () => {
+    const { sandbox, clock, run } = await start(READS);
+    const first = run();
+    await creates(first);
+    await first.kill();
+    clock.advance(REQUEST_LIMIT_MS);
+    const second = run();
+    const failure = await failureOf(creates(second, { advertiserName: "F" }));
+    expect(failure.id).toMatch(/^unresolved-/);
+    expect(failure.message).toContain("It was sent with other arguments than the program has now.");
+    expect(await notesOf(second)).toMatchObject([{ id: "2" }]);
+    expect(sandbox).toMatchObject({ advertiserPosts: 1, reads: 1 });
+  });
+
+  it.each(["E", "F"])(
+    "a bare 404 without a witness: the message has the command that lets the next run create one named %s",
+    async (advertiserName) => {
+      const { sandbox, run } = await deleted(READS);
+      sandbox.fail({ on: "read", act: false, with: { kind: "answer", status: 404, body: "" }, times: 9 });
+      const second = run();
+      const failure = await failureOf(creates(second, { advertiserName }));
+      const [urn] = (await notesOf(second)).map(({ key }) => aboutWhom(key).urn);
+      expect(failure.message).toContain(
+        `check advertising:operations.\nAn earlier run created it as 2. If it is not there:\n  ${forgetCommand(`${urn}`)}\n(`,
+      );
+      expect(failure.message).not.toContain("state delete");
+      expect(await notesOf(second)).toMatchObject([{ id: "2" }]);
+      expect(sandbox.advertiserPosts).toBe(1);
+    },
+  );
 
   it("is taken over if it exists", async () => {
     const { sandbox, clock, run } = await start(READS);

@@ -228,15 +228,8 @@ const rows: Row[] = [
     "R1",
     "an object that was deleted elsewhere is taken over",
     "provider/create.ts",
-    "if (isGone) throw new RefusedError(goneBeforeTakeOver(label, id));",
-    "",
-  ],
-  [
-    "R1",
-    "an object that a search lists, and that was deleted, is taken over",
-    "provider/search.ts",
-    "((await isGone(each)) ? gone : ids).push(each);",
-    "ids.push(each);",
+    ": !(await isProvenGone(kind, runtime, named));",
+    ": true;",
   ],
   [
     "R5",

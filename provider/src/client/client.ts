@@ -40,10 +40,11 @@ interface Target {
   readonly operation: Operation;
   readonly id: string;
   readonly label: string;
+  readonly ifNotThere?: string | undefined;
 }
 
 /** A create whose object is looked for by its mark. */
-export interface Wanted extends Omit<Target, "id"> {
+export interface Wanted extends Omit<Target, "id" | "ifNotThere"> {
   readonly field: string;
   readonly mark: string;
 }
@@ -58,6 +59,7 @@ interface Request {
   readonly label: string;
   /** The sentence for a request that was not carried out: `Nothing was created.` */
   readonly otherwise: string;
+  readonly ifNotThere?: string | undefined;
   readonly beforeSend?: BeforeSend;
 }
 
@@ -123,8 +125,8 @@ export class Client {
    * @returns none if it certainly does not exist.
    * @throws {AdvertisingError} if nothing is known about it.
    */
-  async read({ kind, operation, id, label }: Target): Promise<WireRecord | undefined> {
-    const found = await this.#witnessed({ operation, values: { id }, label, otherwise: "" }, (answer) =>
+  async read({ kind, operation, id, label, ifNotThere }: Target): Promise<WireRecord | undefined> {
+    const found = await this.#witnessed({ operation, values: { id }, label, otherwise: "", ifNotThere }, (answer) =>
       judgeRead(answer, kind, id),
     );
     return found?.kind === "found" ? found.record : undefined;
@@ -135,9 +137,12 @@ export class Client {
    * @returns the platform's warnings beside its success; none if the object certainly does not exist.
    * @throws {AdvertisingError} if it was not changed, or that is not known: it may be sent again.
    */
-  async update({ kind, operation, id, label }: Target, fields: Values): Promise<readonly string[] | undefined> {
+  async update(
+    { kind, operation, id, label, ifNotThere }: Target,
+    fields: Values,
+  ): Promise<readonly string[] | undefined> {
     const performed = await this.#perform(
-      { operation, values: { id }, fields, label, otherwise: NOTHING_CHANGED },
+      { operation, values: { id }, fields, label, otherwise: NOTHING_CHANGED, ifNotThere },
       throughSession((answer) => judgeChange(answer, kind, id, "changed")),
     );
     const { judged, answer, reading } = performed;
@@ -193,7 +198,7 @@ export class Client {
 
   /** Sends one request and judges its answer. @throws {AdvertisingError} if there is no answer. */
   async #perform<T>(request: Request, judge: Judge<T>): Promise<Performed<T>> {
-    const { operation, values, fields, label, otherwise, beforeSend } = request;
+    const { operation, values, fields, label, otherwise, ifNotThere, beforeSend } = request;
     const { method, repeatable } = operation;
     const url = this.#addressOf(operation, values);
     const [settings, credentials] = [this.#settings, this.#credentials];
@@ -212,7 +217,7 @@ export class Client {
     const reading = { fields: operation.fields, sent: fields ?? {}, clean: this.#clean };
     const judged = await judge(answer, session, reading);
     await kept;
-    return { what, otherwise, settings, credentials, judged, answer, session, sentAt, reading };
+    return { what, otherwise, settings, credentials, ifNotThere, judged, answer, session, sentAt, reading };
   }
 
   #addressOf(operation: Operation, values: Request["values"]): URL {

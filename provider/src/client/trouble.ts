@@ -31,6 +31,8 @@ export interface Asked {
   readonly settings: Settings;
   /** Where e-mail and password come from, in words. */
   readonly credentials: string;
+  /** What to do if the object does not exist. @default for one that the state has */
+  readonly ifNotThere?: string | undefined;
 }
 
 export interface Answered extends Asked {
@@ -52,9 +54,12 @@ export function refusal(
   );
 }
 
+const LEAVES_STATE =
+  "If it is not there, take its key out of the program (an event of a set), or run:\n  pulumi state delete '<its URN>'";
+
 /** The error for an answer that does not say that the request was carried out. */
 export function troubled(trouble: Trouble, answered: Answered): AdvertisingError {
-  const { answer, what, otherwise, reading } = answered;
+  const { answer, what, otherwise, reading, ifNotThere = LEAVES_STATE } = answered;
   const words = wordsOf(answer, reading);
   const unchanged = otherwise === "" ? "" : ` ${otherwise}`;
   switch (trouble.kind) {
@@ -70,8 +75,7 @@ export function troubled(trouble: Trouble, answered: Answered): AdvertisingError
         `${what} got status ${answer.status}, which does not say whether the object or the operation is missing: ` +
           `${trouble.isBare ? "the operation has found nothing in this run" : "what it says is about neither"}.${trouble.isBare ? "" : saidIn(words)}${unchanged} Look in the account.\n` +
           "If the object is there, this is not an operation of this installation: check advertising:operations.\n" +
-          "If it is not there, take its key out of the program (an event of a set), or run:\n" +
-          "  pulumi state delete '<its URN>'",
+          ifNotThere,
       );
     case "another":
       return new RefusedError(

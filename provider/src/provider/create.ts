@@ -17,7 +17,7 @@ import { AdvertisingError, OutcomeUnknownError, RefusedError, type Values } from
 import { abilitiesOf, takeOverOf } from "../decision/index.js";
 import { bodyOf, fingerprintOf, type Kind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
-import { type CreateRecord, tellingIn, whatHappened } from "../state/index.js";
+import { type CreateRecord, ifCreatedIsNotThere, tellingIn, whatHappened } from "../state/index.js";
 import type { Ending, Made, Sending, Unsent } from "../store/index.js";
 import { ownerOf } from "./holding.js";
 import type { WithArguments } from "./inputs.js";
@@ -89,15 +89,12 @@ async function attemptOnce(
   switch (begun.kind) {
     case "send":
       return send(kind, runtime, create, record, fields, begun, expectMayBegin);
-    case "taken over": {
-      const { id, mark, isHanded } = begun.record;
-      const { label } = create.subject;
-      const isGone = await isProvenGone(kind, runtime, { id, label, created: createdBy(begun.record, runtime) });
-      if (isGone) throw new RefusedError(goneBeforeTakeOver(label, id));
-      return { kind: "created", id, mark, isHanded, isTakenOver: true };
-    }
+    case "taken over":
     case "earlier": {
-      const { record: sent, wasReported, ended } = begun;
+      const { record: sent } = begun;
+      // What is taken over as it was sent needs no note.
+      const { wasReported, ended } =
+        begun.kind === "earlier" ? begun : { wasReported: undefined, ended: async () => undefined };
       const what = whatHappened(create.subject.label, { ...sent, isReported: wasReported });
       const earlier = { ...sent, what };
       const outcome = await settled(kind, runtime, create, earlier, ended, expectMayBegin);
@@ -165,7 +162,7 @@ async function settled(
 async function takenOver(
   kind: Kind,
   runtime: Runtime,
-  { subject: { label }, values, unsettled }: Create,
+  { subject: { label, urn }, values, unsettled }: Create,
   earlier: Made,
   ended: Sending["ended"],
 ): Promise<Outcome | string> {
@@ -173,11 +170,14 @@ async function takenOver(
   const fields = bodyOf(kind, values);
   const becomes = takeOverOf(kind, values, earlier, abilitiesOf(kind, runtime.reading.settings).update);
   const isUpdated = becomes === "updated";
+  const ifNotThere = ifCreatedIsNotThere(urn, id, unsettled !== undefined);
+  const named = { id, label, created: createdBy(earlier, runtime), ifNotThere };
   // Before it is updated: a later run whose arguments are the first ones again must not take it over as it was sent.
   await ended({ kind: "created", id, isChanged: isUpdated });
-  if (becomes === "refused") return "It was sent with other arguments than the program has now.";
-  const isThere =
-    !isUpdated || (await setFields(kind, runtime, { id, label, created: createdBy(earlier, runtime) }, fields));
+  const isThere = isUpdated
+    ? await setFields(kind, runtime, named, fields)
+    : !(await isProvenGone(kind, runtime, named));
+  if (isThere && becomes === "refused") return "It was sent with other arguments than the program has now.";
   if (isThere) return { kind: "created", id, mark, isHanded, isTakenOver: true, isUpdated };
   // The journal forgets it at the end of the run. What the state has stays unresolved: a later search, or a person, settles that.
   if (unsettled === undefined) throw new RefusedError(goneBeforeTakeOver(label, id));

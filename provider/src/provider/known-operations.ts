@@ -39,6 +39,8 @@ interface Named {
   readonly id: string;
   readonly label: string;
   readonly created?: Created | undefined;
+  /** What a message says to do if it does not exist; by default, how a managed one leaves the state. */
+  readonly ifNotThere?: string;
 }
 
 /** @param properties a single resource's in the state. */

@@ -74,6 +74,7 @@ export {
   explain,
   forgetCommand,
   forgetCommands,
+  ifCreatedIsNotThere,
   isDeletion,
   leftBehind,
   morePending,

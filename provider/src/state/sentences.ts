@@ -55,7 +55,7 @@ export function waysOut(urn: string, id?: string): string[] {
       `If ${id} is in the account, take it into the state:`,
       `  npx pulumi-advertising pending --created ${shellWord(`${urn}=${id}`)}`,
       "If it is not there:",
-      `  npx pulumi-advertising pending --not-created ${shellWord(urn)}`,
+      `  ${notCreatedCommand(urn)}`,
       `Then run \`pulumi preview\`: it shows what becomes of ${id}.`,
     ];
   }
@@ -63,9 +63,13 @@ export function waysOut(urn: string, id?: string): string[] {
     "If it is there:",
     `  npx pulumi-advertising pending --created ${shellWord(`${urn}=<its id>`)}`,
     "If it is not there:",
-    `  npx pulumi-advertising pending --not-created ${shellWord(urn)}`,
+    `  ${notCreatedCommand(urn)}`,
     "Then run `pulumi up`. (If it is there, setting existingId to its id does the same.)",
   ];
+}
+
+function notCreatedCommand(urn: string): string {
+  return `npx pulumi-advertising pending --not-created ${shellWord(urn)}`;
 }
 
 /** The command that removes a resource's notes, or those of a set's members, from the journal. */
@@ -76,6 +80,14 @@ export function forgetCommand(urn: string): string {
 /** The same of several: by a set's own URN, the notes of its other events would go too. */
 export function forgetCommands([first = "", ...others]: readonly string[]): string[] {
   return [forgetCommand(first), ...(others.length === 0 ? [] : [`and the same for the other ${others.length}`])];
+}
+
+/**
+ * What to do about an object that an earlier run created, if a response does not say whether it exists.
+ * @param isStored whether the state has the create, as unresolved.
+ */
+export function ifCreatedIsNotThere(urn: string, id: string, isStored: boolean): string {
+  return `An earlier run created it as ${id}. If it is not there:\n  ${isStored ? notCreatedCommand(urn) : forgetCommand(urn)}`;
 }
 
 /**
