@@ -51,14 +51,20 @@ async function creates({ advertiser: provider }: ReturnType<typeof newRun>, more
   return provider.create(inputs as Properties);
 }
 
-/** An object 2 that an interrupted run created, deleted by hand. */
-async function deleted(...given: Parameters<typeof start>) {
+/** An object 2 that an interrupted run created, long enough ago. */
+async function interrupted(...given: Parameters<typeof start>) {
   const started = await start(...given);
   const first = started.run();
   const { outs } = await creates(first);
   await first.kill();
-  await remove(started.sandbox, 2, outs as Properties);
   started.clock.advance(REQUEST_LIMIT_MS);
+  return { ...started, outs: outs as Properties };
+}
+
+/** The same, deleted by hand. */
+async function deleted(...given: Parameters<typeof start>) {
+  const { outs, ...started } = await interrupted(...given);
+  await remove(started.sandbox, 2, outs);
   return started;
 }
 
@@ -245,11 +251,7 @@ describe("an object that is taken over unchanged", () => {
   });
 
   it("and that has other arguments and exists: a person has to settle it", async () => {
-    const { sandbox, clock, run } = await start(READS);
-    const first = run();
-    await creates(first);
-    await first.kill();
-    clock.advance(REQUEST_LIMIT_MS);
+    const { sandbox, run } = await interrupted(READS);
     const second = run();
     const failure = await failureOf(creates(second, { advertiserName: "F" }));
     expect(failure.id).toMatch(/^unresolved-/);
@@ -276,11 +278,7 @@ describe("an object that is taken over unchanged", () => {
   );
 
   it("is taken over if it exists", async () => {
-    const { sandbox, clock, run } = await start(READS);
-    const first = run();
-    await creates(first);
-    await first.kill();
-    clock.advance(REQUEST_LIMIT_MS);
+    const { sandbox, run } = await interrupted(READS);
     expect(await creates(run())).toMatchObject({ id: "2" });
     expect(sandbox).toMatchObject({ advertiserPosts: 1, reads: 1 });
   });
@@ -292,11 +290,7 @@ describe("an object that is taken over unchanged", () => {
   });
 
   it("is neither taken over nor created again if the read has no usable answer", async () => {
-    const { sandbox, clock, run } = await start(READS);
-    const first = run();
-    await creates(first);
-    await first.kill();
-    clock.advance(REQUEST_LIMIT_MS);
+    const { sandbox, run } = await interrupted(READS);
     sandbox.fail({ on: "read", act: false, with: { kind: "answer", status: 200, body: "<html>" }, times: 9 });
     const second = run();
     expect((await failureOf(creates(second))).message).not.toContain("no longer on the platform");
