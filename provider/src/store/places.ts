@@ -38,17 +38,14 @@ export function placesFor(settings: Settings, folder: string): Places {
 export function placesOf(account: Account, mode: string, cookieFile: string | undefined, folder: string): Places {
   const cache = cacheFolder();
   const names = namesOf(account);
-  const inCache = cookieFile === undefined || cookieFile === "none";
-  const file = inCache ? join(cache, `session-${digestOf(...names, mode)}.json`) : resolve(folder, cookieFile);
-  const journalsBy = (...by: string[]) =>
-    inCache
-      ? join(cache, `journal-${digestOf(...by)}`)
-      : join(dirname(file), `${basename(file)}.journal-${digestOf(...by)}`);
+  const explicit = cookieFile === undefined || cookieFile === "none" ? undefined : resolve(folder, cookieFile);
+  const byDefault = cookieFile === "none" ? undefined : join(cache, `session-${digestOf(...names, mode)}.json`);
+  const prefix = explicit === undefined ? join(cache, "journal-") : `${explicit}.journal-`;
   // An earlier version named the folder by the settings as they are written.
-  const former = journalsBy(account.baseUrl, account.email);
+  const former = prefix + digestOf(account.baseUrl, account.email);
   return {
-    cookieFile: cookieFile === "none" ? undefined : file,
-    journalFolder: existsSync(former) ? former : journalsBy(...names),
+    cookieFile: explicit ?? byDefault,
+    journalFolder: existsSync(former) ? former : prefix + digestOf(...names),
   };
 }
 
