@@ -471,7 +471,7 @@ describe("R5: an adopted object is removed on a machine without notes, and the p
   it("perhaps for the same resource: nothing is sent, and it stays in the state", async () => {
     const { error, deletes } = await removed();
     expect(error).toMatch(
-      /^ConversionEvent \d+ is not deleted in this run, and the state keeps it: an existingId of the program names it, perhaps for another resource\. Run `pulumi up` without --target and --exclude \(and a destroy again after that\)\./,
+      /^ConversionEvent \d+ is not deleted in this run, and the state keeps it: an existingId of the program names it, perhaps for another resource\. Run `pulumi up` without --target and --exclude, and then a stopped destroy again\./,
     );
     expect(deletes).toBe(0);
   });

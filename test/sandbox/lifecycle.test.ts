@@ -193,7 +193,7 @@ describe("a create of a run that was killed before the state was saved", () => {
     expect(warning).toMatchObject({ severity: "warn", urn: URN });
     expect(warning?.message.replace(/sent at .*\./, "sent at …").split("\n")).toEqual([
       `Advertiser "a" was created as ${id} by an interrupted run with other arguments than the program has now: \`pulumi up\` will send nothing for it, and fail.`,
-      `To go on with ${id}, declare what was sent, its other arguments as they were too: the Advertiser named "A", sent at …`,
+      `To go on with ${id}, declare all arguments as they were sent: the Advertiser named "A", sent at …`,
       `To create another one (${id} stays live):`,
       `  npx pulumi-advertising pending --forget '${URN}'`,
     ]);

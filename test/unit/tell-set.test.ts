@@ -144,7 +144,7 @@ describe("a preview", () => {
         "  created with other arguments: d (4), e (5); `pulumi up` sends nothing for them, and fails",
         "  sent, outcome unknown: f; `pulumi up` saves it as unresolved",
         "  sent, outcome unknown: g; `pulumi up` looks for it by mark",
-        `To go on with 4, declare what was sent, its other arguments as they were too: the ConversionEvent named "A" (value 2), sent at ${sent.at}.`,
+        `To go on with 4, declare all arguments as they were sent: the ConversionEvent named "A" (value 2), sent at ${sent.at}.`,
         "To create another one (4 stays live):",
         `  npx pulumi-advertising pending --forget '${urn}'`,
         "Use the same command for the other keys.",

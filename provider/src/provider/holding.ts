@@ -298,6 +298,6 @@ export async function whenRemoved(
 
 function keptInState(kind: Kind, id: string, why: string): NotSentError {
   return new NotSentError(
-    `${kind.name} ${id} is not deleted in this run, and the state keeps it: ${why}. Run \`pulumi up\` without --target and --exclude (and a destroy again after that).`,
+    `${kind.name} ${id} is not deleted in this run, and the state keeps it: ${why}. Run \`pulumi up\` without --target and --exclude, and then a stopped destroy again.`,
   );
 }

@@ -142,7 +142,7 @@ const TAKEN_OVER: Readonly<Record<TakeOver, string>> = {
 /** What to do about an object that was created with other arguments than the program has now. */
 export function insteadOfFailing(kind: Kind, { urn }: Ref, record: CreateRecord): string[] {
   return [
-    `To go on with ${record.id}, declare what was sent, its other arguments as they were too: ${describe(kind.name, record)}.`,
+    `To go on with ${record.id}, declare all arguments as they were sent: ${describe(kind.name, record)}.`,
     `To create another one (${record.id} stays live):`,
     `  ${forgetCommand(urn)}`,
   ];
