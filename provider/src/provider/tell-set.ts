@@ -53,11 +53,11 @@ export function planInWords(
     members.filter((member) => shownAction(member.action) === action && !unsent.has(member.key));
   const counts: string[] = [];
   const lines: string[] = [];
-  const add = (action: ShownAction, what: string, shown: (member: Member) => string, besides = "") => {
+  const add = (action: ShownAction, what: string, shown: (member: Member) => string, detail = "") => {
     const those = of(action);
     if (those.length === 0) return;
     counts.push(`${those.length} ${what}`);
-    lines.push(`  ${what}${besides}: ${listed(those.map(shown))}`);
+    lines.push(`  ${what}${detail}: ${listed(those.map(shown))}`);
   };
   add("create", "to create", keyOf);
   add("update", "to update in place", keyAndId);

@@ -143,7 +143,7 @@ class Walk {
 /** A `refine` without words of its own has this message. */
 const ZOD_DEFAULT_MESSAGE = "Invalid input";
 
-/** Properties that are the provider's or the engine's own are passed over. */
+/** Whether a property is the provider's or the engine's own: no rule applies to it. */
 function isHidden(property: string): boolean {
   return property.startsWith("__") && property !== "__proto__";
 }

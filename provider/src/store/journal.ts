@@ -17,8 +17,8 @@
  *     each sending. Otherwise two runs send the same create.
  * J5. A run whose engine may have read the state before another run of the stack ended sends nothing, and writes into the journal
  *     again what that other run's engine was given. Otherwise it makes that again, or the next run does, since the older state is saved last.
- * J6. A journal that can't be read or written stops every create. Only an unfinished last line is passed over, since nothing was
- *     sent on its strength.
+ * J6. A journal that can't be read or written stops every create. Only an unfinished last line is ignored, because
+ *     nothing was sent on its strength.
  * J7. What the engine was given is forgotten only at the run's clean end; if the engine saves the state after that, only when a later
  *     run sees it in the state, or has said that its object leaves it. Otherwise a kill between the two forgets a live object.
  * J8. A record is never changed in place, and holds nothing secret.
