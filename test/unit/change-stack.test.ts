@@ -242,6 +242,30 @@ describe("relocate", () => {
     expect(["here", "there"].filter((host) => existsSync(former(host)))).toEqual(["here"]);
   });
 
+  it.each(["there", "here"])(
+    "an answer given at %s, under the new name of a stack that was renamed, can be taken back afterwards",
+    async (answeredAt) => {
+      const { run, relocate, write, folder, filesOf, imports } = moving();
+      const state = readFileSync(join(folder, "state.json"), "utf8");
+      write("state.json", state.replace(`${NAME}::acme`, "organization/shop/old::acme"));
+      const former = (host: string) => filesOf(host, "organization/shop/old").journal;
+      writeFileSync(former("there"), JOURNAL, { mode: 0o600 });
+      for (const path of Object.values(filesOf("there"))) rmSync(path);
+      const config = readFileSync(join(folder, "config.json"), "utf8");
+      write("config.json", config.replace("https://here.", `https://${answeredAt}.`));
+      expect((await run("pending", "--not-created", "x")).code).toBe(0);
+      expect(existsSync(former("there"))).toBe(false);
+      write("config.json", config);
+      const early = await run("pending", "--reopen", "x");
+      expect({ code: early.code, imports: imports() }, early.output).toEqual({ code: 2, imports: 0 });
+      expect((await relocate()).code).toBe(0);
+      const reopened = await run("pending", "--reopen", "x");
+      expect(reopened.output).toContain("Reopened, as if it had not been answered");
+      expect(reopened.code).toBe(1);
+      expect(recordsIn(former("here")).map(({ mark }) => mark)).toEqual(["m"]);
+    },
+  );
+
   it("moves the journal alone if an earlier version was killed after the state", async () => {
     const { relocate, hosts, folder } = moving();
     const file = join(folder, "state.json");
@@ -670,6 +694,23 @@ it("`pending` asks about a create of an interrupted run also if another one of t
   expect(output).toMatch(/another run sent it too, .* look in the account for the ConversionEvent .*, field = two/);
   expect((await run("pending", "--created", "a=7")).code).toBe(0);
   expect(ids()).toEqual(["7"]);
+});
+
+it("--reopen changes nothing if a journal that its answer is about can't be written", async () => {
+  const { run, folder, imports, ids } = newStack([unresolved("a")]);
+  expect((await run("pending", "--created", "a=5")).code).toBe(0);
+  vi.stubEnv("XDG_CACHE_HOME", join(folder, "cache"));
+  const account = { baseUrl: "https://here.example", email: "me@example.com" };
+  const { settlements } = pathsIn(placesOf(account, "", undefined, folder).journalFolder, NAME);
+  const answered = readFileSync(settlements, "utf8");
+  const elsewhere = JSON.stringify({ [join(folder, "gone.jsonl")]: journalOf([]) });
+  writeFileSync(settlements, answered.replace(/"notes":\{\}/, `"notes":${elsewhere}`));
+  const { code, output } = await run("pending", "--reopen", "a");
+  expect(output).toContain("gone.jsonl can't be written, and nothing was changed");
+  expect({ code, imports: imports(), ids: ids() }).toEqual({ code: 2, imports: 1, ids: ["5"] });
+  writeFileSync(settlements, answered);
+  expect((await run("pending", "--reopen", "a")).code).toBe(1);
+  expect(ids()).toEqual(["unresolved-a"]);
 });
 
 it("--reopen is refused while its import would drop what Pulumi lists of a later run", async () => {

@@ -196,20 +196,24 @@ export class StackJournals {
     return () => writeSettlements(path, before);
   }
 
-  /** The journals know of these creates what they knew before, and the answers are forgotten. */
-  restore(settlements: readonly Settlement[]): void {
+  /** @returns what has the journals know of these creates what they knew before, and forgets the answers. @throws Error a journal is not held. */
+  restoring(settlements: readonly Settlement[]): () => void {
     const noted = settlements.flatMap(({ notes }) => [...notes]);
-    for (const [journal, those] of Map.groupBy(noted, ([path]) => path)) {
+    const journals = [...Map.groupBy(noted, ([path]) => path)].map(([journal, those]) => {
       const held = this.#held.get(journal);
-      if (held === undefined)
-        throw new Error(`the journal ${journal} can't be written; make its folder writable, and run this again`);
-      held.restore(joinedRecords(...those.map(([, records]) => records)));
-    }
-    const urns = new Set(settlements.map(({ urn }) => urn));
-    const path = this.#settlements;
-    const others = this.settlements().filter(({ urn }) => !urns.has(urn));
-    if (path !== undefined) writeSettlements(path, others);
-    this.#add(this.#names);
+      if (held !== undefined) return { held, records: joinedRecords(...those.map(([, records]) => records)) };
+      throw new Error(
+        `the journal ${journal} can't be written, and nothing was changed; make its folder writable, and run this again`,
+      );
+    });
+    return () => {
+      for (const { held, records } of journals) held.restore(records);
+      const urns = new Set(settlements.map(({ urn }) => urn));
+      const path = this.#settlements;
+      const others = this.settlements().filter(({ urn }) => !urns.has(urn));
+      if (path !== undefined) writeSettlements(path, others);
+      this.#add(this.#names);
+    };
   }
 
   async #hold<T>([journal, ...rest]: readonly string[], work: () => Promise<T>): Promise<T> {

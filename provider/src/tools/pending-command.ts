@@ -185,12 +185,13 @@ function tellOthers(urns: readonly string[]): void {
 function takeBack(stack: ExportedStack, journals: StackJournals, wanted: readonly string[]): Decided<number> {
   const { settlements, stack: reopened } = reopen(stack, wanted, journals.settlements());
   if (reopened !== stack) expectNothingPending(stack.deployment); // of runs since the answer
+  const restore = journals.restoring(settlements);
   const urns = new Set(settlements.map(({ urn }) => urn));
   const lives = livesIn(stateIn(stack).resources, urns);
   return {
     stack: reopened === stack ? undefined : reopened,
     after: () => {
-      journals.restore(settlements);
+      restore();
       const gone = new Map(lives.map(({ key, live }) => [aboutWhom(key).urn, live.id]));
       journals.noteLives(lives, false);
       for (const urn of urns) {

@@ -37,12 +37,13 @@ export const relocateCommand = command({
     if (!/^\S+ \S+$/.test(from)) throw new UsageError(`expected ${WORDS}; got ${from}`);
     return changeStack(choice, (exported, journals) => {
       const to = accountOf(journals.account());
-      const notes = notesToMove(from, journals);
-      const { stack, moved } = relocate(exported, from, to, notes.length > 0);
+      const moves = movesFrom(from, journals);
+      const hasNotes = moves.some((move) => Object.values(move.from).some((path) => existsSync(path)));
+      const { stack, moved } = relocate(exported, from, to, hasNotes);
       return {
         stack: moved === 0 ? undefined : stack,
         // Before the state: with the notes alone moved, each run stops at the account that the state still names.
-        before: () => moveNotes(notes),
+        before: () => moveNotes(moves),
         after: () =>
           say(
             `${count(moved, "resource")} of '${from}' ${agree(moved, "is", "are")} at '${to}' now. Nothing was sent.`,
@@ -91,16 +92,16 @@ interface Move {
 }
 
 /**
- * What this machine has of the stack under its account's former address.
+ * By each of the stack's names, files or none: an answer may name a journal that nothing is left of.
  * @param from `<host>[:<port>][/<path>] <e-mail>`.
  */
-function notesToMove(from: string, journals: StackJournals): Move[] {
+function movesFrom(from: string, journals: StackJournals): Move[] {
   const [place = "", email = ""] = from.split(" ");
   const formerly = journals.pathsAt({ baseUrl: `https://${place}`, email });
   return journals
     .pathsAt(journals.account())
     .map((to, n) => ({ from: formerly[n] ?? to, to }))
-    .filter(({ from, to }) => from.journal !== to.journal && Object.values(from).some((path) => existsSync(path)));
+    .filter(({ from, to }) => from.journal !== to.journal);
 }
 
 type Join = (former: string, current: string | undefined, moved: ReadonlyMap<string, string>) => string;
