@@ -82,7 +82,7 @@ it("nor what a resource or an event of a set adopts that has another object by n
   );
   for (const name of ["a", "a2"]) {
     expect(spared).toContain(
-      `Not deleted: ConversionEvent ${idOf(name)}, which a resource of the program has or may adopt.`,
+      `Not deleted: ConversionEvent ${idOf(name)}, which another resource has or may adopt, by the program or this machine's notes.`,
     );
   }
   const elsewhere = await stack.onAnotherMachine();

@@ -486,6 +486,60 @@ describe("R5: an adopted object is removed on a machine without notes, and the p
   });
 });
 
+describe("R5: half of a move was done, so that a set and a resource have an object, and the notes have only one of them", () => {
+  const entry = { eventName: "Y", value: 1 };
+  const single = key("y");
+  const member = `${key("funnel", "ConversionEventSet")}["y"]`;
+
+  /** @param noted the journal key of the holder in the notes of the second machine. */
+  async function halfMoved(noted: string) {
+    const { sandbox, folder, settings } = await start(ALL);
+    const engine = new SetEngine(sandbox, folder);
+    engine.declares = { deletes: true };
+    expect((await engine.up({ advertiserId: 1, events: { y: entry } }, { settings })).error).toBeUndefined();
+    const id = String(engine.eventIds.y);
+    const elsewhere = newFolder();
+    const now = newRun(sandbox, elsewhere, { settings });
+    now.runtime.inventory("tiny/dev::any").note(noted, { id, fingerprint: "f" });
+    // What its own state has of the resource that has adopted it.
+    const outs = { ...inputsOf("Y"), __at: engine.state?.outputs.__at, existingId: Number(id), eventId: Number(id) };
+    return { sandbox, engine, now, id, outs, settings, elsewhere };
+  }
+
+  it.each<[string, string, number]>([
+    ["the other one's", single, 0],
+    ["its own", member, 1],
+  ])("a destroy of the set, and the note is %s", async (_, noted, deletes) => {
+    const { sandbox, engine, now } = await halfMoved(noted);
+    await now.set.delete(engine.state?.id ?? "", engine.state?.outputs ?? {});
+    expect(now.said.join()).toMatch(deletes === 0 ? /^Not deleted: \d+ of ConversionEventSet/ : /^$/);
+    expect(sandbox).toMatchObject({ creates: 1, deletes });
+  });
+
+  it.each<[string, string, number]>([
+    ["the other one's", member, 0],
+    ["its own", single, 1],
+  ])("a destroy of the resource, and the note is %s", async (_, noted, deletes) => {
+    const { sandbox, now, id, outs } = await halfMoved(noted);
+    await now.event.delete(id, outs);
+    expect(now.said.join()).toMatch(deletes === 0 ? /^Not deleted: ConversionEvent \d+/ : /^$/);
+    expect(sandbox).toMatchObject({ creates: 1, deletes });
+  });
+
+  it.each<[string, string, number]>([
+    ["the other one's", single, 0],
+    ["its own", member, 1],
+  ])("an `up` of the set alone, without its key, and the note is %s", async (_, noted, deletes) => {
+    const { sandbox, engine, now } = await halfMoved(noted);
+    // Another resource of the program is no target.
+    engine.declares = { deletes: true, run: { isUp: true, resources: 2 } };
+    expect(await engine.apply(now, { advertiserId: 1, events: {} })).toBeUndefined();
+    now.closeNow();
+    expect(engine.eventIds).toEqual({});
+    expect(sandbox).toMatchObject({ creates: 1, deletes });
+  });
+});
+
 describe("an object that leaves the state while an existingId that is not known yet may name it", () => {
   const held = { a: { eventName: "A", value: 1 } };
   const wordsOf = ({ told }: ReturnType<typeof newRun>) =>

@@ -756,7 +756,7 @@ describe("delete", () => {
       const { inputs: anew } = await run.event.check({}, news);
       const created = await run.event.create({ ...anew });
       expect(run.said).toEqual([
-        `Not deleted: ConversionEvent ${id}, which a resource of the program has or may adopt.`,
+        `Not deleted: ConversionEvent ${id}, which another resource has or may adopt, by the program or this machine's notes.`,
       ]);
       expect(created.outs.__left).toMatchObject([{ id, why: "replaced", by: created.id }]);
       expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 0 });

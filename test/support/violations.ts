@@ -178,7 +178,7 @@ const rows: Row[] = [
     "R5",
     "the engine's delete is sent even if another resource has the object",
     "provider/holding.ts",
-    "if (mayBeNamed || isNamed || run.holders.goesOn(kind.name, id)) {",
+    "if (mayBeNamed || isNamed || run.holders.goesOn(kind.name, id, undefined, member)) {",
     "if (mayBeNamed) {",
   ],
   [

@@ -7,7 +7,7 @@
  */
 import type { Values } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
-import { type CreateRecord, objectKey } from "../state/index.js";
+import { aboutWhom, type CreateRecord, objectKey } from "../state/index.js";
 import { matchesCreate } from "./changes.js";
 
 /** How it is known that a resource has an object, the strongest first. */
@@ -135,20 +135,21 @@ export class Holders {
 
   /**
    * Whether another resource keeps an object, by the state, the program and this machine's notes. Asked when a delete is decided, and right
-   * before it. A targeted run sees only its targets, and a `destroy` sees nothing, so mere notes count as well. If no holder is known to have
-   * given the object up, one of the notes is that of the resource that does, and is not counted.
+   * before it. A targeted run sees only its targets, and a `destroy` sees nothing, so mere notes count as well.
    * @param but the resource that gives it up, if that is known; its own adoption still prevents a delete. If it is not known, it may be one
-   *   that the engine replaces without a `diff`, whose notes are about the object that it gives up.
+   *   that the engine replaces without a `diff`, whose notes are about the object that it gives up. And if this run has seen no resource
+   *   give the object up, one note that may be its own is not counted.
+   * @param member its key in its set, if it has one, which is known even if `but` is not.
    */
-  goesOn(kind: Kind["name"], id: string, but?: string): boolean {
+  goesOn(kind: Kind["name"], id: string, but?: string, member?: string): boolean {
     const counts = (holder: Holder) => but !== undefined || isCertain(holder) || !this.isWithoutOld(holder.by);
     if (this.isAdopted(kind, id) || this.rivalsOf(kind, id, but).some(counts)) return true;
     const object = objectKey(kind, id);
-    const released = this.#released.get(object);
-    const hasLetGo = this.#known(object).some(({ by }) => released?.has(by) === true);
-    const lettingGo = (hasLetGo ? 0 : 1) + (this.#spared.get(object) ?? 0);
+    const isKnown = but !== undefined || this.#released.has(object);
+    const mayBeItself = ({ by }: Holder) => !isKnown && aboutWhom(by).member === member;
+    const spared = this.#spared.get(object) ?? 0;
     const byStack = Map.groupBy(this.of(kind, id, but), ({ by }) => by.split("::", 2)[1]);
-    return [...byStack.values()].some((those) => those.length > lettingGo);
+    return [...byStack.values()].some((those) => those.length > spared + Number(those.some(mayBeItself)));
   }
 
   /** Notes that an object was not deleted because another resource has it, and that one of its holders has given it up. */

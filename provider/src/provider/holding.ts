@@ -260,7 +260,7 @@ export function circumstancesOf(
  * Asked when the engine wants an object to be deleted: whether it is, whether something else goes on with it (the resource that the
  * engine deletes has given it up), or whether it stays live.
  * @throws NotSentError something may adopt it that this run does not know: the engine keeps it in the state, and asks again.
- * @param properties what the state has of the resource. @param entry what it has of the object, if that is a set's.
+ * @param properties what the state has of the resource. @param entry what it has of the object, and `member` its key, if that is a set's.
  */
 export async function whenRemoved(
   kind: Kind,
@@ -268,6 +268,7 @@ export async function whenRemoved(
   id: string,
   properties: Values,
   entry: Values = properties,
+  member?: string,
 ): Promise<"deleted" | "spared" | "left live"> {
   const { run, reading } = runtime;
   await learnHolders(runtime);
@@ -287,7 +288,7 @@ export async function whenRemoved(
   if (isToBeAdopted && !isNamed && runtime.rememberedOf(kind.name, id).length === 0)
     throw keptInState(kind, id, "an existingId of the program names it, perhaps for another resource");
   run.removed.add(objectKey(kind.name, id));
-  if (mayBeNamed || isNamed || run.holders.goesOn(kind.name, id)) {
+  if (mayBeNamed || isNamed || run.holders.goesOn(kind.name, id, undefined, member)) {
     run.holders.noteSpared(kind.name, id);
     return "spared";
   }

@@ -229,7 +229,8 @@ export const deleteSet: Calls<SetKind>["delete"] = async ({ name, member: kind }
   const owed = stored.leftLive.filter(isDeleteOwed).map(({ key = "", id: object }): ToDelete => ({ key, id: object }));
   const become = { deleted: [] as ToDelete[], spared: [] as ToDelete[], "left live": [] as ToDelete[] };
   for (const each of [...held, ...owed]) {
-    become[await whenRemoved(kind, runtime, each.id, properties, stored.events.get(each.key) ?? {})].push(each);
+    const { key, id: object } = each;
+    become[await whenRemoved(kind, runtime, object, properties, stored.events.get(key) ?? {}, key)].push(each);
   }
   const { deleted: wanted, spared: others, "left live": left } = become;
   if (others.length > 0) tellAll(runtime, [spared(`${idRanges(others.map((each) => each.id))} of ${label}`)]);

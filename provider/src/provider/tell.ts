@@ -371,7 +371,9 @@ export function nothingCompared(noun: string): Notice {
 }
 
 export function spared(label: string): Notice {
-  return { say: `Not deleted: ${label}, which a resource of the program has or may adopt.` };
+  return {
+    say: `Not deleted: ${label}, which another resource has or may adopt, by the program or this machine's notes.`,
+  };
 }
 
 /** For an object that left the state without a delete. @param canDelete whether a delete is known. */
