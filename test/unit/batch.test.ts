@@ -468,6 +468,27 @@ describe("a create of unknown outcome", () => {
     expect(finding?.lines[20]).toBe("  and 2 more");
   });
 
+  it("several single resources: each has its own commands, and `pending` lists those after the first twenty", () => {
+    const creates = Array.from({ length: 300 }, (_, at) => ({ ...unresolved, mark: `m${at}`, key: keyOf(`e${at}`) }));
+    const text = (amount: number) =>
+      programError(READ, atEnd(snapshotOf({}, creates.slice(0, amount)), []).findings, "nothing was sent").message;
+    for (const option of ["created", "not-created", "forget"])
+      expect(text(20).match(new RegExp(`pending --${option} `, "g"))).toHaveLength(20);
+    expect(text(300)).toMatch(/^300 problems; nothing was sent\./);
+    expect(text(300)).toContain(
+      "  280 more resources are no longer declared, which this lists:\n    npx pulumi-advertising pending\n",
+    );
+    expect(text(300).length).toBeLessThan(25_000);
+  });
+
+  it("R7: several of one single resource are each about that resource, not about events of a set", () => {
+    const creates = ["1", "2"].map((mark) => ({ ...unresolved, mark, name: `Signup ${mark}` }));
+    const { message } = programError(READ, atEnd(snapshotOf({}, creates), []).findings, "nothing was sent");
+    expect(message).not.toContain("events of");
+    for (const { name } of creates) expect(message).toContain(`the ConversionEvent named "${name}", sent at`);
+    expect(message.match(/pending --created '[^']+::old=<its id>'/g)).toHaveLength(2);
+  });
+
   it("several of one set, some of unknown outcome: those are to be settled first, and no command forgets all of them", () => {
     const commandsOf = (...ids: (string | undefined)[]) => {
       const creates = ids.map((id, at) => ({
@@ -488,7 +509,9 @@ describe("a create of unknown outcome", () => {
     expect(linesOf(undefined, "5")).toEqual([list, settle]);
     expect(linesOf("4", "5")).toEqual([forget]);
     // By the set's own URN, what is noted of the events that are still declared would go too.
-    expect(commandsOf("4", "5")?.join()).toMatch(/--forget '\S+\["k0"\]'$/);
+    expect(commandsOf("4", "5")?.join()).toMatch(/--forget '\S+\["k0"\]' --forget '\S+\["k1"\]'$/);
+    const [forgetSome = "", rest] = commandsOf(...Array.from({ length: 300 }, (_, at) => `${at + 1}`)) ?? [];
+    expect([forgetSome.match(/--forget/g)?.length, rest?.trim()]).toEqual([20, list]);
   });
 
   it("left by a kill under the former name stops the run despite an alias, which renames only what is in the state", () => {

@@ -12,6 +12,7 @@ import { journalOf, recordsIn } from "../../provider/src/store/notes.js";
 import { pathsIn, placesOf } from "../../provider/src/store/places.js";
 import { StackJournals } from "../../provider/src/tools/change-stack.js";
 import { newFolder } from "../support/folder.js";
+import { commandsIn } from "../support/printed-commands.js";
 import { exportOf, storedAdvertiser, storedEvent, storedSet, UNRESOLVED_OUTPUT, urnOf } from "../support/stored.js";
 
 afterEach(() => {
@@ -569,6 +570,24 @@ describe("--forget removes every record", () => {
   });
 });
 
+it("`pending` prints one command for each answer that has all URNs", async () => {
+  const names = ["a", "b", "c"];
+  const { run, ids } = newStack(names.map((name) => unresolved(name)));
+  const { output } = await run("pending");
+  const [there = "", notThere = "", ...more] = commandsIn(output);
+  const urns = names.map((name) => `'${urnOf("ConversionEvent", name)}'`);
+  expect(there).toBe(
+    `npx pulumi-advertising pending ${urns.map((urn) => `--created ${urn.replace(/'$/, "=<its id>'")}`).join(" ")}`,
+  );
+  expect([notThere, more]).toEqual([
+    `npx pulumi-advertising pending ${urns.map((urn) => `--not-created ${urn}`).join(" ")}`,
+    [],
+  ]);
+  const args = [...there.matchAll(/--created '([^']+)=/g)].flatMap(([, urn], at) => ["--created", `${urn}=${at + 5}`]);
+  expect((await run("pending", ...args)).code).toBe(0);
+  expect(ids()).toEqual(["5", "6", "7"]);
+});
+
 it("`pending` says if only this machine's journal has a create, and how to drop it if it was settled elsewhere", async () => {
   const { run, folder } = newStack([]);
   const journals = join(folder, "cache/pulumi-advertising", `journal-${"0".repeat(16)}`);
@@ -579,7 +598,7 @@ it("`pending` says if only this machine's journal has a create, and how to drop 
   writeFileSync(pathsIn(journals, NAME).journal, journalOf([note, ...others]), { mode: 0o600 });
   const several = await run("pending");
   expect(several.output).toContain(
-    `If you settled them on another machine:\n  npx pulumi-advertising pending --forget '${urnOf("ConversionEvent", "p")}'\n  and the same for the other 2\n`,
+    `If you settled them on another machine:\n  npx pulumi-advertising pending ${["p", "q", "r"].map((name) => `--forget '${urnOf("ConversionEvent", name)}'`).join(" ")}\n`,
   );
   writeFileSync(pathsIn(journals, NAME).journal, journalOf([note]), { mode: 0o600 });
   const listed = await run("pending");

@@ -27,6 +27,7 @@ import {
   type CreateRecord,
   forgetCommands,
   isDeletion,
+  MAX_LISTED,
   moreRemoved,
   type Ref,
   type Removal,
@@ -78,8 +79,8 @@ export function programError(
 
 /** Resources with problems of the same rules have one section. A problem that takes several lines is about one resource alone. */
 function saidOfSeveral(findings: readonly Finding[]): { readonly title: string; readonly lines: readonly string[] }[] {
-  const alike = Map.groupBy(findings, ({ title, lines, problems }) =>
-    lines.length <= problems ? withoutValues(lines.join("\n")) : title,
+  const alike = Map.groupBy(findings, (finding) =>
+    finding.lines.length <= finding.problems ? withoutValues(finding.lines.join("\n")) : finding,
   );
   return [...alike.values()].map((those) => {
     const [{ title, lines } = { title: "", lines: [] }] = those;
@@ -123,15 +124,18 @@ export interface LeftOpen {
   readonly heir: string | undefined;
 }
 
-/** More are listed by their ids alone, or counted. */
-const MAX_TOLD = 20;
-
 /** Members of one set are listed together. */
 export function noLongerDeclared(all: readonly LeftOpen[]): Finding[] {
   const byResource = Map.groupBy(all, ({ create }) => resourceKeyIn(create.key));
-  return [...byResource].flatMap(([key, those]) =>
-    those.length > 1 ? [leftOpenBySet(key, those)] : those.map(leftOpen),
-  );
+  const findings = [...byResource].flatMap(([key, those]) => {
+    const isSet = those.some(({ create }) => create.key !== key);
+    return isSet && those.length > 1 ? [leftOpenBySet(key, those)] : those.map(leftOpen);
+  });
+  const others = findings.length - MAX_LISTED;
+  if (others <= 0) return findings;
+  const title = `${count(others, "more resource is", "more resources are")} no longer declared, which this lists`;
+  const more: Finding = { title, lines: ["npx pulumi-advertising pending"], problems: others, isUnresolved: true };
+  return [...findings.slice(0, MAX_LISTED), more];
 }
 
 function leftOpen({ create, heir }: LeftOpen): Finding {
@@ -171,7 +175,7 @@ function leftOpenBySet(setKey: string, those: readonly LeftOpen[]): Finding {
   return {
     title: `${those.length} events of ${label} are no longer declared, and an interrupted run left their creates behind`,
     lines: [
-      ...cut(members, MAX_TOLD, (others) => `  and ${others} more`),
+      ...cut(members, MAX_LISTED, (others) => `  and ${others} more`),
       "If you renamed or moved the set: undo that, run `pulumi up` once (it takes over what is there), and rename the set then, with an alias.",
       ...(unknown === 0
         ? ["Otherwise, to stop managing them (they stay live):", ...forgetCommands(urns).map((line) => `  ${line}`)]
@@ -233,12 +237,12 @@ export function removalWarnings(gone: readonly Remembered[], becomes: (each: Rem
     return setRemovalWarning(kindNamed(kind), label, idsOf(those), removal);
   });
   const singles = gone.filter((each) => !isMember(each));
-  const lines = singles.slice(0, MAX_TOLD).map((each) => {
+  const lines = singles.slice(0, MAX_LISTED).map((each) => {
     const [key, { id }] = each;
     const { label, kind } = aboutWhom(key);
     return removalWarning(kindNamed(kind), label, id, becomes(each));
   });
-  const more = Map.groupBy(singles.slice(MAX_TOLD), becomes);
+  const more = Map.groupBy(singles.slice(MAX_LISTED), becomes);
   const areDeleted = gone.some((each) => isDeletion(becomes(each)));
   return [
     ...sets,

@@ -302,7 +302,7 @@ export async function expectNotUnresolvedElsewhere(
     [
       `${label} is not sent: ${old.label} has the same arguments, was sent at ${open.at}, and its outcome is unknown.`,
       `${renamed === undefined ? "" : `If it is the same under a new name, add \`${renamed.option}\`${renamed.catalog === undefined ? "" : ` to ${renamed.catalog.now}`}. `}Settle it first:`,
-      ...waysOut(old.urn),
+      ...waysOut({ urn: old.urn }),
     ].join("\n"),
     open.at,
   );

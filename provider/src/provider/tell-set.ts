@@ -18,6 +18,7 @@ import type { Kind } from "../kinds/index.js";
 import {
   describe,
   type LeftLive,
+  MAX_LISTED,
   memberOf,
   memberRef,
   morePending,
@@ -30,9 +31,6 @@ import {
 import type { Severity } from "./engine.js";
 import { type Deletions, heldBack, idAfter, type Outcome, type Result } from "./outcome.js";
 import { type Earlier, insteadOfFailing } from "./tell.js";
-
-/** More keys or lines than these are only counted. */
-const MAX_LISTED = 20;
 
 /**
  * What an `up` would do; nothing if there is nothing to do.
@@ -321,8 +319,9 @@ function unsettledLines(kind: Kind, set: Ref, open: Result["open"]): string[] {
       ? `The outcome of ${count(amount, kind.create.noun)} is unknown, so ${until}. Look in the account for:`
       : `Earlier runs created ${count(amount, kind.create.noun)} with other arguments than you have now, and ${until}:`,
     ...cut(open.map(line), MAX_LISTED, morePending),
-    ...waysOut(memberRef(set, first.key).urn, createdAs),
-    ...(amount > 1 ? ["Use the same commands for the other keys."] : []),
+    ...waysOut(
+      ...open.slice(0, MAX_LISTED).map(({ key, record }) => ({ urn: memberRef(set, key).urn, id: record.createdAs })),
+    ),
   ];
 }
 

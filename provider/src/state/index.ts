@@ -77,6 +77,7 @@ export {
   ifCreatedIsNotThere,
   isDeletion,
   leftBehind,
+  MAX_LISTED,
   morePending,
   moreRemoved,
   type Removal,

@@ -48,38 +48,53 @@ export function whoCreated({ isHanded }: Pick<CreateRecord, "isHanded">): string
   return isHanded === true ? "an earlier run" : "an interrupted run";
 }
 
-/** The two commands that settle it, one for each answer. @param id of its object, if that is known. */
-export function waysOut(urn: string, id?: string): string[] {
-  if (id !== undefined) {
-    return [
-      `If ${id} is in the account, take it into the state:`,
-      `  npx pulumi-advertising pending --created ${shellWord(`${urn}=${id}`)}`,
-      "If it is not there:",
-      `  ${notCreatedCommand(urn)}`,
-      `Then run \`pulumi preview\`: it shows what becomes of ${id}.`,
-    ];
+/** One command for all of these. */
+function pendingCommand(option: string, values: readonly string[]): string {
+  return `npx pulumi-advertising pending ${values.map((value) => `--${option} ${shellWord(value)}`).join(" ")}`;
+}
+
+/** More creates than these are only counted in a run's message: `pending` lists all of them. */
+export const MAX_LISTED = 20;
+
+/** The two commands that settle creates, one for each answer. @param creates with the ids of their objects, or none of them with an id. */
+export function waysOut(...creates: readonly { readonly urn: string; readonly id?: string | undefined }[]): string[] {
+  const { id } = creates[0] ?? {};
+  const isOne = creates.length === 1;
+  const they = isOne ? "If it is" : "For those that are";
+  const answers = [
+    `  ${pendingCommand(
+      "created",
+      creates.map(({ urn, id = "<its id>" }) => `${urn}=${id}`),
+    )}`,
+    `${they} not there:`,
+    `  ${notCreatedCommand(...creates.map(({ urn }) => urn))}`,
+  ];
+  if (id === undefined) {
+    const existing = `setting existingId to ${isOne ? "its id" : "their ids"} does the same`;
+    return [`${they} there:`, ...answers, `Then run \`pulumi up\`. (${they} there, ${existing}.)`];
   }
   return [
-    "If it is there:",
-    `  npx pulumi-advertising pending --created ${shellWord(`${urn}=<its id>`)}`,
-    "If it is not there:",
-    `  ${notCreatedCommand(urn)}`,
-    "Then run `pulumi up`. (If it is there, setting existingId to its id does the same.)",
+    isOne
+      ? `If ${id} is in the account, take it into the state:`
+      : "Take those that are in the account into the state:",
+    ...answers,
+    `Then run \`pulumi preview\`: it shows what becomes of ${isOne ? id : "them"}.`,
   ];
 }
 
-function notCreatedCommand(urn: string): string {
-  return `npx pulumi-advertising pending --not-created ${shellWord(urn)}`;
+function notCreatedCommand(...urns: readonly string[]): string {
+  return pendingCommand("not-created", urns);
 }
 
-/** The command that removes a resource's notes, or those of a set's members, from the journal. */
-export function forgetCommand(urn: string): string {
-  return `npx pulumi-advertising pending --forget ${shellWord(urn)}`;
+/** The command that removes the notes of resources, or of sets' members, from the journal: by a set's own URN, those of all its events. */
+export function forgetCommand(...urns: readonly string[]): string {
+  return pendingCommand("forget", urns);
 }
 
-/** The same of several: by a set's own URN, the notes of its other events would go too. */
-export function forgetCommands([first = "", ...others]: readonly string[]): string[] {
-  return [forgetCommand(first), ...(others.length === 0 ? [] : [`and the same for the other ${others.length}`])];
+/** The same in a run's message, which lists no more than {@link MAX_LISTED}. */
+export function forgetCommands(urns: readonly string[]): string[] {
+  const others = urns.length - MAX_LISTED;
+  return [forgetCommand(...urns.slice(0, MAX_LISTED)), ...(others > 0 ? morePending(others).split("\n") : [])];
 }
 
 /**
@@ -115,7 +130,7 @@ export function whatIsOpen(kind: Kind["name"], record: CreateRecord, urn: string
       `  ${forgetCommand(urn)}`,
     ];
   }
-  return [`Look in the account for ${describe(kind, record)}.`, ...hints, ...waysOut(urn)];
+  return [`Look in the account for ${describe(kind, record)}.`, ...hints, ...waysOut({ urn })];
 }
 
 /** The end of a list that `pending` prints in full. */
@@ -123,21 +138,18 @@ export function morePending(others: number): string {
   return `  and ${others} more, which this lists:\n    npx pulumi-advertising pending`;
 }
 
-/** More than these are only counted. */
-const MAX_LEFT = 20;
-
 /** The message about creates that interrupted runs left behind. @param why no resource uses them. */
 export function leftBehind(records: readonly CreateRecord[], why: string): string {
-  const lines = records.slice(0, MAX_LEFT).flatMap((record) => {
+  const lines = records.slice(0, MAX_LISTED).flatMap((record) => {
     const { kind, label, urn } = aboutWhom(record.key);
     // An unknown outcome is to be settled, never only forgotten.
     const isOpen = record.id === undefined && record.isReported === true;
-    const next = isOpen ? waysOut(urn).slice(0, -1) : [forgetCommand(urn)];
+    const next = isOpen ? waysOut({ urn }).slice(0, -1) : [forgetCommand(urn)];
     // The sentence before says when it was sent.
     const sought = record.id === undefined ? ` It is ${describe(kind, { ...record, at: "", field: undefined })}.` : "";
     return [`  ${whatHappened(label, record)}${sought}`, ...next.map((line) => `    ${line}`)];
   });
-  const others = records.length - MAX_LEFT;
+  const others = records.length - MAX_LISTED;
   return [
     `Interrupted runs left these creates behind, and ${why}:`,
     ...lines,
@@ -154,7 +166,7 @@ export function explain(kind: Kind["name"], record: CreateRecord): string {
     createdAs === undefined
       ? `Look in the account for ${describe(kind, record)}. Its outcome is unknown, so it is not sent again.`
       : `An earlier run created ${createdAs}: ${describe(kind, record)}. It is not sent again.`,
-    ...waysOut(urn, createdAs),
+    ...waysOut({ urn, id: createdAs }),
     `What happened: ${whatIsKnown(record)}`,
   ].join("\n");
 }

@@ -1,7 +1,7 @@
 /** `pulumi-advertising pending`: lists and settles creates of unknown outcome. */
 import { randomUUID } from "node:crypto";
 import { agree, count, cut, enumerate, idRanges, momentOf, systemClock, UsageError } from "../base/index.js";
-import { aboutWhom, describe, forgetCommands, nameInUrn, reopenCommand, splitMember, waysOut } from "../state/index.js";
+import { aboutWhom, describe, forgetCommand, nameInUrn, reopenCommand, splitMember, waysOut } from "../state/index.js";
 import { changeStack, type Decided, journalsOf, StackJournals } from "./change-stack.js";
 import { livesIn } from "./contents.js";
 import { command, say, textOf, type Values } from "./harness.js";
@@ -267,6 +267,7 @@ function describeOpen(open: Pending["open"], isNotedHere: boolean): string {
   };
   const under = (those: Pending["open"], heading: string) =>
     those.length === 0 ? [] : [`${count(those.length, "create")} ${heading}:`, ...those.map(line)];
+  const answerable = open.map(({ urn, record }) => ({ urn, id: idOf(record) }));
   const isKnown = (create: PendingCreate) => recordsOf(create).every((record) => idOf(record) !== undefined);
   return [
     ...under(
@@ -286,10 +287,10 @@ function describeOpen(open: Pending["open"], isNotedHere: boolean): string {
       ? []
       : [
           `Only the journal on this machine has ${namesOf(ofJournal)}: the state does not. If you settled ${agree(ofJournal.length, "it", "them")} on another machine:`,
-          ...forgetCommands(ofJournal.map(({ urn }) => urn)).map((command) => `  ${command}`),
+          `  ${forgetCommand(...ofJournal.map(({ urn }) => urn))}`,
         ]),
-    open.length === 1 ? "Settle it." : "Settle each with its own URN; for the first of them:",
-    ...open.slice(0, 1).flatMap(({ urn, record }) => waysOut(urn, idOf(record))),
+    open.length === 1 ? "Settle it." : "Settle each; leave out of a command what has another answer.",
+    ...[...Map.groupBy(answerable, ({ id }) => id !== undefined).values()].flatMap((those) => waysOut(...those)),
   ].join("\n");
 }
 
@@ -315,7 +316,7 @@ function describeCreated(created: Pending["created"]): string[] {
     return [
       `${of}\n  was created as ${ids}: ${takesOver(those)}.`,
       `  The state has ${enumerate(held)} under this name. If your program uses that one again, nothing manages what was created; to drop the note:`,
-      ...forgetCommands(those.map(({ urn }) => urn)).map((command) => `    ${command}`),
+      `    ${forgetCommand(...those.map(({ urn }) => urn))}`,
     ].join("\n");
   });
   if (alone.length === 0) return lines;

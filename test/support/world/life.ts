@@ -468,13 +468,13 @@ async function previewUntilWell(world: World, machine: number, before: readonly 
 /** People do what the messages advise. */
 async function mend(world: World, machine: number, said: readonly string[]): Promise<void> {
   const all = said.join("\n");
-  for (const [, urn = ""] of all.matchAll(/pending --forget '([^']+)'/g)) await world.command(machine, "--forget", urn);
+  for (const [, urn = ""] of all.matchAll(/ --forget '([^']+)'/g)) await world.command(machine, "--forget", urn);
   const gone = [...all.matchAll(/there is no object (\d+) /g)].map(([, id = ""]) => id);
   for (const id of [...gone, ...world.foundGone]) {
     const noted = world.notedAs(machine, id);
     if (noted !== undefined) await world.command(machine, "--forget", noted);
   }
-  for (const [, urn = ""] of all.matchAll(/pending --not-created '([^']+)'/g)) await followed(world, machine, urn);
+  for (const [, urn = ""] of all.matchAll(/ --not-created '([^']+)'/g)) await followed(world, machine, urn);
   for (const [, urn = ""] of all.matchAll(/pulumi state delete '([^']+)'/g)) world.deleteFromState(urn);
   if (all.includes("has a new name or place")) {
     world.log.push("  the former program");
