@@ -61,7 +61,8 @@ it(`${LIVES} lives of a stack (SEED=${seed})`, { timeout: 60_000 + LIVES * 1000 
     for (const [name, amount] of Object.entries(world.counts)) count(name, amount);
     const log = whatHappened(world);
     happened.update(log);
-    if (life % REPLAYED_EACH === 0) expect(whatHappened((await expectWell(one)).world)).toBe(log);
+    if (life % REPLAYED_EACH === 0)
+      expect(whatHappened((await expectWell(one)).world), `SEED=${seed + life} again`).toBe(log);
     const { posts, updates, deletes, searches, reads } = world.platform;
     for (const [name, amount] of Object.entries({ posts, updates, deletes, searches, reads })) count(name, amount);
     count("lives", 1);

@@ -22,6 +22,8 @@ export type Step =
       readonly target?: number;
       /** The target is a resource that the program no longer declares. */
       readonly removes?: boolean;
+      /** All are targets but this one. */
+      readonly allBut?: boolean;
       /** The program fails half way. */
       readonly isBroken?: boolean;
       /** How `pending` is used before it, if an interrupted run's notes are elsewhere. */
@@ -32,6 +34,7 @@ export type Step =
       readonly machine: number;
       readonly faults: readonly Fault[];
       readonly target?: number;
+      readonly allBut?: boolean;
       readonly kill?: Kill;
     }
   | {
@@ -181,7 +184,9 @@ export function randomLife(seed: number): Life {
   const killed = steps.map((each) => killedAnywhere(each, draws));
   const isWhole = (each: Step) => each.do !== "up" || each.kill !== undefined || each.target !== undefined;
   const all = killed.map((each) => (isWhole(each) || !chance(0.06) ? each : { ...each, isBroken: true }));
-  return { config, steps: [...all, ...(chance(0.1) ? lastSceneOf(draws) : [])] };
+  const whole = [...all, ...(chance(0.1) ? lastSceneOf(draws) : [])];
+  const isTargeted = (each: Step) => "target" in each && each.target !== undefined && !("removes" in each);
+  return { config, steps: whole.map((each) => (isTargeted(each) && chance(0.5) ? { ...each, allBut: true } : each)) };
 }
 
 /** Kills the step at any change of a file. */
@@ -287,10 +292,21 @@ async function beforeRun(world: World, machine: number, asks?: "search"): Promis
   await world.answerTruly(machineFor(world, machine));
 }
 
-/** The URN of one of the resources in the state. */
-function targetsOf({ backend }: World, { target }: { readonly target?: number }): ReadonlySet<string> | undefined {
-  const found = target === undefined ? undefined : backend.resources[Math.floor(target * backend.resources.length)];
-  return found === undefined ? undefined : new Set([found.urn]);
+/** Among the resources in the state, by their URNs. */
+function targetsOf({ backend }: World, step: Targeted): ReadonlySet<string> | undefined {
+  return targetsAmong([...new Set(backend.resources.map(({ urn }) => urn))], step);
+}
+
+interface Targeted {
+  readonly target?: number;
+  readonly allBut?: boolean;
+}
+
+/** @returns one of them or all others, or nothing: for everything. */
+function targetsAmong(all: readonly string[], { target, allBut = false }: Targeted): ReadonlySet<string> | undefined {
+  const found = target === undefined ? undefined : all[Math.floor(target * all.length)];
+  const targets = found === undefined ? [] : allBut ? all.filter((each) => each !== found) : [found];
+  return targets.length === 0 ? undefined : new Set(targets);
 }
 
 async function upStep(world: World, step: Step & { do: "up" }): Promise<void> {
@@ -307,9 +323,9 @@ async function upStep(world: World, step: Step & { do: "up" }): Promise<void> {
     if (shown === undefined || shown.errors.length > 0) return;
   }
   if (!step.preview) {
-    const keys = step.removes === true ? world.undeclaredKeys() : [...world.declared.keys()];
-    const target = step.target === undefined ? undefined : keys[Math.floor(step.target * keys.length)];
-    const targets = target === undefined ? undefined : new Set([target]);
+    const declared = step.removes === true ? [] : [...world.declared.keys()];
+    const removed = step.removes === true || step.allBut === true ? world.undeclaredKeys() : [];
+    const targets = targetsAmong([...declared, ...removed], step);
     await world.up(machine, { concurrent, asksAgain, faults, kill: step.kill, targets });
     return;
   }
@@ -556,6 +572,7 @@ async function withFewerParts(
       { concurrent: false },
       { asksAgain: false },
       { asks: undefined },
+      { allBut: undefined },
       { target: undefined },
       { machine: 0 },
     ]) {

@@ -19,6 +19,7 @@ export function beginTime(seed: number): void {
 
 /** For `node:crypto`'s. */
 export function nextUuid(): string {
+  if (processNow()?.isDead) throw new Error("killed");
   const number = (++chance.marks).toString(16).padStart(12, "0");
   return `00000000-0000-4000-8000-${number}`;
 }
@@ -33,7 +34,8 @@ export async function timeout(ms: number, value: unknown, { signal }: { signal?:
 
 /** For `node:timers`' `setTimeout`. */
 export function later(work: () => void, ms: number): void {
-  void time.clock.sleep(ms).then(work);
+  const asking = processNow();
+  void time.clock.sleep(ms).then(() => (asking?.isDead === true ? undefined : work()));
 }
 
 /** Makes the world's clock and randomness this process's own. */

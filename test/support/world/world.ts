@@ -185,6 +185,7 @@ export class World {
   /** A cache of `declared`, as long as neither program nor catalogs change. */
   #declared: { readonly of: Source; readonly all: Program } | undefined;
   /** How many processes run on each machine. */
+  readonly #begun: Mortal[] = [];
   readonly #processes = new Map<number, number>();
   /** How many runs in progress change the state. */
   #updating = 0;
@@ -207,8 +208,16 @@ export class World {
     process.env.XDG_CACHE_HOME = join(this.root, "cache");
   }
 
+  /** Whatever is still under way dies, so that it does nothing in another world. */
   end(): void {
+    for (const each of this.#begun) each.isDead = true;
     rmSync(this.root, { recursive: true, force: true });
+  }
+
+  #newProcess(machine: number, kill: Kill | undefined): Mortal {
+    const begun = new Mortal(machine, this.#isDated, kill);
+    this.#begun.push(begun);
+    return begun;
   }
 
   get source(): Source {
@@ -354,7 +363,7 @@ export class World {
       faults = [],
     }: { kill?: Kill | undefined; isPreview?: boolean; faults?: readonly Fault[] } = {},
   ): Promise<Ran | undefined> {
-    const guard = new Mortal(machine, this.#isDated, kill);
+    const guard = this.#newProcess(machine, kill);
     this.platform.arm(faults);
     this.#deletedBefore = new Set(this.platform.deleted);
     this.#freeLocks(machine);
@@ -743,7 +752,7 @@ export class World {
     const printed: string[] = [];
     let looks = 0;
     let firstRequest: Promise<void> | undefined;
-    const guard = new Mortal(machine, this.#isDated, meanwhile.kill);
+    const guard = this.#newProcess(machine, meanwhile.kill);
     this.#freeLocks(machine);
     let seen = this.backend;
     const cli = {
