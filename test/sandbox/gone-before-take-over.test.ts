@@ -336,7 +336,40 @@ describe("an object that is taken over unchanged", () => {
   });
 
   it("does not count as found if a search still lists it after its delete", async () => {
-    const { sandbox, clock, run } = await start({ ...READS, resendAfterSeconds: 600 });
+    const { sandbox, clock, again, outs } = await lostAndListed({ resendAfterSeconds: 600 });
+    await remove(sandbox, 2, outs);
+    expect((await again()).id).toMatch(/^unresolved-/);
+    expect(sandbox.advertiserPosts).toBe(1);
+    clock.advance(600_000);
+    const { id, said } = await again();
+    expect(id).toBe("3");
+    expect(said).toMatch(
+      /was sent at \S+, and a search found 2, which is no longer on the platform: it is sent again\./,
+    );
+    expect(sandbox).toMatchObject({ advertiserPosts: 2, advertisers: [{ id: 1 }, { id: 3 }] });
+  });
+
+  it("is read once if a search found it", async () => {
+    const { sandbox, again } = await lostAndListed();
+    expect((await again()).id).toBe("2");
+    expect(sandbox).toMatchObject({ advertiserPosts: 1, reads: 1 });
+  });
+
+  it("does not count as found after a bare 404 without a witness: the message says how to answer", async () => {
+    const { sandbox, again, outs } = await lostAndListed();
+    await remove(sandbox, 2, outs);
+    sandbox.fail({ on: "read", act: false, with: { kind: "answer", status: 404, body: "" }, times: 20 });
+    const { id, message } = await again();
+    expect(id).toMatch(/^unresolved-/);
+    expect(message).toContain("check advertising:operations.\nIf it is not there, answer with --not-created. The next");
+    expect(message).toContain("pending --not-created");
+    expect(message).not.toContain("state delete");
+    expect(sandbox.advertiserPosts).toBe(1);
+  });
+
+  /** A create of unknown outcome, and a search that from then on lists its object 2. */
+  async function lostAndListed(more: object = {}) {
+    const { sandbox, clock, run } = await start({ ...READS, ...more });
     sandbox.fail({ on: "advertiser", act: true, with: { kind: "close-without-answer" } });
     const none = { kind: "answer", status: 406, body: { errors: ["no"] } } as const;
     sandbox.fail({ on: "search", act: false, with: none, times: 20 });
@@ -345,27 +378,23 @@ describe("an object that is taken over unchanged", () => {
     first.closeNow();
     sandbox.endFaults();
     const listed = { payload: [{ ...sandbox.advertisers[1] }] };
-    const said: string[] = [];
-    await remove(sandbox, 2, { ...advertiser, ...(failure.properties as Properties), __unresolved: undefined });
+    sandbox.fail({ on: "search", act: false, with: { kind: "answer", status: 200, body: listed }, times: 20 });
+    clock.advance(REQUEST_LIMIT_MS);
     const again = async () => {
       const next = run();
       const { inputs = {} } = await next.advertiser.check(advertiser, advertiser);
       await next.advertiser.diff(String(failure.id), failure.properties as Properties, inputs as Properties);
-      const outcome = await next.advertiser.create(inputs as Properties).catch((error: Error) => error);
-      said.push(...next.said);
+      const outcome: { id?: string; message?: string } = await next.advertiser
+        .create(inputs as Properties)
+        .catch((error: Error) => error);
       next.closeNow();
-      return outcome;
+      return { id: outcome.id, message: outcome.message, said: next.said.join() };
     };
-    sandbox.fail({ on: "search", act: false, with: { kind: "answer", status: 200, body: listed }, times: 20 });
-    clock.advance(REQUEST_LIMIT_MS);
-    expect(await again()).toMatchObject({ id: String(failure.id) });
-    expect(sandbox.advertiserPosts).toBe(1);
-    clock.advance(600_000);
-    said.length = 0;
-    expect(await again()).toMatchObject({ id: "3" });
-    expect(said.join()).toMatch(
-      /was sent at \S+, and a search found 2, which is no longer on the platform: it is sent again\./,
-    );
-    expect(sandbox).toMatchObject({ advertiserPosts: 2, advertisers: [{ id: 1 }, { id: 3 }] });
-  });
+    return {
+      sandbox,
+      clock,
+      again,
+      outs: { ...advertiser, ...(failure.properties as Properties), __unresolved: undefined },
+    };
+  }
 });

@@ -228,7 +228,7 @@ const rows: Row[] = [
     "R1",
     "an object that was deleted elsewhere is taken over",
     "provider/create.ts",
-    ": !(await isProvenGone(kind, runtime, named));",
+    ": isFound || !(await isProvenGone(kind, runtime, named));",
     ": true;",
   ],
   [

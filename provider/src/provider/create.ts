@@ -143,7 +143,7 @@ async function settled(
     }
   }
   if (id !== undefined) {
-    const taken = await takenOver(kind, runtime, create, { ...earlier, id }, ended);
+    const taken = await takenOver(kind, runtime, create, { ...earlier, id }, ended, earlier.id === undefined);
     if (typeof taken !== "string") return taken;
     if (earlier.id === undefined) searched.push(`A search has found it as ${id}.`);
     searched.push(taken);
@@ -157,6 +157,7 @@ async function settled(
 
 /**
  * An earlier create has made this object: it is taken over, and changed where it differs and that is known to be possible.
+ * @param isFound a search has found it, and asked whether it is gone.
  * @returns in words why it is not taken over. @throws AdvertisingError it could not be changed, or it is gone.
  */
 async function takenOver(
@@ -165,6 +166,7 @@ async function takenOver(
   { subject: { label, urn }, values, unsettled }: Create,
   earlier: Made,
   ended: Sending["ended"],
+  isFound: boolean,
 ): Promise<Outcome | string> {
   const { id, mark, isHanded } = earlier;
   const fields = bodyOf(kind, values);
@@ -176,9 +178,10 @@ async function takenOver(
   await ended({ kind: "created", id, isChanged: isUpdated });
   const isThere = isUpdated
     ? await setFields(kind, runtime, named, fields)
-    : !(await isProvenGone(kind, runtime, named));
+    : isFound || !(await isProvenGone(kind, runtime, named));
   if (isThere && becomes === "refused") return "It was sent with other arguments than the program has now.";
   if (isThere) return { kind: "created", id, mark, isHanded, isTakenOver: true, isUpdated };
+  runtime.run.noteGone(kind, id);
   // The journal forgets it at the end of the run. What the state has stays unresolved: a later search, or a person, settles that.
   if (unsettled === undefined) throw new RefusedError(goneBeforeTakeOver(label, id));
   return `${id} is no longer on the platform.`;

@@ -132,7 +132,11 @@ export function noteLive(
 }
 
 /** When a run on this machine created an object at the latest, whatever has it by now; none where no run here did. */
-export function createdHere(kind: Kind, { rememberedOf }: Services, id: string): string | undefined {
+export function createdHere(
+  kind: Kind,
+  { rememberedOf }: Pick<Services, "rememberedOf">,
+  id: string,
+): string | undefined {
   return rememberedOf(kind.name, id).find((each) => each.at !== undefined)?.at;
 }
 

@@ -62,15 +62,25 @@ export function createdInSet({ created }: StoredSet): Created | undefined {
 }
 
 /** @param record a create that made an object. */
-export function createdBy(record: CreateRecord, { clock }: Services): Created {
+export function createdBy(
+  record: Pick<CreateRecord, "at" | "isEarliest">,
+  { clock }: Pick<Services, "clock">,
+): Created {
   return { at: new Date(lastMomentSent(record, clock.wallMs())).toISOString(), isSent: true };
 }
+
+/** What it takes to know whether an object is gone. */
+export type Looker = Pick<Services, "reading" | "clock" | "client" | "seen" | "rememberedOf">;
 
 /**
  * For an object that is not found. If it was created before an operation was known, the state does not say when, but this machine's notes may.
  * @returns none if its absence proves that it is gone: long after its create, or if it was read since.
  */
-export function unproven(kind: Kind, services: Services, { id, created }: Named): Unproven | undefined {
+export function unproven(
+  kind: Kind,
+  services: Omit<Looker, "client">,
+  { id, created }: Pick<Named, "id" | "created">,
+): Unproven | undefined {
   const { reading, clock, seen } = services;
   const { at = createdHere(kind, services, id), isOfSet = false, isSent = false } = created ?? {};
   const createdMs = Date.parse(at ?? "") + (isSent ? reading.settings.requestTimeoutSeconds * 1000 : 0);
@@ -107,16 +117,18 @@ export async function readLive(kind: Kind, services: Services, named: Named): Pr
 }
 
 /**
- * Whether an object that is to be taken over is gone by now. Without a known read that can't be known; and as long as its absence would
- * prove nothing, it is not read.
+ * Whether an object that a create made is gone by now. Without a known read that can't be known; and as long as its absence would prove
+ * nothing, it is not read.
  * @throws AdvertisingError if nothing is known about it.
  */
-export async function isProvenGone(kind: Kind, services: Runtime, named: Named): Promise<boolean> {
-  if (!abilitiesOf(kind, services.reading.settings).read) return false;
-  if (unproven(kind, services, named) !== undefined || (await readLive(kind, services, named)) !== undefined)
-    return false;
-  services.run.noteGone(kind, named.id);
-  return true;
+export async function isProvenGone(
+  kind: Kind,
+  looker: Looker,
+  { created, ...target }: Named & Required<Pick<Named, "created" | "ifNotThere">>,
+): Promise<boolean> {
+  const { read } = knownOperations(kind, looker.reading.settings);
+  if (read === undefined || unproven(kind, looker, { id: target.id, created }) !== undefined) return false;
+  return (await looker.client().read({ kind, operation: read, ...target })) === undefined;
 }
 
 /** Like {@link setFields}, with only these arguments. */

@@ -10,6 +10,7 @@ import { belongsAlready, type Kind } from "../kinds/index.js";
 import { knownOperations } from "../settings/index.js";
 import { type CreateRecord, MARK, memberMark, readMark, writeMark } from "../state/index.js";
 import { argumentsIn, type Properties } from "./inputs.js";
+import { createdBy, isProvenGone, type Looker } from "./known-operations.js";
 import type { Services } from "./services.js";
 
 type Sent = Pick<CreateRecord, "mark" | "at" | "field">;
@@ -33,29 +34,28 @@ export type Finding =
   /** Not known yet. @param words what was asked and what came back, and what happens next. */
   | { readonly kind: "open"; readonly words: string };
 
+/** Its create has an unknown outcome. */
+const IF_NOT_THERE = "If it is not there, answer with --not-created.";
+
 /** The growing pauses before each search, because a new object may be found only later. */
 const PAUSES_S = [1, 2, 4, 8, 15];
 
-type Searcher = Pick<Services, "reading" | "clock" | "client">;
-
+/** @returns "found" only for an object that is not known to be gone: if it can be, it was read. */
 export async function lookFor(
   kind: Kind,
-  runtime: Searcher,
+  runtime: Looker,
   label: string,
   sent: Sent,
   { wasJustSent, isOnce = false, formerIds = [] }: Look,
 ): Promise<Finding> {
   const { settings } = runtime.reading;
-  const { search, read } = knownOperations(kind, settings);
+  const { search } = knownOperations(kind, settings);
   if (search === undefined || sent.field === undefined) throw new Error("search without the operation");
   const wanted = { kind, operation: search, field: sent.field, mark: sent.mark, label };
   const dueMs = resendDueMs(sent, runtime);
-  const provenFromMs = visibleFromMs(Date.parse(sent.at) + settings.requestTimeoutSeconds * 1000, settings);
+  const created = createdBy({ at: sent.at }, runtime);
   /** A search may list a deleted object, which is not taken over. */
-  const isGone = async (id: string) =>
-    read !== undefined &&
-    runtime.clock.wallMs() >= provenFromMs &&
-    (await runtime.client().read({ kind, operation: read, id, label })) === undefined;
+  const isGone = (id: string) => isProvenGone(kind, runtime, { id, label, created, ifNotThere: IF_NOT_THERE });
   let answer = "";
   let looks = 0;
   const later = isOnce ? [] : PAUSES_S;
@@ -90,7 +90,7 @@ export async function lookFor(
 /** From when on a create that a search does not find counts as not carried out; none if it never does. */
 export function resendDueMs(
   { at }: Pick<Sent, "at">,
-  { reading: { settings } }: Pick<Searcher, "reading">,
+  { reading: { settings } }: Pick<Looker, "reading">,
 ): number | undefined {
   const after = settings.operations?.resendAfterSeconds;
   const sentMs = Date.parse(at);

@@ -10,7 +10,7 @@ import { type Kind, kindNamed } from "../kinds/index.js";
 import { lookFor, noneFound, resendDueMs } from "../provider/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
 import { type CreateRecord, describe, lastMomentSent } from "../state/index.js";
-import { placesFor } from "../store/index.js";
+import { placesFor, Seen, seenIn } from "../store/index.js";
 import { checkVerdicts, type Known, type Verdict } from "./pending-answers.js";
 import { type PendingCreate, recordsOf } from "./pending-facts.js";
 import { programFolder, readingOf, type StackChoice } from "./pulumi.js";
@@ -61,11 +61,12 @@ export async function searchFor(
   reading: SettingsReading,
   folder: string,
 ): Promise<Searched> {
-  const { cookieFile } = placesFor(reading.settings, folder);
+  const { cookieFile, journalFolder } = placesFor(reading.settings, folder);
   const surroundings = systemSurroundings(reading, cookieFile, (message) => console.error(message));
   const { transport, clock, secrets } = surroundings;
   const client = new Client(reading.settings, surroundings);
-  const searcher = { reading, clock, client: () => client };
+  const seen = new Seen(seenIn(journalFolder), clock);
+  const searcher = { reading, clock, client: () => client, seen, rememberedOf: () => [] };
   const startedMs = clock.wallMs();
 
   const look = async (create: PendingCreate, record: CreateRecord): Promise<Look> => {
