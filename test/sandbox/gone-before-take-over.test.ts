@@ -79,6 +79,7 @@ it.each(["ends cleanly", "is killed"])(
     expect(failure.message).toBe(
       `Advertiser "e" ${WORDS} (docs/messages.md#advertising_refused) [ADVERTISING_REFUSED]`,
     );
+    expect(second.said[0]).toContain("`pulumi up` will take it over, and update it, unless it finds it gone.");
     expect(failure.id).toBeUndefined();
     // The engine's error hooks ask again.
     expect((await failureOf(creates(second, { advertiserName: "F" }))).message).toBe(failure.message);
@@ -231,6 +232,7 @@ describe("an object that is taken over unchanged", () => {
     const { sandbox, run } = await deleted(READS);
     const second = run();
     expect((await failureOf(creates(second))).message).toContain(WORDS);
+    expect(second.said[0]).toContain("`pulumi up` will take it over, unless it finds it gone.");
     second.closeNow();
     expect(sandbox).toMatchObject({ advertiserPosts: 1, reads: 1 });
     const third = run();

@@ -1,7 +1,7 @@
 /** What becomes of an object, which is the same for a single resource and for a member of a set in the same situation. */
 import { describe, expect, it } from "vitest";
 import type { Values } from "../../provider/src/base/record.js";
-import { takeOverOf } from "../../provider/src/decision/changes.js";
+import { mayBeFoundGone, takeOverOf } from "../../provider/src/decision/changes.js";
 import {
   type Abilities,
   type Circumstances,
@@ -300,10 +300,24 @@ it.each([
   ["the same arguments", {}, "as it is", "as it is"],
   ["another value", { value: 2 }, "refused", "updated"],
   ["another advertiser", { advertiserId: 8 }, "refused", "refused"],
-  ["an advertiser that is not known yet", { advertiserId: UNKNOWN }, "undecided", "undecided"],
-  ["another value, for such an advertiser", { advertiserId: UNKNOWN, value: 2 }, "refused", "undecided"],
+  ["a value that is not known yet", { value: UNKNOWN }, "if unchanged", "updated if it differs"],
+  ["such a value, and another name", { value: UNKNOWN, eventName: "B" }, "refused", "updated"],
+  ["such a value, for another advertiser", { value: UNKNOWN, advertiserId: 8 }, "refused", "refused"],
+  ["an advertiser that is not known yet", { advertiserId: UNKNOWN }, "if unchanged", "if same owner"],
+  ["another value, for such an advertiser", { advertiserId: UNKNOWN, value: 2 }, "refused", "if same owner"],
 ])("R4: an object that an earlier create made, with %s now", (_, now, onlyCreating, withUpdate) => {
   const values = { advertiserId: 7, eventName: "A", value: 1, ...now };
   expect(takeOverOf(conversionEvent, values, MARKED, false)).toBe(onlyCreating);
   expect(takeOverOf(conversionEvent, values, MARKED, true)).toBe(withUpdate);
+});
+
+it("R4: an object whose advertiser is not known to be the same is updated for none", () => {
+  const values = { advertiserId: 7, eventName: "A", value: 1, clickWindow: UNKNOWN };
+  expect(takeOverOf(conversionEvent, values, { ...MARKED, facts: {} }, true)).toBe("if unchanged");
+});
+
+it("R8: a run may find an object gone that it reads or updates", () => {
+  const all = ["as it is", "if unchanged", "updated", "updated if it differs", "if same owner", "refused"] as const;
+  expect(all.map((each) => mayBeFoundGone(each, false))).toEqual([false, false, true, true, true, false]);
+  expect(all.map((each) => mayBeFoundGone(each, true))).toEqual([true, true, true, true, true, false]);
 });

@@ -103,7 +103,8 @@ describe("a preview", () => {
   const earlier = (record: object, more: Partial<Earlier> = {}): Earlier => ({
     record: { ...sent, ...record },
     isSearchable: false,
-    takeOver: "undecided",
+    takeOver: "if unchanged",
+    mayBeGone: false,
     ...more,
   });
 
@@ -132,18 +133,24 @@ describe("a preview", () => {
       ["e", earlier({ id: "5" }, { takeOver: "refused" })],
       ["f", earlier({})],
       ["g", earlier({}, { isSearchable: true })],
+      ["h", earlier({ id: "6" }, { takeOver: "updated if it differs", mayBeGone: true })],
+      ["i", earlier({ id: "7" }, { takeOver: "if same owner", mayBeGone: true })],
+      ["j", earlier({ id: "8" }, { takeOver: "if same owner", mayBeGone: true })],
     ]);
     const { urn } = memberRef(set, "d");
     expect(notSettledInWords(conversionEvent, set, left)).toEqual({
       severity: "warn",
       text: [
-        'ConversionEventSet "funnel": an interrupted run left 7 events behind, and this run sends nothing for them.',
+        'ConversionEventSet "funnel": an interrupted run left 10 events behind, and this run sends nothing for them.',
         "  created: a (1); `pulumi up` takes it over",
         "  created with other arguments: b (2); `pulumi up` takes it over, and updates it",
+        "  created: h (6); `pulumi up` takes it over, and updates what differs",
+        "  created: i (7), j (8); `pulumi up` takes over those whose advertiserId is the same, and stops at the others",
         "  created: c (3); `pulumi up` takes over those whose arguments are the same, and stops at the others",
         "  created with other arguments: d (4), e (5); `pulumi up` sends nothing for them, and fails",
         "  sent, outcome unknown: f; `pulumi up` saves it as unresolved",
         "  sent, outcome unknown: g; `pulumi up` looks for it by mark",
+        "What it finds gone is not taken over.",
         `To go on with 4, declare all arguments as they were sent: the ConversionEvent named "A" (value 2), sent at ${sent.at}.`,
         "To create another one (4 stays live):",
         `  npx pulumi-advertising pending --forget '${urn}'`,

@@ -236,9 +236,17 @@ export function matchesCreate(kind: Kind, id: string | undefined, values: Values
 
 /**
  * What a run does with the object of an earlier create of the same resource, whose id is known. It is taken over as it is, or taken over and
- * updated; `refused`: neither, and a person decides (R4); `undecided`: that depends on an argument that is not known yet.
+ * updated; `refused`: neither, and a person decides (R4). The others depend on arguments that are not known yet: it is updated if it differs;
+ * refused unless its owner is the same, and updated if it differs; or refused if it differs.
  */
-export type TakeOver = "as it is" | "updated" | "refused" | "undecided";
+export type TakeOver = "as it is" | "updated" | "refused" | "updated if it differs" | "if same owner" | "if unchanged";
+
+const WITH_UPDATE: readonly TakeOver[] = ["updated", "updated if it differs", "if same owner"];
+
+/** Whether the run reads or updates the object before it takes it over, and may find it gone. */
+export function mayBeFoundGone(takeOver: TakeOver, canRead: boolean): boolean {
+  return WITH_UPDATE.includes(takeOver) || (canRead && takeOver !== "refused");
+}
 
 export function takeOverOf(
   kind: Kind,
@@ -246,17 +254,19 @@ export function takeOverOf(
   sent: Omit<SentCreate, "kind"> & { readonly fingerprint: string },
   canUpdate: boolean,
 ): TakeOver {
-  if (holdsUnknown(values)) {
-    const mayFit = canUpdate || matchesCreate(kind, undefined, values, { ...sent, kind: kind.name });
-    return mayFit ? "undecided" : "refused";
+  const isKnown = !holdsUnknown(values);
+  const mayBeSame = isKnown
+    ? fingerprintOfBody(kind, values) === sent.fingerprint
+    : matchesCreate(kind, undefined, values, { ...sent, kind: kind.name });
+  if (isKnown && mayBeSame) return "as it is";
+  const owners = Object.keys(kind.refersTo).map((name) => [sent.facts?.[name], values[name]] as const);
+  // With another owner it is another object; the create must provably have been sent for this one.
+  if (
+    canUpdate &&
+    owners.every(([then, now]) => then !== undefined && (now === UNKNOWN || String(then) === String(now)))
+  ) {
+    if (owners.some(([, now]) => now === UNKNOWN)) return "if same owner";
+    return mayBeSame ? "updated if it differs" : "updated";
   }
-  if (fingerprintOfBody(kind, values) === sent.fingerprint) return "as it is";
-  return canUpdate && hasSameOwner(kind, values, sent) ? "updated" : "refused";
-}
-
-/** Whether the create was provably sent for the owner that is wanted now. With another owner it is another object. */
-function hasSameOwner(kind: Kind, values: Values, { facts = {} }: Pick<SentCreate, "facts">): boolean {
-  return Object.keys(kind.refersTo).every(
-    (name) => facts[name] !== undefined && String(facts[name]) === String(values[name]),
-  );
+  return mayBeSame ? "if unchanged" : "refused";
 }

@@ -14,6 +14,7 @@ export {
   holdsUnknown,
   isSameBody,
   matchesCreate,
+  mayBeFoundGone,
   renamesIn,
   type TakeOver,
   takeOverOf,

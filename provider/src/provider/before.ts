@@ -11,6 +11,7 @@ import {
   isSameBody,
   knownAdoption,
   matchesCreate,
+  mayBeFoundGone,
   removalOf,
   takeOverOf,
 } from "../decision/index.js";
@@ -81,7 +82,8 @@ export async function lookBefore(
   const can = abilitiesOf(kind, runtime.reading.settings);
   if (adopts !== undefined) {
     const other = await openBeside(kind, runtime, subject, adopts, values);
-    if (other !== undefined) return { earlier: { record: other, isSearchable: false, takeOver: "undecided" } };
+    if (other !== undefined)
+      return { earlier: { record: other, isSearchable: false, takeOver: "refused", mayBeGone: false } };
     const action = runtime.run.decided(key)?.member.action;
     return { adopts: { id: adopts, can, unlike: action?.do === "adopt" ? action.unlike : undefined } };
   }
@@ -104,8 +106,10 @@ export async function earlierOf(
 ): Promise<Earlier | undefined> {
   const [record] = (await journalled(runtime, (journal) => journal.notSettledOf(key), identity)) ?? [];
   if (record === undefined) return undefined;
-  const { search, update } = abilitiesOf(kind, runtime.reading.settings);
-  return { record, isSearchable: search(record.field), takeOver: takeOverOf(kind, values, record, update) };
+  const { search, read, update } = abilitiesOf(kind, runtime.reading.settings);
+  const takeOver = takeOverOf(kind, values, record, update);
+  const mayBeGone = record.id !== undefined && mayBeFoundGone(takeOver, read);
+  return { record, isSearchable: search(record.field), takeOver, mayBeGone };
 }
 
 /**

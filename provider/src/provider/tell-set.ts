@@ -127,6 +127,8 @@ export function renamesInWords(
   ].join("\n");
 }
 
+const sameOnly = (what: string) => `takes over those whose ${what} the same, and stops at the others`;
+
 /**
  * What an interrupted run left of members that would otherwise be created; nothing if it left none.
  * @returns a warning if an `up` fails at one of them.
@@ -156,10 +158,13 @@ export function notSettledInWords(
     `${set.label}: an interrupted run left ${count(all.length, "event")} behind, and this run sends nothing for ${agree(all.length, "it", "them")}.`,
     ...line("as it is", "created", (them) => `takes ${them} over`),
     ...line("updated", "created with other arguments", (them) => `takes ${them} over, and updates ${them}`),
-    ...line("undecided", "created", () => "takes over those whose arguments are the same, and stops at the others"),
+    ...line("updated if it differs", "created", (them) => `takes ${them} over, and updates what differs`),
+    ...line("if same owner", "created", () => sameOnly("advertiserId is")),
+    ...line("if unchanged", "created", () => sameOnly("arguments are")),
     ...line("refused", "created with other arguments", (them) => `sends nothing for ${them}, and fails`),
     ...line("save", "sent, outcome unknown", (them) => `saves ${them} as unresolved`),
     ...line("look for", "sent, outcome unknown", (them) => `looks for ${them} by mark`),
+    ...(all.some(([, { mayBeGone }]) => mayBeGone) ? ["What it finds gone is not taken over."] : []),
     ...advice,
     ...(refused.length > 1 ? ["Use the same command for the other keys."] : []),
   ];

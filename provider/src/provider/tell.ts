@@ -55,6 +55,8 @@ export interface Earlier {
   readonly isSearchable: boolean;
   /** What becomes of its object, once the id is known. */
   readonly takeOver: TakeOver;
+  /** Whether the `up` may find it gone. */
+  readonly mayBeGone: boolean;
 }
 
 export interface Before {
@@ -108,7 +110,7 @@ function unlikeNotice({ label, resourceUrn: urn }: Ref, id: string, unlike: read
   return { tell: "warn", urn, text };
 }
 
-function earlierNotice(kind: Kind, ref: Ref, { record, isSearchable, takeOver }: Earlier): Notice {
+function earlierNotice(kind: Kind, ref: Ref, { record, isSearchable, takeOver, mayBeGone }: Earlier): Notice {
   const { label, resourceUrn } = ref;
   const { id, searched, isHanded } = record;
   const hint = isHanded === true ? UNLESS_REPLACED : "";
@@ -128,14 +130,16 @@ function earlierNotice(kind: Kind, ref: Ref, { record, isSearchable, takeOver }:
   const say =
     id === undefined
       ? `${whatHappened(label, record)}${why} \`pulumi up\` will ${next}.`
-      : `${label} was created as ${id} by ${whoCreated(record)}: \`pulumi up\` will take it over${TAKEN_OVER[takeOver]}.${hint}`;
+      : `${label} was created as ${id} by ${whoCreated(record)}: \`pulumi up\` will take it over${TAKEN_OVER[takeOver]}${mayBeGone ? ", unless it finds it gone" : ""}.${hint}`;
   return { say, topic: takingOver(label) };
 }
 
 const TAKEN_OVER: Readonly<Record<TakeOver, string>> = {
   "as it is": "",
   updated: ", and update it",
-  undecided: " if its arguments are the same",
+  "updated if it differs": ", and update it if it differs",
+  "if same owner": " if its advertiserId is the same",
+  "if unchanged": " if its arguments are the same",
   refused: "",
 };
 
