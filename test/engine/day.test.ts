@@ -109,7 +109,7 @@ it("sandbox, rename while unresolved, rename while live, move into a component, 
   expect((await stack.up()).code).toBe(0);
   expect(sandbox.posts()).toBe(3);
 
-  // A live one is renamed, and another one is moved into a component: told before, and the same objects with the aliases.
+  // A live one is renamed, and another one is moved into a component: the preview says so, and with the aliases they are the same objects.
   const changed = (renamed: string, moved: string) =>
     shop(
       `event("purchase-eu", "Purchase", { ${renamed} });`,

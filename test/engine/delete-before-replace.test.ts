@@ -1,4 +1,4 @@
-/** Real runs with Pulumi's option `deleteBeforeReplace`: the engine lets go of an object, and of what depends on it, before it creates. */
+/** Real runs with Pulumi's option `deleteBeforeReplace`: the engine drops an object, and what depends on it, before it creates. */
 import { resolve } from "node:path";
 import { expect, it } from "vitest";
 import { struck, upAndKill } from "../support/killing.js";

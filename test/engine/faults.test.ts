@@ -1,5 +1,5 @@
 /**
- * Rows of the table of faults, through a real `pulumi up`: what the engine is told and saves, and what the next run does. How many
+ * Rows of the table of faults, through a real `pulumi up`: what the engine gets and saves, and what the next run does. How many
  * bytes went where is the matter of the client's own test of the same name.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -174,7 +174,7 @@ it("what is got over: row 28: 503 at the login, then 200; row 18: a redirect to 
   expect((await stack.resources()).map(({ id }) => id)[0]).toBe("1");
 });
 
-/** All else that it may be is the matter of the session file's own tests. */
+/** All else that it may be is tested by the cookie file's own tests. */
 describe("the cookie file", () => {
   it("row 52: of a later version: the run stops, and the file stays as it is", async () => {
     const sandbox = await useSandbox();
@@ -203,7 +203,7 @@ describe("the cookie file", () => {
 });
 
 describe("row 63: a preview", () => {
-  /** Every file below the folder, with what tells that it was written. */
+  /** Every file below the folder, with what shows that it was written. */
   const filesIn = (folder: string) =>
     existsSync(folder)
       ? readdirSync(folder, { recursive: true, encoding: "utf8" })

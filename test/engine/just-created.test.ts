@@ -42,7 +42,7 @@ async function expectKept(stack: TestStack, of: TestStack = stack) {
     /(Advertiser|ConversionEvent) ("\w+" \(\d+\)|\d+) is not found on the platform, but it was created at 20\S+: until 20\S+ that proves nothing/g;
   const inSet =
     /ConversionEvent(Set "\w+" \(\d+\)| \d+ \(events\["\w"\]\)) is not found on the platform, but its set created the last of its events at 20\S+: until 20\S+ that/g;
-  // Each is told while it runs, and once more at the end.
+  // Each is printed while it runs, and once more at the end.
   expect([new Set(output.match(single)).size, new Set(output.match(inSet)).size]).toEqual([2, 2]);
   expect(output).not.toContain("leaves the state");
   expect(await held(of)).toEqual(before);
@@ -51,7 +51,7 @@ async function expectKept(stack: TestStack, of: TestStack = stack) {
 it("a refresh at once, on another machine too: each is kept, and the next up sends nothing; once it was read, gone is believed", async () => {
   const { sandbox, stack, catchUp } = await start();
   await expectKept(stack);
-  // There the state alone tells when it was created.
+  // There only the state says when it was created.
   await expectKept(await stack.onAnotherMachine(), stack);
   expect((await stack.up("--refresh")).code).toBe(0);
   expect(sandbox).toMatchObject({ creates: POSTS, updates: 0, deletes: 0 });

@@ -33,7 +33,7 @@ async function start(accepted: string) {
 
 it.each<[string, Record<string, string>]>([
   ["HTTPS_PROXY", {}],
-  // Pulumi itself takes the one in small letters for its way to the engine on this machine, if it isn't told otherwise.
+  // Pulumi itself takes the one in small letters for its way to the engine on this machine, unless no_proxy excepts it.
   ["https_proxy", { no_proxy: "127.0.0.1" }],
 ])("%s: an up goes through the proxy", async (variable, environment) => {
   const { sandbox, proxy, stack } = await start(credentials);

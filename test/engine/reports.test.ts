@@ -158,7 +158,7 @@ it("a plain destroy on a machine that never ran the stack: every id that left th
 
   const destroyed = await other.destroy();
   expect(destroyed.code, destroyed.output).toBe(0);
-  expect(destroyed.output).not.toMatch(/live|\(\d+\)/); // as this package tells ids
+  expect(destroyed.output).not.toMatch(/live|\(\d+\)/); // as this package prints ids
   other.write("after.json", await other.exported());
   expect((await run(other, "leftovers")).stdout).toMatch(/^Nothing is known/);
   const live = [

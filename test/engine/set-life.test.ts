@@ -1,4 +1,4 @@
-/** A set's life with Pulumi's own commands and options: nothing is sent but what is new, and removals are told with ids. */
+/** A set's life with Pulumi's own commands and options: nothing is sent but what is new, and removals are reported with ids. */
 import { expect, it } from "vitest";
 import { newStack, program, useSandbox } from "../support/stack.js";
 

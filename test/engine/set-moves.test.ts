@@ -85,7 +85,7 @@ it("single to set, key to key, set to set, set to single", async () => {
   // Once moved, existingId may go.
   expect(await moved(shop({ single: { purchase: "" }, a: { lead: "" }, b: {} }))).toContain("4 unchanged");
 
-  // An id that comes late: before it is known, nobody is told to deactivate the object; both are true whatever the engine calls first.
+  // An id that comes late: before it is known, no message says to deactivate the object; both are true whatever the engine calls first.
   const late = `existingId: pulumi.secret(new Promise((later) => setTimeout(() => later(${lead}), 1500)))`;
   stack.program(shop({ single: { purchase: "", lead: late }, a: {}, b: {} }));
   const { output: previewed } = await stack.preview();
