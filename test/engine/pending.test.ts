@@ -247,7 +247,7 @@ it("does not list what a later run has settled, and names the way to clear the e
   expect((await stack.up()).code).toBe(0);
   const settled = await pendingCommand(stack);
   expect(settled.output).toMatch(
-    /Nothing is pending[\s\S]*Pulumi still lists 1 pending create that is already settled/,
+    /Nothing is pending[\s\S]*Pulumi still lists pending creates of 1 resource that are already settled/,
   );
   expect(settled.code).toBe(0);
 

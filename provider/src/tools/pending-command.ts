@@ -57,7 +57,7 @@ const NOTHING =
 /** What the engine keeps listing until it is cleared needs nobody. */
 const historyInWords = (amount: number) =>
   [
-    `Pulumi still lists ${count(amount, "pending create that is", "pending creates that are")} already settled: the state has ${agree(amount, "it", "them")}.`,
+    `Pulumi still lists pending creates of ${count(amount, "resource")} that are already settled: the state has ${agree(amount, "it", "them")}.`,
     "If the interrupted run used `--replace`, look in the account for one more object of each, of a set for one more of each event.",
     "To clear Pulumi's list, which drops the pending creates of all providers in this stack (optional):",
     "  pulumi refresh --clear-pending-creates --yes",

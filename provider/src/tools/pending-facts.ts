@@ -56,7 +56,7 @@ export interface Pending {
   readonly open: readonly PendingCreate[];
   /** Those that the next `pulumi up` takes over where they are declared as they were, since a journal knows their ids. */
   readonly created: readonly PendingCreate[];
-  /** How many of the engine's pending creates are settled since: the engine keeps them until somebody clears them. */
+  /** Of how many resources the engine's pending creates are settled since: the engine keeps them until somebody clears them. */
   readonly history: number;
   /** The single resources of creates that the engine's record has, as it would have saved them, by URN; the earliest first. */
   readonly inFlight: ReadonlyMap<string, readonly Creating[]>;
@@ -270,9 +270,12 @@ function inFlightIn({ pending_operations }: Deployment, current: ReadonlyMap<str
     ({ type, resource }) => setOfType(resource.type) !== undefined && ["creating", "updating"].includes(type),
   );
   const isSetHistory = ({ type, resource }: (typeof all)[number]) => type === "creating" && current.has(resource.urn);
-  const [open, sets] = [creating.filter((each) => !isHistory(each)), ofSets.filter((each) => !isSetHistory(each))];
-  const history = creating.length + ofSets.length - open.length - sets.length;
-  return { creating: open, sets: sets.map(({ resource }) => resource), history };
+  const settled = [...creating.filter(isHistory), ...ofSets.filter(isSetHistory)];
+  return {
+    creating: creating.filter((each) => !isHistory(each)),
+    sets: ofSets.filter((each) => !isSetHistory(each)).map(({ resource }) => resource),
+    history: new Set(settled.map(({ resource }) => resource.urn)).size,
+  };
 }
 
 /** The arguments that make the object. Two secret ones never compare as equal: each encryption differs. */
