@@ -160,7 +160,7 @@ exports.are = [catalogs[0], exports, advertising].map((each) => advertising.Cata
   expect(after.code, after.output).toBe(0);
   for (const told of [
     `pending --forget '${below}:ConversionEvent::zwei/a/late'`,
-    `ConversionEvent "zwei/a/sell" (${idOf("sell")}) is no longer declared.`,
+    `ConversionEvent "zwei/a/sell" is no longer declared. If event ${idOf("sell")} leaves`,
     `this creates a second live event and leaves ${idOf("buy")} live.`,
   ]) {
     expect(after.output).toContain(told);
@@ -294,7 +294,7 @@ it("with retainOnDelete: false it deletes what can be deleted, and nothing else;
   expect(preview).toContain("To keep an object that would be deleted, declare it again without");
   for (const form of FORMS) {
     expect(preview).toMatch(
-      new RegExp(`Advertiser "${form}/Hats" \\(\\d+\\) is no longer declared. If it leaves the state, \\d+ stays live`),
+      new RegExp(`Advertiser "${form}/Hats" is no longer declared. If advertiser \\d+ leaves the state, it stays live`),
     );
   }
   const removed = await stack.up();

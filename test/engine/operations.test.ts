@@ -63,7 +63,7 @@ it("a life: renamed in place, drift seen and set back, gone and created again, r
   const last = sandbox.events.at(-1)?.id;
   stack.program(program(`const a = new advertising.Advertiser("a", { advertiserName: "A" });`));
   expect(await upWell(stack)).toContain(
-    `ConversionEvent "e" (${last}) is no longer declared. If it leaves the state, it is deleted`,
+    `ConversionEvent "e" is no longer declared. If event ${last} leaves the state, it is deleted`,
   );
   expect(sandbox.events.map((each) => each.id)).not.toContain(last);
   expect(sandbox).toMatchObject({ creates: 4, deletes: 2, advertisers: [{ id: 1 }] });

@@ -158,7 +158,7 @@ it("a live event that is renamed, and one that is removed, are warned of before;
   expect(preview.code).toBe(0);
   expect(preview.output).toContain(`ConversionEvent (purchase-eu):\n    warning: ${warning}`);
   const removal =
-    /ConversionEvent "other" \(\d+\) is no longer declared\. If it leaves the state, \d+ stays live on the platform, and tags/;
+    /ConversionEvent "other" is no longer declared\. If event \d+ leaves the state, it stays live on the platform, and tags/;
   expect(preview.output).toMatch(removal);
 
   stack.program(shop({ "purchase-eu": "Purchase" }, { "purchase-eu": `{ aliases: [{ name: "purchase" }] }` }));
@@ -273,7 +273,7 @@ it("of a program that fails half way, at once or after a wait, nothing is said t
   }
   stack.program(none);
   expect((await stack.up()).output).toContain(
-    `ConversionEvent "purchase" (${id}) is no longer declared. If it leaves the state, ${id} stays live on the platform`,
+    `ConversionEvent "purchase" is no longer declared. If event ${id} leaves the state, it stays live on the platform`,
   );
   expect(await stack.resources()).not.toContainEqual(expect.objectContaining({ id: String(id) }));
   expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 1 });
@@ -330,7 +330,8 @@ it("what an up was to remove, and the engine did not, is named by the run that d
   for (const run of ["preview", "up"] as const) {
     const { code, output } = await stack[run]();
     expect(code, output).toBe(0);
-    for (const { id } of those) expect(output).toContain(`(${id}) is no longer declared. If it leaves the state, `);
+    for (const { id } of those)
+      expect(output).toMatch(new RegExp(`is no longer declared. If (event|advertiser) ${id} leaves the state, `));
   }
   const { output } = await stack.preview();
   expect(output).not.toContain("no longer declared");

@@ -210,7 +210,7 @@ it("what the program declares after a wait, and is no target, is remembered, and
   await run(`${A}\n${afterWait(late)}`, stack.up);
   await run(`${A2}\n${afterWait(`${late} ${adopting(id)}`)}`, stack.up, "--target", urn);
   expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
-  expect(await run(A2, stack.preview)).toMatch(/ConversionEvent "late" \(\d+\) is no longer declared/);
+  expect(await run(A2, stack.preview)).toMatch(/ConversionEvent "late" is no longer declared. If event \d+ leaves/);
 });
 
 it("an `up` knows that it is one without the first resource of the program: it remembers, and says nothing twice", async () => {
@@ -231,6 +231,6 @@ it("an `up` knows that it is one without the first resource of the program: it r
   expect(output).not.toContain("to create");
   elsewhere.program(program(`${A}\n${set("x", "y")}`));
   const preview = await elsewhere.preview();
-  expect(preview.output).toMatch(/ConversionEvent "e" \(\d+\) is no longer declared/);
+  expect(preview.output).toMatch(/ConversionEvent "e" is no longer declared. If event \d+ leaves/);
   expect(sandbox).toMatchObject({ eventPosts: 3, deletes: 0 });
 });

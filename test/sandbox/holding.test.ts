@@ -684,7 +684,7 @@ describe("after `pulumi state rename` and the same change in the program", () =>
     };
     for (const last of ["held", "new"] as const) {
       expect(await messagesWith(last, [p, "pp"], [q, "qq"])).toEqual([
-        expect.stringContaining('"gone" (4) is no longer declared'),
+        expect.stringContaining('"gone" is no longer declared. If event 4 leaves'),
       ]);
       expect(await messagesWith(last, [q, "qq"], [p, "pp"])).toHaveLength(1);
     }
@@ -763,7 +763,7 @@ it("R9: an object that leaves the state is reported, also if the resource that i
   await engine.up({ advertiserId: 1, events }, { settings });
   const [gone, held] = (await created("gone", "held")) as [Known, Known];
   const wordsOf = ({ told }: ReturnType<typeof run>) => told.map(({ message }) => message).join("\n");
-  const leaves = `ConversionEvent "gone" (${gone.id}) is no longer declared. If it leaves the state, ${gone.id} stays live`;
+  const leaves = `ConversionEvent "gone" is no longer declared. If event ${gone.id} leaves the state, it stays live`;
   const formerly = [key("gone")];
   const single = run();
   expect(await look(single, held, { __identity: { identity: "tiny/dev::held", formerly } })).toBe("");

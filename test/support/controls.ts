@@ -409,8 +409,8 @@ const rows: Row[] = [
   [
     "R3: the journal is moved before the state",
     "tools/relocate.ts",
-    "before: () => moveNotes(notes),",
-    "before: () => moveNotes(notes.slice(0, 0)),",
+    "before: () => moveNotes(moves),",
+    "before: () => moveNotes(moves.slice(0, 0)),",
     "unit/change-stack",
     "relocate",
   ],

@@ -150,8 +150,8 @@ const rows: Row[] = [
     "R3",
     "`relocate` leaves the journal under the old address",
     "tools/relocate.ts",
-    "before: () => moveNotes(notes),",
-    "before: () => moveNotes(notes.slice(0, 0)),",
+    "before: () => moveNotes(moves),",
+    "before: () => moveNotes(moves.slice(0, 0)),",
   ],
   [
     "R3",

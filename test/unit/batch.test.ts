@@ -229,7 +229,9 @@ describe("a live object", () => {
     const renamed = declared("new", "Signup", {}, moved);
     expect(look(two, renamed).briefings.get(keyOf("new"))?.formerly).toBeUndefined();
     expect(look({ ...two, creates: [note] }, renamed).findings).toEqual([]);
-    expect(atEnd(two, [renamed]).warnings).toEqual([expect.stringContaining('ConversionEvent "gone" (2)')]);
+    expect(atEnd(two, [renamed]).warnings).toEqual([
+      expect.stringContaining('ConversionEvent "gone" is no longer declared. If event 2'),
+    ]);
     // The same for an event of a set that was renamed.
     const former = { [memberKey("a", keyOf("former", "ConversionEventSet"))]: "Signup" };
     const objects = new Map(
@@ -239,7 +241,9 @@ describe("a live object", () => {
       ]),
     );
     const set = { ...aSet([member("a", "Signup")]), formerly: [{ name: "former", parentTypes: undefined }] };
-    expect(atEnd({ creates: [], objects }, [set]).warnings).toEqual([expect.stringContaining('"gone" (2)')]);
+    expect(atEnd({ creates: [], objects }, [set]).warnings).toEqual([
+      expect.stringContaining('"gone" is no longer declared. If event 2'),
+    ]);
   });
 
   it("is not reported if it is known under two resources and one of them is still declared", () => {
@@ -277,14 +281,16 @@ describe("a live object", () => {
       "To keep an object that would be deleted, declare it again without retainOnDelete: false, run `pulumi up`, and remove it after that.";
     const [first, ...more] = atEnd({ objects: deleted, creates: [] }, [], canDelete).warnings;
     expect(first).toBe(
-      'ConversionEvent "e0" (1) is no longer declared. If it leaves the state, it is deleted on the platform, as retainOnDelete: false says.',
+      'ConversionEvent "e0" is no longer declared. If event 1 leaves the state, it is deleted on the platform, as retainOnDelete: false says.',
     );
     expect(more.slice(-2)).toEqual([
       "2 more objects are no longer declared. If they leave the state, they are deleted on the platform, as retainOnDelete: false says: 21–22.",
       wayOut,
     ]);
     expect(more.filter((warning) => warning === wayOut)).toHaveLength(1);
-    expect(atEnd({ objects: deleted, creates: [] }, []).warnings[0]).toContain("1 stays live on the platform");
+    expect(atEnd({ objects: deleted, creates: [] }, []).warnings[0]).toContain(
+      "If event 1 leaves the state, it stays live on the platform",
+    );
     expect(atEnd({ objects: deleted, creates: [] }, []).warnings).not.toContain(wayOut);
 
     const objects = new Map(

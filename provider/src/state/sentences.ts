@@ -234,10 +234,10 @@ export function setRemovalWarning(member: Kind, label: string, ids: readonly str
   return `${gone} ${agree(amount, "it is", "they are")} ${deletedInWords(removal === "is perhaps deleted", amount)}.`;
 }
 
-/** Says that a single object is no longer declared. */
+/** The same of a single object. If another machine has run the stack since, the state may have another one. */
 export function removalWarning(kind: Kind, label: string, id: string, removal: Removal): string {
-  const gone = `${label} (${id}) is no longer declared. If it leaves the state,`;
-  if (!isDeletion(removal)) return `${gone} ${staysLive(kind, id, removal === "is perhaps left live")}.`;
+  const gone = `${label} is no longer declared. If ${kind.create.noun} ${id} leaves the state,`;
+  if (!isDeletion(removal)) return `${gone} ${staysLive(kind, "it", removal === "is perhaps left live")}.`;
   return `${gone} it is ${deletedInWords(removal === "is perhaps deleted")}.`;
 }
 
