@@ -641,6 +641,60 @@ describe("delete", () => {
     expect(sandbox.events).toHaveLength(1);
   });
 
+  describe("sent by a run that was interrupted, or with an unknown outcome", () => {
+    const later = ({ sandbox, folder, inThisRun }: Awaited<ReturnType<typeof start>>, operations?: object) => {
+      const settings = operations === undefined ? inThisRun.settings : { operations: JSON.stringify(operations) };
+      return newRun(sandbox, folder, { ...inThisRun, settings });
+    };
+
+    it("R1: if the program declares the object again, the run fails until somebody knows whether it is there", async () => {
+      const first = await start({ goneShape: "404" });
+      const { event, id, outs, sandbox } = first;
+      // The state that an interrupted run leaves still has it.
+      await event.delete(id, outs);
+      const message = (await failureOf(later(first).event.diff(id, outs, inputs))).message;
+      expect(message).toBe(
+        'ConversionEvent "purchase": this machine has sent a delete of 2, which may have been carried out. Nothing was sent in this run. ' +
+          "To find out:\n  pulumi refresh\n(docs/messages.md#advertising_arguments) [ADVERTISING_ARGUMENTS]",
+      );
+      const withoutRead = { event: { delete: ALL.event.delete } };
+      expect((await failureOf(later(first, withoutRead).event.diff(id, outs, inputs))).message).toContain(
+        "Look in the account. If it is there, set existingId to its id. Otherwise:\n  pulumi state delete 'urn:",
+      );
+      expect(await later(first).event.read(id, outs)).toMatchObject({ id: "" });
+      expect(sandbox).toMatchObject({ eventPosts: 0, deletes: 1 });
+    });
+
+    it("a read that finds it, a refusal, and existingId settle that", async () => {
+      const first = await start();
+      const { event, id, outs, sandbox } = first;
+      const again = () => later(first).event.diff(id, outs, inputs);
+      const unchanged = { changes: false, replaces: [] };
+      sandbox.fail({ on: "delete", with: { kind: "answer", status: 500 }, times: 9 });
+      await failureOf(event.delete(id, outs));
+      await failureOf(again());
+      const refreshing = later(first);
+      expect(await refreshing.event.read(id, outs)).toMatchObject({ id });
+      expect(await refreshing.event.diff(id, outs, inputs)).toMatchObject(unchanged);
+      expect(await again()).toMatchObject(unchanged);
+
+      await failureOf(later(first).event.delete(id, outs));
+      const naming = later(first);
+      const run = { isUp: true, resources: 1 };
+      const given = { ...inputs, existingId: 2, __identity: { identity: "tiny/dev::purchase", run } };
+      const { inputs: named = {} } = await naming.event.check(outs, given);
+      expect(await naming.event.diff(id, outs, named as Record<string, unknown>)).toMatchObject(unchanged);
+      expect(await again()).toMatchObject(unchanged);
+
+      sandbox.endFaults();
+      sandbox.fail({ on: "delete", with: { kind: "answer", status: 406, body: { message: "in use" } } });
+      await failureOf(later(first).event.delete(id, outs));
+      expect(await again()).toMatchObject(unchanged);
+      expect(sandbox.events).toHaveLength(1);
+      expect(sandbox.eventPosts).toBe(0);
+    });
+  });
+
   describe("with a replacement or a removal", () => {
     /** Checks the resource, with which the engine begins a run. */
     const begin = (run: ReturnType<typeof newRun>, olds: object | undefined, more: object, isUp = false) =>

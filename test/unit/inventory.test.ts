@@ -1,45 +1,9 @@
-import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { systemDisk } from "../../provider/src/files/index.js";
-import { Inventory, readInventory, Seen } from "../../provider/src/store/inventory.js";
-import { FakeClock } from "../support/clock.js";
+import { Inventory, readInventory } from "../../provider/src/store/inventory.js";
 import { newFolder } from "../support/folder.js";
-
-const START = Date.parse("2026-01-02T00:00:00Z");
-
-it("an object that was noted is known to later runs, once", () => {
-  const path = join(newFolder(), "made", "objects.seen");
-  const clock = new FakeClock(START);
-  const first = new Seen(path, clock);
-  expect(first.has("ConversionEvent", "1")).toBe(false);
-  for (let i = 0; i < 3; i++) first.note("ConversionEvent", "1");
-  const later = new Seen(path, clock);
-  expect([later.has("ConversionEvent", "1"), later.has("Advertiser", "1")]).toEqual([true, false]);
-  expect(readFileSync(path, "utf8")).toBe('{"seen":"ConversionEvent 1","at":"2026-01-02T00:00:00.000Z"}\n');
-});
-
-it("after half a line or in a read-only folder less is known, and nothing fails", () => {
-  const path = join(newFolder(), "objects.seen");
-  const clock = new FakeClock(START);
-  new Seen(path, clock).note("Advertiser", "1");
-  appendFileSync(path, '{"seen":"Advertiser 2","a');
-  const torn = new Seen(path, clock);
-  expect([torn.has("Advertiser", "1"), torn.has("Advertiser", "2")]).toEqual([true, false]);
-  const nowhere = new Seen("/dev/null/objects.seen", clock);
-  nowhere.note("Advertiser", "1");
-  expect(nowhere.has("Advertiser", "1")).toBe(true);
-});
-
-it("entries that are too old to matter are dropped once the file is large", () => {
-  const path = join(newFolder(), "objects.seen");
-  const line = (id: number, at: string) => `${JSON.stringify({ seen: `ConversionEvent ${id}`, at })}\n`;
-  const old = Array.from({ length: 20_000 }, (_, id) => line(id, "2026-01-01T00:00:00.000Z")).join("");
-  writeFileSync(path, old + line(20_000, "2026-01-01T12:00:00.000Z"));
-  const seen = new Seen(path, new FakeClock(START + 3600_000));
-  expect([seen.has("ConversionEvent", "1"), seen.has("ConversionEvent", "20000")]).toEqual([false, true]);
-  expect(readFileSync(path, "utf8")).toBe(line(20_000, "2026-01-01T12:00:00.000Z"));
-});
 
 it("a program's adoptions are noted beside the objects of its resources, until the next program's notes", () => {
   const path = join(newFolder(), "objects.jsonl");

@@ -128,6 +128,7 @@ export function noteLive(
   const known = createdAt === undefined ? knownOf(kind, live.values) : undefined;
   runtime.run.holders.add(kind.name, id, key, "state", known);
   releaseFormer(kind, runtime, identity, key, id);
+  runtime.seen.noteDelete(kind.name, id, false);
   runtime.inventory(identity).note(key, liveOf(kind, runtime, live, id, optionsOf(runtime, key), createdAt));
 }
 

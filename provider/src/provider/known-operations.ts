@@ -3,7 +3,7 @@
  * it is adopted.
  */
 import { isDeepStrictEqual } from "node:util";
-import { ArgumentsError, asRecord, RefusedError, type Values } from "../base/index.js";
+import { ArgumentsError, asRecord, NotSentError, RefusedError, type Values } from "../base/index.js";
 import type { WireRecord } from "../client/index.js";
 import {
   abilitiesOf,
@@ -11,6 +11,8 @@ import {
   type Differences,
   differencesIn,
   hasValue,
+  knownAdoption,
+  type Member,
   matchesCreate,
   type Unproven,
   visibleFromMs,
@@ -24,6 +26,8 @@ import {
   CREATED,
   type CreateRecord,
   lastMomentSent,
+  memberRef,
+  type Ref,
   type StoredSet,
   staysLive,
   whatIsKnown,
@@ -33,7 +37,7 @@ import { createdHere } from "./holding.js";
 import type { WithArguments } from "./inputs.js";
 import type { Outcome } from "./outcome.js";
 import type { Runtime, Services } from "./services.js";
-import { platformWarning, tellAll, tooEarly } from "./tell.js";
+import { mayBeDeleted, platformWarning, tellAll, tooEarly } from "./tell.js";
 
 interface Named {
   readonly id: string;
@@ -111,6 +115,7 @@ export async function readLive(kind: Kind, services: Services, named: Named): Pr
     expectMayBegin();
     const record = await services.client().read({ kind, operation, ...named });
     services.noteRead();
+    if (record !== undefined) services.seen.noteDelete(kind.name, named.id, false);
     if (record !== undefined && unproven(kind, services, named) !== undefined) services.seen.note(kind.name, named.id);
     return record;
   });
@@ -191,12 +196,44 @@ export async function deleteObject(kind: Kind, services: Runtime, named: Named):
   await services.expectNewest();
   const wasThere = await services.track(async (expectMayBegin) => {
     expectMayBegin();
-    return services.client().delete({ kind, operation, ...named });
+    services.seen.noteDelete(kind.name, named.id, true);
+    try {
+      return await services.client().delete({ kind, operation, ...named });
+    } catch (error) {
+      const isRefused = error instanceof RefusedError || error instanceof NotSentError;
+      if (isRefused) services.seen.noteDelete(kind.name, named.id, false);
+      throw error;
+    }
   });
   if (!wasThere) expectProven(kind, services, named);
   services.run.noteGone(kind, named.id);
   // A `create` may follow in this run, if the engine was asked to replace the resource.
   await services.forgetCreate(kind.name, named.id);
+}
+
+/**
+ * An object that stays in the state may be gone, if a run on this machine has sent a delete of it and was killed, or got no answer that
+ * proves anything. A program that names it with `existingId` says that it is there.
+ * @throws ArgumentsError
+ */
+export function expectNotDeleted(
+  kind: Kind,
+  { reading, seen, run }: Runtime,
+  resource: Ref,
+  members: readonly Pick<Member, "key" | "id" | "isDeclared" | "values" | "former">[],
+): void {
+  const doubtful = members.filter(({ id = "", isDeclared, values, former }) => {
+    if (!isDeclared || former !== undefined || !seen.isDeleteSent(kind.name, id)) return false;
+    const isNamed = knownAdoption(values) === id;
+    if (isNamed && run.isUp === true) seen.noteDelete(kind.name, id, false);
+    return !isNamed;
+  });
+  const [first] = doubtful;
+  if (first === undefined) return;
+  const { label, urn } = doubtful.length > 1 || first.key === "" ? resource : memberRef(resource, first.key);
+  const ids = doubtful.map(({ id = "" }) => id);
+  const { read } = abilitiesOf(kind, reading.settings);
+  throw new ArgumentsError(mayBeDeleted(label, ids, read, first.key === "" ? urn : undefined));
 }
 
 interface Adoption extends WithArguments {

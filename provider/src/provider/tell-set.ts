@@ -291,7 +291,7 @@ export function troubleInWords(
   if (waiting > 0) {
     const events = count(waiting, kind.create.noun);
     lines.push(
-      `${kept.length > 0 ? `Not deleted yet: ${events}.` : `Nothing was deleted, because something failed: ${events} to delete.`} ` +
+      `${kept.length > 0 ? `Still to delete: ${events}.` : `Nothing was deleted, because something failed: ${events} to delete.`} ` +
         `The next \`pulumi up\` in which everything else goes well deletes ${agree(waiting, "it", "them")}.`,
     );
   }

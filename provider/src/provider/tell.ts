@@ -4,7 +4,7 @@
  * outcome in `state/sentences.ts`. Nothing is decided here.
  */
 
-import { count, enumerate, shellWord } from "../base/index.js";
+import { agree, count, enumerate, idRanges, shellWord } from "../base/index.js";
 import type { Abilities, Created, Former, ShownAction, TakeOver, Unproven } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
 import {
@@ -341,6 +341,15 @@ export function goneInUpdate({ label, urn, member }: Ref, id: string, isAdopted:
   if (isRead) return `${what}:\n  pulumi refresh\n  pulumi up`;
   if (member !== undefined) return `${what}, remove its key, run \`pulumi up\`, and add the key again.`;
   return `${what}:\n  pulumi state delete ${shellWord(urn)}\n  pulumi up`;
+}
+
+/** @param isRead whether a refresh would find out. @param urn of a single resource. */
+export function mayBeDeleted(label: string, ids: readonly string[], isRead: boolean, urn: string | undefined): string {
+  const what = `${label}: this machine has sent a delete of ${idRanges(ids)}, which may have been carried out. Nothing was sent in this run.`;
+  if (isRead) return `${what} To find out:\n  pulumi refresh`;
+  const look = `${what} Look in the account. If ${agree(ids.length, "it is", "one is")} there, set existingId to its id. Otherwise`;
+  if (urn === undefined) return `${look}, remove its key, run \`pulumi up\`, and add the key again.`;
+  return `${look}:\n  pulumi state delete ${shellWord(urn)}\n  pulumi up`;
 }
 
 /** @param id of an object that an earlier run created, and that the engine perhaps has not saved. */

@@ -1,5 +1,5 @@
 /**
- * The two files beside a stack's journal.
+ * The two files beside a stack's journal, and one for all stacks of an account.
  *
  * Settlements: what people, or a search, have answered of creates of unknown outcome since the last `up` that went through, and what was
  * known before each answer: so that a wrong one can be taken back. Written before the answer takes effect.
@@ -7,14 +7,17 @@
  * Ends of runs: the moments at which runs ended cleanly, and what their engines were handed. A run of the same stack that began before
  * that, as after `pulumi cancel`, has read an older state, and its engine writes that over the newer one. So it sends nothing, and puts
  * these records back into the journal: the next run takes over what the state has lost by then.
+ *
+ * What was seen of objects, of all stacks of the account: {@link Seen}.
  */
 
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { jsonIn, own } from "../base/index.js";
-import { type Disk, readHints, replaceHints, replaceNow, systemDisk } from "../files/index.js";
-import type { CreateRecord } from "../state/index.js";
+import { type Clock, jsonIn, momentOf, own } from "../base/index.js";
+import { appendHints, type Disk, readHints, replaceHints, replaceNow, systemDisk } from "../files/index.js";
+import type { Kind } from "../kinds/index.js";
+import { type CreateRecord, objectKey } from "../state/index.js";
 import { joinedRecords, journalOf, readJournal } from "./notes.js";
 
 const HEADER = { settlements: "pulumi-advertising", version: 1 } as const;
@@ -131,6 +134,101 @@ export function readRunEnds(path: string, disk: Disk = systemDisk): RunEnd[] {
   } catch {
     return [];
   }
+}
+
+const seenSchema = z.object({
+  /** As {@link objectKey} makes it. */
+  seen: z.string(),
+  /** ISO 8601. */
+  at: z.string(),
+});
+
+/** The last line about an object counts. */
+const deleteSchema = z.object({
+  /** As {@link objectKey} makes it. */
+  delete: z.string(),
+  /** False if the object is live nevertheless. */
+  sent: z.boolean(),
+});
+
+/** No longer than this anything is taken for just created. */
+const MAX_AGE_MS = 86_400_000;
+/** Then those that are too old are dropped. */
+const MAX_BYTES = 1024 * 1024;
+
+/**
+ * Which objects of an account a run on this machine has read soon after their create: that one of these is gone later is believed at
+ * once. And of which objects it has sent a delete that was not refused: these may be gone, even if a state has them. Only that is noted,
+ * so the file is small. If it is missing, or a line of it is torn (which may take the next one along), an absence is believed later, never
+ * too early.
+ */
+export class Seen {
+  #known: { readonly seen: Map<string, string>; readonly deletes: Map<string, boolean> } | undefined;
+
+  constructor(
+    private readonly path: string,
+    private readonly clock: Pick<Clock, "wallMs">,
+    private readonly disk: Disk = systemDisk,
+  ) {}
+
+  has(kind: Kind["name"], id: string): boolean {
+    return this.#objects.seen.has(objectKey(kind, id));
+  }
+
+  /** It was read. Never fails. */
+  note(kind: Kind["name"], id: string): void {
+    const key = objectKey(kind, id);
+    const { seen } = this.#objects;
+    if (seen.has(key)) return;
+    seen.set(key, momentOf(this.clock));
+    appendHints(this.path, seenLines(new Map([[key, seen.get(key) ?? ""]])), this.disk);
+  }
+
+  /** Whether a delete of it was sent that may have been carried out. */
+  isDeleteSent(kind: Kind["name"], id: string): boolean {
+    return this.#objects.deletes.get(objectKey(kind, id)) === true;
+  }
+
+  /** @param sent a delete of it is about to be sent; false if it is live nevertheless. Never fails. */
+  noteDelete(kind: Kind["name"], id: string, sent: boolean): void {
+    if (this.isDeleteSent(kind, id) === sent) return;
+    const key = objectKey(kind, id);
+    this.#objects.deletes.set(key, sent);
+    appendHints(this.path, deleteLines(new Map([[key, sent]])), this.disk);
+  }
+
+  get #objects() {
+    this.#known ??= this.#read();
+    return this.#known;
+  }
+
+  #read() {
+    const text = readHints(this.path, this.disk);
+    const seen = new Map<string, string>();
+    const deletes = new Map<string, boolean>();
+    for (const line of text.split("\n").map(jsonIn)) {
+      const [read, deleted] = [seenSchema.safeParse(line).data, deleteSchema.safeParse(line).data];
+      if (read !== undefined) seen.set(read.seen, read.at);
+      if (deleted !== undefined) deletes.set(deleted.delete, deleted.sent);
+    }
+    if (text.length > MAX_BYTES) this.#tidy(seen, deletes);
+    return { seen, deletes };
+  }
+
+  #tidy(seen: Map<string, string>, deletes: Map<string, boolean>): void {
+    const oldest = new Date(this.clock.wallMs() - MAX_AGE_MS).toISOString();
+    for (const [key, at] of seen) if (at < oldest) seen.delete(key);
+    for (const [key, sent] of deletes) if (!sent) deletes.delete(key);
+    replaceHints(this.path, seenLines(seen) + deleteLines(deletes), this.disk);
+  }
+}
+
+function seenLines(seen: ReadonlyMap<string, string>): string {
+  return [...seen].map(([key, at]) => `${JSON.stringify({ seen: key, at })}\n`).join("");
+}
+
+function deleteLines(deletes: ReadonlyMap<string, boolean>): string {
+  return [...deletes].map(([key, sent]) => `${JSON.stringify({ delete: key, sent })}\n`).join("");
 }
 
 /**

@@ -10,10 +10,11 @@ export {
   forgetSettlements,
   joinedSettlements,
   readSettlements,
+  Seen,
   type Settlement,
   writeSettlements,
 } from "./beside-journal.js";
-export { Inventory, joinedInventories, type Live, type Options, Seen } from "./inventory.js";
+export { Inventory, joinedInventories, type Live, type Options } from "./inventory.js";
 export { type Ending, Journal, type Made, type Sending, type Unsent } from "./journal.js";
 export {
   forgetObjects,
