@@ -111,6 +111,61 @@ describe("another run changes the stack between export and import", () => {
   });
 });
 
+describe("with --stack and --cwd", () => {
+  async function commandsAfter(stack: ReturnType<typeof newStack>, ...args: string[]): Promise<string[]> {
+    const { output } = await stack.run(...args, "--stack", "dev", "--cwd", stack.folder);
+    const inSentences = [...output.matchAll(/`([^`]+)`/g)].map(([, command = ""]) => command);
+    const given = ` --stack dev --cwd ${stack.folder}`;
+    return [...commandsIn(output), ...inSentences].flatMap((command) =>
+      command.endsWith(given) ? [command.slice(0, -given.length)] : [],
+    );
+  }
+  const A = urnOf("ConversionEvent", "a");
+  const REOPEN = `npx pulumi-advertising pending --reopen '${A}'`;
+
+  it("each printed command is about the same stack", async () => {
+    const stack = newStack([unresolved("a")]);
+    expect(await commandsAfter(stack, "pending")).toEqual([
+      `npx pulumi-advertising pending --created '${A}=<its id>'`,
+      `npx pulumi-advertising pending --not-created '${A}'`,
+      "pulumi up",
+    ]);
+    expect(await commandsAfter(stack, "pending", "--created", "a=5")).toEqual([REOPEN]);
+    expect(await commandsAfter(stack, "pending", "--created", "a=6")).toEqual([REOPEN]); // answered already
+  });
+
+  it("so are those that set what is missing in the configuration, and those that clear Pulumi's list", async () => {
+    const stack = newStack([]);
+    const pending_operations = [creating("a")];
+    stack.write("state.json", JSON.stringify({ version: 3, deployment: { pending_operations } }));
+    expect(await commandsAfter(stack, "relocate", "there.example me@example.com")).toEqual([
+      "npx pulumi-advertising pending",
+      "pulumi refresh --clear-pending-creates --yes",
+    ]);
+    stack.write("config.json", "{}");
+    expect(await commandsAfter(stack, "relocate", "there.example me@example.com")).toEqual([
+      "pulumi config set advertising:baseUrl https://platform.example.com",
+      "pulumi config set advertising:email you@example.com",
+    ]);
+  });
+});
+
+it("a URN of another stack than the selected one says which stack to add", async () => {
+  const { run, imports } = newStack([unresolved("a")]);
+  const theirs = urnOf("ConversionEvent", "a").replace(":dev::", ":dev2::");
+  for (const answer of [
+    ["--created", `${theirs}=5`],
+    ["--not-created", theirs],
+    ["--forget", theirs],
+    ["--reopen", theirs],
+  ]) {
+    const { code, output } = await run("pending", ...answer);
+    expect(output).toContain("is of the stack dev2, and dev is selected: add --stack dev2");
+    expect(code).toBe(2);
+  }
+  expect(imports()).toBe(0);
+});
+
 it("two commands at once: both answers are kept", async () => {
   const { run, write, ids, imports } = newStack([unresolved("a"), unresolved("b")]);
   write("on-import", "sleep 0.3"); // both are there before the first one has imported

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { CreateRecord } from "../../provider/src/state/create-record.js";
 import {
   checkVerdicts,
+  expectOfStack,
   notesAfter,
   readForgotten,
   readVerdicts,
@@ -56,7 +57,7 @@ describe("answers", () => {
     record("m-renamed", { key: "ConversionEvent::organization/shop/dev::former", id: "600" }),
   ];
   const read = (created: readonly string[], notCreated: readonly string[] = []) =>
-    readVerdicts({ created, notCreated }, { pending, stack, notes });
+    readVerdicts({ created, notCreated }, { pending, stack, notes, answered: [] });
 
   it.each([
     [["f19=60"], [], [[E("f19"), "60"]]],
@@ -99,9 +100,10 @@ describe("answers", () => {
   });
 
   it.each([
-    [["f19=x"], [], '--created takes URN=ID with a number as ID; got "f19=x"'],
-    [["f19"], [], '--created takes URN=ID with a number as ID; got "f19"'],
-    [["f19=02"], [], '--created takes URN=ID with a number as ID; got "f19=02"'],
+    [["f19=x"], [], '--created takes URN=ID with a number from 1 up as ID; got "f19=x"'],
+    [["f19"], [], '--created takes URN=ID with a number from 1 up as ID; got "f19"'],
+    [["f19=02"], [], '--created takes URN=ID with a number from 1 up as ID; got "f19=02"'],
+    [["f19=0"], [], '--created takes URN=ID with a number from 1 up as ID; got "f19=0"'],
     [["nobody=4"], [], '"nobody" is not a pending create (`pulumi-advertising pending` lists them)'],
     [[], ["kept"], '"kept" is not a pending create (`pulumi-advertising pending` lists them)'],
     [["funnel=4"], [], `"funnel" is a set: append the key of its event, as in ${SET}["a"]`],
@@ -127,11 +129,52 @@ describe("answers", () => {
       create(`${SET}["b"]`, { record: record("mb", { id: "77" }) }),
       create(`${SET}["c"]`, { record: record("mc", { createdAs: "78" }), also: [record("md")] }),
     ];
-    const answer = (urn: string) => readVerdicts({ created: [], notCreated: [urn] }, { pending: known, stack, notes });
+    const answer = (urn: string) =>
+      readVerdicts({ created: [], notCreated: [urn] }, { pending: known, stack, notes, answered: [] });
     expect(() => answer("funnel")).toThrow(
       'nothing was settled: "funnel" is a set, and its creates have ids: b (77) and c (78); answer for each event with its own URN',
     );
     expect(answer(`${SET}["b"]`)).toEqual([{ urn: `${SET}["b"]`, createdAs: undefined }]);
+  });
+
+  it("what was answered already names the command that takes it back", () => {
+    const answered = [E("done"), `${SET}["x"]`].map((urn) => ({ urn, before: 1, after: 2, notes: new Map() }));
+    for (const [text, urn] of [
+      ["done", E("done")],
+      [E("done"), E("done")],
+      [`${SET}["x"]`, `${SET}["x"]`],
+    ] as const) {
+      expect(() =>
+        readVerdicts({ created: [`${text}=4`], notCreated: [] }, { pending, stack, notes, answered }),
+      ).toThrow(
+        `nothing was settled: "${text}" was answered already; to give another answer, first take that one back:\n  npx pulumi-advertising pending --reopen '${urn}'`,
+      );
+    }
+    expect(() => readVerdicts({ created: [], notCreated: [SET] }, { pending: [], stack, notes, answered })).toThrow(
+      `first take that one back:\n  npx pulumi-advertising pending --reopen '${SET}'`,
+    );
+  });
+
+  it.each<[string, string[], string?]>([
+    [
+      E("f0").replace("dev", "dev2"),
+      ["organization/shop/dev"],
+      "is of the stack dev2, and dev is selected: add --stack dev2",
+    ],
+    [E("f0").replace("dev", "dev2"), ["dev"], "is of the stack dev2, and dev is selected: add --stack dev2"],
+    [
+      `${E("f0")}=4`,
+      ["organization/shop2/dev"],
+      "is of the stack shop/dev, and shop2/dev is selected: add --cwd with the folder of the project shop",
+    ],
+    [E("f0"), ["organization/shop/now", "organization/shop/dev"]],
+    [E("f0"), ["dev"]],
+    [E("f0"), []],
+    ["f0", ["organization/shop/dev2"]],
+  ])("a URN of another stack is refused: %s in %j", (text, names, fault) => {
+    const answer = () => expectOfStack(["f19=4", text], new Set(names));
+    if (fault === undefined) answer();
+    else expect(answer).toThrow(`nothing was changed: "${text}" ${fault}`);
   });
 
   it.each(["state", "engine", "journal"] as const)(
@@ -140,7 +183,7 @@ describe("answers", () => {
       const noteOf = (key: string, more = {}) =>
         record(`m${key}`, { key: `ConversionEventSet::organization/shop/dev::funnel["${key}"]`, ...more });
       const open = create(`${SET}["b"]`, { known, record: noteOf("b") });
-      const all = { pending: [open], stack, notes: [noteOf("a", { id: "7" }), noteOf("b")] };
+      const all = { pending: [open], stack, notes: [noteOf("a", { id: "7" }), noteOf("b")], answered: [] };
       for (const text of ["funnel", SET]) {
         expect(() => readForgotten([text], new Set(), all)).toThrow(
           `nothing was forgotten: the outcome of "${SET}["b"]" is unknown; settle it with --created or --not-created; to forget other events of its set, give their own URNs`,
@@ -156,7 +199,7 @@ describe("answers", () => {
 
   it("results of a search are judged one by one: an object that another resource has does not block the others", () => {
     const found = { created: [`${E("f19")}=2`, `${SET}["a"]=4`], notCreated: [] };
-    const { verdicts, faults } = checkVerdicts(found, { pending, stack, notes });
+    const { verdicts, faults } = checkVerdicts(found, { pending, stack, notes, answered: [] });
     expect(verdicts).toEqual([{ urn: `${SET}["a"]`, createdAs: "4" }]);
     expect(faults).toEqual([`2 is not the id of "${E("f19")}": the state has it as ${E("kept")}`]);
   });
@@ -183,9 +226,9 @@ describe("answers", () => {
   it("a bare name that several creates have is refused", () => {
     const known = (urn: string) => create(urn, { record: record(`mark of ${urn}`, { id: "503" }) });
     const twins = [known(E("f0")), known(urnOf("x$ConversionEvent", "f0"))];
-    expect(() => readVerdicts({ created: ["f0"], notCreated: [] }, { pending: twins, stack, notes })).toThrow(
-      'nothing was settled: "f0" is the name of several: give the URN',
-    );
+    expect(() =>
+      readVerdicts({ created: ["f0"], notCreated: [] }, { pending: twins, stack, notes, answered: [] }),
+    ).toThrow('nothing was settled: "f0" is the name of several: give the URN');
   });
 
   it("all problems are reported at once", () => {
@@ -196,7 +239,10 @@ describe("answers", () => {
 
   it("an id that was noted under the resource's former name is accepted as that create's own", () => {
     const renamed = [create(E("now"), { record: record("m-renamed", { id: "600" }) })];
-    const verdicts = readVerdicts({ created: ["now=600"], notCreated: [] }, { pending: renamed, stack, notes });
+    const verdicts = readVerdicts(
+      { created: ["now=600"], notCreated: [] },
+      { pending: renamed, stack, notes, answered: [] },
+    );
     expect(verdicts).toEqual([{ urn: E("now"), createdAs: "600" }]);
   });
 
@@ -206,7 +252,7 @@ describe("answers", () => {
       [["kept=2"], []],
       [[], [E("kept")]],
     ] as const) {
-      expect(() => readVerdicts({ created, notCreated }, { pending, stack, notes: noted })).toThrow(
+      expect(() => readVerdicts({ created, notCreated }, { pending, stack, notes: noted, answered: [] })).toThrow(
         `is settled: the state has it as 2. To drop what the journal of this machine noted of it:\n  npx pulumi-advertising pending --forget '${E("kept")}'`,
       );
     }

@@ -1,6 +1,6 @@
 /**
- * The front door of `base/`: words, data and errors that every room uses. It promises pure functions without files or network, and
- * time as an argument; a text that passed `Secrets` holds no registered secret. It knows nothing of advertisers and events, and
+ * The front door of `base/`: words, data and errors that every room uses. It promises functions without files or network, and time
+ * as an argument; a text that passed `Secrets` holds no registered secret. It knows nothing of advertisers and events, and
  * imports no other room.
  */
 export { type Clock, momentOf, systemClock } from "./clock.js";
@@ -36,6 +36,8 @@ export {
 export { Secrets } from "./secrets.js";
 export {
   agree,
+  asTyped,
+  commandsTake,
   count,
   cut,
   didYouMean,

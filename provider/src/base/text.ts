@@ -1,4 +1,7 @@
-/** Text on its way to people: fit for a terminal, in a sentence, and with what a mistyped name was meant to be. Pure. */
+/**
+ * Text on its way to people: fit for a terminal, in a sentence, and with what a mistyped name was meant to be. Pure, but for what
+ * {@link commandsTake} notes.
+ */
 import { distance } from "fastest-levenshtein";
 
 // C0 and C1 controls (escape sequences start with one), line and paragraph separators, and the marks that turn the
@@ -19,6 +22,19 @@ export function excerpt(text: string, most: number): string {
 /** One word of a POSIX shell's command. */
 export function shellWord(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+let stackOptions = "";
+
+/** From now on, each command that this process prints takes these: so that it is about the same stack as the command that prints it. */
+export function commandsTake(options: readonly { readonly option: string; readonly value: string }[]): void {
+  const word = (value: string) => (/^[\w./@-]+$/.test(value) ? value : shellWord(value));
+  stackOptions = options.map(({ option, value }) => ` ${option} ${word(value)}`).join("");
+}
+
+/** A command of Pulumi or of this package about a stack, as it is to be typed. */
+export function asTyped(command: string): string {
+  return `${command}${stackOptions}`;
 }
 
 /**

@@ -13,7 +13,7 @@ import {
   type Kind,
   type Limits,
 } from "../kinds/index.js";
-import { expectationOf, quoted, type Rules, validate } from "../rules/index.js";
+import { expectationOf, LIVE_ID, quoted, type Rules, validate } from "../rules/index.js";
 import { DEFAULT_WARNINGS, lint, misspeltAdvertisers, RULES, type RuleValues } from "./lint.js";
 import { fieldNamed } from "./spelling.js";
 import {
@@ -24,7 +24,6 @@ import {
   errorAt,
   eventKey,
   type Finding,
-  LIVE_ADVERTISER,
   type Written,
   type WrittenAdvertiser,
   type WrittenCatalog,
@@ -61,7 +60,7 @@ class Judge {
 
     const wrong = this.#wrong();
     const right = advertisers.filter(({ key }) => !wrong.has(key));
-    const live = [...new Set(events.map(({ advertiser: key }) => key))].filter((key) => LIVE_ADVERTISER.test(key));
+    const live = [...new Set(events.map(({ advertiser: key }) => key))].filter((key) => LIVE_ID.test(key));
     const keys = new Set([...right.map(({ key }) => key), ...live]);
     return {
       advertisers: [...right, ...live.map((key) => ({ key, args: undefined }))],
@@ -85,7 +84,7 @@ class Judge {
   #event(written: WrittenEvent, defaultsOf: ReadonlyMap<string, Values>, byDefault: Values): CatalogEvent {
     const { key, advertiser: owner } = written;
     this.#key(written, eventKey, owner);
-    if (!defaultsOf.has(owner) && !LIVE_ADVERTISER.test(owner)) {
+    if (!defaultsOf.has(owner) && !LIVE_ID.test(owner)) {
       const meant = nearest(owner, defaultsOf.keys());
       const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
       const reason =
@@ -196,7 +195,7 @@ function advertisersNamedIn(events: readonly WrittenEvent[]): WrittenAdvertiser[
   const first = new Map<string, WrittenEvent>();
   for (const event of events) {
     const { advertiser: key } = event;
-    if (key !== "" && !LIVE_ADVERTISER.test(key) && !first.has(key)) first.set(key, event);
+    if (key !== "" && !LIVE_ID.test(key) && !first.has(key)) first.set(key, event);
   }
   return [...first].map(([key, event]) => ({
     key,

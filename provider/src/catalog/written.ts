@@ -105,8 +105,6 @@ export const advertiserKey = expecting(
   z.string().regex(new RegExp(KEY.source.replace("^", `^${NOT_A_NUMBER}`), "u")),
 );
 
-export const LIVE_ADVERTISER = /^[1-9]\d{0,29}$/;
-
 /** One form for all ways to write the same letters. */
 export function keyOf(written: string): string {
   return written.normalize("NFC");

@@ -54,10 +54,12 @@ export function nameOf(most: number | undefined) {
 }
 
 const ID = /^(0|[1-9]\d{0,29})$/;
+/** Of an object that a person names: 0 is what programs have where an id is missing. */
+export const LIVE_ID = /^[1-9]\d{0,29}$/;
 
 /**
  * An id of the platform: an integer; above 2^53 - 1, where a number would round, its digits as text. `"42"` is 42.
- * @param accepted what may be given; completes "expected …". @param least 0 is what programs have where an id is missing.
+ * @param accepted what may be given; completes "expected …". @param least 1 for the id of an object that is managed here.
  */
 export function identifierOf(accepted: string, least: 0 | 1 = 1) {
   return expecting(
@@ -66,7 +68,7 @@ export function identifierOf(accepted: string, least: 0 | 1 = 1) {
       z.int().min(least),
       z
         .string()
-        .regex(least === 0 ? ID : /^[1-9]\d{0,29}$/)
+        .regex(least === 0 ? ID : LIVE_ID)
         .transform(exactId),
     ]),
   );

@@ -19,6 +19,7 @@ export {
   isName,
   isPlatformId,
   isReadableId,
+  LIVE_ID,
   nameOf,
   READABLE_ID,
   truth,

@@ -2,7 +2,17 @@
  * Reads the settings: raw texts in, checked values or everything that is wrong with them out, each with the command that fixes it.
  * No I/O: both processes call it with what they can read.
  */
-import { agree, count, didYouMean, enumerate, nearest, printable, shellWord, structureIn } from "../base/index.js";
+import {
+  agree,
+  asTyped,
+  count,
+  didYouMean,
+  enumerate,
+  nearest,
+  printable,
+  shellWord,
+  structureIn,
+} from "../base/index.js";
 import { show } from "../rules/index.js";
 import { type Edit, edited, searchedNouns } from "./operations-setting.js";
 import {
@@ -175,9 +185,14 @@ function shown(rule: SettingRule, raw: string): string {
 
 /** The command that sets `key`; a secret is asked for by the command instead of standing in the shell's history. */
 export function commandFor(key: string, { secret, structured, example }: SettingRule): string {
-  if (secret) return `pulumi config set --secret ${NAMESPACE}:${key}`;
-  if (structured !== undefined) return `pulumi config set --path '${NAMESPACE}:${key}.${structured.path}' '${example}'`;
-  return `pulumi config set ${NAMESPACE}:${key} ${example}`;
+  if (secret) return configCommand(`set --secret ${NAMESPACE}:${key}`);
+  if (structured !== undefined)
+    return configCommand(`set --path '${NAMESPACE}:${key}.${structured.path}' '${example}'`);
+  return configCommand(`set ${NAMESPACE}:${key} ${example}`);
+}
+
+function configCommand(words: string): string {
+  return asTyped(`pulumi config ${words}`);
 }
 
 /** The command that makes a structured setting right where it stands: in the configuration step by step, in a variable as a whole. */
@@ -190,8 +205,8 @@ function commandForEdits({ key, raw = "", isConfigured, label }: Given, edits: r
   };
   const steps = edits.map(({ path, value }) =>
     value === undefined
-      ? `pulumi config rm --path ${at(path)}`
-      : `pulumi config set --path ${at(path)} ${shellWord(String(value))}`,
+      ? configCommand(`rm --path ${at(path)}`)
+      : configCommand(`set --path ${at(path)} ${shellWord(String(value))}`),
   );
   return printable(steps.join(" && "));
 }
@@ -217,7 +232,7 @@ function unknownKeys(keys: readonly string[]): SettingProblem[] {
     .filter((key) => !isSetting(key))
     .map((key) => {
       const hint = didYouMean(key, SETTING_NAMES, { suggest: (known) => `${NAMESPACE}:${known}` });
-      const command = `pulumi config rm ${NAMESPACE}:${key}`;
+      const command = configCommand(`rm ${NAMESPACE}:${key}`);
       return { source: `${NAMESPACE}:${key}`, reason: `is not a known setting; ${hint}`, command };
     });
 }

@@ -4,7 +4,7 @@
  * resource, which `provider/outcome.ts` makes an error; a set's message is in `provider/tell-set.ts`. What happened (`record.what`) was
  * worded at that time: by the client, `provider/create.ts`, `provider/search.ts`, or `whatHappened` here. Pure.
  */
-import { agree, count, idRanges, isPlain, printable, shellWord } from "../base/index.js";
+import { agree, asTyped, count, idRanges, isPlain, printable, shellWord } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import type { CreateRecord } from "./create-record.js";
 import { aboutWhom, isInCatalog, type Ref } from "./identity.js";
@@ -50,7 +50,9 @@ export function whoCreated({ isHanded }: Pick<CreateRecord, "isHanded">): string
 
 /** One command for all of these. */
 function pendingCommand(option: string, values: readonly string[]): string {
-  return `npx pulumi-advertising pending ${values.map((value) => `--${option} ${shellWord(value)}`).join(" ")}`;
+  return asTyped(
+    `npx pulumi-advertising pending ${values.map((value) => `--${option} ${shellWord(value)}`).join(" ")}`,
+  );
 }
 
 /** More creates than these are only counted in a run's message: `pending` lists all of them. */
@@ -71,14 +73,14 @@ export function waysOut(...creates: readonly { readonly urn: string; readonly id
   ];
   if (id === undefined) {
     const existing = `setting existingId to ${isOne ? "its id" : "their ids"} does the same`;
-    return [`${they} there:`, ...answers, `Then run \`pulumi up\`. (${they} there, ${existing}.)`];
+    return [`${they} there:`, ...answers, `Then run \`${asTyped("pulumi up")}\`. (${they} there, ${existing}.)`];
   }
   return [
     isOne
       ? `If ${id} is in the account, take it into the state:`
       : "Take those that are in the account into the state:",
     ...answers,
-    `Then run \`pulumi preview\`: it shows what becomes of ${isOne ? id : "them"}.`,
+    `Then run \`${asTyped("pulumi preview")}\`: it shows what becomes of ${isOne ? id : "them"}.`,
   ];
 }
 
@@ -117,7 +119,7 @@ export function settledElsewhere(urns: readonly string[]): string[] {
 
 /** The command that takes back an answer about a create of unknown outcome. */
 export function reopenCommand(urn: string): string {
-  return `npx pulumi-advertising pending --reopen ${shellWord(urn)}`;
+  return pendingCommand("reopen", [urn]);
 }
 
 /** The message about a create that is not settled and no longer declared. @param hints between its description and the commands. */
@@ -135,7 +137,7 @@ export function whatIsOpen(kind: Kind["name"], record: CreateRecord, urn: string
 
 /** The end of a list that `pending` prints in full. */
 export function morePending(others: number): string {
-  return `  and ${others} more, which this lists:\n    npx pulumi-advertising pending`;
+  return `  and ${others} more, which this lists:\n    ${asTyped("npx pulumi-advertising pending")}`;
 }
 
 /** The message about creates that interrupted runs left behind. @param why no resource uses them. */

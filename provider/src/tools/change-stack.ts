@@ -8,7 +8,7 @@
  * is noted, so that it can be taken back.
  */
 import { randomUUID } from "node:crypto";
-import { systemClock } from "../base/index.js";
+import { asTyped, systemClock } from "../base/index.js";
 import { holderNow, LockHeld } from "../files/index.js";
 import {
   accountOf,
@@ -34,7 +34,8 @@ import {
   withJournal,
   writeSettlements,
 } from "../store/index.js";
-import { exportOf, importInto, programFolder, type StackChoice, settingsOf, stackName } from "./pulumi.js";
+import type { StackChoice } from "./harness.js";
+import { exportOf, importInto, programFolder, settingsOf, stackName } from "./pulumi.js";
 import { type ExportedStack, readExport, stackNamesIn } from "./stack-export.js";
 
 /** The journals of a stack, beside the cookie file that its settings name. */
@@ -66,7 +67,6 @@ export class StackJournals {
   /** By the journal's path. */
   readonly #paths = new Map<string, StorePaths>();
   readonly #held = new Map<string, HeldJournal>();
-  /** `<organization>/<project>/<stack>`: the name of now first, then the one before it was renamed. */
   readonly #names = new Set<string>();
 
   /** @param name none where nobody knows it. */
@@ -79,6 +79,11 @@ export class StackJournals {
   andThoseOf(stack: ExportedStack): this {
     this.#add(stackNamesIn(stack));
     return this;
+  }
+
+  /** `<organization>/<project>/<stack>`: the name of now first, then the one before it was renamed. */
+  get names(): ReadonlySet<string> {
+    return this.#names;
   }
 
   #add(names: Iterable<string>): void {
@@ -110,7 +115,7 @@ export class StackJournals {
       [
         `${unknown} on this machine only a journal of another account has notes of them, not that of '${account}'.`,
         "Set advertising:baseUrl and advertising:email back as they were in the interrupted run, and settle the creates.",
-        "If the account has a new address, change the settings after that, and run `npx pulumi-advertising relocate`.",
+        `If the account has a new address, change the settings after that, and run \`${asTyped("npx pulumi-advertising relocate")}\`.`,
       ].join("\n"),
     );
   }

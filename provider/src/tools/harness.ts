@@ -7,7 +7,7 @@ import { writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
-import { didYouMean, enumerate, printable, UsageError } from "../base/index.js";
+import { commandsTake, didYouMean, enumerate, printable, UsageError } from "../base/index.js";
 
 export interface Command {
   readonly help: string;
@@ -39,6 +39,7 @@ export function command<const O extends ParseArgsOptionsConfig>(declaration: Dec
       const { values, positionals } = parsed({ args: [...args], options, allowPositionals: takes !== undefined });
       const { help: isHelpWanted, ...given } = values as { readonly help?: boolean };
       if (isHelpWanted === true) return say(help);
+      commandsTake(stackOptionsIn(given as StackChoice));
       const amount = typeof takes?.amount === "function" ? takes.amount(given as Values<O>) : takes?.amount;
       if (takes !== undefined && ![amount].flat().includes(positionals.length)) {
         throw new UsageError(`expected ${takes.words}; got ${positionals.join(" ") || "none"}`);
@@ -46,6 +47,20 @@ export function command<const O extends ParseArgsOptionsConfig>(declaration: Dec
       return run(given as Values<O>, ...positionals);
     },
   };
+}
+
+/** Which stack a command is about. */
+export interface StackChoice {
+  readonly stack?: string | undefined;
+  readonly cwd?: string | undefined;
+}
+
+/** Of these options, as `pulumi` has them too, those that were given. */
+export function stackOptionsIn(choice: StackChoice): { readonly option: string; readonly value: string }[] {
+  return (["stack", "cwd"] as const).flatMap((name) => {
+    const value = choice[name];
+    return value === undefined ? [] : [{ option: `--${name}`, value }];
+  });
 }
 
 const parsed: typeof parseArgs = (config) => {

@@ -5,9 +5,9 @@ import { jsonIn, momentOf, own, printable, systemClock } from "../base/index.js"
 import { leftLiveIn, leftLiveKind, writeLeftLive } from "../state/index.js";
 import { changeStack } from "./change-stack.js";
 import { contentsOf, objectsIn, warnOfSecretSets } from "./contents.js";
-import { chosen, command, refuseForeignOptions, say, textOf, type Values, write } from "./harness.js";
+import { chosen, command, refuseForeignOptions, type StackChoice, say, textOf, type Values, write } from "./harness.js";
 import { LEFTOVER_FORMATS, type Leftover, leftoversOf, nothingSince, otherStackThan } from "./leftovers.js";
-import { STACK_HELP, STACK_OPTIONS, type StackChoice, stackName, stateOf } from "./pulumi.js";
+import { STACK_HELP, STACK_OPTIONS, stackName, stateOf } from "./pulumi.js";
 import { type ExportedStack, readExport, stackIn, stateIn, withEach } from "./stack-export.js";
 
 const HELP = `Usage: pulumi-advertising leftovers [--before EXPORT | --done ID] [options]

@@ -3,7 +3,7 @@
  * and that list in each of its formats. Pure. `leftovers-command.ts` reads the states, and takes objects off the list.
  */
 import { isDeepStrictEqual } from "node:util";
-import { agree, count, printable } from "../base/index.js";
+import { agree, asTyped, count, printable } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { leftLiveIn, leftLiveKind, nameInUrn, objectKey } from "../state/index.js";
 import { contentsOf, csvOf, type Entry, holdersOf, jsonOf, managing, nameOf, shown } from "./contents.js";
@@ -216,7 +216,7 @@ function asText(leftovers: readonly Leftover[], nothing?: string): string {
   // What was removed with its resource is on no list that it could be taken off.
   const them = agree(live.length, "it", "them");
   const done = live.some(({ at }) => at !== "")
-    ? " What was replaced, or left a\nset, is on the list until it is taken off:\n  npx pulumi-advertising leftovers --done '<id>'"
+    ? ` What was replaced, or left a\nset, is on the list until it is taken off:\n  ${asTyped("npx pulumi-advertising leftovers --done '<id>'")}`
     : "";
   const tidy = `Tags that were placed for ${them} keep firing: deactivate ${them} in the platform's own interface.${done}\n`;
   return [

@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { agree, asRecord, enumerate, own } from "../base/index.js";
 import { Holders } from "../decision/index.js";
-import { isReadableId } from "../rules/index.js";
+import { LIVE_ID } from "../rules/index.js";
 import {
   aboutWhom,
   type CreateRecord,
@@ -16,6 +16,7 @@ import {
   nameInUrn,
   objectKey,
   readSetParts,
+  reopenCommand,
   SET_PARTS,
   splitMember,
   UNRESOLVED,
@@ -30,6 +31,7 @@ import {
   type ExportedStack,
   inOrder,
   type Resource,
+  stackOfUrn,
   stateIn,
   withParts,
   withResources,
@@ -53,6 +55,28 @@ export interface Known {
   readonly pending: readonly PendingCreate[];
   readonly stack: ExportedStack;
   readonly notes: readonly CreateRecord[];
+  /** What was answered since the last `up` that went through. */
+  readonly answered: readonly Settlement[];
+}
+
+/**
+ * @param texts as they are typed. @param names `<organization>/<project>/<stack>`, those that the stack had before after that of now.
+ * @throws Error if one is a URN of another stack, of which nothing is known here.
+ */
+export function expectOfStack(texts: readonly string[], names: ReadonlySet<string>): void {
+  // A backend may not say the project; no URN says the organization.
+  const known = [...names].map((name) => name.split("/").slice(-2).join("/"));
+  const [selected] = known;
+  for (const text of texts) {
+    const stack = stackOfUrn(text);
+    if (stack === undefined || selected === undefined || known.some((name) => `/${stack}`.endsWith(`/${name}`)))
+      continue;
+    const [project = "", name = ""] = stack.split("/");
+    const isOfProject = selected.startsWith(`${project}/`) || !selected.includes("/");
+    const [its, ours] = isOfProject ? [name, selected.slice(selected.indexOf("/") + 1)] : [stack, selected];
+    const add = isOfProject ? `--stack ${name}` : `--cwd with the folder of the project ${project}`;
+    throw new Error(`nothing was changed: "${text}" is of the stack ${its}, and ${ours} is selected: add ${add}`);
+  }
 }
 
 /** Whose id it is instead, in words; none where nobody else is known to have that object. */
@@ -80,7 +104,7 @@ export function readVerdicts(given: Given, known: Known): Verdict[] {
 /** @returns the answers that may be right, and what is wrong with the others. */
 export function checkVerdicts(
   given: Given,
-  { pending, stack, notes }: Known,
+  { pending, stack, notes, answered }: Known,
 ): { verdicts: Verdict[]; faults: string[] } {
   const faults: string[] = [];
   const verdicts = new Map<string, Verdict>();
@@ -91,6 +115,12 @@ export function checkVerdicts(
   const byName = Map.groupBy(pending, ({ urn }) => nameInUrn(urn));
   const whyNone = (wanted: string, [first]: readonly PendingCreate[]) => {
     if (first !== undefined) return `"${wanted}" is a set: append the key of its event, as in ${first.urn}`;
+    const [answer] = meantBy(wanted, answered).all;
+    if (answer !== undefined) {
+      const { urn } = answer;
+      const command = reopenCommand(isNamed(wanted, urn) ? urn : splitMember(urn).of);
+      return `"${wanted}" was answered already; to give another answer, first take that one back:\n  ${command}`;
+    }
     const isNoted = new Set(notes.map(({ key }) => aboutWhom(key).urn));
     const settled = objectsIn(stateIn(stack).resources).find(
       ({ urn, id }) => id !== undefined && isNamed(wanted, urn) && isNoted.has(urn),
@@ -128,14 +158,14 @@ export function checkVerdicts(
   };
   for (const text of given.created) {
     const [, urn, id = ""] = /^(.+)=(\d+)$/.exec(text) ?? [];
-    if (urn !== undefined && isReadableId(id)) {
+    if (urn !== undefined && LIVE_ID.test(id)) {
       add(urn, id);
       continue;
     }
     const known = pending.filter(({ record }) => record.id !== undefined);
     const { all, fault } = urn === undefined ? meantBy(text, known) : { all: [], fault: undefined };
     if (fault !== undefined) faults.push(fault);
-    else if (all.length === 0) faults.push(`--created takes URN=ID with a number as ID; got "${text}"`);
+    else if (all.length === 0) faults.push(`--created takes URN=ID with a number from 1 up as ID; got "${text}"`);
     for (const each of fault === undefined ? all : []) add(each.urn, each.record.id);
   }
   for (const urn of given.notCreated) add(urn, undefined);

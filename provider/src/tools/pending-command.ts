@@ -1,11 +1,12 @@
 /** `pulumi-advertising pending`: lists and settles creates of unknown outcome. */
 import { randomUUID } from "node:crypto";
-import { agree, count, cut, enumerate, idRanges, momentOf, systemClock, UsageError } from "../base/index.js";
+import { agree, asTyped, count, cut, enumerate, idRanges, momentOf, systemClock, UsageError } from "../base/index.js";
 import { aboutWhom, describe, forgetCommand, nameInUrn, reopenCommand, splitMember, waysOut } from "../state/index.js";
 import { changeStack, type Decided, journalsOf, StackJournals } from "./change-stack.js";
 import { livesIn } from "./contents.js";
 import { command, say, textOf, type Values } from "./harness.js";
 import {
+  expectOfStack,
   type Known,
   notesAfter,
   readForgotten,
@@ -60,7 +61,7 @@ const historyInWords = (amount: number) =>
     `Pulumi still lists pending creates of ${count(amount, "resource")} that are already settled: the state has ${agree(amount, "it", "them")}.`,
     "If the interrupted run used `--replace`, look in the account for one more object of each, of a set for one more of each event.",
     "To clear Pulumi's list, which drops the pending creates of all providers in this stack (optional):",
-    "  pulumi refresh --clear-pending-creates --yes",
+    `  ${asTyped("pulumi refresh --clear-pending-creates --yes")}`,
   ].join("\n");
 
 const SEVERAL = { type: "string", multiple: true, default: [] as string[] } as const;
@@ -85,10 +86,13 @@ export const pendingCommand = command({
     if (options.state !== undefined && (settles || isReopening))
       throw new UsageError("--state only looks; to settle, leave it out");
     if (isReopening && settles) throw new UsageError("--reopen takes answers back: give no new answers with it");
-    if (isReopening)
-      return changeStack(options, (stack, journals) => takeBack(underNewNames(stack), journals, options.reopen));
-    if (!settles) return lookOnly(options);
-    return changeStack(options, (stack, journals) => judge(underNewNames(stack), journals, options));
+    if (!settles && !isReopening) return lookOnly(options);
+    const { created, "not-created": notCreated, forget, reopen } = options;
+    return changeStack(options, (stack, journals) => {
+      expectOfStack([...created, ...notCreated, ...forget, ...reopen], journals.names);
+      const now = underNewNames(stack);
+      return isReopening ? takeBack(now, journals, reopen) : judge(now, journals, options);
+    });
   },
 });
 
@@ -115,7 +119,7 @@ async function journalsBeside({ state, ...choice }: Options): Promise<StackJourn
 async function judge(stack: ExportedStack, journals: StackJournals, options: Options): Promise<Decided<number>> {
   const notes = journals.notes();
   const pending = pendingIn(stack, notes);
-  const known: Known = { pending: pending.open, stack, notes };
+  const known: Known = { pending: pending.open, stack, notes, answered: journals.settlements() };
   const given = readVerdicts({ created: options.created, notCreated: options["not-created"] }, known);
   // Loaded here, since nothing else of this command needs the HTTP library.
   const searched = async () => (await import("./pending-search.js")).searched(known, given, options);

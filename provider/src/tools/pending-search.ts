@@ -11,9 +11,10 @@ import { lookFor, noneFound, resendDueMs } from "../provider/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
 import { type CreateRecord, describe, lastMomentSent } from "../state/index.js";
 import { placesFor, Seen, seenIn } from "../store/index.js";
+import type { StackChoice } from "./harness.js";
 import { checkVerdicts, type Known, type Verdict } from "./pending-answers.js";
 import { type PendingCreate, recordsOf } from "./pending-facts.js";
-import { programFolder, readingOf, type StackChoice } from "./pulumi.js";
+import { programFolder, readingOf } from "./pulumi.js";
 
 interface Searched {
   readonly found: readonly {
@@ -29,11 +30,11 @@ interface Searched {
 
 /** What a search finds out about those that nobody has decided on; each finding passes the checks of a user's verdict. */
 export async function searched(
-  { pending, stack, notes }: Known,
+  known: Known,
   given: readonly Verdict[],
   choice: StackChoice,
 ): Promise<readonly Verdict[]> {
-  const left = pending.filter(({ urn }) => !given.some((verdict) => verdict.urn === urn));
+  const left = known.pending.filter(({ urn }) => !given.some((verdict) => verdict.urn === urn));
   if (left.length === 0) return [];
   const { reading, origin } = await readingOf(choice);
   if (reading.problems.length > 0) {
@@ -43,7 +44,7 @@ export async function searched(
   for (const line of told) console.log(line);
   const created = found.map(({ urn, id }) => `${urn}=${id}`);
   const markOf = new Map(found.map(({ urn, mark }) => [urn, mark]));
-  const { verdicts, faults } = checkVerdicts({ created, notCreated: notMade }, { pending: left, stack, notes });
+  const { verdicts, faults } = checkVerdicts({ created, notCreated: notMade }, { ...known, pending: left });
   for (const fault of faults) console.log(`Found, but not settled: ${fault}`);
   return verdicts.map((verdict) => ({ ...verdict, mark: markOf.get(verdict.urn) }));
 }

@@ -3,20 +3,15 @@ import { execFile } from "node:child_process";
 import { readFileSync, type Stats, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { asRecord, enumerate, printable, UsageError } from "../base/index.js";
+import { asRecord, asTyped, enumerate, printable, UsageError } from "../base/index.js";
 import { environmentNameOf, NAMESPACE, readSettings, type Settings, type SettingsReading } from "../settings/index.js";
-import { textOf } from "./harness.js";
+import { type StackChoice, stackOptionsIn, textOf } from "./harness.js";
 import { type ExportedStack, readExport } from "./stack-export.js";
 
 export const STACK_OPTIONS = { stack: { type: "string" }, cwd: { type: "string" } } as const;
 
 export const STACK_HELP = `  --stack NAME           default: the selected stack
   --cwd FOLDER           the program's folder`;
-
-export interface StackChoice {
-  readonly stack?: string | undefined;
-  readonly cwd?: string | undefined;
-}
 
 /** In the order in which Pulumi looks for them. */
 const PROJECT_FILES = ["Pulumi.json", "Pulumi.yaml", "Pulumi.yml"];
@@ -58,17 +53,9 @@ function mainIn(project: string): string {
   }
 }
 
-/** Of these options, as `pulumi` has them too, those that were given. */
-function given(choice: StackChoice): { readonly option: string; readonly value: string }[] {
-  return (["stack", "cwd"] as const).flatMap((name) => {
-    const value = choice[name];
-    return value === undefined ? [] : [{ option: `--${name}`, value }];
-  });
-}
-
 /** Runs it. @param input for its standard input. @throws Error with what it said. */
 async function pulumi(args: readonly string[], choice: StackChoice, input = ""): Promise<string> {
-  const options = given(choice).flatMap(({ option, value }) => [option, value]);
+  const options = stackOptionsIn(choice).flatMap(({ option, value }) => [option, value]);
   const running = promisify(execFile)("pulumi", [...args, ...options, "--non-interactive"], {
     maxBuffer: 1024 ** 3,
     encoding: "utf8",
@@ -98,7 +85,7 @@ export async function importInto(choice: StackChoice, stack: ExportedStack): Pro
     const ways = [
       "Nothing was changed. If Pulumi says that the stack is locked, or that another update is in progress, let that run end, and run this again.",
       "Only if you are sure that no run is under way (an interrupted run leaves its lock):",
-      "  pulumi cancel",
+      `  ${asTyped("pulumi cancel")}`,
     ];
     throw new Error([(error as Error).message, ...ways].join("\n"));
   }
@@ -110,7 +97,7 @@ export async function stateOf({
   ...choice
 }: StackChoice & { readonly state?: string | undefined }): Promise<ExportedStack> {
   if (state === undefined) return readExport(await exportOf(choice));
-  const options = given(choice).map(({ option }) => option);
+  const options = stackOptionsIn(choice).map(({ option }) => option);
   if (options.length > 0) throw new UsageError(`--state already says which state: leave out ${enumerate(options)}`);
   return readExport(await textOf(state));
 }
@@ -151,7 +138,7 @@ export async function readingOf(choice: StackChoice): Promise<{ reading: Setting
   const environment = process.env;
   const stack = await stackName(choice);
   // A machine that just logs in needs neither a stack nor Pulumi; a stack that was named must be there.
-  if (stack === undefined && given(choice).length === 0) {
+  if (stack === undefined && stackOptionsIn(choice).length === 0) {
     const reading = readSettings({ config: () => undefined, environment, mayLackPassword: false });
     return { reading, origin: "of the environment, because `pulumi stack` found no selected stack here" };
   }

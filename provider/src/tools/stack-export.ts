@@ -3,7 +3,7 @@
  * import` accepts the rest and nothing is lost of what they list as left live. Pure.
  */
 import { z } from "zod";
-import { jsonIn } from "../base/index.js";
+import { asTyped, jsonIn } from "../base/index.js";
 import { kindOfType, setOfType } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
@@ -106,9 +106,9 @@ export function expectNothingPending({ pending_operations }: Deployment): void {
   throw new Error(
     [
       "Pulumi still lists unfinished operations of an interrupted run, and changing the state would lose them. Nothing was changed. First settle what this lists:",
-      "  npx pulumi-advertising pending",
+      `  ${asTyped("npx pulumi-advertising pending")}`,
       "What it no longer lists is settled, or another package's. Once it lists nothing, this clears Pulumi's list:",
-      "  pulumi refresh --clear-pending-creates --yes",
+      `  ${asTyped("pulumi refresh --clear-pending-creates --yes")}`,
     ].join("\n"),
   );
 }
@@ -154,10 +154,15 @@ export function stackNamesIn({ deployment }: ExportedStack): ReadonlySet<string>
     const declared = readBriefing(inputs?.[IDENTITY]);
     if (declared === undefined) return [];
     const registered = stackOf(declared.identity);
-    const [, stack = "", project = ""] = /^urn:pulumi:(.+?)::(.+?)::/.exec(urn) ?? [];
-    return [registered, registered.replace(/[^/]+\/[^/]+$/, () => `${project}/${stack}`)];
+    return [registered, registered.replace(/[^/]+\/[^/]+$/, () => stackOfUrn(urn) ?? "")];
   });
   return new Set(names);
+}
+
+/** `<project>/<stack>`; none if it is not the URN of a resource. */
+export function stackOfUrn(urn: string): string | undefined {
+  const [, stack, project] = /^urn:pulumi:(.+?)::(.+?)::/.exec(urn) ?? [];
+  return stack && `${project}/${stack}`;
 }
 
 /** Where the stack's resources were created, as the first one says that does. */
