@@ -141,7 +141,7 @@ describe("without proof the note stays", () => {
     const second = run();
     const failure = await failureOf(creates(second, { advertiserName: "F" }));
     expect(failure.message).toMatch(
-      /^Advertiser "e": the platform does not find 2, but it was sent at 20\S+: until 20\S+ that proves nothing, so nothing was changed\. Run this again after that\./,
+      /^Advertiser "e": the platform does not find 2, but it was sent at 20\S+: until 20\S+ that proves nothing\. Run this again after that\./,
     );
     expect(await notesOf(second)).toMatchObject([{ id: "2" }]);
     second.closeNow();

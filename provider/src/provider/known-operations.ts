@@ -301,7 +301,7 @@ async function settle(kind: Kind, services: Services, adoption: Adoption, theirs
 
 function notThere(kind: Kind, label: string, id: string): ArgumentsError {
   return new ArgumentsError(
-    `${label}: existingId ${id}: there is no ${kind.create.noun} ${id} on the platform. Nothing was changed. Correct existingId, or leave it out to create another one.`,
+    `${label}: existingId ${id}: there is no ${kind.create.noun} ${id} on the platform. Nothing was changed. Correct existingId, or leave it out.`,
   );
 }
 

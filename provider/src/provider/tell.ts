@@ -326,7 +326,7 @@ export function justCreatedNotice(label: string, { created, until }: Unproven): 
 
 /** For an update or a delete that was answered as if its object did not exist. */
 export function tooEarly(label: string, id: string, { created, until }: Unproven): string {
-  return `${label}: the platform does not find ${id}, but ${whenCreated(created)}: until ${until} that proves nothing, so nothing was changed. Run this again after that.`;
+  return `${label}: the platform does not find ${id}, but ${whenCreated(created)}: until ${until} that proves nothing. Run this again after that.`;
 }
 
 function whenCreated({ at, isOfSet = false, isSent = false }: Created): string {

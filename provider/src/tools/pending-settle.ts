@@ -75,7 +75,7 @@ export function settle(
   verdicts: readonly Verdict[],
   surroundings: Surroundings,
 ): ExportedStack {
-  const { resources: all, time } = stateIn(stack);
+  const { resources: all } = stateIn(stack);
   const answers = new Map(verdicts.map((verdict) => [verdict.urn, verdict]));
   const at = { [ACCOUNT]: accountIn(all) ?? surroundings.account() };
   const settling: Settling = { ...surroundings, pending, answers, at };
@@ -111,7 +111,7 @@ export function settle(
   const kept = saved.map((resource) => (resource.delete === true ? resource : (sets.get(resource.urn) ?? resource)));
   const held = objectsIn(kept.filter((resource) => resource.delete !== true));
   const taken = new Set(held.map(({ kind, id = "" }) => objectKey(kind.name, id)));
-  const singles = withCreates(withoutCreates(kept, dropped, taken), fromEngineRecord(settling, time), surroundings.now);
+  const singles = withCreates(withoutCreates(kept, dropped, taken), fromEngineRecord(settling), surroundings.now);
   const newSets = [...sets.values()].filter(({ urn }) => !current.has(urn));
   const others = (stack.deployment.pending_operations ?? []).filter(({ type, resource }) => {
     return !isOurs(resource) || (type !== "creating" && setOfType(resource.type) === undefined);
@@ -122,9 +122,9 @@ export function settle(
 
 /**
  * The single resources that only the engine's record of an interrupted run has, as they are saved: those whose object a journal of this
- * machine knows, and those that were answered or stay unresolved. @param noted when the engine noted them.
+ * machine knows, and those that were answered or stay unresolved.
  */
-function fromEngineRecord(settling: Settling, noted: string): Resource[] {
+function fromEngineRecord(settling: Settling): Resource[] {
   const { pending, answers, now } = settling;
   const decided = pending.open.flatMap((create): Resource[] => {
     const { urn, known, record, creating } = create;
@@ -133,9 +133,7 @@ function fromEngineRecord(settling: Settling, noted: string): Resource[] {
     if (verdict !== undefined)
       return verdict.createdAs === undefined ? [] : [made(settling, creating.resource, verdict.createdAs, create)];
     const kept = toKeep(settling, create);
-    // People look for it by when the engine noted it; a search counts from when it was sent at the latest.
-    const when = kept.field === undefined ? { at: noted } : latestOf(record, now);
-    return [asUnresolved(settling, creating, { ...when, ...kept })];
+    return [asUnresolved(settling, creating, { ...latestOf(record, now), ...kept })];
   });
   // The state has room for one: beside that, what was created stays in the journal.
   const isNotCreated = (urn: string) => answers.has(urn) && answers.get(urn)?.createdAs === undefined;
