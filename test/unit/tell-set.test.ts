@@ -137,7 +137,7 @@ describe("a preview", () => {
       ["i", earlier({ id: "7" }, { takeOver: "if same owner", mayBeGone: true })],
       ["j", earlier({ id: "8" }, { takeOver: "if same owner", mayBeGone: true })],
     ]);
-    const { urn } = memberRef(set, "d");
+    const [first, second] = ["d", "e"].map((key) => memberRef(set, key).urn);
     expect(notSettledInWords(conversionEvent, set, left)).toEqual({
       severity: "warn",
       text: [
@@ -150,11 +150,11 @@ describe("a preview", () => {
         "  created with other arguments: d (4), e (5); `pulumi up` sends nothing for them, and fails",
         "  sent, outcome unknown: f; `pulumi up` saves it as unresolved",
         "  sent, outcome unknown: g; `pulumi up` looks for it by mark",
-        "What it finds gone is not taken over.",
+        "`pulumi up` does not take over what it finds gone.",
         `To go on with 4, declare all arguments as they were sent: the ConversionEvent named "A" (value 2), sent at ${sent.at}.`,
-        "To create another one (4 stays live):",
-        `  npx pulumi-advertising pending --forget '${urn}'`,
-        "Use the same command for the other keys.",
+        `To go on with 5, declare all arguments as they were sent: the ConversionEvent named "A" (value 2), sent at ${sent.at}.`,
+        "To create other ones (these stay live):",
+        `  npx pulumi-advertising pending --forget '${first}' --forget '${second}'`,
       ].join("\n"),
     });
   });

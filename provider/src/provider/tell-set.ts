@@ -151,9 +151,7 @@ export function notSettledInWords(
     return those.length === 0 ? [] : [`  ${what}: ${listed(keys)}; \`pulumi up\` ${next(them)}`];
   };
   const refused = all.filter(([, earlier]) => nextOf(earlier) === "refused");
-  const advice = refused
-    .slice(0, 1)
-    .flatMap(([key, { record }]) => insteadOfFailing(kind, memberRef(set, key), record));
+  const sent = refused.map(([key, { record }]) => ({ urn: memberRef(set, key).urn, record }));
   const lines = [
     `${set.label}: an interrupted run left ${count(all.length, "event")} behind, and this run sends nothing for ${agree(all.length, "it", "them")}.`,
     ...line("as it is", "created", (them) => `takes ${them} over`),
@@ -164,9 +162,8 @@ export function notSettledInWords(
     ...line("refused", "created with other arguments", (them) => `sends nothing for ${them}, and fails`),
     ...line("save", "sent, outcome unknown", (them) => `saves ${them} as unresolved`),
     ...line("look for", "sent, outcome unknown", (them) => `looks for ${them} by mark`),
-    ...(all.some(([, { mayBeGone }]) => mayBeGone) ? ["What it finds gone is not taken over."] : []),
-    ...advice,
-    ...(refused.length > 1 ? ["Use the same command for the other keys."] : []),
+    ...(all.some(([, { mayBeGone }]) => mayBeGone) ? ["`pulumi up` does not take over what it finds gone."] : []),
+    ...(sent.length > 0 ? insteadOfFailing(kind, sent) : []),
   ];
   return { text: lines.join("\n"), severity: refused.length > 0 ? "warn" : "info" };
 }

@@ -13,8 +13,9 @@ import {
   type CreateRecord,
   deletedInWords,
   describe,
-  forgetCommand,
+  forgetCommands,
   isDeletion,
+  MAX_LISTED,
   nameInProgram,
   type Ref,
   type Removal,
@@ -117,7 +118,7 @@ function earlierNotice(kind: Kind, ref: Ref, { record, isSearchable, takeOver, m
   if (id !== undefined && takeOver === "refused") {
     const text = [
       `${label} was created as ${id} by ${whoCreated(record)} with other arguments than the program has now: \`pulumi up\` will send nothing for it, and fail.${hint}`,
-      ...insteadOfFailing(kind, ref, record),
+      ...insteadOfFailing(kind, [{ urn: ref.urn, record }]),
     ].join("\n");
     const more = objects(
       "was created with other arguments than the program has now, and `pulumi up` fails at it",
@@ -143,12 +144,22 @@ const TAKEN_OVER: Readonly<Record<TakeOver, string>> = {
   refused: "",
 };
 
-/** What to do about an object that was created with other arguments than the program has now. */
-export function insteadOfFailing(kind: Kind, { urn }: Ref, record: CreateRecord): string[] {
+/** What to do about objects that were created with other arguments than the program has now. */
+export function insteadOfFailing(
+  kind: Kind,
+  sent: readonly { readonly urn: string; readonly record: CreateRecord }[],
+): string[] {
+  const [only, ...others] = sent;
+  const kept = others.length === 0 ? `another one (${only?.record.id} stays live)` : "other ones (these stay live)";
   return [
-    `To go on with ${record.id}, declare all arguments as they were sent: ${describe(kind.name, record)}.`,
-    `To create another one (${record.id} stays live):`,
-    `  ${forgetCommand(urn)}`,
+    ...sent
+      .slice(0, MAX_LISTED)
+      .map(
+        ({ record }) =>
+          `To go on with ${record.id}, declare all arguments as they were sent: ${describe(kind.name, record)}.`,
+      ),
+    `To create ${kept}:`,
+    ...forgetCommands(sent.map(({ urn }) => urn)).map((line) => `  ${line}`),
   ];
 }
 
