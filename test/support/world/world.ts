@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { commandsTake } from "../../../provider/src/base/text.js";
 import type { HttpRequest, Transport } from "../../../provider/src/client/transport.js";
 import { advertiser, conversionEvent, conversionEventSet } from "../../../provider/src/kinds/index.js";
 import { placeOfProgram } from "../../../provider/src/program/place.js";
@@ -215,6 +216,7 @@ export class World {
   }
 
   #newProcess(machine: number, kill: Kill | undefined): Mortal {
+    commandsTake([]); // what another process was given is nothing to this one
     const begun = new Mortal(machine, this.#isDated, kill);
     this.#begun.push(begun);
     return begun;
