@@ -78,11 +78,11 @@ function textOf(settlements: readonly Settlement[]): string {
 
 /**
  * Two files as one, of whose answers about one create the second one counts.
- * @param moved where the records of a journal belong now, by its former path.
+ * @param moved from the path of a journal to where its records belong now.
  */
-export function joinedSettlements(first: string, second: string, moved: ReadonlyMap<string, string>): string {
+export function joinedSettlements(first: string, second: string, moved: (journal: string) => string): string {
   const answers = [first, second].flatMap(settlementsIn).map(({ notes, ...answer }) => {
-    const byJournal = Map.groupBy(notes, ([journal]) => moved.get(journal) ?? journal);
+    const byJournal = Map.groupBy(notes, ([journal]) => moved(journal));
     const joined = [...byJournal].map(([to, those]) => [to, joinedRecords(...those.map(([, each]) => each))] as const);
     return { ...answer, notes: new Map(joined) };
   });

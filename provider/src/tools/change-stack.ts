@@ -159,9 +159,10 @@ export class StackJournals {
   /** Holds all of them that are not held yet, while `work` runs. @throws Error in words. */
   async whileHeld<T>(work: () => Promise<T>): Promise<T> {
     this.#add(this.#names);
-    // Those of the account are locked too, though no run has written them yet.
+    // Those of the account are locked too, though no run has written them yet, and those that an answer may have left nothing of.
     const own = this.#ownPaths().map(({ journal }) => journal);
-    return this.#hold([...new Set([...this.#paths.keys(), ...own])], work);
+    const answered = this.settlements().flatMap(({ notes }) => [...notes.keys()]);
+    return this.#hold([...new Set([...this.#paths.keys(), ...own, ...answered])], work);
   }
 
   /** Those of the account that the settings name; none if they are not whole. */

@@ -5,7 +5,7 @@
  * meanwhile loses nothing: a former file is removed last, and joining it once more adds nothing.
  */
 import { existsSync } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { agree, count, enumerate, UsageError } from "../base/index.js";
 import { type Disk, readNow, removeNow, replaceNow, systemDisk } from "../files/index.js";
 import { accountOf } from "../settings/index.js";
@@ -92,7 +92,7 @@ interface Move {
 }
 
 /**
- * By each of the stack's names, files or none: an answer may name a journal that nothing is left of.
+ * By each of the stack's names, files or none: answers at the new address may name a journal of the former one.
  * @param from `<host>[:<port>][/<path>] <e-mail>`.
  */
 function movesFrom(from: string, journals: StackJournals): Move[] {
@@ -104,7 +104,7 @@ function movesFrom(from: string, journals: StackJournals): Move[] {
     .filter(({ from, to }) => from.journal !== to.journal);
 }
 
-type Join = (former: string, current: string | undefined, moved: ReadonlyMap<string, string>) => string;
+type Join = (former: string, current: string | undefined, moved: (journal: string) => string) => string;
 
 const joined: Readonly<Record<keyof StorePaths, Join>> = {
   // Alone it stays as it is: one that can't be read stops every create there, too.
@@ -123,7 +123,9 @@ export function moveNotes(moves: readonly Move[], disk: Disk = systemDisk): () =
       else replaceNow(path, text, disk);
     }
   };
-  const moved = new Map(moves.map(({ from, to }) => [from.journal, to.journal]));
+  // An answer may name a journal of a name that the state no longer says.
+  const folders = new Map(moves.map(({ from, to }) => [dirname(from.journal), dirname(to.journal)]));
+  const moved = (journal: string) => join(folders.get(dirname(journal)) ?? dirname(journal), basename(journal));
   for (const { from, to } of moves) {
     for (const file of Object.keys(joined) as (keyof StorePaths)[]) {
       try {
