@@ -52,10 +52,37 @@ it("the same platform under a new address is declared with `relocate`; nothing i
   expect(done.output).toContain(
     `2 resources of '${account}' are at '${moved.url.replace("http://", "")} ops@example.com' now`,
   );
+  expect(done.output).toContain("Nothing was sent. Next, run `pulumi up`.");
   stack.program(eventsProgram(2));
   expect((await stack.up()).output).toMatch(/1 created\s+3 unchanged/);
   expect(moved.creates).toBe(1);
   expect(old.creates).toBe(2);
+});
+
+it("a plain refresh after `relocate` and before the next `up` has the former settings: it says so, and what it says works", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(eventsProgram(1), { sandbox });
+  const setEmail = (email: string) => stack.run(["config", "set", "advertising:email", email]);
+  await setEmail("ops@example.com");
+  expect((await stack.up()).code).toBe(0);
+  await setEmail("boss@example.com");
+  const place = sandbox.url.replace("http://", "");
+  expect((await relocate(stack, `${place} ops@example.com`)).code).toBe(0);
+
+  const plain = await stack.refresh();
+  expect(plain.code).not.toBe(0);
+  expect(plain.output).toContain(
+    `Advertiser 1 at ${place} as boss@example.com, and the settings of this run name ${place} as ops@example.com`,
+  );
+  expect(plain.output).toContain("uses those of the last `pulumi up`. Run that, or add --run-program.");
+  const again = await relocate(stack, `${place} boss@example.com`);
+  expect(again.output).toContain(`nothing was changed: '${place} boss@example.com' is what the settings name.`);
+  expect(again.code).toBe(2);
+
+  expect((await stack.run(["refresh", "--yes", "--run-program"])).code).toBe(0);
+  expect((await stack.up()).output).toContain("3 unchanged");
+  expect((await stack.refresh()).code).toBe(0);
+  expect(sandbox.creates).toBe(2);
 });
 
 it("resources of an earlier version take on the current account once, and show no change", async () => {

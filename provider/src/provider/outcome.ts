@@ -272,15 +272,20 @@ export function describeDefect(error: unknown): string {
 /**
  * Compares a resource's installation and account in the state with the current ones.
  * @param recorded the state's; nothing for resources of earlier versions, and for those that were only read.
- * @param label of the resource.
+ * @param label of the resource. @param call the engine's. A refresh or `destroy` that does not run the program has the settings of the last `up`.
  * @throws AccountMismatchError if they differ: this run would create objects at the wrong account, and refer to objects that do not exist
  *   there.
  */
-export function expectSameAccount(recorded: unknown, current: string, label: string): void {
+export function expectSameAccount(recorded: unknown, current: string, label: string, call?: "read" | "delete"): void {
   if (typeof recorded !== "string" || recorded === "" || current === "" || recorded === current) return;
   throw new AccountMismatchError(
     [
-      `${label} was created at ${shown(recorded)}, and the settings now name ${shown(current)}. Nothing was sent.`,
+      `The state has ${label} at ${shown(recorded)}, and the settings of this run name ${shown(current)}. Nothing was sent.`,
+      ...(call === undefined
+        ? []
+        : [
+            "  If you have changed the settings: a plain refresh or destroy uses those of the last `pulumi up`. Run that, or add --run-program.",
+          ]),
       "  To go on with the first: set advertising:baseUrl and advertising:email back.",
       "  To use the other one: a stack of its own (`pulumi stack init`), since ids of one account mean nothing in another.",
       "  If it is the same platform and account under a new address:",

@@ -38,7 +38,7 @@ import { driftNotice, goneNotice, justCreatedNotice, nothingCompared, tellAll } 
 export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, properties) => {
   const { settings } = runtime.reading;
   const label = `${kind.name} ${id}`;
-  expectSameAccount(properties[ACCOUNT], runtime.account, label);
+  expectSameAccount(properties[ACCOUNT], runtime.account, label, "read");
   expectSettled(kind, recordIn(kind, properties, id));
   if (!isReadableId(id)) {
     throw new UnsupportedError(`${kind.name}.get expected ${READABLE_ID}; got ${printable(id)}. Nothing was sent.`);
@@ -61,7 +61,7 @@ export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, propert
 
 /** @param properties a set's in the state. @returns the next properties. */
 export const readSet: Calls<SetKind>["read"] = async ({ name, member: kind }, runtime, id, properties) => {
-  expectSameAccount(properties[ACCOUNT], runtime.account, `${name} ${id}`);
+  expectSameAccount(properties[ACCOUNT], runtime.account, `${name} ${id}`, "read");
   if (!abilitiesOf(kind, runtime.reading.settings).read) return properties;
   const stored = readStoredSet(properties);
   const now = await refreshedSet(kind, runtime, stored);

@@ -224,7 +224,7 @@ function handOver(
 export const deleteSet: Calls<SetKind>["delete"] = async ({ name, member: kind }, runtime, id, properties) => {
   const stored = readStoredSet(properties);
   const label = `${name} ${id}`;
-  expectSameAccount(properties[ACCOUNT], runtime.account, label);
+  expectSameAccount(properties[ACCOUNT], runtime.account, label, "delete");
   const held = [...stored.eventIds].map(([key, object]): ToDelete => ({ key, id: object }));
   const owed = stored.leftLive.filter(isDeleteOwed).map(({ key = "", id: object }): ToDelete => ({ key, id: object }));
   const become = { deleted: [] as ToDelete[], spared: [] as ToDelete[], "left live": [] as ToDelete[] };

@@ -190,7 +190,7 @@ export const deleteSingle: Calls<Kind>["delete"] = async (kind, runtime, id, pro
   if (!isReadableId(id)) return; // unresolved, so that the object to delete is not known
   // Without its name, because the engine does not say whether that is secret.
   const label = `${kind.name} ${id}`;
-  expectSameAccount(properties[ACCOUNT], runtime.account, label);
+  expectSameAccount(properties[ACCOUNT], runtime.account, label, "delete");
   const becomes = await whenRemoved(kind, runtime, id, properties);
   if (becomes === "spared") tellAll(runtime, [spared(label)]);
   else if (becomes === "deleted") {

@@ -6,7 +6,7 @@
  */
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { agree, count, enumerate, UsageError } from "../base/index.js";
+import { agree, asTyped, count, enumerate, UsageError } from "../base/index.js";
 import { type Disk, readNow, removeNow, replaceNow, systemDisk } from "../files/index.js";
 import { accountOf } from "../settings/index.js";
 import { ACCOUNT } from "../state/index.js";
@@ -37,6 +37,11 @@ export const relocateCommand = command({
     if (!/^\S+ \S+$/.test(from)) throw new UsageError(`expected ${WORDS}; got ${from}`);
     return changeStack(choice, (exported, journals) => {
       const to = accountOf(journals.account());
+      const up = `\`${asTyped("pulumi up")}\``;
+      if (from === to)
+        throw new Error(
+          `nothing was changed: '${to}' is what the settings name. A plain refresh or destroy uses those of the last ${up}: run that, or add --run-program`,
+        );
       const moves = movesFrom(from, journals);
       const hasNotes = moves.some((move) => Object.values(move.from).some((path) => existsSync(path)));
       const { stack, moved } = relocate(exported, from, to, hasNotes);
@@ -46,7 +51,7 @@ export const relocateCommand = command({
         before: () => moveNotes(moves),
         after: () =>
           say(
-            `${count(moved, "resource")} of '${from}' ${agree(moved, "is", "are")} at '${to}' now. Nothing was sent.`,
+            `${count(moved, "resource")} of '${from}' ${agree(moved, "is", "are")} at '${to}' now. Nothing was sent. Next, run ${up}.`,
           ),
       };
     });
