@@ -54,7 +54,7 @@ it("a proxy that refuses the credentials, and a variable that names none, are to
   const refused = await stack.up();
   expect(refused.code).not.toBe(0);
   expect(refused.output).toContain(`the proxy ${proxy.host} (HTTPS_PROXY) returned status 407`);
-  expect(refused.output).toContain("No create was sent.");
+  expect(refused.output).toContain("Nothing was created.");
   expect(proxy.asked).toEqual(["platform.test:443"]);
 
   stack.setEnvironment({ HTTPS_PROXY: `${encoded}@${proxy.host}` });

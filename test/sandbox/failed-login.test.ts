@@ -16,12 +16,26 @@ describe("S4: a login that fails", () => {
       .filter((message) => message.includes("the e-mail or the password is wrong"));
     expect(loginErrors).toHaveLength(1);
     expect(loginErrors[0]).toMatch(
-      /^The login of ops@example\.com at http.*\/rest\/authenticate failed: the platform refused it \(status 401: .*advertising:email and advertising:password.*No create was sent/,
+      /^The login of ops@example\.com at http.*\/rest\/authenticate failed: the platform refused it \(status 401: .*advertising:email and advertising:password.*Nothing was created/,
     );
     expect(endings.map(messageOf).join()).not.toContain("wrong-password");
     // Later resources of the run do not try it either.
-    expect(messageOf(await client.create())).toMatch(/Not sent: the login of this run failed/);
+    expect(messageOf(await client.create())).toMatch(/Nothing was created: the login of this run failed/);
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
+  });
+
+  it("of creates that a session which has ended refused, it does not say that they were not sent", async () => {
+    const { sandbox, client } = await start();
+    await client.create("first");
+    sandbox.expireSessions();
+    sandbox.fail({ on: "authenticate", with: { kind: "answer", status: 403 }, times: 100 });
+    const messages = (await client.createMany(5)).map(messageOf);
+    expect(counts(sandbox).creates).toBeGreaterThan(1);
+    for (const message of messages) {
+      expect(message).toContain("Nothing was created");
+      expect(message).not.toMatch(/not sent|no create was sent/i);
+    }
+    expect(sandbox.snapshot().advertisers).toHaveLength(1);
   });
 
   it.each<[string, number, unknown]>([
@@ -80,7 +94,7 @@ describe("S4: a login that fails", () => {
       const ending = await client.create();
       expect(ending.kind).toBe("LoginError");
       expect(messageOf(ending)).toMatch(
-        /The login of .* failed: the connection to 127\.0\.0\.1:\d+ failed.*No create was sent/,
+        /The login of .* failed: the connection to 127\.0\.0\.1:\d+ failed.*Nothing was created/,
       );
       expect(counts(sandbox)).toEqual({ logins: 3, creates: 0 });
     }

@@ -102,7 +102,7 @@ function judge(name: string, ending: Ending, sandbox: Sandbox): void {
       break;
     case "NotSentError":
     case "LoginError":
-      expect(what).toMatch(/not sent|No create was sent/i);
+      expect(what).toMatch(/not sent|Nothing was created/i);
       expect(ids, what).toEqual([]);
       break;
     default:

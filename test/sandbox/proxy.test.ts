@@ -175,7 +175,7 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
       expect(ending.kind).toBe("authMode" in settings ? "NotSentError" : "LoginError");
       expect(messageOf(ending)).toMatch(words);
       expect(messageOf(ending)).toContain(`the proxy ${proxy.host} (HTTPS_PROXY)`);
-      expect(messageOf(ending)).toContain("authMode" in settings ? "was not sent" : "No create was sent.");
+      expect(messageOf(ending)).toContain("authMode" in settings ? "was not sent" : "Nothing was created.");
       expect(proxy.asked).toHaveLength(1);
       expect(sandbox.requests).toEqual([]);
       expect(client.said).toEqual([]);

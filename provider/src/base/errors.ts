@@ -26,7 +26,7 @@ export class SettingsError extends AdvertisingError {
   static override readonly code = "ADVERTISING_SETTINGS";
 }
 
-/** Fix the credentials, or the cause that the message names. No create was sent. */
+/** Fix the credentials, or the cause that the message names. Nothing was created. */
 export class LoginError extends AdvertisingError {
   static override readonly code = "ADVERTISING_LOGIN";
 }

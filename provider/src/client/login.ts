@@ -131,7 +131,7 @@ async function logIn(
 ): Promise<SessionJar> {
   const url = new URL(`${settings.baseUrl}/${settings.authenticatePath}`);
   const asked = `The login of ${settings.email} at ${url.href} failed`;
-  const nothingSent = "No create was sent.";
+  const nothingCreated = "Nothing was created.";
   const sent = {
     email: settings.email,
     password: settings.password,
@@ -148,23 +148,23 @@ async function logIn(
       const from = error.allowedFrom;
       throw new LoginError(
         `${asked}: the platform limits logins, and takes them again from ${from} on; that is longer than ` +
-          `advertising:maxWaitSeconds (${settings.maxWaitSeconds} s) allows. ${nothingSent} Run it again then.`,
+          `advertising:maxWaitSeconds (${settings.maxWaitSeconds} s) allows. ${nothingCreated} Run it again then.`,
       );
     }
     if (error instanceof TransportFailure) {
-      throw new LoginError(`${asked}: ${describeFailure(error, url)}. ${nothingSent}`, { cause: error });
+      throw new LoginError(`${asked}: ${describeFailure(error, url)}. ${nothingCreated}`, { cause: error });
     }
     throw error;
   }
 
   const refusal = refusalOf(answer, sent, credentials, (text) => secrets.scrub(text));
-  if (refusal !== undefined) throw new LoginError(`${asked}: ${refusal} ${nothingSent}`);
+  if (refusal !== undefined) throw new LoginError(`${asked}: ${refusal} ${nothingCreated}`);
   const jar = new SessionJar();
   jar.store(answer.setCookies, url);
   if (!(await jar.hasSession(usedAt))) {
     throw new LoginError(
       `${asked}: the platform accepted it (status ${answer.status}), but ${whyNoSession(answer.setCookies, usedAt)}. ` +
-        `${nothingSent} Check advertising:baseUrl and advertising:authenticatePath.`,
+        `${nothingCreated} Check advertising:baseUrl and advertising:authenticatePath.`,
     );
   }
   return jar;

@@ -172,5 +172,7 @@ function kindOf({ answer, sign }: Leased, url: URL): string {
 }
 
 function failedBefore(): LoginError {
-  return new LoginError("Not sent: the login of this run failed (its error says why), and is not tried again.");
+  return new LoginError(
+    "Nothing was created: the login of this run failed (its error says why), and is not tried again.",
+  );
 }
