@@ -182,7 +182,24 @@ describe("report", () => {
   const files = {
     "one.json": exportOf(resources),
     "two.json": exportOf([storedAdvertiser("acme", 9), storedEvent("buy", 3, { advertiserId: 9, value: 5 })]),
+    "no.json": "no",
+    "list.json": "[]",
+    "other.json": '{"version":3,"checkpoint":{"stack":"dev"}}',
+    "one.checkpoint.json": JSON.stringify({
+      version: 3,
+      checkpoint: { latest: JSON.parse(exportOf(resources)).deployment },
+    }),
   };
+
+  it.each(["ids", "page"])("%s reads a checkpoint of a file backend's history like an export", async (report) => {
+    const [one, same] = await Promise.all(
+      ["one.json", "one.checkpoint.json"].map((file) =>
+        runIn(folderWith(files), {}, "report", report, "--state", file),
+      ),
+    );
+    expect(same).toEqual(one);
+    expect(one?.code).toBe(0);
+  });
 
   it("writes to standard output, or to a file", async () => {
     const folder = folderWith(files);
@@ -207,6 +224,12 @@ describe("report", () => {
     [["report", "idz"], 'there is no report "idz"; did you mean ids?'],
     [["report", "ids", "--format", "xml"], 'there is no format "xml"; known are json, csv, dotenv and ts'],
     [["report", "page", "--template", "x{id}"], "`report page` takes no --template"],
+    [["report", "ids", "--state", "no.json"], "no.json is not what `pulumi stack export` prints: it is not JSON"],
+    [
+      ["leftovers", "--before", "one.json", "--state", "other.json"],
+      "other.json is not what `pulumi stack export` prints: deployment is missing, or is not of the kind that Pulumi writes",
+    ],
+    [["pending", "--state", "list.json"], "list.json is not what `pulumi stack export` prints ("],
     [["report", "ids", "--state", "none.json"], "none.json could not be read: ENOENT"],
     [["report", "ids", "--state", "one.json", "--stack", "dev"], "--state already says which state: leave out --stack"],
     [["report", "ids"], "the `pulumi` command is not on the PATH"],
@@ -221,7 +244,7 @@ describe("report", () => {
     expect(stderr).toContain(expected);
     expect(stderr).toMatch(/\[ADVERTISING_USAGE\]\n$/);
     // A correct call that fails does not point to --help.
-    expect(stderr.includes("--help")).toBe(!/not on the PATH|could not be read/.test(expected));
+    expect(stderr.includes("--help")).toBe(!/not on the PATH|is not what|could not be read/.test(expected));
     expect(stdout).toBe("");
     expect(code).toBe(2);
   });

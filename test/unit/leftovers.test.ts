@@ -87,18 +87,20 @@ describe("an earlier export and a later one", () => {
     ]);
   });
 
-  it("an object that both note has not left the state", () => {
-    expect(idsOf(before, [before])).toEqual([]);
+  it("what both note as left live is listed too: it is live still", () => {
+    expect(idsOf(before, [before])).toEqual(["ConversionEvent 7"]);
     const replaced = { ...NOTED, id: "8", name: "buy", at: "2026-03-03T00:00:00.000Z", by: "9" };
     const after = stateOf([
       storedAdvertiser("acme", 1),
       set,
       storedEvent("buy", 9, { [LEFT_LIVE]: [NOTED, replaced] }),
     ]);
-    expect(inShort(after, [before])).toEqual(["ConversionEvent 8 buy buy: replaced by 9"]);
-    // An export that manages it says more than a later one that only notes it.
-    const first = stateOf([storedEvent("buy", 7)], "2026-01-01T00:00:00Z");
-    expect(idsOf(after, [before, first])).toEqual(["ConversionEvent 8", "ConversionEvent 7"]);
+    expect(inShort(after, [before])).toEqual([
+      "ConversionEvent 8 buy buy: replaced by 9",
+      "ConversionEvent 7 Old buy: replaced by 8",
+    ]);
+    const done = stateOf([storedEvent("buy", 8, { [LEFT_LIVE]: [{ ...NOTED, done: "2026-03-04T00:00:00.000Z" }] })]);
+    expect(idsOf(done, [stateOf([storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] })])])).toEqual([]);
   });
 
   it("an object that any resource of its kind still has in the later one has not left it", () => {
@@ -275,8 +277,9 @@ describe("an object that was marked as done", () => {
     const first = markDone(stack, ["ConversionEvent:7", "9", "9"], DONE_AT);
     expect(first.done.map(({ kind, id }) => `${kind} ${id}`)).toEqual(["ConversionEvent 7", "ConversionEvent 9"]);
     expect(listed(first.stack)).toEqual(["Advertiser 7"]);
-    expect(listed(first.stack, stateIn(stack), stateOf([storedEvent("buy", 7)]))).toEqual([]);
+    expect(listed(first.stack, stateIn(stack), stateOf([storedEvent("buy", 7)]))).toEqual(["Advertiser 7"]);
     expect(listed(readExport(exportOf([advertiser])), stateIn(first.stack), stateOf([storedEvent("buy", 7)]))).toEqual([
+      "Advertiser 7",
       "ConversionEvent 8", // removed with its set since
       "ConversionEvent 20",
     ]);

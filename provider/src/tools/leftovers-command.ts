@@ -1,19 +1,19 @@
 /**
  * `pulumi-advertising leftovers`: lists what is left live, and takes objects off that list once somebody has tidied them up.
  */
-import { jsonIn, momentOf, own, printable, systemClock } from "../base/index.js";
+import { momentOf, printable, systemClock } from "../base/index.js";
 import { leftLiveIn, leftLiveKind, writeLeftLive } from "../state/index.js";
 import { changeStack } from "./change-stack.js";
 import { contentsOf, objectsIn, warnOfSecretSets } from "./contents.js";
-import { chosen, command, refuseForeignOptions, type StackChoice, say, textOf, type Values, write } from "./harness.js";
+import { chosen, command, refuseForeignOptions, type StackChoice, say, type Values, write } from "./harness.js";
 import { LEFTOVER_FORMATS, type Leftover, leftoversOf, nothingSince, otherStackThan } from "./leftovers.js";
-import { STACK_HELP, STACK_OPTIONS, stackName, stateOf } from "./pulumi.js";
-import { type ExportedStack, readExport, stackIn, stateIn, withEach } from "./stack-export.js";
+import { exportIn, STACK_HELP, STACK_OPTIONS, stackName, stateOf } from "./pulumi.js";
+import { type ExportedStack, stackIn, stateIn, withEach } from "./stack-export.js";
 
 const HELP = `Usage: pulumi-advertising leftovers [--before EXPORT | --done ID] [options]
 
-Lists what this stack left live: objects that were replaced, or left a set. With --before it lists all that left the state
-after an earlier export, even by a removal or \`pulumi destroy\`. Sends nothing.
+Lists what this stack left live: objects that were replaced, or left a set. With --before it also lists what left the state
+after an earlier export by a removal or \`pulumi destroy\`. Sends nothing.
 
   --before EXPORT        what \`pulumi stack export\` printed earlier (- for standard input), or a checkpoint of a file
                          backend's history
@@ -54,7 +54,7 @@ export const leftoversCommand = command({
 async function listed({ before = [], format = "text", out: _, ...choice }: Options): Promise<string> {
   const inFormat = chosen(LEFTOVER_FORMATS, format, "format");
   const files = [];
-  for (const file of before) files.push({ file, state: await earlierStateOf(file) });
+  for (const file of before) files.push({ file, state: await exportIn(file) });
   const now = await stateOf(choice);
   // A state that was destroyed does not say whose it is.
   const current =
@@ -71,20 +71,6 @@ async function listed({ before = [], format = "text", out: _, ...choice }: Optio
   for (const { resources } of earlier) warnOfSecretSets(contentsOf(resources), "so its events can't be listed");
   const nothing = earlier.length === 0 ? undefined : nothingSince(stateIn(now), earlier);
   return inFormat(leftoversOf(stateIn(now), earlier), nothing);
-}
-
-/**
- * An earlier state, as `pulumi stack export` printed it, or as a file backend keeps it of each update
- * (`.pulumi/history/…/*.checkpoint.json`). @throws Error in words.
- */
-async function earlierStateOf(file: string): Promise<ExportedStack> {
-  const text = await textOf(file);
-  const latest = own(own(jsonIn(text), "checkpoint"), "latest");
-  try {
-    return readExport(latest === undefined ? text : JSON.stringify({ version: 3, deployment: latest }));
-  } catch (error) {
-    throw new Error(`${file}: ${(error as Error).message}`);
-  }
 }
 
 async function takeOff(wanted: readonly string[], choice: StackChoice): Promise<number> {

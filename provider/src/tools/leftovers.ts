@@ -45,8 +45,7 @@ export interface Leftover {
 }
 
 /**
- * @param earlier states of the same stack, in any order: they show what was removed, which the state of now does not. If
- * there are any, only what has left the state since then is listed.
+ * @param earlier states of the same stack, in any order: they show what was removed, which the state of now does not.
  * @returns newest first, without what the state has (again).
  */
 export function leftoversOf(now: State, earlier: readonly State[]): Leftover[] {
@@ -54,7 +53,6 @@ export function leftoversOf(now: State, earlier: readonly State[]): Leftover[] {
   const notes = [current, ...former].flatMap(({ noted }) => noted);
   const held = identitiesOf(current.held);
   const done = latestDone(notes);
-  const isOld = notedBefore(current, former);
   const found = new Map<string, Leftover>();
   /** @param last when it was seen last, as far as that is known. */
   const add = (leftover: Leftover, last: string) => {
@@ -62,7 +60,7 @@ export function leftoversOf(now: State, earlier: readonly State[]): Leftover[] {
     const doneAt = done.get(identity);
     // What came back, and was left again since, is on the list again.
     if (doneAt !== undefined && !(Date.parse(last) > Date.parse(doneAt))) return;
-    if (!held.has(identity) && !isOld.has(identity) && !found.has(identity)) found.set(identity, leftover);
+    if (!held.has(identity) && !found.has(identity)) found.set(identity, leftover);
   };
   for (const { leftover } of notes) add(leftover, leftover.at);
   for (const entry of [...current.replaced, ...current.awaiting.filter(isRetained)]) {
@@ -115,17 +113,6 @@ function seenIn(state: State) {
   };
 }
 type Seen = ReturnType<typeof seenIn>;
-
-/** What the state notes as left live, and did so before. What an earlier state held has left it since, all the same. */
-function notedBefore(now: Seen, earlier: readonly Seen[]): ReadonlySet<string> {
-  const identities = (states: readonly Seen[]) =>
-    new Set(states.flatMap(({ noted }) => noted).map(({ leftover: { kind, id } }) => objectKey(kind, id)));
-  const heldBefore = identitiesOf(
-    earlier.flatMap(({ held, replaced, awaiting }) => [...held, ...replaced, ...awaiting]),
-  );
-  const before = identities(earlier);
-  return new Set([...identities([now])].filter((each) => before.has(each) && !heldBefore.has(each)));
-}
 
 function identitiesOf(entries: readonly Entry[]): Set<string> {
   return new Set(entries.map(({ kind, id = "" }) => objectKey(kind.name, id)));

@@ -4,7 +4,7 @@ import { agree, asTyped, count, cut, enumerate, idRanges, momentOf, systemClock,
 import { aboutWhom, describe, forgetCommand, nameInUrn, reopenCommand, splitMember, waysOut } from "../state/index.js";
 import { changeStack, type Decided, journalsOf, StackJournals } from "./change-stack.js";
 import { livesIn } from "./contents.js";
-import { command, say, textOf, type Values } from "./harness.js";
+import { command, say, type Values } from "./harness.js";
 import {
   expectOfStack,
   type Known,
@@ -17,7 +17,7 @@ import {
 } from "./pending-answers.js";
 import { idOf, namesNow, type Pending, type PendingCreate, pendingIn, recordsOf } from "./pending-facts.js";
 import { settle } from "./pending-settle.js";
-import { exportOf, programFolder, STACK_HELP, STACK_OPTIONS, settingInEnvironment } from "./pulumi.js";
+import { exportIn, exportOf, programFolder, STACK_HELP, STACK_OPTIONS, settingInEnvironment } from "./pulumi.js";
 import {
   type ExportedStack,
   expectNothingPending,
@@ -99,8 +99,8 @@ export const pendingCommand = command({
 /** @returns the exit code. */
 async function lookOnly(options: Options): Promise<number> {
   const { state, ...choice } = options;
-  const printed = state === undefined ? undefined : await textOf(state); // standard input can be read once
-  const read = async () => readExport(printed ?? (await exportOf(choice)));
+  const given = state === undefined ? undefined : await exportIn(state); // standard input can be read once
+  const read = async () => given ?? readExport(await exportOf(choice));
   let stack = await read();
   const journals = (await journalsBeside(options)).andThoseOf(stack);
   // What a run has saved meanwhile is read again.

@@ -91,6 +91,11 @@ export async function importInto(choice: StackChoice, stack: ExportedStack): Pro
   }
 }
 
+/** @param file or `-` for standard input. @throws Error in words. */
+export async function exportIn(file: string): Promise<ExportedStack> {
+  return readExport(await textOf(file), file === "-" ? undefined : file);
+}
+
 /** The state that a report reads; of the selected stack where nothing else is said. Secrets stay encrypted. @throws Error in words. */
 export async function stateOf({
   state,
@@ -99,7 +104,7 @@ export async function stateOf({
   if (state === undefined) return readExport(await exportOf(choice));
   const options = stackOptionsIn(choice).map(({ option }) => option);
   if (options.length > 0) throw new UsageError(`--state already says which state: leave out ${enumerate(options)}`);
-  return readExport(await textOf(state));
+  return exportIn(state);
 }
 
 /** Some settings as runs would read them, unchecked, each from the stack or from the environment. */

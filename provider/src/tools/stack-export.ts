@@ -3,7 +3,7 @@
  * import` accepts the rest and nothing is lost of what they list as left live. Pure.
  */
 import { z } from "zod";
-import { asTyped, jsonIn } from "../base/index.js";
+import { asTyped, jsonIn, own } from "../base/index.js";
 import { kindOfType, setOfType } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
@@ -61,16 +61,21 @@ const exportSchema = z.looseObject({
 export type ExportedStack = z.infer<typeof exportSchema>;
 export type Deployment = ExportedStack["deployment"];
 
-/** @throws Error, in words, where the text is no exported stack. */
-export function readExport(text: string): ExportedStack {
+/**
+ * @param text what `pulumi stack export` printed, or what a file backend keeps of each update (`.pulumi/history/…/*.checkpoint.json`).
+ * @param what it is, for the error. @throws Error in words, where the text is no exported stack.
+ */
+export function readExport(text: string, what = "this"): ExportedStack {
   const data = jsonIn(text);
-  if (data === undefined) throw new Error("this is not what `pulumi stack export` prints: it is not JSON");
-  const parsed = exportSchema.safeParse(data);
-  if (parsed.success) return parsed.data;
-  const fault = parsed.error.issues[0];
-  throw new Error(
-    `this is not what \`pulumi stack export\` prints: ${fault?.path.join(".") ?? ""} ${fault?.message ?? ""}`,
+  const not = `${what} is not what \`pulumi stack export\` prints`;
+  if (data === undefined) throw new Error(`${not}: it is not JSON`);
+  const latest = own(own(data, "checkpoint"), "latest");
+  const { data: stack, error } = exportSchema.safeParse(
+    latest === undefined ? data : { version: 3, deployment: latest },
   );
+  if (stack !== undefined) return stack;
+  const path = error.issues[0]?.path.join(".") ?? "";
+  throw new Error(path === "" ? not : `${not}: ${path} is missing, or is not of the kind that Pulumi writes`);
 }
 
 export interface State {
