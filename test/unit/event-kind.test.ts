@@ -82,6 +82,17 @@ describe("what is wrong", () => {
     ]);
   });
 
+  it("a literal with __proto__ has no such key, and the message says so", () => {
+    expect(check({ events: { __proto__: { ...E }, other: E } }).problems).toEqual([
+      {
+        property: "events",
+        reason:
+          'expected an object with each event under its key; got an object with "__proto__", which JavaScript takes for no key',
+      },
+    ]);
+    expect(check({ events: new Date() }).problems).toMatchObject([{ reason: expect.stringMatching(/got an object$/) }]);
+  });
+
   it.each(["k".repeat(100), "🛒".repeat(100), "constructor", "valueOf", "a.b", `a"]["b`, "1", "__x", "id", "a b"])(
     "the key %s is taken",
     (key) => {

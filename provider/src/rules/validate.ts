@@ -180,10 +180,17 @@ export function show(value: unknown): string {
     case "boolean":
       return Object.is(value, -0) ? "-0" : String(value);
     case "object":
-      return Array.isArray(value) ? "a list" : "an object";
+      if (Array.isArray(value)) return "a list";
+      return hasGivenPrototype(value) ? 'an object with "__proto__", which JavaScript takes for no key' : "an object";
     default:
       return `a ${typeof value}`;
   }
+}
+
+/** Whether `__proto__` in a literal made it; a class's prototype has a constructor. */
+function hasGivenPrototype(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return isContainer(prototype) && !Object.hasOwn(prototype, "constructor");
 }
 
 /** A name or a cell in a sentence: its first characters, in quotes. */
