@@ -207,8 +207,13 @@ it("R9: a create of unknown outcome that left the state is listed, unless it was
   const before = stateOf([single, set]);
   const left = leftoversOf(stateOf([]), [before]);
   expect(left.map(({ id, key, live, why }) => [id, key, live, why])).toEqual([
-    ["", "buy", "unknown", `its create was sent at ${UNRESOLVED_OUTPUT.unresolved.since}, and was never settled`],
-    ["", "funnel/a", "unknown", "its create was sent at 2026-03-01T08:00:00Z, and was never settled"],
+    [
+      "",
+      "buy",
+      "unknown",
+      `its create was sent at ${UNRESOLVED_OUTPUT.unresolved.since}, and it was not settled in that state`,
+    ],
+    ["", "funnel/a", "unknown", "its create was sent at 2026-03-01T08:00:00Z, and it was not settled in that state"],
   ]);
   expect(LEFTOVER_FORMATS.text?.(left, "")).toMatch(/^2 creates of unknown outcome, no longer in the state\. Look in/);
   expect(leftoversOf(before, [before])).toEqual([]);

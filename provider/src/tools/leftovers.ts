@@ -93,7 +93,7 @@ function unsettledIn(current: Seen, former: readonly Seen[]): Leftover[] {
       return holders.adoptedFor(kind, record, urn)?.isHeld !== true;
     })
     .map(([, entry]) => ({
-      ...asLeftover(entry, `its create was sent at ${entry.record?.at}, and was never settled`),
+      ...asLeftover(entry, `its create was sent at ${entry.record?.at}, and it was not settled in that state`),
       live: "unknown",
     }));
 }
