@@ -8,8 +8,8 @@ import {
   own,
   SettingsError,
   type Values,
-  withCode,
   withoutUndefined,
+  withPage,
 } from "../base/index.js";
 import { adoptedBy, holdsUnknown, knownAdoption, membersOf } from "../decision/index.js";
 import { adviceFor, belongsAlready, type Kind, type SetKind } from "../kinds/index.js";
@@ -171,9 +171,9 @@ function answer(
   hidden: Properties,
 ): CheckAnswer {
   const failures = [
-    ...twice.map((text) => withCode(text, ArgumentsError.code)),
-    ...reading.problems.map((problem) => withCode(describeSettingProblem(problem), SettingsError.code)),
-    ...inWords(problems).map((text) => withCode(text, ArgumentsError.code)),
+    ...twice.map((text) => withPage(text, ArgumentsError.code)),
+    ...reading.problems.map((problem) => withPage(describeSettingProblem(problem), SettingsError.code)),
+    ...inWords(problems).map((text) => withPage(text, ArgumentsError.code)),
   ].map((reason) => ({ property: "", reason }));
   if (failures.length > 0) run.hasFailed = true;
   const inputs = {
