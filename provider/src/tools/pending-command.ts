@@ -50,7 +50,7 @@ URN may be the resource's name, if only one create has it. An event of a set is 
 the set's URN for all its events (--forget only if no outcome among them is unknown). Options with a URN may be given
 several times.
 
-Exit codes: 0 nothing is pending, 1 something is, 2 failed (for example, a run is under way on this machine).`;
+Exit codes: 0 nothing is pending, 1 something is, 2 failed (for example, during a run).`;
 
 const NOTHING =
   "Nothing is pending: neither the engine, nor the state, nor a journal on this machine has a create of unknown outcome.";

@@ -19,7 +19,7 @@ import { atAccount, type ExportedStack, isOurs, stateIn, withEach } from "./stac
 const HELP = `Usage: pulumi-advertising relocate '<host> <e-mail>' [options]
 
 For the same platform and account under a new address or e-mail: changes '<host> <e-mail>', as the error shows it, to what
-is configured now. Sends nothing. For another platform or account, make a new stack.
+is configured now. Sends nothing.
 
 ${STACK_HELP}
 
