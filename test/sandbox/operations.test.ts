@@ -592,6 +592,27 @@ describe("update", () => {
     expect(failure.id).toBeUndefined();
   });
 
+  it("R1: is sent again by the next run if its outcome stayed unknown, also if the program has its former values again", async () => {
+    const { event, id, outs, sandbox, folder, inThisRun } = await start();
+    const changed = { ...inputs, value: 7, additionalFields: { colour: "red" } };
+    sandbox.fail({ on: "update", act: true, with: { kind: "answer", status: 500 }, times: 9 });
+    await failureOf(event.update(id, outs, changed));
+    sandbox.endFaults();
+    expect(sandbox.events).toMatchObject([{ value: 7 }]);
+
+    const preview = newRun(sandbox, folder, inThisRun);
+    expect(await preview.event.diff(id, outs, inputs)).toMatchObject({ changes: true, replaces: [] });
+    expect(preview.told.map(({ message }) => message)).toEqual([
+      'ConversionEvent "purchase": this machine has sent an update of 2, which may have been carried out. It is sent again, with the program\'s values.',
+    ]);
+    const next = newRun(sandbox, folder, inThisRun);
+    const { outs: after } = await next.event.update(id, outs, inputs);
+    expect(sandbox.events).toMatchObject([{ id: 2, value: inputs.value }]);
+    const last = newRun(sandbox, folder, inThisRun);
+    expect(await last.event.diff(id, after as Record<string, unknown>, inputs)).toMatchObject({ changes: false });
+    expect(sandbox.eventPosts).toBe(0);
+  });
+
   it("a refusal changes nothing, not even inside a success", async () => {
     const { event, id, outs, sandbox } = await start();
     const inner = { success: true, payload: { success: false, message: "the name is reserved" } };

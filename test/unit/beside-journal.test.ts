@@ -72,7 +72,7 @@ describe("objects that were seen", () => {
     expect(readFileSync(path, "utf8")).toBe(line(20_000, "2026-01-01T12:00:00.000Z"));
   });
 
-  it("an object of which a delete was sent may be gone, until it is known to be live", () => {
+  it("an object of which a delete or an update was sent may be gone or differ, until that is known", () => {
     const path = join(newFolder(), "objects.seen");
     const clock = new FakeClock(START);
     const first = new Seen(path, clock);
@@ -83,10 +83,16 @@ describe("objects that were seen", () => {
     const later = new Seen(path, clock);
     const about = (id: string) => later.isDeleteSent("ConversionEvent", id);
     expect(["1", "2", "3"].map(about)).toEqual([true, false, false]);
+    first.noteUpdate("ConversionEvent", "3", ["value"]);
+    first.noteUpdate("ConversionEvent", "4", ["value"]);
+    first.noteUpdate("ConversionEvent", "4", []);
+    const last = new Seen(path, clock);
+    expect(["3", "4", "5"].map((id) => last.updatesOf("ConversionEvent", id))).toEqual([["value"], [], []]);
     expect(later.isDeleteSent("Advertiser", "1")).toBe(false);
     expect(readFileSync(path, "utf8").split("\n")[0]).toBe('{"delete":"ConversionEvent 1","sent":true}');
     writeFileSync(path, `${"\n".repeat(1024 * 1024)}${readFileSync(path, "utf8")}`);
     expect(new Seen(path, clock).isDeleteSent("ConversionEvent", "1")).toBe(true);
-    expect(readFileSync(path, "utf8")).toBe('{"delete":"ConversionEvent 1","sent":true}\n');
+    const kept = '{"delete":"ConversionEvent 1","sent":true}\n{"update":"ConversionEvent 3","names":["value"]}\n';
+    expect(readFileSync(path, "utf8")).toBe(kept);
   });
 });

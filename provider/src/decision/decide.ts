@@ -52,6 +52,8 @@ export interface Circumstances {
    * unmanaged.
    */
   readonly mayBeAdopted?: boolean;
+  /** The arguments of an object's updates that were sent, with an unknown outcome: it may have other values than the state. @default none */
+  unsure?(id: string): readonly string[];
   /** Who adopts the object of an unresolved create whose key its set no longer declares, if that is known. @default none */
   adopted?(key: string, record: CreateRecord): Adopted | undefined;
 }

@@ -100,7 +100,8 @@ export function singleMember(
 ): Member {
   const unresolved = id === undefined ? undefined : recordIn(kind, olds, id);
   const held = id !== undefined && isPlatformId(id) ? id : undefined;
-  const changed = held === undefined || news === undefined ? NO_CHANGES : changesIn(kind, olds, news);
+  const differing = held === undefined || news === undefined ? NO_CHANGES : changesIn(kind, olds, news);
+  const changed = news === undefined ? differing : withUnsure(differing, held, circumstances);
   const facts = {
     kind,
     held,
@@ -178,6 +179,8 @@ export function membersOf(
     }
     return circumstances.adopted?.(key, record);
   };
+  const changesAt = (id: string, key: string, given: unknown, values: Values) =>
+    withUnsure(changesOf(kind, stored, declared, key, given, values), id, circumstances);
   const memberAt = (key: string, given: unknown, isDeclared: boolean): Member => {
     const id = stored.eventIds.get(key);
     const entry = isDeclared ? asRecord(given) : {};
@@ -189,7 +192,7 @@ export function membersOf(
       wasAdopted: id !== undefined && adoptedBy(stored.events.get(key)) === id,
       unresolved,
       wanted: isDeclared ? { adopts: adoptedBy(entry), values } : undefined,
-      changed: id === undefined || !isDeclared ? NO_CHANGES : changesOf(kind, stored, declared, key, given, values),
+      changed: id === undefined || !isDeclared ? NO_CHANGES : changesAt(id, key, given, values),
       replaceOn,
       deletes: isDeleted(circumstances, id, key),
       mayBeAdopted,
@@ -209,6 +212,13 @@ export function membersOf(
     ...[...entries].map(([key, given]) => memberAt(key, given, true)),
     ...[...undeclared].map((key) => memberAt(key, undefined, false)),
   ];
+}
+
+/** Counts what an update of unknown outcome may have changed as changed, so that it is sent again. */
+function withUnsure(changed: Changes, id: string | undefined, { can, unsure }: Circumstances): Changes {
+  const names = id === undefined || !can.update ? [] : (unsure?.(id) ?? []);
+  if (names.length === 0 || changed.names.includes(ANY)) return changed;
+  return { names: [...new Set([...changed.names, ...names])], perhaps: false };
 }
 
 function changesOf(

@@ -247,7 +247,7 @@ function expectOnlyHolder(kind: Kind, { run }: Runtime, ref: Ref, id: string): v
 /** @param olds what the state holds. @param isDeleting `retainOnDelete` is off. */
 export function circumstancesOf(
   kind: Kind,
-  { run, reading }: Runtime,
+  { run, reading, seen }: Runtime,
   subject: Ref,
   olds: Values,
   isDeleting: boolean,
@@ -258,6 +258,7 @@ export function circumstancesOf(
     replaceOnChanges: run.briefingOf(subject.key).replaceOnChanges ?? [],
     deletes: deletesUnlessHeld(kind, run.holders, isDeleting && isOfKnownAccount(olds), keyOf),
     mayBeAdopted: run.mayAdoptMore(kind),
+    unsure: (id) => seen.updatesOf(kind.name, id),
   };
 }
 

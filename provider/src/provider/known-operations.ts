@@ -37,7 +37,7 @@ import { createdHere } from "./holding.js";
 import type { WithArguments } from "./inputs.js";
 import type { Outcome } from "./outcome.js";
 import type { Runtime, Services } from "./services.js";
-import { mayBeDeleted, platformWarning, tellAll, tooEarly } from "./tell.js";
+import { mayBeDeleted, platformWarning, sentAgain, tellAll, tooEarly } from "./tell.js";
 
 interface Named {
   readonly id: string;
@@ -146,7 +146,23 @@ export async function updateLive(
   changed: readonly string[],
 ): Promise<boolean> {
   const fields = changedFields(kind, olds, news, changed);
-  return Object.keys(fields).length === 0 || setFields(kind, services, named, fields);
+  if (Object.keys(fields).length === 0) return true;
+  const { seen } = services;
+  const before = seen.updatesOf(kind.name, named.id);
+  seen.noteUpdate(kind.name, named.id, [...new Set([...before, ...changed])]);
+  try {
+    const isThere = await setFields(kind, services, named, fields);
+    seen.noteUpdate(kind.name, named.id, []);
+    return isThere;
+  } catch (error) {
+    if (isNotDone(error)) seen.noteUpdate(kind.name, named.id, before);
+    throw error;
+  }
+}
+
+/** Whether what was sent was surely not carried out. */
+function isNotDone(error: unknown): boolean {
+  return error instanceof RefusedError || error instanceof NotSentError;
 }
 
 /**
@@ -184,8 +200,10 @@ function changedFields(kind: Kind, olds: Values, news: Values, changed: readonly
   }
   if (!changed.includes("additionalFields")) return fields;
   const [before, after] = [asRecord(olds.additionalFields), asRecord(news.additionalFields)];
+  // Without a difference, an update of unknown outcome is sent again.
+  const isAgain = isDeepStrictEqual(before, after);
   for (const field of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    if (!isDeepStrictEqual(before[field], after[field])) fields[field] = after[field] ?? null;
+    if (isAgain || !isDeepStrictEqual(before[field], after[field])) fields[field] = after[field] ?? null;
   }
   return fields;
 }
@@ -200,8 +218,7 @@ export async function deleteObject(kind: Kind, services: Runtime, named: Named):
     try {
       return await services.client().delete({ kind, operation, ...named });
     } catch (error) {
-      const isRefused = error instanceof RefusedError || error instanceof NotSentError;
-      if (isRefused) services.seen.noteDelete(kind.name, named.id, false);
+      if (isNotDone(error)) services.seen.noteDelete(kind.name, named.id, false);
       throw error;
     }
   });
@@ -236,6 +253,21 @@ export function expectNotDeleted(
   throw new ArgumentsError(mayBeDeleted(label, ids, read, first.key === "" ? urn : undefined));
 }
 
+/** Says in a preview which objects are updated although nothing has changed in the program. */
+export function tellSentAgain(
+  kind: Kind,
+  { run, seen, tellAt }: Runtime,
+  resource: Ref,
+  members: readonly Pick<Member, "key" | "id" | "action">[],
+): void {
+  if (run.isUp === true) return;
+  const again = members.filter(
+    ({ id = "", action }) => action.do === "update" && seen.updatesOf(kind.name, id).length > 0,
+  );
+  const ids = again.map(({ id = "" }) => id);
+  if (ids.length > 0) tellAt("info", resource.resourceUrn, sentAgain(resource.label, ids));
+}
+
 interface Adoption extends WithArguments {
   readonly id: string;
   /** A create of unknown outcome in the state, which this adoption settles if the create made this object. */
@@ -265,7 +297,7 @@ export async function adoptExisting(kind: Kind, services: Runtime, adoption: Ado
   }
   if (differences.size > 0) {
     const isThere = await updateLive(kind, services, { id, label }, theirs, values, [...differences.keys()]);
-    if (!isThere) throw notThere(kind, label, id);
+    if (!isThere) throw notThere(kind, services, label, id);
   }
   await settle(kind, services, adoption, theirs);
   return { kind: "adopted", id };
@@ -299,9 +331,12 @@ async function settle(kind: Kind, services: Services, adoption: Adoption, theirs
   }
 }
 
-function notThere(kind: Kind, label: string, id: string): ArgumentsError {
+/** @throws RefusedError if the object is so new that its absence proves nothing. */
+function notThere(kind: Kind, services: Services, label: string, id: string): ArgumentsError {
+  expectProven(kind, services, { id, label });
   return new ArgumentsError(
-    `${label}: existingId ${id}: there is no ${kind.create.noun} ${id} on the platform. Nothing was changed. Correct existingId, or leave it out.`,
+    `${label}: existingId ${id}: there is no ${kind.create.noun} ${id} on the platform. Nothing was changed. Correct existingId, or leave it out. ` +
+      `If ${id} was created a short time ago, run this again later.`,
   );
 }
 
@@ -318,7 +353,7 @@ async function lookAt(
 ): Promise<Differences> {
   const { settings } = services.reading;
   const record = await readLive(kind, services, { id, label });
-  if (record === undefined) throw notThere(kind, label, id);
+  if (record === undefined) throw notThere(kind, services, label, id);
   const differences = differencesIn(kind, settings, values, record);
   const { update } = abilitiesOf(kind, settings);
   const wrong = [...differences].filter(([property]) => !update || property in kind.refersTo);

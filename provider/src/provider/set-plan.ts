@@ -19,7 +19,7 @@ import {
 import { earlierOf, expectSameType, lookBefore, reconcileHeld, tellGone } from "./before.js";
 import { learnHolders, noteHeld } from "./holding.js";
 import { type Properties, refIn, secretOfMembers } from "./inputs.js";
-import { expectNotDeleted } from "./known-operations.js";
+import { expectNotDeleted, tellSentAgain } from "./known-operations.js";
 import { expectSameAccount, resultOf } from "./outcome.js";
 import type { Calls, Runtime } from "./services.js";
 import { adoptedElsewhere, setFacts } from "./set-run.js";
@@ -48,6 +48,7 @@ export const planSet: Calls<SetKind>["plan"] = async ({ name, member: kind }, ru
     noteHeld(kind, runtime, membersHeld(kind, subject, stored, leaving, news));
   }
   expectNotDeleted(kind, runtime, subject, members);
+  tellSentAgain(kind, runtime, subject, members);
   // An unresolved member belongs to the set until it is settled, declared or not.
   for (const { key } of open) run.declared.add(key);
   const notes = notesInWords(await notesOf(runtime, subject, members));

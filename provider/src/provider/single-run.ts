@@ -28,7 +28,7 @@ import { expectSameType, reconcileHeld, tellGone } from "./before.js";
 import { carryOutAll, type Managed } from "./carry-out.js";
 import { circumstancesOf, learnHolders, notedBefore, noteHeld, whenRemoved } from "./holding.js";
 import { argumentsIn, maskSecretsIn, type Properties, refIn } from "./inputs.js";
-import { createdIn, deleteObject, expectNotDeleted, momentToKeep } from "./known-operations.js";
+import { createdIn, deleteObject, expectNotDeleted, momentToKeep, tellSentAgain } from "./known-operations.js";
 import {
   expectSameAccount,
   expectSettled,
@@ -72,6 +72,7 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, id, olds, n
     member = decideNow();
   }
   expectNotDeleted(kind, runtime, subject, [member]);
+  tellSentAgain(kind, runtime, subject, [member]);
   const { former } = member;
   await tellGone(kind, runtime, subject, held === undefined ? [] : run.briefingOf(key).formerly);
   const words = await reconcileHeld(runtime, subject, id, () => fingerprintOfBody(kind, olds));

@@ -363,6 +363,10 @@ export function mayBeDeleted(label: string, ids: readonly string[], isRead: bool
   return `${look}:\n  pulumi state delete ${shellWord(urn)}\n  pulumi up`;
 }
 
+export function sentAgain(label: string, ids: readonly string[]): string {
+  return `${label}: this machine has sent an update of ${idRanges(ids)}, which may have been carried out. It is sent again, with the program's values.`;
+}
+
 /** @param id of an object that an earlier run created, and that the engine perhaps has not saved. */
 export function goneBeforeTakeOver(label: string, id: string): string {
   return `${label} is not taken over: an earlier run created it as ${id}, and ${id} is no longer on the platform. No create was sent. The next \`pulumi up\` creates another one.`;

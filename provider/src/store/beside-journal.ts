@@ -151,19 +151,36 @@ const deleteSchema = z.object({
   sent: z.boolean(),
 });
 
+/** The last line about an object counts. */
+const updateSchema = z.object({
+  /** As {@link objectKey} makes it. */
+  update: z.string(),
+  /** The arguments of updates that were sent, and perhaps carried out; empty once an update of these has succeeded. */
+  names: z.array(z.string()),
+});
+
+/** By object, as {@link objectKey} makes it. */
+interface Noted {
+  readonly seen: Map<string, string>;
+  readonly deletes: Map<string, boolean>;
+  readonly updates: Map<string, readonly string[]>;
+}
+
 /** No longer than this anything is taken for just created. */
 const MAX_AGE_MS = 86_400_000;
 /** Then those that are too old are dropped. */
 const MAX_BYTES = 1024 * 1024;
+/** So many deleted objects are remembered then. */
+const MAX_DELETES = 10_000;
 
 /**
  * Which objects of an account a run on this machine has read soon after their create: that one of these is gone later is believed at
- * once. And of which objects it has sent a delete that was not refused: these may be gone, even if a state has them. Only that is noted,
- * so the file is small. If it is missing, or a line of it is torn (which may take the next one along), an absence is believed later, never
- * too early.
+ * once. And of which objects it has sent a delete that was not refused, or an update that did not succeed: these may be gone, or differ
+ * from what a state has. Only that is noted, so the file is small. If it is missing, or a line of it is torn (which may take the next one
+ * along), an absence is believed later, never too early.
  */
 export class Seen {
-  #known: { readonly seen: Map<string, string>; readonly deletes: Map<string, boolean> } | undefined;
+  #known: Noted | undefined;
 
   constructor(
     private readonly path: string,
@@ -197,29 +214,48 @@ export class Seen {
     appendHints(this.path, deleteLines(new Map([[key, sent]])), this.disk);
   }
 
-  get #objects() {
+  /** The arguments of its updates that were sent, with an unknown outcome. */
+  updatesOf(kind: Kind["name"], id: string): readonly string[] {
+    return this.#objects.updates.get(objectKey(kind, id)) ?? [];
+  }
+
+  /** @param names of all arguments in updates that were sent, or are about to be, and did not succeed. Never fails. */
+  noteUpdate(kind: Kind["name"], id: string, names: readonly string[]): void {
+    if (names.length === this.updatesOf(kind, id).length) return;
+    const key = objectKey(kind, id);
+    this.#objects.updates.set(key, names);
+    appendHints(this.path, updateLines(new Map([[key, names]])), this.disk);
+  }
+
+  get #objects(): Noted {
     this.#known ??= this.#read();
     return this.#known;
   }
 
-  #read() {
+  #read(): Noted {
     const text = readHints(this.path, this.disk);
     const seen = new Map<string, string>();
     const deletes = new Map<string, boolean>();
+    const updates = new Map<string, readonly string[]>();
     for (const line of text.split("\n").map(jsonIn)) {
       const [read, deleted] = [seenSchema.safeParse(line).data, deleteSchema.safeParse(line).data];
+      const { data: updated } = updateSchema.safeParse(line);
       if (read !== undefined) seen.set(read.seen, read.at);
       if (deleted !== undefined) deletes.set(deleted.delete, deleted.sent);
+      if (updated !== undefined) updates.set(updated.update, updated.names);
     }
-    if (text.length > MAX_BYTES) this.#tidy(seen, deletes);
-    return { seen, deletes };
+    const known = { seen, deletes, updates };
+    if (text.length > MAX_BYTES) this.#tidy(known);
+    return known;
   }
 
-  #tidy(seen: Map<string, string>, deletes: Map<string, boolean>): void {
+  #tidy({ seen, deletes, updates }: Noted): void {
     const oldest = new Date(this.clock.wallMs() - MAX_AGE_MS).toISOString();
     for (const [key, at] of seen) if (at < oldest) seen.delete(key);
     for (const [key, sent] of deletes) if (!sent) deletes.delete(key);
-    replaceHints(this.path, seenLines(seen) + deleteLines(deletes), this.disk);
+    for (const key of [...deletes.keys()].slice(0, -MAX_DELETES)) deletes.delete(key);
+    for (const [key, names] of updates) if (names.length === 0) updates.delete(key);
+    replaceHints(this.path, seenLines(seen) + deleteLines(deletes) + updateLines(updates), this.disk);
   }
 }
 
@@ -229,6 +265,10 @@ function seenLines(seen: ReadonlyMap<string, string>): string {
 
 function deleteLines(deletes: ReadonlyMap<string, boolean>): string {
   return [...deletes].map(([key, sent]) => `${JSON.stringify({ delete: key, sent })}\n`).join("");
+}
+
+function updateLines(updates: ReadonlyMap<string, readonly string[]>): string {
+  return [...updates].map(([key, names]) => `${JSON.stringify({ update: key, names })}\n`).join("");
 }
 
 /**
