@@ -610,6 +610,13 @@ describe("update", () => {
     expect(sandbox.events).toMatchObject([{ id: 2, value: inputs.value }]);
     const last = newRun(sandbox, folder, inThisRun);
     expect(await last.event.diff(id, after as Record<string, unknown>, inputs)).toMatchObject({ changes: false });
+
+    // It succeeds, and the run is killed before the state is saved.
+    await newRun(sandbox, folder, inThisRun).event.update(id, outs, changed);
+    const later = newRun(sandbox, folder, inThisRun);
+    expect(await later.event.diff(id, outs, inputs)).toMatchObject({ changes: true, replaces: [] });
+    await later.event.update(id, outs, inputs);
+    expect(sandbox.events).toMatchObject([{ id: 2, value: inputs.value }]);
     expect(sandbox.eventPosts).toBe(0);
   });
 

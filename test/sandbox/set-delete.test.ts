@@ -163,6 +163,20 @@ it("R1: what an interrupted run may have deleted is not taken for live if its ke
   expect(sandbox.eventPosts).toBe(5);
 });
 
+it("R1: what is said to be there by existingId is kept, although a delete of it was sent", async () => {
+  const { sandbox, engine, up } = await start({ event: { delete: ALL.event.delete } });
+  await up({ a: A, b: B });
+  const { b } = engine.eventIds;
+  sandbox.fail({ on: "delete", with: { kind: "answer", status: 500 }, times: 9 });
+  await up({ a: A });
+  sandbox.endFaults();
+  expect((await up({ a: A, b: B })).error).toContain("set existingId to its id");
+  expect((await up({ a: A, b: { ...B, existingId: b } })).error).toBe(undefined);
+  expect((await up({ a: A, b: B })).error).toBe(undefined);
+  expect(engine.eventIds).toMatchObject({ b });
+  expect(sandbox).toMatchObject({ eventPosts: 2 });
+});
+
 it("removing a set deletes all its objects, if necessary in a second run", async () => {
   const { sandbox, engine, options, up } = await start();
   await up(Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`k${n}`, { eventName: `E${n}`, value: n }])));

@@ -91,6 +91,20 @@ const rows: Row[] = [
     "createdMs",
   ],
   [
+    "R1",
+    "an object of which a delete was sent counts as live",
+    "provider/known-operations.ts",
+    "if (!isDeclared || former !== undefined || !seen.isDeleteSent(kind.name, id)) return false;",
+    "return false;",
+  ],
+  [
+    "R1",
+    "an object of which an update was sent counts as unchanged",
+    "provider/holding.ts",
+    "if (done === undefined || done !== fingerprint()) return names;",
+    "",
+  ],
+  [
     "R2",
     "an object is known by its id alone",
     "state/identity.ts",

@@ -83,11 +83,11 @@ describe("objects that were seen", () => {
     const later = new Seen(path, clock);
     const about = (id: string) => later.isDeleteSent("ConversionEvent", id);
     expect(["1", "2", "3"].map(about)).toEqual([true, false, false]);
-    first.noteUpdate("ConversionEvent", "3", ["value"]);
-    first.noteUpdate("ConversionEvent", "4", ["value"]);
-    first.noteUpdate("ConversionEvent", "4", []);
+    first.noteUpdate("ConversionEvent", "3", { names: ["value"] });
+    first.noteUpdate("ConversionEvent", "4", { names: ["value"], done: "f" });
+    first.noteUpdate("ConversionEvent", "4", { names: [] });
     const last = new Seen(path, clock);
-    expect(["3", "4", "5"].map((id) => last.updatesOf("ConversionEvent", id))).toEqual([["value"], [], []]);
+    expect(["3", "4", "5"].map((id) => last.updateOf("ConversionEvent", id).names)).toEqual([["value"], [], []]);
     expect(later.isDeleteSent("Advertiser", "1")).toBe(false);
     expect(readFileSync(path, "utf8").split("\n")[0]).toBe('{"delete":"ConversionEvent 1","sent":true}');
     writeFileSync(path, `${"\n".repeat(1024 * 1024)}${readFileSync(path, "utf8")}`);

@@ -52,8 +52,11 @@ export interface Circumstances {
    * unmanaged.
    */
   readonly mayBeAdopted?: boolean;
-  /** The arguments of an object's updates that were sent, with an unknown outcome: it may have other values than the state. @default none */
-  unsure?(id: string): readonly string[];
+  /**
+   * The arguments of an object's updates that were sent, and that the state does not have: it may have other values than the state.
+   * @param fingerprint of the body that the state has. @default none
+   */
+  unsure?(id: string, fingerprint: () => string): readonly string[];
   /** Who adopts the object of an unresolved create whose key its set no longer declares, if that is known. @default none */
   adopted?(key: string, record: CreateRecord): Adopted | undefined;
 }

@@ -101,7 +101,8 @@ export function singleMember(
   const unresolved = id === undefined ? undefined : recordIn(kind, olds, id);
   const held = id !== undefined && isPlatformId(id) ? id : undefined;
   const differing = held === undefined || news === undefined ? NO_CHANGES : changesIn(kind, olds, news);
-  const changed = news === undefined ? differing : withUnsure(differing, held, circumstances);
+  const changed =
+    news === undefined ? differing : withUnsure(differing, held, circumstances, () => fingerprintOfBody(kind, olds));
   const facts = {
     kind,
     held,
@@ -180,7 +181,9 @@ export function membersOf(
     return circumstances.adopted?.(key, record);
   };
   const changesAt = (id: string, key: string, given: unknown, values: Values) =>
-    withUnsure(changesOf(kind, stored, declared, key, given, values), id, circumstances);
+    withUnsure(changesOf(kind, stored, declared, key, given, values), id, circumstances, () =>
+      storedFingerprint(kind, stored, key),
+    );
   const memberAt = (key: string, given: unknown, isDeclared: boolean): Member => {
     const id = stored.eventIds.get(key);
     const entry = isDeclared ? asRecord(given) : {};
@@ -215,8 +218,13 @@ export function membersOf(
 }
 
 /** Counts what an update of unknown outcome may have changed as changed, so that it is sent again. */
-function withUnsure(changed: Changes, id: string | undefined, { can, unsure }: Circumstances): Changes {
-  const names = id === undefined || !can.update ? [] : (unsure?.(id) ?? []);
+function withUnsure(
+  changed: Changes,
+  id: string | undefined,
+  { can, unsure }: Circumstances,
+  fingerprint: () => string,
+): Changes {
+  const names = id === undefined || !can.update ? [] : (unsure?.(id, fingerprint) ?? []);
   if (names.length === 0 || changed.names.includes(ANY)) return changed;
   return { names: [...new Set([...changed.names, ...names])], perhaps: false };
 }

@@ -258,7 +258,12 @@ export function circumstancesOf(
     replaceOnChanges: run.briefingOf(subject.key).replaceOnChanges ?? [],
     deletes: deletesUnlessHeld(kind, run.holders, isDeleting && isOfKnownAccount(olds), keyOf),
     mayBeAdopted: run.mayAdoptMore(kind),
-    unsure: (id) => seen.updatesOf(kind.name, id),
+    unsure: (id, fingerprint) => {
+      const { names, done } = seen.updateOf(kind.name, id);
+      if (done === undefined || done !== fingerprint()) return names;
+      if (run.isUp === true) seen.noteUpdate(kind.name, id, { names: [] });
+      return [];
+    },
   };
 }
 

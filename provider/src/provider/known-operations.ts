@@ -18,7 +18,7 @@ import {
   visibleFromMs,
   withDifferences,
 } from "../decision/index.js";
-import { bodyOf, type Kind, type Operation, type OptionalOperation } from "../kinds/index.js";
+import { bodyOf, fingerprintOfBody, type Kind, type Operation, type OptionalOperation } from "../kinds/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import {
@@ -148,11 +148,12 @@ export async function updateLive(
   const fields = changedFields(kind, olds, news, changed);
   if (Object.keys(fields).length === 0) return true;
   const { seen } = services;
-  const before = seen.updatesOf(kind.name, named.id);
-  seen.noteUpdate(kind.name, named.id, [...new Set([...before, ...changed])]);
+  const before = seen.updateOf(kind.name, named.id);
+  const names = [...new Set([...before.names, ...changed])];
+  seen.noteUpdate(kind.name, named.id, { names });
   try {
     const isThere = await setFields(kind, services, named, fields);
-    seen.noteUpdate(kind.name, named.id, []);
+    seen.noteUpdate(kind.name, named.id, { names, done: fingerprintOfBody(kind, news) });
     return isThere;
   } catch (error) {
     if (isNotDone(error)) seen.noteUpdate(kind.name, named.id, before);
@@ -212,6 +213,8 @@ function changedFields(kind: Kind, olds: Values, news: Values, changed: readonly
 export async function deleteObject(kind: Kind, services: Runtime, named: Named): Promise<void> {
   const operation = operationOf(kind, services, "delete");
   await services.expectNewest();
+  // The state has the object, so no run has to take it over from the journal: from now on it may be gone.
+  await services.forgetCreate(kind.name, named.id);
   const wasThere = await services.track(async (expectMayBegin) => {
     expectMayBegin();
     services.seen.noteDelete(kind.name, named.id, true);
@@ -224,8 +227,6 @@ export async function deleteObject(kind: Kind, services: Runtime, named: Named):
   });
   if (!wasThere) expectProven(kind, services, named);
   services.run.noteGone(kind, named.id);
-  // A `create` may follow in this run, if the engine was asked to replace the resource.
-  await services.forgetCreate(kind.name, named.id);
 }
 
 /**
@@ -237,11 +238,11 @@ export function expectNotDeleted(
   kind: Kind,
   { reading, seen, run }: Runtime,
   resource: Ref,
-  members: readonly Pick<Member, "key" | "id" | "isDeclared" | "values" | "former">[],
+  members: readonly Pick<Member, "key" | "id" | "isDeclared" | "entry" | "former">[],
 ): void {
-  const doubtful = members.filter(({ id = "", isDeclared, values, former }) => {
+  const doubtful = members.filter(({ id = "", isDeclared, entry, former }) => {
     if (!isDeclared || former !== undefined || !seen.isDeleteSent(kind.name, id)) return false;
-    const isNamed = knownAdoption(values) === id;
+    const isNamed = knownAdoption(entry) === id;
     if (isNamed && run.isUp === true) seen.noteDelete(kind.name, id, false);
     return !isNamed;
   });
@@ -262,7 +263,7 @@ export function tellSentAgain(
 ): void {
   if (run.isUp === true) return;
   const again = members.filter(
-    ({ id = "", action }) => action.do === "update" && seen.updatesOf(kind.name, id).length > 0,
+    ({ id = "", action }) => action.do === "update" && seen.updateOf(kind.name, id).names.length > 0,
   );
   const ids = again.map(({ id = "" }) => id);
   if (ids.length > 0) tellAt("info", resource.resourceUrn, sentAgain(resource.label, ids));

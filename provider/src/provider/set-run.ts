@@ -158,8 +158,10 @@ export const updateSet: Calls<SetKind>["update"] = async ({ name, member: kind }
   const outs = writeStoredSet(after, exactId, runtime.account);
 
   tell("info", takenOverInWords(outcomes, subject));
-  const isManaged = (object: string) => runtime.run.holders.isManaged(kind.name, object);
-  tell("warn", leftLiveInWords(kind, members, outcomes, isManaged, deletions, runtime.run.mayAdoptMore(kind)));
+  if (members.some(({ former }) => former !== undefined)) await learnHolders(runtime);
+  // Mere notes count too: what else has the object is declared, or its own removal is reported.
+  const isElsewhere = (object: string) => runtime.run.holders.of(kind.name, object).length > 0;
+  tell("warn", leftLiveInWords(kind, members, outcomes, isElsewhere, deletions, runtime.run.mayAdoptMore(kind)));
   tell("info", deletedInWords(kind, deletions));
   const result = resultOf(members, outcomes, deletions);
   handOver(runtime, subject, outcomes, !result.isWell);

@@ -155,15 +155,20 @@ const deleteSchema = z.object({
 const updateSchema = z.object({
   /** As {@link objectKey} makes it. */
   update: z.string(),
-  /** The arguments of updates that were sent, and perhaps carried out; empty once an update of these has succeeded. */
+  /** The arguments of updates that were sent, and perhaps carried out; empty once the state has them. */
   names: z.array(z.string()),
+  /** The fingerprint of the body that the object has since then, if the last one succeeded. */
+  done: z.string().optional(),
 });
+
+/** Updates of an object that the state may not have. */
+type Update = Omit<z.infer<typeof updateSchema>, "update">;
 
 /** By object, as {@link objectKey} makes it. */
 interface Noted {
   readonly seen: Map<string, string>;
   readonly deletes: Map<string, boolean>;
-  readonly updates: Map<string, readonly string[]>;
+  readonly updates: Map<string, Update>;
 }
 
 /** No longer than this anything is taken for just created. */
@@ -214,17 +219,17 @@ export class Seen {
     appendHints(this.path, deleteLines(new Map([[key, sent]])), this.disk);
   }
 
-  /** The arguments of its updates that were sent, with an unknown outcome. */
-  updatesOf(kind: Kind["name"], id: string): readonly string[] {
-    return this.#objects.updates.get(objectKey(kind, id)) ?? [];
+  updateOf(kind: Kind["name"], id: string): Update {
+    return this.#objects.updates.get(objectKey(kind, id)) ?? { names: [] };
   }
 
-  /** @param names of all arguments in updates that were sent, or are about to be, and did not succeed. Never fails. */
-  noteUpdate(kind: Kind["name"], id: string, names: readonly string[]): void {
-    if (names.length === this.updatesOf(kind, id).length) return;
+  /** Written before an update is sent, and when its outcome is known. Never fails. */
+  noteUpdate(kind: Kind["name"], id: string, update: Update): void {
+    const before = this.updateOf(kind, id);
+    if (update.names.length === before.names.length && update.done === before.done) return;
     const key = objectKey(kind, id);
-    this.#objects.updates.set(key, names);
-    appendHints(this.path, updateLines(new Map([[key, names]])), this.disk);
+    this.#objects.updates.set(key, update);
+    appendHints(this.path, updateLines(new Map([[key, update]])), this.disk);
   }
 
   get #objects(): Noted {
@@ -236,13 +241,13 @@ export class Seen {
     const text = readHints(this.path, this.disk);
     const seen = new Map<string, string>();
     const deletes = new Map<string, boolean>();
-    const updates = new Map<string, readonly string[]>();
+    const updates = new Map<string, Update>();
     for (const line of text.split("\n").map(jsonIn)) {
       const [read, deleted] = [seenSchema.safeParse(line).data, deleteSchema.safeParse(line).data];
       const { data: updated } = updateSchema.safeParse(line);
       if (read !== undefined) seen.set(read.seen, read.at);
       if (deleted !== undefined) deletes.set(deleted.delete, deleted.sent);
-      if (updated !== undefined) updates.set(updated.update, updated.names);
+      if (updated !== undefined) updates.set(updated.update, updated);
     }
     const known = { seen, deletes, updates };
     if (text.length > MAX_BYTES) this.#tidy(known);
@@ -254,7 +259,7 @@ export class Seen {
     for (const [key, at] of seen) if (at < oldest) seen.delete(key);
     for (const [key, sent] of deletes) if (!sent) deletes.delete(key);
     for (const key of [...deletes.keys()].slice(0, -MAX_DELETES)) deletes.delete(key);
-    for (const [key, names] of updates) if (names.length === 0) updates.delete(key);
+    for (const [key, { names }] of updates) if (names.length === 0) updates.delete(key);
     replaceHints(this.path, seenLines(seen) + deleteLines(deletes) + updateLines(updates), this.disk);
   }
 }
@@ -267,8 +272,8 @@ function deleteLines(deletes: ReadonlyMap<string, boolean>): string {
   return [...deletes].map(([key, sent]) => `${JSON.stringify({ delete: key, sent })}\n`).join("");
 }
 
-function updateLines(updates: ReadonlyMap<string, readonly string[]>): string {
-  return [...updates].map(([key, names]) => `${JSON.stringify({ update: key, names })}\n`).join("");
+function updateLines(updates: ReadonlyMap<string, Update>): string {
+  return [...updates].map(([key, { names, done }]) => `${JSON.stringify({ update: key, names, done })}\n`).join("");
 }
 
 /**

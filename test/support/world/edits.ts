@@ -609,6 +609,11 @@ const deletesTheNew: Edit = (world) => {
   if (resource !== undefined) put(world, { ...resource, deletes: world.operations.delete === true });
 };
 
+const dropsTheNew: Edit = (world) => {
+  const resource = ofType(world, "ConversionEvent").findLast(({ deletes }) => deletes === true);
+  if (resource !== undefined) drop(world, resource);
+};
+
 const adoptsToDelete: Edit = (world, numbers) => {
   const [name] = fresh(world, "ConversionEvent", MORE_NAMES);
   const [owner] = world.platform.objectsOf("advertiser").keys();
@@ -644,6 +649,7 @@ const NAMED: Readonly<Record<string, Edit>> = {
   "adopts elsewhere": adoptsElsewhere,
   "renames an advertiser": renamesAdvertiser,
   "deletes what is new": deletesTheNew,
+  "drops what is new": dropsTheNew,
   "adopts to delete": adoptsToDelete,
   "adopts under another name": adoptsUnderAnotherName,
 };

@@ -491,7 +491,9 @@ async function mend(world: World, machine: number, said: readonly string[]): Pro
     if (noted !== undefined) await world.command(machine, "--forget", noted);
   }
   for (const [, urn = ""] of all.matchAll(/ --not-created '([^']+)'/g)) await followed(world, machine, urn);
-  for (const [, urn = ""] of all.matchAll(/pulumi state delete '([^']+)'/g)) world.deleteFromState(urn);
+  for (const [, urn = ""] of all.matchAll(/pulumi state delete '([^']+)'/g)) {
+    if (!world.isLive(urn)) world.deleteFromState(urn);
+  }
   if (all.includes("has a new name or place")) {
     world.log.push("  the former program");
     world.source = world.goBack();

@@ -94,6 +94,8 @@ export class MemoryPlatform implements Objects {
   /** The objects that the product's DELETEs named, by noun and id, and those that they deleted. */
   readonly asked = new Set<string>();
   readonly deleted = new Set<string>();
+  /** By noun and id: the machine whose run sent the last DELETE, and when. */
+  readonly deletedBy = new Map<string, { readonly machine: number | undefined; readonly atMs: number }>();
   /** The ids of events that other clients have edited or deleted. */
   readonly meddled = new Set<string>();
   /** How many creates arrived, with any outcome. */
@@ -167,6 +169,9 @@ export class MemoryPlatform implements Objects {
     const acts = broken === undefined || isCarriedOut(broken);
     const body = request.body === undefined ? {} : (JSON.parse(request.body) as Record<string, unknown>);
     const answer = acts ? this.#handle(route, request.method, body, guard).answer : undefined;
+    if (acts && route?.operation === "delete") {
+      this.deletedBy.set(`${route.noun} ${route.id}`, { machine: guard.machine, atMs: time.clock.wallMs() });
+    }
     // The run did not learn that it is gone.
     if (broken !== undefined && acts && route?.operation === "delete") this.meddled.add(String(route.id));
     guard.request("after", operation);

@@ -328,7 +328,37 @@ const deletedWhileOpen: Scene = (draws) => [
   up(draws),
 ];
 
-const LAST_WITHOUT_CHECKPOINTS: readonly Scene[] = [removedAlone, deletedWhileOpen];
+/** A run is killed after a delete, or does not learn its outcome, and the former program returns. */
+const deletedAndBack: Scene = (draws) => [
+  ...(draws.chance(0.5) ? [off("read")] : on("read")),
+  ...on("delete"),
+  edit(draws, "new set", "new event", "deletes what is new"),
+  ...calm(draws),
+  wait,
+  edit(draws, "drops members", "drops what is new"),
+  draws.chance(0.5)
+    ? up(draws, { kill: { at: "after", nth: 1 + draws.below(4) } })
+    : up(draws, { faults: [{ on: "delete", after: 0, with: draws.pick(["lost", "500"]) }] }),
+  { do: "check out", pick: 0.5 + 0.5 * draws.random() },
+  up(draws, draws.chance(0.5) ? {} : { machine: 1 - draws.machine }),
+];
+
+/** A run is killed after an update, or does not learn its outcome, and the former program returns. */
+const updatedAndBack: Scene = (draws) => [
+  ...(draws.chance(0.5) ? [off("read")] : on("read")),
+  ...on("update"),
+  edit(draws, "new set", "new event"),
+  ...calm(draws),
+  wait,
+  edit(draws, "changes what is new"),
+  draws.chance(0.5)
+    ? up(draws, { kill: { at: "after", nth: 1 + draws.below(4) } })
+    : up(draws, { faults: [{ on: "update", after: 0, with: draws.pick(["lost", "500"]) }] }),
+  { do: "check out", pick: 0.5 + 0.5 * draws.random() },
+  up(draws),
+];
+
+const LAST_WITHOUT_CHECKPOINTS: readonly Scene[] = [removedAlone, deletedWhileOpen, deletedAndBack, updatedAndBack];
 const LAST: readonly Scene[] = [destroyedElsewhere, ...LAST_WITHOUT_CHECKPOINTS];
 
 /** For the end of a life, after any other scene. */

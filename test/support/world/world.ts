@@ -553,6 +553,7 @@ export class World {
     if (ended?.errors.length === 0) this.#expectLive(before);
     this.#expectSettled(before);
     if (this.#isClean) this.#expectTakenOver(machine, noted, before);
+    if (this.#isClean) this.#expectNotDeletedHere(machine);
     return ended;
   }
 
@@ -738,6 +739,8 @@ export class World {
   async relocate(kill?: Kill, before?: () => Promise<unknown>): Promise<void> {
     const former = this.#host;
     this.#host = former === "platform.example" ? "new.example" : "platform.example";
+    // What was noted of objects of the former account is not asked.
+    this.platform.deletedBy.clear();
     await before?.();
     for (const machine of [0, 1]) {
       const args = [`${former} ops@example.com`];
@@ -906,6 +909,13 @@ export class World {
     this.backend = { ...this.backend, resources: this.backend.resources.filter((each) => each.urn !== urn) };
   }
 
+  /** Whether the state's resource has an object that is live. */
+  isLive(urn: string): boolean {
+    return heldIn(this.backend).some(
+      ({ resource, noun, id }) => resource.urn === urn && this.platform.isLive(noun, id),
+    );
+  }
+
   /** Goes back to a program that ran before. */
   checkOut(pick: number): void {
     const found = this.#sent[Math.floor(pick * this.#sent.length)];
@@ -1066,6 +1076,7 @@ export class World {
     const left = this.#leftIn(this.backend);
     const records = this.openRecords();
     const noted = new Set(records.flatMap(({ id }) => id ?? []));
+    const named = this.#namedIds();
     // After a wrong answer that was not taken back, nothing is certain about the create.
     const misled = new Set(this.wrongAnswers.map(({ urn }) => this.familyOf(aboutUrn(urn).label)));
     const orphans = this.platform.made.filter(
@@ -1076,6 +1087,7 @@ export class World {
         !isHeld.has(`${noun} ${id}`) &&
         !left.has(`${noun} ${id}`) &&
         !noted.has(id) &&
+        !named.has(`${noun} ${id}`) &&
         !this.#said.has(`${noun} ${id}`) &&
         !this.#isExcused(noun, id),
     );
@@ -1143,6 +1155,17 @@ export class World {
     }
   }
 
+  /** A run of this machine that goes through does not go on with what a run of this machine deleted, unless the program names it. */
+  #expectNotDeletedHere(machine: number): void {
+    const since = this.#diskSince.get(machine) ?? 0;
+    for (const { noun, id, label, resource } of heldIn(this.backend)) {
+      const by = this.platform.deletedBy.get(`${noun} ${id}`);
+      if (by?.machine !== machine || by.atMs < since || resource.delete === true) continue;
+      if (!this.platform.isLive(noun, id) && !this.adopted.has(id) && !this.mistaken.has(id))
+        throw new Violation(`${label} has ${noun} ${id}, which a run of this machine deleted`);
+    }
+  }
+
   /** The URNs of what is declared, former ones included. */
   #declaredUrns(): Set<string> {
     return new Set(
@@ -1150,6 +1173,15 @@ export class World {
         [each.name, ...(each.aliases ?? [])].map((name) => urnOfResource({ ...each, name })),
       ),
     );
+  }
+
+  /** The objects that the program names, which its next run adopts, by noun and id. */
+  #namedIds(): Set<string> {
+    const idsOf = ({ type, existingId, events = {} }: Resource) => [
+      `${nounOf(type)} ${existingId}`,
+      ...Object.values(events).map((entry) => `event ${entry.existingId}`),
+    ];
+    return new Set([...this.declared.values()].flatMap(idsOf));
   }
 
   /** Whether a declared resource adopts an object that does not exist. */
@@ -1204,6 +1236,9 @@ export class World {
     const isExtra = (label: string) =>
       said.some((text) => text.startsWith(`${label} and `) && text.includes(" in the state: one object can't be two"));
     if (isProtected) this.#unprotect();
+    const doubtful = said.join("\n").matchAll(/has sent a delete of ([\d–, ]+), which may/g);
+    const looked = new Set([...doubtful].flatMap(([, ids = ""]) => idsIn(ids)));
+    const heldBy = (label: string) => held.find((each) => each.label === label && looked.has(each.id));
     const adopted = new Set<string>();
     const without = (id: string | undefined, label: string, noun: Noun = "event") => {
       const isTwice = id !== undefined && adopted.has(`${noun} ${id}`);
@@ -1219,11 +1254,13 @@ export class World {
       }
       const entries = Object.entries(events ?? {}).flatMap(([member, entry]) => {
         const own = memberLabel(label, member);
-        return isExtra(own) ? [] : [[member, { ...entry, existingId: without(entry.existingId, own) }]];
+        const doubted = heldBy(own);
+        if (isExtra(own) || (doubted !== undefined && !this.platform.isLive("event", doubted.id))) return [];
+        return [[member, { ...entry, existingId: doubted?.id ?? without(entry.existingId, own) }]];
       });
       program.set(key, {
         ...resource,
-        existingId: without(existingId, label, nounOf(type)),
+        existingId: this.#seenLive(heldBy(label)) ?? without(existingId, label, nounOf(type)),
         ...(events === undefined ? {} : { events: Object.fromEntries(entries) }),
         deletes: resource.deletes === true && this.operations.delete === true,
         protect: resource.protect === true && !isProtected,
@@ -1237,12 +1274,20 @@ export class World {
           const label = catalog.sets
             ? memberLabel(labelOf("ConversionEventSet", place), row.key)
             : labelOf("ConversionEvent", [place, row.key].join("/"));
-          return isExtra(label) ? [] : { ...row, existingId: without(row.existingId, label) };
+          const doubted = heldBy(label);
+          if (isExtra(label) || (catalog.sets && doubted !== undefined && this.#seenLive(doubted) === undefined))
+            return [];
+          return { ...row, existingId: this.#seenLive(doubted) ?? without(row.existingId, label) };
         });
         // Without rows a catalog is refused.
         return rows.length === 0 ? [] : [[name, { ...catalog, rows }] as const];
       }),
     );
+  }
+
+  /** Its id, if people see it in the account. */
+  #seenLive(held: { readonly noun: Noun; readonly id: string } | undefined): string | undefined {
+    return held !== undefined && this.platform.isLive(held.noun, held.id) ? held.id : undefined;
   }
 
   /** `pulumi state unprotect` of what is no longer declared. */
