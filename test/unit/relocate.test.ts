@@ -1,7 +1,7 @@
 /** A stack's files at two addresses of its account are joined, at whatever moment the process that joins them is killed. */
 import { dirname } from "node:path";
 import { expect, it } from "vitest";
-import { readNow } from "../../provider/src/files/private-file.js";
+import { readNow, replaceNow } from "../../provider/src/files/private-file.js";
 import type { CreateRecord } from "../../provider/src/state/create-record.js";
 import { readRunEnds, readSettlements } from "../../provider/src/store/beside-journal.js";
 import { readInventory } from "../../provider/src/store/inventory.js";
@@ -119,6 +119,21 @@ it("an answer is taken back in the journals at their new places, whichever addre
       [later.journal, [record("old")]],
     ]);
   }
+});
+
+it("what was seen of objects, of all stacks of the account, is known at both addresses afterwards", () => {
+  const [there, here] = ["/cache/journal-there/objects.seen", "/cache/journal-here/objects.seen"];
+  const disk = new MemoryDisk(diskWith({}, {}));
+  replaceNow(there, '{"delete":"ConversionEvent 1","sent":true}\n', disk);
+  replaceNow(here, "{}\n", disk);
+  const takeBack = moveNotes([{ from, to }], disk);
+  const textAt = (path: string) => readNow(path, disk);
+  expect([there, here].map(textAt)).toEqual([
+    '{"delete":"ConversionEvent 1","sent":true}\n',
+    '{"delete":"ConversionEvent 1","sent":true}\n{}\n',
+  ]);
+  takeBack();
+  expect(textAt(here)).toBe("{}\n");
 });
 
 it("a file that only the former address has is moved unchanged, even if it can't be read", () => {

@@ -10,7 +10,7 @@ import { agree, asTyped, count, enumerate, UsageError } from "../base/index.js";
 import { type Disk, readNow, removeNow, replaceNow, systemDisk } from "../files/index.js";
 import { accountOf } from "../settings/index.js";
 import { ACCOUNT } from "../state/index.js";
-import { joinedInventories, joinedJournals, joinedSettlements, type StorePaths } from "../store/index.js";
+import { joinedInventories, joinedJournals, joinedSettlements, type StorePaths, seenIn } from "../store/index.js";
 import { changeStack, type StackJournals } from "./change-stack.js";
 import { command, say } from "./harness.js";
 import { STACK_HELP, STACK_OPTIONS } from "./pulumi.js";
@@ -131,6 +131,15 @@ export function moveNotes(moves: readonly Move[], disk: Disk = systemDisk): () =
   // An answer may name a journal of a name that the state no longer says.
   const folders = new Map(moves.map(({ from, to }) => [dirname(from.journal), dirname(to.journal)]));
   const moved = (journal: string) => join(folders.get(dirname(journal)) ?? dirname(journal), basename(journal));
+  // What was seen of objects is of all stacks, so the former account keeps it too.
+  for (const [from, to] of folders) {
+    const former = readNow(seenIn(from), disk);
+    if (former === undefined) continue;
+    const current = readNow(seenIn(to), disk);
+    before.set(seenIn(to), current);
+    disk.mkdirSync(to, { recursive: true, mode: 0o700 });
+    replaceNow(seenIn(to), former + (current ?? ""), disk);
+  }
   for (const { from, to } of moves) {
     for (const file of Object.keys(joined) as (keyof StorePaths)[]) {
       try {

@@ -543,7 +543,8 @@ export class World {
     if (isPreview) return ended;
     const wasClean = this.#isClean && this.#lastRunOn === machine;
     this.#isClean = ended?.errors.length === 0 && targets === undefined;
-    this.#listRemoved(before, this.#lastRunOn === machine ? known : new Set(), noted);
+    const mustSay = this.#lastRunOn === machine && targets === undefined;
+    this.#listRemoved(before, mustSay ? known : new Set(), noted);
     this.#lastRunOn = machine;
     if (ended !== undefined) this.#noteOutOfRecord();
     const hasFailed = ended !== undefined && targets === undefined && !this.#isClean;
@@ -608,7 +609,8 @@ export class World {
 
   /**
    * The engine removes what the program no longer declares without naming ids. A machine that did not run the stack last can't name them
-   * either: there, a step of the pipeline lists what left the state.
+   * either, nor does a targeted run name what a resource outside of its targets seems to replace: there, a step of the pipeline lists what
+   * left the state.
    */
   #listRemoved(before: Deployment, known: ReadonlySet<string>, noted: readonly CreateRecord[]): void {
     const declared = this.#declaredUrns();
@@ -739,8 +741,6 @@ export class World {
   async relocate(kill?: Kill, before?: () => Promise<unknown>): Promise<void> {
     const former = this.#host;
     this.#host = former === "platform.example" ? "new.example" : "platform.example";
-    // What was noted of objects of the former account is not asked.
-    this.platform.deletedBy.clear();
     await before?.();
     for (const machine of [0, 1]) {
       const args = [`${former} ops@example.com`];
