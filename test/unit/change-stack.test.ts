@@ -8,6 +8,7 @@ import { join, resolve } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { fingerprintOf } from "../../provider/src/kinds/kind.js";
 import { LEFT_LIVE } from "../../provider/src/state/properties.js";
+import { Inventory } from "../../provider/src/store/inventory.js";
 import { journalOf, recordsIn } from "../../provider/src/store/notes.js";
 import { pathsIn, placesOf } from "../../provider/src/store/places.js";
 import { StackJournals } from "../../provider/src/tools/change-stack.js";
@@ -346,6 +347,100 @@ describe("relocate", () => {
     expect(output).toBe(REFUSED_IMPORT);
     expect(code).toBe(2);
     expect(hosts()).toEqual({ state: "there", journal: ["there"], others: ["there"] });
+  });
+});
+
+describe("`pending` of a stack that was renamed", () => {
+  const FORMER = "organization/shop/old";
+  const AT = "2026-03-01T00:00:00Z";
+  const noteOf = (name: string, mark: string, id?: string) => ({
+    mark,
+    key: `ConversionEvent::${FORMER}::${name}`,
+    fingerprint: "f",
+    at: AT,
+    ...(id && { id }),
+  });
+
+  /** The state has event 7 and an unresolved create; the journal of the former name knows both, and two of a new stack of that name. */
+  function renamed() {
+    const inputs = (name: string) => ({
+      inputs: { eventName: name, advertiserId: 1, value: 1, __identity: `shop/old::${name}` },
+    });
+    const lost = { unresolved: { ...UNRESOLVED_OUTPUT.unresolved, mark: "m-lost" } };
+    const stack = newStack([
+      storedEvent("has", 7, {}, inputs("has")),
+      storedEvent("lost", "unresolved-m-lost", lost, inputs("lost")),
+    ]);
+    vi.stubEnv("XDG_CACHE_HOME", join(stack.folder, "cache"));
+    const account = { baseUrl: "https://here.example", email: "me@example.com" };
+    const { journalFolder } = placesOf(account, "", undefined, stack.folder);
+    const [former, now] = [pathsIn(journalFolder, FORMER), pathsIn(journalFolder, NAME)];
+    mkdirSync(journalFolder, { recursive: true, mode: 0o700 });
+    const notes = [
+      noteOf("has", "m-has", "7"),
+      noteOf("lost", "m-lost"),
+      noteOf("has", "n1"),
+      noteOf("more", "n2", "8"),
+    ];
+    writeFileSync(former.journal, journalOf(notes), { mode: 0o600 });
+    const inventory = new Inventory(former.objects);
+    inventory.note(noteOf("has", "").key, { id: "7", fingerprint: "f", at: AT });
+    inventory.note(noteOf("more", "").key, { id: "8", fingerprint: "f", at: AT });
+    const marksIn = (path: string) => (existsSync(path) ? recordsIn(path).map(({ mark, key }) => [mark, key]) : []);
+    const livesIn = ({ objects }: typeof now) =>
+      [...new Inventory(objects).asItBegan].map(([key, { id, at }]) => [key, id, at]);
+    return {
+      ...stack,
+      notes: () => ({ former: marksIn(former.journal), now: marksIn(now.journal) }),
+      lives: () => ({ former: livesIn(former), now: livesIn(now) }),
+    };
+  }
+  const LOST = `ConversionEvent::${NAME}::lost`;
+  const [HAS, MORE] = ["has", "more"].map((name) => noteOf(name, "").key);
+
+  it("leaves of the former name's notes those that the state does not have", async () => {
+    const { run, notes, lives } = renamed();
+    for (let turn = 0; turn < 2; turn++) {
+      expect((await run("pending")).code).toBe(1);
+      expect(notes()).toEqual({
+        former: [
+          ["n1", HAS],
+          ["n2", MORE],
+        ],
+        now: [["m-lost", LOST]],
+      });
+      expect(lives()).toEqual({ former: [[MORE, "8", AT]], now: [[`ConversionEvent::${NAME}::has`, "7", AT]] });
+    }
+  });
+
+  it("settles an answer under the name of now, and takes it back", async () => {
+    const { run, ids, notes } = renamed();
+    await run("pending", "--created", "lost=9");
+    expect(ids()).toEqual(["7", "9"]);
+    expect(notes()).toEqual({
+      former: [
+        ["n1", HAS],
+        ["n2", MORE],
+      ],
+      now: [],
+    });
+    await run("pending", "--reopen", "lost");
+    expect(ids()).toEqual(["7", "unresolved-m-lost"]);
+    await run("pending");
+    expect(notes()).toEqual({
+      former: [
+        ["n1", HAS],
+        ["n2", MORE],
+      ],
+      now: [["m-lost", LOST]],
+    });
+  });
+
+  it("changes nothing if it looks at an export", async () => {
+    const { run, notes, folder } = renamed();
+    const before = notes();
+    expect((await run("pending", "--state", join(folder, "state.json"))).code).toBe(1);
+    expect(notes()).toEqual(before);
   });
 });
 

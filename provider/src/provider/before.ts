@@ -20,11 +20,15 @@ import {
   aboutWhom,
   type CreateRecord,
   forgetCommand,
+  journalKeyOf,
   leftBehind,
+  memberOf,
   type Ref,
   type Removal,
   renamedFrom,
+  resourceKeyIn,
   unlessAdopted,
+  unresolvedId,
   waysOut,
   whatHappened,
   whatIsOpen,
@@ -226,6 +230,28 @@ export async function reconcileHeld(
       `${whatHappened(label, record)} The state has ${id}. ${other}. To drop this note:\n  ${forgetCommand(aboutWhom(record.key).urn)}`,
     ];
   });
+}
+
+/**
+ * After `pulumi stack rename`, this machine still has notes of what the state has under the stack's former name. An `up` settles them before
+ * the engine saves the new name: otherwise a new stack of the former name would take the objects over.
+ * @param ids of its object in the state, and of its unresolved create, whose note goes on under the new name.
+ */
+export async function settleFormerName(runtime: Runtime, ref: Ref, ids: readonly string[]): Promise<void> {
+  const { identity, resource, key, member } = ref;
+  const { formerIdentity } = runtime.run.checked(resourceKeyIn(key));
+  if (formerIdentity === undefined || runtime.run.isUp !== true) return;
+  const former = runtime.formerly(formerIdentity);
+  const ofResource = journalKeyOf(resource, formerIdentity);
+  const formerKey = member === undefined ? ofResource : memberOf(ofResource, member);
+  if (ids.includes(former.inventory.asItBegan.get(formerKey)?.id ?? "")) former.inventory.noteGone(formerKey);
+  for (const record of await former.journal.notSettledOf(formerKey)) {
+    const isUnresolved = ids.includes(unresolvedId(record.mark));
+    if (!isUnresolved && !ids.includes(record.id ?? "")) continue;
+    await former.journal.expectNewest();
+    if (isUnresolved) await runtime.journal(identity).takeIn({ ...record, key });
+    await former.journal.ended(record.mark, { kind: "not-created" });
+  }
 }
 
 /** The message about an interrupted run's note of an object that the state has by now. */

@@ -31,6 +31,7 @@ import {
   readStoredSet,
   SECRET_ARGUMENTS,
   secretArgumentsIn,
+  stackOf,
   UNKNOWN,
 } from "../state/index.js";
 import { lookBefore, tellGone, tellUnclaimed } from "./before.js";
@@ -146,7 +147,12 @@ async function note(
   adopting: readonly Adopting[],
   members: readonly string[] = [],
 ): Promise<string[]> {
-  const checked = { briefing, wasSecret: secretArgumentsIn(olds), wasDeleting: own(olds, DELETES) === true };
+  const checked = {
+    briefing,
+    wasSecret: secretArgumentsIn(olds),
+    wasDeleting: own(olds, DELETES) === true,
+    formerIdentity: formerIdentityIn(olds, briefing),
+  };
   runtime.run.noteChecked(subject.key, checked, isNew, members);
   noteAdoptedSomewhere(kind, runtime, briefing);
   for (const each of adopting) noteAdopts(kind, runtime, each.subject, each.id, each.values);
@@ -157,6 +163,13 @@ async function note(
     const rival = rivalOf(kind, runtime, each.subject, each.id, before.has(each.id));
     return rival === undefined ? [] : [`${each.path}existingId ${belongsAlready(each.id, rival.urn)}`];
   });
+}
+
+/** If the stack had another name when the state was written. */
+function formerIdentityIn(olds: Properties, { identity }: Briefing): string | undefined {
+  const before = own(olds, IDENTITY);
+  if (typeof before !== "string" || before === identity || stackOf(before) === stackOf(identity)) return undefined;
+  return before;
 }
 
 /**

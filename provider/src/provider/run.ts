@@ -21,6 +21,8 @@ interface Checked {
   readonly wasSecret: ReadonlySet<string>;
   /** Whether `retainOnDelete` was off when the state was written, by which the engine deletes a replaced object. */
   readonly wasDeleting: boolean;
+  /** As the state has it, if `pulumi stack rename` has changed the stack's name since. */
+  readonly formerIdentity?: string | undefined;
 }
 
 /** What `diff` decides about a single resource. A set decides again in `update`, when all values are known. */
@@ -100,12 +102,13 @@ export class Run {
     if (!isNew) this.#decided.delete(key);
     if (isNew && this.#decided.has(key)) this.#askedAgain.add(key);
     else this.#askedAgain.delete(key);
-    const { wasSecret, wasDeleting } = before ?? checked;
+    const { wasSecret, wasDeleting, formerIdentity } = before ?? checked;
     // Most resources have nothing to remember, and a run may have tens of thousands.
     const { run, ...briefing } = checked.briefing;
-    const isPlain = wasSecret.size === 0 && !wasDeleting && Object.keys(briefing).length === 1;
+    const isOfState = wasSecret.size > 0 || wasDeleting || formerIdentity !== undefined;
+    const isPlain = !isOfState && Object.keys(briefing).length === 1;
     if (isPlain) this.#checked.delete(key);
-    else this.#checked.set(key, { briefing, wasSecret, wasDeleting });
+    else this.#checked.set(key, { briefing, wasSecret, wasDeleting, formerIdentity });
     this.identity ??= briefing.identity;
     this.#resources.add(key);
     const isWithoutOld = isNew && !this.#decided.has(key);
@@ -137,7 +140,7 @@ export class Run {
     return this.#checked.get(key)?.briefing ?? {};
   }
 
-  checked(key: string): Pick<Checked, "wasSecret" | "wasDeleting"> {
+  checked(key: string): Omit<Checked, "briefing"> {
     return this.#checked.get(key) ?? { wasSecret: new Set(), wasDeleting: false };
   }
 

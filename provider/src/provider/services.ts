@@ -57,6 +57,8 @@ export interface Services extends Messages {
   readonly now: () => string;
   /** The journal of `identity`'s stack; a process serves one stack. */
   journal(identity: string): Journal;
+  /** What this machine remembers of the stack under the former name that an identity has. */
+  formerly(identity: string): Formerly;
   /** Runs work that sends; `expectMayBegin` throws once the engine is gone. */
   track<T>(work: (expectMayBegin: () => void) => Promise<T>): Promise<T>;
   /** Awaited before an update or a delete. @throws JournalError if another run of the stack has overtaken this one. */
@@ -77,6 +79,11 @@ export interface Owner {
   readonly key: string;
   /** When a run on this machine created it, ISO 8601. */
   readonly at?: string | undefined;
+}
+
+export interface Formerly {
+  readonly journal: Journal;
+  readonly inventory: Inventory;
 }
 
 export interface Runtime extends Services {
@@ -133,6 +140,8 @@ export function createRuntime(
   const everyStack = () => lookAround(places.journalFolder, disk);
   let remembered: ReadonlyMap<string, readonly Owner[]> | undefined;
   let reads: Progress | undefined;
+  /** By the stack's former name. */
+  const formerly = new Map<string, Formerly>();
 
   const now = () => momentOf(systemClock);
 
@@ -203,6 +212,22 @@ export function createRuntime(
       });
       return journal;
     },
+    formerly(identity) {
+      const stack = stackOf(identity);
+      const known = formerly.get(stack) ?? {
+        journal: new Journal({
+          folder: places.journalFolder,
+          stack,
+          clock: systemClock,
+          newMark: randomUUID,
+          maxWaitMs: JOURNAL_WAIT_MS,
+          disk,
+        }),
+        inventory: new Inventory(pathsIn(places.journalFolder, stack).objects, disk),
+      };
+      formerly.set(stack, known);
+      return known;
+    },
     client() {
       client ??= newClient();
       return client;
@@ -223,6 +248,7 @@ export function createRuntime(
       // The program's half knows these objects too, and has reported which of them leave the state.
       const isSaid = ({ key, id }: CreateRecord) => id !== undefined && inventory?.asItBegan.get(key)?.id === id;
       journal?.closeNow(isWhole ? run.declared : undefined, run.isUp === true, isSaid);
+      for (const former of formerly.values()) former.journal.release();
       forgetObjects(places.journalFolder, run.gone, disk);
       if (run.isUp !== true) return;
       inventory?.noteOver(run.program ?? "");
@@ -236,6 +262,7 @@ export function createRuntime(
       if (run.isUp === true) inventory?.noteOver(run.program ?? "");
       await underWay.end();
       journal?.release();
+      for (const former of formerly.values()) former.journal.release();
       forgetObjects(places.journalFolder, run.gone, disk);
     },
   };

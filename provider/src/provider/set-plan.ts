@@ -15,8 +15,9 @@ import {
   type StoredSet,
   secretArgumentsIn,
   splitMember,
+  unresolvedId,
 } from "../state/index.js";
-import { earlierOf, expectSameType, lookBefore, reconcileHeld, tellGone } from "./before.js";
+import { earlierOf, expectSameType, lookBefore, reconcileHeld, settleFormerName, tellGone } from "./before.js";
 import { learnHolders, noteHeld } from "./holding.js";
 import { type Properties, refIn, secretOfMembers } from "./inputs.js";
 import { expectNotDeleted, tellSentAgain } from "./known-operations.js";
@@ -88,9 +89,12 @@ function membersHeld(kind: Kind, set: Ref, stored: StoredSet, members: readonly 
 /** Compares the journal with the state. @returns in words, its remaining notes about members that stay unchanged or are removed. */
 async function notesOf(runtime: Runtime, set: Ref, members: readonly Member[]): Promise<string[]> {
   const notes: string[] = [];
-  for (const { key, action, id, fingerprint } of members) {
+  for (const { key, action, id, fingerprint, unresolved } of members) {
+    const member = memberRef(set, key);
+    const sent = unresolved === undefined ? [] : [unresolvedId(unresolved.mark)];
+    await settleFormerName(runtime, member, [...(id === undefined ? [] : [id]), ...sent]);
     if (id === undefined) continue;
-    const words = await reconcileHeld(runtime, memberRef(set, key), id, () => fingerprint ?? "");
+    const words = await reconcileHeld(runtime, member, id, () => fingerprint ?? "");
     // A create or an adoption reads its notes itself, and an unresolved create has its own message.
     if (action.do === "keep" || action.do === "let go" || action.do === "delete") notes.push(...words);
   }

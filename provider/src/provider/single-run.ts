@@ -24,7 +24,7 @@ import {
   staysLive,
   writeLeftLive,
 } from "../state/index.js";
-import { expectSameType, reconcileHeld, tellGone } from "./before.js";
+import { expectSameType, reconcileHeld, settleFormerName, tellGone } from "./before.js";
 import { carryOutAll, type Managed } from "./carry-out.js";
 import { circumstancesOf, learnHolders, notedBefore, noteHeld, whenRemoved } from "./holding.js";
 import { argumentsIn, maskSecretsIn, type Properties, refIn } from "./inputs.js";
@@ -75,6 +75,7 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, id, olds, n
   tellSentAgain(kind, runtime, subject, [member]);
   const { former } = member;
   await tellGone(kind, runtime, subject, held === undefined ? [] : run.briefingOf(key).formerly);
+  await settleFormerName(runtime, subject, [id]);
   const words = await reconcileHeld(runtime, subject, id, () => fingerprintOfBody(kind, olds));
   if (action.do === "wait") expectSettled(kind, waitingFor(action), subject.urn);
   const replaces = replacesOf(kind, member, news);

@@ -102,6 +102,12 @@ export function journalKeyOf(resource: ResourceName, identity: string): string {
   return [resource, stackIn(parsed), ...placeIn(parsed)].join("::");
 }
 
+/** The same key in another stack. @param stack `<organization>/<project>/<stack>` */
+export function keyInStack(journalKey: string, stack: string): string {
+  const [resource, , ...place] = journalKey.split("::");
+  return [resource, stack, ...place].join("::");
+}
+
 /** `of["key"]`: one member of a set, by the set's journal key, URN, or path. */
 export function memberOf(of: string, key: string): string {
   return `${of}[${JSON.stringify(key)}]`;

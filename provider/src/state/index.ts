@@ -28,6 +28,7 @@ export {
   identityText,
   isOfEarlierVersion,
   journalKeyOf,
+  keyInStack,
   labelOf,
   memberLabel,
   memberOf,

@@ -24,12 +24,12 @@
  * J8. A record is never changed in place, and holds nothing secret.
  *
  * The order of calls: `notSettled`, `notSettledOf`, `notSettledLike` and `reconcile` look at the journal as it is, without its lock.
- * The first `begin`, `settle` or `expectNewest` takes the lock and reads it again. A create goes `begin`, then for each sending `sending`, then
+ * The first `begin`, `settle`, `takeIn` or `expectNewest` takes the lock and reads it again. A create goes `begin`, then for each sending `sending`, then
  * `ended` one or more times, then `handOver` when the engine is given the outcome. `closeNow` or `release` is the last call.
  */
 import { type CreateRecord, isUnresolvedId, resourceKeyIn } from "../state/index.js";
 import { JournalFile, type JournalOptions } from "./journal-file.js";
-import { type Note, sentNote } from "./notes.js";
+import { type Note, notesFor, sentNote } from "./notes.js";
 
 /** A create that is about to be sent. */
 export type Unsent = Omit<CreateRecord, "at">;
@@ -171,6 +171,14 @@ export class Journal {
   /** A create of an earlier run has ended, as {@link Sending.ended} says. */
   ended(mark: string, ending: Ending): Promise<void> {
     return this.#end(mark, ending);
+  }
+
+  /** Takes in a record of the journal that the stack had under a former name. @throws {JournalError} J4, J5, J6. */
+  async takeIn(record: CreateRecord): Promise<void> {
+    await this.#open();
+    if (this.#remembered.has(record.mark)) return;
+    this.#put(record, "earlier");
+    await Promise.all(notesFor(record).map((note) => this.#write(note)));
   }
 
   /** The engine is handed what this create made, and will have saved it when the run ends cleanly. */

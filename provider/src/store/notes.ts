@@ -127,7 +127,8 @@ export function joinedRecords(...several: readonly (readonly CreateRecord[])[]):
   return [...new Map(several.flat().map((record) => [record.mark, record])).values()];
 }
 
-function notesFor(record: CreateRecord): Note[] {
+/** What adds up to this record. */
+export function notesFor(record: CreateRecord): Note[] {
   const { mark, id, isReported } = record;
   return [
     sentNote(record),

@@ -8,6 +8,7 @@
  * is noted, so that it can be taken back.
  */
 import { randomUUID } from "node:crypto";
+import { dirname } from "node:path";
 import { asTyped, systemClock } from "../base/index.js";
 import { holderNow, LockHeld } from "../files/index.js";
 import {
@@ -17,13 +18,14 @@ import {
   readSettings,
   type SettingsReading,
 } from "../settings/index.js";
-import type { CreateRecord } from "../state/index.js";
+import { aboutWhom, type CreateRecord, keyInStack, objectKey } from "../state/index.js";
 import {
   type Account,
   type HeldJournal,
   Inventory,
   joinedRecords,
   type Live,
+  look,
   pathsIn,
   placesOf,
   readSettlements,
@@ -68,10 +70,12 @@ export class StackJournals {
   readonly #paths = new Map<string, StorePaths>();
   readonly #held = new Map<string, HeldJournal>();
   readonly #names = new Set<string>();
+  readonly #now: string | undefined;
 
   /** @param name none where nobody knows it. */
   constructor(place: Place, name?: string) {
     this.#place = place;
+    this.#now = name;
     this.#add(name === undefined ? [] : [name]);
   }
 
@@ -161,8 +165,12 @@ export class StackJournals {
     this.#add(this.#names);
     // Those of the account are locked too, though no run has written them yet, and those that an answer may have left nothing of.
     const own = this.#ownPaths().map(({ journal }) => journal);
+    const now = this.#now;
+    const ofNow = [...this.#paths.keys()].flatMap((path) =>
+      now === undefined ? [] : pathsIn(dirname(path), now).journal,
+    );
     const answered = this.settlements().flatMap(({ notes }) => [...notes.keys()]);
-    return this.#hold([...new Set([...this.#paths.keys(), ...own, ...answered])], work);
+    return this.#hold([...new Set([...this.#paths.keys(), ...ofNow, ...own, ...answered])], work);
   }
 
   /** Those of the account that the settings name; none if they are not whole. */
@@ -254,6 +262,46 @@ export class StackJournals {
     }
   }
 
+  /**
+   * Notes under a former name of what the stack has go on under its name of now, or are settled if the state has the object: otherwise a new
+   * stack of the former name would take over what this one has. Holds them only if there are any. @param held as `heldIn` says it.
+   */
+  async settleFormerNames(held: ReadonlySet<string>): Promise<void> {
+    if (this.#ofFormerNames(held).length === 0) return;
+    await this.whileHeld(async () => {
+      for (const { from, to, stack, records, lives } of this.#ofFormerNames(held)) {
+        const [former, current] = [this.#held.get(from.journal), this.#held.get(to.journal)];
+        if (former === undefined || current === undefined) continue;
+        const unsaved = records.filter(({ mark }) => held.has(mark));
+        current.restore(unsaved.map((record) => ({ ...record, key: keyInStack(record.key, stack) })));
+        const marks = new Set(records.map(({ mark }) => mark));
+        former.revise((record) => (marks.has(record.mark) ? undefined : record));
+        const [before, now] = [new Inventory(from.objects), new Inventory(to.objects)];
+        for (const [key, live] of lives) {
+          const next = keyInStack(key, stack);
+          if (!now.asItBegan.has(next)) now.note(next, live);
+          before.noteGone(key);
+        }
+      }
+    });
+  }
+
+  /** Where a former name has such notes; nothing if it is not certain which name the stack has now. */
+  #ofFormerNames(held: ReadonlySet<string>) {
+    const stack = this.#now;
+    if (stack === undefined) return [];
+    const all = new Map([...this.#paths.values(), ...this.#ownPaths()].map((paths) => [paths.journal, paths]));
+    const isHeld = (key: string, id = "") => held.has(objectKey(aboutWhom(key).kind, id));
+    return [...all.values()].flatMap((from) => {
+      const to = pathsIn(dirname(from.journal), stack);
+      if (to.journal === from.journal) return [];
+      const { creates, objects } = look(from);
+      const records = creates.filter(({ key, mark, id }) => held.has(mark) || isHeld(key, id));
+      const lives = [...objects].filter(([key, { id }]) => isHeld(key, id));
+      return records.length + lives.length === 0 ? [] : [{ from, to, stack, records, lives }];
+    });
+  }
+
   /** A user said of these objects whether they exist: if they do, a rename of their resources is warned of from now on. */
   noteLives(lives: readonly { readonly key: string; readonly live: Live }[], exist: boolean): void {
     for (const { objects } of this.#paths.values()) {
@@ -276,7 +324,7 @@ export interface Decided<T> {
   /** Done before the state is imported. @returns what takes it back, for an import that fails. */
   readonly before?: () => () => void;
   /** Done once the state is imported. @returns what the command goes on with. */
-  readonly after: () => T;
+  readonly after: () => T | Promise<T>;
 }
 
 const MAX_TURNS = 3;

@@ -13,6 +13,7 @@ import {
   journalKeyOf,
   memberOf,
   nameInUrn,
+  objectKey,
   readBriefing,
   readStoredSet,
   recordIn,
@@ -56,6 +57,16 @@ function objectsOf(resources: readonly Resource[]): StoredObject[] {
     if (record === undefined || holders.adoptedFor(kind, record, urn)?.isHeld !== true) return [each];
     return id === undefined ? [] : [{ ...each, record: undefined }];
   });
+}
+
+/** What these resources have: each object as `objectKey` makes it, and the marks of their unresolved creates. */
+export function heldIn(resources: readonly Resource[]): ReadonlySet<string> {
+  return new Set(
+    objectsIn(resources).flatMap(({ kind, id, record }) => [
+      ...(id === undefined ? [] : [objectKey(kind.name, id)]),
+      ...(record === undefined ? [] : [record.mark]),
+    ]),
+  );
 }
 
 /** Which of them have what they are about, once what is replaced has left the state. */

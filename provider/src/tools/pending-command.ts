@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { agree, asTyped, count, cut, enumerate, idRanges, momentOf, systemClock, UsageError } from "../base/index.js";
 import { aboutWhom, describe, forgetCommand, nameInUrn, reopenCommand, splitMember, waysOut } from "../state/index.js";
 import { changeStack, type Decided, journalsOf, StackJournals } from "./change-stack.js";
-import { livesIn } from "./contents.js";
+import { heldIn, livesIn } from "./contents.js";
 import { command, say, type Values } from "./harness.js";
 import {
   expectOfStack,
@@ -105,6 +105,7 @@ async function lookOnly(options: Options): Promise<number> {
   const journals = (await journalsBeside(options)).andThoseOf(stack);
   // What a run has saved meanwhile is read again.
   if (await journals.waitForRun()) stack = await read();
+  if (state === undefined) await journals.settleFormerNames(heldIn(stateIn(stack).resources));
   return tell(pendingIn(underNewNames(stack), journals.notes()), true);
 }
 
@@ -150,12 +151,13 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
       isNoted = takeBackNotes !== undefined && answers.length > 0;
       return takeBackNotes ?? (() => undefined);
     },
-    after: () => {
+    after: async () => {
       const made = new Set(verdicts.flatMap(({ urn, createdAs }) => (createdAs === undefined ? [] : [urn])));
       if (settled !== undefined) journals.noteLives(livesIn(stateIn(settled).resources, made), true);
-      journals.settle(
-        new Map([...[...forgotten.marks].map((mark) => [mark, undefined] as const), ...notesAfter(verdicts, byUrn)]),
-      );
+      const answered = notesAfter(verdicts, byUrn);
+      journals.settle(new Map([...[...forgotten.marks].map((mark) => [mark, undefined] as const), ...answered]));
+      const held = heldIn(stateIn(settled ?? stack).resources);
+      await journals.settleFormerNames(new Set([...held, ...answered.map(([mark]) => mark)]));
       for (const [of, those] of Map.groupBy(verdicts, ({ urn }) => splitMember(urn).of)) tellVerdicts(of, those, byUrn);
       for (const text of options.forget) console.log(`Forgotten: what an interrupted run noted about ${text}`);
       if (settled !== undefined) tellOthers(othersInFlight(stack.deployment));
