@@ -924,6 +924,11 @@ it("--reopen is refused while its import would drop what Pulumi lists of a later
   expect(refused.code).toBe(2);
   expect(imports()).toBe(1);
   await run("pending", "--not-created", "sent");
+  // What a killed delete was about, the state has.
+  const later = JSON.parse(readFileSync(join(folder, "state.json"), "utf8"));
+  const [held] = later.deployment.resources;
+  later.deployment.pending_operations = [{ type: "deleting", resource: held }];
+  write("state.json", JSON.stringify(later));
   expect((await run("pending", "--reopen", "a")).output).toContain("Reopened");
   expect(ids()).toEqual(["unresolved-a"]);
 });

@@ -105,9 +105,14 @@ export function othersInFlight({ pending_operations }: Deployment): string[] {
   );
 }
 
-/** @throws Error where Pulumi would drop something: an import takes the pending operations away. */
+/**
+ * An import takes the pending operations away. What an update or a delete of a single resource was about, the state has.
+ * @throws Error if something would be lost.
+ */
 export function expectNothingPending({ pending_operations }: Deployment): void {
-  if ((pending_operations ?? []).length === 0) return;
+  const isInState = ({ type, resource }: z.infer<typeof operationSchema>) =>
+    ["updating", "deleting"].includes(type) && setOfType(resource.type) === undefined;
+  if ((pending_operations ?? []).every(isInState)) return;
   throw new Error(
     [
       "Pulumi still lists unfinished operations of an interrupted run, and changing the state would lose them. Nothing was changed. First settle what this lists:",
