@@ -954,6 +954,27 @@ it("listing and settling use the journals under both names of a stack that was r
   expect(await run("pending")).toMatchObject({ code: 0 });
 });
 
+it("what a journal of the stack's former name has, and the state has under the new one, is not said to be taken over", async () => {
+  const former = "organization/shop/old";
+  const { run, folder } = newStack([storedEvent("held", 7, {}, { inputs: { __identity: `${former}::held` } })]);
+  const journals = join(folder, "cache/pulumi-advertising", `journal-${"0".repeat(16)}`);
+  mkdirSync(journals, { recursive: true, mode: 0o700 });
+  const noteOf = (name: string, id: string) => {
+    return {
+      mark: name,
+      key: `ConversionEvent::${former}::${name}`,
+      fingerprint: "f",
+      at: "2026-03-02T10:00:00.000Z",
+      id,
+    };
+  };
+  const { journal } = pathsIn(journals, former);
+  writeFileSync(journal, journalOf([noteOf("held", "7"), noteOf("lost", "8")]), { mode: 0o600 });
+  const { code, output } = await run("pending");
+  expect(output).toContain("A journal on this machine has 1 create of interrupted runs: lost (8).");
+  expect(code).toBe(0);
+});
+
 it("a relative cookieFile starts at the program's folder, wherever the command is called", async () => {
   const { run, folder, write } = newStack([]);
   const config = JSON.parse(readFileSync(join(folder, "config.json"), "utf8"));

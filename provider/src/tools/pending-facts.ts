@@ -16,6 +16,7 @@ import {
   MARK,
   memberMark,
   memberOf,
+  objectKey,
   readDeclaredSet,
   readMark,
   readStoredSet,
@@ -98,7 +99,12 @@ export function pendingIn(stack: ExportedStack, notes: readonly CreateRecord[]):
   // A resource that was renamed since has its create under its new name.
   const marks = new Set(facts.map(({ record }) => record.mark));
   const all = [...facts, ...notes.filter(({ mark }) => !marks.has(mark)).map((note) => notedOf(note, objects))];
-  const left = all.filter(({ urn, known, record }) => known === "state" || !isOf(objects.get(urn), record));
+  const held = new Set([...objects.values()].map(({ kind, id = "" }) => objectKey(kind.name, id)));
+  // A note may have the name that its resource, or the stack, had before.
+  const isHeld = ({ urn, kind, known, record }: PendingCreate) =>
+    isOf(objects.get(urn), record) ||
+    (known === "journal" && record.id !== undefined && held.has(objectKey(kind, record.id)));
+  const left = all.filter((each) => each.known === "state" || !isHeld(each));
 
   const open: PendingCreate[] = [];
   const created: PendingCreate[] = [];
