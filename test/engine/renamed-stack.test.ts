@@ -1,4 +1,6 @@
 /** `pulumi stack rename`, and then a new stack of the former name on the same machine. */
+import { cpSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { pendingCommand } from "../support/recovery.js";
 import { newStack, program, useSandbox } from "../support/stack.js";
@@ -53,3 +55,32 @@ it.each(["up", "pending"] as const)(
     expect(sandbox).toMatchObject({ creates: 2 * OBJECTS, deletes: OBJECTS - 1 });
   },
 );
+
+it("what a killed run created is taken over after `pulumi stack rename` if `pending` is answered in between", async () => {
+  const sandbox = await useSandbox();
+  const environment = { PULUMI_SKIP_CHECKPOINTS: "true" };
+  const stack = await newStack(shop.replace(/const options(.|\n)*/, "").replace("const a = ", ""), {
+    sandbox,
+    environment,
+  });
+  expect((await stack.up()).code).toBe(0);
+  const [backend, before] = [join(stack.folder, "backend"), join(stack.folder, "before")];
+  cpSync(backend, before, { recursive: true });
+  stack.program(shop.replaceAll(", options", ""));
+  expect((await stack.up()).code).toBe(0);
+  // What a kill leaves before the state is saved.
+  rmSync(backend, { recursive: true });
+  cpSync(before, backend, { recursive: true });
+
+  expect((await stack.run(["stack", "rename", "prod"])).code).toBe(0);
+  const listed = await pendingCommand(stack);
+  expect(listed.output).toMatch(/^3 creates reached the platform, and your answer is missing:/);
+  expect(listed.code).toBe(1);
+  const answered = await pendingCommand(stack, "--created", "e", "--created", "s");
+  expect(answered, answered.output).toMatchObject({ code: 0 });
+  const { code, output } = await stack.up();
+  expect(code, output).toBe(0);
+  expect(output).toContain("nothing is sent");
+  expect(sandbox.creates).toBe(OBJECTS);
+  expect(await pendingCommand(stack)).toMatchObject({ code: 0 });
+});

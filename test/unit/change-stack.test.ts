@@ -436,6 +436,24 @@ describe("`pending` of a stack that was renamed", () => {
     });
   });
 
+  it("asks about a create that only the former name's journal has: the next `up` does not see it unless it is answered", async () => {
+    const { run, notes } = renamed();
+    const { output, code } = await run("pending");
+    expect(code).toBe(1);
+    expect(output).toMatch(
+      /reached the platform, and your answer is missing:\n {2}urn:pulumi:old::.*::more\n {4}was created as 8: /,
+    );
+    expect(output).not.toContain("takes it over");
+    const answered = await run("pending", "--created", "more");
+    expect(answered.output).toContain("more (8). The next `pulumi up` takes it over");
+    expect(notes().now).toEqual([
+      ["m-lost", LOST],
+      ["n2", `ConversionEvent::${NAME}::more`],
+    ]);
+    await run("pending", "--reopen", "more");
+    expect(notes().former).toContainEqual(["n2", MORE]);
+  });
+
   it("changes nothing if it looks at an export", async () => {
     const { run, notes, folder } = renamed();
     const before = notes();
@@ -971,8 +989,10 @@ it("what a journal of the stack's former name has, and the state has under the n
   const { journal } = pathsIn(journals, former);
   writeFileSync(journal, journalOf([noteOf("held", "7"), noteOf("lost", "8")]), { mode: 0o600 });
   const { code, output } = await run("pending");
-  expect(output).toContain("A journal on this machine has 1 create of interrupted runs: lost (8).");
-  expect(code).toBe(0);
+  expect(output).toMatch(
+    /^1 create reached the platform, and your answer is missing:\n.*::lost\n {4}was created as 8: /,
+  );
+  expect(code).toBe(1);
 });
 
 it("a relative cookieFile starts at the program's folder, wherever the command is called", async () => {

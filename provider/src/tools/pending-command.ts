@@ -261,7 +261,7 @@ function describeOpen(open: Pending["open"], isNotedHere: boolean): string {
     // Other interrupted runs may have sent it with other arguments.
     const others = [...new Set(also.map((each) => describe(kind, each)))];
     const id = idOf(record);
-    const differs = known === "state" ? "" : ", with different arguments than the program has now";
+    const differs = known !== "engine" ? "" : ", with different arguments than the program has now";
     const lines =
       id === undefined
         ? [

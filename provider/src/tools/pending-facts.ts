@@ -25,7 +25,15 @@ import {
   tellingIn,
 } from "../state/index.js";
 import { fingerprintIn, holdsSecret, managing, objectsIn, readable, type StoredObject } from "./contents.js";
-import { currentByUrn, type Deployment, type ExportedStack, type Resource, stateIn, visible } from "./stack-export.js";
+import {
+  currentByUrn,
+  type Deployment,
+  type ExportedStack,
+  type Resource,
+  stackOfUrn,
+  stateIn,
+  visible,
+} from "./stack-export.js";
 
 export interface PendingCreate {
   /** Of a set's member, with its key behind it. */
@@ -105,11 +113,14 @@ export function pendingIn(stack: ExportedStack, notes: readonly CreateRecord[]):
     isOf(objects.get(urn), record) ||
     (known === "journal" && record.id !== undefined && held.has(objectKey(kind, record.id)));
   const left = all.filter((each) => each.known === "state" || !isHeld(each));
+  const names = new Set(resources.map((each) => stackOfUrn(each.urn)));
+  const isOfFormerName = ({ urn, known }: PendingCreate) =>
+    known === "journal" && names.size > 0 && !names.has(stackOfUrn(urn));
 
   const open: PendingCreate[] = [];
   const created: PendingCreate[] = [];
   for (const those of Map.groupBy(left, ({ urn }) => urn).values()) {
-    const { asked, others } = asOne(those);
+    const { asked, others } = asOne(those, isOfFormerName);
     if (asked !== undefined) open.push(withFormerNames(asked, noteBy, current));
     created.push(...others);
   }
@@ -139,9 +150,13 @@ export function idOf({ id, createdAs }: CreateRecord): string | undefined {
 /**
  * What is known of one resource's creates as one question. What the state holds goes before what the engine's record implies, that before
  * what only a journal has; of several runs the earliest whose id nobody knows. Every further one without an id is asked about with it: each may
- * have arrived. What has an id, and is not in the state, is left for the next run.
+ * have arrived. What has an id, and is not in the state, is left for the next run, unless that one does not see it.
+ * @param isOfFormerName whether a journal has it under a name that the stack no longer has.
  */
-function asOne(all: readonly PendingCreate[]): { readonly asked?: PendingCreate; readonly others: PendingCreate[] } {
+function asOne(
+  all: readonly PendingCreate[],
+  isOfFormerName: (create: PendingCreate) => boolean,
+): { readonly asked?: PendingCreate; readonly others: PendingCreate[] } {
   // Without marks, what was sent distinguishes one create from another.
   const identityOf = ({ record: { mark, name, facts, fingerprint } }: PendingCreate) =>
     mark === "" ? JSON.stringify([name, facts, fingerprint]) : mark;
@@ -152,7 +167,8 @@ function asOne(all: readonly PendingCreate[]): { readonly asked?: PendingCreate;
   const best =
     those.find(({ known }) => known === "state") ??
     unknown[0] ??
-    those.find((each) => each.known === "engine" && !isAsSent(each));
+    those.find((each) => each.known === "engine" && !isAsSent(each)) ??
+    those.find(isOfFormerName);
   const others = those.filter((each) => each !== best && each.known !== "state" && !unknown.includes(each));
   const also = unknown.filter((each) => each !== best).map(({ record }) => record);
   return {
