@@ -90,7 +90,7 @@ describe("objects that were seen", () => {
     expect(["3", "4", "5"].map((id) => last.updateOf("ConversionEvent", id).names)).toEqual([["value"], [], []]);
     expect(later.isDeleteSent("Advertiser", "1")).toBe(false);
     expect(readFileSync(path, "utf8").split("\n")[0]).toBe('{"delete":"ConversionEvent 1","sent":true}');
-    writeFileSync(path, `${"\n".repeat(1024 * 1024)}${readFileSync(path, "utf8")}`);
+    writeFileSync(path, `${"x".repeat(1024 * 1024)}\n${readFileSync(path, "utf8")}`);
     expect(new Seen(path, clock).isDeleteSent("ConversionEvent", "1")).toBe(true);
     const kept = '{"delete":"ConversionEvent 1","sent":true}\n{"update":"ConversionEvent 3","names":["value"]}\n';
     expect(readFileSync(path, "utf8")).toBe(kept);
