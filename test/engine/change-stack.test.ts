@@ -20,6 +20,17 @@ afterEach(() => {
 
 const idsIn = async (stack: TestStack) => (await stack.resources()).map(({ id }) => id).sort();
 
+/** Has a shell script take the place of Pulumi's CLI, which is at `$pulumi`. @returns what undoes it. */
+function wrapPulumi(stack: TestStack, script: string): () => void {
+  const path = stack.environment.PATH ?? "";
+  const places = path.split(delimiter).map((folder) => join(folder, "pulumi"));
+  const folder = join(stack.folder, "bin");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "pulumi"), `#!/bin/sh\npulumi="${places.find(existsSync)}"\n${script}\n`, { mode: 0o755 });
+  stack.setEnvironment({ PATH: [folder, path].join(delimiter) });
+  return () => stack.setEnvironment({ PATH: path });
+}
+
 it("two answers at the same moment: both are kept, or one is refused and nothing of it done", async () => {
   const sandbox = await useSandbox();
   const lost = () => sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
@@ -42,6 +53,34 @@ it("two answers at the same moment: both are kept, or one is refused and nothing
   }
   const up = await stack.up();
   expect(up.code, up.output).toBe(0);
+  expect(await idsIn(stack)).toEqual(["1", "2", "3"]);
+  expect(sandbox.eventPosts).toBe(2);
+});
+
+it("an answer that is given on another machine right before this one's import is kept: this one is refused", async () => {
+  const sandbox = await useSandbox();
+  for (const _ of [1, 2]) sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
+  const stack = await newStack(eventsProgram(2), { sandbox });
+  expect((await stack.up("--continue-on-error")).code).not.toBe(0);
+  const other = await stack.onAnotherMachine();
+  const [here, there] = ["E0", "E1"].map((name) => {
+    const { id } = sandbox.events.find(({ event_name }) => event_name === name) ?? {};
+    return `${name.toLowerCase()}=${id}`;
+  });
+  const files = ["waits", "goes"].map((name) => join(stack.folder, name));
+  const [waits = "", goes = ""] = files;
+  const script = `[ "$1 $2 $3" = "stack tag get" ] && { touch "${waits}"; until [ -f "${goes}" ]; do sleep 0.1; done; }`;
+  const unwrap = wrapPulumi(stack, `${script}\nexec "$pulumi" "$@"`);
+  const answering = pendingCommand(stack, "--created", here ?? "");
+  await vi.waitUntil(() => existsSync(waits), { timeout: 60_000 });
+  expect((await pendingCommand(other, "--created", there ?? "")).output).toContain("Settled as created");
+  writeFileSync(goes, "");
+  const refused = await answering;
+  expect(refused.output).toContain("another `pulumi-advertising` command is changing this stack");
+  expect(refused.code).toBe(2);
+  unwrap();
+  expect((await pendingCommand(stack, "--created", here ?? "")).code).toBe(0);
+  for (const machine of [stack, other]) expect((await machine.up()).output).toContain("4 unchanged");
   expect(await idsIn(stack)).toEqual(["1", "2", "3"]);
   expect(sandbox.eventPosts).toBe(2);
 });
@@ -85,23 +124,17 @@ it("`relocate` that is killed right after its import has moved the journal with 
   const stack = await newStack(eventsProgram(1), { sandbox: old });
   expect((await stack.up()).code).not.toBe(0);
   const moved = await useSandbox({ objects: old.snapshot() });
-  const path = stack.environment.PATH ?? "";
-  const pulumi =
-    path
-      .split(delimiter)
-      .map((folder) => join(folder, "pulumi"))
-      .find(existsSync) ?? "";
-  const folder = join(stack.folder, "bin");
-  mkdirSync(folder);
-  const killing = `#!/bin/sh\n"${pulumi}" "$@"\ncode=$?\n[ "$1 $2" = "stack import" ] && kill -9 $PPID\nexit $code\n`;
-  writeFileSync(join(folder, "pulumi"), killing, { mode: 0o755 });
-  stack.setEnvironment({ ADVERTISING_BASE_URL: moved.url, PATH: [folder, path].join(delimiter) });
+  const unwrap = wrapPulumi(
+    stack,
+    '"$pulumi" "$@"; code=$?; [ "$1 $2" = "stack import" ] && kill -9 $PPID; exit $code',
+  );
+  stack.setEnvironment({ ADVERTISING_BASE_URL: moved.url });
   const relocate = () => {
     const from = `${old.url.replace("http://", "")} ops@example.com`;
     return runProcess("node", [command, "relocate", from], stack.programFolder, stack.environment);
   };
   expect((await relocate()).code).toBe(null);
-  stack.setEnvironment({ PATH: path });
+  unwrap();
   const again = await relocate();
   expect(again.output).toContain(`its resources were created at '${moved.url.replace("http://", "")} ops@example.com'`);
 

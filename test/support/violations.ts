@@ -162,6 +162,13 @@ const rows: Row[] = [
   ],
   [
     "R3",
+    "two commands at once, on two machines",
+    "tools/change-stack.ts",
+    "if (last === own) return;",
+    `if (last !== "") return;`,
+  ],
+  [
+    "R3",
     "`relocate` leaves the journal under the old address",
     "tools/relocate.ts",
     "before: () => moveNotes(moves),",

@@ -23,12 +23,13 @@ afterEach(() => {
 const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
 const NAME = "organization/shop/dev";
 
-/** Before `stack export` and after `stack import`, it runs the test's script, if there is one. */
+/** Before and after `stack export` and `stack import`, it runs the test's script, if there is one. */
 const PULUMI = (folder: string) => `#!/bin/sh
 cd "${folder}"
 case "$1 $2" in
-  "stack export") [ -f on-export ] && . ./on-export; cat state.json;;
-  "stack import") cat > next.json; [ -f on-import ] && . ./on-import; mv next.json state.json; echo x >> imports; [ -f imported ] && . ./imported; true;;
+  "stack export") [ -f on-export ] && . ./on-export; cat state.json; [ -f exported ] && . ./exported; true;;
+  "stack import") cat > next.json; [ -s next.json ] || exit 1; [ -f on-import ] && . ./on-import; mv next.json state.json; echo x >> imports; [ -f imported ] && . ./imported; true;;
+  "stack tag") [ -f no-tags ] && exit 1; case "$3" in set) echo "$5" > tag;; get) cat tag;; esac;;
   "stack --show-name") echo "${NAME}";;
   "config --json") cat config.json;;
   *) exit 1;;
@@ -80,7 +81,7 @@ describe("another run changes the stack between export and import", () => {
   it("once: the command starts over, and nothing of that run is lost", async () => {
     const { run, write, ids, imports } = newStack([unresolved("a"), unresolved("b")]);
     write("other.json", OTHER);
-    write("on-export", "[ -f exported ] && [ -f other.json ] && mv other.json state.json; touch exported");
+    write("on-export", "[ -f looked ] && [ -f other.json ] && mv other.json state.json; touch looked");
     const { code, output } = await run("pending", "--created", "a=5");
     expect(output).toContain(`Settled as created with id 5: ${urnOf("ConversionEvent", "a")}`);
     expect(code).toBe(1); // b
@@ -106,7 +107,7 @@ describe("another run changes the stack between export and import", () => {
     const event = storedEvent("buy", 8, { [LEFT_LIVE]: left });
     const { run, write, ids } = newStack([event]);
     write("other.json", exportOf([event, storedEvent("saved-meanwhile", 7)]));
-    write("on-export", "[ -f exported ] && [ -f other.json ] && mv other.json state.json; touch exported");
+    write("on-export", "[ -f looked ] && [ -f other.json ] && mv other.json state.json; touch looked");
     expect((await run("leftovers", "--done", "9")).code).toBe(0);
     expect(ids()).toEqual(["8", "7"]);
   });
@@ -174,6 +175,45 @@ it("two commands at once: both answers are kept", async () => {
   expect(both.map(({ output }) => /Settled as created with id (\d)/.exec(output)?.[1])).toEqual(["5", "6"]);
   expect(ids()).toEqual(["5", "6"]);
   expect(imports()).toBe(2);
+});
+
+describe("a command on another machine, between the last export and the import", () => {
+  /** @returns what was printed there, and the ids in the state. */
+  async function meanwhile(stack: ReturnType<typeof newStack>, ...args: string[]) {
+    const elsewhere = [process.execPath, command, ...args].map((word) => `"${word}"`).join(" ");
+    const once = "[ -f first ] && [ ! -f there.txt ]";
+    stack.write("exported", `${once} && XDG_CACHE_HOME=there ${elsewhere} > there.txt; touch first`);
+    const here = await stack.run("pending", "--created", "a=5");
+    return { here, there: readFileSync(join(stack.folder, "there.txt"), "utf8"), ids: stack.ids() };
+  }
+
+  it("its answer is kept: this one changes nothing, and is done when it is run again", async () => {
+    const stack = newStack([unresolved("a"), unresolved("b")]);
+    const { here, there, ids } = await meanwhile(stack, "pending", "--created", "b=6");
+    expect(there).toContain("Settled as created with id 6");
+    expect(ids).toEqual(["unresolved-a", "6"]);
+    expect(here.output).toContain("another `pulumi-advertising` command is changing this stack");
+    expect(here.code).toBe(2);
+    expect((await stack.run("pending", "--created", "a=5")).code).toBe(0);
+    expect(stack.ids()).toEqual(["5", "6"]);
+  });
+
+  it("that changes nothing stops nobody", async () => {
+    const { here, there, ids } = await meanwhile(newStack([unresolved("a"), unresolved("b")]), "pending");
+    expect(there).toContain("2 creates may or may not have reached the platform");
+    expect(here.output).toContain("Settled as created with id 5");
+    expect(ids).toEqual(["5", "unresolved-b"]);
+  });
+});
+
+it.each([
+  ["a command that was killed has claimed the stack", "tag"],
+  ["the backend has no tags", "no-tags"],
+])("%s: the command goes on", async (_, file) => {
+  const { run, write, ids } = newStack([unresolved("a")]);
+  write(file, "of-another-command");
+  expect((await run("pending", "--created", "a=5")).code).toBe(0);
+  expect(ids()).toEqual(["5"]);
 });
 
 it("while a run holds the journal, the command is refused, and nothing is changed", async () => {

@@ -2,6 +2,7 @@
  * {@link changeStack} is the one way in which a command changes a stack. It holds the lock of the stack's journals on this machine from
  * beginning to end, judges what it finds, and looks again right before it changes anything. So two commands at once are done one after the
  * other, and what a run saved meanwhile is not overwritten. A command that is killed between any two steps finishes when it is called again.
+ * Of two on two machines, which share no lock, one is refused: see {@link claim}.
  *
  * {@link StackJournals} are the journals of one stack on this machine, of whichever account, where there are any: found, read, held and
  * changed. What a user says of a create settles its note as well, so that the next `up` does not stumble over it; and what was known before
@@ -37,19 +38,19 @@ import {
   writeSettlements,
 } from "../store/index.js";
 import type { StackChoice } from "./harness.js";
-import { exportOf, importInto, programFolder, settingsOf, stackName } from "./pulumi.js";
+import { exportOf, importInto, programFolder, setTag, settingsOf, stackName, tagOf } from "./pulumi.js";
 import { type ExportedStack, readExport, stackNamesIn } from "./stack-export.js";
 
 /** The journals of a stack, beside the cookie file that its settings name. */
 export async function journalsOf(choice: StackChoice): Promise<StackJournals> {
-  const given = await settingsOf(["baseUrl", "email", "cookieFile"], choice);
+  const [given, name] = await Promise.all([settingsOf(["baseUrl", "email", "cookieFile"], choice), stackName(choice)]);
   const reading = readSettings({
     config: (key) => (key === "cookieFile" ? undefined : given[key]),
     environment: {},
     mayLackPassword: true,
   });
   const place = { cookieFile: given.cookieFile, folder: programFolder(choice), reading };
-  return new StackJournals(place, await stackName(choice));
+  return new StackJournals(place, name);
 }
 
 interface Place {
@@ -342,8 +343,9 @@ export async function changeStack<T>(
     const stack = readExport(text);
     return journals.andThoseOf(stack).whileHeld(async () => {
       const decided = await judge(stack, journals);
+      const check = decided.stack === undefined ? NO_CHECK : await claim(choice);
       const now = await exportOf(choice);
-      if (now === text) return carryOut(choice, decided);
+      if (now === text) return carryOut(choice, decided, check);
       if (left > 1) return turn(now, left - 1);
       throw new Error(
         "other runs kept changing the stack, so nothing was changed here; wait until they end, and run this again",
@@ -353,11 +355,42 @@ export async function changeStack<T>(
   return journals.whileHeld(async () => turn(await exportOf(choice), MAX_TURNS));
 }
 
-async function carryOut<T>(choice: StackChoice, { stack, before, after }: Decided<T>): Promise<T> {
+/** More than the 200 ms that an import takes from its check on: Pulumi has started by then. */
+const CLAIM_MS = 300;
+
+const NO_CHECK = async () => undefined;
+
+/**
+ * Keeps commands on several machines apart. Each claims the stack before its last export, and checks its claim right before its import. Of two,
+ * - the first ends at its check if the second has claimed the stack by then;
+ * - otherwise it imports at once. The second waits for that, exports the stack, finds it changed, and starts over.
+ *
+ * So the last one to claim goes on, and nobody waits for another's claim: a killed command leaves nothing that blocks. An answer is still lost
+ * if the first one's import takes longer than the second one's wait and export, or if the stack can have no tag.
+ * @returns the check. @throws Error in words, from the check: another command has claimed the stack.
+ */
+async function claim(choice: StackChoice): Promise<() => Promise<void>> {
+  const own = randomUUID();
+  if (!(await setTag(choice, own))) return NO_CHECK;
+  await systemClock.sleep(CLAIM_MS);
+  return async () => {
+    const last = (await tagOf(choice)) ?? own;
+    if (last === own) return;
+    throw new Error(
+      "another `pulumi-advertising` command is changing this stack, so nothing was changed here; run this again",
+    );
+  };
+}
+
+async function carryOut<T>(
+  choice: StackChoice,
+  { stack, before, after }: Decided<T>,
+  check: () => Promise<void>,
+): Promise<T> {
   const takeBack = before?.();
   if (stack !== undefined) {
     try {
-      await importInto(choice, stack);
+      await importInto(choice, stack, check);
     } catch (error) {
       takeBack?.();
       throw error;

@@ -53,15 +53,19 @@ function mainIn(project: string): string {
   }
 }
 
-/** Runs it. @param input for its standard input. @throws Error with what it said. */
-async function pulumi(args: readonly string[], choice: StackChoice, input = ""): Promise<string> {
+/** Runs it. @param input for its standard input; none where it fails. @throws Error with what it said. */
+async function pulumi(args: readonly string[], choice: StackChoice, input = Promise.resolve("")): Promise<string> {
   const options = stackOptionsIn(choice).flatMap(({ option, value }) => [option, value]);
   const running = promisify(execFile)("pulumi", [...args, ...options, "--non-interactive"], {
     maxBuffer: 1024 ** 3,
     encoding: "utf8",
   });
   // Where it ends without having read all of it, its exit code and what it said tell why.
-  running.child.stdin?.on("error", () => {}).end(input);
+  const stdin = running.child.stdin?.on("error", () => {});
+  input.then(
+    (text) => stdin?.end(text),
+    () => stdin?.end(),
+  );
   try {
     return (await running).stdout;
   } catch (error) {
@@ -77,18 +81,44 @@ export function exportOf(choice: StackChoice): Promise<string> {
   return pulumi(["stack", "export"], choice);
 }
 
-/** Only Pulumi's words say why one is refused; so what a lock asks for is said with every refusal. @throws Error in words. */
-export async function importInto(choice: StackChoice, stack: ExportedStack): Promise<void> {
-  try {
-    await pulumi(["stack", "import"], choice, JSON.stringify(stack));
-  } catch (error) {
+/**
+ * Only Pulumi's words say why one is refused; so what a lock asks for is said with every refusal.
+ * @param check called right before it: it waits for the state until then, so that its own start takes no time after the check.
+ * @throws Error in words.
+ */
+export async function importInto(choice: StackChoice, stack: ExportedStack, check: () => Promise<void>): Promise<void> {
+  const text = JSON.stringify(stack);
+  const checked = check().then(() => text);
+  const imported = pulumi(["stack", "import"], choice, checked).catch((error: Error) => {
     const ways = [
       "Nothing was changed. If Pulumi says that the stack is locked, or that another update is in progress, let that run end, and run this again.",
       "Only if you are sure that no run is under way (an interrupted run leaves its lock):",
       `  ${asTyped("pulumi cancel")}`,
     ];
-    throw new Error([(error as Error).message, ...ways].join("\n"));
-  }
+    throw new Error([error.message, ...ways].join("\n"));
+  });
+  await Promise.all([checked, imported]);
+}
+
+/** A tag of the stack: beside its state, so that no import overwrites it. */
+const TAG = "pulumi-advertising-command";
+
+/** @returns whether it is set: not every backend has tags, and not everyone may set them. */
+export function setTag(choice: StackChoice, value: string): Promise<boolean> {
+  const set = pulumi(["stack", "tag", "set", TAG, value], choice);
+  return set.then(
+    () => true,
+    () => false,
+  );
+}
+
+/** None where it can't be read. */
+export function tagOf(choice: StackChoice): Promise<string | undefined> {
+  const read = pulumi(["stack", "tag", "get", TAG], choice);
+  return read.then(
+    (text) => text.trim(),
+    () => undefined,
+  );
 }
 
 /** @param file or `-` for standard input. @throws Error in words. */

@@ -358,7 +358,8 @@ async function answerStep(world: World, { how, pick, kill, ...step }: Step & { d
     await world.commandDuring(machine, ["--search"], { kill });
     return;
   }
-  if (how === "both") return bothAnswer(world, machine, pick < 0.6 ? machine : machineFor(world, 1 - machine));
+  const second = pick < 0.6 ? machine : machineFor(world, 1 - machine);
+  if (how === "both") return bothAnswer(world, machine, second);
   if (how === "while up") {
     const elsewhere = machineFor(world, pick < 0.5 ? machine : 1 - machine);
     await beforeRun(world, elsewhere);
@@ -366,7 +367,7 @@ async function answerStep(world: World, { how, pick, kill, ...step }: Step & { d
     return;
   }
   if (how === "beside up") return upBesideSearch(world, machine, machineFor(world, 1 - machine));
-  if (how === "within") return answerWithin(world, machine);
+  if (how === "within") return answerWithin(world, machine, second);
   const open = await world.pending(machine);
   const urn = open[Math.floor(pick * open.length)];
   // A wrong advertiser would affect every event for ever.
@@ -411,12 +412,12 @@ async function upBesideSearch(world: World, machine: number, elsewhere: number):
 }
 
 /** A second person answers between the last export of another one's command and its import. */
-async function answerWithin(world: World, machine: number): Promise<void> {
+async function answerWithin(world: World, machine: number, second: number): Promise<void> {
   const open = await world.pending(machine);
   if (open.length === 0) return;
   world.counts.together++;
   const [mine, theirs] = open.length === 1 ? [open, open] : [open.slice(0, 1), open.slice(1)];
-  const work = async () => void (await world.answer(machine, theirs));
+  const work = async () => void (await world.answer(second, theirs));
   await world.answer(machine, mine, [], { afterLastLook: work });
 }
 

@@ -43,7 +43,12 @@ vi.mock("../../../provider/src/tools/pulumi.js", async (original) => {
       reading: readSettings({ config: (key) => cliNow().settings[key], environment: {}, mayLackPassword: false }),
       origin: "of the world",
     }),
-    importInto: (_: unknown, stack: object) => cliNow().imported(JSON.stringify(stack)),
+    setTag: (_: unknown, value: string) => cliNow().setTag(value),
+    tagOf: () => cliNow().tag(),
+    importInto: async (_: unknown, stack: object, check: () => Promise<void>) => {
+      await check();
+      return cliNow().imported(JSON.stringify(stack));
+    },
   };
 });
 

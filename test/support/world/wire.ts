@@ -6,6 +6,8 @@ export interface Cli {
   readonly settings: Readonly<Record<string, string>>;
   readonly stack: string;
   exported(): Promise<string>;
+  setTag(value: string): Promise<boolean>;
+  tag(): Promise<string | undefined>;
   /** @throws Error with a message if Pulumi refuses it. */
   imported(text: string): Promise<void>;
 }

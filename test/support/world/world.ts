@@ -192,8 +192,10 @@ export class World {
   #updating = 0;
   /** What was deleted before the latest run began. */
   #deletedBefore: ReadonlySet<string> = new Set();
-  /** The state that a command imported last, and its machine. */
-  #imported: { readonly machine: number; readonly deployment: Deployment } | undefined;
+  /** The state that a command imported last. */
+  #imported: Deployment | undefined;
+  /** The stack's tag, and the machine that set it. */
+  #tag: { readonly machine: number; readonly value: string } | undefined;
   /** Violations in places that can't throw. */
   readonly #wrong: string[] = [];
 
@@ -760,6 +762,7 @@ export class World {
     const guard = this.#newProcess(machine, meanwhile.kill);
     this.#freeLocks(machine);
     let seen = this.backend;
+    let claimed: string | undefined;
     const cli = {
       settings: this.settingsFor(machine),
       stack: this.#stack,
@@ -771,14 +774,24 @@ export class World {
         if (++looks === 2) await meanwhile.afterLastLook?.();
         return text;
       },
+      setTag: async (value: string) => {
+        await takesUpTo(200);
+        if (!guard.isDead) this.#tag = { machine, value };
+        claimed = value;
+        return true;
+      },
+      tag: async () => {
+        await takesUpTo(200);
+        if (this.#tag?.machine === machine && this.#tag.value !== claimed)
+          this.#wrong.push("two commands of one machine changed the stack at once");
+        return this.#tag?.value;
+      },
       imported: async (text: string) => {
-        await turn();
+        await takesUpTo(250);
         if (this.#updating > 0) throw new Error("the stack is currently locked");
         if (seen !== this.backend) {
-          const { machine: where, deployment } = this.#imported ?? {};
-          if (where === machine && deployment === this.backend)
-            this.#wrong.push("two commands changed the stack at once");
-          // Only Pulumi's own lock keeps two machines apart; it does so here.
+          if (this.#imported === this.backend) this.#wrong.push("two commands changed the stack at once");
+          // Only Pulumi's own lock keeps a run on another machine apart; it does so here.
           throw new Error("the stack is currently locked");
         }
         // Pulumi drops every pending operation when a stack is imported.
@@ -788,7 +801,7 @@ export class World {
         if (twice !== undefined) throw new Error(`duplicate resource ${twice}`); // Pulumi does so too
         guard.meets("save");
         this.backend = deployment;
-        this.#imported = { machine, deployment };
+        this.#imported = deployment;
       },
     };
     let code = 2;
@@ -1393,6 +1406,7 @@ export class World {
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
+const takesUpTo = (ms: number) => time.clock.sleep(Math.random() * ms);
 
 /** @param text ids and ranges of ids, separated by commas. */
 function idsIn(text: string): string[] {
