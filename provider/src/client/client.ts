@@ -43,6 +43,8 @@ interface Target {
   readonly ifNotThere?: string | undefined;
 }
 
+type Deletion = Target & Required<Pick<Request, "beforeSend">>;
+
 /** A create whose object is looked for by its mark. */
 export interface Wanted extends Omit<Target, "id" | "ifNotThere"> {
   readonly field: string;
@@ -153,10 +155,9 @@ export class Client {
   }
 
   /** @returns whether it existed. @throws {AdvertisingError} if it was not deleted, or that is not known. */
-  async delete({ kind, operation, id, label }: Target): Promise<boolean> {
-    const done = await this.#witnessed({ operation, values: { id }, label, otherwise: NOTHING_DELETED }, (answer) =>
-      judgeChange(answer, kind, id, "deleted"),
-    );
+  async delete({ kind, operation, id, label, beforeSend }: Deletion): Promise<boolean> {
+    const request = { operation, values: { id }, label, otherwise: NOTHING_DELETED, beforeSend };
+    const done = await this.#witnessed(request, (answer) => judgeChange(answer, kind, id, "deleted"));
     return done !== undefined;
   }
 

@@ -215,17 +215,24 @@ export async function deleteObject(kind: Kind, services: Runtime, named: Named):
   await services.expectNewest();
   // The state has the object, so no run has to take it over from the journal: from now on it may be gone.
   await services.forgetCreate(kind.name, named.id);
-  const wasThere = await services.track(async (expectMayBegin) => {
-    expectMayBegin();
-    services.seen.noteDelete(kind.name, named.id, true);
-    try {
-      return await services.client().delete({ kind, operation, ...named });
-    } catch (error) {
-      if (isNotDone(error)) services.seen.noteDelete(kind.name, named.id, false);
-      throw error;
-    }
-  });
-  if (!wasThere) expectProven(kind, services, named);
+  const { seen } = services;
+  const wasSent = seen.isDeleteSent(kind.name, named.id);
+  let sendings = 0;
+  const beforeSend = async () => {
+    sendings++;
+    seen.noteDelete(kind.name, named.id, true);
+  };
+  try {
+    const wasThere = await services.track(async (expectMayBegin) => {
+      expectMayBegin();
+      return services.client().delete({ kind, operation, ...named, beforeSend });
+    });
+    if (!wasThere) expectProven(kind, services, named);
+  } catch (error) {
+    // If it was sent more than once, the platform may have carried out the first one.
+    if (sendings <= 1 && isNotDone(error)) seen.noteDelete(kind.name, named.id, wasSent);
+    throw error;
+  }
   services.run.noteGone(kind, named.id);
 }
 
