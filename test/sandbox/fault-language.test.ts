@@ -41,6 +41,8 @@ describe("what is understood", () => {
         { with: { kind }, act: true },
       ]);
     expect(parseFaults(["event:reset-before-read"])).toMatchObject([{ with: { kind: "reset-before-read" } }]);
+    for (const on of ["read", "update", "delete", "search"])
+      expect(parseFaults([`${on}:reset`])).toMatchObject([{ on }]);
   });
 
   it.each([200, 302, 404, 429, 500, 599])("status-%i, with a body that fits it", (status) => {
@@ -90,7 +92,7 @@ describe("what is not understood", () => {
     expect(said).toMatch(/"any:garbge": .*"garbage"/);
     expect(said).not.toContain('"event:reset":');
     expect(said).not.toContain("\u001b");
-    expect(said).toMatch(/^ *targets: authenticate, advertiser, event, create, any$/m);
+    expect(said).toMatch(/^ *targets: authenticate, advertiser, event, create, read, update, delete, search, any$/m);
     expect(said).toMatch(/^ *faults: .*close-without-answer[^;]*status-<200 to 599>/m);
   });
 });

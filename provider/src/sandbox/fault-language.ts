@@ -9,7 +9,17 @@ export class NotUnderstood extends Error {}
 
 const AFTER_ACT = "-after-act";
 
-const TARGETS: readonly FaultTarget[] = ["authenticate", "advertiser", "event", "create", "any"];
+const TARGETS: readonly FaultTarget[] = [
+  "authenticate",
+  "advertiser",
+  "event",
+  "create",
+  "read",
+  "update",
+  "delete",
+  "search",
+  "any",
+];
 
 /** Each kind but `answer`, which needs words of its own: `status-500` stands for it. Sizes beyond what a client may take. */
 const KINDS = {
