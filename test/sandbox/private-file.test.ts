@@ -47,7 +47,7 @@ describe.skipIf(process.platform === "win32")("row 53: the folder of a private f
     expect(readFileSync(file, "utf8")).toBe("text");
   });
 
-  it.skipIf(process.getuid?.() !== 0).each([0o777, 0o770, 0o702])(
+  it.skipIf(process.getuid?.() !== 0).each([0o777, 0o1777, 0o770, 0o702])(
     "is not used if it is another user's, with mode %o (needs root to make one)",
     async (mode) => {
       const folder = folderOf(mode);

@@ -13,6 +13,7 @@ const OWNER_ONLY_FILE = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
 /** In such a folder, as /tmp, only a file's owner may remove or replace it. */
 const STICKY = 0o1000;
+const ROOT = 0;
 /** POSIX modes and owners mean nothing on Windows, where a user's cache folder is private by its own rules. */
 const HAS_MODES = process.platform !== "win32";
 /** A temporary file this old was left by a process that was killed. */
@@ -42,7 +43,9 @@ async function checkFolder(folder: string, disk: Disk): Promise<void> {
     // The group that many systems give each user alone has the user's number.
     const others =
       uid === process.getuid?.() && gid === uid ? constants.S_IWOTH : constants.S_IWGRP | constants.S_IWOTH;
-    if ((mode & others) !== 0 && (mode & STICKY) === 0) {
+    // In a sticky folder its owner, too, may put a file in the place of ours.
+    const isSafe = (mode & STICKY) !== 0 && (uid === process.getuid?.() || uid === ROOT);
+    if ((mode & others) !== 0 && !isSafe) {
       throw new UntrustedFile(`other users can write to its folder (to fix that: chmod go-w '${folder}')`);
     }
   } catch (error) {
