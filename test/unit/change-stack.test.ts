@@ -492,6 +492,7 @@ describe("`pending` of a stack that was renamed", () => {
     ]);
     await run("pending", "--reopen", "more");
     expect(notes().former).toContainEqual(["n2", MORE]);
+    expect(notes().now).toEqual([["m-lost", LOST]]);
   });
 
   it("changes nothing if it looks at an export", async () => {

@@ -221,8 +221,13 @@ export class StackJournals {
         `the journal ${journal} can't be written, and nothing was changed; make its folder writable, and run this again`,
       );
     });
+    const named = new Set(journals.map(({ held }) => held));
+    const marks = new Set(journals.flatMap(({ records }) => records.map(({ mark }) => mark)));
     return () => {
       for (const { held, records } of journals) held.restore(records);
+      // After a rename of the stack, an answer may have moved on to the journal of the new name.
+      for (const held of this.#held.values())
+        if (!named.has(held)) held.revise((record) => (marks.has(record.mark) ? undefined : record));
       const urns = new Set(settlements.map(({ urn }) => urn));
       const path = this.#settlements;
       const others = this.settlements().filter(({ urn }) => !urns.has(urn));
