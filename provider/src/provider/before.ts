@@ -245,12 +245,17 @@ export async function settleFormerName(runtime: Runtime, ref: Ref, ids: readonly
   const ofResource = journalKeyOf(resource, formerIdentity);
   const formerKey = member === undefined ? ofResource : memberOf(ofResource, member);
   if (ids.includes(former.inventory.asItBegan.get(formerKey)?.id ?? "")) former.inventory.noteGone(formerKey);
-  for (const record of await former.journal.notSettledOf(formerKey)) {
-    const isUnresolved = ids.includes(unresolvedId(record.mark));
-    if (!isUnresolved && !ids.includes(record.id ?? "")) continue;
-    await former.journal.expectNewest();
-    if (isUnresolved) await runtime.journal(identity).takeIn({ ...record, key });
-    await former.journal.ended(record.mark, { kind: "not-created" });
+  try {
+    for (const record of await former.journal.notSettledOf(formerKey)) {
+      const isUnresolved = ids.includes(unresolvedId(record.mark));
+      if (!isUnresolved && !ids.includes(record.id ?? "")) continue;
+      await former.journal.expectNewest();
+      if (isUnresolved) await runtime.journal(identity).takeIn({ ...record, key });
+      await former.journal.ended(record.mark, { kind: "not-created" });
+    }
+  } catch (error) {
+    if (!(error instanceof JournalError)) throw error;
+    runtime.say(error.message); // only a new stack of the former name needs it
   }
 }
 
