@@ -24,7 +24,8 @@ import type { Surroundings } from "./surroundings.js";
 import { type Answered, hintsFor, refusal, troubled, unanswered } from "./trouble.js";
 import { type Reading, saidIn, warningsOf, wordsOf } from "./words.js";
 
-interface CreateRequest extends Required<Pick<Request, "operation" | "fields" | "label" | "beforeSend">> {
+interface CreateRequest extends Required<Pick<Request, "operation" | "fields" | "label">> {
+  readonly beforeSend: BeforeSend;
   /** Awaited as soon as the id is known, before anything else that may take time. Must not fail. */
   readonly onCreated: (id: string) => Promise<void>;
 }
@@ -43,7 +44,11 @@ interface Target {
   readonly ifNotThere?: string | undefined;
 }
 
-type Deletion = Target & Required<Pick<Request, "beforeSend">>;
+/** What a caller learns of a request's sendings: before each one, and if one is repeated that may have been carried out. */
+export interface Sendings {
+  readonly beforeSend?: BeforeSend;
+  readonly onUnsure?: () => void;
+}
 
 /** A create whose object is looked for by its mark. */
 export interface Wanted extends Omit<Target, "id" | "ifNotThere"> {
@@ -62,7 +67,7 @@ interface Request {
   /** The sentence for a request that was not carried out: `Nothing was created.` */
   readonly otherwise: string;
   readonly ifNotThere?: string | undefined;
-  readonly beforeSend?: BeforeSend;
+  readonly sendings?: Sendings;
 }
 
 interface Performed<T> extends Answered {
@@ -101,7 +106,7 @@ export class Client {
    */
   async create({ operation, fields, label, beforeSend, onCreated }: CreateRequest): Promise<Created> {
     const performed = await this.#perform<CreateJudgement>(
-      { operation, fields, label, beforeSend, otherwise: NOTHING_CREATED },
+      { operation, fields, label, sendings: { beforeSend }, otherwise: NOTHING_CREATED },
       async (answer, session, { clean }) => {
         const judged = judgeCreate(answer, operation, clean);
         if (judged.kind === "created") await onCreated(judged.id);
@@ -142,9 +147,10 @@ export class Client {
   async update(
     { kind, operation, id, label, ifNotThere }: Target,
     fields: Values,
+    sendings: Sendings = {},
   ): Promise<readonly string[] | undefined> {
     const performed = await this.#perform(
-      { operation, values: { id }, fields, label, otherwise: NOTHING_CHANGED, ifNotThere },
+      { operation, values: { id }, fields, label, otherwise: NOTHING_CHANGED, ifNotThere, sendings },
       throughSession((answer) => judgeChange(answer, kind, id, "changed")),
     );
     const { judged, answer, reading } = performed;
@@ -155,8 +161,8 @@ export class Client {
   }
 
   /** @returns whether it existed. @throws {AdvertisingError} if it was not deleted, or that is not known. */
-  async delete({ kind, operation, id, label, beforeSend }: Deletion): Promise<boolean> {
-    const request = { operation, values: { id }, label, otherwise: NOTHING_DELETED, beforeSend };
+  async delete({ kind, operation, id, label }: Target, sendings: Sendings = {}): Promise<boolean> {
+    const request = { operation, values: { id }, label, otherwise: NOTHING_DELETED, sendings };
     const done = await this.#witnessed(request, (answer) => judgeChange(answer, kind, id, "deleted"));
     return done !== undefined;
   }
@@ -199,7 +205,7 @@ export class Client {
 
   /** Sends one request and judges its answer. @throws {AdvertisingError} if there is no answer. */
   async #perform<T>(request: Request, judge: Judge<T>): Promise<Performed<T>> {
-    const { operation, values, fields, label, otherwise, ifNotThere, beforeSend } = request;
+    const { operation, values, fields, label, otherwise, ifNotThere, sendings = {} } = request;
     const { method, repeatable } = operation;
     const url = this.#addressOf(operation, values);
     const [settings, credentials] = [this.#settings, this.#credentials];
@@ -207,11 +213,11 @@ export class Client {
     const body = fields === undefined ? undefined : JSON.stringify(fields);
     let sentAt = "";
     const noted = async (at: string) => {
-      await beforeSend?.(at);
+      await sendings.beforeSend?.(at);
       sentAt = at;
     };
     const { answer, session, kept } = await this.#session
-      .send({ method, url, body, repeatable }, noted)
+      .send({ method, url, body, repeatable, onUnsure: sendings.onUnsure }, noted)
       .catch((error: unknown) => {
         throw unanswered(error, { what, otherwise, settings, credentials }, url, sentAt, operation);
       });

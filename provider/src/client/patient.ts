@@ -35,6 +35,8 @@ interface SendOptions {
   readonly patience: Patience;
   /** Called when an attempt is over and another may follow, with what kept it from being answered. */
   readonly onPause?: (failure: TransportFailure | undefined) => void;
+  /** Called when an attempt is repeated that may have been carried out. */
+  readonly onUnsure?: (() => void) | undefined;
 }
 
 /** After so many attempts without a connection, a message says why nothing happens. */
@@ -65,7 +67,7 @@ export class PatientSender {
    */
   async send(
     prepare: () => HttpRequest | Promise<HttpRequest | Later>,
-    { repeatable, patience, onPause }: SendOptions,
+    { repeatable, patience, onPause, onUnsure }: SendOptions,
   ): Promise<HttpAnswer> {
     const { clock, random, say } = this.#surroundings;
     const spend = async (delayMs: number, answer?: HttpAnswer) => {
@@ -104,6 +106,7 @@ export class PatientSender {
       if (decision.kind === "again") {
         // A connection attempt that timed out has also used up patience.
         patience.leftMs -= attempt.durationMs;
+        if (failure === undefined || failure.sent) onUnsure?.();
         if (decision.delayMs <= patience.leftMs) {
           if (attemptNumber === NOTABLE_ATTEMPTS) {
             const seconds = Math.ceil(patience.leftMs / 1000);

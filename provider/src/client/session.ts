@@ -38,6 +38,8 @@ export type BeforeSend = (sentAt: string) => Promise<void>;
 
 interface SessionRequest extends Pick<HttpRequest, "method" | "url" | "body"> {
   readonly repeatable: boolean;
+  /** As {@link PatientSender} calls it. */
+  readonly onUnsure?: (() => void) | undefined;
 }
 
 interface Sending extends SessionRequest {
@@ -90,7 +92,8 @@ export class Session {
     }
   }
 
-  async #send({ method, url, body, repeatable, beforeSend, patience }: Sending, isResend: boolean): Promise<Leased> {
+  async #send({ beforeSend, patience, ...request }: Sending, isResend: boolean): Promise<Leased> {
+    const { method, url, body, repeatable, onUnsure } = request;
     const held: { lease?: Lease<Login> | undefined } = {};
     const prepare = async (): Promise<HttpRequest | Later> => {
       if (this.#hasFailed) throw failedBefore();
@@ -109,6 +112,7 @@ export class Session {
       const received = await this.#sender.send(prepare, {
         repeatable,
         patience,
+        onUnsure,
         // Between two attempts a request has no lease.
         onPause: (failure) => (failure === undefined ? held.lease?.release() : held.lease?.unreachable()),
       });

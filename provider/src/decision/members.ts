@@ -221,10 +221,12 @@ export function membersOf(
 function withUnsure(
   changed: Changes,
   id: string | undefined,
-  { can, unsure }: Circumstances,
+  { can, unsure, replaceOnChanges }: Circumstances,
   fingerprint: () => string,
 ): Changes {
-  const names = id === undefined || !can.update ? [] : (unsure?.(id, fingerprint) ?? []);
+  // It asks for no replacement.
+  const mayUpdate = can.update && replaceOnChanges.length === 0;
+  const names = id === undefined || !mayUpdate ? [] : (unsure?.(id, fingerprint) ?? []);
   if (names.length === 0 || changed.names.includes(ANY)) return changed;
   return { names: [...new Set([...changed.names, ...names])], perhaps: false };
 }

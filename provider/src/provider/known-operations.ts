@@ -3,8 +3,16 @@
  * it is adopted.
  */
 import { isDeepStrictEqual } from "node:util";
-import { ArgumentsError, asRecord, NotSentError, RefusedError, type Values } from "../base/index.js";
-import type { WireRecord } from "../client/index.js";
+import {
+  ArgumentsError,
+  asRecord,
+  LoginError,
+  NotSentError,
+  RateLimitedError,
+  RefusedError,
+  type Values,
+} from "../base/index.js";
+import type { Sendings, WireRecord } from "../client/index.js";
 import {
   abilitiesOf,
   type Created,
@@ -150,20 +158,33 @@ export async function updateLive(
   const { seen } = services;
   const before = seen.updateOf(kind.name, named.id);
   const names = [...new Set([...before.names, ...changed])];
-  seen.noteUpdate(kind.name, named.id, { names });
-  try {
-    const isThere = await setFields(kind, services, named, fields);
-    seen.noteUpdate(kind.name, named.id, { names, done: fingerprintOfBody(kind, news) });
-    return isThere;
-  } catch (error) {
-    if (isNotDone(error)) seen.noteUpdate(kind.name, named.id, before);
-    throw error;
-  }
+  const note = (isSent: boolean) => seen.noteUpdate(kind.name, named.id, isSent ? { names } : before);
+  const isThere = await sendNoted(note, (sendings) => setFields(kind, services, named, fields, sendings));
+  seen.noteUpdate(kind.name, named.id, { names, done: fingerprintOfBody(kind, news) });
+  return isThere;
 }
 
-/** Whether what was sent was surely not carried out. */
-function isNotDone(error: unknown): boolean {
-  return error instanceof RefusedError || error instanceof NotSentError;
+/** Failures after which the last sending was surely not carried out. */
+const NOT_DONE = [RefusedError, NotSentError, RateLimitedError, LoginError];
+
+/**
+ * Sends an update or a delete of which this machine remembers, from just before it is sent, that it may have been carried out.
+ * @param note called with false once it surely was not.
+ */
+async function sendNoted<T>(note: (isSent: boolean) => void, send: (sendings: Sendings) => Promise<T>): Promise<T> {
+  let isUnsure = false;
+  const sendings: Sendings = {
+    beforeSend: async () => note(true),
+    onUnsure: () => {
+      isUnsure = true;
+    },
+  };
+  try {
+    return await send(sendings);
+  } catch (error) {
+    if (!isUnsure && NOT_DONE.some((each) => error instanceof each)) note(false);
+    throw error;
+  }
 }
 
 /**
@@ -171,12 +192,18 @@ function isNotDone(error: unknown): boolean {
  * @param fields in wire names.
  * @returns false if the object is certainly gone. @throws AdvertisingError after which it may be sent again.
  */
-export async function setFields(kind: Kind, services: Runtime, named: Named, fields: Values): Promise<boolean> {
+export async function setFields(
+  kind: Kind,
+  services: Runtime,
+  named: Named,
+  fields: Values,
+  sendings?: Sendings,
+): Promise<boolean> {
   const operation = operationOf(kind, services, "update");
   await services.expectNewest();
   const warnings = await services.track(async (expectMayBegin) => {
     expectMayBegin();
-    return services.client().update({ kind, operation, ...named }, fields);
+    return services.client().update({ kind, operation, ...named }, fields, sendings);
   });
   if (warnings === undefined) {
     expectProven(kind, services, named);
@@ -217,22 +244,14 @@ export async function deleteObject(kind: Kind, services: Runtime, named: Named):
   await services.forgetCreate(kind.name, named.id);
   const { seen } = services;
   const wasSent = seen.isDeleteSent(kind.name, named.id);
-  let sendings = 0;
-  const beforeSend = async () => {
-    sendings++;
-    seen.noteDelete(kind.name, named.id, true);
-  };
-  try {
+  const note = (isSent: boolean) => seen.noteDelete(kind.name, named.id, isSent || wasSent);
+  await sendNoted(note, async (sendings) => {
     const wasThere = await services.track(async (expectMayBegin) => {
       expectMayBegin();
-      return services.client().delete({ kind, operation, ...named, beforeSend });
+      return services.client().delete({ kind, operation, ...named }, sendings);
     });
     if (!wasThere) expectProven(kind, services, named);
-  } catch (error) {
-    // If it was sent more than once, the platform may have carried out the first one.
-    if (sendings <= 1 && isNotDone(error)) seen.noteDelete(kind.name, named.id, wasSent);
-    throw error;
-  }
+  });
   services.run.noteGone(kind, named.id);
 }
 

@@ -50,7 +50,7 @@ export interface Services extends Messages {
   everyStack(): Snapshot[];
   /** The resources that have an object, by the notes of runs on this machine, if the state does not say it. */
   rememberedOf(kind: Kind["name"], id: string): readonly Owner[];
-  /** Objects that runs on this machine have read soon after their creates. */
+  /** What runs on this machine have learned of objects, and sent for them with an unknown outcome. */
   readonly seen: Seen;
   readonly newMark: () => string;
   /** ISO 8601. */
@@ -63,7 +63,7 @@ export interface Services extends Messages {
   track<T>(work: (expectMayBegin: () => void) => Promise<T>): Promise<T>;
   /** Awaited before an update or a delete. @throws JournalError if another run of the stack has overtaken this one. */
   expectNewest(): Promise<void>;
-  /** Called for each deleted object: the journal drops its create. Never fails: a note that can't be written is reported. */
+  /** Called before an object is deleted, which the state has: the journal drops its create. Never fails: a note that can't be written is reported. */
   forgetCreate(kind: Kind["name"], id: string): Promise<void>;
   /** Counts an object that was read, for the progress of a long refresh. */
   noteRead(): void;
@@ -143,6 +143,8 @@ export function createRuntime(
   /** By the stack's former name. */
   const formerly = new Map<string, Formerly>();
 
+  const seen = new Seen(seenIn(places.journalFolder), systemClock, disk);
+  const savesLast = isTrue(environment.PULUMI_SKIP_CHECKPOINTS);
   const now = () => momentOf(systemClock);
 
   const inventoryOf = (identity: string) => {
@@ -185,7 +187,7 @@ export function createRuntime(
     clock: underWay.clock,
     account: accountOf(settings),
     run,
-    seen: new Seen(seenIn(places.journalFolder), systemClock, disk),
+    seen,
     newMark: randomUUID,
     now,
     inventory: inventoryOf,
@@ -208,7 +210,7 @@ export function createRuntime(
         beganMs: engineStarted,
         backend: backendIn(environment),
         disk,
-        savedLast: isTrue(environment.PULUMI_SKIP_CHECKPOINTS),
+        savedLast: savesLast,
       });
       return journal;
     },
@@ -250,6 +252,7 @@ export function createRuntime(
       journal?.closeNow(isWhole ? run.declared : undefined, run.isUp === true, isSaid);
       for (const former of formerly.values()) former.journal.release();
       forgetObjects(places.journalFolder, run.gone, disk);
+      if (!savesLast) seen.forgetDone();
       if (run.isUp !== true) return;
       inventory?.noteOver(run.program ?? "");
       if (!isWhole) return;

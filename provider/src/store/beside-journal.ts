@@ -186,6 +186,7 @@ const MAX_DELETES = 10_000;
  */
 export class Seen {
   #known: Noted | undefined;
+  readonly #doneHere = new Set<string>();
 
   constructor(
     private readonly path: string,
@@ -229,7 +230,15 @@ export class Seen {
     if (update.names.length === before.names.length && update.done === before.done) return;
     const key = objectKey(kind, id);
     this.#objects.updates.set(key, update);
+    if (update.done === undefined) this.#doneHere.delete(key);
+    else this.#doneHere.add(key);
     appendHints(this.path, updateLines(new Map([[key, update]])), this.disk);
+  }
+
+  /** The engine has saved all that this run has handed to it. Never fails. */
+  forgetDone(): void {
+    const forgotten = new Map([...this.#doneHere].map((key): [string, Update] => [key, { names: [] }]));
+    if (forgotten.size > 0) appendHints(this.path, updateLines(forgotten), this.disk);
   }
 
   get #objects(): Noted {
