@@ -669,6 +669,40 @@ describe("delete", () => {
     expect(sandbox.events).toHaveLength(1);
   });
 
+  it.each([
+    [200, { success: 0, message: "event is in use" }],
+    [207, { success: true, payload: { id: 2 } }],
+    [200, { success: true, payload: { id: 77 } }],
+    [406, { success: false, message: "event can not be deleted: pixel 7 was not found" }],
+    [410, { message: "this version of the API was retired" }],
+  ])("R1: answered with %i %j is trouble, and the object stays in the state", async (status, body) => {
+    const { event, id, outs, sandbox } = await start();
+    sandbox.fail({ on: "delete", with: { kind: "answer", status, body }, times: 9 });
+    await failureOf(event.delete(id, outs));
+    expect(sandbox.events).toHaveLength(1);
+  });
+
+  it("R1: the service's own words for an object that is not there count as deleted", async () => {
+    const { event, id, outs, sandbox } = await start();
+    const message = ["there were problems", "with your request", `Could not load object ${id} to delete`];
+    const body = { success: false, payload: [{ message }] };
+    sandbox.fail({ on: "delete", with: { kind: "answer", status: 406, body }, times: 9 });
+    await event.delete(id, outs);
+    expect(sandbox.deletes).toBe(1);
+  });
+
+  it.each([
+    [200, { success: true, payload: [], warning: "shard 3 is down" }],
+    [200, { success: 0 }],
+    [410, { message: "this version of the API was retired" }],
+    [404, { message: "Could not load object 2: you are not allowed to see it" }],
+  ])("R1: a read answered with %i %j is trouble, and a refresh keeps the object", async (status, body) => {
+    const { event, id, outs, sandbox } = await start();
+    sandbox.fail({ on: "read", with: { kind: "answer", status, body }, times: 9 });
+    await failureOf(event.read(id, outs));
+    expect(sandbox.eventPosts).toBe(0);
+  });
+
   describe("sent by a run that was interrupted, or with an unknown outcome", () => {
     const later = ({ sandbox, folder, inThisRun }: Awaited<ReturnType<typeof start>>, operations?: object) => {
       const settings = operations === undefined ? inThisRun.settings : { operations: JSON.stringify(operations) };
