@@ -439,12 +439,12 @@ const rows: Row[] = [
     "is sent by the next run if it made none",
   ],
   [
-    "R1: an object that an update found gone is taken over by no later run",
-    "provider/known-operations.ts",
-    "services.run.noteGone(kind, named.id);\n    return false;",
-    "return false;",
+    "R1: an object that was found gone is taken over by no later run",
+    "provider/create.ts",
+    "  runtime.run.noteGone(kind, id);\n",
+    "",
     "sandbox/gone-before-take-over",
-    "a single resource",
+    "is read before, and not taken over if it is gone",
   ],
   [
     "R1: an object that a search lists, and that was deleted, does not count as found",
