@@ -27,6 +27,7 @@ export {
   exactInteger,
   isPlain,
   jsonIn,
+  jsonLines,
   own,
   parseExact,
   structureIn,

@@ -14,7 +14,7 @@
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { type Clock, jsonIn, momentOf, own } from "../base/index.js";
+import { type Clock, jsonIn, jsonLines, momentOf, own } from "../base/index.js";
 import { appendHints, type Disk, readHints, replaceHints, replaceNow, systemDisk } from "../files/index.js";
 import type { Kind } from "../kinds/index.js";
 import { type CreateRecord, objectKey } from "../state/index.js";
@@ -161,6 +161,8 @@ const updateSchema = z.object({
   done: z.string().optional(),
 });
 
+const lineSchema = z.union([seenSchema, deleteSchema, updateSchema]);
+
 /** Updates of an object that the state may not have. */
 type Update = Omit<z.infer<typeof updateSchema>, "update">;
 
@@ -203,8 +205,9 @@ export class Seen {
     const key = objectKey(kind, id);
     const { seen } = this.#objects;
     if (seen.has(key)) return;
-    seen.set(key, momentOf(this.clock));
-    appendHints(this.path, seenLines(new Map([[key, seen.get(key) ?? ""]])), this.disk);
+    const at = momentOf(this.clock);
+    seen.set(key, at);
+    this.#append([{ seen: key, at }]);
   }
 
   /** Whether a delete of it was sent that may have been carried out. */
@@ -217,7 +220,7 @@ export class Seen {
     if (this.isDeleteSent(kind, id) === sent) return;
     const key = objectKey(kind, id);
     this.#objects.deletes.set(key, sent);
-    appendHints(this.path, deleteLines(new Map([[key, sent]])), this.disk);
+    this.#append([{ delete: key, sent }]);
   }
 
   updateOf(kind: Kind["name"], id: string): Update {
@@ -232,13 +235,16 @@ export class Seen {
     this.#objects.updates.set(key, update);
     if (update.done === undefined) this.#doneHere.delete(key);
     else this.#doneHere.add(key);
-    appendHints(this.path, updateLines(new Map([[key, update]])), this.disk);
+    this.#append([{ update: key, ...update }]);
   }
 
   /** The engine has saved all that this run has handed to it. Never fails. */
   forgetDone(): void {
-    const forgotten = new Map([...this.#doneHere].map((key): [string, Update] => [key, { names: [] }]));
-    if (forgotten.size > 0) appendHints(this.path, updateLines(forgotten), this.disk);
+    if (this.#doneHere.size > 0) this.#append([...this.#doneHere].map((key) => ({ update: key, names: [] })));
+  }
+
+  #append(lines: readonly z.infer<typeof lineSchema>[]): void {
+    appendHints(this.path, jsonLines(lines), this.disk);
   }
 
   get #objects(): Noted {
@@ -251,12 +257,12 @@ export class Seen {
     const seen = new Map<string, string>();
     const deletes = new Map<string, boolean>();
     const updates = new Map<string, Update>();
-    for (const line of text.split("\n").map(jsonIn)) {
-      const [read, deleted] = [seenSchema.safeParse(line).data, deleteSchema.safeParse(line).data];
-      const { data: updated } = updateSchema.safeParse(line);
-      if (read !== undefined) seen.set(read.seen, read.at);
-      if (deleted !== undefined) deletes.set(deleted.delete, deleted.sent);
-      if (updated !== undefined) updates.set(updated.update, updated);
+    for (const line of text.split("\n")) {
+      const { data } = lineSchema.safeParse(jsonIn(line));
+      if (data === undefined) continue; // torn
+      if ("seen" in data) seen.set(data.seen, data.at);
+      else if ("delete" in data) deletes.set(data.delete, data.sent);
+      else updates.set(data.update, data);
     }
     const known = { seen, deletes, updates };
     if (text.length > MAX_BYTES) this.#tidy(known);
@@ -269,20 +275,13 @@ export class Seen {
     for (const [key, sent] of deletes) if (!sent) deletes.delete(key);
     for (const key of [...deletes.keys()].slice(0, -MAX_DELETES)) deletes.delete(key);
     for (const [key, { names }] of updates) if (names.length === 0) updates.delete(key);
-    replaceHints(this.path, seenLines(seen) + deleteLines(deletes) + updateLines(updates), this.disk);
+    const kept = [
+      ...[...seen].map(([key, at]) => ({ seen: key, at })),
+      ...[...deletes].map(([key, sent]) => ({ delete: key, sent })),
+      ...[...updates].map(([key, update]) => ({ update: key, ...update })),
+    ];
+    replaceHints(this.path, jsonLines(kept), this.disk);
   }
-}
-
-function seenLines(seen: ReadonlyMap<string, string>): string {
-  return [...seen].map(([key, at]) => `${JSON.stringify({ seen: key, at })}\n`).join("");
-}
-
-function deleteLines(deletes: ReadonlyMap<string, boolean>): string {
-  return [...deletes].map(([key, sent]) => `${JSON.stringify({ delete: key, sent })}\n`).join("");
-}
-
-function updateLines(updates: ReadonlyMap<string, Update>): string {
-  return [...updates].map(([key, { names, done }]) => `${JSON.stringify({ update: key, names, done })}\n`).join("");
 }
 
 /**

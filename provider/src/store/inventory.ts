@@ -5,7 +5,7 @@
  * A file that grows by a line for each object, so that it takes no memory; the last line about a resource counts.
  */
 import { z } from "zod";
-import { jsonIn } from "../base/index.js";
+import { jsonIn, jsonLines } from "../base/index.js";
 import { appendHints, type Disk, readHints, replaceHints, systemDisk } from "../files/index.js";
 import { aboutWhom, objectKey, resourceKeyIn } from "../state/index.js";
 
@@ -221,19 +221,15 @@ export class Inventory {
     if (entries.length === 0) return;
     if (!this.#isWhole && !isWhole(readHints(this.path, this.disk))) this.#rewrite();
     this.#isWhole = true;
-    appendHints(this.path, linesOf(entries), this.disk, FIRST_LINE);
+    appendHints(this.path, jsonLines(entries), this.disk, FIRST_LINE);
   }
 
   #rewrite(): void {
     const entries = [...readInventory(this.path, this.disk).objects].map(([key, live]) => ({ key, ...live }));
-    replaceHints(this.path, FIRST_LINE + linesOf(entries), this.disk);
+    replaceHints(this.path, FIRST_LINE + jsonLines(entries), this.disk);
   }
 }
 
 function objectOf([key, { id }]: readonly [key: string, live: Live]): string {
   return objectKey(aboutWhom(key).kind, id);
-}
-
-function linesOf(entries: readonly z.infer<typeof lineSchema>[]): string {
-  return entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
 }
