@@ -92,8 +92,8 @@ export class Session {
     }
   }
 
-  async #send({ beforeSend, patience, ...request }: Sending, isResend: boolean): Promise<Leased> {
-    const { method, url, body, repeatable, onUnsure } = request;
+  async #send(sending: Sending, isResend: boolean): Promise<Leased> {
+    const { method, url, body, repeatable, onUnsure, beforeSend, patience } = sending;
     const held: { lease?: Lease<Login> | undefined } = {};
     const prepare = async (): Promise<HttpRequest | Later> => {
       if (this.#hasFailed) throw failedBefore();
