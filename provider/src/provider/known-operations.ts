@@ -161,6 +161,7 @@ export async function updateLive(
   const note = (isSent: boolean) => seen.noteUpdate(kind.name, named.id, isSent ? { names } : before);
   const isThere = await sendNoted(note, (sendings) => setFields(kind, services, named, fields, sendings));
   seen.noteUpdate(kind.name, named.id, { names, done: fingerprintOfBody(kind, news) });
+  if (!isThere) services.run.noteGone(kind, named.id);
   return isThere;
 }
 
@@ -207,7 +208,6 @@ export async function setFields(
   });
   if (warnings === undefined) {
     expectProven(kind, services, named);
-    services.run.noteGone(kind, named.id);
     return false;
   }
   tellAll(

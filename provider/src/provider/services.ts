@@ -145,6 +145,13 @@ export function createRuntime(
 
   const seen = new Seen(seenIn(places.journalFolder), systemClock, disk);
   const savesLast = isTrue(environment.PULUMI_SKIP_CHECKPOINTS);
+  const ofJournals = {
+    folder: places.journalFolder,
+    clock: systemClock,
+    newMark: randomUUID,
+    maxWaitMs: JOURNAL_WAIT_MS,
+    disk,
+  };
   const now = () => momentOf(systemClock);
 
   const inventoryOf = (identity: string) => {
@@ -202,14 +209,10 @@ export function createRuntime(
     },
     journal(identity) {
       journal ??= new Journal({
-        folder: places.journalFolder,
+        ...ofJournals,
         stack: stackOf(identity),
-        clock: systemClock,
-        newMark: randomUUID,
-        maxWaitMs: JOURNAL_WAIT_MS,
         beganMs: engineStarted,
         backend: backendIn(environment),
-        disk,
         savedLast: savesLast,
       });
       return journal;
@@ -217,14 +220,7 @@ export function createRuntime(
     formerly(identity) {
       const stack = stackOf(identity);
       const known = formerly.get(stack) ?? {
-        journal: new Journal({
-          folder: places.journalFolder,
-          stack,
-          clock: systemClock,
-          newMark: randomUUID,
-          maxWaitMs: JOURNAL_WAIT_MS,
-          disk,
-        }),
+        journal: new Journal({ ...ofJournals, stack }),
         inventory: new Inventory(pathsIn(places.journalFolder, stack).objects, disk),
       };
       formerly.set(stack, known);
