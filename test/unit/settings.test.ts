@@ -133,11 +133,60 @@ describe("problems", () => {
       ["ADVERTISING_EMAIL", "pulumi config set advertising:email you@example.com"],
       ["advertising:password", "pulumi config set --secret advertising:password"],
       ["advertising:authMode", "pulumi config set advertising:authMode session"],
-      ["advertising:keepLoggedIn", "pulumi config set advertising:keepLoggedIn false"],
+      ["advertising:keepLoggedIn", "pulumi config set advertising:keepLoggedIn true"],
       ["advertising:maxWaitSeconds", "pulumi config set advertising:maxWaitSeconds 120"],
       ["advertising:maxWaitSecond", "pulumi config rm advertising:maxWaitSecond"],
     ]);
     expect(problems.at(-1)?.reason).toContain("did you mean advertising:maxWaitSeconds?");
+  });
+
+  it.each([
+    ["authMode", "Basic", "basic"],
+    ["authMode", "sesion", "session"],
+    ["authMode", "digest", "session"],
+    ["keepLoggedIn", "yes", "true"],
+    ["keepLoggedIn", " ON ", "true"],
+    ["keepLoggedIn", "1", "true"],
+    ["keepLoggedIn", "ture", "true"],
+    ["keepLoggedIn", "off", "false"],
+    ["keepLoggedIn", "sometimes", "false"],
+  ])("%s %j: the command sets the value that was likely meant", (key, typed, meant) => {
+    const { problems } = read({ ...complete, [key]: typed });
+    expect(problems.map(({ command }) => command)).toEqual([`pulumi config set advertising:${key} ${meant}`]);
+  });
+
+  it.each<[string, string, string]>([
+    ["emial", "x@y.z", "set advertising:email x@y.z"],
+    ["emial", "x y", "set advertising:email you@example.com"],
+    ["baseURI", "https://x.example/a&b", "set advertising:baseUrl 'https://x.example/a&b'"],
+    ["baseURI", "https://user:geheim@x.example", "set advertising:baseUrl https://platform.example.com"],
+    ["auth_mod", "Basic", "set advertising:authMode basic"],
+    ["pasword", "geheim", "set --secret advertising:password"],
+    [
+      "operation",
+      '{"event":{"read":"GET rest/event/{id}"}}',
+      "set --path 'advertising:operations.event.read' 'GET rest/event/{id}'",
+    ],
+  ])("a misspelt key (%s %s) is the only problem, and the command carries its value over", (key, value, set) => {
+    const meant = set.match(/advertising:(\w+)/)?.[1] ?? "";
+    const { [meant as "email"]: _, ...others } = complete;
+    const { problems } = read({ ...others, [key]: value }, {}, { isSecret: () => false });
+    expect(problems.map(({ command }) => command)).toEqual([
+      `pulumi config ${set} && pulumi config rm advertising:${key}`,
+    ]);
+    expect(JSON.stringify(problems)).not.toContain("geheim");
+  });
+
+  it("a misspelt key's value is not printed if it is or may be secret, and does not replace what is set", () => {
+    const { email: _, ...others } = complete;
+    for (const extra of [{ isSecret: () => true }, {}]) {
+      const { problems } = read({ ...others, emial: "geheim" }, {}, extra);
+      expect(problems.map(({ command }) => command)).toEqual([
+        "pulumi config set --secret advertising:email && pulumi config rm advertising:emial",
+      ]);
+    }
+    const { problems } = read({ ...complete, emial: "x@y.z" }, {}, { isSecret: () => false });
+    expect(problems.map(({ command }) => command)).toEqual(["pulumi config rm advertising:emial"]);
   });
 
   it("a preview without a password, or with an empty one, goes on with a warning that has the command", () => {

@@ -48,6 +48,7 @@ export {
   idRanges,
   letters,
   nearest,
+  plainShellWord,
   printable,
   saidOnce,
   shellWord,

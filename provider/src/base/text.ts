@@ -24,12 +24,16 @@ export function shellWord(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
+/** The same, without quotes if it needs none. */
+export function plainShellWord(text: string): string {
+  return /^[\w./:@-]+$/.test(text) ? text : shellWord(text);
+}
+
 let stackOptions = "";
 
 /** From now on, each command that this process prints takes these: so that it is about the same stack as the command that prints it. */
 export function commandsTake(options: readonly { readonly option: string; readonly value: string }[]): void {
-  const word = (value: string) => (/^[\w./@-]+$/.test(value) ? value : shellWord(value));
-  stackOptions = options.map(({ option, value }) => ` ${option} ${word(value)}`).join("");
+  stackOptions = options.map(({ option, value }) => ` ${option} ${plainShellWord(value)}`).join("");
 }
 
 /** A command of Pulumi or of this package about a stack, as it is to be typed. */

@@ -135,7 +135,8 @@ function refuseName(
   ]);
 }
 
-function editsFor(path: readonly string[], content: unknown): Edit[] {
+/** Sets each value of a content, at its place below a path. */
+export function editsFor(path: readonly string[], content: unknown): Edit[] {
   if (typeof content !== "object" || content === null) return [{ path, value: content }];
   return Object.entries(content).flatMap(([name, value]) => editsFor([...path, name], value));
 }

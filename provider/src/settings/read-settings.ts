@@ -9,12 +9,13 @@ import {
   didYouMean,
   enumerate,
   nearest,
+  plainShellWord,
   printable,
   shellWord,
   structureIn,
 } from "../base/index.js";
 import { show } from "../rules/index.js";
-import { type Edit, edited, searchedNouns } from "./operations-setting.js";
+import { type Edit, edited, editsFor, searchedNouns } from "./operations-setting.js";
 import {
   environmentNameOf,
   NAMESPACE,
@@ -56,7 +57,11 @@ interface SettingsSource {
 }
 
 export function readSettings(source: SettingsSource): SettingsReading {
-  const judged = SETTING_NAMES.map((key) => [key, judge(givenIn(source, key), source)] as const);
+  const unknown = unknownKeys(source.keys ?? []);
+  // A misspelt key is a problem of its own, and the only one.
+  const isMisspelt = (key: keyof Settings) =>
+    unknown.some(({ meant }) => meant === key) && givenIn(source, key).raw === undefined;
+  const judged = SETTING_NAMES.map((key) => [key, isMisspelt(key) ? {} : judge(givenIn(source, key), source)] as const);
   const settings = Object.fromEntries(
     judged.map(([key, { value }]) => {
       // An unusable value must not keep the other checks from running: its default stands in.
@@ -70,9 +75,9 @@ export function readSettings(source: SettingsSource): SettingsReading {
     proxy,
     problems: [
       ...judged.flatMap(([, { problems = [] }]) => problems),
-      ...searchesWithoutField(source),
+      ...(isMisspelt("markField") ? [] : searchesWithoutField(source)),
       ...(problem === undefined ? [] : [problem]),
-      ...unknownKeys(source.keys ?? []),
+      ...unknown.map((each) => unknownKeyProblem(source, each)),
     ],
     warnings: [...unknownVariables(source.environment), ...plainSecrets(source)],
     credentials: credentialsIn(source),
@@ -120,7 +125,7 @@ interface Judged {
 
 function judge(given: Given, { mayLackPassword, mayLackAll = false }: SettingsSource): Judged {
   const { key, rule, raw, isConfigured, label } = given;
-  const command = commandFor(key, rule);
+  const command = commandFor(key, rule, raw === undefined ? undefined : rule.meant?.(raw));
   const or = rule.required ? environmentNameOf(key) : undefined;
   const problem = (reason: string) => ({ problems: [{ source: label, reason, command, or }] });
   const isEmpty = raw !== undefined && raw.trim() === "";
@@ -184,11 +189,11 @@ function shown(rule: SettingRule, raw: string): string {
 }
 
 /** The command that sets `key`; a secret is asked for by the command instead of standing in the shell's history. */
-export function commandFor(key: string, { secret, structured, example }: SettingRule): string {
+export function commandFor(key: string, { secret, structured, example }: SettingRule, value = example): string {
   if (secret) return configCommand(`set --secret ${NAMESPACE}:${key}`);
   if (structured !== undefined)
     return configCommand(`set --path '${NAMESPACE}:${key}.${structured.path}' '${example}'`);
-  return configCommand(`set ${NAMESPACE}:${key} ${example}`);
+  return configCommand(`set ${NAMESPACE}:${key} ${plainShellWord(value)}`);
 }
 
 function configCommand(words: string): string {
@@ -199,6 +204,10 @@ function configCommand(words: string): string {
 function commandForEdits({ key, raw = "", isConfigured, label }: Given, edits: readonly Edit[]): string {
   if (!isConfigured)
     return printable(`export ${label}=${shellWord(JSON.stringify(edited(structureIn(raw) ?? {}, edits)))}`);
+  return commandForSteps(key, edits);
+}
+
+function commandForSteps(key: string, edits: readonly Edit[]): string {
   const at = (path: readonly string[]) => {
     const names = path.map((name) => (/^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`));
     return shellWord(`${NAMESPACE}:${key}${names.join("")}`);
@@ -213,9 +222,7 @@ function commandForEdits({ key, raw = "", isConfigured, label }: Given, edits: r
 
 /** A search looks for the mark that `markField` puts into each create. */
 function searchesWithoutField(source: SettingsSource): SettingProblem[] {
-  // A misspelt key is a problem of its own, and the only one.
-  const isMisspelt = (source.keys ?? []).some((key) => !isSetting(key) && nearest(key, SETTING_NAMES) === "markField");
-  if (isMisspelt || givenIn(source, "markField").raw !== undefined) return [];
+  if (givenIn(source, "markField").raw !== undefined) return [];
   return searchedNouns(structureIn(givenIn(source, "operations").raw ?? "")).map((noun) => ({
     source: `${NAMESPACE}:operations.${noun}.search`,
     reason: `needs ${NAMESPACE}:markField, the field that each create carries its mark in`,
@@ -227,14 +234,33 @@ function isSetting(key: string): boolean {
   return (SETTING_NAMES as string[]).includes(key);
 }
 
-function unknownKeys(keys: readonly string[]): SettingProblem[] {
+interface UnknownKey {
+  readonly key: string;
+  /** The setting that it likely is, misspelt. */
+  readonly meant: keyof Settings | undefined;
+}
+
+function unknownKeys(keys: readonly string[]): UnknownKey[] {
   return keys
     .filter((key) => !isSetting(key))
-    .map((key) => {
-      const hint = didYouMean(key, SETTING_NAMES, { suggest: (known) => `${NAMESPACE}:${known}` });
-      const command = configCommand(`rm ${NAMESPACE}:${key}`);
-      return { source: `${NAMESPACE}:${key}`, reason: `is not a known setting; ${hint}`, command };
-    });
+    .map((key) => ({ key, meant: nearest(key, SETTING_NAMES) as keyof Settings | undefined }));
+}
+
+function unknownKeyProblem(source: SettingsSource, { key, meant }: UnknownKey): SettingProblem {
+  const hint = didYouMean(key, SETTING_NAMES, { suggest: (known) => `${NAMESPACE}:${known}` });
+  const there = meant === undefined || givenIn(source, meant).isConfigured ? [] : [commandToMove(source, key, meant)];
+  const command = [...there, configCommand(`rm ${NAMESPACE}:${key}`)].join(" && ");
+  return { source: `${NAMESPACE}:${key}`, reason: `is not a known setting; ${hint}`, command };
+}
+
+/** Sets what a misspelt key has. What is or may be a secret is asked for, and so is not printed. */
+function commandToMove({ config, isSecret }: SettingsSource, key: string, meant: keyof Settings): string {
+  const [rule, raw] = [SETTINGS[meant], config(key) ?? ""];
+  if (rule.secret || isSecret?.(key) !== false) return commandFor(meant, { ...rule, secret: true });
+  const structure = rule.structured && structureIn(raw);
+  if (structure !== undefined) return commandForSteps(meant, editsFor([], structure));
+  const isAccepted = readValue(rule, raw, true).refusals === undefined;
+  return commandFor(meant, rule, isAccepted ? raw : rule.meant?.(raw));
 }
 
 const VARIABLE_PREFIX = environmentNameOf("");

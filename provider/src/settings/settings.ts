@@ -3,6 +3,7 @@
  * agent: `https_proxy`, or where that is not set or empty `http_proxy`, each before its name in capitals. No I/O.
  */
 import { z } from "zod";
+import { nearest } from "../base/index.js";
 import { ownerOf, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
 import { operationsSchema } from "./operations-setting.js";
 
@@ -29,6 +30,8 @@ export interface SettingRule {
    * at this path, such as `event.read`; the schema's own messages tell what is wrong with an entry.
    */
   readonly structured?: { readonly path: string };
+  /** The accepted value that was likely meant by one that is refused: the command that fixes it sets that one. */
+  readonly meant?: (refused: string) => string | undefined;
   /** Why a value of the right form is refused all the same. */
   readonly objection?: (value: string) => string | undefined;
   readonly secret?: true;
@@ -60,6 +63,12 @@ const authenticatePath = z
   .transform((path) => path.replace(/^\/+/, ""));
 
 const truth = z.stringbool({ truthy: ["true"], falsy: ["false"] });
+
+/** zod's own words, such as yes, off and 1, and misspelt ones. */
+function truthMeant(refused: string): string | undefined {
+  const { data } = z.stringbool().safeParse(refused.trim());
+  return data === undefined ? nearest(refused, ["true", "false"]) : String(data);
+}
 
 function wholeNumber(min: number, max: number) {
   return z
@@ -101,8 +110,14 @@ const TABLE = {
     schema: z.enum(["session", "basic"]).default("session"),
     expected: "session or basic",
     example: "session",
+    meant: (refused) => nearest(refused, ["session", "basic"]),
   },
-  keepLoggedIn: { schema: truth.default(false), expected: "true or false", example: "false" },
+  keepLoggedIn: {
+    schema: truth.default(false),
+    expected: "true or false",
+    example: "false",
+    meant: truthMeant,
+  },
   /** Read without a slash in front. */
   authenticatePath: {
     schema: authenticatePath.default("rest/authenticate"),
