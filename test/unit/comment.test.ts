@@ -153,6 +153,17 @@ describe("the rename guard", () => {
     expect(comment).toContain('add <code>aliases: [{ name: "buy" }]</code>');
   });
 
+  it("leaves out an event of an advertiser that is created, whose id the removed event can't have", () => {
+    const HATS = urnOf("Advertiser", "hats");
+    const { newState, ...step } = create(E("bought"), event("Buy", { advertiserId: UNKNOWN }));
+    const ofHats = { ...step, newState: { ...newState, propertyDependencies: { advertiserId: [HATS] } } };
+    const buy = remove(E("buy"), "5", event("Buy"));
+    const hats = create(HATS, { advertiserName: "Hats" });
+    expect(commentOn([hats, ofHats, buy])).not.toContain("looks like a rename");
+    const renamed = commentOn([hats, ofHats, buy, remove(ACME, "1", { advertiserName: "Hats" })]);
+    expect(renamed.match(/looks like a rename/g)).toHaveLength(2);
+  });
+
   it("names a catalog's row by its id, because it takes no alias", () => {
     const row = (name: string) => E(name).replace("::pulumi-nodejs", "::advertising:index:Catalog$pulumi-nodejs");
     const steps = [create(row("shop/1/bought"), event("Buy")), remove(row("shop/1/buy"), "5", event("Buy"))];

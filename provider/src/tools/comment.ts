@@ -124,10 +124,15 @@ function renameItems(changes: readonly Change[]): string[] {
     ({ action, former }) => ["let go", "perhaps leave live", "delete", "perhaps delete"].includes(action) && former,
   );
   const fresh = changes.filter(({ action }) => action === "create");
-  const renames = renamesIn(gone, fresh, (value) => value === SECRET_TEXT).map((each) => ({
-    ...each,
-    alias: aliasOf(each.from, each.to),
-  }));
+  const suspects = renamesIn(gone, fresh, (value) => value === SECRET_TEXT);
+  const renamed = new Set(suspects.map(({ to }) => to));
+  const newAdvertisers = new Set(
+    fresh.flatMap((each) => (each.kind === advertiser && !renamed.has(each) ? each.urn : [])),
+  );
+  // An id that does not exist yet is not the advertiser of what was removed.
+  const renames = suspects
+    .filter(({ to }) => !to.advertiserFrom.some((urn) => newAdvertisers.has(urn)))
+    .map((each) => ({ ...each, alias: aliasOf(each.from, each.to) }));
   const groups = Map.groupBy(renames, (each) =>
     each.alias?.catalog === undefined ? each : `${each.alias.catalog.now} ${each.from.former?.isDeleted}`,
   );
