@@ -550,6 +550,64 @@ describe("an object is not gone after trouble", () => {
   });
 });
 
+/** Answers to an update or a delete of 2, and whether they prove that it was not carried out. */
+const ANSWERS: readonly [string, Fault, boolean][] = [
+  ["another id", { kind: "answer", status: 200, body: { success: true, payload: { id: 77 } } }, false],
+  ["202", { kind: "answer", status: 202, body: { success: true, payload: { id: 2 } } }, false],
+  ["207 with a refusal", { kind: "answer", status: 207, body: { success: false, message: "in use" } }, false],
+  ["500", { kind: "answer", status: 500, body: { success: false, message: "in use" } }, false],
+  ["501", { kind: "answer", status: 501 }, false],
+  ["408", { kind: "answer", status: 408 }, false],
+  [
+    "a page",
+    { kind: "answer", status: 200, headers: { "content-type": "text/html" }, body: "<html>Hello</html>" },
+    false,
+  ],
+  ["half a refusal", { kind: "half-body" }, false],
+  ["no answer", { kind: "close-without-answer" }, false],
+  ["a redirect to an object", { kind: "answer", status: 302, headers: { location: "/event/77" } }, false],
+  ["a refusal", { kind: "answer", status: 200, body: { success: false, message: "in use" } }, true],
+  ["406", { kind: "answer", status: 406, body: { errors: ["in use"] } }, true],
+  ["405", { kind: "answer", status: 405 }, true],
+  ["a 404 of a route", { kind: "answer", status: 404, body: { message: "there is no such route" } }, true],
+  ["429", { kind: "answer", status: 429, headers: { "retry-after": "9999" } }, true],
+  ["a login page", { kind: "session-refusal", way: "login-page" }, true],
+];
+
+describe("R1: what an answer does not prove stays in doubt", () => {
+  it.each(ANSWERS)("%s to a delete", async (_, fault, isNotDone) => {
+    const { event, id, outs, sandbox, folder, inThisRun } = await start();
+    sandbox.fail({ on: "delete", with: fault, times: 9 });
+    const { message } = await failureOf(event.delete(id, outs));
+    if (!isNotDone) expect(message).not.toContain("Nothing was deleted");
+    const next = newRun(sandbox, folder, inThisRun).event.diff(id, outs, inputs);
+    if (isNotDone) expect(await next).toMatchObject({ changes: false });
+    else expect((await failureOf(next)).message).toContain("has sent a delete of 2, which may have been carried out");
+    expect(sandbox.events).toHaveLength(1);
+  });
+
+  it.each(ANSWERS)("%s to an update", async (_, fault, isNotDone) => {
+    const { event, id, outs, sandbox, folder, inThisRun } = await start();
+    sandbox.fail({ on: "update", with: fault, times: 9 });
+    const { message } = await failureOf(event.update(id, outs, { ...inputs, value: 7 }));
+    if (!isNotDone) expect(message).not.toContain("Nothing was changed");
+    // The program has its former values again.
+    const next = newRun(sandbox, folder, inThisRun);
+    expect(await next.event.diff(id, outs, inputs)).toMatchObject({ changes: !isNotDone });
+  });
+
+  it("a refusal of a request that was sent before does not say that nothing was done", async () => {
+    const { event, id, outs, sandbox, folder, inThisRun } = await start();
+    sandbox.fail({ on: "delete", act: true, with: { kind: "reset" } });
+    sandbox.fail({ on: "delete", with: { kind: "answer", status: 406, body: { errors: ["in use"] } } });
+    const { message } = await failureOf(event.delete(id, outs));
+    expect(message).toMatch(/was refused with status 406: in use\. \(docs.*\[ADVERTISING_REFUSED\]$/s);
+    const next = newRun(sandbox, folder, inThisRun).event.diff(id, outs, inputs);
+    expect((await failureOf(next)).message).toContain("may have been carried out");
+    expect(sandbox.deletes).toBe(2);
+  });
+});
+
 describe("update", () => {
   it("changes only what was changed, without a POST, and the id stays", async () => {
     const { event, id, outs, sandbox } = await start();
@@ -633,6 +691,7 @@ describe("update", () => {
     sandbox.fail({ on: "update", with: { kind: "answer", status: 200, body: { success: true, payload: { id: 77 } } } });
     const failure = await failureOf(event.update(id, outs, { ...inputs, eventName: "Buy" }));
     expect(failure.message).toContain("look in the account for an object 77 that nothing manages");
+    expect(failure.message).toContain("[ADVERTISING_REFUSED]");
   });
 });
 

@@ -13,6 +13,7 @@ import {
   judgeCreate,
   judgeRead,
   judgeSearch,
+  provesNotDone,
   type ReadJudgement,
   type Trouble,
   type WireRecord,
@@ -21,7 +22,7 @@ import {
 import { type BeforeSend, Session } from "./session.js";
 import type { LetThrough } from "./session-refusal.js";
 import type { Surroundings } from "./surroundings.js";
-import { type Answered, hintsFor, refusal, troubled, unanswered } from "./trouble.js";
+import { type Answered, type Asked, hintsFor, isBeforeSending, refusal, troubled, unanswered } from "./trouble.js";
 import { type Reading, saidIn, warningsOf, wordsOf } from "./words.js";
 
 interface CreateRequest extends Required<Pick<Request, "operation" | "fields" | "label">> {
@@ -44,10 +45,11 @@ interface Target {
   readonly ifNotThere?: string | undefined;
 }
 
-/** What a caller learns of a request's sendings: before each one, and if one is repeated that may have been carried out. */
+/** What a caller learns of a request's sendings. */
 export interface Sendings {
   readonly beforeSend?: BeforeSend;
-  readonly onUnsure?: () => void;
+  /** Called once all of them are over, if it is proved that none was carried out. */
+  readonly onNotDone?: () => void;
 }
 
 /** A create whose object is looked for by its mark. */
@@ -216,15 +218,26 @@ export class Client {
       await sendings.beforeSend?.(at);
       sentAt = at;
     };
+    let isUnsure = false;
+    const onUnsure = () => {
+      isUnsure = true;
+    };
+    /** @returns what may be said about the request then. @param isLastNotDone whether the last sending was surely not carried out. */
+    const conclude = (isLastNotDone: boolean): Asked => {
+      const isNotDone = isLastNotDone && !isUnsure;
+      if (isNotDone) sendings.onNotDone?.();
+      return { what, otherwise: isNotDone ? otherwise : "", settings, credentials, ifNotThere };
+    };
     const { answer, session, kept } = await this.#session
-      .send({ method, url, body, repeatable, onUnsure: sendings.onUnsure }, noted)
+      .send({ method, url, body, repeatable, onUnsure }, noted)
       .catch((error: unknown) => {
-        throw unanswered(error, { what, otherwise, settings, credentials }, url, sentAt, operation);
+        throw unanswered(error, conclude(isBeforeSending(error)), url, sentAt, operation);
       });
+    const asked = conclude(session !== "accepted" || provesNotDone(answer, operation.noun));
     const reading = { fields: operation.fields, sent: fields ?? {}, clean: this.#clean };
     const judged = await judge(answer, session, reading);
     await kept;
-    return { what, otherwise, settings, credentials, ifNotThere, judged, answer, session, sentAt, reading };
+    return { ...asked, judged, answer, session, sentAt, reading };
   }
 
   #addressOf(operation: Operation, values: Request["values"]): URL {

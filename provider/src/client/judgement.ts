@@ -25,7 +25,7 @@ export type Trouble =
   | { readonly kind: "not-found"; readonly isBare: boolean }
   /** The path takes no such method: not an operation of this installation. */
   | { readonly kind: "no-operation" }
-  /** It was answered with an object that nothing manages. */
+  /** It was answered with another object, which proves nothing about the one that was meant. */
   | { readonly kind: "another"; readonly id: string }
   | { readonly kind: "unclear"; readonly reason: string };
 
@@ -42,6 +42,17 @@ type SearchJudgement = { readonly kind: "listed"; readonly ids: readonly string[
 /** Statuses below 500 that do not say whether the request was acted upon: the other side gave up waiting. */
 const UNDECIDED_STATUS = new Set([408, 499]);
 
+/**
+ * Whether an answer proves that its request was not carried out. Nothing else does: not a page, an answer about another object, or a status
+ * that only says that something may have succeeded. Assumptions: a 4xx is a refusal, and a redirect that names no object leads to a login.
+ */
+export function provesNotDone(answer: Answer, noun: string): boolean {
+  const { status, broken } = answer;
+  if (status >= 400 && status < 500) return !UNDECIDED_STATUS.has(status);
+  if (status === 200 || status === 201) return broken === undefined && saysRefused(answer, noun);
+  return redirectOf(answer) === "login";
+}
+
 /** @param clean removes secrets from what a reason quotes. */
 export function judgeCreate(answer: Answer, { noun }: Pick<Operation, "noun">, clean: Clean): CreateJudgement {
   const { status } = answer;
@@ -49,11 +60,11 @@ export function judgeCreate(answer: Answer, { noun }: Pick<Operation, "noun">, c
   if (status >= 300 && status < 400) {
     // 307 and 308 ask for the same POST elsewhere, and what the first address did with it is not known; nor is it if
     // the answer points to what may be the new object. At the other address nothing was created, as no redirect is followed.
-    return redirectOf(answer) === "login"
+    return provesNotDone(answer, noun)
       ? { kind: "refused", why: "a redirect, which is never followed: check advertising:baseUrl" }
       : unknown(`, a redirect, which is never followed${target(answer, clean)}`);
   }
-  if (status >= 400 && status < 500 && !UNDECIDED_STATUS.has(status)) return { kind: "refused" };
+  if (provesNotDone(answer, noun)) return { kind: "refused" };
   if (status < 200 || status >= 300) return unknown("");
   if (answer.broken !== undefined)
     return unknown(`, but the response's body is not whole or not readable (${answer.broken})`);
@@ -62,7 +73,6 @@ export function judgeCreate(answer: Answer, { noun }: Pick<Operation, "noun">, c
     const type = excerpt(printable(clean(answer.headers["content-type"] ?? "no content type")), 100);
     return unknown(`, but the response is not JSON (${type})`);
   }
-  if (saysRefused(answer, noun)) return { kind: "refused" };
   const id = idIn(answer.data, noun);
   if (id === undefined) return unknown(`, but without a readable id (${shapeOf(answer.data)})`);
   if (proves("created", answer, { noun }) !== undefined) return { kind: "created", id };
@@ -157,9 +167,8 @@ function troubleIn(answer: Answer, noun: string): Trouble | undefined {
     return { kind: "not-found", isBare: proves("gone", answer, { noun }) === "with a witness" };
   }
   if (status === 405 || status === 501) return { kind: "no-operation" };
-  if (status >= 400 && status < 500 && !UNDECIDED_STATUS.has(status)) return { kind: "refused" };
+  if (provesNotDone(answer, noun)) return { kind: "refused" };
   if (status !== 200 && status !== 201) return { kind: "unclear", reason: `status ${status}` };
-  if (saysRefused(answer, noun)) return { kind: "refused" };
   if (kind === "json") return undefined;
   const what = { empty: "it is empty", html: "it is an HTML page", text: "it is not JSON" };
   return { kind: "unclear", reason: what[kind] };

@@ -26,7 +26,7 @@ import { type Reading, refusalIn, saidIn, wordsOf } from "./words.js";
 export interface Asked {
   /** Such as `ConversionEvent "purchase": POST https://…` */
   readonly what: string;
-  /** The sentence for a request that was not carried out: `Nothing was created.` */
+  /** The sentence for a request that was not carried out: `Nothing was created.` Empty if that is not proved. */
   readonly otherwise: string;
   readonly settings: Settings;
   /** Where e-mail and password come from, in words. */
@@ -79,8 +79,8 @@ export function troubled(trouble: Trouble, answered: Answered): AdvertisingError
       );
     case "another":
       return new RefusedError(
-        `${what} got a response with the id ${trouble.id}: look in the account for an object ${trouble.id} that nothing ` +
-          "manages, and check advertising:operations.",
+        `${what} got a response with the id ${trouble.id}, which proves nothing about this object: look in the account for an object ` +
+          `${trouble.id} that nothing manages, and check advertising:operations.`,
       );
     case "unclear":
       return new BadAnswerError(
@@ -92,6 +92,12 @@ export function troubled(trouble: Trouble, answered: Answered): AdvertisingError
 /** Whether the body is data of other objects, as in a success, which is not to be quoted. */
 function isData({ status, kind }: Answer): boolean {
   return status < 300 && kind === "json";
+}
+
+/** Whether a failure came before anything was sent, or from a rate limit: then the last sending was not carried out. */
+export function isBeforeSending(error: unknown): boolean {
+  if (error instanceof TransportFailure) return !error.sent;
+  return error instanceof StopWaiting || error instanceof AdvertisingError;
 }
 
 export function unanswered(

@@ -3,15 +3,7 @@
  * it is adopted.
  */
 import { isDeepStrictEqual } from "node:util";
-import {
-  ArgumentsError,
-  asRecord,
-  LoginError,
-  NotSentError,
-  RateLimitedError,
-  RefusedError,
-  type Values,
-} from "../base/index.js";
+import { ArgumentsError, asRecord, RefusedError, type Values } from "../base/index.js";
 import type { Sendings, WireRecord } from "../client/index.js";
 import {
   abilitiesOf,
@@ -165,25 +157,25 @@ export async function updateLive(
   return isThere;
 }
 
-/** Failures after which the last sending was surely not carried out. */
-const NOT_DONE = [RefusedError, NotSentError, RateLimitedError, LoginError];
-
 /**
  * Sends an update or a delete of which this machine remembers, from just before it is sent, that it may have been carried out.
- * @param note called with false once it surely was not.
+ * @param note called with false if it surely was not.
  */
 async function sendNoted<T>(note: (isSent: boolean) => void, send: (sendings: Sendings) => Promise<T>): Promise<T> {
-  let isUnsure = false;
+  let mayBeDone = false;
   const sendings: Sendings = {
-    beforeSend: async () => note(true),
-    onUnsure: () => {
-      isUnsure = true;
+    beforeSend: async () => {
+      mayBeDone = true;
+      note(true);
+    },
+    onNotDone: () => {
+      mayBeDone = false;
     },
   };
   try {
     return await send(sendings);
   } catch (error) {
-    if (!isUnsure && NOT_DONE.some((each) => error instanceof each)) note(false);
+    if (!mayBeDone) note(false);
     throw error;
   }
 }
