@@ -56,15 +56,17 @@ function newStack(resources: Parameters<typeof exportOf>[0]) {
   const config = Object.entries(settings).map(([key, value]) => [`advertising:${key}`, { value, secret: false }]);
   writeFileSync(join(folder, "config.json"), JSON.stringify(Object.fromEntries(config)));
   const env = { PATH: `${join(folder, "bin")}:/usr/bin:/bin`, HOME: folder, XDG_CACHE_HOME: join(folder, "cache") };
-  const run = (...args: string[]) =>
+  const node = (...args: string[]) =>
     new Promise<{ code: number | null; output: string }>((resolved) => {
-      execFile(process.execPath, [command, ...args], { cwd: folder, env }, (error, stdout, stderr) =>
+      execFile(process.execPath, args, { cwd: folder, env }, (error, stdout, stderr) =>
         resolved({ code: error === null ? 0 : (error.code as number | null), output: `${stdout}${stderr}` }),
       );
     });
+  const run = (...args: string[]) => node(command, ...args);
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
   return {
     folder,
+    node,
     run,
     write,
     imports: () => (existsSync(join(folder, "imports")) ? readFileSync(join(folder, "imports"), "utf8").length / 2 : 0),
@@ -229,6 +231,65 @@ it("while a run holds the journal, the command is refused, and nothing is change
   rmSync(join(folder, "hold"));
   expect((await first).code).toBe(0);
   expect(imports()).toBe(1);
+});
+
+describe("`pending --created` that is killed", () => {
+  /** Two creates of unknown outcome: `a`, which the state has, and `e`, which Pulumi's record of an interrupted run has. */
+  function open() {
+    const stack = newStack([unresolved("a"), storedEvent("kept", 7, { __at: "here.example me@example.com" })]);
+    const exported = JSON.parse(readFileSync(join(stack.folder, "state.json"), "utf8"));
+    exported.deployment.pending_operations = [creating("e")];
+    stack.write("state.json", JSON.stringify(exported));
+    vi.stubEnv("XDG_CACHE_HOME", join(stack.folder, "cache"));
+    const account = { baseUrl: "https://here.example", email: "me@example.com" };
+    const { journal } = pathsIn(placesOf(account, "", undefined, stack.folder).journalFolder, NAME);
+    mkdirSync(join(journal, ".."), { recursive: true, mode: 0o700 });
+    const notes = ["a", "e"].map((mark) => ({
+      mark,
+      key: `ConversionEvent::${NAME}::${mark}`,
+      fingerprint: fingerprintOf({ event_name: mark, advertiser_id: 1, value: 1 }),
+      at: "2026-03-01T09:00:00.000Z",
+    }));
+    writeFileSync(journal, journalOf(notes), { mode: 0o600 });
+    return stack;
+  }
+  const ANSWERS = ["pending", "--created", "a=5", "--created", "e=6"];
+  const KILL = "kill -9 $PPID";
+  /** Has the command kill itself before or after one of its own changes of a file. */
+  const atFile = (call: string, file: string, when: "before" | "after") => `
+    const fs = require("node:fs"), { ${call} } = fs, kill = () => process.kill(process.pid, "SIGKILL");
+    fs.${call} = (...paths) => {
+      const isIt = paths.some((path) => String(path).endsWith(${JSON.stringify(file)}));
+      if (isIt && "${when}" === "before") kill();
+      ${call}(...paths);
+      if (isIt) kill();
+    };`;
+
+  it.each<[string, { readonly file?: string; readonly script?: string }, string]>([
+    ["after its first export", { file: "exported", script: KILL }, "open"],
+    ["after its last export", { file: "exported", script: `[ -f first ] && ${KILL}; touch first` }, "open"],
+    ["before it notes the answers", { script: atFile("renameSync", ".settled", "before") }, "open"],
+    ["once they are noted", { script: atFile("renameSync", ".settled", "after") }, "open"],
+    ["in its import, before the state is changed", { file: "on-import", script: `${KILL}; exit 1` }, "open"],
+    ["in its import, after that", { file: "imported", script: KILL }, "settled"],
+    ["before the journal is changed", { script: atFile("rmSync", ".jsonl", "before") }, "settled"],
+    ["after that", { script: atFile("rmSync", ".jsonl", "after") }, "settled"],
+  ])(
+    "%s has done all or nothing to the state, and is finished when it is called again",
+    async (_, { file, script = "" }, state) => {
+      const { node, run, write, folder, ids } = open();
+      write(file ?? "kill.cjs", script);
+      const preload = file === undefined ? ["--require", join(folder, "kill.cjs")] : [];
+      const killed = await node(...preload, command, ...ANSWERS);
+      expect(killed.output).not.toContain("Settled");
+      expect(ids()).toEqual(state === "open" ? ["unresolved-a", "7"] : ["5", "7", "6"]);
+      if (file !== undefined) rmSync(join(folder, file));
+      const again = await run(...ANSWERS);
+      expect(again.output).toContain(state === "open" ? "Settled as created with id 6" : '"e" was answered already');
+      expect(ids()).toEqual(["5", "7", "6"]);
+      expect(await run("pending")).toMatchObject({ code: 0, output: expect.stringContaining("Nothing is pending") });
+    },
+  );
 });
 
 /** Quotes what Pulumi printed. */
