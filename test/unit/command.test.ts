@@ -270,30 +270,33 @@ describe("report", () => {
   });
 });
 
-describe("standard input through a non-blocking pipe, as from npx or another Node.js program", () => {
-  /** Passes its own standard input on, and switches it to non-blocking once the command runs. */
+describe("standard input and output through non-blocking pipes, as from npx or another Node.js program", () => {
+  /** Passes its own standard input and output on, and switches them to non-blocking once the command runs. */
   const parent = `
     const { spawn } = require("node:child_process");
     const [, ...args] = process.argv;
     spawn(process.execPath, args, { stdio: "inherit" }).on("exit", (code) => process.exit(code ?? 9));
     process.stdin;
+    new (require("node:net").Socket)({ fd: 1, readable: false });
   `;
-  /** Writes the text in two parts, so that the command also reads while nothing is there. */
+  /** Writes the text in two parts, so that the command also reads while nothing is there; and reads nothing meanwhile. */
   const piped = (cwd: string, text: string, ...args: string[]) =>
     new Promise<{ code: number | null; stdout: string; stderr: string }>((resolved) => {
       const file = resolve(provider, "dist/tools/command.js");
       const child = spawn(process.execPath, ["-e", parent, file, ...args], { cwd, env: { PATH: "" } });
       let [stdout, stderr] = ["", ""];
-      child.stdout.on("data", (part) => (stdout += part));
+      child.stdout.on("data", (part) => (stdout += part)).pause();
       child.stderr.on("data", (part) => (stderr += part));
       child.stdin.on("error", () => {}); // the command may end without having read all of it
       child.on("close", (code) => resolved({ code, stdout, stderr }));
       const half = Math.floor(text.length / 2);
       child.stdin.write(text.slice(0, half));
-      setTimeout(() => child.stdin.end(text.slice(half)), 400);
+      setTimeout(() => {
+        child.stdin.end(text.slice(half), () => setTimeout(() => child.stdout.resume(), 100));
+      }, 400);
     });
   const state = exportOf([storedAdvertiser("acme", 1), storedEvent("buy", 2)]);
-  const preview = JSON.stringify({ steps: [], diagnostics: [], padding: "x".repeat(300_000) });
+  const preview = JSON.stringify({ steps: [], diagnostics: [], padding: "x".repeat(3_000_000) });
 
   it.each([
     [["report", "comment"], preview, "**Nothing changes**"],
@@ -307,6 +310,15 @@ describe("standard input through a non-blocking pipe, as from npx or another Nod
     expect(stderr).toBe("");
     expect(stdout).toContain(expected);
     expect(code).toBe(0);
+  });
+
+  it("megabytes each way arrive whole", async () => {
+    const events = Array.from({ length: 3000 }, (_, n) => storedEvent(`${"k".repeat(1000)}${n}`, n + 1));
+    const { code, stdout, stderr } = await piped(folderWith({}), exportOf(events), "report", "ids", "--state", "-");
+    expect(stderr).toBe("");
+    expect(code).toBe(0);
+    expect(stdout.length).toBeGreaterThan(3_000_000);
+    expect(Object.keys(JSON.parse(stdout).events)).toHaveLength(3000);
   });
 
   it("a second read finds it empty and does not wait", async () => {
