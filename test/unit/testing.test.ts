@@ -1,11 +1,10 @@
 /** What users' own unit tests rely on: our mocks, Pulumi's own mocks, and the rules without a program. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import * as advertising from "../../provider/src/index.js";
 import { outputOf, setMocks } from "../../provider/src/testing/index.js";
+import { csvOf, folderWith } from "../support/catalogs.js";
 
 const EVENT = { eventName: "Purchase", advertiserId: 7, value: 25 };
 
@@ -44,6 +43,20 @@ describe("setMocks", () => {
     expect(await outputOf(set.eventIds)).toEqual({ landing: 1, buy: 99 });
     expect(await outputOf(set.defaults)).toMatchObject({ clickWindow: 3600, viewWindow: 2_592_000 });
     expect(await outputOf(set.advertiserId)).toBe(7);
+  });
+
+  it("a catalog of 20,000 rows, as sets: each row is one event of its advertiser", async () => {
+    const mocks = await setMocks();
+    const file = join(folderWith({ "rows.csv": csvOf(20_000).join("\n") }), "rows.csv");
+    const { advertiserIds, eventIds } = new advertising.Catalog("shop", { file, sets: true });
+    expect(Object.keys(await outputOf(advertiserIds))).toHaveLength(10);
+    const ids = await outputOf(eventIds);
+    expect(Array.from({ length: 20_000 }, (_, n) => `event-${n}`).filter((key) => !(key in ids))).toEqual([]);
+    expect(new Set(Object.values(ids)).size).toBe(20_000);
+    const sets = (await mocks.resources()).filter(({ type }) => type === "ConversionEventSet");
+    expect(sets.map(({ name, outputs }) => [name, Object.keys(outputs.eventIds as object).length])).toEqual(
+      Array.from({ length: 10 }, (_, n) => [`shop/Store ${n}`, 2000]),
+    );
   });
 
   it("creates the resources of a catalog", async () => {
@@ -201,9 +214,5 @@ describe("validate", () => {
 });
 
 function fileOf(row: string): string {
-  const folder = mkdtempSync(join(tmpdir(), "advertising-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const file = join(folder, "events.csv");
-  writeFileSync(file, `key,advertiser,eventName,value\n${row}\n`);
-  return file;
+  return join(folderWith({ "events.csv": `key,advertiser,eventName,value\n${row}\n` }), "events.csv");
 }
