@@ -1,10 +1,14 @@
 /** Creates of unknown outcome that a search settles, through the provider as the engine calls it. */
 import { describe, expect, it } from "vitest";
 import { JournalError } from "../../provider/src/base/errors.js";
+import { advertiser as advertiserKind } from "../../provider/src/kinds/advertiser-kind.js";
+import { lookFor } from "../../provider/src/provider/search.js";
 import type { Runtime } from "../../provider/src/provider/services.js";
 import type { Fault, SandboxOptions } from "../../provider/src/sandbox/index.js";
+import { recordsIn } from "../../provider/src/store/notes.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
+import { struck } from "../support/killing.js";
 import { failureOf, newRun } from "../support/run.js";
 import { useSandbox } from "../support/stack.js";
 
@@ -267,6 +271,33 @@ describe("a create of a run that was killed", () => {
     const { inputs: next = {} } = await open().advertiser.check({}, inputs);
     expect(next).toHaveProperty("__mark", expect.stringMatching(/^alternative_id /));
     expect(next).not.toHaveProperty("__mark", `alternative_id ${sent}`);
+  });
+
+  it("R6: that waited for two rate limits does not count as not made before its last sending can no longer arrive", async () => {
+    const { sandbox, clock, advertiser, runtime } = await start();
+    const limit: Fault = { kind: "answer", status: 429, headers: { "retry-after": "1" } };
+    const limits = [1, 2].map(() => sandbox.fail({ on: "advertiser", with: limit }));
+    const lost = sandbox.fail({ on: "advertiser", with: { kind: "no-answer" } });
+    void failureOf(advertiser.create(inputs));
+    await struck(...limits.slice(0, 1));
+    const firstMs = Date.now();
+    await struck(...limits);
+    const secondMs = Date.now();
+    await struck(lost);
+    const [sent = expect.fail("nothing is noted"), ...more] = recordsIn(runtime.journal(inputs.__identity).path);
+    expect(more).toEqual([]);
+    const sentMs = Date.parse(sent.at);
+    expect(sentMs).toBeGreaterThanOrEqual(secondMs);
+    const arrivesWithinMs = (5 + 60) * 1000;
+    for (const [atMs, kind] of [
+      [(firstMs + sentMs) / 2 + arrivesWithinMs, "open"],
+      [sentMs + arrivesWithinMs, "not-made"],
+    ] as const) {
+      clock.jumpWall(atMs - clock.wallMs());
+      const look = { wasJustSent: false, isOnce: true };
+      expect(await lookFor(advertiserKind, { ...runtime, clock }, "a", sent, look)).toMatchObject({ kind });
+    }
+    expect(sandbox).toMatchObject({ advertiserPosts: 3, advertisers: [], searches: 2 });
   });
 
   it("is sent by the next run if it made none and can no longer arrive", async () => {
