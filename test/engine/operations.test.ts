@@ -143,6 +143,30 @@ new advertising.ConversionEvent("a", { eventName: "a", advertiserId: a, value: 1
   expect(sandbox).toMatchObject({ eventPosts: 6, deletes: 3 });
 });
 
+it("R2, R5: a set does not delete an object whose delete was refused, and that another resource has adopted since; a destroy does not either", async () => {
+  const set = (...keys: string[]) => program(funnel(keys.join("")));
+  const { sandbox, stack } = await start(set("a", "b"));
+  await upWell(stack);
+  const id = sandbox.events.find(({ event_name }) => event_name === "a")?.id;
+  stack.program(set("b"));
+  const refusal: Fault = { kind: "answer", status: 406, body: { success: false, errors: ["in use"] } };
+  const refused = sandbox.fail({ on: "delete", act: false, with: refusal });
+  expect((await stack.up()).output).toContain("in use");
+  expect(refused.hits).toBe(1);
+  const attempts = () =>
+    sandbox.requests.filter(({ method, path }) => method === "DELETE" && path.endsWith(`/${id}`)).length;
+  expect(attempts()).toBe(1);
+
+  const adopting = `new advertising.ConversionEvent("x", { eventName: "a", advertiserId: a, value: 1, existingId: ${id} });`;
+  stack.program(set("b") + adopting);
+  expect((await stack.preview()).output).not.toMatch(new RegExp(`${id}.*deleted`));
+  await upWell(stack);
+  expect((await stack.run(["destroy", "--preview-only"])).output).toMatch(/ x delete\[retain\]/);
+  expect((await stack.destroy()).code).toBe(0);
+  expect(attempts()).toBe(1);
+  expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 2, events: [{ id }] });
+});
+
 it("R5: what is replaced, in either order, stays live, as was said, if only a transformation gave retainOnDelete: false", async () => {
   const text = (value: number) =>
     program(`
@@ -179,8 +203,22 @@ new advertising.ConversionEvent("of", { eventName: "Of", advertiserId: ${owner}.
 const events = { x: { eventName: "X", value: 1 }, y: { eventName: "Y", value: 1 } };
 new advertising.ConversionEventSet("s", { advertiserId: ${owner}, events });`);
 
+/** The advertiser's id in every way in which programs hand it on. */
+const HANDED_ON = `
+const ids = {
+  all: pulumi.all([a.advertiserId, b.advertiserId]).apply(([id]) => id),
+  apply: a.advertiserId.apply((id) => id),
+  text: pulumi.interpolate\`\${a.advertiserId}\`,
+  secret: pulumi.secret(a.advertiserId),
+};
+for (const [key, advertiserId] of Object.entries(ids)) {
+  new advertising.ConversionEvent(key, { advertiserId, eventName: key, value: 1 });
+  new advertising.ConversionEventSet(key, { advertiserId, events: { x: { eventName: key + " x", value: 1 } } });
+}
+new advertising.Catalog("c", { file: "c.json" });`;
+
 it("an advertiser that is renamed in place keeps its events and sets as they are, in the preview too", async () => {
-  const { sandbox, stack } = await start(`${owned("A")}\nnew advertising.Catalog("c", { file: "c.json" });`, UPDATES);
+  const { sandbox, stack } = await start(owned("A") + HANDED_ON, UPDATES);
   const catalog = (advertiserName: string) => {
     const C = { advertiserName, events: { x: { eventName: "CX", value: 1 } } };
     stack.write("c.json", JSON.stringify({ advertisers: { C } }));
@@ -190,15 +228,15 @@ it("an advertiser that is renamed in place keeps its events and sets as they are
   const ids = async () => (await stack.resources()).map(({ id, outputs }) => [id, outputs?.eventIds]);
   const before = await ids();
 
-  stack.program(`${owned("B")}\nnew advertising.Catalog("c", { file: "c.json" });`);
+  stack.program(owned("B") + HANDED_ON);
   catalog("D");
   const { code, output } = await stack.preview();
   expect(code, output).toBe(0);
   expect(output).toMatch(/~ .*Advertiser +a +update/);
-  expect(output).toMatch(/~ 2 to update\n +7 unchanged/);
+  expect(output).toMatch(/~ 2 to update\n +15 unchanged/);
   expect(output).not.toMatch(/stays live|anew|replace/);
   expect(await upWell(stack)).not.toContain("stays live");
-  expect(sandbox).toMatchObject({ creates: 8, updates: 2 });
+  expect(sandbox).toMatchObject({ creates: 16, updates: 2 });
   expect(sandbox.advertisers.map((each) => each.advertiser_name).sort()).toEqual(["B", "D", "Other"]);
   expect(await ids()).toEqual(before);
 });

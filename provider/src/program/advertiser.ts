@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { advertiser, typeTokenOf } from "../kinds/index.js";
-import { isOfType, readIdOf } from "./ids.js";
+import { idInPreview, isOfType, readIdOf } from "./ids.js";
 import { journalKeyIn, pauseStackTraces } from "./place.js";
 import { currentProgram } from "./program.js";
 import { registrationOf } from "./registration.js";
@@ -56,6 +56,7 @@ export class Advertiser extends pulumi.CustomResource {
     const traces = pauseStackTraces();
     try {
       super(...registrationOf(advertiser, name, args, options));
+      if (pulumi.runtime.isDryRun()) this.advertiserId = idInPreview(this, this.advertiserId);
       currentProgram().outputs.noteOwner(this.advertiserId, journalKeyIn(advertiser, name, options?.parent));
     } catch (error) {
       throw traces.retrace(error, Advertiser);

@@ -6,7 +6,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Values } from "../base/index.js";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
-import { InWords, isReadableId, type Problem, READABLE_ID, show } from "../rules/index.js";
+import { exactId, InWords, isReadableId, LIVE_ID, type Problem, READABLE_ID, show } from "../rules/index.js";
 
 function isLater(value: unknown): value is pulumi.Output<unknown> | Promise<unknown> {
   return pulumi.Output.isInstance(value) || value instanceof Promise;
@@ -120,6 +120,14 @@ function idIn(value: unknown, referred: Kind | undefined, refused: (words: strin
   if (!pulumi.Resource.isInstance(value)) return value;
   const fits = referred !== undefined && isOfType(value, typeTokenOf(referred.name));
   return fits ? (value as unknown as Values)[referred.idProperty] : refused(kindInWords(value));
+}
+
+/**
+ * The id of a resource, also in a preview of an update in place: the engine has no outputs of it then, but its id.
+ * @param output what the engine says: unknown in such a preview.
+ */
+export function idInPreview({ id }: pulumi.CustomResource, output: pulumi.Output<number>): pulumi.Output<number> {
+  return id.apply((digits) => (LIVE_ID.test(digits) ? pulumi.output(exactId(digits) as number) : output));
 }
 
 /**
