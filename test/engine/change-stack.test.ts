@@ -25,7 +25,7 @@ function wrapPulumi(stack: TestStack, script: string): () => void {
   const path = stack.environment.PATH ?? "";
   const places = path.split(delimiter).map((folder) => join(folder, "pulumi"));
   const folder = join(stack.folder, "bin");
-  mkdirSync(folder);
+  mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "pulumi"), `#!/bin/sh\npulumi="${places.find(existsSync)}"\n${script}\n`, { mode: 0o755 });
   stack.setEnvironment({ PATH: [folder, path].join(delimiter) });
   return () => stack.setEnvironment({ PATH: path });
@@ -150,4 +150,32 @@ it("`relocate` that is killed right after its import has moved the journal with 
   expect((await pendingCommand(stack, "--created", `e0=${moved.events[0]?.id}`)).code).toBe(0);
   expect((await stack.up()).code).toBe(0);
   expect([old.eventPosts, moved.creates]).toEqual([1, 0]);
+});
+
+it("`pending --created` that is killed right before or right after its import is finished when it is called again", async () => {
+  const sandbox = await useSandbox();
+  for (const _ of [1, 2]) sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
+  const stack = await newStack(eventsProgram(2), { sandbox });
+  expect((await stack.up("--continue-on-error")).code).not.toBe(0);
+  const answers = sandbox.events.flatMap(({ event_name, id }) => [
+    "--created",
+    `${String(event_name).toLowerCase()}=${id}`,
+  ]);
+  const kill = (when: string) =>
+    `[ "$1 $2" = "stack import" ] && { ${when} kill -9 $PPID; exit 1; }\nexec "$pulumi" "$@"`;
+  for (const [when, isDone] of [
+    ["", false],
+    ['"$pulumi" "$@";', true],
+  ] as const) {
+    const unwrap = wrapPulumi(stack, kill(when));
+    expect((await pendingCommand(stack, ...answers)).code).toBe(null);
+    unwrap();
+    expect((await idsIn(stack)).filter((id) => id?.startsWith("unresolved-"))).toHaveLength(isDone ? 0 : 2);
+  }
+  expect((await pendingCommand(stack, ...answers)).output).toContain("was answered already");
+  expect((await pendingCommand(stack)).output).toContain("Nothing is pending");
+  for (const machine of [stack, await stack.onAnotherMachine()])
+    expect((await machine.up()).output).toContain("4 unchanged");
+  expect(await idsIn(stack)).toEqual(["1", "2", "3"]);
+  expect(sandbox.eventPosts).toBe(2);
 });

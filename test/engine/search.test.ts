@@ -2,7 +2,8 @@
  * Real runs that are killed at random moments, on an installation that can be searched: nothing twice, nothing lost, and nobody
  * has to look. EVENTS sets how many there are, KILLS and SET_KILLS how many kills (the short version runs here; `npm run kill-test` runs the long one), SEED repeats a run.
  */
-import { rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
@@ -132,6 +133,42 @@ it("R7: killed twice, the disk lost each time: both marks are looked for, and it
   expect((await stack.up()).code).toBe(0);
   expect((await stack.resources()).map(({ id }) => id)).toEqual(["1"]);
   expect(sandbox).toMatchObject({ advertiserPosts: 2, advertisers: [{ id: 1 }] });
+});
+
+it("R7: a set that is killed twice, and then the disk lost: the marks of both runs are looked for, and only what neither sent is sent", async () => {
+  const objects = { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] };
+  const sandbox = await useSandbox({ operations: true, objects });
+  const stack = await newStack(setShopOf(4), { sandbox, environment });
+  const journal = () => {
+    const names = readdirSync(stack.cache, { recursive: true, encoding: "utf8" });
+    return names
+      .flatMap((name) => (name.endsWith(".jsonl") ? readFileSync(join(stack.cache, name), "utf8") : []))
+      .join();
+  };
+  const killAfter = async (created: number, when: () => boolean) => {
+    const lost = sandbox.fail({ on: "event", after: created, act: false, times: 9, with: { kind: "no-answer" } });
+    const moment = struck(lost).then(() => expect.poll(when, { timeout: 60_000 }).toBe(true));
+    expect(await upAndKill(stack, moment, "tree")).toBe(true);
+    lost.cancel();
+    await stack.cancel();
+  };
+  const isNoted = ({ id }: { readonly id: number }) => journal().includes(`"id":"${id}"`);
+  await killAfter(2, () => sandbox.events.some(isNoted));
+  // This machine's journal knows whose it is.
+  const its = sandbox.events.find(isNoted);
+  const names = sandbox.events.map(({ event_name }) => event_name);
+  const open = [0, 1, 2, 3].find((n) => !names.includes(`E${n}`));
+  const wrong = await pendingCommand(stack, "--created", `funnel["e${open}"]=${its?.id}`);
+  expect(wrong.output).toContain(`is not the id of "funnel["e${open}"]": a journal on this machine has it as`);
+  expect(wrong.code).toBe(2);
+
+  await killAfter(1, () => true);
+  expect(sandbox.events).toHaveLength(3);
+  await loseDisk(stack);
+  const sent = sandbox.eventPosts;
+  await runUntilWell(stack);
+  await expectEachOnceInSet(stack, sandbox, 4, "killed twice");
+  expect(sandbox.eventPosts - sent).toBe(1);
 });
 
 it(`${SET_KILLS} kills of a set of ${SET_EVENTS}, with a search (SEED=${seed})`, {

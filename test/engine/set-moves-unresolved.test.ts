@@ -12,9 +12,12 @@ const single = (more: string) => `new advertising.ConversionEvent("x", { adverti
 /** Made by others. */
 const other501 = { id: 501, event_name: "Other", advertiser_id: 1, value: 1 };
 const objects = { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [other501] };
-const operations = {
-  ADVERTISING_OPERATIONS: JSON.stringify({ event: { read: "GET rest/event/{id}" }, createdVisibleAfterSeconds: 0 }),
-};
+const READ = { read: "GET rest/event/{id}" };
+const WITH_DELETE = JSON.stringify({
+  event: { ...READ, delete: "DELETE rest/event/{id}" },
+  createdVisibleAfterSeconds: 0,
+});
+const operations = { ADVERTISING_OPERATIONS: JSON.stringify({ event: READ, createdVisibleAfterSeconds: 0 }) };
 
 /** `s["a"]` was sent and carried out, and its response was lost: what each of these tests begins with. */
 const begun = useSharedStack(
@@ -97,6 +100,36 @@ it("under another key of its set, on a machine that knows nothing else of it", a
   expect(up.code, up.output).toBe(0);
   expect(await openKeys(other)).toEqual([]);
   expect(sandbox.eventPosts).toBe(0);
+});
+
+it("its set is renamed, and one member moves out and one in, in the same change, with deletes: nothing is sent, deleted or lost", async () => {
+  const { sandbox, stack, id } = unresolvedMember();
+  stack.setEnvironment({ ADVERTISING_OPERATIONS: WITH_DELETE });
+  const b = sandbox.events.find(({ event_name }) => event_name === "B")?.id;
+  const OTHER = `eventName: "Other", value: 1`;
+  stack.program(
+    program(`
+new advertising.ConversionEventSet("t", { advertiserId: 1, events: { a: { ${A} }, c: { ${OTHER}, existingId: 501 } } },
+  { aliases: [{ name: "s" }], retainOnDelete: false });
+new advertising.ConversionEvent("b", { advertiserId: 1, eventName: "B", value: 1, existingId: ${b} }, { retainOnDelete: false });`),
+  );
+  const stopped = await stack.up();
+  expect(stopped.code, stopped.output).not.toBe(0);
+  expect(await openKeys(stack)).toEqual(["a"]);
+  const settled = await pendingCommand(stack, "--created", `t["a"]=${id}`);
+  expect(settled.code, settled.output).toBe(0);
+  const up = await stack.up();
+  expect(up.code, up.output).toBe(0);
+  const held = (await stack.resources()).map(({ urn, id, outputs }) => [
+    urn.split("::").at(-1),
+    outputs?.eventIds ?? id,
+  ]);
+  expect(held).toEqual([
+    ["b", String(b)],
+    ["t", { a: Number(id), c: 501 }],
+  ]);
+  expect(sandbox).toMatchObject({ eventPosts: 0, deletes: 0, updates: 0 });
+  expect(sandbox.events).toHaveLength(3);
 });
 
 it.each([
