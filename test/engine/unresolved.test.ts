@@ -127,7 +127,9 @@ new advertising.ConversionEventSet("s", { advertiserId: 1, events: { y: { ${y} }
     expect(code, output).not.toBe(0);
     // The engine stops at the one that it comes to first.
     expect(output).toMatch(/the ConversionEvent named "[QY]" \(advertiserId 1, value 1\)/);
-    expect(output).toMatch(/existingId: (90[01]) does not settle it, because \1 has other arguments/);
+    expect(output).toMatch(
+      /existingId: (90[01]) does not settle this create: it was sent with eventName "[QY]" and value 1, and \1 has others/,
+    );
     expect(output).not.toMatch(/adopts 90[01]; nothing is sent/);
   }
   const listed = await pending(stack);

@@ -73,6 +73,14 @@ describe("answers", () => {
     ], // an event has the id 2
     [[], ["funnel"], [[`${SET}["a"]`, undefined]]], // b has an id
     [[], [SET], [[`${SET}["a"]`, undefined]]],
+    [
+      ["funnel/a=4"],
+      ["funnel/b"],
+      [
+        [`${SET}["a"]`, "4"],
+        [`${SET}["b"]`, undefined],
+      ],
+    ], // as reports name them
     [[], [`${SET}["b"]`], [[`${SET}["b"]`, undefined]]],
     [["funnel"], [], [[`${SET}["b"]`, "77"]]],
     [[E("f0")], [], [[E("f0"), "503"]]],
@@ -101,11 +109,24 @@ describe("answers", () => {
 
   it.each([
     [["f19=x"], [], '--created takes URN=ID with a number from 1 up as ID; got "f19=x"'],
-    [["f19"], [], '--created takes URN=ID with a number from 1 up as ID; got "f19"'],
+    [["f19"], [], 'no journal on this machine has the id of "f19": give it as ID in URN=ID'],
     [["f19=02"], [], '--created takes URN=ID with a number from 1 up as ID; got "f19=02"'],
     [["f19=0"], [], '--created takes URN=ID with a number from 1 up as ID; got "f19=0"'],
     [["nobody=4"], [], '"nobody" is not a pending create (`pulumi-advertising pending` lists them)'],
     [[], ["kept"], '"kept" is not a pending create (`pulumi-advertising pending` lists them)'],
+    [["nobody"], [], '"nobody" is not a pending create (`pulumi-advertising pending` lists them)'],
+    [["byer=4"], [], '"byer" is not a pending create (`pulumi-advertising pending` lists them); did you mean buyer?'],
+    [[], ["funel"], '"funel" is not a pending create (`pulumi-advertising pending` lists them); did you mean funnel?'],
+    [
+      [],
+      ["funnel[a]"],
+      '"funnel[a]" is not a pending create (`pulumi-advertising pending` lists them); did you mean \'funnel["a"]\'?',
+    ],
+    [
+      [`${E("byer")}=4`],
+      [],
+      `"${E("byer")}" is not a pending create (\`pulumi-advertising pending\` lists them); did you mean ${urnOf("Advertiser", "buyer")}?`,
+    ],
     [["funnel=4"], [], `"funnel" is a set: append the key of its event, as in ${SET}["a"]`],
     [["twin=4"], [], '"twin" is the name of 2 pending creates: give the URN'],
     [["f19=60"], ["f19"], '"f19" is given two answers'],

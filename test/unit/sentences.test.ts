@@ -8,6 +8,7 @@ import {
   forgetCommand,
   describe as inWords,
   reopenCommand,
+  waysOut,
   whatIsOpen,
 } from "../../provider/src/state/sentences.js";
 import { commandsIn } from "../support/printed-commands.js";
@@ -38,6 +39,43 @@ describe("a command about a resource", () => {
       pending("--forget", urn),
       pending("--reopen", urn),
     ]);
+  });
+});
+
+describe("the commands that settle many", () => {
+  const many = Array.from({ length: 3000 }, (_, at) => `k${at}`);
+  const ofSet = many.map((key) => ({ urn: memberOf(`${URN}funnel`, key) }));
+  const single = many.map((name) => ({ urn: `${URN}${name}` }));
+
+  it.each([
+    ["a set", ofSet, [20, 20, 1]],
+    ["single resources", single, [20, 20]],
+    ["known objects of a set", ofSet.map((each) => ({ ...each, id: "7" })), [20, 20]],
+    ["as many as are listed", ofSet.slice(0, 20), [20, 20]],
+  ])("of %s are about the first 20, and a set's own URN is about all that are left", (_, creates, amounts) => {
+    const lines = waysOut(creates);
+    const commands = commandsIn(lines.join("\n")).map((line) => wordsOf(line));
+    const answered = commands.map((words) => words.filter((word) => word.startsWith("--")).length);
+    expect(answered).toEqual(amounts);
+    expect(lines.filter((line) => line === "  and 2980 more in the same way")).toHaveLength(
+      creates.length > 20 ? 2 : 0,
+    );
+    if (amounts.length > 2) {
+      expect(lines.at(-3)).toBe("Once what is there is settled, all others of funnel at once:");
+      expect(commands.at(-1)).toEqual(["npx", "pulumi-advertising", "pending", "--not-created", `${URN}funnel`]);
+    }
+    expect(lines.join().length).toBeLessThan(10_000);
+  });
+
+  it("name existingId only for what the program declares", () => {
+    const last = (...given: Parameters<typeof waysOut>) => waysOut(...given).at(-1);
+    expect(last(single.slice(0, 1))).toBe(
+      "Then run `pulumi up`. (If it is there, setting existingId to its id does the same.)",
+    );
+    expect(last(single.slice(0, 2), "perhaps declared")).toBe(
+      "Then run `pulumi up`. (For those that are there and declared, setting existingId to their ids does the same.)",
+    );
+    expect(last(single.slice(0, 1), "not declared")).toBe("Then run `pulumi up`.");
   });
 });
 

@@ -48,6 +48,7 @@ export {
   idRanges,
   letters,
   nearest,
+  perhapsMeant,
   plainShellWord,
   printable,
   saidOnce,

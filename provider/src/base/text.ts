@@ -175,6 +175,12 @@ export function didYouMean(
   return meant === undefined ? `known are ${list}` : `did you mean ${suggest(meant)}?`;
 }
 
+/** The same after a sentence, where the known names are too many to list. */
+export function perhapsMeant(typed: string, known: Iterable<string>, suggest = (name: string) => name): string {
+  const meant = nearest(typed, known);
+  return meant === undefined ? "" : `; did you mean ${suggest(meant)}?`;
+}
+
 /** Shorter words that differ may well be two. */
 const MIN_WORD_CHARACTERS = 4;
 

@@ -4,7 +4,7 @@
  * only the rules themselves know.
  */
 import { z } from "zod";
-import { asRecord, count, nearest, type Values } from "../base/index.js";
+import { asRecord, count, perhapsMeant, type Values } from "../base/index.js";
 import {
   advertiser,
   belongsAlready,
@@ -85,8 +85,7 @@ class Judge {
     const { key, advertiser: owner } = written;
     this.#key(written, eventKey, owner);
     if (!defaultsOf.has(owner) && !LIVE_ID.test(owner)) {
-      const meant = nearest(owner, defaultsOf.keys());
-      const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
+      const hint = perhapsMeant(owner, defaultsOf.keys());
       const reason =
         owner === "" ? "is required: expected the key of an advertiser" : `${quoted(owner)} is not declared${hint}`;
       this.#find(written, "advertiser", reason);

@@ -224,14 +224,17 @@ interface SentCreate {
  */
 export function matchesCreate(kind: Kind, id: string | undefined, values: Values, sent: SentCreate): boolean {
   if (kind.name !== sent.kind || (id !== undefined && id === sent.replaces)) return false;
-  const agrees = (property: string, then: unknown) => {
+  return Object.keys(sentOtherwise(kind, values, sent)).length === 0;
+}
+
+/** What a create was sent with, by argument, as far as these values contradict it. */
+export function sentOtherwise(kind: Kind, values: Values, sent: Pick<SentCreate, "name" | "facts">): Values {
+  const differs = (property: string, then: unknown) => {
     const now = values[property];
-    return !isPlain(now) || now === UNKNOWN || !isPlain(then) || String(now) === String(then);
+    return isPlain(now) && now !== UNKNOWN && isPlain(then) && String(now) !== String(then);
   };
-  return (
-    agrees(kind.nameProperty, sent.name) &&
-    Object.entries(sent.facts ?? {}).every(([property, then]) => agrees(property, then))
-  );
+  const all = Object.entries({ [kind.nameProperty]: sent.name, ...sent.facts });
+  return Object.fromEntries(all.filter(([property, then]) => differs(property, then)));
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Values } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { knownOperations, type Operations } from "../settings/index.js";
 import { type CreateRecord, type Removal, UNKNOWN } from "../state/index.js";
-import { ANY, type Changes, matchesCreate } from "./changes.js";
+import { ANY, type Changes, matchesCreate, sentOtherwise } from "./changes.js";
 import type { Adopted, Holders } from "./holders.js";
 
 export interface Abilities {
@@ -134,9 +134,9 @@ export type Action =
   | { readonly do: "look for"; readonly record: CreateRecord }
   /**
    * An earlier create has an unknown outcome: nothing is done before somebody settles that. `adopts`: the object that the program names,
-   * which is not the one that this create made.
+   * which is not the one that this create made; `sent`: what it was sent with, by argument, as far as the program now has something else.
    */
-  | { readonly do: "wait"; readonly record: CreateRecord; readonly adopts?: string }
+  | { readonly do: "wait"; readonly record: CreateRecord; readonly adopts?: string; readonly sent?: Values }
   /** The object leaves the state and stays live. */
   | { readonly do: "let go" }
   /** As `let go`, and the object is deleted. */
@@ -188,8 +188,10 @@ export function decide(facts: Situation): Action {
 function whereNamed(facts: Situation, adopts: string): Action {
   const { kind, held, unresolved, wanted, changed, can } = facts;
   if (unresolved !== undefined) {
-    const isItsObject = matchesCreate(kind, adopts, wanted?.values ?? {}, { ...unresolved, kind: kind.name });
-    return isItsObject ? { do: "adopt", id: adopts } : { do: "wait", record: unresolved, adopts };
+    const values = wanted?.values ?? {};
+    const isItsObject = matchesCreate(kind, adopts, values, { ...unresolved, kind: kind.name });
+    if (isItsObject) return { do: "adopt", id: adopts };
+    return { do: "wait", record: unresolved, adopts, sent: sentOtherwise(kind, values, unresolved) };
   }
   if (adopts !== held) return { do: "adopt", id: adopts };
   if (changed.names.length === 0) return { do: "keep" };

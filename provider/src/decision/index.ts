@@ -16,6 +16,7 @@ export {
   matchesCreate,
   mayBeFoundGone,
   renamesIn,
+  sentOtherwise,
   type TakeOver,
   takeOverOf,
   withDifferences,

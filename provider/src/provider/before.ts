@@ -13,6 +13,7 @@ import {
   matchesCreate,
   mayBeFoundGone,
   removalOf,
+  sentOtherwise,
   takeOverOf,
 } from "../decision/index.js";
 import { fingerprintOfBody, KINDS, type Kind, type ResourceName, SETS } from "../kinds/index.js";
@@ -157,7 +158,7 @@ export async function openBeside(
   const isOther = (sent: CreateRecord) =>
     sent.id === undefined && !matchesCreate(kind, id, values, { ...sent, kind: kind.name });
   const open = [...(stored ? [stored] : []), ...noted].find(isOther);
-  return open && unlessAdopted({ what: whatHappened(label, open), ...open }, id);
+  return open && unlessAdopted({ what: whatHappened(label, open), ...open }, id, sentOtherwise(kind, values, open));
 }
 
 /** @param values of the object to create; none if the state already has it, so that it is not another one under a new name. */
@@ -337,7 +338,7 @@ export async function expectNotUnresolvedElsewhere(
     [
       `${label} is not sent: ${old.label} has the same arguments, was sent at ${open.at}, and its outcome is unknown.`,
       `${renamed === undefined ? "" : `If it is the same under a new name, add \`${renamed.option}\`${renamed.catalog === undefined ? "" : ` to ${renamed.catalog.now}`}. `}Settle it first:`,
-      ...waysOut({ urn: old.urn }),
+      ...waysOut([{ urn: old.urn }], "not declared"),
     ].join("\n"),
     open.at,
   );

@@ -311,7 +311,8 @@ export async function adoptExisting(kind: Kind, services: Runtime, adoption: Ado
     await services.journal(subject.identity).ended(open.mark, { kind: "unresolved" });
     // The journal keeps its notes. A create that only the state has stays there.
     const { settles = open } = adoption;
-    const record = settles.mark === open.mark ? open : { ...settles, searched: whatIsKnown(open) };
+    const record =
+      settles.mark === open.mark ? open : { ...settles, searched: whatIsKnown(open), refused: open.refused };
     return { kind: "unresolved", record: { ...record, urn: subject.urn, secret: [...secret] } };
   }
   if (differences.size > 0) {

@@ -234,8 +234,8 @@ export class Incomplete extends Error {
 }
 
 /** The create that a resource or member waits for, with the text for people. */
-export function waitingFor({ record, adopts }: Extract<Action, { do: "wait" }>): CreateRecord {
-  return adopts === undefined ? record : unlessAdopted(record, adopts);
+export function waitingFor({ record, adopts, sent }: Extract<Action, { do: "wait" }>): CreateRecord {
+  return adopts === undefined ? record : unlessAdopted(record, adopts, sent);
 }
 
 /**

@@ -315,14 +315,19 @@ function unsettledLines(kind: Kind, set: Ref, open: Result["open"]): string[] {
   const [amount, them] = [open.length, agree(open.length, "it", "them")];
   const until = `nothing is sent for ${them} until you settle ${them}`;
   const line = ({ key, record }: (typeof open)[number]) =>
-    `  ${memberOf("events", key)}: ${describe(kind.name, record)}\n    ${withoutLabel(set, key, whatIsKnown(record))}`;
+    [
+      `  ${memberOf("events", key)}: ${describe(kind.name, record)}`,
+      ...(record.refused === undefined ? [] : [record.refused]),
+      withoutLabel(set, key, whatIsKnown(record)),
+    ].join("\n    ");
   return [
     createdAs === undefined
       ? `The outcome of ${count(amount, kind.create.noun)} is unknown, so ${until}. Look in the account for:`
       : `Earlier runs created ${count(amount, kind.create.noun)} with other arguments than you have now, and ${until}:`,
     ...cut(open.map(line), MAX_LISTED, morePending),
     ...waysOut(
-      ...open.slice(0, MAX_LISTED).map(({ key, record }) => ({ urn: memberRef(set, key).urn, id: record.createdAs })),
+      open.map(({ key, record }) => ({ urn: memberRef(set, key).urn, id: record.createdAs })),
+      open.some(({ record }) => record.refused !== undefined) ? "not declared" : "declared",
     ),
   ];
 }

@@ -113,7 +113,7 @@ function unlikeNotice({ label, resourceUrn: urn }: Ref, id: string, unlike: read
 
 function earlierNotice(kind: Kind, ref: Ref, { record, isSearchable, takeOver, mayBeGone }: Earlier): Notice {
   const { label, resourceUrn } = ref;
-  const { id, searched, isHanded } = record;
+  const { id, isHanded } = record;
   const hint = isHanded === true ? UNLESS_REPLACED : "";
   if (id !== undefined && takeOver === "refused") {
     const text = [
@@ -127,10 +127,10 @@ function earlierNotice(kind: Kind, ref: Ref, { record, isSearchable, takeOver, m
     return { sort: "refused", urn: resourceUrn, text, brief: `${label} (${id})`, more };
   }
   const next = isSearchable ? "look for it by its mark" : "not send it, but save it as unresolved";
-  const why = searched === undefined ? "" : ` ${searched}`;
+  const why = [record.searched, record.refused].filter((sentence) => sentence !== undefined);
   const say =
     id === undefined
-      ? `${whatHappened(label, record)}${why} \`pulumi up\` will ${next}.`
+      ? `${[whatHappened(label, record), ...why].join(" ")} \`pulumi up\` will ${next}.`
       : `${label} was created as ${id} by ${whoCreated(record)}: \`pulumi up\` will take it over${TAKEN_OVER[takeOver]}${mayBeGone ? ", unless it finds it gone" : ""}.${hint}`;
   return { say, topic: takingOver(label) };
 }

@@ -51,6 +51,8 @@ export interface CreateRecord {
   readonly what?: string | undefined;
   /** What the last search for it found, scrubbed; the next one replaces it. */
   readonly searched?: string | undefined;
+  /** Why `existingId` does not settle it; said again by each run, and not stored. */
+  readonly refused?: string | undefined;
   readonly secret?: readonly string[] | undefined;
   /** The resource's URN, for the commands that messages show. */
   readonly urn?: string | undefined;

@@ -123,6 +123,17 @@ export function splitMember(text: string): { readonly of: string; readonly key: 
   return { of: text.slice(0, -bracketed.length), key: JSON.parse(json) as string };
 }
 
+/** As reports name a member: `<set>/<key>`. */
+export function memberInReports(of: string, key: string): string {
+  return `${of}/${key}`;
+}
+
+/** What people may call a resource or a member: its URN, its name in the program, and its name in reports. */
+export function namesInUrn(urn: string): string[] {
+  const { of, key } = splitMember(urn);
+  return [urn, nameInUrn(urn), ...(key === undefined ? [] : [memberInReports(nameInUrn(of), key)])];
+}
+
 /** One object of the platform: objects of two kinds may share an id. Its form is a contract, because `store/inventory.ts` keeps it. */
 export function objectKey(kind: Kind["name"], id: string): string {
   return `${kind} ${id}`;

@@ -4,10 +4,20 @@
  * resource, which `provider/outcome.ts` makes an error; a set's message is in `provider/tell-set.ts`. What happened (`record.what`) was
  * worded at that time: by the client, `provider/create.ts`, `provider/search.ts`, or `whatHappened` here. Pure.
  */
-import { agree, asTyped, count, idRanges, isPlain, printable, shellWord } from "../base/index.js";
+import {
+  agree,
+  asTyped,
+  count,
+  enumerate,
+  idRanges,
+  isPlain,
+  printable,
+  shellWord,
+  type Values,
+} from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import type { CreateRecord } from "./create-record.js";
-import { aboutWhom, isInCatalog, type Ref } from "./identity.js";
+import { aboutWhom, isInCatalog, nameInUrn, type Ref, splitMember } from "./identity.js";
 
 /** What a person looks for in the account: `the ConversionEvent named "Signup" (advertiserId 1, value 5), sent at …`. */
 export function describe(
@@ -58,22 +68,34 @@ function pendingCommand(option: string, values: readonly string[]): string {
 /** More creates than these are only counted in a run's message: `pending` lists all of them. */
 export const MAX_LISTED = 20;
 
+interface ToSettle {
+  readonly urn: string;
+  /** Of its object, if it is known. */
+  readonly id?: string | undefined;
+}
+
+/** Whether the program declares what is to be settled. Only there, `existingId` settles it too. */
+export type IsDeclared = "declared" | "perhaps declared" | "not declared";
+
 /** The two commands that settle creates, one for each answer. @param creates with the ids of their objects, or none of them with an id. */
-export function waysOut(...creates: readonly { readonly urn: string; readonly id?: string | undefined }[]): string[] {
+export function waysOut(creates: readonly ToSettle[], isDeclared: IsDeclared = "declared"): string[] {
   const { id } = creates[0] ?? {};
   const isOne = creates.length === 1;
   const they = isOne ? "If it is" : "For those that are";
   const answers = [
-    `  ${pendingCommand(
-      "created",
-      creates.map(({ urn, id = "<its id>" }) => `${urn}=${id}`),
-    )}`,
+    ...commandsFor("created", creates, ({ urn, id = "<its id>" }) => `${urn}=${id}`),
     `${they} not there:`,
-    `  ${notCreatedCommand(...creates.map(({ urn }) => urn))}`,
+    ...commandsFor("not-created", creates, ({ urn }) => urn),
+    ...wholeSets(creates).flatMap((set) => [
+      `Once what is there is settled, all others of ${nameInUrn(set)} at once:`,
+      `  ${notCreatedCommand(set)}`,
+    ]),
   ];
   if (id === undefined) {
+    const there = isDeclared === "declared" ? "there" : "there and declared";
     const existing = `setting existingId to ${isOne ? "its id" : "their ids"} does the same`;
-    return [`${they} there:`, ...answers, `Then run \`${asTyped("pulumi up")}\`. (${they} there, ${existing}.)`];
+    const also = isDeclared === "not declared" ? "" : ` (${they} ${there}, ${existing}.)`;
+    return [`${they} there:`, ...answers, `Then run \`${asTyped("pulumi up")}\`.${also}`];
   }
   return [
     isOne
@@ -82,6 +104,20 @@ export function waysOut(...creates: readonly { readonly urn: string; readonly id
     ...answers,
     `Then run \`${asTyped("pulumi preview")}\`: it shows what becomes of ${isOne ? id : "them"}.`,
   ];
+}
+
+/** One command for the first ones: a person can't check more at once, and a shell takes no command of any length. */
+function commandsFor(option: string, creates: readonly ToSettle[], wordOf: (each: ToSettle) => string): string[] {
+  const others = creates.length - MAX_LISTED;
+  const command = `  ${pendingCommand(option, creates.slice(0, MAX_LISTED).map(wordOf))}`;
+  return others > 0 ? [command, `  and ${others} more in the same way`] : [command];
+}
+
+/** Whose events can be answered all at once: a set's own URN says it of each whose id nobody knows. */
+function wholeSets(creates: readonly ToSettle[]): string[] {
+  if (creates.length <= MAX_LISTED || creates[0]?.id !== undefined) return [];
+  const sets = creates.map(({ urn }) => splitMember(urn)).filter(({ key }) => key !== undefined);
+  return [...new Set(sets.map(({ of }) => of))].slice(0, MAX_LISTED);
 }
 
 function notCreatedCommand(...urns: readonly string[]): string {
@@ -132,7 +168,7 @@ export function whatIsOpen(kind: Kind["name"], record: CreateRecord, urn: string
       `  ${forgetCommand(urn)}`,
     ];
   }
-  return [`Look in the account for ${describe(kind, record)}.`, ...hints, ...waysOut({ urn })];
+  return [`Look in the account for ${describe(kind, record)}.`, ...hints, ...waysOut([{ urn }], "not declared")];
 }
 
 /** The end of a list that `pending` prints in full. */
@@ -146,7 +182,7 @@ export function leftBehind(records: readonly CreateRecord[], why: string): strin
     const { kind, label, urn } = aboutWhom(record.key);
     // An unknown outcome is to be settled, never only forgotten.
     const isOpen = record.id === undefined && record.isReported === true;
-    const next = isOpen ? waysOut({ urn }).slice(0, -1) : [forgetCommand(urn)];
+    const next = isOpen ? waysOut([{ urn }]).slice(0, -1) : [forgetCommand(urn)];
     // The sentence before says when it was sent.
     const sought = record.id === undefined ? ` It is ${describe(kind, { ...record, at: "", field: undefined })}.` : "";
     return [`  ${whatHappened(label, record)}${sought}`, ...next.map((line) => `    ${line}`)];
@@ -163,25 +199,29 @@ export function leftBehind(records: readonly CreateRecord[], why: string): strin
 
 /** The message of an unresolved create each time that it stops a run: what to look for, and the two commands. */
 export function explain(kind: Kind["name"], record: CreateRecord): string {
-  const { createdAs, urn = "<urn>" } = record;
+  const { createdAs, urn = "<urn>", refused } = record;
   return [
+    ...(refused === undefined ? [] : [refused]),
     createdAs === undefined
       ? `Look in the account for ${describe(kind, record)}. Its outcome is unknown, so it is not sent again.`
       : `An earlier run created ${createdAs}: ${describe(kind, record)}. It is not sent again.`,
-    ...waysOut({ urn, id: createdAs }),
+    ...waysOut([{ urn, id: createdAs }], refused === undefined ? "declared" : "not declared"),
     `What happened: ${whatIsKnown(record)}`,
   ].join("\n");
 }
 
-/** The record, with a sentence that the program names an object that this create did not make. @param id of that object. */
-export function unlessAdopted(record: CreateRecord, id: string): CreateRecord {
-  const { searched, replaces } = record;
+/**
+ * The record, with a sentence that the program names an object that this create did not make. @param id of that object.
+ * @param sent what the create was sent with, by argument, as far as that object or the program has something else.
+ */
+export function unlessAdopted(record: CreateRecord, id: string, sent: Values = {}): CreateRecord {
+  const named = Object.entries(sent).map(([property, value]) => `${property} ${printable(JSON.stringify(value))}`);
   const why =
-    id === replaces
-      ? "is the object that it was to replace"
-      : "has other arguments in the program, or on the platform, than were sent";
-  const refused = `existingId: ${id} does not settle it, because ${id} ${why}; nothing is adopted until you settle it.`;
-  return { ...record, searched: searched === undefined ? refused : `${searched} ${refused}` };
+    id === record.replaces
+      ? `${id} is the object that it was to replace`
+      : `it was sent with ${enumerate(named)}, and ${id} has ${agree(named.length, "another one", "others")} in the program or on the platform`;
+  const refused = `existingId: ${id} does not settle this create: ${why}. Nothing is adopted until you settle it.`;
+  return { ...record, refused };
 }
 
 /** What happened to an unresolved create, and what the last search found. */

@@ -11,6 +11,7 @@ import {
   eventIn,
   IDENTITY,
   journalKeyOf,
+  memberInReports,
   memberOf,
   nameInUrn,
   objectKey,
@@ -193,7 +194,7 @@ function withKeys(found: readonly StoredObject[]): Entry[] {
   const namesOf = ({ resource: { urn, parent }, in: place }: StoredObject) => {
     const name = nameInUrn(urn);
     const names = [name, ...(parent === undefined ? [] : [`${nameInUrn(parent)}/${name}`]), urn];
-    return place === undefined ? names : names.map((each) => `${each}/${place.key}`);
+    return place === undefined ? names : names.map((each) => memberInReports(each, place.key));
   };
   const holders = new Map<string, number>();
   for (const object of found) {

@@ -4,7 +4,7 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
-import { agree, asRecord, enumerate, own } from "../base/index.js";
+import { agree, asRecord, enumerate, own, perhapsMeant, plainShellWord } from "../base/index.js";
 import { Holders } from "../decision/index.js";
 import { LIVE_ID } from "../rules/index.js";
 import {
@@ -14,6 +14,7 @@ import {
   type LeftLive,
   leftLiveIn,
   nameInUrn,
+  namesInUrn,
   objectKey,
   readSetParts,
   reopenCommand,
@@ -111,8 +112,9 @@ export function checkVerdicts(
   /** The URNs of what was answered to have made an object. */
   const made = new Map<string, string>();
   const holders = holdersIn(stack, notes, pending);
-  const byUrn = new Map(pending.map((create) => [create.urn, create]));
-  const byName = Map.groupBy(pending, ({ urn }) => nameInUrn(urn));
+  const byName = new Map<string, PendingCreate[]>();
+  for (const create of pending)
+    for (const name of namesInUrn(create.urn)) byName.set(name, [...(byName.get(name) ?? []), create]);
   const whyNone = (wanted: string, [first]: readonly PendingCreate[]) => {
     if (first !== undefined) return `"${wanted}" is a set: append the key of its event, as in ${first.urn}`;
     const [answer] = meantBy(wanted, answered).all;
@@ -126,8 +128,13 @@ export function checkVerdicts(
       ({ urn, id }) => id !== undefined && isNamed(wanted, urn) && isNoted.has(urn),
     );
     return settled === undefined
-      ? `"${wanted}" is not a pending create (\`pulumi-advertising pending\` lists them)`
+      ? `"${wanted}" is not a pending create (\`pulumi-advertising pending\` lists them)${perhaps(wanted, pending, faults.length)}`
       : `"${wanted}" is settled: the state has it as ${settled.id}. To drop what the journal of this machine noted of it:\n  ${forgetCommand(settled.urn)}`;
+  };
+  const whyNoId = (text: string) => {
+    if (text.includes("=")) return `--created takes URN=ID with a number from 1 up as ID; got "${text}"`;
+    if (meantBy(text, pending).all.length === 0) return whyNone(text, []);
+    return `no journal on this machine has the id of "${text}": give it as ID in URN=ID`;
   };
   const settle = (wanted: string, only: PendingCreate, createdAs: string | undefined) => {
     const object = objectKey(only.kind, createdAs ?? "");
@@ -142,10 +149,7 @@ export function checkVerdicts(
     }
   };
   const add = (wanted: string, createdAs: string | undefined) => {
-    const exact = byUrn.get(wanted);
-    const [only, ...more] = exact
-      ? [exact]
-      : (byName.get(wanted) ?? thoseNamed(pending, (urn) => isNamed(wanted, urn)));
+    const [only, ...more] = byName.get(wanted) ?? thoseNamed(pending, (urn) => isNamed(wanted, urn));
     if (more.length > 0) faults.push(`"${wanted}" is the name of ${more.length + 1} pending creates: give the URN`);
     else if (only !== undefined) settle(wanted, only, createdAs);
     else {
@@ -165,7 +169,7 @@ export function checkVerdicts(
     const known = pending.filter(({ record }) => record.id !== undefined);
     const { all, fault } = urn === undefined ? meantBy(text, known) : { all: [], fault: undefined };
     if (fault !== undefined) faults.push(fault);
-    else if (all.length === 0) faults.push(`--created takes URN=ID with a number from 1 up as ID; got "${text}"`);
+    else if (all.length === 0) faults.push(whyNoId(text));
     for (const each of fault === undefined ? all : []) add(each.urn, each.record.id);
   }
   for (const urn of given.notCreated) add(urn, undefined);
@@ -204,8 +208,10 @@ export function readForgotten(
   const nameNow = namesNow(pending);
   const noted = notes.map((note) => ({ urn: nameNow(note), mark: note.mark }));
   const meant = texts.map((text) => meantBy<Named>(text, [...noted, ...pending]));
-  const faults = meant.flatMap(({ text, all, fault }) =>
-    all.length > 0 ? (fault ?? []) : `neither Pulumi's record nor a journal on this machine has a note about "${text}"`,
+  const faults = meant.flatMap(({ text, all, fault }, index) =>
+    all.length > 0
+      ? (fault ?? [])
+      : `neither Pulumi's record nor a journal on this machine has a note about "${text}"${perhaps(text, [...noted, ...pending], index)}`,
   );
   const urns = new Set(meant.flatMap(({ all }) => all.map(({ urn }) => urn)));
   const isMeantItself = ({ urn, formerly = [] }: Named) =>
@@ -275,14 +281,26 @@ function thoseNamed<T extends Named>(among: readonly T[], fits: (urn: string) =>
   return now.length > 0 ? now : among.filter(({ formerly = [] }) => formerly.some(fits));
 }
 
+/** Asked for each of thousands of words about each of thousands of URNs, so the quick question comes first. */
 function isNamed(wanted: string, urn: string): boolean {
-  return urn === wanted || nameInUrn(urn) === wanted;
+  return (urn.endsWith(wanted) || !wanted.includes("::")) && namesInUrn(urn).includes(wanted);
+}
+
+/** @param before how many words before it fit nothing: with thousands, each would be compared with thousands of names. */
+function perhaps(wanted: string, among: readonly Named[], before: number): string {
+  if (before >= MAX_NAMED) return "";
+  const urns = new Map(among.flatMap(({ urn }) => [urn, splitMember(urn).of]).map((urn) => [nameInUrn(urn), urn]));
+  // All URNs of a stack are much alike.
+  const name = nameInUrn(wanted);
+  return perhapsMeant(name || wanted, urns.keys(), (meant) =>
+    plainShellWord(name === "" ? meant : (urns.get(meant) ?? meant)),
+  );
 }
 
 /** Whether it is a member of this set, which is named by its URN or in the program. */
 function isMemberOf(set: string, urn: string): boolean {
   const { of, key } = splitMember(urn);
-  return key !== undefined && (of === set || nameInUrn(of) === set);
+  return key !== undefined && isNamed(set, of);
 }
 
 /** What a state holds of one create: the resources of its URN, or the parts of its set that are about its key. */
@@ -359,7 +377,7 @@ export function reopen(stack: ExportedStack, wanted: readonly string[], known: r
     const { all, fault } = meantBy(text, known);
     if (all.length === 0) {
       faults.push(
-        `no answer about "${text}" can be taken back here: it was given on another machine (take it back there), or a \`pulumi up\` of the whole program has succeeded since`,
+        `no answer about "${text}" can be taken back here: it was given on another machine (take it back there), or a \`pulumi up\` of the whole program has succeeded since${perhaps(text, known, faults.length)}`,
       );
     }
     if (fault !== undefined) faults.push(fault);

@@ -1,7 +1,7 @@
 /** `pulumi-advertising pending`: lists and settles creates of unknown outcome. */
 import { randomUUID } from "node:crypto";
 import { agree, asTyped, count, cut, enumerate, idRanges, momentOf, systemClock, UsageError } from "../base/index.js";
-import { aboutWhom, describe, forgetCommand, nameInUrn, reopenCommand, splitMember, waysOut } from "../state/index.js";
+import { aboutWhom, describe, forgetCommands, nameInUrn, reopenCommand, splitMember, waysOut } from "../state/index.js";
 import { changeStack, type Decided, journalsOf, StackJournals } from "./change-stack.js";
 import { heldIn, livesIn } from "./contents.js";
 import { command, say, type Values } from "./harness.js";
@@ -293,10 +293,12 @@ function describeOpen(open: Pending["open"], isNotedHere: boolean): string {
       ? []
       : [
           `Only the journal on this machine has ${namesOf(ofJournal)}: the state does not. If you settled ${agree(ofJournal.length, "it", "them")} on another machine:`,
-          `  ${forgetCommand(...ofJournal.map(({ urn }) => urn))}`,
+          ...forgetCommands(ofJournal.map(({ urn }) => urn)).map((line) => `  ${line}`),
         ]),
     open.length === 1 ? "Settle it." : "Settle each; leave out of a command what has another answer.",
-    ...[...Map.groupBy(answerable, ({ id }) => id !== undefined).values()].flatMap((those) => waysOut(...those)),
+    ...[...Map.groupBy(answerable, ({ id }) => id !== undefined).values()].flatMap((those) =>
+      waysOut(those, "perhaps declared"),
+    ),
   ].join("\n");
 }
 
@@ -322,7 +324,7 @@ function describeCreated(created: Pending["created"]): string[] {
     return [
       `${of}\n  was created as ${ids}: ${takesOver(those)}.`,
       `  The state has ${enumerate(held)} under this name. If your program uses that one again, nothing manages what was created; to drop the note:`,
-      `    ${forgetCommand(...those.map(({ urn }) => urn))}`,
+      ...forgetCommands(those.map(({ urn }) => urn)).map((line) => `    ${line}`),
     ].join("\n");
   });
   if (alone.length === 0) return lines;
