@@ -11,6 +11,7 @@
  *   reading the answer included.
  * - C5. Its end is noted before the engine gets the answer. If that note fails, a message says so, and the outcome stays the same.
  * - C6. The engine may ask again for a failed create (error hooks): it gets the same answer, and nothing is sent.
+ * - C7. An object that another resource has or names is not handed to the engine; the journal keeps its create.
  */
 
 import { AdvertisingError, OutcomeUnknownError, RefusedError, type Values } from "../base/index.js";
@@ -19,7 +20,7 @@ import { bodyOf, fingerprintOf, type Kind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import { type CreateRecord, ifCreatedIsNotThere, tellingIn, whatHappened } from "../state/index.js";
 import type { Ending, Made, Sending, Unsent } from "../store/index.js";
-import { ownerOf } from "./holding.js";
+import { expectMadeForItAlone, learnHolders, noteMade, ownerOf } from "./holding.js";
 import type { WithArguments } from "./inputs.js";
 import { createdBy, isProvenGone, setFields } from "./known-operations.js";
 import { describeDefect, type Outcome } from "./outcome.js";
@@ -47,9 +48,12 @@ export async function createOnce(
 ): Promise<Outcome> {
   let wasNotMade = false;
   try {
-    return await attemptOnce(kind, runtime, create, expectMayBegin, () => {
+    await learnHolders(runtime);
+    const outcome = await attemptOnce(kind, runtime, create, expectMayBegin, () => {
       wasNotMade = true;
     });
+    if (outcome.kind === "created") noteMade(kind, runtime, create.subject, outcome.id);
+    return outcome;
   } catch (error) {
     if (error instanceof AdvertisingError) return { kind: "failed", error, wasNotMade };
     throw error;
@@ -163,12 +167,14 @@ async function settled(
 async function takenOver(
   kind: Kind,
   runtime: Runtime,
-  { subject: { label, urn }, values, unsettled }: Create,
+  { subject, values, unsettled }: Create,
   earlier: Made,
   ended: Sending["ended"],
   isFound: boolean,
 ): Promise<Outcome | string> {
+  const { label, urn } = subject;
   const { id, mark, isHanded } = earlier;
+  expectMadeForItAlone(kind, runtime, subject, id);
   const fields = bodyOf(kind, values);
   const becomes = takeOverOf(kind, values, earlier, abilitiesOf(kind, runtime.reading.settings).update);
   const isUpdated = becomes === "updated";

@@ -29,6 +29,7 @@ import {
 import type { Live, Options, Snapshot } from "../store/index.js";
 import type { WithArguments } from "./inputs.js";
 import type { Runtime, Services } from "./services.js";
+import { madeForTwo } from "./tell.js";
 
 /** Called by `check`, before anything is awaited: the program names this object. What its resource had before is over. */
 export function noteAdopts(kind: Kind, runtime: Runtime, { identity, key }: Ref, id: string, values: Values): void {
@@ -192,7 +193,8 @@ async function ownStack(runtime: Runtime, identity: string): Promise<Snapshot> {
 
 /**
  * What else has the object that this resource adopts, as far as this run knows.
- * @param adoptedBefore whether the state's inputs name it already: then a note of this machine about another resource is out of date.
+ * @param adoptedBefore whether the state's inputs name it already: then a note of this machine about another resource is out of date, or that
+ *   one fails ({@link expectMadeForItAlone}).
  */
 export function rivalOf(
   kind: Kind,
@@ -201,7 +203,8 @@ export function rivalOf(
   id: string,
   adoptedBefore = false,
 ): Ref | undefined {
-  const isRival = ({ by, how }: Holder) => by !== SOMEBODY && !(adoptedBefore && how === "inventory");
+  const isNote = ({ how }: Holder) => how === "inventory" || how === "journal";
+  const isRival = (holder: Holder) => holder.by !== SOMEBODY && !(adoptedBefore && isNote(holder));
   const other = run.holders.rivalsOf(kind.name, id, key).find(isRival);
   return other === undefined ? undefined : aboutWhom(other.by);
 }
@@ -220,10 +223,32 @@ export async function ownerOf(
   formerly: readonly string[],
 ): Promise<string | undefined> {
   await learnHolders(runtime);
-  const others = runtime.run.holders.of(kind.name, id, key).filter(({ by }) => !formerly.includes(by));
-  const other = others.find(({ by }) => by !== SOMEBODY) ?? others[0];
+  const other = oneOf(runtime.run.holders.of(kind.name, id, key).filter(({ by }) => !formerly.includes(by)));
   if (other === undefined) return undefined;
   return other.by === SOMEBODY ? "another resource" : aboutWhom(other.by).label;
+}
+
+/** One that is known by its name, if there is one. */
+function oneOf(holders: readonly Holder[]): Holder | undefined {
+  return holders.find(({ by }) => by !== SOMEBODY) ?? holders[0];
+}
+
+/**
+ * Asked of an object that a create of this resource has made, once {@link learnHolders} is done: whether the resource may have it. An
+ * `existingId` may have named the id before there was such an object. The journal keeps the create then, so nothing is lost.
+ * @throws ArgumentsError another resource has it or names it.
+ */
+export function expectMadeForItAlone(kind: Kind, { run }: Runtime, { key, label, urn }: Ref, id: string): void {
+  const other = oneOf(run.holders.rivalsOf(kind.name, id, key).filter(({ how }) => how !== "inventory"));
+  if (other === undefined) return;
+  const by = other.by === SOMEBODY ? "another resource of the program" : aboutWhom(other.by).urn;
+  throw new ArgumentsError(madeForTwo(label, urn, id, by));
+}
+
+/** Called without a wait in between: from now on nothing else may adopt the object. @throws ArgumentsError as {@link expectMadeForItAlone}. */
+export function noteMade(kind: Kind, runtime: Runtime, ref: Ref, id: string): void {
+  expectMadeForItAlone(kind, runtime, ref, id);
+  runtime.run.holders.add(kind.name, id, ref.key, "state");
 }
 
 /**

@@ -328,14 +328,16 @@ export async function adoptExisting(kind: Kind, services: Runtime, adoption: Ado
  * Other creates stay as they are.
  * @param theirs its arguments: the platform's if it was read.
  */
-async function settle(kind: Kind, services: Services, adoption: Adoption, theirs: Values): Promise<void> {
+async function settle(kind: Kind, services: Runtime, adoption: Adoption, theirs: Values): Promise<void> {
   const { subject, id, settles, formerly } = adoption;
   const { identity, key, label } = subject;
   const isOfIt = (sent: CreateRecord) => sent.key === key || formerly.includes(sent.key);
+  /** That resource fails for it, and takes it over once this one names another object. */
+  const isOfAnother = (sent: CreateRecord) => !isOfIt(sent) && services.run.declared.has(sent.key);
   const isSettled = (sent: CreateRecord) =>
     aboutWhom(sent.key).kind === kind.name &&
     (sent.mark === settles?.mark ||
-      sent.id === id ||
+      (sent.id === id && !isOfAnother(sent)) ||
       (sent.key === key && sent.id !== undefined) ||
       (isOfIt(sent) && matchesCreate(kind, id, theirs, { ...sent, kind: kind.name })));
   try {

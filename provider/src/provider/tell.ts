@@ -6,13 +6,14 @@
 
 import { agree, count, enumerate, idRanges, shellWord } from "../base/index.js";
 import type { Abilities, Created, Former, ShownAction, TakeOver, Unproven } from "../decision/index.js";
-import type { Kind } from "../kinds/index.js";
+import { belongsAlready, type Kind } from "../kinds/index.js";
 import {
   type Alias,
   aboutWhom,
   type CreateRecord,
   deletedInWords,
   describe,
+  forgetCommand,
   forgetCommands,
   isDeletion,
   MAX_LISTED,
@@ -370,6 +371,16 @@ export function sentAgain(label: string, ids: readonly string[]): string {
 /** @param id of an object that an earlier run created, and that the engine perhaps has not saved. */
 export function goneBeforeTakeOver(label: string, id: string): string {
   return `${label} is not taken over: an earlier run created it as ${id}, and ${id} is no longer on the platform. No create was sent. The next \`pulumi up\` creates another one.`;
+}
+
+/** @param by what else has the object, or names it. */
+export function madeForTwo(label: string, urn: string, id: string, by: string): string {
+  return [
+    `${label} was created as ${id}, and ${belongsAlready(id, by)}. Nothing is sent for it again.`,
+    "If the platform has made no object for it, drop the note of its create:",
+    `  ${forgetCommand(urn)}`,
+    `Otherwise correct existingId there, or remove that resource: then \`pulumi up\` takes ${id} over for ${label}.`,
+  ].join("\n");
 }
 
 /** @param action what becomes of it, if the program stays as it is. */
