@@ -1,6 +1,9 @@
-/** Events that move between single resources and sets: nothing is sent with existingId, and a warning comes before it without. */
+/** Events that move between single resources, sets and a catalog: nothing is sent with existingId, and a warning comes before it without. */
+import { resolve } from "node:path";
 import { expect, it } from "vitest";
-import { newStack, program, type TestStack, useSandbox } from "../support/stack.js";
+import { newStack, program, runProcess, type TestStack, useSandbox } from "../support/stack.js";
+
+const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
 
 /** Events of one shop, by their place: `purchase` and `lead` as single resources or in sets. */
 const shop = (places: { single?: Record<string, string>; a?: Record<string, string>; b?: Record<string, string> }) => {
@@ -93,4 +96,109 @@ it("single to set, key to key, set to set, set to single", async () => {
   expect(previewed).toContain(`to remove from the state: lead (${lead}`);
   for (const output of [previewed, upped]) expect(output).not.toMatch(/by hand\.|No longer managed/);
   expect((await stack.up()).output).toContain("5 unchanged");
+});
+
+it("with deletes on, a renamed key, moves and swaps of rows, members and single events: with existingId nothing is sent or deleted", async () => {
+  const sandbox = await useSandbox({
+    operations: true,
+    firstId: 11,
+    objects: { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] },
+  });
+  const environment = { ADVERTISING_OPERATIONS: JSON.stringify({ event: { delete: "DELETE rest/event/{id}" } }) };
+  const stack = await newStack("", { sandbox, environment });
+  type Places = Readonly<Record<string, string>>;
+  /** Where each event is, by its name: a row of the catalog, a member of a set, or a single one. The moved ones name their object. */
+  const declare = (places: Places, before?: Places) => {
+    const of = (owner: string) =>
+      Object.entries(places).flatMap(([place, eventName]) => {
+        const [, key = ""] = place.split(`${owner}/`);
+        const isMoved = before !== undefined && before[place] !== eventName;
+        const found = sandbox.events.find(({ event_name }) => event_name === eventName);
+        return place.startsWith(`${owner}/`) ? [{ key, eventName, existingId: isMoved ? found?.id : undefined }] : [];
+      });
+    const rows = of("row").map(({ key, eventName, existingId = "" }) => `${key},1,${eventName},1,${existingId}`);
+    stack.write("shop.csv", ["key,advertiser,eventName,value,existingId", ...rows].join("\n"));
+    const own = (name: string) =>
+      JSON.stringify(Object.fromEntries(of(name).map(({ key, ...args }) => [key, { ...args, value: 1 }])));
+    stack.program(
+      program(`
+const deleted = { retainOnDelete: false };
+new advertising.Catalog("shop", { file: "shop.csv" }, deleted);
+for (const [name, events] of Object.entries({ s: ${own("s")}, t: ${own("t")} }))
+  new advertising.ConversionEventSet(name, { advertiserId: 1, events }, deleted);
+for (const [name, args] of Object.entries(${own("single")}))
+  new advertising.ConversionEvent(name, { advertiserId: 1, ...args }, deleted);`),
+    );
+  };
+  const held = async () => {
+    const resources = await stack.resources();
+    const ids = resources.flatMap(({ urn, id, outputs }): [string, string][] => {
+      const name = urn.split("::").at(-1)?.replace("shop/1/", "row/") ?? "";
+      const members = Object.entries((outputs?.eventIds ?? {}) as Record<string, number>);
+      if (outputs?.eventIds !== undefined) return members.map(([key, each]) => [`${name}/${key}`, String(each)]);
+      return [[name.includes("/") ? name : `single/${name}`, String(id)]];
+    });
+    const nameOf = (id: string) => sandbox.events.find((each) => String(each.id) === id)?.event_name;
+    return Object.fromEntries(ids.map(([place, id]) => [place, nameOf(id)]));
+  };
+  const upAs = async (places: Places) => {
+    const { code, output } = await stack.up();
+    expect(code, output).toBe(0);
+    expect(await held()).toEqual(places);
+    expect(sandbox).toMatchObject({ eventPosts: 8, deletes: 0 });
+  };
+
+  const begun = {
+    "row/a": "A",
+    "row/b": "B",
+    "row/c": "C",
+    "s/x": "X",
+    "s/y": "Y",
+    "t/z": "Z",
+    "single/e": "E",
+    "single/f": "F",
+  };
+  declare(begun);
+  await upAs(begun);
+
+  const { "row/a": _, ...others } = begun;
+  const renamed = { ...others, "row/a2": "A" };
+  declare(renamed, renamed);
+  const a = sandbox.events.find(({ event_name }) => event_name === "A")?.id;
+  const preview = await stack.preview();
+  const json = await stack.preview("--json", "--show-sames");
+  const args = ["report", "comment"];
+  const comment = await runProcess("node", [command, ...args], stack.programFolder, stack.environment, json.output);
+  expect(preview.output).toContain(
+    `set existingId: ${a} in the catalog's file (in a CSV file, the column existingId of its row).`,
+  );
+  expect(comment.output).toContain(`add <code>existingId: ${a}</code> to <code>shop/1/a2</code>`);
+  for (const { output } of [preview, comment]) expect(output).not.toContain("alias");
+  declare(renamed, begun);
+  await upAs(renamed);
+
+  const moved = {
+    "row/a2": "A",
+    "single/b": "B",
+    "row/c": "C",
+    "single/x": "X",
+    "t/y": "Y",
+    "s/z": "Z",
+    "s/e": "E",
+    "row/f": "F",
+  };
+  declare(moved, renamed);
+  await upAs(moved);
+  const swapped = {
+    "row/a2": "C",
+    "row/b": "B",
+    "row/c": "A",
+    "s/z": "E",
+    "s/e": "Y",
+    "t/y": "Z",
+    "single/x": "F",
+    "row/f": "X",
+  };
+  declare(swapped, moved);
+  await upAs(swapped);
 });
