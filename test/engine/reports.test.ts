@@ -183,3 +183,32 @@ it("a plain destroy on a machine that never ran the stack: every id that left th
   });
   expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 4 });
 });
+
+it("a stale checkout on a machine that never ran the stack: preview and comment say which objects leave the state, and all stay live", async () => {
+  const sandbox = await useSandbox({ operations: true });
+  const now = body(1, `event("buy", { eventName: "Buy", value: 9 });${set('a, b: { eventName: "B", value: 1 }')}`);
+  const stack = await newStack(now, { sandbox });
+  expect((await stack.up()).code).toBe(0);
+  const [buy, b] = ["Buy", "B"].map((name) => sandbox.events.find(({ event_name }) => event_name === name)?.id);
+  const other = await stack.onAnotherMachine();
+  other.program(body(1, set("a")));
+  const { output } = await other.preview();
+  expect(output).toContain(`to remove from the state: b (${b})`);
+  expect(output).toContain("buy delete[retain]"); // its id is in the comment
+  other.write("preview.json", (await other.preview("--json", "--show-sames")).output);
+  const comment = (await run(other, "report", "comment", "--preview", "preview.json")).stdout;
+  expect(comment).toContain("**2 to leave the state and stay live**");
+  expect(comment).toContain(`| leave live | ConversionEvent | <code>buy</code> | <code>Buy</code> | ${buy} |`);
+  expect(comment).toContain(`| leave live | ConversionEvent | <code>funnel/b</code> | <code>B</code> | ${b} |`);
+
+  other.write("before.json", await other.exported());
+  const up = await other.up();
+  expect(up.code, up.output).toBe(0);
+  const { stdout } = await run(other, "leftovers", "--before", "before.json", "--format", "json");
+  const { leftovers } = JSON.parse(stdout) as { leftovers: { id: string; live: string }[] };
+  expect(leftovers.map(({ id, live }) => `${id} ${live}`).toSorted()).toEqual([`${buy} yes`, `${b} yes`].toSorted());
+  // The machine with the program of now says how to go on with both.
+  const again = (await stack.preview()).output;
+  for (const id of [buy, b]) expect(again).toContain(`To go on with ${id}, set existingId: ${id}.`);
+  expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 5, updates: 0, deletes: 0 });
+});
