@@ -62,7 +62,13 @@ function newStack(resources: Parameters<typeof exportOf>[0]) {
         resolved({ code: error === null ? 0 : (error.code as number | null), output: `${stdout}${stderr}` }),
       );
     });
-  const run = (...args: string[]) => node(command, ...args);
+  /** Clearing Pulumi's list settles nothing: it is not offered while a create is pending. */
+  const run = async (...args: string[]) => {
+    const printed = await node(command, ...args);
+    const isPending = args[0] === "pending" && printed.code === 1;
+    if (isPending) expect(printed.output).not.toContain("--clear-pending-creates");
+    return printed;
+  };
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
   return {
     folder,
