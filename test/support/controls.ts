@@ -478,6 +478,38 @@ const rows: Row[] = [
     "sandbox/pending-search",
     "if several runs sent",
   ],
+  [
+    "R8: what depends on a value that is not known yet is perhaps replaced",
+    "decision/decide.ts",
+    "perhaps: changed.perhaps || changed.names.length === 0 };",
+    "perhaps: false };",
+    "unit/decide",
+    "a member of a set whose events are not known yet",
+  ],
+  [
+    "R8: a comment says that an event of a set is deleted",
+    "tools/preview.ts",
+    "deletesUnlessHeld(kind, holders, isDeleting, ",
+    "deletesUnlessHeld(kind, holders, false, ",
+    "unit/comment",
+    "what leaves it is deleted, and so is what is replaced",
+  ],
+  [
+    "R9: an object that leaves the state is named",
+    "program/batch.ts",
+    "      ...removalWarnings(unused, becomes),\n",
+    "",
+    "unit/batch",
+    "is named in the warning up to the twentieth",
+  ],
+  [
+    "R9: after a destroy, an earlier export says what is live",
+    "tools/leftovers.ts",
+    "for (const entry of [...those, ...replaced, ...awaiting]) {",
+    "for (const entry of [...replaced, ...awaiting]) {",
+    "unit/leftovers",
+    "after a destroy all ids are listed",
+  ],
 ];
 
 /** `npm test` tries these too. */
