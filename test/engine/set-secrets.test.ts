@@ -46,12 +46,19 @@ it("a secret name and secret fields: created, refused with an echo, unresolved, 
   await expectHidden(unresolved.output);
   const ids = sandbox.events.map(({ event_name, id }) => [event_name === "needle-name" ? "a" : "plain", id]);
   const { a, plain } = Object.fromEntries(ids) as Record<string, number>;
-  stack.program(
-    shop(secretEntry).replace("a: {", `a: { existingId: ${a},`).replace("plain: {", `plain: { existingId: ${plain},`),
-  );
+  const named = (program: string) =>
+    program.replace("a: {", `a: { existingId: ${a},`).replace("plain: {", `plain: { existingId: ${plain},`);
+  stack.program(named(shop(secretEntry)));
   const settled = await stack.up();
   expect(settled.code, settled.output).toBe(0);
   await expectHidden(settled.output);
+
+  // What was refused leaves the values of then in the state, which are still secret.
+  stack.program(named(shop(secretEntry.replace("8675309", "2"))).replace(`existingId: ${a},`, ""));
+  sandbox.fail({ on: "event", with: { kind: "answer", status: 406, body: { errors: ["no"] } } });
+  const kept = await stack.up();
+  expect(kept.code).not.toBe(0);
+  await expectHidden(kept.output);
 
   // The entry of now is not secret, and could not be created: that of then stays out of the state.
   stack.program(shop(`{ eventName: "public", value: 1 }`).replace("plain: {", `plain: { existingId: ${plain},`));
@@ -62,5 +69,5 @@ it("a secret name and secret fields: created, refused with an echo, unresolved, 
   const last = await stack.up();
   expect(last.code, last.output).toBe(0);
   await expectHidden(last.output);
-  expect(sandbox.eventPosts).toBe(6);
+  expect(sandbox.eventPosts).toBe(7);
 });

@@ -228,6 +228,25 @@ describe("the state afterwards", () => {
     expect(step(second.state, held).actions).toEqual({ a: "keep", b: "keep" });
   });
 
+  it("a member that could not be updated keeps its arguments beside other defaults, so that the next run can update it", () => {
+    const can = { read: true, update: true, delete: true, search: () => false };
+    const defaults = { clickWindow: 90, attribution: "ALL" };
+    const news = { advertiserId: 7, defaults, events: { a: A, b: B } };
+    const { state } = step(held, news, { a: { kind: "updated", id: "1" }, b: refused });
+    expect(state).toEqual({
+      ...news,
+      events: { a: A, b: { ...B, clickWindow: 60, attribution: null } },
+      eventIds: held.eventIds,
+    });
+    const circumstances = { can, replaceOnChanges: [], deletes: () => true };
+    const again = membersOf(conversionEvent, readStoredSet(state), readDeclaredSet(news), circumstances);
+    expect(again.map(({ action }) => action)).toEqual([
+      { do: "keep" },
+      { do: "update", changed: ["clickWindow", "attribution"] },
+    ]);
+    expect(step(state, held).actions).toEqual({ a: "replace", b: "keep" });
+  });
+
   it("an unknown outcome is kept beside the id that it was to replace, until it is settled", () => {
     const news = { ...shared, events: { a: { ...A, value: 3 }, b: B, c: A } };
     const first = step(held, news, { a: doubt, c: doubt });
@@ -273,6 +292,30 @@ describe("the state afterwards", () => {
     expect(second.state).toEqual({ ...held, events: { a: { value: 1 }, b: B }, earlier: { a: bodyOf(shared, A) } });
     expect(step(second.state, news).actions).toEqual({ a: "replace", b: "keep" });
     expect(step(second.state, { ...shared, events: { a: A, b: B } }).actions).toEqual({ a: "keep", b: "keep" });
+  });
+
+  it.each([
+    ["all events", ["events"], { a: A, b: B }],
+    ["the event", [`events["a"]`], { a: A, b: B }],
+    ["the argument", [`events["a"].eventName`], { a: A, b: B }],
+    ["the defaults", ["defaults"], { a: A, b: B }],
+  ])("secret arguments are kept where the present input keeps them secret: %s", (_, secret, events) => {
+    const first = step({}, { ...shared, events: { a: A, b: B } }, { a: created("1"), b: created("2") }, secret);
+    const news = { ...shared, events: { a: { ...A, value: 5 }, b: { ...B, value: 5 } } };
+    const { state } = step(first.state, news, { a: refused, b: refused }, secret);
+    expect(state).toMatchObject({ events });
+    expect(state).not.toHaveProperty("earlier");
+  });
+
+  it("a secret default of then is not stored in an entry, which would not keep it secret", () => {
+    const olds = { ...held, __secret: ["defaults.clickWindow"] };
+    const news = { ...held, defaults: { clickWindow: 90 } };
+    const refusedIn = (secret: string[]) => step(olds, news, { a: refused, b: refused }, secret).state;
+    expect(refusedIn(["defaults.clickWindow"])).toMatchObject({
+      events: held.events,
+      earlier: { a: bodyOf(shared, A) },
+    });
+    expect(refusedIn(["events"]).events).toEqual({ a: { ...A, clickWindow: 60 }, b: { ...B, clickWindow: 60 } });
   });
 });
 

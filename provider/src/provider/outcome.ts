@@ -3,10 +3,12 @@
  * engine fails: nothing created (a plain error), or unresolved ({@link Incomplete}). Also what is in the state after a run: the members of a
  * set, and the objects that were left live, so that people can find these even without the runner. Pure.
  */
+import { isDeepStrictEqual } from "node:util";
 import {
   AccountMismatchError,
   type AdvertisingError,
   OutcomeUnknownError,
+  own,
   shellWord,
   type Values,
   withoutUndefined,
@@ -129,7 +131,7 @@ export function setAfter(kind: Kind, run: SetRun): StoredSet {
   const { stored, members, outcomes, settled = new Set<string>(), deletions, secret } = run;
   const { advertiserId, defaults } = run.shared;
   const shared = { advertiserId, defaults };
-  const wasSecret = secretOfMembers(kind, stored.secret);
+  const asItWas = entriesAsTheyWere(kind, run);
   const hasCreated = [...outcomes.values()].some((outcome) => outcome.kind === "created");
   const after = {
     ...shared,
@@ -155,8 +157,8 @@ export function setAfter(kind: Kind, run: SetRun): StoredSet {
       after.events.set(key, entry);
       continue;
     }
-    // Its replacement was not created.
-    const then = withoutNames(stored.events.get(key) ?? {}, wasSecret(key));
+    // Its replacement was not created, or it was not updated.
+    const then = asItWas(key);
     after.events.set(key, then);
     if (fingerprint !== undefined && fingerprint !== fingerprintOfBody(kind, eventIn(shared, then))) {
       after.earlier.set(key, fingerprint);
@@ -173,8 +175,27 @@ function openAfter({ action, unresolved }: Member, outcome: Outcome | undefined)
   return unresolved === undefined || isOver ? undefined : { ...unresolved, adoptedAs: undefined };
 }
 
-function withoutNames(values: Values, names: ReadonlySet<string>): Values {
-  return names.size === 0 ? values : Object.fromEntries(Object.entries(values).filter(([name]) => !names.has(name)));
+/**
+ * The entries of objects that have not become what the set declares now. Each names what the set's defaults of then gave, so that the next
+ * run knows what differs, and can update it; except for what was secret and no present input keeps secret.
+ */
+function entriesAsTheyWere(kind: Kind, { stored, shared, secret }: SetRun): (key: string) => Values {
+  const secretIn = (paths: ReadonlySet<string>, isAsked: (path: string) => boolean) =>
+    secretOfMembers(kind, new Set([...paths].filter(isAsked)));
+  const isOfEvents = (path: string) => /^events(\[|$)/.test(path);
+  const [wasSecret, isSecret] = [secretIn(stored.secret, isOfEvents), secretIn(secret, isOfEvents)];
+  const ofDefaults = secretIn(stored.secret, (path) => !isOfEvents(path));
+  return (key) => {
+    const entry = stored.events.get(key) ?? {};
+    // Of an earlier one the set's defaults say nothing.
+    const [then, now] = stored.earlier.has(key) ? [{}, {}] : [eventIn(stored, entry), eventIn(shared, entry)];
+    const { advertiserId: _, ...all } = { ...now, ...then };
+    const given = Object.keys(all).filter((name) => !isDeepStrictEqual(own(then, name), own(now, name)));
+    const named = Object.fromEntries(given.map((name) => [name, own(then, name) ?? null]));
+    const [was, wasGiven, is] = [wasSecret(key), ofDefaults(key), isSecret(key)];
+    const isKept = (name: string) => is.has(name) || !(was.has(name) || (name in named && wasGiven.has(name)));
+    return Object.fromEntries(Object.entries({ ...entry, ...named }).filter(([name]) => isKept(name)));
+  };
 }
 
 function leftBySet(kind: Kind, { stored, secret, members, outcomes, deletions, at }: SetRun): readonly LeftLive[] {
