@@ -14,7 +14,15 @@ import { pathsIn, placesOf } from "../../provider/src/store/places.js";
 import { StackJournals } from "../../provider/src/tools/change-stack.js";
 import { newFolder } from "../support/folder.js";
 import { commandsIn } from "../support/printed-commands.js";
-import { exportOf, storedAdvertiser, storedEvent, storedSet, UNRESOLVED_OUTPUT, urnOf } from "../support/stored.js";
+import {
+  encrypted,
+  exportOf,
+  storedAdvertiser,
+  storedEvent,
+  storedSet,
+  UNRESOLVED_OUTPUT,
+  urnOf,
+} from "../support/stored.js";
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -240,9 +248,11 @@ it("while a run holds the journal, the command is refused, and nothing is change
 });
 
 describe("`pending --created` that is killed", () => {
-  /** Two creates of unknown outcome: `a`, which the state has, and `e`, which Pulumi's record of an interrupted run has. */
+  /** Two creates of unknown outcome: `a`, of which a value is secret, in the state, and `e` in Pulumi's record of an interrupted run. */
   function open() {
-    const stack = newStack([unresolved("a"), storedEvent("kept", 7, { __at: "here.example me@example.com" })]);
+    const inputs = { eventName: "a", advertiserId: 1, value: encrypted };
+    const a = storedEvent("a", "unresolved-a", { ...UNRESOLVED_OUTPUT, value: encrypted }, { inputs });
+    const stack = newStack([a, storedEvent("kept", 7, { __at: "here.example me@example.com" })]);
     const exported = JSON.parse(readFileSync(join(stack.folder, "state.json"), "utf8"));
     exported.deployment.pending_operations = [creating("e")];
     stack.write("state.json", JSON.stringify(exported));
@@ -257,7 +267,7 @@ describe("`pending --created` that is killed", () => {
       at: "2026-03-01T09:00:00.000Z",
     }));
     writeFileSync(journal, journalOf(notes), { mode: 0o600 });
-    return stack;
+    return { ...stack, journal };
   }
   const ANSWERS = ["pending", "--created", "a=5", "--created", "e=6"];
   const KILL = "kill -9 $PPID";
@@ -283,7 +293,7 @@ describe("`pending --created` that is killed", () => {
   ])(
     "%s has done all or nothing to the state, and is finished when it is called again",
     async (_, { file, script = "" }, state) => {
-      const { node, run, write, folder, ids } = open();
+      const { node, run, write, folder, ids, journal } = open();
       write(file ?? "kill.cjs", script);
       const preload = file === undefined ? ["--require", join(folder, "kill.cjs")] : [];
       const killed = await node(...preload, command, ...ANSWERS);
@@ -294,8 +304,21 @@ describe("`pending --created` that is killed", () => {
       expect(again.output).toContain(state === "open" ? "Settled as created with id 6" : '"e" was answered already');
       expect(ids()).toEqual(["5", "7", "6"]);
       expect(await run("pending")).toMatchObject({ code: 0, output: expect.stringContaining("Nothing is pending") });
+      expect(existsSync(journal)).toBe(false);
     },
   );
+
+  it("what was sent again since the answer stays in the journal", async () => {
+    const { node, run, write, folder, journal } = open();
+    write("imported", KILL);
+    await node(command, "pending", "--not-created", "a", "--created", "e=6");
+    rmSync(join(folder, "imported"));
+    const again = recordsIn(journal).map((record) => ({ ...record, at: "2026-03-02T12:00:00.000Z" }));
+    writeFileSync(journal, journalOf(again), { mode: 0o600 });
+    const { code, output } = await run("pending");
+    expect(output).toContain(urnOf("ConversionEvent", "a"));
+    expect({ code, left: recordsIn(journal).map(({ mark }) => mark) }).toEqual({ code: 1, left: ["a", "e"] });
+  });
 });
 
 /** Quotes what Pulumi printed. */

@@ -268,6 +268,14 @@ export class StackJournals {
     }
   }
 
+  /** Finishes what a killed command has left: these creates are settled in the state. What was sent again since then stays. */
+  async forgetAnswered(creates: readonly CreateRecord[]): Promise<void> {
+    const sentAt = new Map(creates.map(({ mark, at }) => [mark, at]));
+    const left = this.notes().filter(({ mark, at }) => sentAt.get(mark) === at);
+    if (left.length > 0)
+      await this.whileHeld(async () => this.settle(new Map(left.map(({ mark }) => [mark, undefined]))));
+  }
+
   /**
    * Notes under a former name of what the stack has go on under its name of now, or are settled if the state has the object: otherwise a new
    * stack of the former name would take over what this one has. Holds them only if there are any. @param held as `heldIn` says it.

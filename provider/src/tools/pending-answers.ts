@@ -406,6 +406,14 @@ export function reopen(stack: ExportedStack, wanted: readonly string[], known: r
   };
 }
 
+/** Of answers that the state has: the creates that journals forget with them, unless a command was killed before that. */
+export function settledIn(stack: ExportedStack, answered: readonly Settlement[]): CreateRecord[] {
+  const sliceOf = slicesOf(stack);
+  const isInState = ({ urn, before, after }: Settlement) => !isSame(before, after) && isSame(sliceOf(urn), after);
+  const records = answered.filter(isInState).flatMap(({ notes }) => [...notes.values()].flat());
+  return records.filter((record) => idOf(record) === undefined);
+}
+
 /** Whether no run has gone on between them. Arguments do not say: each import encrypts the secret ones again. */
 function isSame(one: unknown, other: unknown): boolean {
   return isDeepStrictEqual(outcomeIn(one as Slice), outcomeIn(other as Slice));

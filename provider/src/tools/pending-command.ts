@@ -12,6 +12,7 @@ import {
   readForgotten,
   readVerdicts,
   reopen,
+  settledIn,
   slicesOf,
   type Verdict,
 } from "./pending-answers.js";
@@ -105,7 +106,10 @@ async function lookOnly(options: Options): Promise<number> {
   const journals = (await journalsBeside(options)).andThoseOf(stack);
   // What a run has saved meanwhile is read again.
   if (await journals.waitForRun()) stack = await read();
-  if (state === undefined) await journals.settleFormerNames(heldIn(stateIn(stack).resources));
+  if (state === undefined) {
+    await journals.forgetAnswered(settledIn(stack, journals.settlements()));
+    await journals.settleFormerNames(heldIn(stateIn(stack).resources));
+  }
   return tell(pendingIn(underNewNames(stack), journals.notes()), true);
 }
 
@@ -118,6 +122,7 @@ async function journalsBeside({ state, ...choice }: Options): Promise<StackJourn
 
 /** What is to be done with one look at the stack: the answers that were given, and what a search finds out about the others. */
 async function judge(stack: ExportedStack, journals: StackJournals, options: Options): Promise<Decided<number>> {
+  await journals.forgetAnswered(settledIn(stack, journals.settlements()));
   const notes = journals.notes();
   const pending = pendingIn(stack, notes);
   const known: Known = { pending: pending.open, stack, notes, answered: journals.settlements() };
