@@ -68,7 +68,7 @@ describe("an object in the state that another resource names with existingId", (
       expect(await look(first, held as Known)).toBe("");
       const { failures = [] } = await first.event.check({}, adopter(held?.id ?? ""));
       expect(failures.map(({ reason }) => reason).join()).toMatch(
-        /ConversionEvent::held already: one object can't be two resources \(docs\/messages\.md#advertising_arguments\) \[ADVERTISING_ARGUMENTS\]$/,
+        /ConversionEvent::held already: one object can't be two resources; correct this existingId, or remove the other one \(docs\/messages\.md#advertising_arguments\) \[ADVERTISING_ARGUMENTS\]$/,
       );
 
       const second = newRunOf();

@@ -81,7 +81,7 @@ it("finds the object with exactly this mark; of several, one is to be kept", asy
   expect(found).toEqual([{ urn: urnOf("there"), id: "7", mark: "mark-there" }]);
   expect(notMade).toEqual([urnOf("gone")]);
   expect(told).toEqual([
-    `${urnOf("twice")}\n  Searched for alternative_id = mark-twice: there are 2, 8 and 9. Keep one of them, and remove the others on the platform.`,
+    `${urnOf("twice")}\n  Searched for alternative_id = mark-twice: found 2 objects: 8 and 9. Keep one of them, and remove the others on the platform, except those that another resource of the stack has.`,
   ]);
   expect(sandbox).toMatchObject({ creates: 0, searches: 3, logins: 1 });
 });
@@ -153,7 +153,7 @@ it("if several runs sent one resource, all marks are searched for, and any that 
   ]);
   expect(notMade).toEqual([urnOf("neither")]);
   expect(told).toEqual([
-    `${urnOf("both")}\n  several runs created it: 7 and 10. Keep one of them, and remove the others on the platform.`,
+    `${urnOf("both")}\n  several runs created it: 7 and 10. Keep one of them, and remove the others on the platform, except those that another resource of the stack has.`,
     `${urnOf("unmarked")}\n  can't be searched for: it was sent without a mark.`,
   ]);
   expect(sandbox).toMatchObject({ creates: 0, searches: 9 });

@@ -225,7 +225,9 @@ describe("an answer that is lost", () => {
         body: (_: unknown, { path }: { path: string }) => ({ payload: both(path.split("=")[1]) }),
       },
     });
-    expect((await failureOf(advertiser.create(inputs))).message).toMatch(/there are 2, 1 and 2\. Keep one of them/);
+    expect((await failureOf(advertiser.create(inputs))).message).toMatch(
+      /: found 2 objects: 1 and 2\. Keep one of them, and remove the others on the platform, except those that another/,
+    );
   });
 });
 

@@ -50,6 +50,19 @@ const refusals: Fault[] = [
 ];
 const nameOf = (fault: Fault) => ("status" in fault ? `${fault.kind} ${fault.status}` : fault.kind);
 
+it("a refresh, which runs no program, says nothing of what the last program would create", async () => {
+  const { sandbox, engine, declare } = await start();
+  sandbox.fail({ on: "event", after: 1, with: { kind: "answer", status: 406, body: { errors: ["bad"] } } });
+  expect((await engine.up(declare(eventsOf(2)))).error).toContain("is in the state");
+  const { id = "", outputs = {}, inputs = {} } = engine.state ?? {};
+  const run = engine.newRun();
+  await run.set.diff(id, outputs, inputs);
+  run.closeNow();
+  expect([...run.told.map(({ message }) => message), ...run.said].join()).not.toContain("to create");
+  expect(await engine.preview(declare(eventsOf(2)))).toContain("to create");
+  expect(sandbox.eventPosts).toBe(2);
+});
+
 describe("one of 40 events has a fault, and the others go on", () => {
   it.each(lostAnswers.map((fault) => [nameOf(fault), fault] as const))(
     "%s: it stays unresolved until existingId settles it",

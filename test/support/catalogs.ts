@@ -113,18 +113,21 @@ export const MISTAKES: Readonly<Record<string, readonly [text: string, told: str
     "rules: { errors: { nameCasing: shout } }\nadvertisers: { acme: { advertiserName: A } }",
     'expected one of sentence, title, lower, upper, kebab, snake, camel, pascal; got the string "shout"',
   ],
-  "digits as an advertiser's key": ['advertisers: { "12": { advertiserName: A } }', "not a number"],
+  "digits as an advertiser's key": [
+    'advertisers: { "12": { advertiserName: A } }',
+    "that are not a number, without /, ::, control characters, and spaces at the ends",
+  ],
   "a key with a slash": [
     "advertisers: { a/b: { advertiserName: A } }",
-    '"a/b" is not valid: expected 1 to 100 characters without / and ::, without control characters, and without spaces at the ends, not a number',
+    '"a/b" is not valid: expected 1 to 100 characters that are not a number, without /, ::, control characters, and spaces at the ends',
   ],
   "a key with spaces at its end": [
     'advertisers: { "a ": { advertiserName: A } }',
-    '"a " is not valid: expected 1 to 100 characters without / and ::, without control characters, and without spaces at the ends, not a number',
+    '"a " is not valid: expected 1 to 100 characters that are not a number, without /, ::, control characters, and spaces at the ends',
   ],
   "__proto__ as a key": [
     "advertisers: { acme: { advertiserName: A, events: { __proto__: { eventName: E, value: 1 } } } }",
-    '"__proto__" is not valid: expected 1 to 100 characters without / and ::, without control characters, and without spaces at the ends',
+    '"__proto__" is not valid: expected 1 to 100 characters without /, ::, control characters, and spaces at the ends',
   ],
   "events in a file that is no CSV": [
     "eventsFile: events.xlsx",

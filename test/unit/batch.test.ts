@@ -138,14 +138,16 @@ describe("between resources", () => {
     expect(look(NOTHING, one, two, set).findings).toEqual([
       {
         title: 'ConversionEvent "two"',
-        lines: ['existingId 7 belongs to "one" already: one object can\'t be two resources'],
+        lines: [
+          'existingId 7 belongs to "one" already: one object can\'t be two resources; correct this existingId, or remove the other one',
+        ],
         problems: 1,
       },
       {
         title: 'ConversionEventSet "funnel"',
         lines: [
-          'events["a"].existingId 7 belongs to "one" already: one object can\'t be two resources',
-          'events["c"].existingId 8 belongs to "funnel["b"]" already: one object can\'t be two resources',
+          'events["a"].existingId 7 belongs to "one" already: one object can\'t be two resources; correct this existingId, or remove the other one',
+          'events["c"].existingId 8 belongs to "funnel["b"]" already: one object can\'t be two resources; correct this existingId, or remove the other one',
         ],
         problems: 2,
       },

@@ -161,7 +161,7 @@ describe("YAML", () => {
       );
     expect(keys("café", "cafe\u0301")).toEqual([
       expect.stringMatching(
-        /^error catalog\.yaml:6:7 .* is already used at catalog\.yaml:5; keys must differ in more than case$/,
+        /^error catalog\.yaml:6:7 .* is already used at catalog\.yaml:5; keys of an advertiser's events must differ in more than case$/,
       ),
     ]);
     expect(keys("buy", "Buy")).toHaveLength(1);
@@ -174,7 +174,7 @@ describe("YAML", () => {
       `${yamlWith("existingId: 12").trimEnd()}\n      other: { eventName: Other, value: 1, existingId: "12" }\n`,
     );
     expect(findings).toEqual([
-      "error catalog.yaml:6:56 acme/other: existingId 12 belongs to acme/purchase already: one object can't be two resources",
+      "error catalog.yaml:6:56 acme/other: existingId 12 belongs to acme/purchase already: one object can't be two resources; correct this existingId, or remove the other one",
     ]);
   });
 });
@@ -271,18 +271,18 @@ describe("CSV", () => {
       'error c.csv:3:13 Acme/a: countUnique expected true or false; got the string "ja"; write true or false',
       'error c.csv:4:12 Acme/b: value expected a finite number; got the string "1.000,50"; write it without a thousands separator, and with a decimal point',
       'error c.csv:4:25 Acme/b: existingId expected the id of a live event, an integer from 1 to 9007199254740991; got the string "1,23E+15"; a spreadsheet has shortened it: format the column as text, and type the digits again',
-      'error c.csv:5:1 Acme/A: key "A" is already used at c.csv:2; keys must differ in more than case',
+      'error c.csv:5:1 Acme/A: key "A" is already used at c.csv:2; keys of an advertiser\'s events must differ in more than case',
       'error c.csv:5:8 "=1+1" is a formula: write the value that it has',
       'error c.csv:5:13 Acme/A: value expected a finite number; got the string "10%"; write a plain number, without a percent sign',
       'error c.csv:5:21 Acme/A: clickWindow expected whole seconds from 1 to 2592000; got the string "m"; write seconds, or a number with its unit: 7d, 12h, 90min',
-      "error c.csv:6:1 Acme: key is required: expected 1 to 100 characters without / and ::, without control characters, and without spaces at the ends",
+      "error c.csv:6:1 Acme: key is required: expected 1 to 100 characters without /, ::, control characters, and spaces at the ends",
       'error c.csv:6:9 Acme: value expected a finite number; got the string "€ 5"; write a plain number, without a currency',
       "error c.csv:6:19 Acme: clickWindow is 40 days; the limit is 30 days (advertising:maxWindowSeconds, if your installation allows more)",
       "error c.csv:7:3 e: advertiser is required: expected the key of an advertiser",
       'error c.csv:7:6 e: value expected a finite number; got the string "#REF!"; the spreadsheet could not work it out',
-      "error c.csv:7:14 e: existingId 12 belongs to Acme already: one object can't be two resources",
+      "error c.csv:7:14 e: existingId 12 belongs to Acme already: one object can't be two resources; correct this existingId, or remove the other one",
       'error c.csv:7:21 the row has more cells than the header ("too many"); put a value that contains the delimiter in quotes',
-      'error c.csv:8:3 acme: key "acme" is already used at c.csv:2; keys must differ in more than case',
+      'error c.csv:8:3 acme: key "acme" is already used at c.csv:2; keys of advertisers must differ in more than case',
       "error c.csv:8:8 acme/f: eventName is required: expected a string of 1 to 99 characters, not blank, without control characters",
       "error c.csv:8:9 acme/f: value is required: expected a finite number",
     ]);
@@ -314,7 +314,9 @@ describe("CSV", () => {
 
   it.each(["0047", "4711.0", "4.711", "1,23E+15", "0"])("the advertiser %s is neither an id nor a name", (text) => {
     const findings = findingsIn("c.csv", `key;advertiser;eventName;value\na;${text};A;1\n`);
-    expect(findings).toEqual([expect.stringMatching(/^error c\.csv:2:3 .* is not valid: expected .*, not a number$/)]);
+    expect(findings).toEqual([
+      expect.stringMatching(/^error c\.csv:2:3 .* is not valid: expected .* not a number, without .*$/),
+    ]);
   });
 
   it("an advertiser whose name is almost another one's is a warning if nothing declares them", () => {
@@ -397,7 +399,7 @@ describe("events in a CSV file of a YAML catalog", () => {
         "events.csv": "key,advertiser,eventName,value\na,acme,B,2\nc,acmee,C,1\n",
       }),
     ).toEqual([
-      'error events.csv:2:1 acme/a: key "a" is already used at catalog.yaml:3; keys must differ in more than case',
+      'error events.csv:2:1 acme/a: key "a" is already used at catalog.yaml:3; keys of an advertiser\'s events must differ in more than case',
       'error events.csv:3:3 acmee/c: advertiser "acmee" is not declared; did you mean acme?',
     ]);
     expect(findingsIn("catalog.yaml", catalog)).toEqual([

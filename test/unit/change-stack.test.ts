@@ -58,6 +58,7 @@ const creating = (name: string, more: object = {}) => {
 function newStack(resources: Parameters<typeof exportOf>[0]) {
   const folder = newFolder();
   mkdirSync(join(folder, "bin"));
+  writeFileSync(join(folder, "Pulumi.yaml"), "name: shop\nruntime: nodejs\n");
   writeFileSync(join(folder, "bin/pulumi"), PULUMI(folder), { mode: 0o755 });
   writeFileSync(join(folder, "state.json"), exportOf(resources));
   const settings = { baseUrl: "https://here.example", email: "me@example.com" };
@@ -322,12 +323,21 @@ describe("`pending --created` that is killed", () => {
 });
 
 /** Quotes what Pulumi printed. */
-const REFUSED_IMPORT = `pulumi-advertising: \`pulumi stack import\` failed: error: the stack is locked
-Nothing was changed. If Pulumi says that the stack is locked, or that another update is in progress, let that run end, and run this again.
+const REFUSED_IMPORT = `pulumi-advertising: nothing was changed. If Pulumi says below that the stack is locked, or that another update is in progress, let that run end, and run this again.
 Only if you are sure that no run is under way (an interrupted run leaves its lock):
   pulumi cancel
-(docs/messages.md#advertising_usage) [ADVERTISING_USAGE]
+\`pulumi stack import\` failed: error: the stack is locked (docs/messages.md#advertising_usage) [ADVERTISING_USAGE]
 `;
+
+it("a failure in a folder without a project says so", async () => {
+  const { run, write, folder } = newStack([]);
+  write("on-export", 'echo "error: pass the fully qualified name" >&2; exit 255');
+  const failure = "`pulumi stack export` failed: error: pass the fully qualified name";
+  const hint = `\nNeither ${folder} nor a folder above it has a Pulumi.yaml: --cwd takes the program's folder.`;
+  expect((await run("leftovers")).output).not.toContain("Pulumi.yaml");
+  rmSync(join(folder, "Pulumi.yaml"));
+  expect((await run("leftovers")).output).toContain(`${failure}${hint}`);
+});
 
 it("a refused import: the error says what to do, and a second try finds everything as it was", async () => {
   const { run, write, ids, folder } = newStack([unresolved("a")]);

@@ -115,7 +115,7 @@ describe("a mistake of the same rule", () => {
         ["key;advertiser;eventName;value", ...keys.map((row, i) => `${row};E ${"uvwxyz"[i]};1`), ""].join("\n"),
       ),
     ).toEqual([
-      'events.csv:4:1 acme/a: key "a" is already used at events.csv:2; keys must differ in more than case (also "B" is already used at events.csv:3 in Nord K/B at 5:1 and "C" is already used at events.csv:6 in acme/C at 7:1)',
+      'events.csv:4:1 acme/a: key "a" is already used at events.csv:2; keys of an advertiser\'s events must differ in more than case (also "B" is already used at events.csv:3 in Nord K/B at 5:1 and "C" is already used at events.csv:6 in acme/C at 7:1)',
     ]);
     const names = ["A 1", "A-1", "B 2", "B-2", "B_2"].map((name, index) => `k${index};acme;${name};1`);
     expect(described(["key;advertiser;eventName;value", ...names, ""].join("\n"))).toEqual([

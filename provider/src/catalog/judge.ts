@@ -6,8 +6,8 @@
 import { z } from "zod";
 import { asRecord, count, perhapsMeant, type Values } from "../base/index.js";
 import {
+  adoptedTwice,
   advertiser,
-  belongsAlready,
   conversionEvent,
   conversionEventSet,
   type Kind,
@@ -141,7 +141,8 @@ class Judge {
     // Looked up for a finding only: in a long file that takes its time.
     const { file, line } = other.sourceOf("key");
     const at = `${file}:${line}`;
-    this.#find(written, "key", `${quoted(key)} is already used at ${at}; keys must differ in more than case`);
+    const whose = owner === "" ? "keys of advertisers" : "keys of an advertiser's events";
+    this.#find(written, "key", `${quoted(key)} is already used at ${at}; ${whose} must differ in more than case`);
   }
 
   #existingId(written: Written, kind: Kind, { existingId }: Values): void {
@@ -149,7 +150,7 @@ class Judge {
     const id = `id ${kind.name} ${String(existingId)}`;
     const other = this.#taken.get(id);
     if (other === undefined) this.#taken.set(id, written);
-    else this.#find(written, "existingId", belongsAlready(String(existingId), other.subject));
+    else this.#find(written, "existingId", adoptedTwice(String(existingId), other.subject));
   }
 
   #lint(events: readonly CatalogEvent[]): void {

@@ -92,16 +92,15 @@ export function describeAlike(findings: readonly Finding[]): string[] {
 /** No white space at the ends, no control or format characters, no `/`, no `::`, not `__proto__`; 1 to 100 characters. */
 const KEY = /^(?!__proto__$)(?!\s)(?:(?!::)[^\p{C}\p{Zl}\p{Zp}/]){1,100}(?<!\s)$/u;
 
-export const eventKey = expecting(
-  "1 to 100 characters without / and ::, without control characters, and without spaces at the ends",
-  z.string().regex(KEY),
-);
+const WITHOUT = "without /, ::, control characters, and spaces at the ends";
+
+export const eventKey = expecting(`1 to 100 characters ${WITHOUT}`, z.string().regex(KEY));
 
 /** Digits name a live advertiser by its id; any other number is one that a spreadsheet has changed. */
 const NOT_A_NUMBER = "(?![\\d.,' +-]+$)(?!\\d[.,]?\\d*[eE]\\+?\\d+$)";
 
 export const advertiserKey = expecting(
-  `${eventKey.meta()?.expected}, not a number`,
+  `1 to 100 characters that are not a number, ${WITHOUT}`,
   z.string().regex(new RegExp(KEY.source.replace("^", `^${NOT_A_NUMBER}`), "u")),
 );
 

@@ -175,7 +175,7 @@ function refusalOf(answer: Answer, sent: Values, from: string, clean: (text: str
   const { status } = answer;
   const words = wordsOf(answer, { fields: [], sent, clean });
   const said = words.length === 0 ? `status ${status}` : `status ${status}: ${words.join("; ")}`;
-  const credentials = `Check ${from}; it was tried once and is not tried again in this run.`;
+  const credentials = `Check ${from}; it was tried once, and is not tried again.`;
 
   if (status >= 200 && status < 300) {
     if (answer.kind === "html")

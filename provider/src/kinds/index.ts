@@ -16,6 +16,7 @@ import { type Kind, type SetKind, typeTokenOf } from "./kind.js";
 
 export {
   addressOf,
+  adoptedTwice,
   belongsAlready,
   bodyOf,
   CATALOG_SEPARATOR,

@@ -97,6 +97,11 @@ export function belongsAlready(id: string, by: string): string {
   return `${id} belongs to ${by} already: one object can't be two resources`;
 }
 
+/** The same of an `existingId`, with what to do. */
+export function adoptedTwice(id: string, by: string): string {
+  return `${belongsAlready(id, by)}; correct this existingId, or remove the other one`;
+}
+
 export function outputsOf(idProperty: string, wireNames: Kind["wireNames"]): string[] {
   return [idProperty, ...Object.keys(wireNames), "existingId", "additionalFields"];
 }

@@ -9,7 +9,7 @@
 
 import { saidOnce } from "../base/index.js";
 import { matchesCreate } from "../decision/index.js";
-import { belongsAlready } from "../kinds/index.js";
+import { adoptedTwice } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import type { Settings } from "../settings/index.js";
 import {
@@ -147,7 +147,7 @@ export function wrongIn(
     const { kind, adopts, existingIdPath } = object;
     const adopter = typeof adopts === "string" ? declared.adopterOf(kind.name, adopts) : undefined;
     if (adopter === undefined || adopter === object) return [];
-    return [`${existingIdPath} ${belongsAlready(String(adopts), `"${adopter.name}"`)}`];
+    return [`${existingIdPath} ${adoptedTwice(String(adopts), `"${adopter.name}"`)}`];
   });
   const lines = [...problems, ...twice];
   return lines.length === 0 ? [] : [{ title: label, lines, problems: amount + twice.length }];

@@ -221,9 +221,11 @@ function formProblem(
   });
   if (known.length === 0) return undefined;
   const shown = cut(known, MAX_SHOWN, (others) => `${others} more`).join(", ");
-  const [is, are] = sets ? ["is true", "resources of their own"] : ["is not set", "members of sets"];
+  const amount = known.length;
+  const single = agree(amount, "is a resource of its own", "are resources of their own");
+  const [is, are] = sets ? ["is true", single] : ["is not set", agree(amount, "is in a set", "are in sets")];
   return (
-    `${is}, and ${count(known.length, "event")} of the catalog ${agree(known.length, "is", "are")} ${are} in this stack: ${shown}. ` +
+    `${is}, and ${count(amount, "event")} of the catalog ${are} in this stack: ${shown}. ` +
     "Each would be created a second time, with another id. Leave the option as it was; or write each one's id as existingId in the file, which adopts it"
   );
 }

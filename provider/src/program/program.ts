@@ -142,7 +142,7 @@ class Program {
         throw programError(
           this.reading,
           findings,
-          `nothing was sent for ${them}, and this run takes nothing out of the state`,
+          `nothing was sent for ${them}; the rest of the program goes on, but this run takes nothing out of the state`,
         );
       }
       for (const warning of warnings) void pulumi.log.warn(warning);

@@ -12,7 +12,7 @@ import {
   withPage,
 } from "../base/index.js";
 import { adoptedBy, holdsUnknown, knownAdoption, membersOf } from "../decision/index.js";
-import { adviceFor, belongsAlready, type Kind, type SetKind } from "../kinds/index.js";
+import { adoptedTwice, adviceFor, type Kind, type SetKind } from "../kinds/index.js";
 import { inWords, type Problem, validate } from "../rules/index.js";
 import { describeSettingProblem } from "../settings/index.js";
 import {
@@ -161,7 +161,7 @@ async function note(
   const before = new Set([olds, ...Object.values(asRecord(olds.events))].flatMap((each) => knownAdoption(each) ?? []));
   return adopting.flatMap((each) => {
     const rival = rivalOf(kind, runtime, each.subject, each.id, before.has(each.id));
-    return rival === undefined ? [] : [`${each.path}existingId ${belongsAlready(each.id, rival.urn)}`];
+    return rival === undefined ? [] : [`${each.path}existingId ${adoptedTwice(each.id, rival.urn)}`];
   });
 }
 

@@ -14,7 +14,7 @@ import {
   knownAdoption,
   SOMEBODY,
 } from "../decision/index.js";
-import { belongsAlready, fingerprintOfBody, type Kind, nameToTell } from "../kinds/index.js";
+import { adoptedTwice, fingerprintOfBody, type Kind, nameToTell } from "../kinds/index.js";
 import {
   aboutWhom,
   type Briefing,
@@ -265,7 +265,7 @@ function expectOnlyHolder(kind: Kind, { run }: Runtime, ref: Ref, id: string): v
     other.how === "state"
       ? `${ref.label} and ${rival.label} both have ${id} in the state: one object can't be two resources. ` +
           `Remove one of them from the program; ${id} stays, because the other one has it.`
-      : `${rival.label}: existingId ${belongsAlready(id, ref.urn)}`,
+      : `${rival.label}: existingId ${adoptedTwice(id, ref.urn)}`,
   );
 }
 

@@ -8,5 +8,5 @@
 
 export { createProvider, createSetProvider, silenceShown } from "./dynamic.js";
 export { debugLog, engineLog, engineStartedMs, watchEngine } from "./engine.js";
-export { lookFor, noneFound, resendDueMs } from "./search.js";
+export { KEEP_ONE, lookFor, noneFound, resendDueMs } from "./search.js";
 export { createRuntime, type Runtime } from "./services.js";

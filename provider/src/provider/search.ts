@@ -105,8 +105,12 @@ function nextIn(dueMs: number | undefined): string {
 }
 
 function severalIn(ids: readonly string[], sent: Sent): string {
-  return `${searchedFor(sent)}: there are ${ids.length}, ${enumerate(ids)}. Keep one of them, and remove the others on the platform.`;
+  return `${searchedFor(sent)}: found ${count(ids.length, "object")}: ${enumerate(ids)}. ${KEEP_ONE}`;
 }
+
+/** What to do if one create, or several of one resource, may have made several objects. One may be that of another resource. */
+export const KEEP_ONE =
+  "Keep one of them, and remove the others on the platform, except those that another resource of the stack has.";
 
 /** One clause, without a full stop, for a search that has found no object on the platform. @param gone ids that it has found all the same. */
 export function noneFound(gone: readonly string[]): string {

@@ -117,7 +117,7 @@ export async function tellBefore(
   const isManaged = (id: string) => runtime.run.holders.isManaged(kind.name, id);
   const adoption = adoptionInWords(abilitiesOf(kind, runtime.reading.settings));
   const plan = planInWords(kind, members, unsent, isManaged, still, adoption);
-  if (plan !== undefined && runtime.run.isUp !== true) runtime.tellAt("info", set.resourceUrn, plan);
+  if (plan !== undefined && runtime.run.isUp === false) runtime.tellAt("info", set.resourceUrn, plan);
 }
 
 /** @returns the keys of those that will not be sent. */

@@ -214,7 +214,7 @@ function renameNotices(
     sort: "rename",
     urn,
     text:
-      `\`${oldName}\` (${id}) is no longer declared and \`${newName}\` has the same arguments: this creates ` +
+      `\`${oldName}\` (${id}) is no longer declared${oldName === newName ? " in its former place" : ""} and \`${newName}\` has the same arguments: this creates ` +
       `a second live ${kind.create.noun} and ${becomes[removal]}.${advice}`,
     brief: `${newName} (${id})`,
     more: (amount) =>

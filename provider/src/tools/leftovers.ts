@@ -213,7 +213,7 @@ function asText(leftovers: readonly Leftover[], nothing?: string): string {
       : `${count(live.length, "object is", "objects are")} live on the platform, and this stack no longer manages ${them}:\n${tableOf(live)}${tidy}`,
     perhaps.length === 0
       ? ""
-      : `${count(perhaps.length, "object was", "objects were")} deleted with the resource, as retainOnDelete: false says, and ${agree(perhaps.length, "is", "are")} live only if that was not done, for example after \`pulumi state delete\`:\n${tableOf(perhaps)}`,
+      : `${count(perhaps.length, "object")} that retainOnDelete: false deletes with the resource ${agree(perhaps.length, "is", "are")} live only if that was not done yet, or never, for example after \`pulumi state delete\`:\n${tableOf(perhaps)}`,
     unknown.length === 0
       ? ""
       : `${count(unknown.length, "create")} of unknown outcome, no longer in the state. Look in the account: if an object is there, nothing manages it (adopt it with existingId), unless it was settled meanwhile:\n${tableOf(unknown)}`,

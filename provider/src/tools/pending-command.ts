@@ -47,9 +47,9 @@ run (an \`up\` could send them again), and those that only a journal on this mac
 ${STACK_HELP}
   --state FILE           only lists, from what \`pulumi stack export\` printed (- for standard input)
 
-URN may be the resource's name, if only one create has it. An event of a set is URN["key"]; --forget and --reopen take
-the set's URN for all its events (--forget only if no outcome among them is unknown). Options with a URN may be given
-several times.
+URN may be a name, as in the program or \`report ids\`, if only one create has it. An event of a set is URN["key"];
+--forget and --reopen take the set's URN for all its events (--forget only if no outcome among them is unknown). Options
+with a URN may be repeated.
 
 Exit codes: 0 nothing is pending, 1 something is, 2 failed (for example, during a run).`;
 

@@ -7,7 +7,7 @@ import { count, enumerate } from "../base/index.js";
 import { Client, systemSurroundings } from "../client/index.js";
 import { abilitiesOf } from "../decision/index.js";
 import { type Kind, kindNamed } from "../kinds/index.js";
-import { lookFor, noneFound, resendDueMs } from "../provider/index.js";
+import { KEEP_ONE, lookFor, noneFound, resendDueMs } from "../provider/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
 import { type CreateRecord, describe, lastMomentSent } from "../state/index.js";
 import { placesFor, Seen, seenIn } from "../store/index.js";
@@ -118,9 +118,7 @@ function summed(looks: readonly Look[]): Searched {
     const words = those.flatMap(({ finding }) => ("words" in finding ? [finding.words] : []));
     const [first] = made;
     if (ids.size > 1) {
-      told.push(
-        `${urn}\n  several runs created it: ${enumerate([...ids])}. Keep one of them, and remove the others on the platform.`,
-      );
+      told.push(`${urn}\n  several runs created it: ${enumerate([...ids])}. ${KEEP_ONE}`);
     } else if (first !== undefined) {
       found.push(first);
       const others = those.filter(({ finding }) => "words" in finding);

@@ -21,15 +21,16 @@ const PROJECT_FILES = ["Pulumi.json", "Pulumi.yaml", "Pulumi.yml"];
  * as Pulumi's engine finds it. Without a project, the chosen folder.
  */
 export function programFolder({ cwd = "." }: StackChoice): string {
-  const chosen = resolve(cwd);
-  for (let folder = chosen; ; folder = dirname(folder)) {
-    const project = PROJECT_FILES.map((name) => join(folder, name)).find((file) => statusOf(file)?.isFile());
-    if (project !== undefined) {
-      const main = resolve(folder, mainIn(project));
-      return statusOf(main)?.isDirectory() ? main : dirname(main);
-    }
-    if (dirname(folder) === folder) return chosen;
-  }
+  const project = projectAbove(resolve(cwd));
+  if (project === undefined) return resolve(cwd);
+  const main = resolve(dirname(project), mainIn(project));
+  return statusOf(main)?.isDirectory() ? main : dirname(main);
+}
+
+/** The nearest project file upwards from a folder. */
+function projectAbove(folder: string): string | undefined {
+  const project = PROJECT_FILES.map((name) => join(folder, name)).find((file) => statusOf(file)?.isFile());
+  return project ?? (dirname(folder) === folder ? undefined : projectAbove(dirname(folder)));
 }
 
 /** None for what can't be looked at, as Pulumi takes it. */
@@ -72,7 +73,12 @@ async function pulumi(args: readonly string[], choice: StackChoice, input = Prom
     const { code, stderr } = error as { code?: unknown; stderr?: string };
     if (code === "ENOENT")
       throw new Error("the `pulumi` command is not on the PATH; to install it: https://www.pulumi.com/docs/install/");
-    throw new Error(`\`pulumi ${args.slice(0, 2).join(" ")}\` failed: ${printable(stderr ?? String(error))}`);
+    const folder = resolve(choice.cwd ?? ".");
+    const failed = `\`pulumi ${args.slice(0, 2).join(" ")}\` failed: ${printable(stderr ?? String(error)).trimEnd()}`;
+    if (projectAbove(folder) !== undefined) throw new Error(failed);
+    throw new Error(
+      `${failed}\nNeither ${folder} nor a folder above it has a Pulumi.yaml: --cwd takes the program's folder.`,
+    );
   }
 }
 
@@ -91,11 +97,12 @@ export async function importInto(choice: StackChoice, stack: ExportedStack, chec
   const checked = check().then(() => text);
   const imported = pulumi(["stack", "import"], choice, checked).catch((error: Error) => {
     const ways = [
-      "Nothing was changed. If Pulumi says that the stack is locked, or that another update is in progress, let that run end, and run this again.",
+      "nothing was changed. If Pulumi says below that the stack is locked, or that another update is in progress, let that run end, and run this again.",
       "Only if you are sure that no run is under way (an interrupted run leaves its lock):",
       `  ${asTyped("pulumi cancel")}`,
+      error.message,
     ];
-    throw new Error([error.message, ...ways].join("\n"));
+    throw new Error(ways.join("\n"));
   });
   await Promise.all([checked, imported]);
 }
