@@ -77,8 +77,8 @@ const rows: Row[] = [
   [
     "J2: a file that is replaced for good is whole",
     "files/private-file.ts",
-    "    disk.fsyncSync(file);\n  } finally {",
-    "  } finally {",
+    "// whole, or it throws\n    disk.fsyncSync(file);",
+    "// whole, or it throws",
     "unit/disk",
     LIFE,
   ],

@@ -1,13 +1,15 @@
 /** A stack's files at two addresses of its account are joined, at whatever moment the process that joins them is killed. */
 import { dirname } from "node:path";
 import { expect, it } from "vitest";
-import { readNow, replaceNow } from "../../provider/src/files/private-file.js";
+import { appendNow, readNow, replaceNow } from "../../provider/src/files/private-file.js";
 import type { CreateRecord } from "../../provider/src/state/create-record.js";
 import { readRunEnds, readSettlements } from "../../provider/src/store/beside-journal.js";
 import { readInventory } from "../../provider/src/store/inventory.js";
 import { journalOf, recordsIn } from "../../provider/src/store/notes.js";
 import { pathsIn, type StorePaths } from "../../provider/src/store/places.js";
+import { Seen } from "../../provider/src/store/seen.js";
 import { moveNotes } from "../../provider/src/tools/relocate.js";
+import { FakeClock } from "../support/clock.js";
 import { type Image, imageAfter, MemoryDisk } from "../support/disk.js";
 
 const from = pathsIn("/cache/journal-there", "o/p/s");
@@ -121,19 +123,49 @@ it("an answer is taken back in the journals at their new places, whichever addre
   }
 });
 
+const [SEEN_THERE, SEEN_HERE] = ["/cache/journal-there/objects.seen", "/cache/journal-here/objects.seen"];
+const deleted = (id: number, sent: boolean, at: string) =>
+  `${JSON.stringify({ delete: `ConversionEvent ${id}`, sent, at: `2026-01-01T00:00:${at}.000Z` })}\n`;
+
 it("what was seen of objects, of all stacks of the account, is known at both addresses afterwards", () => {
-  const [there, here] = ["/cache/journal-there/objects.seen", "/cache/journal-here/objects.seen"];
   const disk = new MemoryDisk(diskWith({}, {}));
-  replaceNow(there, '{"delete":"ConversionEvent 1","sent":true}\n', disk);
-  replaceNow(here, "{}\n", disk);
+  replaceNow(SEEN_THERE, deleted(1, true, "01"), disk);
+  replaceNow(SEEN_HERE, deleted(2, true, "02"), disk);
   const takeBack = moveNotes([{ from, to }], disk);
   const textAt = (path: string) => readNow(path, disk);
-  expect([there, here].map(textAt)).toEqual([
-    '{"delete":"ConversionEvent 1","sent":true}\n',
-    '{"delete":"ConversionEvent 1","sent":true}\n{}\n',
+  expect([SEEN_THERE, SEEN_HERE].map(textAt)).toEqual([
+    deleted(1, true, "01"),
+    deleted(2, true, "02") + deleted(1, true, "01"),
   ]);
+  appendNow(SEEN_HERE, deleted(3, true, "03"), disk); // by a run of another stack
   takeBack();
-  expect(textAt(here)).toBe("{}\n");
+  expect(textAt(SEEN_HERE)).toBe(deleted(2, true, "02") + deleted(3, true, "03"));
+});
+
+it("there and back again: what was noted last counts", () => {
+  const disk = new MemoryDisk(diskWith({}, {}));
+  const clock = new FakeClock(Date.parse("2026-01-01T00:00:00Z"));
+  const seenAt = (path: string) => new Seen(path, clock, disk);
+  seenAt(SEEN_THERE).noteDelete("ConversionEvent", "1", true);
+  seenAt(SEEN_THERE).noteUpdate("ConversionEvent", "2", { names: ["value"] });
+  moveNotes([{ from, to }], disk);
+  seenAt(SEEN_HERE).noteDelete("ConversionEvent", "1", false);
+  seenAt(SEEN_HERE).noteUpdate("ConversionEvent", "2", { names: [] });
+  moveNotes([{ from: to, to: from }], disk);
+  expect(seenAt(SEEN_THERE).isDeleteSent("ConversionEvent", "1")).toBe(false);
+  expect(seenAt(SEEN_THERE).updateOf("ConversionEvent", "2").names).toEqual([]);
+});
+
+it("if what was seen can't be added, nothing is changed", () => {
+  const disk = new MemoryDisk(diskWith(THERE, HERE));
+  replaceNow(SEEN_THERE, deleted(1, true, "01"), disk);
+  const open = disk.openSync.bind(disk);
+  disk.openSync = (path, ...more) => {
+    if (path === SEEN_HERE) throw new Error("no space");
+    return open(path, ...more);
+  };
+  expect(() => moveNotes([{ from, to }], disk)).toThrow(`${SEEN_THERE} can't be joined with ${SEEN_HERE}`);
+  expect([from, to].map((paths) => textsOn(disk, paths))).toEqual([THERE, HERE]);
 });
 
 it("a file that only the former address has is moved unchanged, even if it can't be read", () => {

@@ -15,6 +15,7 @@ export {
 } from "./lock.js";
 export {
   appendHints,
+  appendNow,
   cacheFolder,
   isInPlace,
   openPrivate,
@@ -23,6 +24,7 @@ export {
   readPrivate,
   removeLeftovers,
   removeNow,
+  renameNow,
   replaceHints,
   replaceNow,
   replacePrivate,

@@ -158,21 +158,37 @@ export function readHints(path: string, disk: Disk = systemDisk): string {
 }
 
 /**
- * Adds lines to a file that only gives hints, at once, and makes it where it is missing. Never fails: its readers know less then.
- * @param header its first line.
+ * Adds lines to a file at once, and makes it where it is missing. @param header its first line. @throws system errors.
  */
+export function appendNow(path: string, lines: string, disk: Disk = systemDisk, header = ""): void {
+  disk.mkdirSync(dirname(path), { recursive: true, mode: OWNER_ONLY_FOLDER });
+  const file = disk.openSync(path, "a", OWNER_ONLY_FILE);
+  try {
+    disk.writeFileSync(file, disk.fstatSync(file).size === 0 ? header + lines : lines);
+  } finally {
+    disk.closeSync(file);
+  }
+}
+
+/** As {@link appendNow}, of a file that only gives hints. Never fails: its readers know less then. */
 export function appendHints(path: string, lines: string, disk: Disk = systemDisk, header = ""): void {
   try {
-    disk.mkdirSync(dirname(path), { recursive: true, mode: OWNER_ONLY_FOLDER });
-    const file = disk.openSync(path, "a", OWNER_ONLY_FILE);
-    try {
-      disk.writeFileSync(file, disk.fstatSync(file).size === 0 ? header + lines : lines);
-    } finally {
-      disk.closeSync(file);
-    }
+    appendNow(path, lines, disk, header);
   } catch {
     // See the promise.
   }
+}
+
+/** Renames a file for good, in the place of what has the new name. A process that has it open goes on in it. At once. @throws system errors. */
+export function renameNow(from: string, to: string, disk: Disk = systemDisk): void {
+  const file = disk.openSync(from, "a", OWNER_ONLY_FILE);
+  try {
+    disk.fsyncSync(file);
+  } finally {
+    disk.closeSync(file);
+  }
+  disk.renameSync(from, to);
+  syncFolder(dirname(to), disk);
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * The two files beside a stack's journal, and one for all stacks of an account.
+ * The two files beside a stack's journal.
  *
  * Settlements: what people, or a search, have answered of creates of unknown outcome since the last `up` that went through, and what was
  * known before each answer: so that a wrong one can be taken back. Written before the answer takes effect.
@@ -7,17 +7,14 @@
  * Ends of runs: the moments at which runs ended cleanly, and what their engines were handed. A run of the same stack that began before
  * that, as after `pulumi cancel`, has read an older state, and its engine writes that over the newer one. So it sends nothing, and puts
  * these records back into the journal: the next run takes over what the state has lost by then.
- *
- * What was seen of objects, of all stacks of the account: {@link Seen}.
  */
 
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { type Clock, jsonIn, jsonLines, momentOf, own } from "../base/index.js";
-import { appendHints, type Disk, readHints, replaceHints, replaceNow, systemDisk } from "../files/index.js";
-import type { Kind } from "../kinds/index.js";
-import { type CreateRecord, objectKey } from "../state/index.js";
+import { jsonIn, own } from "../base/index.js";
+import { type Disk, readHints, replaceHints, replaceNow, systemDisk } from "../files/index.js";
+import type { CreateRecord } from "../state/index.js";
 import { joinedRecords, journalOf, readJournal } from "./notes.js";
 
 const HEADER = { settlements: "pulumi-advertising", version: 1 } as const;
@@ -133,154 +130,6 @@ export function readRunEnds(path: string, disk: Disk = systemDisk): RunEnd[] {
     });
   } catch {
     return [];
-  }
-}
-
-const seenSchema = z.object({
-  /** As {@link objectKey} makes it. */
-  seen: z.string(),
-  /** ISO 8601. */
-  at: z.string(),
-});
-
-/** The last line about an object counts. */
-const deleteSchema = z.object({
-  /** As {@link objectKey} makes it. */
-  delete: z.string(),
-  /** False if the object is live nevertheless. */
-  sent: z.boolean(),
-});
-
-/** The last line about an object counts. */
-const updateSchema = z.object({
-  /** As {@link objectKey} makes it. */
-  update: z.string(),
-  /** The arguments of updates that were sent, and perhaps carried out; empty once the state has them. */
-  names: z.array(z.string()),
-  /** The fingerprint of the body that the object has since then, if the last one succeeded. */
-  done: z.string().optional(),
-});
-
-const lineSchema = z.union([seenSchema, deleteSchema, updateSchema]);
-
-/** Updates of an object that the state may not have. */
-type Update = Omit<z.infer<typeof updateSchema>, "update">;
-
-/** By object, as {@link objectKey} makes it. */
-interface Noted {
-  readonly seen: Map<string, string>;
-  readonly deletes: Map<string, boolean>;
-  readonly updates: Map<string, Update>;
-}
-
-/** No longer than this anything is taken for just created. */
-const MAX_AGE_MS = 86_400_000;
-/** Then those that are too old are dropped. */
-const MAX_BYTES = 1024 * 1024;
-/** So many deleted objects are remembered then. */
-const MAX_DELETES = 10_000;
-
-/**
- * Which objects of an account a run on this machine has read soon after their create: that one of these is gone later is believed at
- * once. And of which objects it has sent a delete that was not refused, or an update that did not succeed: these may be gone, or differ
- * from what a state has. Only that is noted, so the file is small. If it is missing, or a line of it is torn (which may take the next one
- * along), an absence is believed later, never too early.
- */
-export class Seen {
-  #known: Noted | undefined;
-  readonly #doneHere = new Set<string>();
-
-  constructor(
-    private readonly path: string,
-    private readonly clock: Pick<Clock, "wallMs">,
-    private readonly disk: Disk = systemDisk,
-  ) {}
-
-  has(kind: Kind["name"], id: string): boolean {
-    return this.#objects.seen.has(objectKey(kind, id));
-  }
-
-  /** It was read. Never fails. */
-  note(kind: Kind["name"], id: string): void {
-    const key = objectKey(kind, id);
-    const { seen } = this.#objects;
-    if (seen.has(key)) return;
-    const at = momentOf(this.clock);
-    seen.set(key, at);
-    this.#append([{ seen: key, at }]);
-  }
-
-  /** Whether a delete of it was sent that may have been carried out. */
-  isDeleteSent(kind: Kind["name"], id: string): boolean {
-    return this.#objects.deletes.get(objectKey(kind, id)) === true;
-  }
-
-  /** @param sent a delete of it is about to be sent; false if it is live nevertheless. Never fails. */
-  noteDelete(kind: Kind["name"], id: string, sent: boolean): void {
-    if (this.isDeleteSent(kind, id) === sent) return;
-    const key = objectKey(kind, id);
-    this.#objects.deletes.set(key, sent);
-    this.#append([{ delete: key, sent }]);
-  }
-
-  updateOf(kind: Kind["name"], id: string): Update {
-    return this.#objects.updates.get(objectKey(kind, id)) ?? { names: [] };
-  }
-
-  /** Written before an update is sent, and when its outcome is known. Never fails. */
-  noteUpdate(kind: Kind["name"], id: string, update: Update): void {
-    const before = this.updateOf(kind, id);
-    if (update.names.length === before.names.length && update.done === before.done) return;
-    const key = objectKey(kind, id);
-    this.#objects.updates.set(key, update);
-    if (update.done === undefined) this.#doneHere.delete(key);
-    else this.#doneHere.add(key);
-    this.#append([{ update: key, ...update }]);
-  }
-
-  /** The engine has saved all that this run has handed to it. Never fails. */
-  forgetDone(): void {
-    if (this.#doneHere.size > 0) this.#append([...this.#doneHere].map((key) => ({ update: key, names: [] })));
-  }
-
-  #append(lines: readonly z.infer<typeof lineSchema>[]): void {
-    appendHints(this.path, jsonLines(lines), this.disk);
-  }
-
-  get #objects(): Noted {
-    this.#known ??= this.#read();
-    return this.#known;
-  }
-
-  #read(): Noted {
-    const text = readHints(this.path, this.disk);
-    const seen = new Map<string, string>();
-    const deletes = new Map<string, boolean>();
-    const updates = new Map<string, Update>();
-    for (const line of text.split("\n")) {
-      const { data } = lineSchema.safeParse(jsonIn(line));
-      if (data === undefined) continue; // torn
-      if ("seen" in data) seen.set(data.seen, data.at);
-      else if ("delete" in data) deletes.set(data.delete, data.sent);
-      else updates.set(data.update, data);
-    }
-    const known = { seen, deletes, updates };
-    if (text.length > MAX_BYTES) this.#tidy(known);
-    return known;
-  }
-
-  #tidy({ seen, deletes, updates }: Noted): void {
-    const oldest = new Date(this.clock.wallMs() - MAX_AGE_MS).toISOString();
-    for (const [key, at] of seen) if (at < oldest) seen.delete(key);
-    for (const [key, sent] of deletes) if (!sent) deletes.delete(key);
-    for (const key of [...deletes.keys()].slice(0, -MAX_DELETES)) deletes.delete(key);
-    for (const [key, { names }] of updates) if (names.length === 0) updates.delete(key);
-    const kept = [
-      ...[...seen].map(([key, at]) => ({ seen: key, at })),
-      ...[...deletes].map(([key, sent]) => ({ delete: key, sent })),
-      ...[...updates].map(([key, update]) => ({ update: key, ...update })),
-    ];
-    replaceHints(this.path, jsonLines(kept), this.disk);
   }
 }
 

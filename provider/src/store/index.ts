@@ -10,7 +10,6 @@ export {
   forgetSettlements,
   joinedSettlements,
   readSettlements,
-  Seen,
   type Settlement,
   writeSettlements,
 } from "./beside-journal.js";
@@ -36,3 +35,4 @@ export {
   seenIn,
   stackPathsHere,
 } from "./places.js";
+export { Seen, seenAt } from "./seen.js";

@@ -7,10 +7,17 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { agree, asTyped, count, enumerate, UsageError } from "../base/index.js";
-import { type Disk, readNow, removeNow, replaceNow, systemDisk } from "../files/index.js";
+import { appendNow, type Disk, readNow, removeNow, replaceNow, systemDisk } from "../files/index.js";
 import { accountOf } from "../settings/index.js";
 import { ACCOUNT } from "../state/index.js";
-import { joinedInventories, joinedJournals, joinedSettlements, type StorePaths, seenIn } from "../store/index.js";
+import {
+  joinedInventories,
+  joinedJournals,
+  joinedSettlements,
+  type StorePaths,
+  seenAt,
+  seenIn,
+} from "../store/index.js";
 import { changeStack, type StackJournals } from "./change-stack.js";
 import { command, say } from "./harness.js";
 import { STACK_HELP, STACK_OPTIONS } from "./pulumi.js";
@@ -122,23 +129,35 @@ const joined: Readonly<Record<keyof StorePaths, Join>> = {
 /** Only while both journals are held. @returns what takes it back. @throws Error in words, where nothing was changed. */
 export function moveNotes(moves: readonly Move[], disk: Disk = systemDisk): () => void {
   const before = new Map<string, string | undefined>();
+  const added = new Map<string, string>();
   const takeBack = () => {
     for (const [path, text] of before) {
       if (text === undefined) removeNow(path, disk);
       else replaceNow(path, text, disk);
     }
+    for (const [path, lines] of added) replaceNow(path, (readNow(path, disk) ?? "").replace(lines, ""), disk);
   };
   // An answer may name a journal of a name that the state no longer says.
   const folders = new Map(moves.map(({ from, to }) => [dirname(from.journal), dirname(to.journal)]));
   const moved = (journal: string) => join(folders.get(dirname(journal)) ?? dirname(journal), basename(journal));
-  // What was seen of objects is of all stacks, so the former account keeps it too.
-  for (const [from, to] of folders) {
-    const former = readNow(seenIn(from), disk);
-    if (former === undefined) continue;
-    const current = readNow(seenIn(to), disk);
-    before.set(seenIn(to), current);
-    disk.mkdirSync(to, { recursive: true, mode: 0o700 });
-    replaceNow(seenIn(to), former + (current ?? ""), disk);
+  const failed = (from: string, to: string, error: unknown) => {
+    takeBack();
+    const why = (error as Error).message;
+    return new Error(
+      `${from} can't be joined with ${to} (${why}), and nothing was changed. If one can't be read, look in the ` +
+        "account for objects that an interrupted run may have created, set existingId for those, remove that file, and run this again",
+    );
+  };
+  // What was seen of objects is of all stacks, so the former account keeps it too; and runs of other stacks may append meanwhile.
+  for (const [from, to] of [...folders].map((both) => both.map(seenIn) as [string, string])) {
+    const lines = seenAt(from, disk);
+    if (lines === "") continue;
+    try {
+      appendNow(to, lines, disk);
+      added.set(to, lines);
+    } catch (error) {
+      throw failed(from, to, error);
+    }
   }
   for (const { from, to } of moves) {
     for (const file of Object.keys(joined) as (keyof StorePaths)[]) {
@@ -153,12 +172,7 @@ export function moveNotes(moves: readonly Move[], disk: Disk = systemDisk): () =
         replaceNow(to[file], text, disk);
         removeNow(from[file], disk);
       } catch (error) {
-        takeBack();
-        const why = (error as Error).message;
-        throw new Error(
-          `${from[file]} can't be joined with ${to[file]} (${why}), and nothing was changed. If one can't be read, look in the ` +
-            "account for objects that an interrupted run may have created, set existingId for those, remove that file, and run this again",
-        );
+        throw failed(from[file], to[file], error);
       }
     }
   }
