@@ -1037,6 +1037,30 @@ describe("R9: if the state is older than an object that this machine created wit
     expect(sandbox.eventPosts).toBe(2);
   });
 
+  it("of a key that is declared again, on any machine, unless another resource has the object", async () => {
+    const { sandbox, folder } = await start();
+    const engine = new SetEngine(sandbox, folder);
+    const declared = (...keys: string[]) => {
+      return { advertiserId: 1, events: Object.fromEntries(keys.map((key) => [key, { eventName: key, value: 1 }])) };
+    };
+    await engine.up(declared("x", "y"));
+    const { y } = engine.eventIds;
+    await engine.up(declared("x"));
+    const elsewhere = new SetEngine(sandbox, newFolder());
+    elsewhere.state = structuredClone(engine.state);
+    for (const each of [engine, elsewhere]) {
+      const words = await each.preview(declared("x", "y"));
+      expect(words).toContain(
+        `events["y"] of ConversionEventSet "funnel" ${AGAIN(y)} To go on with ${y}, set existingId: ${y}.`,
+      );
+      expect(await each.preview({ ...declared("x", "y"), advertiserId: 2 })).not.toContain(AGAIN(y));
+    }
+    const { events } = declared("x", "y");
+    const adopts = { advertiserId: 1, events: { ...events, z: { ...events.y, existingId: Number(y) } } };
+    expect(await elsewhere.preview(adopts)).not.toContain(AGAIN(y));
+    expect(sandbox.eventPosts).toBe(2);
+  });
+
   it("with --replace, which the engine shows like a new resource, the message stays true", async () => {
     const { run, created } = await start();
     const [held] = (await created("p")) as [Known];

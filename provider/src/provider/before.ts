@@ -21,13 +21,16 @@ import {
   aboutWhom,
   type CreateRecord,
   forgetCommand,
+  isDeleteOwed,
   journalKeyOf,
+  type LeftLive,
   leftBehind,
   memberOf,
   type Ref,
   type Removal,
   renamedFrom,
   resourceKeyIn,
+  tellingOfLeft,
   unlessAdopted,
   unresolvedId,
   waysOut,
@@ -68,6 +71,8 @@ interface WhatIsKnown {
   readonly formerly: readonly string[] | undefined;
   /** Its object in the state, which is to be replaced. */
   readonly held?: string | undefined;
+  /** If it has none: what its set has left live under its key, by the state. */
+  readonly left?: readonly LeftLive[] | undefined;
 }
 
 /**
@@ -79,7 +84,7 @@ export async function lookBefore(
   runtime: Runtime,
   subject: Ref,
   values: Values,
-  { fits, formerly = [], held }: WhatIsKnown,
+  { fits, formerly = [], held, left = [] }: WhatIsKnown,
 ): Promise<Before> {
   if (!fits) return {};
   const { key } = subject;
@@ -97,7 +102,9 @@ export async function lookBefore(
   const fingerprint = holdsUnknown(values) ? undefined : fingerprintOfBody(kind, values);
   await expectNotUnresolvedElsewhere(runtime, subject, fingerprint, runtime.run.decided(key)?.member.unresolved);
   return {
-    again: fingerprint === undefined ? undefined : await madeBefore(kind, runtime, subject, fingerprint, held),
+    again:
+      leftBefore(kind, runtime, values, left) ??
+      (fingerprint === undefined ? undefined : await madeBefore(kind, runtime, subject, fingerprint, held)),
     former: await formerOnes(kind, runtime, subject, formerly, values),
   };
 }
@@ -115,6 +122,15 @@ export async function earlierOf(
   const takeOver = takeOverOf(kind, values, record, update);
   const mayBeGone = record.id !== undefined && mayBeFoundGone(takeOver, read);
   return { record, isSearchable: search(record.field), takeOver, mayBeGone };
+}
+
+/** The last object of the same name and advertiser that the state lists as left live, unless another resource has it. */
+function leftBefore(kind: Kind, { run }: Runtime, values: Values, left: readonly LeftLive[]) {
+  const { name, advertiserId } = tellingOfLeft(kind, values, new Set());
+  const isSame = (each: LeftLive) => each.name === name && (each.advertiserId ?? advertiserId) === advertiserId;
+  const isFree = ({ id }: LeftLive) => !run.isGone(kind, id) && !run.holders.isManaged(kind.name, id);
+  const last = left.findLast((each) => each.done === undefined && !isDeleteOwed(each) && isSame(each) && isFree(each));
+  return last === undefined ? undefined : { id: last.id };
 }
 
 /**

@@ -140,13 +140,15 @@ async function tellNewMembers(
     return of === set.key && key !== undefined && stored.eventIds.has(key);
   };
   const { membersFormerly = {} } = runtime.run.briefingOf(set.key);
+  const leftBy = Map.groupBy(stored.leftLive, (each) => each.key);
   for (const { key, action, values, id: held } of members) {
     const adopts = action.do === "adopt" ? action.id : undefined;
     if (adopts === undefined && (!isToCreate({ action }) || unsettled.has(key))) continue;
     const member = memberRef(set, key);
     const formerly = membersFormerly[member.key]?.filter((former) => !isStored(former));
     const wanted = adopts === undefined ? values : { ...values, existingId: adopts };
-    if (!(await tellNewMember(kind, runtime, member, wanted, { fits: true, formerly, held }))) unsent.add(key);
+    const left = held === undefined ? leftBy.get(key) : undefined;
+    if (!(await tellNewMember(kind, runtime, member, wanted, { fits: true, formerly, held, left }))) unsent.add(key);
   }
   runtime.tellCollected();
   return unsent;

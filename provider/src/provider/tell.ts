@@ -71,8 +71,11 @@ export interface Before {
       }
     | undefined;
   readonly earlier?: Earlier | undefined;
-  /** Its object of an earlier run, if Pulumi does not show what the state has. */
-  readonly again?: { readonly id: string; readonly removal: Removal } | undefined;
+  /**
+   * Its object of an earlier run, and what becomes of that if the state has it, which Pulumi does not show; no `removal` if the state lists
+   * it as left live.
+   */
+  readonly again?: { readonly id: string; readonly removal?: Removal } | undefined;
   /** Resources that are no longer declared and may be this one under another name. */
   readonly former?: readonly {
     readonly key: string;
@@ -166,13 +169,15 @@ export function insteadOfFailing(
 
 function againNotice(kind: Kind, ref: Ref, { id, removal }: NonNullable<Before["again"]>): Notice {
   const { label, resourceUrn: urn } = ref;
-  const created = isDeletion(removal)
-    ? `this creates another object. If the state has ${id}, it is ${deletedInWords(removal === "is perhaps deleted")}.`
-    : "this creates a second live object.";
+  const created =
+    removal !== undefined && isDeletion(removal)
+      ? `this creates another object. If the state has ${id}, it is ${deletedInWords(removal === "is perhaps deleted")}.`
+      : "this creates a second live object.";
+  const rest = removal === undefined ? "" : ` If the state no longer has ${id}, ${id} ${kind.afterlife}.`;
   return {
     sort: "again",
     urn,
-    text: `${label} was ${id} before: ${created} If the state no longer has ${id}, ${id} ${kind.afterlife}. ${toGoOnWith(ref, id)}`,
+    text: `${label} was ${id} before: ${created}${rest} ${toGoOnWith(ref, id)}`,
     brief: `${label} (${id})`,
     more: objects("was live before and is created again", "were live before and are created again"),
   };
