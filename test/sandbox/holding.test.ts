@@ -796,6 +796,32 @@ it("a set drops the planned delete of an object that another resource adopts, al
   expect(sandbox.events.map(({ id }) => id)).toContain(a);
 });
 
+it("a move that is refused after the object has left its set says how to put it back, and going back names it too", async () => {
+  const { sandbox, folder, settings } = await start(ALL);
+  const [one, two] = ["one", "two"].map((name) => new SetEngine(sandbox, folder, name)) as [SetEngine, SetEngine];
+  const declared = (...keys: string[]) => ({
+    advertiserId: 1,
+    events: Object.fromEntries(keys.map((key) => [key, { eventName: key, value: 1 }])),
+  });
+  await one.up(declared("c", "d"), { settings });
+  const { c } = one.eventIds;
+  const run = one.newRun({ settings });
+  expect(await one.apply(run, declared("d"))).toBeUndefined();
+  const adopts = { advertiserId: 1, events: { c: { eventName: "c", value: 2, existingId: Number(c) } } };
+  expect(await two.apply(run, { ...adopts, advertiserId: 2 })).toContain(
+    `Declare what is there, or correct existingId. If it left events["c"] of ConversionEventSet "one" in this run, nothing manages it: to put it back there, declare it with existingId: ${c}.`,
+  );
+  run.closeNow();
+  expect(await one.preview(declared("c", "d"), { settings })).toContain(`To go on with ${c}, set existingId: ${c}.`);
+  const back = {
+    advertiserId: 1,
+    events: { ...declared("d").events, c: { eventName: "c", value: 1, existingId: Number(c) } },
+  };
+  expect((await one.up(back, { settings })).error).toBeUndefined();
+  expect(one.eventIds).toMatchObject({ c });
+  expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
+});
+
 it("there is no message about a former resource's object that another resource adopts", async () => {
   const { sandbox, run } = await start(ALL);
   const declared = (name: string, more: object) =>

@@ -123,6 +123,11 @@ export class Holders {
     return isAdopted ? { id, isHeld: fitting.some(({ how }) => how === "state") } : undefined;
   }
 
+  /** Which resources and members give an object up in this run. */
+  whoGaveUp(kind: Kind["name"], id: string): string[] {
+    return [...(this.#released.get(objectKey(kind, id)) ?? [])];
+  }
+
   /** Whether a resource that this run has looked at has this object, names it or gives it up, and so reports what becomes of it. */
   isAccountedFor(kind: Kind["name"], id: string): boolean {
     return this.isManaged(kind, id) || this.#released.has(objectKey(kind, id));

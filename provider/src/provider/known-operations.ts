@@ -370,8 +370,8 @@ function notThere(kind: Kind, services: Services, label: string, id: string): Ar
  */
 async function lookAt(
   kind: Kind,
-  services: Services,
-  { subject: { label }, id, values, secret }: Adoption,
+  services: Runtime,
+  { subject: { label, key }, id, values, secret }: Adoption,
 ): Promise<Differences> {
   const { settings } = services.reading;
   const record = await readLive(kind, services, { id, label });
@@ -383,7 +383,12 @@ async function lookAt(
   const told = wrong.map(([property, theirs]) =>
     secret.has(property) ? property : `${property} is ${show(theirs)} there, and ${show(values[property])} here`,
   );
+  const [former] = services.run.holders.whoGaveUp(kind.name, id).filter((by) => by !== key);
+  const back =
+    former === undefined
+      ? ""
+      : ` If it left ${aboutWhom(former).label} in this run, nothing manages it: to put it back there, declare it with existingId: ${id}.`;
   throw new ArgumentsError(
-    `${label}: existingId ${id} differs: ${told.join("; ")}. Nothing was changed. Declare what is there, or correct existingId.`,
+    `${label}: existingId ${id} differs: ${told.join("; ")}. Nothing was changed. Declare what is there, or correct existingId.${back}`,
   );
 }
