@@ -531,6 +531,18 @@ describe("on an installation with more than the documented operations", () => {
       expect(comment).toContain("**1 to replace if the advertiser's id changes**");
     });
 
+    it.each([
+      ["created", { oldState: undefined, op: "create" }],
+      ["updated", {}],
+    ])("if all events are secret and the set is %s, they are not counted, and the comment says so", (_, more) => {
+      const hidden = { ...olds, events: "[secret]" };
+      const all = { ...step({ events: olds.events }), oldState: side(set, "set-x", hidden, hidden), ...more };
+      const comment = commentWith([{ ...all, newState: side(set, "set-x", hidden, undefined) }], "{}");
+      expect(comment).toContain("Not counted: the events of <code>funnel</code>, which are secret.");
+      expect(comment).not.toContain("stay live");
+      expect(comment).not.toContain("Nothing changes");
+    });
+
     it("an unresolved member stays unresolved, or is looked for if a search is known", () => {
       const unresolved = {
         new: { mark: "m", since: "2026-01-01T00:00:00Z", what: "", trace: { field: "f", value: "m" } },
@@ -553,6 +565,16 @@ describe("on an installation with more than the documented operations", () => {
       const comment = commentWith([step({ events, outputs: { unresolved: { gone } } })]);
       expect(comment.includes("1 to stay unresolved until somebody settles it")).toBe(waits);
     });
+  });
+
+  it.each(["advertiserId", "segmentId", "value", "eventName"])("a secret %s is no error", (name) => {
+    const [olds, news] = [
+      event("C", { [name]: "[secret]" }),
+      event(name === "eventName" ? "C" : "D", { value: 5, [name]: "[secret]" }),
+    ];
+    expect(commentWith([replace(E("c"), "7", olds, news), create(E("d"), news)])).toContain(
+      "**1 to create, 1 to replace**",
+    );
   });
 
   it("a replacement that only the engine was asked for counts as one", () => {

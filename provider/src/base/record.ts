@@ -73,7 +73,7 @@ export function parseExact(text: string): unknown {
   );
 }
 
-/** `digits` as a JSON number, for {@link JSON.stringify}. */
+/** `digits` as a JSON number, for {@link JSON.stringify}; another text, such as what a preview shows for a secret, stays one. */
 export function exactInteger(digits: string): unknown {
-  return exact.rawJSON(digits);
+  return /^\d+$/.test(digits) ? exact.rawJSON(digits) : digits;
 }

@@ -41,7 +41,7 @@ const TITLES: Partial<Record<ShownAction, string>> = {
 };
 const titleOf = (action: ShownAction) => TITLES[action] ?? action;
 
-export function commentOf({ changes, leavesOut, others, diagnostics }: Preview): string {
+export function commentOf({ changes, hidden, leavesOut, others, diagnostics }: Preview): string {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   // A note about no resource, such as a preview without a password, is for those who run it.
   const said = diagnostics.filter(
@@ -50,7 +50,12 @@ export function commentOf({ changes, leavesOut, others, diagnostics }: Preview):
   const head = [
     "### Advertisers and conversion events",
     ...(errors.length === 0 ? [] : [`**The preview failed: ${count(errors.length, "error")}.**`]),
-    ...countsOf(changes, others, errors.length > 0),
+    ...countsOf(changes, others, errors.length > 0, hidden.length > 0),
+    ...(hidden.length === 0
+      ? []
+      : [
+          `Not counted: the events of ${enumerate(hidden.map(code), MAX_NAMED)}, which are secret. Messages say what becomes of them.`,
+        ]),
     ...fates(changes, leavesOut),
     summaryTable(changes),
   ].join("\n\n");
@@ -72,13 +77,13 @@ interface Part {
   readonly folded?: { readonly header: number };
 }
 
-/** @param isPart the preview failed: what it did not get to may change too. */
-function countsOf(changes: readonly Change[], others: number, isPart: boolean): string[] {
+/** @param isPart the preview failed: what it did not get to may change too. @param mayBeMore what is not shown changes too. */
+function countsOf(changes: readonly Change[], others: number, isPart: boolean, mayBeMore: boolean): string[] {
   const parts = ACTIONS.map((action) => ({ action, amount: withAction(changes, action).length }));
   const some = parts.filter(({ amount }) => amount > 0);
   const ours = some.map(({ action, amount }) => `${amount} to ${WORDS[action]}`).join(", ");
   const told = [
-    ...(ours === "" && isPart ? [] : [`**${ours || "Nothing changes"}**`]),
+    ...(ours === "" && (isPart || mayBeMore) ? [] : [`**${ours || "Nothing changes"}**`]),
     ...(others === 0 ? [] : [`${count(others, "change")} of other resources`]),
   ].join("; and ");
   return told === "" ? [] : [`${isPart ? "As far as it got: " : ""}${told}`];

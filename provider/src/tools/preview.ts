@@ -89,6 +89,8 @@ export interface Preview {
   readonly changes: readonly Change[];
   /** Whether it leaves out unchanged resources: one of them may have what another one gives up. */
   readonly leavesOut: boolean;
+  /** The names of sets whose events are secret, so that `changes` has none of them. */
+  readonly hidden: readonly string[];
   /** How many resources of other packages change. */
   readonly others: number;
   readonly diagnostics: readonly { readonly severity: string; readonly message: string; readonly about: string }[];
@@ -140,6 +142,7 @@ export function readPreview(text: string, environment: Environment = {}): Previe
   const found = managed.map((step) => ({ step, changes: changesOf(step, context) }));
   return {
     changes: found.flatMap(({ changes }) => changes ?? []),
+    hidden: managed.flatMap((step) => (step.op !== "same" && hasSecretEvents(step) ? nameInUrn(step.urn) : [])),
     leavesOut: (changeSummary?.same ?? 0) > steps.filter(({ op }) => op === "same").length,
     others: found.filter(({ step: { op, urn }, changes }) => changes === undefined && isOthers(op, urn)).length,
     diagnostics: (diagnostics ?? []).map(({ severity, message, urn }) => ({
@@ -210,6 +213,11 @@ function isHidden(value: unknown): boolean {
   return value === UNKNOWN || value === SECRET_TEXT;
 }
 
+/** Whether a step declares a set whose events are all hidden. One that leaves the state shows the ids. */
+function hasSecretEvents({ op, newState }: Step): boolean {
+  return op !== "delete" && own(newState?.inputs, "events") === SECRET_TEXT;
+}
+
 function holdersIn(places: readonly Place[]): Holders {
   const holders = new Holders();
   for (const { kind, urn, held, adopts, values } of places) {
@@ -225,7 +233,7 @@ function changesOf(step: Step, context: Context): Change[] | undefined {
   if (kind !== undefined) return singleChange(kind, step, context);
   const set = setOfType(typeOf(step));
   if (set === undefined) return undefined;
-  if (step.op === "same") return [];
+  if (step.op === "same" || hasSecretEvents(step)) return [];
   if (step.op !== "replace") return memberChanges(set, step, context);
   // A set is replaced only where somebody asks the engine for it: all of it goes, and all of it is new.
   const gone = memberChanges(set, { ...step, op: "delete", newState: undefined }, context);
