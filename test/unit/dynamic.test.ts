@@ -192,6 +192,12 @@ it("a replacement and an adoption warn about what happens to the old object", as
       "tags that were placed for it keep firing; deactivate it there by hand.",
   ]);
   logged.length = 0;
+  await provider.diff("6", oldOutputs, { ...oldInputs, advertiserId: UNKNOWN });
+  expect(logged).toEqual([
+    'warn hats-loyalty-card: ConversionEvent "hats-loyalty-card": It is replaced if values that are not known yet turn out to differ: ' +
+      "that creates another live object, and 6 stays live on the platform, and tags that were placed for it keep firing; deactivate it there by hand.",
+  ]);
+  logged.length = 0;
   await provider.diff("6", { ...oldOutputs, existingId: 6 }, { ...oldInputs, existingId: 9 });
   expect(logged).toEqual([
     'warn hats-loyalty-card: ConversionEvent "hats-loyalty-card": 9 is adopted in its place. 6 was adopted without being read: it ' +

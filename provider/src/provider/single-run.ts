@@ -83,7 +83,8 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, id, olds, n
     if (action.do === "look for") tellAll(runtime, [toBeLookedFor(subject, action.record)]);
     if (former !== undefined && !run.holders.isAdopted(kind.name, former.id)) {
       run.beginOnce(leaving(key));
-      tellAll(runtime, [beforeReplacement(kind, subject, former, adoptedBy(news))]);
+      const isPerhaps = action.do === "replace" && action.perhaps;
+      tellAll(runtime, [beforeReplacement(kind, subject, former, { adopts: adoptedBy(news), isPerhaps })]);
     }
   }
   // Nothing is reported before a replacement, because its create asks the journal itself.

@@ -233,31 +233,40 @@ function catalogNotice({ now, before }: NonNullable<Alias["catalog"]>, option: s
   return { say: text, topic: text };
 }
 
-/** Before a replacement, in previews and if it is not known that this is an `up`, which reports it afterwards. */
+/**
+ * Before a replacement, in previews and if it is not known that this is an `up`, which reports it afterwards.
+ * @param isPerhaps a value is not known yet, and may turn out to be the one that the object has.
+ */
 export function beforeReplacement(
   kind: Kind,
   { resourceUrn: urn, label }: Ref,
   former: Former,
-  adopts: string | undefined,
+  { adopts, isPerhaps }: { readonly adopts: string | undefined; readonly isPerhaps: boolean },
 ): Notice {
   const { id, isDeleted, mayBeAdopted = false } = former;
-  const by = adopts === undefined ? "The replacement creates another live object" : `${adopts} is adopted in its place`;
+  const certain =
+    adopts === undefined ? "The replacement creates another live object" : `${adopts} is adopted in its place`;
+  const by = isPerhaps
+    ? "It is replaced if values that are not known yet turn out to differ: that creates another live object"
+    : certain;
   const brief = `${label} (${id})`;
+  const more = (amount: number) => count(amount, isPerhaps ? "more possible replacement" : "more replacement");
+  const sort = isPerhaps ? "perhaps replacement" : "replacement";
   if (isDeleted) {
     return {
-      sort: "replacement, deleted",
+      sort: `${sort}, deleted`,
       urn,
       text: `${label}: ${by}, and ${id} is ${deletedInWords(mayBeAdopted)}.`,
       brief,
-      more: (amount) => `${count(amount, "more replacement")}, deleting on the platform`,
+      more: (amount) => `${more(amount)}, deleting on the platform`,
     };
   }
   return {
-    sort: "replacement",
+    sort,
     urn,
-    text: `${label}: ${by}. ${afterlifeOf(kind, former)}`,
+    text: `${label}: ${by}${isPerhaps ? ", and" : "."} ${afterlifeOf(kind, former)}`,
     brief,
-    more: (amount) => `${count(amount, "more replacement")}, leaving live on the platform`,
+    more: (amount) => `${more(amount)}, leaving live on the platform`,
   };
 }
 
