@@ -22,6 +22,8 @@ const ALL = {
   advertiser: { read: "GET rest/advertiser/{id}", update: "PATCH rest/advertiser/{id}" },
 };
 
+type Values = Record<string, unknown>;
+
 const WITHOUT_UPDATE = { createdVisibleAfterSeconds: 0, event: { read: ALL.event.read, delete: ALL.event.delete } };
 
 const inputs = {
@@ -676,6 +678,80 @@ describe("update", () => {
     await later.event.update(id, outs, inputs);
     expect(sandbox.events).toMatchObject([{ id: 2, value: inputs.value }]);
     expect(sandbox.eventPosts).toBe(0);
+  });
+
+  describe("of unknown outcome, and then a read shows the object", () => {
+    const changed = { ...inputs, value: 7 };
+    /** @param act whether it was carried out. */
+    async function doubtful(act: boolean, news: Values = changed) {
+      const first = await start();
+      const { event, id, outs, sandbox, folder, inThisRun } = first;
+      sandbox.fail({ on: "update", act, with: { kind: "answer", status: 500 }, times: 9 });
+      await failureOf(event.update(id, outs, news));
+      sandbox.endFaults();
+      sandbox.resetCounts();
+      const next = () => newRun(sandbox, folder, inThisRun);
+      const refreshed = async (run = next()) => {
+        const { props } = await run.event.read(id, outs);
+        run.closeNow();
+        return props as Values;
+      };
+      /** A preview and an `up` with this state. @returns the arguments that the platform got, if there was an update. */
+      const upWith = async (state: Values, declared: Values) => {
+        const preview = next();
+        const { changes } = await preview.event.diff(id, state, declared);
+        expect(preview.told.map(({ message }) => message).join()).not.toContain("may have been carried out");
+        preview.closeNow();
+        if (changes === true) await next().event.update(id, state, declared);
+        return sandbox.requests.filter(({ method }) => method === "PUT").map(({ body }) => body);
+      };
+      return { ...first, next, refreshed, upWith };
+    }
+
+    it.each<[string, boolean, Values, object[]]>([
+      ["it was carried out, and is declared: no update", true, changed, []],
+      ["it was carried out, and the former value is declared: an ordinary update", true, inputs, [{ value: 100 }]],
+      ["it was not, and is declared: an ordinary update", false, changed, [{ value: 7 }]],
+      ["it was not, and the former value is declared: no update", false, inputs, []],
+    ])("R1: %s", async (_, act, declared, updates) => {
+      const { refreshed, upWith } = await doubtful(act);
+      expect(await upWith(await refreshed(), declared)).toEqual(updates);
+    });
+
+    it("R1: an `up` that refreshes first settles it too, for the next run as well", async () => {
+      const { id, outs, next, upWith, sandbox } = await doubtful(true);
+      const up = next();
+      const state = (await up.event.read(id, outs)).props as Values;
+      await up.event.check(state, {
+        ...changed,
+        __identity: { identity: "tiny/dev::purchase", run: { isUp: true, resources: 1 } },
+      });
+      expect(await up.event.diff(id, state, changed)).toMatchObject({ changes: false });
+      up.closeNow();
+      expect(await upWith(state, changed)).toEqual([]);
+      expect(sandbox.updates).toBe(0);
+    });
+
+    it("R1: as long as the state does not have what was read, as after a preview that refreshes, it is sent again", async () => {
+      const { id, outs, next, refreshed, sandbox } = await doubtful(true);
+      await refreshed();
+      const up = next();
+      expect(await up.event.diff(id, outs, inputs)).toMatchObject({ changes: true });
+      sandbox.fail({ on: "update", with: { kind: "answer", status: 406, body: { errors: ["no"] } } });
+      await failureOf(up.event.update(id, outs, inputs));
+      up.closeNow();
+      expect(await next().event.diff(id, outs, inputs)).toMatchObject({ changes: true });
+      await next().event.update(id, outs, inputs);
+      expect(sandbox.events).toMatchObject([{ value: 100 }]);
+    });
+
+    it("R1: what the read does not show stays in doubt", async () => {
+      const { id, next, refreshed, sandbox } = await doubtful(true, { ...inputs, additionalFields: { colour: "red" } });
+      const preview = next();
+      expect(await preview.event.diff(id, await refreshed(), inputs)).toMatchObject({ changes: true });
+      expect(preview.told.map(({ message }) => message).join()).toContain("may have been carried out");
+      expect(sandbox.updates).toBe(0);
+    });
   });
 
   it("a refusal changes nothing, not even inside a success", async () => {

@@ -56,6 +56,27 @@ it("a changed member is updated in place", async () => {
   expect((await set.diff(id, updated.outs as Outs, news)).changes).toBe(false);
 });
 
+it("R1: an update of unknown outcome is settled by a refresh that shows the member", async () => {
+  const sandbox = await operatedSandbox();
+  const engine = new SetEngine(sandbox, newFolder());
+  const options = { settings: operatedSettings(known) };
+  const declared = (value: number) => ({ ...shared, events: { ...two, b: { eventName: "B", value } } });
+  await engine.up(declared(2), options);
+  sandbox.fail({ on: "update", act: true, with: { kind: "answer", status: 500 }, times: 9 });
+  expect((await engine.up(declared(7), options)).error).toContain("b: ");
+  sandbox.endFaults();
+  expect(await engine.preview(declared(7), options)).toContain("may have been carried out");
+  await engine.refresh(options);
+  sandbox.resetCounts();
+  expect(await engine.preview(declared(7), options)).not.toContain("may have been carried out");
+  expect((await engine.up(declared(7), options)).error).toBeUndefined();
+  expect(sandbox).toMatchObject({ updates: 0, eventPosts: 0 });
+  expect(await engine.preview(declared(3), options)).not.toContain("may have been carried out");
+  expect((await engine.up(declared(3), options)).error).toBeUndefined();
+  expect(sandbox).toMatchObject({ updates: 1, eventPosts: 0 });
+  expect(sandbox.events).toMatchObject([{ value: 1 }, { value: 3 }]);
+});
+
 it("with replaceOnChanges a changed member is replaced", async () => {
   const { sandbox, set } = await start();
   const { id, outs } = await set.create(inputs(two));

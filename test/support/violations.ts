@@ -101,8 +101,8 @@ const rows: Row[] = [
     "R1",
     "an object of which an update was sent counts as unchanged",
     "provider/holding.ts",
-    "if (done === undefined || done !== fingerprint()) return names;",
-    "",
+    "const names = seen.unsureOf(kind.name, id, fingerprint);",
+    "const names: string[] = [];",
   ],
   [
     "R2",

@@ -48,7 +48,7 @@ it("an object of which a delete or an update was sent may be gone or differ, unt
   first.noteDelete(EVENT, "2", true);
   first.noteDelete(EVENT, "2", false);
   first.noteUpdate(EVENT, "3", { names: ["value"] });
-  first.noteUpdate(EVENT, "4", { names: ["value"], done: "f" });
+  first.noteDone(EVENT, "4", { names: ["value"], done: "f" });
   first.noteUpdate(EVENT, "4", { names: [] });
   const later = new Seen(path, clock);
   expect(["1", "2", "3"].map((id) => later.isDeleteSent(EVENT, id))).toEqual([true, false, false]);

@@ -284,10 +284,9 @@ export function circumstancesOf(
     deletes: deletesUnlessHeld(kind, run.holders, isDeleting && isOfKnownAccount(olds), keyOf),
     mayBeAdopted: run.mayAdoptMore(kind),
     unsure: (id, fingerprint) => {
-      const { names, done } = seen.updateOf(kind.name, id);
-      if (done === undefined || done !== fingerprint()) return names;
-      if (run.isUp === true) seen.noteUpdate(kind.name, id, { names: [] });
-      return [];
+      const names = seen.unsureOf(kind.name, id, fingerprint);
+      if (names.length === 0 && run.isUp === true) seen.forgetSaved(kind.name, id);
+      return names;
     },
   };
 }

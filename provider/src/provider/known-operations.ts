@@ -152,7 +152,7 @@ export async function updateLive(
   const names = [...new Set([...before.names, ...changed])];
   const note = (isSent: boolean) => seen.noteUpdate(kind.name, named.id, isSent ? { names } : before);
   const isThere = await sendNoted(note, (sendings) => setFields(kind, services, named, fields, sendings));
-  seen.noteUpdate(kind.name, named.id, { names, done: fingerprintOfBody(kind, news) });
+  seen.noteDone(kind.name, named.id, { names, done: fingerprintOfBody(kind, news) });
   if (!isThere) services.run.noteGone(kind, named.id);
   return isThere;
 }
@@ -272,16 +272,38 @@ export function expectNotDeleted(
   throw new ArgumentsError(mayBeDeleted(label, ids, read, first.key === "" ? urn : undefined));
 }
 
+/**
+ * Called with what a read has shown: if that has each argument that updates of unknown outcome may have changed, their outcome is known.
+ * @param values the object's in the state, or in the program that adopts it, as they are from now on.
+ */
+export function noteShown(
+  kind: Kind,
+  { seen }: Pick<Services, "seen">,
+  id: string,
+  record: WireRecord,
+  values: Values,
+): void {
+  const { names } = seen.updateOf(kind.name, id);
+  const isShown = (name: string) => {
+    const field = kind.wireNames[name];
+    if (field === undefined || !Object.hasOwn(record, field)) return false;
+    return hasValue(values[name]) || !hasValue(record[field]);
+  };
+  if (names.length > 0 && names.every(isShown))
+    seen.noteUpdate(kind.name, id, { names, done: fingerprintOfBody(kind, values) });
+}
+
 /** Says in a preview which objects are updated although nothing has changed in the program. */
 export function tellSentAgain(
   kind: Kind,
   { run, seen, tellAt }: Runtime,
   resource: Ref,
-  members: readonly Pick<Member, "key" | "id" | "action">[],
+  members: readonly Pick<Member, "id" | "action" | "fingerprint">[],
 ): void {
   if (run.isUp === true) return;
   const again = members.filter(
-    ({ id = "", action }) => action.do === "update" && seen.updateOf(kind.name, id).names.length > 0,
+    ({ id = "", action, fingerprint = "" }) =>
+      action.do === "update" && seen.unsureOf(kind.name, id, () => fingerprint).length > 0,
   );
   const ids = again.map(({ id = "" }) => id);
   if (ids.length > 0) tellAt("info", resource.resourceUrn, sentAgain(resource.label, ids));
@@ -379,6 +401,7 @@ async function lookAt(
   const differences = differencesIn(kind, settings, values, record);
   const { update } = abilitiesOf(kind, settings);
   const wrong = [...differences].filter(([property]) => !update || property in kind.refersTo);
+  if (differences.size === 0) noteShown(kind, services, id, record, values);
   if (wrong.length === 0) return differences;
   const told = wrong.map(([property, theirs]) =>
     secret.has(property) ? property : `${property} is ${show(theirs)} there, and ${show(values[property])} here`,

@@ -26,7 +26,7 @@ import {
   writeStoredSet,
 } from "../state/index.js";
 import type { Properties } from "./inputs.js";
-import { createdIn, createdInSet, readLive, unproven } from "./known-operations.js";
+import { createdIn, createdInSet, noteShown, readLive, unproven } from "./known-operations.js";
 import { expectSameAccount, expectSettled, Incomplete } from "./outcome.js";
 import type { Calls, Runtime, Services } from "./services.js";
 import { driftNotice, goneNotice, justCreatedNotice, nothingCompared, tellAll } from "./tell.js";
@@ -107,6 +107,8 @@ async function refreshed(
     return undefined;
   }
   const differences = differencesIn(kind, settings, properties, record);
+  const now = withDifferences(properties, differences);
+  noteShown(kind, runtime, id, record, now);
   if (differences.size === 0) return properties;
   const names = [...differences.keys()];
   const next = decide({
@@ -119,7 +121,7 @@ async function refreshed(
     can: abilitiesOf(kind, settings),
   });
   tellAll(runtime, [driftNotice(labelHere(kind, runtime, named), names, shownAction(next))]);
-  return withDifferences(properties, differences);
+  return now;
 }
 
 /** `ConversionEvent "purchase" (5)`: a refresh does not know which resource has the object, but this machine's notes may. */

@@ -248,8 +248,9 @@ export function createRuntime(
       journal?.closeNow(isWhole ? run.declared : undefined, run.isUp === true, isSaid);
       for (const former of formerly.values()) former.journal.release();
       forgetObjects(places.journalFolder, run.gone, disk);
-      if (!savesLast) seen.forgetDone();
+      // A preview that refreshes saves nothing.
       if (run.isUp !== true) return;
+      if (!savesLast) seen.forgetDone();
       inventory?.noteOver(run.program ?? "");
       if (!isWhole) return;
       inventory?.closeNow(run.declared, run.removed);

@@ -55,6 +55,8 @@ const MAX_DELETES = 10_000;
  */
 export class Seen {
   #known: Noted | undefined;
+  /** The objects that this run has noted an update of, and those of them whose last one has succeeded. */
+  readonly #updatedHere = new Set<string>();
   readonly #doneHere = new Set<string>();
 
   constructor(
@@ -86,14 +88,34 @@ export class Seen {
     return this.#newest("update", objectKey(kind, id)) ?? { names: [] };
   }
 
-  /** Written before an update is sent, and when its outcome is known. Never fails. */
+  /**
+   * The arguments of its updates that the state may not have.
+   * @param fingerprint of the body that the state has.
+   */
+  unsureOf(kind: Kind["name"], id: string, fingerprint: () => string): readonly string[] {
+    const { names, done } = this.updateOf(kind, id);
+    return done === undefined || done !== fingerprint() ? names : [];
+  }
+
+  /** The state has what an earlier run has noted; of this run's notes that is not known yet. Never fails. */
+  forgetSaved(kind: Kind["name"], id: string): void {
+    if (!this.#updatedHere.has(objectKey(kind, id))) this.noteUpdate(kind, id, { names: [] });
+  }
+
+  /** Written before an update is sent, when it surely was not carried out, and when a read has shown the object. Never fails. */
   noteUpdate(kind: Kind["name"], id: string, { names, done }: Update): void {
     const before = this.updateOf(kind, id);
     if (names.length === before.names.length && done === before.done) return;
     const key = objectKey(kind, id);
-    if (done === undefined) this.#doneHere.delete(key);
-    else this.#doneHere.add(key);
+    this.#updatedHere.add(key);
+    this.#doneHere.delete(key);
     this.#append([{ update: key, names, ...(done !== undefined && { done }) }]);
+  }
+
+  /** An update has succeeded, of which the engine is handed the result. Never fails. */
+  noteDone(kind: Kind["name"], id: string, update: Required<Update>): void {
+    this.noteUpdate(kind, id, update);
+    this.#doneHere.add(objectKey(kind, id));
   }
 
   /** The engine has saved all that this run has handed to it. Never fails. */
