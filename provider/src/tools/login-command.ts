@@ -13,7 +13,7 @@ the cookie file. Checks the credentials before a run, or logs in for many machin
 
 ${STACK_HELP}
 
-Exit codes: 0 logged in, or no login is needed; 1 no session for later runs, or a setting is wrong; 2 the stack could not be read.`;
+Exit codes: 0 logged in, or no login is needed; 1 no session for later runs, or wrong settings; 2 the stack could not be read.`;
 
 /** These load the HTTP library, which no other command needs. */
 const http = () => Promise.all([import("../client/index.js"), import("../provider/index.js")]);
