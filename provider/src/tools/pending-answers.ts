@@ -4,7 +4,7 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
-import { agree, asRecord, enumerate, own, perhapsMeant, plainShellWord } from "../base/index.js";
+import { agree, asRecord, enumerate, own } from "../base/index.js";
 import { Holders } from "../decision/index.js";
 import { LIVE_ID } from "../rules/index.js";
 import {
@@ -13,7 +13,6 @@ import {
   forgetCommand,
   type LeftLive,
   leftLiveIn,
-  nameInUrn,
   namesInUrn,
   objectKey,
   readSetParts,
@@ -25,6 +24,7 @@ import {
 import type { Settlement } from "../store/index.js";
 import { objectsIn } from "./contents.js";
 import { idOf, namesNow, type PendingCreate, recordsOf } from "./pending-facts.js";
+import { MAX_NAMED, meaningIn, membersOfSet, type Named, perhaps, themselves } from "./pending-names.js";
 import {
   accountIn,
   atAccount,
@@ -112,28 +112,26 @@ export function checkVerdicts(
   /** The URNs of what was answered to have made an object. */
   const made = new Map<string, string>();
   const holders = holdersIn(stack, notes, pending);
-  const byName = new Map<string, PendingCreate[]>();
-  for (const create of pending)
-    for (const name of namesInUrn(create.urn)) byName.set(name, [...(byName.get(name) ?? []), create]);
+  const [named, membersOf, meant] = [themselves(pending), membersOfSet(pending), meaningIn(pending)];
+  const withId = meaningIn(pending.filter(({ record }) => record.id !== undefined));
+  const answeredAs = meaningIn(answered);
+  const settledAs = themselves(notedObjects(stack, notes));
   const whyNone = (wanted: string, [first]: readonly PendingCreate[]) => {
     if (first !== undefined) return `"${wanted}" is a set: append the key of its event, as in ${first.urn}`;
-    const [answer] = meantBy(wanted, answered).all;
+    const [answer] = answeredAs(wanted).all;
     if (answer !== undefined) {
       const { urn } = answer;
-      const command = reopenCommand(isNamed(wanted, urn) ? urn : splitMember(urn).of);
+      const command = reopenCommand(namesInUrn(urn).includes(wanted) ? urn : splitMember(urn).of);
       return `"${wanted}" was answered already; to give another answer, first take that one back:\n  ${command}`;
     }
-    const isNoted = new Set(notes.map(({ key }) => aboutWhom(key).urn));
-    const settled = objectsIn(stateIn(stack).resources).find(
-      ({ urn, id }) => id !== undefined && isNamed(wanted, urn) && isNoted.has(urn),
-    );
+    const [settled] = settledAs(wanted);
     return settled === undefined
       ? `"${wanted}" is not a pending create (\`pulumi-advertising pending\` lists them)${perhaps(wanted, pending, faults.length)}`
       : `"${wanted}" is settled: the state has it as ${settled.id}. To drop what the journal of this machine noted of it:\n  ${forgetCommand(settled.urn)}`;
   };
   const whyNoId = (text: string) => {
     if (text.includes("=")) return `--created takes URN=ID with a number from 1 up as ID; got "${text}"`;
-    if (meantBy(text, pending).all.length === 0) return whyNone(text, []);
+    if (meant(text).all.length === 0) return whyNone(text, []);
     return `no journal on this machine has the id of "${text}": give it as ID in URN=ID`;
   };
   const settle = (wanted: string, only: PendingCreate, createdAs: string | undefined) => {
@@ -149,11 +147,11 @@ export function checkVerdicts(
     }
   };
   const add = (wanted: string, createdAs: string | undefined) => {
-    const [only, ...more] = byName.get(wanted) ?? thoseNamed(pending, (urn) => isNamed(wanted, urn));
+    const [only, ...more] = named(wanted);
     if (more.length > 0) faults.push(`"${wanted}" is the name of ${more.length + 1} pending creates: give the URN`);
     else if (only !== undefined) settle(wanted, only, createdAs);
     else {
-      const ofSet = thoseNamed(pending, (urn) => isMemberOf(wanted, urn));
+      const ofSet = membersOf(wanted);
       const unknown = ofSet.filter((each) => idsOf(each).length === 0);
       if (createdAs !== undefined || ofSet.length === 0) faults.push(whyNone(wanted, ofSet));
       else if (unknown.length === 0) faults.push(whyEach(wanted, ofSet));
@@ -166,14 +164,19 @@ export function checkVerdicts(
       add(urn, id);
       continue;
     }
-    const known = pending.filter(({ record }) => record.id !== undefined);
-    const { all, fault } = urn === undefined ? meantBy(text, known) : { all: [], fault: undefined };
+    const { all, fault } = urn === undefined ? withId(text) : { all: [], fault: undefined };
     if (fault !== undefined) faults.push(fault);
     else if (all.length === 0) faults.push(whyNoId(text));
     for (const each of fault === undefined ? all : []) add(each.urn, each.record.id);
   }
   for (const urn of given.notCreated) add(urn, undefined);
   return { verdicts: [...verdicts.values()], faults };
+}
+
+/** The objects in the state that a journal of this machine has notes of. */
+function notedObjects(stack: ExportedStack, notes: readonly CreateRecord[]) {
+  const noted = new Set(notes.map(({ key }) => aboutWhom(key).urn));
+  return objectsIn(stateIn(stack).resources).filter(({ urn, id }) => id !== undefined && noted.has(urn));
 }
 
 /** Of the objects that the creates of a resource made, as far as they are known. */
@@ -185,9 +188,6 @@ function whyEach(set: string, creates: readonly PendingCreate[]): string {
   const known = creates.map((each) => `${splitMember(each.urn).key} (${enumerate(idsOf(each))})`);
   return `"${set}" is a set, and its creates have ids: ${enumerate(known, MAX_NAMED)}; answer for each event with its own URN`;
 }
-
-/** More are only counted. */
-const MAX_NAMED = 20;
 
 /** What is to be forgotten: the URNs, and the marks of all that is noted of them. */
 interface Forgotten {
@@ -207,15 +207,17 @@ export function readForgotten(
 ): Forgotten {
   const nameNow = namesNow(pending);
   const noted = notes.map((note) => ({ urn: nameNow(note), mark: note.mark }));
-  const meant = texts.map((text) => meantBy<Named>(text, [...noted, ...pending]));
+  const all: readonly Named[] = [...noted, ...pending];
+  const meant = texts.map(meaningIn(all));
   const faults = meant.flatMap(({ text, all, fault }, index) =>
     all.length > 0
       ? (fault ?? [])
-      : `neither Pulumi's record nor a journal on this machine has a note about "${text}"${perhaps(text, [...noted, ...pending], index)}`,
+      : `neither Pulumi's record nor a journal on this machine has a note about "${text}"${perhaps(text, all, index)}`,
   );
   const urns = new Set(meant.flatMap(({ all }) => all.map(({ urn }) => urn)));
+  const given = new Set(texts);
   const isMeantItself = ({ urn, formerly = [] }: Named) =>
-    [urn, ...formerly].some((name) => texts.some((text) => isNamed(text, name)));
+    [urn, ...formerly].flatMap(namesInUrn).some((name) => given.has(name));
   const unsettled = pending.filter(
     (create) =>
       urns.has(create.urn) &&
@@ -256,51 +258,6 @@ export function notesAfter(verdicts: readonly Verdict[], byUrn: ReadonlyMap<stri
       create?.known === "journal" ? (records.find((each) => each.mark === mark) ?? records.at(-1)) : undefined;
     return records.map((each) => [each.mark, each === made ? createdAs : undefined] as const);
   });
-}
-
-/** What a word that was typed means. */
-interface Meant<T extends Named = Named> {
-  readonly text: string;
-  readonly all: readonly T[];
-  /** The word is the name of several resources. */
-  readonly fault: string | undefined;
-}
-
-/** A resource, or an event of a set, is meant by its URN or its name in the program; all events of a set by the set's. */
-function meantBy<T extends Named>(text: string, among: readonly T[]): Meant<T> {
-  const all = thoseNamed(among, (urn) => isNamed(text, urn) || isMemberOf(text, urn));
-  const isOfSeveral = new Set(all.map(({ urn }) => splitMember(urn).of)).size > 1;
-  return { text, all, fault: isOfSeveral ? `"${text}" is the name of several: give the URN` : undefined };
-}
-
-type Named = Pick<PendingCreate, "urn" | "formerly">;
-
-/** By the names that they have now; if none fits, by those that they had. */
-function thoseNamed<T extends Named>(among: readonly T[], fits: (urn: string) => boolean): T[] {
-  const now = among.filter(({ urn }) => fits(urn));
-  return now.length > 0 ? now : among.filter(({ formerly = [] }) => formerly.some(fits));
-}
-
-/** Asked for each of thousands of words about each of thousands of URNs, so the quick question comes first. */
-function isNamed(wanted: string, urn: string): boolean {
-  return (urn.endsWith(wanted) || !wanted.includes("::")) && namesInUrn(urn).includes(wanted);
-}
-
-/** @param before how many words before it fit nothing: with thousands, each would be compared with thousands of names. */
-function perhaps(wanted: string, among: readonly Named[], before: number): string {
-  if (before >= MAX_NAMED) return "";
-  const urns = new Map(among.flatMap(({ urn }) => [urn, splitMember(urn).of]).map((urn) => [nameInUrn(urn), urn]));
-  // All URNs of a stack are much alike.
-  const name = nameInUrn(wanted);
-  return perhapsMeant(name || wanted, urns.keys(), (meant) =>
-    plainShellWord(name === "" ? meant : (urns.get(meant) ?? meant)),
-  );
-}
-
-/** Whether it is a member of this set, which is named by its URN or in the program. */
-function isMemberOf(set: string, urn: string): boolean {
-  const { of, key } = splitMember(urn);
-  return key !== undefined && isNamed(set, of);
 }
 
 /** What a state holds of one create: the resources of its URN, or the parts of its set that are about its key. */
@@ -373,8 +330,9 @@ export interface Reopened {
  */
 export function reopen(stack: ExportedStack, wanted: readonly string[], known: readonly Settlement[]): Reopened {
   const faults: string[] = [];
+  const meaning = meaningIn(known);
   const found = wanted.flatMap((text) => {
-    const { all, fault } = meantBy(text, known);
+    const { all, fault } = meaning(text);
     if (all.length === 0) {
       faults.push(
         `no answer about "${text}" can be taken back here: it was given on another machine (take it back there), or a \`pulumi up\` of the whole program has succeeded since${perhaps(text, known, faults.length)}`,
