@@ -327,7 +327,7 @@ describe("R2: a create is answered with an id that another resource of the progr
   });
 });
 
-it("an adoption settles a create under a former name only if the advertisers agree; nothing is sent again", async () => {
+it("R4: an adoption settles a create under a former name only if the advertisers agree; otherwise nothing is adopted", async () => {
   const { sandbox, run } = await start();
   const first = run();
   sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
@@ -338,20 +338,81 @@ it("an adoption settles a create under a former name only if the advertisers agr
   const formerly = { identity: "tiny/dev::new", formerly: [key("old")] };
   const adopt = async (advertiserId: number, existingId: number) => {
     const { event, closeNow, runtime } = run();
-    const { inputs = {} } = await event.check(
-      {},
-      { ...inputsOf("new", { eventName: "Purchase", advertiserId, existingId }), __identity: formerly },
-    );
-    await event.create(inputs as Properties);
+    const declared = inputsOf("new", { eventName: "Purchase", advertiserId, existingId, __identity: formerly });
+    const done = await event
+      .check({}, declared)
+      .then(({ inputs = {} }) => event.create(inputs as Properties))
+      .then(
+        ({ id }) => id,
+        (error: Error) => error.message,
+      );
     const left = await runtime.journal("tiny/dev::new").notSettled();
     closeNow();
-    return left.map((record) => aboutWhom(record.key).name);
+    return { done, left: left.map((record) => aboutWhom(record.key).name) };
   };
-  await adopt(2, 77);
-  expect(await adopt(2, 77)).toEqual(["old"]);
-  await adopt(1, 1000);
-  expect(await adopt(1, 1000)).toEqual([]);
+  for (const _ of [1, 2]) {
+    const { done, left } = await adopt(2, 77);
+    expect(done).toContain(
+      "existingId: 77 does not settle this create: it was sent with advertiserId 1, and 77 has another one",
+    );
+    expect(done).toContain('ConversionEvent "old" is no longer declared.');
+    expect(left).toEqual(["old"]);
+  }
+  for (const _ of [1, 2]) expect(await adopt(1, 1000)).toEqual({ done: "1000", left: [] });
   expect(sandbox.creates).toBe(1);
+});
+
+it("R4: of several adoptions one settles a create under a former name, whichever the engine asks for first", async () => {
+  for (const order of [
+    [0, 1],
+    [1, 0],
+  ]) {
+    const { sandbox, run } = await start();
+    const first = run();
+    sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
+    await failureOf(first.event.create(inputsOf("old", { eventName: "Purchase" })));
+    first.closeNow();
+    const adopting = async (ids: readonly [number, number][]) => {
+      const { event, closeNow, runtime } = run();
+      const results: string[] = [];
+      for (const at of order) {
+        const [advertiserId, existingId] = ids[at] ?? [];
+        const identity = { identity: `tiny/dev::new${at}`, formerly: [key("old")], adopters: { [key("old")]: 2 } };
+        const declared = inputsOf(`new${at}`, {
+          eventName: "Purchase",
+          advertiserId,
+          existingId,
+          __identity: identity,
+        });
+        results[at] = await event
+          .check({}, declared)
+          .then(({ inputs = {} }) => event.create(inputs as Properties))
+          .then(
+            ({ id }) => String(id),
+            () => "refused",
+          );
+      }
+      const left = await runtime.journal("tiny/dev::new0").notSettled();
+      closeNow();
+      return [...results, left.length];
+    };
+    // The last one is refused: nothing has settled it.
+    expect(
+      (
+        await adopting([
+          [2, 77],
+          [3, 78],
+        ])
+      ).filter((each) => each === "refused"),
+    ).toHaveLength(1);
+    expect(
+      await adopting([
+        [2, 77],
+        [1, 1000],
+      ]),
+    ).toEqual(["77", "1000", 0]);
+    expect(sandbox.creates).toBe(1);
+  }
 });
 
 it("an adoption settles the notes about its object under any name, but not those of the other kind with the same id", async () => {
@@ -516,17 +577,12 @@ describe("R4: an adoption of another object settles nothing, and the create of u
         ? ["r", { identity: "tiny/dev::r", formerly: [key("q")] }]
         : ["q", { identity: "tiny/dev::q" }];
       const declared = inputsOf(as, { eventName: "Q", existingId: 2, __identity: identity });
-      const { inputs = {} } = await now.event.check({}, declared);
-      const adopting = now.event.create(inputs as Properties);
-      if (isOfFormer) await adopting;
-      else {
-        expect(now.said.join()).toContain("existingId: 2 does not settle this create");
-        expect((await failureOf(adopting)).message).toContain(
-          'Look in the account for the ConversionEvent named "Q" (advertiserId 1, value 2)',
-        );
-      }
+      const checked = now.event.check({}, declared);
+      const { message } = await failureOf(checked.then(({ inputs = {} }) => now.event.create(inputs as Properties)));
+      expect(`${now.said.join()} ${message}`).toContain("existingId: 2 does not settle this create");
+      expect(message).toContain('Look in the account for the ConversionEvent named "Q" (advertiserId 1, value 2)');
       const left = await now.runtime.journal("tiny/dev::q").notSettled();
-      expect(left.map(({ facts }) => facts?.value)).toEqual(isOfFormer ? [2] : [1, 2]);
+      expect(left.map(({ facts }) => facts?.value)).toEqual([1, 2]);
       expect(sandbox.creates).toBe(2);
       now.closeNow();
     }

@@ -22,7 +22,7 @@ import {
   resourceKeyIn,
 } from "../state/index.js";
 import type { Snapshot } from "../store/index.js";
-import type { Declaration, DeclaredObject } from "./declaration.js";
+import { type Declaration, type DeclaredObject, LATER } from "./declaration.js";
 import { addTo, type Declared, type Standing } from "./declared.js";
 import {
   type Finding,
@@ -176,6 +176,8 @@ interface Undeclared {
   readonly renamedTooEarly: ReadonlySet<string>;
   /** By journal key of a resource that is new, or adopts: the journal keys of what nothing declares any longer, and this may be. */
   readonly formerly: ReadonlyMap<string, readonly string[]>;
+  /** By journal key of an undeclared create that several declared objects may adopt: how many. */
+  readonly shared: ReadonlyMap<string, number>;
   /** By journal key of a set: of its members' creates, the journal keys, and the ids by which something else adopts their objects. */
   readonly adoptedAs: ReadonlyMap<string, readonly (readonly [key: string, id: string])[]>;
   /** By journal key of a resource with an alias: the former ones under which this machine knows something that the state may have. */
@@ -191,6 +193,7 @@ function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
   const formerly = new Map<string, string[]>();
   const adoptedAs = new Map<string, (readonly [string, string])[]>();
   const moved = new Map<string, string[]>();
+  const shared = new Map<string, number>();
 
   /** Whether another message says that its object leaves the state; a set says it of its own members. */
   const isToldOf = ({ key, id }: CreateRecord, standing: Standing) => {
@@ -200,17 +203,19 @@ function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
 
   const noteMoved = (create: CreateRecord) => {
     const { key, isReported, isHanded } = create;
-    if (adoptersOf(create, declared).length > 0) return;
+    if (adoptersOf(create, declared, snapshot).length > 0) return;
     if (isReported === undefined && isHanded === undefined) early.add(resourceKeyIn(key));
     else addTo(moved, resourceKeyIn(declared.movedTo(key) ?? key), resourceKeyIn(key));
   };
 
   const noteUndeclared = (create: CreateRecord, standing: Standing) => {
     const { key, name, isReported, unclaimed, isHanded } = create;
-    const adopters = adoptersOf(create, declared);
+    const adopters = adoptersOf(create, declared, snapshot);
     if (adopters.length > 0) {
       for (const adopter of adopters) addTo(formerly, adopter.key, key);
-      addTo(adoptedAs, resourceKeyIn(key), ...adoptedAnew(create, adopters, snapshot));
+      if (adopters.length > 1) shared.set(key, adopters.length);
+      const known = adopters.find(({ adopts }) => adopts !== LATER);
+      if (known !== undefined) addTo(adoptedAs, resourceKeyIn(key), [key, String(known.adopts)]);
       return;
     }
     const [heir] = heirsOf(key, name);
@@ -240,28 +245,25 @@ function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
     if (declared.adopterOf(aboutWhom(key).kind, id) !== undefined) continue;
     for (const heir of heirsOf(key, name)) addTo(formerly, heir.key, key);
   }
-  return { open, left, renamedTooEarly: early, formerly, adoptedAs, moved };
+  return { open, left, renamedTooEarly: early, formerly, shared, adoptedAs, moved };
 }
 
-/** What adopts the object that a create may have made. The provider, which sees the values of Outputs, asks the same again. */
-function adoptersOf({ key, name, facts, replaces }: CreateRecord, declared: Declared): DeclaredObject[] {
+/**
+ * What adopts the object that a create may have made. What it had before, that create has not made. The provider, which sees the values of
+ * Outputs, asks the same again.
+ */
+function adoptersOf(
+  { key, id, name, facts, replaces }: CreateRecord,
+  declared: Declared,
+  { objects }: Snapshot,
+): DeclaredObject[] {
   const { kind } = aboutWhom(key);
   return declared.named(kind, name).filter((each) => {
-    const id = typeof each.adopts === "string" ? each.adopts : undefined;
-    return each.adopts !== undefined && matchesCreate(each.kind, id, each.facts, { kind, facts, replaces });
+    if (each.adopts === undefined) return false;
+    if (each.adopts === LATER) return matchesCreate(each.kind, undefined, each.facts, { kind, facts, replaces });
+    const isNew = objects.get(each.key)?.id !== each.adopts && (id === undefined || id === each.adopts);
+    return isNew && matchesCreate(each.kind, each.adopts, each.facts, { kind, facts, replaces });
   });
-}
-
-/** The id by which one of them adopts what a create has made, where the program knows it. What it had before, that create has not made. */
-function adoptedAnew(
-  { key }: CreateRecord,
-  adopters: readonly DeclaredObject[],
-  { objects }: Snapshot,
-): (readonly [key: string, id: string])[] {
-  const all = adopters.flatMap(({ key: by, adopts }) =>
-    typeof adopts === "string" && objects.get(by)?.id !== adopts ? [[key, adopts] as const] : [],
-  );
-  return all.slice(0, 1);
 }
 
 /** Answers what would be created with the kind and name of something that an earlier run knew: it may be that under a new name. */
@@ -280,7 +282,7 @@ const MAX_ADOPTED_FOR_WORDS = 200;
 function briefingOf(
   { key = "", setOf, objects = [], tells }: Declaration,
   declared: Declared,
-  { formerly, adoptedAs, moved }: Undeclared,
+  { formerly, shared, adoptedAs, moved }: Undeclared,
 ): Omit<Briefing, "identity" | "run"> {
   const kind = setOf ?? objects[0]?.kind;
   const adopted = kind === undefined ? "" : declared.adoptedIds(kind.name);
@@ -292,13 +294,21 @@ function briefingOf(
     adoptsUnknown: declared.othersAdoptLater(kind.name, key) || undefined,
   };
   const before = { moved: moved.has(key) ? [...new Set(moved.get(key))] : undefined };
-  if (setOf === undefined) return { formerly: formerly.get(key), ...before, ...adoptions, ...tells };
+  const several = objects
+    .flatMap((each) => formerly.get(each.key) ?? [])
+    .flatMap((former) => {
+      const adopters = shared.get(former);
+      return adopters === undefined ? [] : [[former, adopters] as const];
+    });
+  const shares = { adopters: several.length === 0 ? undefined : Object.fromEntries(several) };
+  if (setOf === undefined) return { formerly: formerly.get(key), ...shares, ...before, ...adoptions, ...tells };
   const members = objects.flatMap((member): [string, readonly string[]][] => {
     const former = formerly.get(member.key);
     return former === undefined ? [] : [[member.key, former]];
   });
   return {
     membersFormerly: members.length === 0 ? undefined : Object.fromEntries(members),
+    ...shares,
     ...adoptions,
     adoptedAs: adoptedAs.get(key)?.length ? Object.fromEntries(adoptedAs.get(key) ?? []) : undefined,
     ...before,

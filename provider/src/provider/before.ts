@@ -20,6 +20,7 @@ import { fingerprintOfBody, KINDS, type Kind, type ResourceName, SETS } from "..
 import {
   aboutWhom,
   type CreateRecord,
+  explain,
   forgetCommand,
   isDeleteOwed,
   journalKeyOf,
@@ -91,6 +92,7 @@ export async function lookBefore(
   const adopts = knownAdoption(values);
   const can = abilitiesOf(kind, runtime.reading.settings);
   if (adopts !== undefined) {
+    await expectToSettle(kind, runtime, subject, adopts, values, formerly);
     const other = await openBeside(kind, runtime, subject, adopts, values);
     if (other !== undefined)
       return { earlier: { record: other, isSearchable: false, takeOver: "refused", mayBeGone: false } };
@@ -175,6 +177,29 @@ export async function openBeside(
     sent.id === undefined && !matchesCreate(kind, id, values, { ...sent, kind: kind.name });
   const open = [...(stored ? [stored] : []), ...noted].find(isOther);
   return open && unlessAdopted({ what: whatHappened(label, open), ...open }, id, sentOtherwise(kind, values, open));
+}
+
+/**
+ * R4, of creates that nothing declares any longer. The program's half took this adoption for theirs, without knowing the values of Outputs.
+ * @param formerly their journal keys. @throws OutcomeUnknownError if it is another object, and nothing else adopts theirs.
+ */
+export async function expectToSettle(
+  kind: Kind,
+  runtime: Runtime,
+  { identity, key }: Ref,
+  id: string,
+  values: Values,
+  formerly: readonly string[] = [],
+): Promise<void> {
+  for (const former of formerly) {
+    const noted = (await journalled(runtime, (journal) => journal.notSettledOf(former), identity)) ?? [];
+    const open = noted.find((sent) => !matchesCreate(kind, id, values, { ...sent, kind: kind.name }));
+    if (open === undefined || open.id !== undefined || !runtime.run.noteOtherAdopted(former, key)) continue;
+    const { label, urn } = aboutWhom(former);
+    const what = `${label} is no longer declared. ${whatHappened(label, open)}`;
+    const record = unlessAdopted({ ...open, what, urn }, id, sentOtherwise(kind, values, open));
+    throw new OutcomeUnknownError(explain(kind.name, record), open.at);
+  }
 }
 
 /** @param values of the object to create; none if the state already has it, so that it is not another one under a new name. */

@@ -32,7 +32,7 @@ import {
   staysLive,
   whatIsKnown,
 } from "../state/index.js";
-import { openBeside } from "./before.js";
+import { expectToSettle, openBeside } from "./before.js";
 import { createdHere } from "./holding.js";
 import type { WithArguments } from "./inputs.js";
 import type { Outcome } from "./outcome.js";
@@ -328,6 +328,7 @@ export async function adoptExisting(kind: Kind, services: Runtime, adoption: Ado
   const isRead = abilitiesOf(kind, services.reading.settings).read;
   const differences: Differences = isRead ? await lookAt(kind, services, adoption) : new Map();
   const theirs = withDifferences({ ...values }, differences);
+  await expectToSettle(kind, services, subject, id, theirs, adoption.formerly);
   const open = await openBeside(kind, services, subject, id, theirs, adoption.settles);
   if (open !== undefined) {
     await services.journal(subject.identity).ended(open.mark, { kind: "unresolved" });

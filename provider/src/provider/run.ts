@@ -12,7 +12,7 @@
 import { own, type Values } from "../base/index.js";
 import { type Former, Holders, holdsUnknown, type Member } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
-import { type Briefing, objectKey, type Ref, UNKNOWN } from "../state/index.js";
+import { type Briefing, objectKey, type Ref, resourceKeyIn, UNKNOWN } from "../state/index.js";
 import type { Leaving } from "./outcome.js";
 
 interface Checked {
@@ -68,8 +68,20 @@ export class Run {
   /** Objects that the engine asked to delete, by {@link objectKey}. */
   readonly removed = new Set<string>();
   readonly #begun = new Set<string>();
+  /** By the journal key of an undeclared create: what adopts other objects than it made. */
+  readonly #othersAdopted = new Map<string, Set<string>>();
   /** Suspected former resources of those that the state already has: reported once no other resource can have the object. */
   readonly taken: { readonly kind: Kind; readonly subject: Ref; readonly former: string }[] = [];
+
+  /**
+   * Notes that a resource or member adopts another object than an undeclared create made.
+   * @returns whether nothing else of the program may adopt what it made.
+   */
+  noteOtherAdopted(former: string, key: string): boolean {
+    const those = this.#othersAdopted.get(former) ?? new Set();
+    this.#othersAdopted.set(former, those.add(key));
+    return those.size >= (this.briefingOf(resourceKeyIn(key)).adopters?.[former] ?? 1);
+  }
 
   /** For what happens once a run. @returns true for the first call. */
   beginOnce(what: string): boolean {

@@ -3,7 +3,7 @@
  * objects that the set keeps are noted. Nothing is sent.
  */
 import { count, OutcomeUnknownError, type Values, withPage } from "../base/index.js";
-import { abilitiesOf, isChange, type Member, membersOf, stillToDelete } from "../decision/index.js";
+import { abilitiesOf, isChange, knownAdoption, type Member, membersOf, stillToDelete } from "../decision/index.js";
 import type { Kind, SetKind } from "../kinds/index.js";
 import {
   ACCOUNT,
@@ -17,7 +17,15 @@ import {
   splitMember,
   unresolvedId,
 } from "../state/index.js";
-import { earlierOf, expectSameType, lookBefore, reconcileHeld, settleFormerName, tellGone } from "./before.js";
+import {
+  earlierOf,
+  expectSameType,
+  expectToSettle,
+  lookBefore,
+  reconcileHeld,
+  settleFormerName,
+  tellGone,
+} from "./before.js";
 import { learnHolders, noteHeld } from "./holding.js";
 import { type Properties, refIn, secretOfMembers } from "./inputs.js";
 import { expectNotDeleted, tellSentAgain } from "./known-operations.js";
@@ -55,8 +63,11 @@ export const planSet: Calls<SetKind>["plan"] = async ({ name, member: kind }, ru
   const notes = notesInWords(await notesOf(runtime, subject, members));
   if (notes !== undefined) runtime.tellAt("warn", subject.resourceUrn, notes);
   const { membersFormerly = {} } = run.briefingOf(subject.key);
-  for (const { key, action, id } of members) {
+  for (const { key, action, id, entry, values } of members) {
     const member = memberRef(subject, key);
+    const names = knownAdoption(entry);
+    if (names === id && names !== undefined)
+      await expectToSettle(kind, runtime, member, names, values, membersFormerly[member.key]);
     // What is created says so itself.
     const isNew = id === undefined && isToCreate({ action });
     await tellGone(kind, runtime, member, isNew ? [] : membersFormerly[member.key]);

@@ -8,6 +8,7 @@ import {
   actionOfCreate,
   adoptedBy,
   formerIfReplaced,
+  knownAdoption,
   type Member,
   singleMember,
 } from "../decision/index.js";
@@ -24,7 +25,7 @@ import {
   staysLive,
   writeLeftLive,
 } from "../state/index.js";
-import { expectSameType, reconcileHeld, settleFormerName, tellGone } from "./before.js";
+import { expectSameType, expectToSettle, reconcileHeld, settleFormerName, tellGone } from "./before.js";
 import { carryOutAll, type Managed } from "./carry-out.js";
 import { circumstancesOf, learnHolders, notedBefore, noteHeld, whenRemoved } from "./holding.js";
 import { argumentsIn, maskSecretsIn, type Properties, refIn } from "./inputs.js";
@@ -74,6 +75,8 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, id, olds, n
   expectNotDeleted(kind, runtime, subject, [member]);
   tellSentAgain(kind, runtime, subject, [member]);
   const { former } = member;
+  const names = knownAdoption(news);
+  if (names !== undefined) await expectToSettle(kind, runtime, subject, names, news, run.briefingOf(key).formerly);
   await tellGone(kind, runtime, subject, held === undefined ? [] : run.briefingOf(key).formerly);
   await settleFormerName(runtime, subject, [id]);
   const words = await reconcileHeld(runtime, subject, id, () => fingerprintOfBody(kind, olds));

@@ -72,6 +72,8 @@ export interface Briefing {
     | undefined;
   /** Journal keys of objects of the same kind and name that are no longer declared: this may be one of them under a new name. */
   readonly formerly?: readonly string[] | undefined;
+  /** By those journal keys: how many resources and members adopt what may be its object. @default 1 */
+  readonly adopters?: Readonly<Record<string, number>> | undefined;
   /** Whether the option `retainOnDelete` is off, if a delete is known. */
   readonly deletes?: boolean | undefined;
   /** Whether the option `protect` is on, here or at a parent. */
