@@ -1081,34 +1081,3 @@ it("reads of many objects: few at a time, one login, and one wait for a rate lim
   expect(sandbox.reads).toBe(60 + limited.hits);
   expect({ logins: sandbox.logins, creates: sandbox.creates }).toEqual({ logins: 0, creates: 0 });
 });
-
-it("an id that the engine calls unknown in a preview is its owner's, if the owner keeps it", async () => {
-  const { advertiser, event, set } = await start();
-  const owner = { advertiserName: "A", __identity: "tiny/dev::a" };
-  const owned = { identity: "tiny/dev::x", owners: { advertiserId: "Advertiser::organization/tiny/dev::a" } };
-  const unknown = { ...inputs, advertiserId: UNKNOWN };
-  const events = { x: { eventName: "X", value: 1 } };
-  const idOf = async () => {
-    const single = await event.check({}, { ...unknown, __identity: owned });
-    const many = await set.check({}, { advertiserId: UNKNOWN, events, __identity: owned });
-    expect([single.failures, many.failures]).toEqual([[], []]);
-    expect(many.inputs.advertiserId).toBe(single.inputs.advertiserId);
-    return single.inputs.advertiserId;
-  };
-  const diff = async (id: string, news: object) => {
-    await advertiser.check(owner, { ...owner, ...news });
-    await advertiser.diff(id, owner, { ...owner, ...news });
-  };
-  expect(await idOf()).toBe(UNKNOWN);
-  await diff("1", { advertiserName: "B" });
-  expect(await idOf()).toBe(1);
-  expect((await event.check({}, unknown)).inputs.advertiserId).toBe(UNKNOWN);
-  expect((await event.check({}, { ...unknown, advertiserId: 7, __identity: owned })).inputs.advertiserId).toBe(7);
-  // The engine checks again what it replaces.
-  await advertiser.check({}, owner);
-  expect(await idOf()).toBe(UNKNOWN);
-  await diff("90071992547409931", {});
-  expect(await idOf()).toBe("90071992547409931");
-  await diff("1", { existingId: 2 });
-  expect(await idOf()).toBe(UNKNOWN);
-});

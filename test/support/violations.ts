@@ -233,13 +233,6 @@ const rows: Row[] = [
   ],
   [
     "R8",
-    "in a preview the id of an updated advertiser counts as unknown",
-    "provider/run.ts",
-    "return known.length === 0 ? given :",
-    "return known.length < 9 ? given :",
-  ],
-  [
-    "R8",
     "events of two advertisers have the same arguments",
     "program/declaration.ts",
     `\`\${kind.name} \${textOf(values)}\``,

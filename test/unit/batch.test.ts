@@ -588,7 +588,7 @@ describe("the briefing for the provider", () => {
   });
 
   it("has what the resource itself passes on, whatever the others are", () => {
-    const tells = { deletes: true, replaceOnChanges: ["value"], owners: { advertiserId: "key" } };
+    const tells = { deletes: true, replaceOnChanges: ["value"] };
     expect(
       look(NOTHING, declared("one", "A"), declared("two", "B", {}, { tells })).briefings.get(keyOf("two")),
     ).toMatchObject(tells);

@@ -18,7 +18,6 @@ await pulumi.runtime.setMocks({
 const context = (operations?: unknown): Context => ({
   settings: settingsOf({ operations: operationsSchema.parse(operations) }),
   outputs: new Outputs(),
-  isPreview: true,
 });
 
 const EVENT = { eventName: "Buy", advertiserId: 7, value: 1 };
@@ -104,7 +103,7 @@ describe("a single resource", () => {
       problems: [],
       tells: { deletes: true, replaceOnChanges: ["value"] },
     });
-    expect(event(EVENT).tells).toEqual({ deletes: undefined, replaceOnChanges: undefined, owners: undefined });
+    expect(event(EVENT).tells).toEqual({ deletes: undefined, replaceOnChanges: undefined });
   });
 
   it("is protected by its own option, or else by that of a parent", () => {
@@ -129,15 +128,6 @@ describe("a single resource", () => {
     ]);
     expect(problemsWith({ retainOnDelete: true })).toEqual([]);
     expect(problemsWith({})).toEqual([]);
-  });
-
-  it("names the owner of an id in a preview only", () => {
-    const id = pulumi.output(7);
-    const known = context();
-    known.outputs.noteOwner(id, "acme's key");
-    const ofAcme = call({ ...EVENT, advertiserId: id });
-    expect(declare(ofAcme, known).tells.owners).toEqual({ advertiserId: "acme's key" });
-    expect(declare(ofAcme, { ...known, isPreview: false }).tells.owners).toBeUndefined();
   });
 });
 
@@ -194,7 +184,7 @@ describe("the warning about resources with the same arguments", () => {
     const names = Array.from({ length: 20 }, (_, index) => `e${index}`);
     expect(
       warningsOf(({ outputs }) => {
-        for (const [index, id] of advertisers.entries()) outputs.noteOwner(id, `advertiser ${index}`);
+        for (const id of advertisers) outputs.noteOwn(id);
         return advertisers.flatMap((advertiserId, index) =>
           names.map((name) => call({ ...EVENT, eventName: name, advertiserId }, { name: `${index}/${name}` })),
         );

@@ -50,27 +50,6 @@ describe("an Advertiser as advertiserId", () => {
     expect(dependencies).toContain(acme);
   });
 
-  it("has an owner if it is the resource itself or its own Output, but not if it is derived from that", () => {
-    const acme = advertiser();
-    const outputs = new Outputs();
-    outputs.noteOwner(acme.advertiserId, "key");
-    const ownersIn = (args: Record<string, unknown>) =>
-      outputs.ownersIn(conversionEvent, outputs.idsOf(conversionEvent, args));
-    const ownerOf = (advertiserId: unknown) => ownersIn({ ...others, advertiserId });
-    for (const given of [acme, acme.advertiserId]) expect(ownerOf(given)).toEqual({ advertiserId: "key" });
-    const derived = [
-      acme.advertiserId.apply((id) => id),
-      pulumi.output(acme),
-      advertiser(),
-      event(),
-      41,
-      "41",
-      undefined,
-    ];
-    for (const given of derived) expect(ownerOf(given)).toBeUndefined();
-    expect(ownersIn({ ...others, segmentId: acme.advertiserId, advertiserId: 41 })).toBeUndefined();
-  });
-
   it("leaves secrets secret", async () => {
     const { advertiserId } = idsOf(conversionEvent, { ...others, advertiserId: pulumi.secret("41") });
     expect(await pulumi.isSecret(advertiserId as pulumi.Output<string>)).toBe(true);
@@ -81,7 +60,7 @@ describe("an Advertiser as advertiserId", () => {
 describe("arguments are the same", () => {
   const outputs = new Outputs();
   const acme = advertiser();
-  outputs.noteOwner(acme.advertiserId, "acme");
+  outputs.noteOwn(acme.advertiserId);
   const later = pulumi.output(7);
   const promise = Promise.resolve(7);
   const textOf = (args: Record<string, unknown>) =>

@@ -1,9 +1,8 @@
 /** What `check` and `diff` note for later calls, in the order in which the engine makes them. */
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { type Member, singleMember } from "../../provider/src/decision/members.js";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { Run } from "../../provider/src/provider/run.js";
-import { UNKNOWN } from "../../provider/src/state/properties.js";
 
 const KEY = "Advertiser::organization/shop/dev::a";
 const briefing = { identity: "shop/dev::a" };
@@ -24,31 +23,7 @@ const diff =
       leaves: { before: [], object: undefined },
     });
   };
-const same = diff({ advertiserName: "A" });
 const changed = diff({ advertiserName: "B" });
-
-/** The id that a dependent resource gets in a preview in which the engine calls it unknown. */
-function ownersId(run: Run): unknown {
-  const dependent = { identity: "shop/dev::e", owners: { advertiserId: KEY } };
-  return run.withKeptOwners(dependent, { advertiserId: UNKNOWN }).advertiserId;
-}
-
-describe("the id that a dependent resource is given", () => {
-  it.each<[string, Step[], string]>([
-    ["before any call", [], UNKNOWN],
-    ["after check, before diff", [check], UNKNOWN],
-    ["if diff keeps it", [check, same], "5"],
-    ["if diff replaces it", [check, changed, checkAgain], UNKNOWN],
-    ["if only the engine was asked to replace it", [check, same, checkAgain], UNKNOWN],
-    ["of a new resource", [checkAgain], UNKNOWN],
-    ["in the next operation of the same process", [check, same, checkAgain, check, same], "5"],
-    ["in the next operation, before its diff", [check, same, check], UNKNOWN],
-  ])("%s", (_, steps, id) => {
-    const run = new Run();
-    for (const step of steps) step(run);
-    expect(ownersId(run)).toBe(id);
-  });
-});
 
 it("the second check of a replacement, which gets no old inputs, keeps what the first one read from the state", () => {
   const run = new Run();

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { advertiser, typeTokenOf } from "../kinds/index.js";
 import { idInPreview, isOfType, readIdOf } from "./ids.js";
-import { journalKeyIn, pauseStackTraces } from "./place.js";
+import { pauseStackTraces } from "./place.js";
 import { currentProgram } from "./program.js";
 import { registrationOf } from "./registration.js";
 
@@ -57,7 +57,7 @@ export class Advertiser extends pulumi.CustomResource {
     try {
       super(...registrationOf(advertiser, name, args, options));
       if (pulumi.runtime.isDryRun()) this.advertiserId = idInPreview(this, this.advertiserId);
-      currentProgram().outputs.noteOwner(this.advertiserId, journalKeyIn(advertiser, name, options?.parent));
+      currentProgram().outputs.noteOwn(this.advertiserId);
     } catch (error) {
       throw traces.retrace(error, Advertiser);
     } finally {

@@ -62,7 +62,7 @@ export interface Declaration {
   /** What is accepted and yet likely a mistake. */
   readonly warnings: readonly string[];
   /** The part of the message to the provider that does not depend on what else the program declares. */
-  readonly tells: Pick<Briefing, "deletes" | "protects" | "replaceOnChanges" | "owners">;
+  readonly tells: Pick<Briefing, "deletes" | "protects" | "replaceOnChanges">;
 }
 
 export interface Call {
@@ -77,11 +77,10 @@ export interface Call {
 export interface Context {
   readonly settings: Settings;
   readonly outputs: Outputs;
-  readonly isPreview: boolean;
 }
 
 /** Called by each resource's constructor, through `registration.ts`. */
-export function declare(call: Call, { settings, outputs, isPreview }: Context): Declaration {
+export function declare(call: Call, { settings, outputs }: Context): Declaration {
   const { kind, name, args, options } = call;
   const label = labelOf(kind.name, name);
   const setOf = "member" in kind ? kind.member : undefined;
@@ -114,7 +113,6 @@ export function declare(call: Call, { settings, outputs, isPreview }: Context): 
       deletes: (retainOnDelete === false && canDelete) || undefined,
       protects: isProtected(options) || undefined,
       replaceOnChanges,
-      owners: isPreview && args !== undefined ? outputs.ownersIn(kind, args) : undefined,
     },
   };
 }

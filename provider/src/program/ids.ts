@@ -38,18 +38,18 @@ function typeTokenIn(resource: pulumi.Resource): unknown {
   return (resource as { __pulumiType?: unknown }).__pulumiType;
 }
 
-/** What one program's Outputs are known to be: whose ids they hold, and which of them are the same. */
+/** What one program's Outputs are known to be: which hold a resource's own id, and which of them are the same. */
 export class Outputs {
-  /** By the Output that holds a resource's id: the resource's journal key. */
-  readonly #owners = new WeakMap<object, string>();
+  /** Those that hold a resource's own id. */
+  readonly #own = new WeakSet<object>();
   /** By kind and what was given: programs pass one Output to thousands of events, and each `apply` makes promises. */
   readonly #ids = new WeakMap<Kind, WeakMap<object, unknown>>();
   readonly #numbers = new WeakMap<object, number>();
   #count = 0;
 
   /** The resource classes tell it of each resource whose id another one may take. */
-  noteOwner(id: pulumi.Output<unknown>, journalKey: string): void {
-    this.#owners.set(id, journalKey);
+  noteOwn(id: pulumi.Output<unknown>): void {
+    this.#own.add(id);
   }
 
   /**
@@ -64,7 +64,7 @@ export class Outputs {
       const referred = kind.refersTo[name];
       if (!isLater(value)) ids[name] = idIn(value, referred, (words) => new InWords(words));
       // What an Output holds is known too late for the program's own checks: the provider refuses the words by name.
-      else if (referred !== undefined && !this.#owners.has(value)) ids[name] = this.#laterIdIn(value, referred);
+      else if (referred !== undefined && !this.#own.has(value)) ids[name] = this.#laterIdIn(value, referred);
     }
     return ids;
   }
@@ -75,21 +75,6 @@ export class Outputs {
     const id = known.get(given) ?? pulumi.output(given).apply((later) => idIn(later, referred, String));
     known.set(given, id);
     return id;
-  }
-
-  /**
-   * The journal key of the resource whose id is given, by argument. A preview knows no outputs of what is updated, since the
-   * engine asks no dynamic provider for them; but the provider knows that an id stays, if it knows whose it is. That is
-   * certain only of the resource's own Output: what `apply` makes of it may be another id.
-   * @param ids as {@link idsOf} returned them.
-   */
-  ownersIn({ refersTo }: Kind | SetKind, ids: Values): Readonly<Record<string, string>> | undefined {
-    const found = Object.keys(refersTo).flatMap((property) => {
-      const given = ids[property];
-      const owner = isLater(given) ? this.#owners.get(given) : undefined;
-      return owner === undefined ? [] : [[property, owner] as const];
-    });
-    return found.length === 0 ? undefined : Object.fromEntries(found);
   }
 
   /**

@@ -45,7 +45,7 @@ class Program {
   #snapshot: Snapshot | undefined;
 
   get context() {
-    return { settings: this.reading.settings, outputs: this.outputs, isPreview: pulumi.runtime.isDryRun() };
+    return { settings: this.reading.settings, outputs: this.outputs };
   }
 
   /**

@@ -107,16 +107,14 @@ interface Check {
   /** No old inputs: the resource is new, or this is the second `check` of a replacement. */
   readonly isNew: boolean;
   readonly olds: Properties;
-  /** The new inputs, with the ids of owners that keep theirs. */
   readonly news: Properties;
   /** The valid arguments, with defaults. */
   readonly values: Properties;
   readonly problems: readonly Problem[];
 }
 
-function begin(resource: Kind | SetKind, { run, reading }: Runtime, olds: Properties, given: Properties): Check {
-  const { briefing, subject } = briefingIn(resource.name, given);
-  const news = run.withKeptOwners(briefing, given);
+function begin(resource: Kind | SetKind, { reading }: Runtime, olds: Properties, news: Properties): Check {
+  const { briefing, subject } = briefingIn(resource.name, news);
   const { values, problems } = validate(news, resource.rules(reading.settings), {
     isUnknown: holdsUnknown,
     secret: secretArgumentsIn(news),

@@ -9,10 +9,10 @@
  * 5. `delete` at the end of the run, for replaced and removed resources; in a `destroy` there is nothing else.
  * A preview ends after 3. Facts that another resource may need are noted before anything is awaited.
  */
-import { own, type Values } from "../base/index.js";
+import type { Values } from "../base/index.js";
 import { type Former, Holders, holdsUnknown, type Member } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
-import { type Briefing, objectKey, type Ref, resourceKeyIn, UNKNOWN } from "../state/index.js";
+import { type Briefing, objectKey, type Ref, resourceKeyIn } from "../state/index.js";
 import type { Leaving } from "./outcome.js";
 
 interface Checked {
@@ -60,8 +60,6 @@ export class Run {
   hasProgramEnded = false;
   readonly #checked = new Map<string, Checked>();
   readonly #decided = new Map<string, Decided>();
-  /** Journal keys of resources that are replaced although `diff` saw no need, because the engine was asked to. */
-  readonly #askedAgain = new Set<string>();
   /** Objects that were said to stay live after a replacement, by {@link objectKey}. */
   readonly #staying = new Set<string>();
   readonly #gone = new Set<string>();
@@ -112,8 +110,6 @@ export class Run {
   noteChecked(key: string, checked: Checked, isNew: boolean, members: readonly string[] = []): void {
     const before = isNew ? this.#checked.get(key) : undefined;
     if (!isNew) this.#decided.delete(key);
-    if (isNew && this.#decided.has(key)) this.#askedAgain.add(key);
-    else this.#askedAgain.delete(key);
     const { wasSecret, wasDeleting, formerIdentity } = before ?? checked;
     // Most resources have nothing to remember, and a run may have tens of thousands.
     const { run, ...briefing } = checked.briefing;
@@ -185,23 +181,5 @@ export class Run {
 
   isGone(kind: Kind, id: string): boolean {
     return this.#gone.has(objectKey(kind.name, id));
-  }
-
-  /**
-   * The inputs with the ids of owners that this run has seen and that keep their ids. In a preview the engine treats an updated resource's
-   * outputs as unknown, although its id stays. It asks about an owner first.
-   */
-  withKeptOwners(briefing: Briefing | undefined, given: Values): Values {
-    const known = Object.entries(briefing?.owners ?? {}).flatMap(([property, key]) => {
-      const id = own(given, property) === UNKNOWN ? this.#keptId(key) : undefined;
-      return id === undefined ? [] : [[property, id] as const];
-    });
-    return known.length === 0 ? given : { ...given, ...Object.fromEntries(known) };
-  }
-
-  #keptId(key: string): string | undefined {
-    const { action, id } = this.#decided.get(key)?.member ?? {};
-    const isKept = (action?.do === "keep" || action?.do === "update") && !this.#askedAgain.has(key);
-    return isKept ? id : undefined;
   }
 }

@@ -99,8 +99,6 @@ export interface Briefing {
   readonly moved?: readonly string[] | undefined;
   /** Pulumi's option of this name, which the engine does not apply to a dynamic provider's `diff`. */
   readonly replaceOnChanges?: readonly string[] | undefined;
-  /** In a preview, by argument: the journal key of the resource whose id it is. */
-  readonly owners?: Readonly<Record<string, string>> | undefined;
 }
 
 /** @returns nothing if it is not a briefing, because the resource was not created with this package's classes. */

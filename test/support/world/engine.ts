@@ -6,7 +6,7 @@
 
 import { typeTokenOf } from "../../../provider/src/kinds/index.js";
 import type { createProvider, createSetProvider } from "../../../provider/src/provider/dynamic.js";
-import { isPlatformId } from "../../../provider/src/rules/index.js";
+import { exactId, isPlatformId } from "../../../provider/src/rules/index.js";
 import { PROVIDER, UNKNOWN } from "../../../provider/src/state/index.js";
 import { carriedBack } from "../carried.js";
 import { keyOf, type Program, type Resource, type Said, urnOfResource } from "./program.js";
@@ -291,8 +291,9 @@ export async function up(before: Deployment, program: Program, said: Said, optio
 
     const updated = (from: Saved, inputs: Values) => {
       plan("update", inputs);
-      if (isPreview) noteId(undefined);
       const { id = "" } = from;
+      // The program reads it from the id, which the engine has in a preview too.
+      if (isPreview) noteId(isPlatformId(id) ? { advertiserId: exactId(id) } : undefined);
       return () =>
         work.step({ type: "updating", resource: { ...base, inputs, ...formerly } }, async () => {
           try {

@@ -206,8 +206,7 @@ export function saidBy(
   const snapshot = look(paths);
   const resources = [...program.values()];
   for (const { type, name } of resources) {
-    if (type === "Advertiser")
-      outputs.noteOwner(idOf(name), declarationKey(declareOne({ type, name, platformName: "x" })));
+    if (type === "Advertiser") outputs.noteOwn(idOf(name));
   }
   const declarations = resources.map(declareOne);
   for (const each of declarations) declared.add(each);
@@ -248,7 +247,7 @@ export function saidBy(
       ...(aliases.length === 0 ? {} : { aliases: aliases.map((alias) => ({ name: alias })) }),
       ...(replaceOnChanges === undefined ? {} : { replaceOnChanges: [...replaceOnChanges] }),
     };
-    return declare({ kind, name, args: given, options }, { settings, outputs, isPreview });
+    return declare({ kind, name, args: given, options }, { settings, outputs });
   }
 }
 
