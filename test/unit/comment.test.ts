@@ -567,6 +567,28 @@ describe("on an installation with more than the documented operations", () => {
     });
   });
 
+  it("what an earlier run replaced and did not delete is deleted by the engine", () => {
+    const waiting = {
+      op: "delete-replaced",
+      urn: E("c"),
+      oldState: { ...deletable(remove(E("c"), "5", event("C"))).oldState, delete: true },
+    };
+    const own = { ...waiting, oldState: { ...waiting.oldState, id: "7" } };
+    expect(commentWith([waiting])).toContain("**1 to leave the state and be deleted**");
+    expect(commentWith([waiting, replaced, own])).toContain("Up to 2 objects would be deleted");
+    expect(commentWith([replaced, own])).toContain("Up to 1 object would be deleted");
+    const retained = { ...waiting, oldState: { ...waiting.oldState, retainOnDelete: true } };
+    expect(commentWith([retained])).toContain("**Nothing changes**");
+  });
+
+  it("an unresolved event whose object another one adopts leaves nothing live", () => {
+    const unresolved = { mark: "m", since: "2026-01-01T00:00:00Z", what: "", fingerprint: "f" };
+    const open = remove(E("c"), "unresolved-m", { ...event("C"), unresolved });
+    const adopting = (eventName: string) => create(E("c2"), event(eventName, { existingId: 4 }));
+    expect(commentWith([open, adopting("C")])).toContain("**1 to adopt**");
+    expect(commentWith([open, adopting("D")])).toContain("**1 to adopt, 1 to leave the state");
+  });
+
   it.each(["advertiserId", "segmentId", "value", "eventName"])("a secret %s is no error", (name) => {
     const [olds, news] = [
       event("C", { [name]: "[secret]" }),

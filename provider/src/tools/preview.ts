@@ -16,6 +16,7 @@ import {
   deletesUnlessHeld,
   Holders,
   type Member,
+  matchesCreate,
   membersOf,
   type ShownAction,
   shownAction,
@@ -25,6 +26,7 @@ import {
 import { type Kind, kindOfType, type SetKind, setOfType } from "../kinds/index.js";
 import { NAMESPACE, operationsSchema } from "../settings/index.js";
 import {
+  type CreateRecord,
   DELETES,
   eventIn,
   isOfKnownAccount,
@@ -32,6 +34,7 @@ import {
   nameInUrn,
   readDeclaredSet,
   readStoredSet,
+  recordIn,
   splitMember,
   UNKNOWN,
   UNRESOLVED,
@@ -110,6 +113,8 @@ interface Context {
   can(kind: Kind): Abilities;
   /** Whether another resource than this one adopts an object of this kind whose id is not known yet. */
   othersAdoptUnknown(kind: Kind, urn: string): boolean;
+  /** Whether a resource adopts the object that this create of unknown outcome made. */
+  isAdopted(kind: Kind, record: CreateRecord): boolean;
   /** Whether the engine deletes the object of a resource that leaves the state: by the options in the state. */
   isDeletedByEngine(old: z.infer<typeof state>): boolean;
 }
@@ -126,7 +131,10 @@ export function readPreview(text: string, environment: Environment = {}): Previe
   const setting = (key: keyof Environment) => config?.[`${NAMESPACE}:${key}`] ?? environment[key];
   // The preview itself reports a setting that is wrong.
   const operations = operationsSchema.safeParse(jsonIn(setting("operations"))).data;
-  const managed = steps.map(ofManaged);
+  const replaced = new Set(
+    steps.flatMap(({ op, oldState }) => (op === "replace" && oldState != null ? objectIn(oldState) : [])),
+  );
+  const managed = steps.map((step) => ofManaged(step, replaced));
   const places = managed.flatMap(placesIn);
   const leaving = new Set(steps.filter(({ op }) => op === "delete" || op === "replace").map(({ urn }) => urn));
   const context: Context = {
@@ -134,6 +142,12 @@ export function readPreview(text: string, environment: Environment = {}): Previe
     can: (kind) => abilitiesOf(kind, { operations, markField: setting("markField") }),
     othersAdoptUnknown: (kind, urn) =>
       places.some((each) => each.kind === kind && each.adopts === UNKNOWN && splitMember(each.urn).of !== urn),
+    isAdopted: (kind, record) =>
+      places.some((each) => {
+        const id = each.adopts === UNKNOWN ? undefined : each.adopts;
+        const sent = { ...record, kind: kind.name };
+        return each.kind === kind && each.adopts !== undefined && matchesCreate(kind, id, each.values, sent);
+      }),
     isDeletedByEngine: (old) => {
       if (old?.retainOnDelete === true || !isOfKnownAccount(old?.outputs)) return false;
       return old?.deletedWith === undefined || !leaving.has(old.deletedWith);
@@ -157,11 +171,19 @@ export function readPreview(text: string, environment: Environment = {}): Previe
  * The same step without what is only read (`.get`), which holds nothing: what that takes the place of is gone, and what takes its place is
  * new. Where the id stays, the engine deletes nothing.
  */
-function ofManaged(step: Step): Step {
+function ofManaged(step: Step, replaced: ReadonlySet<string>): Step {
+  // What an earlier run replaced, and did not get to delete.
+  if (step.op === "delete-replaced" && step.oldState != null && !replaced.has(objectIn(step.oldState)))
+    return { ...step, op: step.oldState.retainOnDelete === true ? "same" : "delete", newState: undefined };
   const [was, is] = [step.oldState, step.newState].map((each) => (each?.external === true ? undefined : each));
   if (was === step.oldState && is === step.newState) return step;
   if (was == null) return { ...step, op: is == null ? "same" : "create", oldState: was, newState: is };
   return { ...step, op: "delete", oldState: step.op === "read" ? { ...was, retainOnDelete: true } : was, newState: is };
+}
+
+/** Identifies the object in the state of a step. @param state of one resource. */
+function objectIn({ type, id = "" }: NonNullable<Step["oldState"]>): string {
+  return `${type} ${id}`;
 }
 
 function isOthers(op: string, urn: string): boolean {
@@ -230,7 +252,7 @@ function holdersIn(places: readonly Place[]): Holders {
 /** None where it is no resource of ours. */
 function changesOf(step: Step, context: Context): Change[] | undefined {
   const kind = kindOfType(typeOf(step));
-  if (kind !== undefined) return singleChange(kind, step, context);
+  if (kind !== undefined) return isSettledElsewhere(kind, step, context) ? [] : singleChange(kind, step, context);
   const set = setOfType(typeOf(step));
   if (set === undefined) return undefined;
   if (step.op === "same" || hasSecretEvents(step)) return [];
@@ -238,6 +260,13 @@ function changesOf(step: Step, context: Context): Change[] | undefined {
   // A set is replaced only where somebody asks the engine for it: all of it goes, and all of it is new.
   const gone = memberChanges(set, { ...step, op: "delete", newState: undefined }, context);
   return [...gone, ...memberChanges(set, { ...step, op: "create", oldState: undefined }, context)];
+}
+
+/** Whether an unresolved resource leaves the state, and another one adopts what its create made. */
+function isSettledElsewhere(kind: Kind, { op, oldState }: Step, { isAdopted }: Context): boolean {
+  const stored = { ...oldState?.inputs, ...oldState?.outputs };
+  const unresolved = op === "delete" ? recordIn(kind, stored, oldState?.id) : undefined;
+  return unresolved !== undefined && isAdopted(kind, unresolved);
 }
 
 const DECIDED_BY_ENGINE = ["create", "replace", "update", "delete"];
