@@ -439,6 +439,22 @@ const rows: Row[] = [
     "is sent by the next run if it made none",
   ],
   [
+    "C7: an object that a create made and another resource names is not handed over",
+    "provider/create.ts",
+    '    if (outcome.kind === "created") noteMade(kind, runtime, create.subject, outcome.id);\n',
+    "",
+    "sandbox/holding",
+    "the create fails in each run",
+  ],
+  [
+    "R1: an answer about another object takes back no note of a delete or an update",
+    "client/client.ts",
+    'conclude(session !== "accepted" || provesNotDone(answer, operation.noun))',
+    "conclude(true)",
+    "sandbox/operations",
+    "another id to a",
+  ],
+  [
     "R1: an object that was found gone is taken over by no later run",
     "provider/create.ts",
     "  runtime.run.noteGone(kind, id);\n",
