@@ -61,6 +61,26 @@ it("a create that its set no longer declares is pending until another resource h
   expect(openBeside({ ...held, outputs: { ...other, eventIds: { y: 5 } } })).toEqual([]);
 });
 
+it("an unresolved resource that the engine has only still to remove is settled if its own adoption or a search has found what it made", () => {
+  const unresolved = { mark: "m", since: NOW, what: "sent" };
+  const sent = { eventName: "A", advertiserId: 1, value: 1 };
+  const old = resource(E, { id: "unresolved-m", delete: true, inputs: sent, outputs: { unresolved } });
+  const openBeside = (now: object, id?: string) => {
+    const key = "ConversionEvent::organization/tiny/dev::e";
+    const notes = id === undefined ? [] : [{ mark: "m", key, fingerprint: "f", at: NOW, id }];
+    return pendingIn(stackOf([resource(E, { id: "2", inputs: sent, ...now }), old], []), notes).open.map(
+      ({ urn }) => urn,
+    );
+  };
+  expect(openBeside({ inputs: { ...sent, existingId: 2 } })).toEqual([]);
+  expect(openBeside({}, "2")).toEqual([]);
+  // Replaced because somebody asked the engine for it, by an adoption of another object, or after another create was found.
+  expect(openBeside({})).toEqual([E]);
+  expect(openBeside({ inputs: { ...sent, advertiserId: 3, existingId: 2 } })).toEqual([E]);
+  expect(openBeside({ inputs: { ...sent, existingId: 4 } })).toEqual([E]);
+  expect(openBeside({}, "4")).toEqual([E]);
+});
+
 it("puts a replacement before what it replaces and before what depends on both", () => {
   const state = [resource(A, { id: "1" }), resource(E, { id: "2", dependencies: [A] })];
   const created = [{ urn: A, createdAs: "3" }];

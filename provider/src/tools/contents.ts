@@ -3,7 +3,7 @@
  * show them ({@link contentsOf}): what is secret in the state is called secret, and never shown. Pure.
  */
 import { own, type Values } from "../base/index.js";
-import { Holders } from "../decision/index.js";
+import { Holders, knownAdoption, matchesCreate } from "../decision/index.js";
 import { advertiser, conversionEvent, fingerprintOfBody, type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
@@ -53,11 +53,23 @@ export function objectsIn(resources: readonly Resource[]): StoredObject[] {
 function objectsOf(resources: readonly Resource[]): StoredObject[] {
   const all = resources.flatMap(storedIn);
   const holders = holdersOf(all);
+  const adopting = new Map(all.flatMap((each) => (adoptsItself(each) ? [[each.urn, each]] : [])));
+  /** In the run of that adoption something else failed, so that the engine has not removed the unresolved resource yet. */
+  const isAdopted = ({ kind, urn, resource, record }: StoredObject) => {
+    const now = resource.delete === true ? adopting.get(urn) : undefined;
+    const sent = record && { ...record, kind: kind.name };
+    return now && sent && matchesCreate(kind, now.id, readable(now.resource.inputs), sent);
+  };
   return all.flatMap((each) => {
     const { kind, id, urn, record } = each;
-    if (record === undefined || holders.adoptedFor(kind, record, urn)?.isHeld !== true) return [each];
+    const isSettled = record && (holders.adoptedFor(kind, record, urn)?.isHeld === true || isAdopted(each));
+    if (isSettled !== true) return [each];
     return id === undefined ? [] : [{ ...each, record: undefined }];
   });
+}
+
+function adoptsItself({ id, resource, in: place }: StoredObject): boolean {
+  return place === undefined && resource.delete !== true && id !== undefined && knownAdoption(resource.inputs) === id;
 }
 
 /** What these resources have: each object as `objectKey` makes it, and the marks of their unresolved creates. */

@@ -94,10 +94,15 @@ export function pendingIn(stack: ExportedStack, notes: readonly CreateRecord[]):
   const objects = new Map(stored.flatMap((each) => (each.resource.delete === true ? [] : [[each.urn, each]])));
   const noted: Notes = Map.groupBy(notes, ({ key }) => aboutWhom(key).urn);
   const noteBy = new Map(notes.map((note) => [note.mark, note]));
+  /** In a run in which something else failed, so that the engine has not removed the unresolved resource yet. */
+  const isTakenOver = ({ urn, resource, record }: StoredObject) => {
+    const made = record && noteBy.get(record.mark)?.id;
+    return resource.delete === true && made !== undefined && objects.get(urn)?.id === made;
+  };
   const { creating, sets, history } = inFlightIn(stack.deployment, current, noted);
   const inFlight = Map.groupBy(creating, ({ resource }) => resource.urn);
   const facts = [
-    ...stored.flatMap(unresolvedIn),
+    ...stored.filter((each) => !isTakenOver(each)).flatMap(unresolvedIn),
     ...[...inFlight].flatMap(([urn, those]) => sentIn(those, current.get(urn), noted.get(urn) ?? [])),
     ...sets.flatMap((set) => {
       const isOnly = sets.every((each) => each === set || each.urn !== set.urn);
