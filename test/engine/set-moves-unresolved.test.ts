@@ -89,6 +89,38 @@ it.each([
   expect(sandbox.eventPosts).toBe(0);
 });
 
+const changed = single("existingId: undefined").replace("value: 1", "value: 2");
+const withUpdate = { event: { read: "GET rest/event/{id}", update: "PUT rest/event/{id}" } };
+
+it.each([
+  ["has left the program", "", 0, undefined],
+  ["has left the state", "", 0, "state"],
+  ["is replaced", changed, 1, undefined],
+  ["is updated in place", changed, 0, withUpdate],
+])("what adopted it %s before the set has dropped it: it stays settled", async (_, since, posts, how) => {
+  const { sandbox, stack, id } = unresolvedMember();
+  stack.program(program(set("") + single(`existingId: ${id}`)));
+  expect((await stack.up()).code).toBe(0);
+  const expectSettled = async (...machines: TestStack[]) => {
+    for (const machine of machines) {
+      const listed = await pendingCommand(machine);
+      expect(listed.code, listed.output).toBe(0);
+    }
+  };
+  stack.program(program(set("") + since));
+  if (typeof how === "object") stack.setEnvironment({ ADVERTISING_OPERATIONS: JSON.stringify(how) });
+  if (how === "state") {
+    const [adopter] = await stack.resources();
+    expect((await stack.run(["state", "delete", adopter?.urn ?? "", "--yes"])).code).toBe(0);
+    await expectSettled(stack);
+  }
+  const up = await stack.up();
+  expect(up.code, up.output).toBe(0);
+  expect(await openKeys(stack)).toEqual([]);
+  await expectSettled(stack, await stack.onAnotherMachine());
+  expect(sandbox.eventPosts).toBe(posts);
+});
+
 it("under another key of its set, on a machine that knows nothing else of it", async () => {
   const { sandbox, stack, id } = unresolvedMember();
   const other = await stack.onAnotherMachine();

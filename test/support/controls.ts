@@ -423,6 +423,22 @@ const rows: Row[] = [
     "an adoption settles a create under a former name only",
   ],
   [
+    "R4: what an adoption has settled stays settled if its adopter leaves",
+    "provider/set-run.ts",
+    "!isOpenHere && seen.isSettled(record)",
+    "isOpenHere && seen.isSettled(record)",
+    "sandbox/settled",
+    "the adopter leaves the program",
+  ],
+  [
+    "R4: an adoption settles nothing for later runs before the engine has saved it",
+    "provider/holding.ts",
+    "run.settled.set(mark, id);",
+    "runtime.seen.noteSettled(mark, id);",
+    "sandbox/settled",
+    "a kill after the adoption",
+  ],
+  [
     "R5: an object that another resource still has is not deleted",
     "decision/holders.ts",
     "    if (this.isAdopted(kind, id) || this.rivalsOf(kind, id, but).some(counts)) return true;\n",

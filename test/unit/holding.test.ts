@@ -73,9 +73,10 @@ describe("holders", () => {
     ["an unknown resource names it", [somebody], "to be adopted"],
     [
       "it moves from one resource to another",
-      [named("state", "A", "z"), release("z"), named("adopts", "A")],
-      "to be adopted",
+      [named("state", "A", "z"), release("z"), named("adopts", "B")],
+      "settled",
     ],
+    ["a resource had it, with another event's name", [named("state", "B", "z"), release("z")], undefined],
     ["only its own key has it", [named("state", "A", "me")], undefined],
     ["only notes of earlier runs name it", [named("inventory", "A")], undefined],
   ])("R4: the object that was adopted for an unresolved create: %s: $2", (_, steps, expected) => {

@@ -196,3 +196,23 @@ it("all that is known at a path can be added to another one", () => {
   expect(["1", "2", "3"].map((id) => seen.isDeleteSent(EVENT, id))).toEqual([false, true, true]);
   expect(seenAt("/nowhere")).toBe("");
 });
+
+it("R4: a create that an adoption has settled is settled for the object that its set expects, and stays so", () => {
+  const path = newPath();
+  const clock = new FakeClock(START);
+  const first = new Seen(path, clock);
+  for (const id of ["1", "2", "2"]) first.noteSettled("m", id);
+  const knows = (seen: Seen) => ["1", "2", undefined].map((adoptedAs) => seen.isSettled({ mark: "m", adoptedAs }));
+  expect([first, new Seen(path, clock)].map(knows)).toEqual(Array(2).fill([false, true, false]));
+  expect(first.isSettled({ mark: "n", adoptedAs: "2" })).toBe(false);
+  const lines = readFileSync(path, "utf8").trim().split("\n");
+  expect(lines.map((each) => JSON.parse(each))).toMatchObject([
+    { settled: "m", as: "1" },
+    { settled: "m", as: "2" },
+  ]);
+  for (let times = 0; times < 3; times++) {
+    appendFileSync(path, MUCH);
+    expect(knows(new Seen(path, clock))).toEqual([false, true, false]);
+    expect(existsSync(path)).toBe(false);
+  }
+});

@@ -34,7 +34,7 @@ export interface Holder {
 /** The object that another resource of the program adopts for an unresolved create. */
 export interface Adopted {
   readonly id: string;
-  /** True once that resource has it, which settles the create. Until then the create stays in the state. */
+  /** True once that resource has it, or had it, which settles the create. Until then the create stays in the state. */
   readonly isHeld: boolean;
 }
 
@@ -118,9 +118,12 @@ export class Holders {
     const all = this.of(kind.name, id, by, ["state", "adopts"]);
     const known = all.filter((each) => each.by !== SOMEBODY);
     const sent = { ...record, kind: kind.name };
-    const fitting = known.filter(({ values = {} }) => matchesCreate(kind, id, values, sent));
-    const isAdopted = known.length === 0 ? mayKnowMore || all.length > 0 : fitting.length > 0;
-    return isAdopted ? { id, isHeld: fitting.some(({ how }) => how === "state") } : undefined;
+    const fits = ({ values = {} }: Holder) => matchesCreate(kind, id, values, sent);
+    // A resource that had it as the run began settled it, whatever becomes of that resource.
+    const had = this.#known(objectKey(kind.name, id)).filter((each) => each.how === "state" && each.by !== by);
+    if (had.some(fits)) return { id, isHeld: true };
+    const isAdopted = known.length === 0 ? mayKnowMore || all.length > 0 : known.some(fits);
+    return isAdopted ? { id, isHeld: false } : undefined;
   }
 
   /** Which resources and members give an object up in this run. */

@@ -28,6 +28,7 @@ import {
 } from "../state/index.js";
 import type { Live, Options, Snapshot } from "../store/index.js";
 import type { WithArguments } from "./inputs.js";
+import type { Run } from "./run.js";
 import type { Runtime, Services } from "./services.js";
 import { madeForTwo } from "./tell.js";
 
@@ -68,11 +69,18 @@ export function noteAdoptedSomewhere(kind: Kind, { run }: Runtime, { adopted = "
 /** This resource goes on with an object; in an `up` known to the warnings of later runs too. */
 function noteHolds(kind: Kind, runtime: Runtime, { identity, key }: Ref, id: string, live: Arguments): void {
   const { run } = runtime;
-  run.holders.add(kind.name, id, key, "state", knownOf(kind, live.values));
   releaseFormer(kind, runtime, identity, key, id);
   if (run.isUp !== true) return;
   const options = optionsOf(runtime, key);
   runtime.inventory(identity).noteHeld(key, id, options, () => liveOf(kind, runtime, live, id, options));
+}
+
+/** The marks of the creates that sets keep for this object, and that are settled once a resource has it. */
+function settledBy(kind: Kind, run: Run, id: string): string[] {
+  return [...run.kept].flatMap(([key, record]) => {
+    const isFor = record.adoptedAs === id && aboutWhom(key).kind === kind.name;
+    return isFor && run.holders.adoptedFor(kind, record, key)?.isHeld === true ? record.mark : [];
+  });
 }
 
 /** The little that is kept of each object of a run: enough to know it from others. */
@@ -94,9 +102,12 @@ interface Held extends WithArguments {
  * else is asked in this run. @throws ArgumentsError something else has what it goes on with, or adopts it.
  */
 export function noteHeld(kind: Kind, runtime: Runtime, objects: readonly Held[]): void {
+  const { run } = runtime;
   for (const { subject, id, former, ...live } of objects) {
     forgetFormerKeys(kind, runtime, subject, id);
-    if (former !== undefined) runtime.run.holders.release(kind.name, id, subject.key);
+    run.holders.add(kind.name, id, subject.key, "state", knownOf(kind, live.values));
+    if (run.isUp === true) for (const mark of settledBy(kind, run, id)) runtime.seen.noteSettled(mark, id);
+    if (former !== undefined) run.holders.release(kind.name, id, subject.key);
     else noteHolds(kind, runtime, subject, id, live);
   }
   for (const { subject, id, former } of objects) if (former === undefined) expectOnlyHolder(kind, runtime, subject, id);
@@ -125,9 +136,11 @@ export function noteLive(
   live: Arguments,
   createdAt: string | undefined,
 ): void {
+  const { run } = runtime;
   // What was created in this run is nothing that anybody adopts, and there may be thousands.
   const known = createdAt === undefined ? knownOf(kind, live.values) : undefined;
-  runtime.run.holders.add(kind.name, id, key, "state", known);
+  run.holders.add(kind.name, id, key, "state", known);
+  for (const mark of settledBy(kind, run, id)) run.settled.set(mark, id);
   releaseFormer(kind, runtime, identity, key, id);
   runtime.seen.noteDelete(kind.name, id, false);
   runtime.inventory(identity).note(key, liveOf(kind, runtime, live, id, optionsOf(runtime, key), createdAt));

@@ -12,7 +12,7 @@
 import type { Values } from "../base/index.js";
 import { type Former, Holders, holdsUnknown, type Member } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
-import { type Briefing, objectKey, type Ref, resourceKeyIn } from "../state/index.js";
+import { type Briefing, type CreateRecord, objectKey, type Ref, resourceKeyIn } from "../state/index.js";
 import type { Leaving } from "./outcome.js";
 
 interface Checked {
@@ -63,6 +63,10 @@ export class Run {
   /** Objects that were said to stay live after a replacement, by {@link objectKey}. */
   readonly #staying = new Set<string>();
   readonly #gone = new Set<string>();
+  /** By the journal keys of members: unresolved creates that their sets keep until another resource has the object. */
+  readonly kept = new Map<string, CreateRecord>();
+  /** By mark: the ids of the objects that resources have adopted for these in this run. */
+  readonly settled = new Map<string, string>();
   /** Objects that the engine asked to delete, by {@link objectKey}. */
   readonly removed = new Set<string>();
   readonly #begun = new Set<string>();

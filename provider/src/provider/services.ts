@@ -250,7 +250,11 @@ export function createRuntime(
       forgetObjects(places.journalFolder, run.gone, disk);
       // A preview that refreshes saves nothing.
       if (run.isUp !== true) return;
-      if (!savesLast) seen.forgetDone();
+      if (!savesLast) {
+        // The engine has saved it. Without checkpoints, a later run sees it in the state.
+        seen.forgetDone();
+        for (const [mark, id] of run.settled) seen.noteSettled(mark, id);
+      }
       inventory?.noteOver(run.program ?? "");
       if (!isWhole) return;
       inventory?.closeNow(run.declared, run.removed);

@@ -52,6 +52,8 @@ export const planSet: Calls<SetKind>["plan"] = async ({ name, member: kind }, ru
   if (isDeleting) await learnHolders(runtime);
   if (isDeleting || stored.unresolved.size > 0) {
     members = membersOf(kind, stored, declared, { ...circumstances, adopted });
+    for (const { key, action } of members)
+      if (action.do === "keep" && action.record !== undefined) run.kept.set(memberRef(subject, key).key, action.record);
     // The object of a create that is settled by now leaves the state too.
     const leaving = members.filter(({ former }) => former !== undefined);
     noteHeld(kind, runtime, membersHeld(kind, subject, stored, leaving, news));

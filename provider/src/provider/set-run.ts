@@ -76,13 +76,14 @@ export function setFacts(kind: Kind, runtime: Runtime, subject: Ref, olds: Prope
  * @returns also the creates that are unresolved in this machine's journal.
  */
 export async function adoptedElsewhere(kind: Kind, runtime: Runtime, set: Ref, creates: Iterable<CreateRecord>) {
-  const { run } = runtime;
+  const { run, seen } = runtime;
   const open = await openHere(runtime, set, [...creates]);
   const isOpen = new Set(open.map(({ mark }) => mark));
   const adopted: NonNullable<Circumstances["adopted"]> = (member, record) => {
     const key = memberOf(set.key, member);
     const isOpenHere = isOpen.has(record.mark);
     const adoptedAs = run.briefingOf(set.key).adoptedAs?.[key] ?? (isOpenHere ? undefined : record.adoptedAs);
+    if (adoptedAs !== undefined && !isOpenHere && seen.isSettled(record)) return { id: adoptedAs, isHeld: true };
     const found = run.holders.adoptedFor(kind, { ...record, adoptedAs }, key, run.hasMore);
     return found && { ...found, isHeld: found.isHeld && !isOpenHere };
   };

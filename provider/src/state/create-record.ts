@@ -38,7 +38,7 @@ export interface CreateRecord {
   readonly createdAs?: string | undefined;
   /**
    * If its set no longer declares the key: the id with which another resource of the program adopts its object. It is settled once that
-   * resource has the object: `Holders.adoptedFor` in `decision/`.
+   * resource has the object (`Holders.adoptedFor` in `decision/`), and stays so (`Seen` in `store/`).
    */
   readonly adoptedAs?: string | undefined;
   /** The unknown outcome was reported to the engine. The create is kept until it is settled. */

@@ -10,7 +10,7 @@ import { z } from "zod";
 import { type Clock, jsonIn, jsonLines, momentOf } from "../base/index.js";
 import { appendHints, appendNow, type Disk, readHints, renameNow, systemDisk, withLockNow } from "../files/index.js";
 import type { Kind } from "../kinds/index.js";
-import { objectKey } from "../state/index.js";
+import { type CreateRecord, objectKey } from "../state/index.js";
 
 /** ISO 8601. Lines of earlier versions have none, and are the oldest. */
 const at = z.string().default("");
@@ -27,6 +27,8 @@ const lineSchema = z.union([
     done: z.string().optional(),
     at,
   }),
+  /** An adoption has settled the create with this mark, as the object with this id. */
+  z.object({ settled: z.string(), as: z.string(), at }),
 ]);
 
 type Line = z.infer<typeof lineSchema>;
@@ -37,21 +39,22 @@ type LineOf<Name extends string> = Extract<Line, Readonly<Record<Name, unknown>>
 /** Updates of an object that the state may not have. */
 type Update = Pick<LineOf<"update">, "names" | "done">;
 
-/** The newest line of each sort about each object. */
+/** The newest line of each sort about each object or create. */
 type Noted = Map<string, Line>;
 
 /** No longer than this anything is taken for just created. */
 const MAX_AGE_MS = 86_400_000;
 /** Then it is renamed. */
 const MAX_BYTES = 1024 * 1024;
-/** So many deleted objects of the file that was renamed before are remembered then. */
-const MAX_DELETES = 10_000;
+/** So many deletes and settled creates of the file that was renamed before are remembered then. */
+const MAX_KEPT = 10_000;
 
 /**
  * Which objects of an account a run on this machine has read soon after their create: that one of these is gone later is believed at
  * once. And of which objects it has sent a delete that was not refused, or an update that did not succeed: these may be gone, or differ
- * from what a state has. Only that is noted, so the file is small. If it is missing, or a line of it is torn (which may take the next one
- * along), an absence is believed later, never too early.
+ * from what a state has. And which creates an adoption has settled, and their sets still have as unresolved. Only that is noted, so the
+ * file is small. If it is missing, or a line of it is torn (which may take the next one along), an absence is believed later, never too
+ * early, and such a create counts as settled only as long as the state shows it.
  */
 export class Seen {
   #known: Noted | undefined;
@@ -123,7 +126,17 @@ export class Seen {
     this.#append([...this.#doneHere].map((update) => ({ update, names: [] })));
   }
 
-  #newest<Name extends "seen" | "delete" | "update">(name: Name, key: string): LineOf<Name> | undefined {
+  /** Whether an adoption has settled a create with the object that the state of its set expects for it. */
+  isSettled({ mark, adoptedAs }: Pick<CreateRecord, "mark" | "adoptedAs">): boolean {
+    return adoptedAs !== undefined && this.#newest("settled", mark)?.as === adoptedAs;
+  }
+
+  /** @param id of the object that settles it, which the state has: whatever becomes of that, the create is settled. Never fails. */
+  noteSettled(mark: string, id: string): void {
+    if (!this.isSettled({ mark, adoptedAs: id })) this.#append([{ settled: mark, as: id }]);
+  }
+
+  #newest<Name extends "seen" | "delete" | "update" | "settled">(name: Name, key: string): LineOf<Name> | undefined {
     return this.#noted.get(keyOf(name, key)) as LineOf<Name> | undefined;
   }
 
@@ -159,14 +172,15 @@ export class Seen {
     const now = newestIn(readHints(this.path, this.disk));
     const isOver = (line: Line) => {
       if ("seen" in line) return line.at < oldest;
+      if ("settled" in line) return false;
       // It is what is not in the file counts as.
       return ("delete" in line ? !line.sent : line.names.length === 0) && !now.has(placeOf(line));
     };
     const isOutdated = (line: Line) => (now.get(placeOf(line))?.at ?? "") > line.at;
     const left = [...newestIn(readHints(retired(this.path), this.disk)).values()];
     const kept = left.filter((line) => !isOver(line) && !isOutdated(line));
-    const deletes = kept.filter((line) => "delete" in line);
-    const dropped = new Set<Line>(deletes.slice(0, Math.max(0, deletes.length - MAX_DELETES)));
+    const lasting = kept.filter((line) => "delete" in line || "settled" in line);
+    const dropped = new Set<Line>(lasting.slice(0, Math.max(0, lasting.length - MAX_KEPT)));
     try {
       appendNow(this.path, jsonLines(kept.filter((line) => !dropped.has(line))), this.disk);
       renameNow(this.path, retired(this.path), this.disk);
@@ -192,6 +206,7 @@ function keyOf(name: string, key: string): string {
 
 function placeOf(line: Fact): string {
   if ("seen" in line) return keyOf("seen", line.seen);
+  if ("settled" in line) return keyOf("settled", line.settled);
   return "delete" in line ? keyOf("delete", line.delete) : keyOf("update", line.update);
 }
 

@@ -31,8 +31,10 @@ import {
   placesOf,
   readSettlements,
   recordsIn,
+  Seen,
   type Settlement,
   type StorePaths,
+  seenIn,
   stackPathsHere,
   withJournal,
   writeSettlements,
@@ -184,6 +186,12 @@ export class StackJournals {
   get #settlements(): string | undefined {
     return [...this.#ownPaths(), ...this.#paths.values()][0]?.settlements;
   }
+
+  /** Whether an adoption has settled a create, as this machine remembers it: its set may still have it as unresolved. */
+  isSettled = (record: CreateRecord): boolean => {
+    const folders = [...this.#ownPaths(), ...this.#paths.values()].map(({ journal }) => dirname(journal));
+    return [...new Set(folders)].some((folder) => new Seen(seenIn(folder), systemClock).isSettled(record));
+  };
 
   /** What was answered since the last `up` that went through. */
   settlements(): Settlement[] {

@@ -110,7 +110,7 @@ async function lookOnly(options: Options): Promise<number> {
     await journals.forgetAnswered(settledIn(stack, journals.settlements()));
     await journals.settleFormerNames(heldIn(stateIn(stack).resources));
   }
-  return tell(pendingIn(underNewNames(stack), journals.notes()), true);
+  return tell(pendingIn(underNewNames(stack), journals.notes(), journals.isSettled), true);
 }
 
 /** Of an export, only the environment says where its journals are. */
@@ -124,7 +124,7 @@ async function journalsBeside({ state, ...choice }: Options): Promise<StackJourn
 async function judge(stack: ExportedStack, journals: StackJournals, options: Options): Promise<Decided<number>> {
   await journals.forgetAnswered(settledIn(stack, journals.settlements()));
   const notes = journals.notes();
-  const pending = pendingIn(stack, notes);
+  const pending = pendingIn(stack, notes, journals.isSettled);
   const known: Known = { pending: pending.open, stack, notes, answered: journals.settlements() };
   const given = readVerdicts({ created: options.created, notCreated: options["not-created"] }, known);
   // Loaded here, since nothing else of this command needs the HTTP library.
@@ -173,7 +173,7 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
           console.log(`  ${reopenCommand(others.length === 0 && only !== undefined ? only.urn : of)}`);
         }
       }
-      const now = pendingIn(settled ?? stack, journals.notes());
+      const now = pendingIn(settled ?? stack, journals.notes(), journals.isSettled);
       const stillNoted = new Set(now.created.map(({ record }) => record.mark));
       const saved = remembered.created.filter(({ record }) => !stillNoted.has(record.mark));
       if (saved.length > 0) console.log(`In the state now, by what a journal on this machine has: ${idsOf(saved)}`);
@@ -209,7 +209,7 @@ function takeBack(stack: ExportedStack, journals: StackJournals, wanted: readonl
         console.log(`Reopened, as if it had not been answered: ${urn}`);
         if (gone.has(urn)) console.log(`  ${gone.get(urn)} is no longer in the state.`);
       }
-      return tell(pendingIn(reopened, journals.notes()), true);
+      return tell(pendingIn(reopened, journals.notes(), journals.isSettled), true);
     },
   };
 }

@@ -86,8 +86,15 @@ export function bodyOf({ kind, resource }: Creating): string {
 
 type Notes = ReadonlyMap<string, readonly CreateRecord[]>;
 
-/** @param notes what the journals of this machine remember of the stack, in the order of sending. */
-export function pendingIn(stack: ExportedStack, notes: readonly CreateRecord[]): Pending {
+/**
+ * @param notes what the journals of this machine remember of the stack, in the order of sending.
+ * @param isSettled whether this machine knows that an adoption has settled a create, which its set still has as unresolved.
+ */
+export function pendingIn(
+  stack: ExportedStack,
+  notes: readonly CreateRecord[],
+  isSettled: (record: CreateRecord) => boolean = () => false,
+): Pending {
   const { resources, time } = stateIn(stack);
   const current = currentByUrn(managing(resources));
   const stored = objectsIn(resources);
@@ -102,7 +109,10 @@ export function pendingIn(stack: ExportedStack, notes: readonly CreateRecord[]):
   const { creating, sets, history } = inFlightIn(stack.deployment, current, noted);
   const inFlight = Map.groupBy(creating, ({ resource }) => resource.urn);
   const facts = [
-    ...stored.filter((each) => !isTakenOver(each)).flatMap(unresolvedIn),
+    ...stored
+      .filter((each) => !isTakenOver(each))
+      .flatMap(unresolvedIn)
+      .filter(({ record }) => noteBy.has(record.mark) || !isSettled(record)),
     ...[...inFlight].flatMap(([urn, those]) => sentIn(those, current.get(urn), noted.get(urn) ?? [])),
     ...sets.flatMap((set) => {
       const isOnly = sets.every((each) => each === set || each.urn !== set.urn);
