@@ -107,6 +107,31 @@ it("a replacement whose outcome is unknown is sent once, and taken as created; a
   expect(sandbox.eventPosts).toBe(2);
 });
 
+it("R4: an adoption with the same name and value, at another advertiser, settles no create that is no longer declared", async () => {
+  const sandbox = await useSandbox();
+  const acme = 'const acme = new advertising.Advertiser("acme", { advertiserName: "Acme" });';
+  const delta = 'eventName: "Delta", value: 4';
+  sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
+  const stack = await newStack(
+    program(`${acme} new advertising.ConversionEvent("d", { advertiserId: acme, ${delta} });`),
+    { sandbox },
+  );
+  expect((await stack.up()).code).not.toBe(0);
+  stack.program(
+    program(`${acme} const hats = new advertising.Advertiser("hats", { advertiserName: "Hats" });
+new advertising.ConversionEvent("d2", { advertiserId: hats, ${delta}, existingId: 900 });`),
+  );
+  const { code, output } = await stack.up();
+  expect(code, output).not.toBe(0);
+  expect(output).toContain(
+    "existingId: 900 does not settle this create: it was sent with advertiserId 1, and 900 has another one",
+  );
+  const listed = await pending(stack);
+  expect(listed.code, listed.output).toBe(1);
+  expect(await stack.exported()).toContain('"unresolved-');
+  expect(sandbox.eventPosts).toBe(1);
+});
+
 it("R4: existingId of quite another object settles neither an event's create nor that of a set's event: the run stops, and pending lists both", async () => {
   const advertisers = [{ id: 1, advertiser_name: "A", active: true }];
   const sandbox = await useSandbox({ objects: { advertisers, events: [] } });
