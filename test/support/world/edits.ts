@@ -509,17 +509,26 @@ const adoptsEqualId: Edit = (world, numbers) => {
   });
 };
 
-/** Renames an unresolved resource, and adopts another advertiser's event with the same platform name. */
+/**
+ * Renames or removes an unresolved resource, and adopts another advertiser's event with the same platform name; in half of the cases the
+ * program has that advertiser's id as an Output.
+ */
 const adoptsNamesake: Edit = (world, numbers) => {
   const open = world.openLabels();
   const [name, other] = fresh(world, "ConversionEvent", MORE_NAMES);
-  const owner = (platformName: string) => world.platform.makeForeign("advertiser", { advertiser_name: platformName });
+  const [ofOther] = numbers.one < 0.5 ? fresh(world, "Advertiser", MORE_ADVERTISERS) : [];
+  const owner = (platformName: string) => {
+    const existingId = world.platform.makeForeign("advertiser", { advertiser_name: platformName });
+    if (ofOther !== undefined) put(world, { type: "Advertiser", name: ofOther, platformName, existingId });
+    return existingId;
+  };
   const adopt = (eventName: string, value: number) => {
-    const advertiser = owner("Other");
+    const made = owner("Other");
+    const advertiser = ofOther ?? made;
     const existingId = world.platform.makeForeign("event", {
       event_name: eventName,
       value,
-      advertiser_id: Number(advertiser),
+      advertiser_id: Number(made),
     });
     put(world, { type: "ConversionEvent", name: other ?? "", platformName: eventName, value, advertiser, existingId });
   };
@@ -527,7 +536,7 @@ const adoptsNamesake: Edit = (world, numbers) => {
   const single = ofType(world, "ConversionEvent").find((each) => open.has(labelOf(each.type, each.name)));
   if (single !== undefined) {
     drop(world, single);
-    put(world, { ...single, name });
+    if (numbers.one < 0.5) put(world, { ...single, name });
     return adopt(single.platformName ?? "", single.value ?? 0);
   }
   for (const set of ofType(world, "ConversionEventSet")) {
