@@ -88,34 +88,36 @@ it("with replaceOnChanges a changed member is replaced", async () => {
   expect(sandbox).toMatchObject({ eventPosts: 3, updates: 0 });
 });
 
-it.each([
-  ["refused", { kind: "answer", status: 406, body: { errors: ["busy"] } } as const, false],
-  ["carried out and got no response", { kind: "close-without-answer" } as const, true],
-])("an update that was %s is sent again, whatever was changed, and nothing is replaced", async (_, fault, act) => {
-  const { sandbox, open } = await start(eventOperations);
-  const declare = (value: number, viewWindow: number) => ({
-    ...inputs({ a: { eventName: "A", value }, b: { eventName: "B", value: 2 } }),
-    defaults: { ...shared.defaults, viewWindow },
-    __secret: ["events"],
+describe.each([[[]], [["events"]], [["defaults"]], [[`events["a"].value`]]])("with secret arguments (%j)", (secret) => {
+  it.each([
+    ["refused", { kind: "answer", status: 406, body: { errors: ["busy"] } } as const, false],
+    ["carried out and got no response", { kind: "close-without-answer" } as const, true],
+  ])("an update that was %s is sent again, whatever was changed, and nothing is replaced", async (_, fault, act) => {
+    const { sandbox, open } = await start(eventOperations);
+    const declare = (value: number, viewWindow: number) => ({
+      ...inputs({ a: { eventName: "A", value }, b: { eventName: "B", value: 2 } }),
+      defaults: { ...shared.defaults, viewWindow },
+      ...(secret.length > 0 && { __secret: secret }),
+    });
+    const { id, outs } = await open().create(declare(1, 60));
+    let olds = outs as Outs;
+    for (const news of [declare(5, 60), declare(5, 90)]) {
+      sandbox.fail({ on: "update", act, times: 9, with: fault });
+      const set = open();
+      await set.diff(id, olds, news);
+      olds = (await failureOf(set.update(id, olds, news))).properties as Outs;
+      sandbox.endFaults();
+      const next = open();
+      await next.diff(id, olds, news);
+      olds = (await next.update(id, olds, news)).outs as Outs;
+      expect((await open().diff(id, olds, news)).changes).toBe(false);
+    }
+    expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
+    expect(sandbox.events.map(({ value, view_window }) => [value, view_window])).toEqual([
+      [5, 90],
+      [2, 90],
+    ]);
   });
-  const { id, outs } = await open().create(declare(1, 60));
-  let olds = outs as Outs;
-  for (const news of [declare(5, 60), declare(5, 90)]) {
-    sandbox.fail({ on: "update", act, times: 9, with: fault });
-    const set = open();
-    await set.diff(id, olds, news);
-    olds = (await failureOf(set.update(id, olds, news))).properties as Outs;
-    sandbox.endFaults();
-    const next = open();
-    await next.diff(id, olds, news);
-    olds = (await next.update(id, olds, news)).outs as Outs;
-    expect((await open().diff(id, olds, news)).changes).toBe(false);
-  }
-  expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
-  expect(sandbox.events.map(({ value, view_window }) => [value, view_window])).toEqual([
-    [5, 90],
-    [2, 90],
-  ]);
 });
 
 it("a refresh shows a member that was changed or deleted by hand, and the next update corrects both", async () => {

@@ -212,7 +212,7 @@ describe("the state afterwards", () => {
     expect(state).toEqual({
       ...news,
       eventIds: { a: 3, b: 2 },
-      earlier: { b: bodyOf(shared, B) },
+      earlier: { b: `${bodyOf(shared, B)} 7` },
     });
     expect(step(state, news).actions).toEqual({ a: "keep", b: "replace" });
     // With the advertiser changed back, nothing is sent for it.
@@ -224,7 +224,7 @@ describe("the state afterwards", () => {
     const news = { ...shared, advertiserId: 8, events: { a: A, b: B } };
     const first = step(held, news, { a: refused, b: refused });
     const second = step(first.state, { ...news, advertiserId: 9 }, { a: refused, b: refused });
-    expect(second.state.earlier).toEqual({ a: bodyOf(shared, A), b: bodyOf(shared, B) });
+    expect(second.state.earlier).toEqual({ a: `${bodyOf(shared, A)} 7`, b: `${bodyOf(shared, B)} 7` });
     expect(step(second.state, held).actions).toEqual({ a: "keep", b: "keep" });
   });
 
@@ -289,7 +289,11 @@ describe("the state afterwards", () => {
     expect(first.state.__secret).toEqual(secret);
     const news = { ...shared, events: { a: { eventName: "Public", value: 1 }, b: B } };
     const second = step(first.state, news, { a: refused });
-    expect(second.state).toEqual({ ...held, events: { a: { value: 1 }, b: B }, earlier: { a: bodyOf(shared, A) } });
+    expect(second.state).toEqual({
+      ...held,
+      events: { a: { value: 1 }, b: B },
+      earlier: { a: `${bodyOf(shared, A)} 7` },
+    });
     expect(step(second.state, news).actions).toEqual({ a: "replace", b: "keep" });
     expect(step(second.state, { ...shared, events: { a: A, b: B } }).actions).toEqual({ a: "keep", b: "keep" });
   });
@@ -307,13 +311,23 @@ describe("the state afterwards", () => {
     expect(state).not.toHaveProperty("earlier");
   });
 
-  it("a secret default of then is not stored in an entry, which would not keep it secret", () => {
+  it("a secret default of then is not stored in an entry, which would not keep it secret; it can be updated all the same", () => {
     const olds = { ...held, __secret: ["defaults.clickWindow"] };
     const news = { ...held, defaults: { clickWindow: 90 } };
     const refusedIn = (secret: string[]) => step(olds, news, { a: refused, b: refused }, secret).state;
+    const can = { read: false, update: true, delete: true, search: () => false };
+    const circumstances = { can, replaceOnChanges: [], deletes: () => true };
+    const next = (more: object) => {
+      const stored = readStoredSet({ ...refusedIn(["defaults.clickWindow"]), ...more });
+      return membersOf(conversionEvent, stored, readDeclaredSet(news), circumstances)[0]?.action;
+    };
+    expect(next({})).toEqual({ do: "update", changed: ["clickWindow"] });
+    // Nobody knows its advertiser in a state of an earlier version, or if its create was settled with other arguments.
+    expect(next({ earlier: { a: bodyOf(shared, A) } })).toEqual({ do: "replace", perhaps: false });
+    expect(next({ earlier: { a: `${bodyOf(shared, A)} 8` } })).toEqual({ do: "replace", perhaps: false });
     expect(refusedIn(["defaults.clickWindow"])).toMatchObject({
       events: held.events,
-      earlier: { a: bodyOf(shared, A) },
+      earlier: { a: `${bodyOf(shared, A)} 7` },
     });
     expect(refusedIn(["events"]).events).toEqual({ a: { ...A, clickWindow: 60 }, b: { ...B, clickWindow: 60 } });
   });

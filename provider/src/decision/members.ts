@@ -242,14 +242,22 @@ function changesOf(
   const isNotKnown = given === UNKNOWN || declared.events === undefined || declared.defaults === UNKNOWN;
   const earlier = stored.earlier.get(key);
   if (earlier !== undefined) {
-    // It was created with different arguments of the set: only the fingerprint of its body is known.
     const perhaps = isNotKnown || holdsUnknown(values);
-    return !perhaps && fingerprintOfBody(kind, values) === earlier ? NO_CHANGES : { names: [ANY], perhaps };
+    if (!perhaps && fingerprintOfBody(kind, values) === earlier.fingerprint) return NO_CHANGES;
+    const names =
+      perhaps || String(values.advertiserId) !== earlier.advertiserId ? [] : givenOtherwise(kind, stored, key, values);
+    return { names: names.length === 0 ? [ANY] : names, perhaps };
   }
   const then = eventIn(stored, stored.events.get(key) ?? {});
   if (!isNotKnown) return changesIn(kind, then, values);
   const isOfOwner = (name: string) => name in kind.refersTo && String(own(then, name)) === String(own(values, name));
   return { names: argumentNames(kind).filter((name) => !isOfOwner(name)), perhaps: true };
+}
+
+/** The arguments that an object of the same advertiser does not have, or of which the state does not know that it has them. */
+function givenOtherwise(kind: Kind, { events }: StoredSet, key: string, values: Values): string[] {
+  const { names } = changesIn(kind, events.get(key) ?? {}, values);
+  return names.filter((name) => !(name in kind.refersTo) && hasValue(own(values, name)));
 }
 
 /** The id that `existingId` names, or the engine's text for unknown values if it is not known yet. */

@@ -18,6 +18,7 @@ import { fingerprintOfBody, type Kind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
   type CreateRecord,
+  type EarlierBody,
   eventIn,
   explain,
   type LeftLive,
@@ -140,7 +141,7 @@ export function setAfter(kind: Kind, run: SetRun): StoredSet {
     leftLive: leftBySet(kind, run),
     events: new Map<string, Values>(),
     eventIds: new Map<string, string>(),
-    earlier: new Map<string, string>(),
+    earlier: new Map<string, EarlierBody>(),
     unresolved: new Map<string, CreateRecord>(),
   };
   for (const member of members) {
@@ -161,7 +162,9 @@ export function setAfter(kind: Kind, run: SetRun): StoredSet {
     const then = asItWas(key);
     after.events.set(key, then);
     if (fingerprint !== undefined && fingerprint !== fingerprintOfBody(kind, eventIn(shared, then))) {
-      after.earlier.set(key, fingerprint);
+      const advertiserId = String(stored.advertiserId);
+      const isTold = !stored.secret.has("advertiserId") && !secret.has("advertiserId");
+      after.earlier.set(key, stored.earlier.get(key) ?? { fingerprint, ...(isTold && { advertiserId }) });
     }
   }
   return after;

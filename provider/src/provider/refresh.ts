@@ -156,7 +156,7 @@ async function refreshedSet(kind: Kind, runtime: Runtime, stored: StoredSet): Pr
         else if (now !== values && !stored.earlier.has(key)) {
           events.set(key, { ...entry, ...changedIn(values, now) });
           // Its owner is the set's, so a different one can only be noted.
-          if (now.advertiserId !== values.advertiserId) earlier.set(key, fingerprintOfBody(kind, now));
+          if (now.advertiserId !== values.advertiserId) earlier.set(key, { fingerprint: fingerprintOfBody(kind, now) });
         } else return;
         isChanged = true;
       } catch (error) {

@@ -99,6 +99,7 @@ export {
 } from "./sentences.js";
 export {
   type DeclaredSet,
+  type EarlierBody,
   eventIn,
   formerIdsIn,
   memberMark,

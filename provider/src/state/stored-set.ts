@@ -30,13 +30,21 @@ export interface DeclaredSet extends Shared {
   readonly events: ReadonlyMap<string, unknown> | undefined;
 }
 
+/** What is known of an object that its entry does not describe. Stored as one text. */
+export interface EarlierBody {
+  /** Of the body that it was created or last updated with. */
+  readonly fingerprint: string;
+  /** Its advertiser's id, in digits; absent if that is secret, and in states of earlier versions. */
+  readonly advertiserId?: string | undefined;
+}
+
 /** A set as in its outputs. */
 export interface StoredSet extends Shared {
   /** The entry with which each object was created or adopted. */
   readonly events: ReadonlyMap<string, Values>;
   readonly eventIds: ReadonlyMap<string, string>;
-  /** The body's fingerprint of an object that was created with a different advertiser or different defaults from the set's present ones. */
-  readonly earlier: ReadonlyMap<string, string>;
+  /** Of the objects whose entries do not describe them beside the set's present advertiser and defaults. */
+  readonly earlier: ReadonlyMap<string, EarlierBody>;
   readonly unresolved: ReadonlyMap<string, CreateRecord>;
   /** When it last created an object, ISO 8601; none if that is not known. */
   readonly created: string | undefined;
@@ -60,7 +68,7 @@ export function readStoredSet({ advertiserId, defaults = {}, events, eventIds, e
     defaults,
     events: mapOf<Values>(events),
     eventIds: new Map([...mapOf(eventIds)].map(([key, id]) => [key, String(id)])),
-    earlier: mapOf<string>(earlier),
+    earlier: new Map([...mapOf<string>(earlier)].map(([key, text]) => [key, readEarlier(text)])),
     unresolved: new Map([...mapOf<StoredMember>(rest[UNRESOLVED])].map(([key, each]) => [key, memberRecord(each)])),
     created: typeof rest[CREATED] === "string" ? rest[CREATED] : undefined,
     leftLive: leftLiveIn(rest),
@@ -79,7 +87,7 @@ export function writeStoredSet(
     defaults,
     events: Object.fromEntries(events),
     eventIds: mapValues(eventIds, asId),
-    ...(earlier.size === 0 ? {} : { earlier: Object.fromEntries(earlier) }),
+    ...(earlier.size === 0 ? {} : { earlier: mapValues(earlier, writeEarlier) }),
     ...(unresolved.size === 0 ? {} : { [UNRESOLVED]: mapValues(unresolved, writeMemberRecord) }),
     ...(created === undefined ? {} : { [CREATED]: created }),
     ...writeLeftLive(leftLive),
@@ -121,6 +129,15 @@ export function eventIn({ advertiserId, defaults }: Shared, entry: Values): Valu
   return Object.fromEntries(Object.entries(event).filter(([, value]) => value !== null));
 }
 
+function readEarlier(text: string): EarlierBody {
+  const [fingerprint = "", advertiserId] = text.split(" ");
+  return { fingerprint, advertiserId };
+}
+
+function writeEarlier({ fingerprint, advertiserId }: EarlierBody): string {
+  return advertiserId === undefined ? fingerprint : `${fingerprint} ${advertiserId}`;
+}
+
 function mapValues<T, U>(map: ReadonlyMap<string, T>, change: (value: T) => U): Record<string, U> {
   return Object.fromEntries([...map].map(([key, value]) => [key, change(value)]));
 }
@@ -131,7 +148,7 @@ function mapOf<T>(value: unknown): ReadonlyMap<string, T> {
 
 /** The fingerprint of the body with which the object in the state was created. */
 export function storedFingerprint(kind: Kind, stored: StoredSet, key: string): string {
-  return stored.earlier.get(key) ?? fingerprintOfBody(kind, eventIn(stored, stored.events.get(key) ?? {}));
+  return stored.earlier.get(key)?.fingerprint ?? fingerprintOfBody(kind, eventIn(stored, stored.events.get(key) ?? {}));
 }
 
 /** The objects that a member has or had, by the state; its next create makes none of them. */
