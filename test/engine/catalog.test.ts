@@ -239,7 +239,7 @@ advertisers:
   const refused = await stack.up();
   expect(refused.code).not.toBe(0);
   expect(refused.output).toContain(
-    "sets is not set, and 3 events of the catalog are members of sets in this stack: acme/buy (",
+    "sets is not set, and 3 events of the catalog are in sets in this stack: acme/buy (",
   );
   expect(sandbox.creates).toBe(5);
 

@@ -161,169 +161,102 @@ it("R2: an object that an interrupted run adopted from a set that still has it i
 describe("R2: a create is answered with an id that another resource of the program names with existingId", () => {
   const NEXT = 2;
   const DELETE = { event: { delete: ALL.event.delete } };
-  const ALREADY = `was created as ${NEXT}, and ${NEXT} belongs to`;
   /** As the program's half briefs the provider. */
-  const declared = (name: string, existingId?: number) =>
+  const declared = (name: string, existingId?: number, resources = 2) =>
     inputsOf(name, {
       ...(existingId === undefined ? {} : { existingId }),
-      __identity: {
-        identity: `tiny/dev::${name}`,
-        run: { isUp: true, resources: 2 },
-        deletes: true,
-        adopted: String(existingId ?? NEXT),
-      },
+      __identity: { identity: `tiny/dev::${name}`, run: { isUp: true, resources }, deletes: true },
     });
-
-  async function startBoth() {
-    const { sandbox, folder } = await start(DELETE);
-    const settings = { operations: JSON.stringify(DELETE) };
-    const begin = () => newRun(sandbox, folder, { settings });
-    const keysInJournal = async ({ runtime }: ReturnType<typeof begin>) =>
-      (await runtime.journal("tiny/dev::p").notSettled()).map(({ key: of, id }) => [
-        aboutWhom(of).urn.split("::").at(-1),
-        id,
-      ]);
-    return { sandbox, folder, settings, begin, keysInJournal };
-  }
+  const failed = (error: Error & { id?: string; properties?: Properties }) => error;
 
   it.each([
     ["check q", "adopt q", "check p", "create p"],
     ["check q", "check p", "create p", "adopt q"],
     ["check p", "check q", "create p", "adopt q"],
     ["check p", "create p", "check q", "adopt q"],
-  ])(
-    "%s, %s, %s, %s: the create fails in each run, nothing more is sent, and the journal keeps it",
-    async (...order) => {
-      const { sandbox, begin, keysInJournal } = await startBoth();
-      const first = begin();
-      const checked = new Map<string, Properties>();
-      let outs: Properties = {};
-      const check = async (run: typeof first, name: string, given: Properties) => {
-        const { inputs = {}, failures } = await run.event.check({}, given);
-        expect(failures).toEqual([]);
-        checked.set(name, inputs as Properties);
-      };
-      const createP = async (run: typeof first) => (await failureOf(run.event.create(checked.get("p") ?? {}))).message;
-      for (const step of order) {
-        if (step === "check q") await check(first, "q", declared("q", NEXT));
-        else if (step === "check p") await check(first, "p", declared("p"));
-        else if (step === "adopt q")
-          ({ outs = {} } = (await first.event.create(checked.get("q") ?? {})) as { outs?: Properties });
-        else expect(await createP(first)).toContain(`ConversionEvent "p" ${ALREADY}`);
-      }
-      expect(outs).toMatchObject({ eventId: NEXT });
-      first.closeNow();
-      const held: Known = { name: "q", id: String(NEXT), outs, inputs: checked.get("q") ?? {} };
-
-      for (const isFirst of [true, false]) {
-        const again = begin();
-        const lookAtQ = async () => {
-          const { inputs: news = {}, failures } = await again.event.check(held.inputs, declared("q", NEXT));
-          expect(failures).toEqual([]);
-          expect(await again.event.diff(held.id, held.outs, news as Properties)).toMatchObject({ changes: false });
-        };
-        if (isFirst) await lookAtQ();
-        await check(again, "p", declared("p"));
-        expect(await createP(again)).toContain(ALREADY);
-        if (!isFirst) await lookAtQ();
-        expect(await keysInJournal(again)).toEqual([["p", String(NEXT)]]);
-        again.closeNow();
-      }
-
-      // The program no longer declares q.
-      const last = begin();
-      await check(last, "p", {
-        ...declared("p"),
-        __identity: { identity: "tiny/dev::p", run: { isUp: true, resources: 1 } },
-      });
-      expect(await last.event.create(checked.get("p") ?? {})).toMatchObject({ id: String(NEXT) });
-      await last.event.delete(held.id, held.outs);
-      last.closeNow();
-      expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 0 });
-      expect(sandbox.events).toMatchObject([{ id: NEXT, event_name: "p" }]);
-      expect(await keysInJournal(begin())).toEqual([]);
-    },
-  );
-
-  it("if q names another object instead, the create is taken over, and nothing is deleted", async () => {
-    const { sandbox, begin } = await startBoth();
+  ])("%s, %s, %s, %s: the create is saved, one of the two fails, and nothing is deleted", async (...order) => {
+    const { sandbox, folder } = await start(DELETE);
+    const begin = () => newRun(sandbox, folder, { settings: { operations: JSON.stringify(DELETE) } });
     const first = begin();
-    const { inputs: q = {} } = await first.event.check({}, declared("q", NEXT));
-    const { outs = {} } = await first.event.create(q as Properties);
-    const { inputs: p = {} } = await first.event.check({}, declared("p"));
-    await failureOf(first.event.create(p as Properties));
+    const inputsFor: Record<string, Properties> = {};
+    const results: Record<string, Awaited<ReturnType<typeof first.event.create>> | ReturnType<typeof failed>> = {};
+    const problems: string[] = [];
+    const check = async (run: typeof first, name: string, given: Properties, olds: Properties = {}) => {
+      const { inputs = {}, failures = [] } = await run.event.check(olds, given);
+      inputsFor[name] = inputs as Properties;
+      problems.push(...failures.map(({ reason }) => reason));
+    };
+    for (const step of order) {
+      const [what, name = ""] = step.split(" ");
+      if (what === "check") await check(first, name, declared(name, name === "q" ? NEXT : undefined));
+      // The engine does not go on with what a check refuses.
+      else if (problems.length === 0) results[name] = await first.event.create(inputsFor[name] ?? {}).catch(failed);
+    }
     first.closeNow();
-    const held: Known = { name: "q", id: String(NEXT), outs: outs as Properties, inputs: q as Properties };
-    const next = begin();
-    expect(await look(next, held, declared("q", 77))).toBe("");
-    await next.event.check(
-      {},
-      { ...declared("p"), __identity: { identity: "tiny/dev::p", run: { isUp: true, resources: 2 } } },
-    );
-    expect(await next.event.create(p as Properties)).toMatchObject({ id: String(NEXT) });
-    const { inputs: news = {} } = await next.event.check({}, declared("q", 77));
-    expect(await next.event.create(news as Properties)).toMatchObject({ id: "77" });
-    await next.event.delete(held.id, held.outs);
-    next.closeNow();
+    const { p, q } = results;
+    expect(String(p?.id)).toBe(String(NEXT));
+    const isAdoptedFirst = order[1] === "adopt q";
+    if (isAdoptedFirst) {
+      expect(p).toMatchObject({
+        message: expect.stringContaining(`"p" was created as ${NEXT}, and`),
+        properties: { eventId: NEXT },
+      });
+      expect(q).toMatchObject({ id: String(NEXT) });
+    } else {
+      expect(p).not.toBeInstanceOf(Error);
+      expect([...problems, (q as Error | undefined)?.message].join()).toContain(`existingId ${NEXT} belongs to`);
+    }
+    expect(sandbox.events).toMatchObject([{ id: NEXT, event_name: "p" }]);
+
+    // On any machine: the state has it.
+    const last = newRun(sandbox, newFolder(), { settings: { operations: JSON.stringify(DELETE) } });
+    const outs = ((p as { outs?: Properties }).outs ?? (p as { properties?: Properties }).properties) as Properties;
+    const { inputs: news = {} } = await last.event.check(inputsFor.p ?? {}, declared("p", undefined, 1));
+    expect(await last.event.diff(String(NEXT), outs, news as Properties)).toMatchObject({ changes: false });
+    if (isAdoptedFirst) await last.event.delete(String(NEXT), (q as { outs: Properties }).outs);
+    last.closeNow();
     expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 0 });
   });
 
-  it("a set's event, and the event of another set or a single one", async () => {
-    const { sandbox, folder, settings, begin, keysInJournal } = await startBoth();
-    const [adopting, creating] = [
-      new SetEngine(sandbox, folder, "adopting"),
-      new SetEngine(sandbox, folder, "creating"),
+  it("an adoption that is refused claims nothing: the create has the object, whichever comes first in a set", async () => {
+    const { sandbox, folder, settings } = await start(ALL);
+    const engine = new SetEngine(sandbox, folder);
+    for (const isFirst of [true, false]) {
+      const q = { [isFirst ? "a" : "z"]: { eventName: "Q", value: 1, existingId: NEXT + 1 } };
+      const p = { n: { eventName: "N", value: 1 }, p: { eventName: "P", value: 1 } };
+      const { error } = await engine.up({ advertiserId: 1, events: { ...q, ...p } }, { settings });
+      expect(error).toContain(`existingId ${NEXT + 1}`);
+      expect(error).not.toContain("was created as");
+      expect(engine.eventIds).toEqual({ n: NEXT, p: NEXT + 1 });
+    }
+    const elsewhere = new SetEngine(sandbox, newFolder());
+    elsewhere.state = structuredClone(engine.state);
+    const events = { n: { eventName: "N", value: 1 }, p: { eventName: "P", value: 1 } };
+    expect((await elsewhere.up({ advertiserId: 1, events }, { settings })).error).toBeUndefined();
+    expect(sandbox.eventPosts).toBe(2);
+  });
+
+  it("an event of a set whose id another set has adopted is in both, with an error until that is corrected", async () => {
+    const { sandbox, folder } = await start();
+    const [adopting, creating] = ["adopting", "creating"].map((name) => new SetEngine(sandbox, folder, name)) as [
+      SetEngine,
+      SetEngine,
     ];
     const q = { advertiserId: 1, events: { q: { eventName: "A", value: 1, existingId: NEXT } } };
     const p = { advertiserId: 1, events: { a: { eventName: "A", value: 1 }, b: { eventName: "B", value: 1 } } };
-    for (const posts of [2, 2]) {
-      const both = begin();
-      expect(await adopting.apply(both, q)).toBeUndefined();
-      expect(await creating.apply(both, p)).toContain(`a: ${ALREADY}`);
-      both.closeNow();
-      expect(sandbox.eventPosts).toBe(posts);
-      expect(creating.eventIds).toEqual({ b: NEXT + 1 });
-    }
-    const single = begin();
-    expect(
-      await adopting.apply(single, {
-        ...q,
-        events: { ...q.events, r: { eventName: "C", value: 1, existingId: NEXT + 2 } },
-      }),
-    ).toBeUndefined();
-    const { inputs = {} } = await single.event.check({}, inputsOf("p"));
-    expect((await failureOf(single.event.create(inputs as Properties))).message).toContain(
-      `was created as ${NEXT + 2}`,
-    );
-    expect(await keysInJournal(single)).toHaveLength(1);
-    single.closeNow();
-
-    // Without the adoptions each goes on with its own object.
-    expect((await adopting.up({ ...q, events: {} }, { settings })).error).toBeUndefined();
-    expect((await creating.up(p, { settings })).error).toBeUndefined();
+    const both = newRun(sandbox, folder);
+    expect(await adopting.apply(both, q)).toBeUndefined();
+    expect(await creating.apply(both, p)).toContain(`a: was created as ${NEXT}, and`);
+    both.closeNow();
     expect(creating.eventIds).toEqual({ a: NEXT, b: NEXT + 1 });
-    const last = begin();
-    const { inputs: news = {} } = await last.event.check({}, inputsOf("p"));
-    expect(await last.event.create(news as Properties)).toMatchObject({ id: String(NEXT + 2) });
-    last.closeNow();
-    expect(sandbox).toMatchObject({ eventPosts: 3, deletes: 0 });
-  });
-
-  it("within one set, whichever key comes first", async () => {
-    for (const isFirst of [true, false]) {
-      const { sandbox, folder, settings } = await startBoth();
-      const engine = new SetEngine(sandbox, folder);
-      const q = { q: { eventName: "Q", value: 1, existingId: NEXT } };
-      const p = { p: { eventName: "P", value: 1 } };
-      const events = isFirst ? { ...q, ...p } : { ...p, ...q };
-      for (const _ of [1, 2]) {
-        expect((await engine.up({ advertiserId: 1, events }, { settings })).error).toContain(`p: ${ALREADY}`);
-        expect(engine.eventIds).toEqual({ q: NEXT });
-      }
-      expect((await engine.up({ advertiserId: 1, events: p }, { settings })).error).toBeUndefined();
-      expect(engine.eventIds).toEqual({ p: NEXT });
-      expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 0 });
-    }
+    const again = newRun(sandbox, folder);
+    expect(await adopting.apply(again, q)).toBeUndefined();
+    expect(await creating.apply(again, p)).toContain(`both have ${NEXT} in the state`);
+    again.closeNow();
+    expect((await adopting.up({ ...q, events: {} })).error).toBeUndefined();
+    expect((await creating.up(p)).error).toBeUndefined();
+    expect(creating.eventIds).toEqual({ a: NEXT, b: NEXT + 1 });
+    expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
   });
 });
 

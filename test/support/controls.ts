@@ -455,12 +455,20 @@ const rows: Row[] = [
     "is sent by the next run if it made none",
   ],
   [
-    "C7: an object that a create made and another resource names is not handed over",
+    "C7: a create that made an object which another resource has adopted is an error",
     "provider/create.ts",
-    '    if (outcome.kind === "created") noteMade(kind, runtime, create.subject, outcome.id);\n',
+    "    if (other === undefined) return outcome;\n",
+    "    if (outcome) return outcome;\n",
+    "sandbox/holding",
+    "one of the two fails, and nothing is deleted",
+  ],
+  [
+    "R2: an object that a create has made meanwhile is not adopted",
+    "provider/known-operations.ts",
+    "  expectStillFree(kind, services, subject, id);\n",
     "",
     "sandbox/holding",
-    "the create fails in each run",
+    "one of the two fails, and nothing is deleted",
   ],
   [
     "R1: an answer about another object takes back no note of a delete or an update",

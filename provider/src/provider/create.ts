@@ -11,22 +11,23 @@
  *   reading the answer included.
  * - C5. Its end is noted before the engine gets the answer. If that note fails, a message says so, and the outcome stays the same.
  * - C6. The engine may ask again for a failed create (error hooks): it gets the same answer, and nothing is sent.
- * - C7. An object that another resource has or names is not handed to the engine; the journal keeps its create.
+ * - C7. What it made is handed to the engine, also if another resource has adopted that id before there was such an object: then beside an
+ *   error. An object that another resource has is not taken over.
  */
 
-import { AdvertisingError, OutcomeUnknownError, RefusedError, type Values } from "../base/index.js";
+import { AdvertisingError, ArgumentsError, OutcomeUnknownError, RefusedError, type Values } from "../base/index.js";
 import { abilitiesOf, takeOverOf } from "../decision/index.js";
 import { bodyOf, fingerprintOf, type Kind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import { type CreateRecord, ifCreatedIsNotThere, tellingIn, whatHappened } from "../state/index.js";
 import type { Ending, Made, Sending, Unsent } from "../store/index.js";
-import { expectMadeForItAlone, learnHolders, noteMade, ownerOf } from "./holding.js";
+import { keeperOf, noteMade, ownerOf } from "./holding.js";
 import type { WithArguments } from "./inputs.js";
 import { createdBy, isProvenGone, setFields } from "./known-operations.js";
 import { describeDefect, type Outcome } from "./outcome.js";
 import { isAnothers, lookFor, noneFound } from "./search.js";
 import type { Runtime, Services } from "./services.js";
-import { goneBeforeTakeOver, platformWarning, tellAll } from "./tell.js";
+import { goneBeforeTakeOver, madeForTwo, platformWarning, takenByAnother, tellAll } from "./tell.js";
 
 interface Create extends WithArguments {
   readonly replaces: string | undefined;
@@ -48,12 +49,13 @@ export async function createOnce(
 ): Promise<Outcome> {
   let wasNotMade = false;
   try {
-    await learnHolders(runtime);
     const outcome = await attemptOnce(kind, runtime, create, expectMayBegin, () => {
       wasNotMade = true;
     });
-    if (outcome.kind === "created") noteMade(kind, runtime, create.subject, outcome.id);
-    return outcome;
+    if (outcome.kind !== "created") return outcome;
+    const other = noteMade(kind, runtime, create.subject, outcome.id);
+    if (other === undefined) return outcome;
+    return { ...outcome, shared: new ArgumentsError(madeForTwo(create.subject.label, outcome.id, other.urn)) };
   } catch (error) {
     if (error instanceof AdvertisingError) return { kind: "failed", error, wasNotMade };
     throw error;
@@ -174,7 +176,8 @@ async function takenOver(
 ): Promise<Outcome | string> {
   const { label, urn } = subject;
   const { id, mark, isHanded } = earlier;
-  expectMadeForItAlone(kind, runtime, subject, id);
+  const other = keeperOf(kind, runtime.run, subject.key, id);
+  if (other !== undefined) throw new ArgumentsError(takenByAnother(subject, id, other.urn));
   const fields = bodyOf(kind, values);
   const becomes = takeOverOf(kind, values, earlier, abilitiesOf(kind, runtime.reading.settings).update);
   const isUpdated = becomes === "updated";

@@ -30,7 +30,6 @@ import type { Live, Options, Snapshot } from "../store/index.js";
 import type { WithArguments } from "./inputs.js";
 import type { Run } from "./run.js";
 import type { Runtime, Services } from "./services.js";
-import { madeForTwo } from "./tell.js";
 
 /** Called by `check`, before anything is awaited: the program names this object. What its resource had before is over. */
 export function noteAdopts(kind: Kind, runtime: Runtime, { identity, key }: Ref, id: string, values: Values): void {
@@ -207,7 +206,7 @@ async function ownStack(runtime: Runtime, identity: string): Promise<Snapshot> {
 /**
  * What else has the object that this resource adopts, as far as this run knows.
  * @param adoptedBefore whether the state's inputs name it already: then a note of this machine about another resource is out of date, or that
- *   one fails ({@link expectMadeForItAlone}).
+ *   one fails.
  */
 export function rivalOf(
   kind: Kind,
@@ -247,21 +246,25 @@ function oneOf(holders: readonly Holder[]): Holder | undefined {
 }
 
 /**
- * Asked of an object that a create of this resource has made, once {@link learnHolders} is done: whether the resource may have it. An
- * `existingId` may have named the id before there was such an object. The journal keeps the create then, so nothing is lost.
- * @throws ArgumentsError another resource has it or names it.
+ * Notes what a create of this resource has made, without a wait in between: from now on nothing else may adopt it. An `existingId` may have
+ * named the id before there was such an object, and its resource may have it by now.
+ * @returns that resource, if there is one.
  */
-export function expectMadeForItAlone(kind: Kind, { run }: Runtime, { key, label, urn }: Ref, id: string): void {
-  const other = oneOf(run.holders.rivalsOf(kind.name, id, key).filter(({ how }) => how !== "inventory"));
-  if (other === undefined) return;
-  const by = other.by === SOMEBODY ? "another resource of the program" : aboutWhom(other.by).urn;
-  throw new ArgumentsError(madeForTwo(label, urn, id, by));
+export function noteMade(kind: Kind, { run }: Runtime, { key }: Ref, id: string): Ref | undefined {
+  run.holders.add(kind.name, id, key, "state");
+  return keeperOf(kind, run, key, id);
 }
 
-/** Called without a wait in between: from now on nothing else may adopt the object. @throws ArgumentsError as {@link expectMadeForItAlone}. */
-export function noteMade(kind: Kind, runtime: Runtime, ref: Ref, id: string): void {
-  expectMadeForItAlone(kind, runtime, ref, id);
-  runtime.run.holders.add(kind.name, id, ref.key, "state");
+/** Asked right before an object is adopted: what else has got it since `check` asked. @throws ArgumentsError */
+export function expectStillFree(kind: Kind, { run }: Runtime, { key, label }: Ref, id: string): void {
+  const other = keeperOf(kind, run, key, id);
+  if (other !== undefined) throw new ArgumentsError(`${label}: existingId ${adoptedTwice(id, other.urn)}`);
+}
+
+/** Which other resource has the object after this run, by the state and what this run has done. */
+export function keeperOf(kind: Kind, run: Run, key: string, id: string): Ref | undefined {
+  const [other] = run.holders.of(kind.name, id, key, ["state"]);
+  return other === undefined ? undefined : aboutWhom(other.by);
 }
 
 /**

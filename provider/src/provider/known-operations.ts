@@ -33,7 +33,7 @@ import {
   whatIsKnown,
 } from "../state/index.js";
 import { expectToSettle, openBeside } from "./before.js";
-import { createdHere } from "./holding.js";
+import { createdHere, expectStillFree } from "./holding.js";
 import type { WithArguments } from "./inputs.js";
 import type { Outcome } from "./outcome.js";
 import type { Runtime, Services } from "./services.js";
@@ -329,6 +329,7 @@ export async function adoptExisting(kind: Kind, services: Runtime, adoption: Ado
   const differences: Differences = isRead ? await lookAt(kind, services, adoption) : new Map();
   const theirs = withDifferences({ ...values }, differences);
   await expectToSettle(kind, services, subject, id, theirs, adoption.formerly);
+  expectStillFree(kind, services, subject, id);
   const open = await openBeside(kind, services, subject, id, theirs, adoption.settles);
   if (open !== undefined) {
     await services.journal(subject.identity).ended(open.mark, { kind: "unresolved" });

@@ -47,6 +47,8 @@ export type Outcome =
       readonly isHanded?: true | undefined;
       /** True if it was taken over and updated. */
       readonly isUpdated?: boolean;
+      /** Another resource had adopted its id. The state has the object all the same, so that it is not lost. */
+      readonly shared?: AdvertisingError | undefined;
     }
   /** Nothing was done: refused, not sent, rate limited, or the login failed. The error's class and words say which. */
   | {
@@ -96,6 +98,7 @@ export function resultOf(
 ): Result {
   const failed = members.flatMap(({ key }) => {
     const outcome = outcomes.get(key);
+    if (outcome?.kind === "created" && outcome.shared !== undefined) return [{ key, error: outcome.shared }];
     return outcome?.kind === "failed" ? [{ key, error: outcome.error }] : [];
   });
   const open = members.flatMap(({ key, action }) => {

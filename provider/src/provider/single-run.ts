@@ -33,6 +33,7 @@ import { createdIn, deleteObject, expectNotDeleted, momentToKeep, tellSentAgain 
 import {
   expectSameAccount,
   expectSettled,
+  Incomplete,
   idOrError,
   leavingIn,
   leftAfter,
@@ -138,7 +139,10 @@ export const createSingle: Calls<Kind>["create"] = async (kind, runtime, inputs)
   if (outcome.kind === "created") runtime.journal(subject.identity).handOver(outcome.mark);
   const created = outcome.kind === "created" ? momentToKeep(kind, runtime) : undefined;
   const kept = withoutUndefined({ [CREATED]: created });
-  return { id, outs: { ...values, ...recorded, ...kept, ...leftFor(id), [kind.idProperty]: exactId(id) } };
+  const outs = { ...values, ...recorded, ...kept, ...leftFor(id), [kind.idProperty]: exactId(id) };
+  const shared = outcome.kind === "created" ? outcome.shared : undefined;
+  if (shared === undefined) return { id, outs };
+  throw new Incomplete(shared.message, { id, properties: { ...outs, [PROVIDER]: inputs[PROVIDER] } }, shared.code);
 };
 
 /**

@@ -388,7 +388,15 @@ export function goneBeforeTakeOver(label: string, id: string): string {
 }
 
 /** @param by what else has the object, or names it. */
-export function madeForTwo(label: string, urn: string, id: string, by: string): string {
+export function madeForTwo(label: string, id: string, by: string): string {
+  return (
+    `${label} was created as ${id}, and ${by} had adopted that id with existingId: one object can't be two resources. ` +
+    `Remove or correct existingId there; ${id} stays, because ${label} has it.`
+  );
+}
+
+/** An interrupted run created an object, and another resource has adopted it since. */
+export function takenByAnother({ label, urn }: Ref, id: string, by: string): string {
   return [
     `${label} was created as ${id}, and ${belongsAlready(id, by)}. Nothing is sent for it again.`,
     "If the platform has made no object for it, drop the note of its create:",
