@@ -191,3 +191,23 @@ it.each([
   expect(sandbox.eventPosts).toBe(0);
   expect(sandbox.events.map((each) => String(each.id))).toContain(id);
 });
+
+it("R4: another machine's run has adopted its object: the next `up` here settles the create, and it stays settled", async () => {
+  const { sandbox, stack, id } = unresolvedMember();
+  const moved = program(single(`existingId: ${id}`) + set(""));
+  const other = await stack.onAnotherMachine();
+  other.program(moved);
+  expect((await other.up("--skip-preview", "--continue-on-error")).output).toContain(
+    "The outcome of 1 event is unknown",
+  );
+  expect((await stack.resources()).map((each) => each.id)).toContain(id);
+  stack.program(moved);
+  for (const _ of [1, 2, 3]) {
+    const { code, output } = await stack.up();
+    expect(code, output).toBe(0);
+  }
+  const listed = await pendingCommand(stack);
+  expect(listed.code, listed.output).toBe(0);
+  expect(await openKeys(stack)).toEqual([]);
+  expect(sandbox.eventPosts).toBe(0);
+});

@@ -537,6 +537,25 @@ it("a member that is missing in the inputs, as after a failed update, is saved a
   expect(saved?.outputs).not.toHaveProperty("earlier");
 });
 
+it.each([["f 1"], ["f"]])(
+  "a member of another advertiser that is settled is what its set declares; before it was earlier: %s",
+  (before) => {
+    const urn = urnOf("ConversionEventSet", "funnel");
+    const declared = { advertiserId: 3, events: { a: { eventName: "A", value: 1 } } };
+    const fingerprint = fingerprintOf({ event_name: "A", advertiser_id: 3, value: 1 });
+    const unresolved = {
+      a: { since: NOW, what: "lost", mark: "m", fingerprint, name: "A", facts: { advertiserId: 3, value: 1 } },
+    };
+    const outputs = { ...declared, eventIds: { a: 5 }, earlier: { a: before }, unresolved };
+    const stack = stackOf([resource(urn, { id: "set-1", inputs: declared, outputs })], []);
+    const [saved] = settle(stack, [{ urn: `${urn}["a"]`, createdAs: "7" }]).deployment.resources ?? [];
+    expect(saved?.outputs).toMatchObject({ eventIds: { a: 7 }, __left: [{ id: "5", by: "7" }] });
+    expect(saved?.outputs).not.toHaveProperty("earlier");
+    const [not] = settle(stack, [{ urn: `${urn}["a"]`, createdAs: undefined }]).deployment.resources ?? [];
+    expect(not?.outputs).toMatchObject({ eventIds: { a: 5 }, earlier: { a: before } });
+  },
+);
+
 describe("the members of a set that was sent without a mark", () => {
   const urn = urnOf("ConversionEventSet", "funnel");
   const inputs = { advertiserId: 1, events: { a: { eventName: "A", value: 1 }, b: { eventName: "B", value: 1 } } };

@@ -181,7 +181,8 @@ export async function openBeside(
 
 /**
  * R4, of creates that nothing declares any longer. The program's half took this adoption for theirs, without knowing the values of Outputs.
- * @param formerly their journal keys. @throws OutcomeUnknownError if it is another object, and nothing else adopts theirs.
+ * @param formerly their journal keys. @param isHeld whether the state has the adoption, of another machine's run: then an `up` settles them.
+ * @throws OutcomeUnknownError if it is another object, and nothing else adopts theirs.
  */
 export async function expectToSettle(
   kind: Kind,
@@ -190,10 +191,16 @@ export async function expectToSettle(
   id: string,
   values: Values,
   formerly: readonly string[] = [],
+  isHeld = false,
 ): Promise<void> {
   for (const former of formerly) {
     const noted = (await journalled(runtime, (journal) => journal.notSettledOf(former), identity)) ?? [];
-    const open = noted.find((sent) => !matchesCreate(kind, id, values, { ...sent, kind: kind.name }));
+    const fits = (sent: CreateRecord) => matchesCreate(kind, id, values, { ...sent, kind: kind.name });
+    const open = noted.find((sent) => !fits(sent));
+    if (open === undefined && isHeld && runtime.run.isUp === true) {
+      const isIts = (sent: CreateRecord) => sent.key === former && (sent.id ?? id) === id && fits(sent);
+      await journalled(runtime, (journal) => journal.settle(isIts), identity);
+    }
     if (open === undefined || open.id !== undefined || !runtime.run.noteOtherAdopted(former, key)) continue;
     const { label, urn } = aboutWhom(former);
     const what = `${label} is no longer declared. ${whatHappened(label, open)}`;

@@ -69,7 +69,7 @@ export const planSet: Calls<SetKind>["plan"] = async ({ name, member: kind }, ru
     const member = memberRef(subject, key);
     const names = knownAdoption(entry);
     if (names === id && names !== undefined)
-      await expectToSettle(kind, runtime, member, names, values, membersFormerly[member.key]);
+      await expectToSettle(kind, runtime, member, names, values, membersFormerly[member.key], true);
     // What is created says so itself.
     const isNew = id === undefined && isToCreate({ action });
     await tellGone(kind, runtime, member, isNew ? [] : membersFormerly[member.key]);

@@ -77,8 +77,9 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, id, olds, n
   tellSentAgain(kind, runtime, subject, [member]);
   const { former } = member;
   const names = knownAdoption(news);
-  if (names !== undefined) await expectToSettle(kind, runtime, subject, names, news, run.briefingOf(key).formerly);
-  await tellGone(kind, runtime, subject, held === undefined ? [] : run.briefingOf(key).formerly);
+  const { formerly } = run.briefingOf(key);
+  if (names !== undefined) await expectToSettle(kind, runtime, subject, names, news, formerly, names === held);
+  await tellGone(kind, runtime, subject, held === undefined ? [] : formerly);
   await settleFormerName(runtime, subject, [id]);
   const words = await reconcileHeld(runtime, subject, id, () => fingerprintOfBody(kind, olds));
   if (action.do === "wait") expectSettled(kind, waitingFor(action), subject.urn);

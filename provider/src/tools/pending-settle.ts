@@ -286,6 +286,7 @@ function settleMembers(settling: Settling, resource: Resource, open: readonly Pe
       left.push({ id: String(replaced), at: record.at, why: "replaced", by: id, key, ...due });
     }
     eventIds[key] = exactId(id);
+    delete earlier[key]; // of the object that was there before
     events[key] ??= entry; // for reports, where it held nothing before
     const made = madeBy(settling, create, id);
     if (made !== record || made.fingerprint !== "") sent.push([key, made?.fingerprint ?? ""]);
