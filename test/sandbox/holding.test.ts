@@ -1081,7 +1081,9 @@ describe("R9: if the state is older than an object that this machine created wit
     const [held] = (await created("p")) as [Known];
     const single = run();
     await single.event.check({}, held.inputs);
-    expect(wordsOf(single)).toContain(`ConversionEvent "p" ${AGAIN(held.id)} If the state no longer has ${held.id}, `);
+    expect(wordsOf(single)).toContain(
+      `ConversionEvent "p" ${AGAIN(held.id)} If the state no longer has ${held.id}, and nobody has deleted it, `,
+    );
   });
 
   it("with --replace of what is deleted with its resource, the message says that", async () => {
@@ -1094,7 +1096,7 @@ describe("R9: if the state is older than an object that this machine created wit
     const next = run();
     await next.event.check({}, declared);
     expect(wordsOf(next)).toContain(
-      `ConversionEvent "p" was ${id} before: this creates another object. If the state has ${id}, it is deleted on the platform, as retainOnDelete: false says. If the state no longer has ${id}, ${id} stays live`,
+      `ConversionEvent "p" was ${id} before: this creates another object. If the state has ${id}, it is deleted on the platform, as retainOnDelete: false says. If the state no longer has ${id}, and nobody has deleted it, ${id} stays live`,
     );
     expect(sandbox.creates).toBe(1);
   });

@@ -434,7 +434,7 @@ describe("an object that is gone", () => {
     const later = newRun(sandbox, folder, inThisRun);
     await later.event.check({}, inputs);
     expect(wordsOf(later)).toContain(
-      `ConversionEvent "purchase" was ${id} before: this creates a second live object. If the state no longer has ${id}, ${id} stays live`,
+      `ConversionEvent "purchase" was ${id} before: this creates a second live object. If the state no longer has ${id}, and nobody has deleted it, ${id} stays live`,
     );
   });
 

@@ -173,7 +173,10 @@ function againNotice(kind: Kind, ref: Ref, { id, removal }: NonNullable<Before["
     removal !== undefined && isDeletion(removal)
       ? `this creates another object. If the state has ${id}, it is ${deletedInWords(removal === "is perhaps deleted")}.`
       : "this creates a second live object.";
-  const rest = removal === undefined ? "" : ` If the state no longer has ${id}, ${id} ${kind.afterlife}.`;
+  const rest =
+    removal === undefined
+      ? ""
+      : ` If the state no longer has ${id}, and nobody has deleted it, ${id} ${kind.afterlife}.`;
   return {
     sort: "again",
     urn,
