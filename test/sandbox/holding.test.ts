@@ -785,6 +785,29 @@ it("a set drops the planned delete of an object that another resource adopts, al
   expect(sandbox.events.map(({ id }) => id)).toContain(a);
 });
 
+it("a planned delete waits while only a note of this machine says that another resource has the object", async () => {
+  const { sandbox, folder, settings } = await start(ALL);
+  const engine = new SetEngine(sandbox, folder);
+  engine.declares = { deletes: true };
+  const up = (events: object) => engine.up({ advertiserId: 1, events }, { settings });
+  const B = { b: { eventName: "B", value: 1 } };
+  await up({ a: { eventName: "A", value: 1 }, ...B });
+  const { a } = engine.eventIds;
+  sandbox.fail({ on: "delete", with: { kind: "answer", status: 406, body: { errors: ["the event is in use"] } } });
+  expect((await up(B)).error).toContain("the event is in use");
+  const left = () => engine.state?.outputs.__left ?? engine.state?.outputs.eventIds;
+  const inventory = () => engine.newRun({ settings }).runtime.inventory("tiny/dev::funnel");
+  inventory().note(key("other"), { id: String(a), fingerprint: "f" });
+  const deletes = sandbox.deletes;
+  expect((await up(B)).error).toBeUndefined();
+  expect(sandbox.deletes).toBe(deletes);
+  inventory().noteGone(key("other"));
+  expect((await up(B)).error).toBeUndefined();
+  expect(sandbox.deletes).toBe(deletes + 1);
+  expect(sandbox.events.map(({ id }) => id)).not.toContain(a);
+  expect(JSON.stringify(left())).not.toContain(`"${a}"`);
+});
+
 it("a move that is refused after the object has left its set says how to put it back, and going back names it too", async () => {
   const { sandbox, folder, settings } = await start(ALL);
   const [one, two] = ["one", "two"].map((name) => new SetEngine(sandbox, folder, name)) as [SetEngine, SetEngine];

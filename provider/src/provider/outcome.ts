@@ -122,6 +122,8 @@ interface SetRun {
   /** The keys of unresolved creates that another resource settled in this run. @default none */
   readonly settled?: ReadonlySet<string>;
   readonly deletions: Deletions;
+  /** Whether an object that was to be deleted, and that this run does not delete, may be deleted by a later one. */
+  isPostponed?(id: string): boolean;
   readonly shared: Shared;
   /** Paths of the arguments that are secret now. */
   readonly secret: ReadonlySet<string>;
@@ -204,7 +206,10 @@ function entriesAsTheyWere(kind: Kind, { stored, shared, secret }: SetRun): (key
   };
 }
 
-function leftBySet(kind: Kind, { stored, secret, members, outcomes, deletions, at }: SetRun): readonly LeftLive[] {
+function leftBySet(
+  kind: Kind,
+  { stored, secret, members, outcomes, deletions, isPostponed, at }: SetRun,
+): readonly LeftLive[] {
   const { wanted, deleted } = deletions;
   const isWanted = new Set(wanted.map(({ id }) => id));
   const stillTo = (id: string) => (isWanted.has(id) ? { toDelete: true } : {});
@@ -217,12 +222,16 @@ function leftBySet(kind: Kind, { stored, secret, members, outcomes, deletions, a
     // For an object that was created for another advertiser, only the body's fingerprint is known.
     const shared = stored.earlier.has(key) ? {} : { advertiserId: stored.advertiserId };
     const then = { ...shared, ...stored.events.get(key) };
-    const object = { id, ...tellingOfLeft(kind, then, new Set([...was(key), ...is(key)])), key, at, ...stillTo(id) };
+    const due = isPostponed?.(id) === true ? { toDelete: true } : stillTo(id);
+    const object = { id, ...tellingOfLeft(kind, then, new Set([...was(key), ...is(key)])), key, at, ...due };
     return [isRemoved ? { ...object, why: "removed" } : { ...object, why: "replaced", ...(by && { by }) }];
   });
   const before = stored.leftLive
     .filter(({ id }) => !deleted.has(id))
-    .map(({ toDelete: _, ...each }) => ({ ...each, ...stillTo(each.id) }));
+    .map(({ toDelete, ...each }) => ({
+      ...each,
+      ...(toDelete === true && isPostponed?.(each.id) === true ? { toDelete } : stillTo(each.id)),
+    }));
   return [...before, ...left];
 }
 

@@ -145,8 +145,12 @@ export const updateSet: Calls<SetKind>["update"] = async ({ name, member: kind }
   const set = { label: subject.label, created: createdInSet(stored) };
   const deletions = isWell ? await deleteAll(kind, runtime, set, wanted, progress, isStillToGo) : heldBack(wanted);
   const at = runtime.now();
+  // Of what only notes of this machine say that another resource has it, which may be out of date, the next run asks again.
+  const mayDelete = isDeleting && circumstances.can.delete && isOfKnownAccount(olds);
+  const isPostponed = (object: string) => mayDelete && !runtime.run.holders.isManaged(kind.name, object);
   const after = setAfter(kind, {
     stored,
+    isPostponed,
     members,
     outcomes,
     settled: await settledSince(kind, runtime, subject, members),
