@@ -173,10 +173,13 @@ export async function openBeside(
   stored?: CreateRecord,
 ): Promise<CreateRecord | undefined> {
   const noted = (await journalled(runtime, (journal) => journal.notSettledOf(key), identity)) ?? [];
-  const isOther = (sent: CreateRecord) =>
-    sent.id === undefined && !matchesCreate(kind, id, values, { ...sent, kind: kind.name });
-  const open = [...(stored ? [stored] : []), ...noted].find(isOther);
+  const open = [...(stored ? [stored] : []), ...noted].find((sent) => hasMadeAnother(kind, id, values, sent));
   return open && unlessAdopted({ what: whatHappened(label, open), ...open }, id, sentOtherwise(kind, values, open));
+}
+
+/** Whether nobody knows what a create has made, except that it is not the object with this id. */
+function hasMadeAnother(kind: Kind, id: string, values: Values, sent: CreateRecord): boolean {
+  return sent.id === undefined && !matchesCreate(kind, id, values, { ...sent, kind: kind.name });
 }
 
 /**
@@ -195,13 +198,13 @@ export async function expectToSettle(
 ): Promise<void> {
   for (const former of formerly) {
     const noted = (await journalled(runtime, (journal) => journal.notSettledOf(former), identity)) ?? [];
-    const fits = (sent: CreateRecord) => matchesCreate(kind, id, values, { ...sent, kind: kind.name });
-    const open = noted.find((sent) => !fits(sent));
+    const open = noted.find((sent) => hasMadeAnother(kind, id, values, sent));
     if (open === undefined && isHeld && runtime.run.isUp === true) {
+      const fits = (sent: CreateRecord) => matchesCreate(kind, id, values, { ...sent, kind: kind.name });
       const isIts = (sent: CreateRecord) => sent.key === former && (sent.id ?? id) === id && fits(sent);
       await journalled(runtime, (journal) => journal.settle(isIts), identity);
     }
-    if (open === undefined || open.id !== undefined || !runtime.run.noteOtherAdopted(former, key)) continue;
+    if (open === undefined || !runtime.run.noteOtherAdopted(former, key)) continue;
     const { label, urn } = aboutWhom(former);
     const what = `${label} is no longer declared. ${whatHappened(label, open)}`;
     const record = unlessAdopted({ ...open, what, urn }, id, sentOtherwise(kind, values, open));

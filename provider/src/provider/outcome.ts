@@ -212,7 +212,8 @@ function leftBySet(
 ): readonly LeftLive[] {
   const { wanted, deleted } = deletions;
   const isWanted = new Set(wanted.map(({ id }) => id));
-  const stillTo = (id: string) => (isWanted.has(id) ? { toDelete: true } : {});
+  const stillTo = (id: string, mayWait: boolean) =>
+    isWanted.has(id) || (mayWait && isPostponed?.(id) === true) ? { toDelete: true } : {};
   const [was, is] = [secretOfMembers(kind, stored.secret), secretOfMembers(kind, secret)];
   const left = members.flatMap(({ key, action, id }): LeftLive[] => {
     if (id === undefined) return [];
@@ -222,16 +223,13 @@ function leftBySet(
     // For an object that was created for another advertiser, only the body's fingerprint is known.
     const shared = stored.earlier.has(key) ? {} : { advertiserId: stored.advertiserId };
     const then = { ...shared, ...stored.events.get(key) };
-    const due = isPostponed?.(id) === true ? { toDelete: true } : stillTo(id);
-    const object = { id, ...tellingOfLeft(kind, then, new Set([...was(key), ...is(key)])), key, at, ...due };
+    const telling = tellingOfLeft(kind, then, new Set([...was(key), ...is(key)]));
+    const object = { id, ...telling, key, at, ...stillTo(id, true) };
     return [isRemoved ? { ...object, why: "removed" } : { ...object, why: "replaced", ...(by && { by }) }];
   });
   const before = stored.leftLive
     .filter(({ id }) => !deleted.has(id))
-    .map(({ toDelete, ...each }) => ({
-      ...each,
-      ...(toDelete === true && isPostponed?.(each.id) === true ? { toDelete } : stillTo(each.id)),
-    }));
+    .map(({ toDelete, ...each }) => ({ ...each, ...stillTo(each.id, toDelete === true) }));
   return [...before, ...left];
 }
 
