@@ -777,11 +777,32 @@ describe("delete", () => {
     await event.delete(id, outs);
     expect(sandbox.events).toEqual([]);
     expect(sandbox.advertisers).toHaveLength(1);
-    await event.delete(id, outs);
+    const elsewhere = newRun(sandbox, newFolder(), { settings: { operations: JSON.stringify(ALL) } });
+    await elsewhere.event.delete(id, outs);
     expect(sandbox.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
       "DELETE /rest/event/2",
+      "POST /rest/authenticate",
       "DELETE /rest/event/2",
     ]);
+  });
+
+  it("is not sent again if the state was not saved, also soon after the create, and a refresh believes it", async () => {
+    const operations = { event: ALL.event };
+    const sandbox = await useSandbox({ operations: true, objects: { advertisers: [{ id: 1 }], events: [] } });
+    const folder = newFolder();
+    const next = () => newRun(sandbox, folder, { settings: { operations: JSON.stringify(operations) } });
+    const first = next();
+    const { id, outs } = await first.event.create(inputs);
+    const saved = outs as Record<string, unknown>;
+    first.closeNow();
+    const deleting = next();
+    await deleting.event.delete(id, saved);
+    await deleting.kill();
+    const again = next();
+    await again.event.delete(id, saved);
+    again.closeNow();
+    expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 1 });
+    expect(await next().event.read(id, saved)).toEqual({ id: "", props: {} });
   });
 
   it("is sent again if its answer is lost", async () => {

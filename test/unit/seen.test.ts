@@ -56,6 +56,24 @@ it("an object of which a delete or an update was sent may be gone or differ, unt
   expect(later.isDeleteSent("Advertiser", "1")).toBe(false);
 });
 
+it("a proven delete stays known until something shows the object; an earlier version takes it for one that was sent", () => {
+  const path = newPath();
+  const clock = new FakeClock(START);
+  const known = (id: string) => {
+    const seen = new Seen(path, clock);
+    return [seen.isDeleteSent(EVENT, id), seen.isDeleted(EVENT, id)];
+  };
+  const first = new Seen(path, clock);
+  first.noteDelete(EVENT, "1", true);
+  expect(known("1")).toEqual([true, false]);
+  first.noteDeleted(EVENT, "1");
+  first.noteDelete(EVENT, "1", true);
+  expect(known("1")).toEqual([true, true]);
+  expect(readFileSync(path, "utf8")).toContain('{"delete":"ConversionEvent 1","sent":true,"done":true,');
+  new Seen(path, clock).noteDelete(EVENT, "1", false);
+  expect(known("1")).toEqual([false, false]);
+});
+
 it("the newest line about an object counts, wherever it is, also if the clock was set back; without a moment it is the oldest", () => {
   const path = newPath();
   new Seen(path, new FakeClock(START)).noteDelete(EVENT, "1", true);

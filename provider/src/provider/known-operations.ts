@@ -78,7 +78,7 @@ export type Looker = Pick<Services, "reading" | "clock" | "client" | "seen" | "r
 
 /**
  * For an object that is not found. If it was created before an operation was known, the state does not say when, but this machine's notes may.
- * @returns none if its absence proves that it is gone: long after its create, or if it was read since.
+ * @returns none if its absence proves that it is gone: long after its create, or if it was read or deleted since.
  */
 export function unproven(
   kind: Kind,
@@ -90,7 +90,7 @@ export function unproven(
   const createdMs = Date.parse(at ?? "") + (isSent ? reading.settings.requestTimeoutSeconds * 1000 : 0);
   if (at === undefined || Number.isNaN(createdMs)) return undefined;
   const fromMs = visibleFromMs(createdMs, reading.settings);
-  if (clock.wallMs() >= fromMs || seen.has(kind.name, id)) return undefined;
+  if (clock.wallMs() >= fromMs || seen.has(kind.name, id) || seen.isDeleted(kind.name, id)) return undefined;
   return { created: { at, isOfSet, isSent }, until: new Date(fromMs).toISOString() };
 }
 
@@ -228,8 +228,17 @@ function changedFields(kind: Kind, olds: Values, news: Values, changed: readonly
   return fields;
 }
 
-/** An object that does not exist counts as deleted. @throws AdvertisingError if it was not deleted, or that is not known: it may be sent again. */
+/**
+ * An object that does not exist counts as deleted. Nothing is sent for one that this machine has deleted: an interrupted or failed run has kept
+ * it in the state.
+ * @throws AdvertisingError if it was not deleted, or that is not known: it may be sent again.
+ */
 export async function deleteObject(kind: Kind, services: Runtime, named: Named): Promise<void> {
+  if (!services.seen.isDeleted(kind.name, named.id)) await sendDelete(kind, services, named);
+  services.run.noteGone(kind, named.id);
+}
+
+async function sendDelete(kind: Kind, services: Runtime, named: Named): Promise<void> {
   const operation = operationOf(kind, services, "delete");
   await services.expectNewest();
   // The state has the object, so no run has to take it over from the journal: from now on it may be gone.
@@ -244,7 +253,7 @@ export async function deleteObject(kind: Kind, services: Runtime, named: Named):
     });
     if (!wasThere) expectProven(kind, services, named);
   });
-  services.run.noteGone(kind, named.id);
+  seen.noteDeleted(kind.name, named.id);
 }
 
 /**

@@ -17,8 +17,8 @@ const at = z.string().default("");
 const lineSchema = z.union([
   /** An object that was read soon after its create. Objects are named as {@link objectKey} does. */
   z.object({ seen: z.string(), at }),
-  /** A delete of it was sent; false if it is live nevertheless. */
-  z.object({ delete: z.string(), sent: z.boolean(), at }),
+  /** A delete of it was sent, and `done` if its answer has proved that it is gone; false if it is live nevertheless. */
+  z.object({ delete: z.string(), sent: z.boolean(), done: z.boolean().optional(), at }),
   z.object({
     update: z.string(),
     /** The arguments of updates that were sent, and perhaps carried out; empty once the state has them. */
@@ -52,7 +52,7 @@ const MAX_KEPT = 10_000;
 /**
  * Which objects of an account a run on this machine has read soon after their create: that one of these is gone later is believed at
  * once. And of which objects it has sent a delete that was not refused, or an update that did not succeed: these may be gone, or differ
- * from what a state has. And which creates an adoption has settled, and their sets still have as unresolved. Only that is noted, so the
+ * from what a state has; the answer to a delete may have proved that. And which creates an adoption has settled, and their sets still have as unresolved. Only that is noted, so the
  * file is small. If it is missing, or a line of it is torn (which may take the next one along), an absence is believed later, never too
  * early, and such a create counts as settled only as long as the state shows it.
  */
@@ -80,6 +80,16 @@ export class Seen {
   /** Whether a delete of it was sent that may have been carried out. */
   isDeleteSent(kind: Kind["name"], id: string): boolean {
     return this.#newest("delete", objectKey(kind, id))?.sent === true;
+  }
+
+  /** Whether a delete of it was answered with proof that it is gone, and nothing has shown it since. */
+  isDeleted(kind: Kind["name"], id: string): boolean {
+    return this.#newest("delete", objectKey(kind, id))?.done === true;
+  }
+
+  /** Such an answer came. Never fails. */
+  noteDeleted(kind: Kind["name"], id: string): void {
+    if (!this.isDeleted(kind, id)) this.#append([{ delete: objectKey(kind, id), sent: true, done: true }]);
   }
 
   /** @param sent a delete of it is about to be sent; false if it is live nevertheless. Never fails. */
