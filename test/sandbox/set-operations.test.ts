@@ -120,6 +120,33 @@ describe.each([[[]], [["events"]], [["defaults"]], [[`events["a"].value`]]])("wi
   });
 });
 
+it.each(["its own", "a default"])(
+  "a secret argument that was %s and is removed is taken away by the update after a failed one",
+  async (where) => {
+    const { sandbox, open } = await start(eventOperations);
+    const given = where === "its own" ? [{ eventTypeId: 31337 }, {}] : [{}, { eventTypeId: 31337 }];
+    const [own, ofAll] = given;
+    const before = {
+      ...inputs({ a: { eventName: "A", value: 1, ...own } }),
+      defaults: { ...shared.defaults, ...ofAll },
+      __secret: [where === "its own" ? 'events["a"].eventTypeId' : "defaults.eventTypeId"],
+    };
+    const news = inputs({ a: { eventName: "A", value: 5 } });
+    const { id, outs } = await open().create(before);
+    let olds = outs as Outs;
+    expect(sandbox.events).toMatchObject([{ event_type_id: 31337 }]);
+    sandbox.fail({ on: "update", times: 1, with: { kind: "answer", status: 406, body: { errors: ["busy"] } } });
+    olds = (await failureOf(open().update(id, olds, news))).properties as Outs;
+    expect(JSON.stringify(olds)).not.toContain("31337");
+    olds = (await open().update(id, olds, news)).outs as Outs;
+    const puts = sandbox.requests.filter(({ method }) => method === "PUT");
+    expect(puts.at(-1)?.body).toMatchObject({ value: 5, event_type_id: null });
+    expect(sandbox.events).toMatchObject([{ value: 5 }]);
+    expect(sandbox).toMatchObject({ eventPosts: 1 });
+    expect((await open().diff(id, olds, news)).changes).toBe(false);
+  },
+);
+
 it("a refresh shows a member that was changed or deleted by hand, and the next update corrects both", async () => {
   const { sandbox, set } = await start();
   const { id, outs } = await set.create(inputs(two));

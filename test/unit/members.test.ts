@@ -283,7 +283,7 @@ describe("the state afterwards", () => {
     expect(step(state, { ...shared, events: { a: { ...A, value: 5 }, b: B } }).changes).toBe(false);
   });
 
-  it("secret arguments of an entry that is no longer declared are dropped, because nothing would keep them secret", () => {
+  it("the values of secret arguments of an entry that is no longer declared are dropped, because nothing would keep them secret", () => {
     const secret = [`events["a"].eventName`];
     const first = step({}, { ...shared, events: { a: A, b: B } }, { a: created("1"), b: created("2") }, secret);
     expect(first.state.__secret).toEqual(secret);
@@ -291,7 +291,7 @@ describe("the state afterwards", () => {
     const second = step(first.state, news, { a: refused });
     expect(second.state).toEqual({
       ...held,
-      events: { a: { value: 1 }, b: B },
+      events: { a: { eventName: null, value: 1 }, b: B },
       earlier: { a: `${bodyOf(shared, A)} 7` },
     });
     expect(step(second.state, news).actions).toEqual({ a: "replace", b: "keep" });

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { membersOf } from "../../provider/src/decision/members.js";
+import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { fingerprintOf } from "../../provider/src/kinds/kind.js";
 import { leftLiveIn, UNRESOLVED } from "../../provider/src/state/properties.js";
-import { memberMark } from "../../provider/src/state/stored-set.js";
+import { memberMark, readDeclaredSet, readStoredSet } from "../../provider/src/state/stored-set.js";
 import type { Verdict } from "../../provider/src/tools/pending-answers.js";
 import { pendingIn, recordsOf } from "../../provider/src/tools/pending-facts.js";
 import { settle as settleStack } from "../../provider/src/tools/pending-settle.js";
@@ -556,6 +558,36 @@ it.each([["f 1"], ["f"]])(
   },
 );
 
+it.each([
+  ["exactly", {}, {}, ["value"]],
+  [
+    "by name, advertiser and value",
+    { click_window: 60 },
+    { viewWindow: 30 },
+    ["eventTypeId", "segmentId", "value", "countUnique", "clickWindow", "viewWindow", "attribution"],
+  ],
+])(
+  "a member that was sent with other arguments, which are known %s, is updated by the next run, and not replaced",
+  (_, then, now, changed) => {
+    const urn = urnOf("ConversionEventSet", "funnel");
+    const fingerprint = fingerprintOf({ event_name: "A", advertiser_id: 1, value: 1, ...then });
+    const facts = { advertiserId: 1, value: 1 };
+    const unresolved = { a: { since: NOW, what: "lost", mark: "m", fingerprint, name: "A", facts } };
+    const inputs = { advertiserId: 1, events: { a: { eventName: "A", value: 2, ...now } } };
+    const outputs = { advertiserId: 1, events: {}, eventIds: {}, unresolved };
+    const actionNow = (declared: object) => {
+      const stack = stackOf([resource(urn, { id: "set-1", inputs, outputs })], []);
+      const [saved] = settle(stack, [{ urn: `${urn}["a"]`, createdAs: "7" }]).deployment.resources ?? [];
+      const can = { read: false, update: true, delete: false, search: () => false };
+      const news = readDeclaredSet({ ...inputs, ...declared });
+      const circumstances = { can, replaceOnChanges: [], deletes: () => false };
+      return membersOf(conversionEvent, readStoredSet(saved?.outputs ?? {}), news, circumstances)[0]?.action;
+    };
+    expect(actionNow({})).toEqual({ do: "update", changed });
+    expect(actionNow({ advertiserId: 2 })).toEqual({ do: "replace", perhaps: false });
+  },
+);
+
 describe("the members of a set that was sent without a mark", () => {
   const urn = urnOf("ConversionEventSet", "funnel");
   const inputs = { advertiserId: 1, events: { a: { eventName: "A", value: 1 }, b: { eventName: "B", value: 1 } } };
@@ -816,14 +848,19 @@ describe("creates of two interrupted runs", () => {
         inputs: { advertiserId: 1, events: { a: { eventName: "A", value } }, __mark: `f ${mark}` },
       }),
     });
-    const earlierAs = (mark: string) => {
+    const savedAs = (mark: string) => {
       const verdict = { urn: `${urn}["a"]`, createdAs: "7", mark: memberMark(mark, "a") };
       const [saved] = settle(stackOf([], [set("one", 1), set("two", 3)]), [verdict]).deployment.resources ?? [];
-      return saved?.outputs?.earlier;
+      return saved?.outputs;
     };
-    const bodyWith = (value: number) => ({ a: fingerprintOf({ event_name: "A", advertiser_id: 1, value }) });
-    expect(earlierAs("one")).toEqual(bodyWith(1));
-    expect(earlierAs("two")).toBeUndefined(); // as it is declared now
+    const asSent = (value: number) => ({
+      advertiserId: 1,
+      eventIds: { a: 7 },
+      events: { a: { eventName: "A", value } },
+    });
+    expect(savedAs("one")).toMatchObject(asSent(1));
+    expect(savedAs("two")).toMatchObject(asSent(3)); // as it is declared now
+    for (const mark of ["one", "two"]) expect(savedAs(mark)).not.toHaveProperty("earlier");
   });
 
   it("members of a set are listed with the marks of both runs", () => {

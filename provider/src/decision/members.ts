@@ -254,10 +254,13 @@ function changesOf(
   return { names: argumentNames(kind).filter((name) => !isOfOwner(name)), perhaps: true };
 }
 
-/** The arguments that an object of the same advertiser does not have, or of which the state does not know that it has them. */
+/** The arguments in which an object of the same advertiser differs, or may: `null` in its entry is what the state does not know. */
 function givenOtherwise(kind: Kind, { events }: StoredSet, key: string, values: Values): string[] {
-  const { names } = changesIn(kind, events.get(key) ?? {}, values);
-  return names.filter((name) => !(name in kind.refersTo) && hasValue(own(values, name)));
+  const entry = events.get(key) ?? {};
+  const { names } = changesIn(kind, entry, values);
+  return argumentNames(kind).filter(
+    (name) => !(name in kind.refersTo) && (names.includes(name) || own(entry, name) === null),
+  );
 }
 
 /** The id that `existingId` names, or the engine's text for unknown values if it is not known yet. */

@@ -185,7 +185,7 @@ function openAfter({ action, unresolved }: Member, outcome: Outcome | undefined)
 
 /**
  * The entries of objects that have not become what the set declares now. Each names what the set's defaults of then gave, so that the next
- * run knows what differs, and can update it; except for what was secret and no present input keeps secret.
+ * run knows what differs, and can update it. What was secret and no present input keeps secret is `null`, as something that is not known.
  */
 function entriesAsTheyWere(kind: Kind, { stored, shared, secret }: SetRun): (key: string) => Values {
   const secretIn = (paths: ReadonlySet<string>, isAsked: (path: string) => boolean) =>
@@ -202,7 +202,9 @@ function entriesAsTheyWere(kind: Kind, { stored, shared, secret }: SetRun): (key
     const named = Object.fromEntries(given.map((name) => [name, own(then, name) ?? null]));
     const [was, wasGiven, is] = [wasSecret(key), ofDefaults(key), isSecret(key)];
     const isKept = (name: string) => is.has(name) || !(was.has(name) || (name in named && wasGiven.has(name)));
-    return Object.fromEntries(Object.entries({ ...entry, ...named }).filter(([name]) => isKept(name)));
+    return Object.fromEntries(
+      Object.entries({ ...entry, ...named }).map(([name, value]) => [name, isKept(name) ? value : null]),
+    );
   };
 }
 

@@ -111,6 +111,7 @@ export {
   type Shared,
   type StoredSet,
   storedFingerprint,
+  writeEarlier,
   writeSetParts,
   writeStoredSet,
 } from "./stored-set.js";

@@ -40,7 +40,7 @@ export interface EarlierBody {
 
 /** A set as in its outputs. */
 export interface StoredSet extends Shared {
-  /** The entry with which each object was created or adopted. */
+  /** The entry with which each object was created or adopted. Of an {@link earlier} one, an argument that is not known is `null`. */
   readonly events: ReadonlyMap<string, Values>;
   readonly eventIds: ReadonlyMap<string, string>;
   /** Of the objects whose entries do not describe them beside the set's present advertiser and defaults. */
@@ -134,7 +134,7 @@ function readEarlier(text: string): EarlierBody {
   return { fingerprint, advertiserId };
 }
 
-function writeEarlier({ fingerprint, advertiserId }: EarlierBody): string {
+export function writeEarlier({ fingerprint, advertiserId }: EarlierBody): string {
   return advertiserId === undefined ? fingerprint : `${fingerprint} ${advertiserId}`;
 }
 

@@ -2,14 +2,15 @@
  * Settles creates of unknown outcome: makes the stack as it is to be by the answers. Taking answers back is `reopen` in `pending-answers.ts`;
  * what either makes is imported by `changeStack` in `change-stack.ts`. Pure: an exported stack in, an exported stack out.
  */
-import { enumerate, withoutUndefined } from "../base/index.js";
-import { fingerprintOfBody, kindNamed, kindOfType, setOfType } from "../kinds/index.js";
+import { asRecord, enumerate, type Values, withoutUndefined } from "../base/index.js";
+import { fingerprintOfBody, type Kind, kindNamed, kindOfType, setOfType } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
 import {
   ACCOUNT,
   CREATED,
   type CreateRecord,
   describe,
+  eventIn,
   isUnresolved,
   lastMomentSent,
   leftLiveIn,
@@ -18,12 +19,11 @@ import {
   PROVIDER,
   readMark,
   readSetParts,
-  readStoredSet,
   secretArgumentsIn,
   splitMember,
-  storedFingerprint,
   UNRESOLVED,
   unresolvedId,
+  writeEarlier,
   writeLeftLive,
   writeMemberRecord,
   writeRecord,
@@ -261,13 +261,39 @@ function asUnresolved(
   return { ...resource, id: unresolvedId(record.mark), outputs, initErrors: [sent.what ?? ""] };
 }
 
+/**
+ * As {@link asSent}, of a member of the set with these outputs: the entry that describes its object.
+ * @param entry that the state or the engine's record has. @param sender none if nobody knows which create made it.
+ * @returns also what is stored as `earlier` if no entry that is known describes the whole of it.
+ */
+function memberAsSent(
+  kind: Kind,
+  { advertiserId: owner, defaults = {} }: Values,
+  entry: Values,
+  sender: CreateRecord | undefined,
+): { readonly entry: Values; readonly unlike?: string } {
+  const { fingerprint = "", name, facts: { advertiserId, ...facts } = {} } = sender ?? {};
+  const told = withoutUndefined({ [kind.nameProperty]: name, ...facts });
+  const isWhole = (each: Values) =>
+    fingerprintOfBody(kind, eventIn({ advertiserId: owner, defaults }, each)) === fingerprint;
+  const whole = [entry, { ...entry, ...told }].find(isWhole);
+  if (whole !== undefined) return { entry: whole };
+  if (advertiserId === undefined) return { entry, unlike: fingerprint };
+  const names = Object.keys(kind.wireNames).filter((property) => !(property in kind.refersTo));
+  const unknown = Object.fromEntries(names.map((property) => [property, null]));
+  return {
+    entry: { ...unknown, ...told },
+    unlike: writeEarlier({ fingerprint, advertiserId: String(advertiserId) }),
+  };
+}
+
 function settleMembers(settling: Settling, resource: Resource, open: readonly PendingCreate[]): Resource {
   const { answers, now, newMark } = settling;
   const parts = readSetParts(resource.outputs ?? {});
   const { eventIds, earlier, events, [UNRESOLVED]: unresolved } = parts;
   const left = [...leftLiveIn(resource.outputs ?? {})];
   let created = {};
-  const sent: [string, string][] = [];
+  const sent: [string, CreateRecord | undefined][] = [];
   for (const create of open) {
     const { urn, entry, record, held } = create;
     const { key = "" } = splitMember(urn);
@@ -289,11 +315,14 @@ function settleMembers(settling: Settling, resource: Resource, open: readonly Pe
     delete earlier[key]; // of the object that was there before
     events[key] ??= entry; // for reports, where it held nothing before
     const made = madeBy(settling, create, id);
-    if (made !== record || made.fingerprint !== "") sent.push([key, made?.fingerprint ?? ""]);
+    if (made !== record || made.fingerprint !== "") sent.push([key, made]);
   }
   const { id = `set-${newMark()}`, type, outputs } = resource;
-  const [kind, set] = [setOfType(type)?.member, readStoredSet({ ...outputs, events, earlier: {} })];
-  for (const [key, fingerprint] of sent)
-    if (kind === undefined || storedFingerprint(kind, set, key) !== fingerprint) earlier[key] = fingerprint;
+  const kind = setOfType(type)?.member as Kind;
+  for (const [key, made] of sent) {
+    const { entry, unlike } = memberAsSent(kind, outputs ?? {}, asRecord(events[key]), made);
+    events[key] = entry;
+    if (unlike !== undefined) earlier[key] = unlike;
+  }
   return withParts({ ...resource, id, outputs: { ...outputs, ...created } }, parts, left);
 }
