@@ -808,6 +808,52 @@ it("a planned delete waits while only a note of this machine says that another r
   expect(JSON.stringify(left())).not.toContain(`"${a}"`);
 });
 
+it.each([
+  { what: "alone", hasOther: false },
+  { what: "and an advertiser with the same id is adopted too", hasOther: true },
+])("R5: an event that leaves its set is not deleted if the program adopts it later, $what", async ({ hasOther }) => {
+  const { sandbox, folder, settings } = await start(ALL);
+  const engine = new SetEngine(sandbox, folder);
+  engine.declares = { deletes: true };
+  await engine.up({ advertiserId: 1, events: { a: { eventName: "A", value: 1 } } }, { settings });
+  const id = Number(engine.eventIds.a);
+  const briefing = { adopted: String(id), run: { isUp: true, resources: hasOther ? 3 : 2 } };
+  const run = engine.newRun({ settings });
+  if (hasOther) {
+    const identity = { identity: "tiny/dev::other", ...briefing };
+    await run.advertiser.check({}, { advertiserName: "Y", existingId: id, __identity: identity });
+  }
+  engine.declares = { deletes: true, ...briefing };
+  expect(await engine.apply(run, { advertiserId: 1, events: {} })).toBeUndefined();
+  const identity = { identity: "tiny/dev::A", ...briefing };
+  const { inputs = {} } = await run.event.check({}, inputsOf("A", { existingId: id, __identity: identity }));
+  expect(await run.event.create(inputs as Properties)).toMatchObject({ id: String(id) });
+  expect(sandbox).toMatchObject({ deletes: 0, eventPosts: 1 });
+});
+
+it("R5: what a set leaves live because an existingId that is not known yet may name it is not deleted by a later run", async () => {
+  const { sandbox, folder, settings } = await start({ ...ALL, createdVisibleAfterSeconds: 0 });
+  const engine = new SetEngine(sandbox, folder);
+  engine.declares = { deletes: true };
+  await engine.up({ advertiserId: 1, events: { a: { eventName: "A", value: 1 } } }, { settings });
+  const id = Number(engine.eventIds.a);
+  const declares = { run: { isUp: true, resources: 2 } };
+  engine.declares = { deletes: true, adoptsUnknown: true, ...declares };
+  const run = engine.newRun({ settings });
+  expect(await engine.apply(run, { advertiserId: 1, events: {} })).toBeUndefined();
+  const identity = { identity: "tiny/dev::A", ...declares };
+  const { inputs = {} } = await run.event.check({}, inputsOf("A", { existingId: id, __identity: identity }));
+  await run.event.create(inputs as Properties);
+  run.closeNow();
+
+  // Another machine, where the set comes first, and nothing names the object any longer.
+  const later = new SetEngine(sandbox, newFolder());
+  later.state = engine.state;
+  later.declares = { deletes: true, ...declares };
+  expect((await later.up({ advertiserId: 1, events: {} }, { settings })).error).toBeUndefined();
+  expect(sandbox).toMatchObject({ deletes: 0, eventPosts: 1 });
+});
+
 it("a move that is refused after the object has left its set says how to put it back, and going back names it too", async () => {
   const { sandbox, folder, settings } = await start(ALL);
   const [one, two] = ["one", "two"].map((name) => new SetEngine(sandbox, folder, name)) as [SetEngine, SetEngine];

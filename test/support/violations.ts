@@ -206,8 +206,8 @@ const rows: Row[] = [
     "R5",
     "a set deletes objects with retainOnDelete",
     "provider/set-run.ts",
-    "const isDeleting = inputs[DELETES] === true;",
-    "const isDeleting = inputs[DELETES] !== false;",
+    "const isDeleting = inputs[DELETES] === true && ",
+    "const isDeleting = inputs[DELETES] !== false && ",
   ],
   ["R6", "not found counts as not made at once", "provider/search.ts", " && runtime.clock.wallMs() >= dueMs", ""],
   [

@@ -61,7 +61,7 @@ function releaseFormer(kind: Kind, { run, inventory }: Runtime, identity: string
 /** As {@link noteAdopts}, of all that the program adopts: a resource that may delete gets those ids, without who adopts them. */
 export function noteAdoptedSomewhere(kind: Kind, { run }: Runtime, { adopted = "", adoptsUnknown }: Briefing): void {
   if (adoptsUnknown === true) run.adoptsLater.add(kind.name);
-  if (adopted === "" || !run.beginOnce(`adopted ${adopted}`)) return;
+  if (adopted === "" || !run.beginOnce(`adopted ${kind.name} ${adopted}`)) return;
   for (const id of adopted.split(" ")) run.holders.add(kind.name, id, SOMEBODY, "adopts");
 }
 

@@ -64,9 +64,9 @@ interface SetFacts {
 export function setFacts(kind: Kind, runtime: Runtime, subject: Ref, olds: Properties, inputs: Properties): SetFacts {
   const { adoptsUnknown } = runtime.run.briefingOf(subject.key);
   const stored = readStoredSet(olds);
-  const isDeleting = inputs[DELETES] === true;
-  // Another resource whose `existingId` is not known yet may adopt an object that the set gives up, so nothing is deleted.
-  const circumstances = circumstancesOf(kind, runtime, subject, olds, isDeleting && adoptsUnknown !== true);
+  // Another resource whose `existingId` is not known yet may adopt an object that the set gives up, so nothing is deleted, now or later.
+  const isDeleting = inputs[DELETES] === true && adoptsUnknown !== true;
+  const circumstances = circumstancesOf(kind, runtime, subject, olds, isDeleting);
   return { stored, declared: readDeclaredSet(inputs), isDeleting, circumstances };
 }
 
