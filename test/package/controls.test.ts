@@ -32,6 +32,7 @@ beforeAll(() => {
     "provider/dist", // so that only what is changed is compiled
     "test/unit",
     "test/sandbox",
+    "test/model",
     "test/support",
   ]) {
     cpSync(join(repository, name), join(copy, name), { recursive: true });

@@ -299,7 +299,7 @@ describe("a create of a run that was killed", () => {
       const look = { wasJustSent: false, isOnce: true };
       expect(await lookFor(advertiserKind, { ...runtime, clock }, "a", sent, look)).toMatchObject({ kind });
     }
-    expect(sandbox).toMatchObject({ advertiserPosts: 3, advertisers: [], searches: 2 });
+    expect(sandbox).toMatchObject({ advertiserPosts: 3, advertisers: [] });
   });
 
   it("is sent by the next run if it made none and can no longer arrive", async () => {

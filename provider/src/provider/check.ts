@@ -97,8 +97,8 @@ export const checkSet: Calls<SetKind>["check"] = async (set, runtime, olds, give
     await tellBefore(kind, runtime, subject, membersOf(kind, nothing, declared), nothing);
   }
   if (isNew) await tellGone(kind, runtime, subject);
-  const hasSecret = secretArgumentsIn(check.news).size > 0;
-  return answer(runtime, check, twice, { [MARK]: markInputOfSet(runtime, olds, withoutUndefined(values), hasSecret) });
+  const mark = markInputOfSet(runtime, subject.identity, olds, withoutUndefined(values));
+  return answer(runtime, check, twice, { [MARK]: mark });
 };
 
 interface Check {

@@ -4,7 +4,7 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
-import { AdvertisingError, agree, count, enumerate, momentOf } from "../base/index.js";
+import { AdvertisingError, agree, asRecord, count, enumerate, momentOf } from "../base/index.js";
 import { visibleFromMs } from "../decision/index.js";
 import { belongsAlready, type Kind } from "../kinds/index.js";
 import { knownOperations } from "../settings/index.js";
@@ -148,22 +148,23 @@ export function markIn(inputs: Properties, { reading: { settings } }: Services):
 }
 
 /**
- * The mark of a set for its inputs, from which those of its members are derived. It changes only with the arguments, so that a run without
- * changes leaves the state as it is. It is derived from the previous mark and the arguments: Pulumi keeps only the record of the last of
- * several interrupted runs of one program, so all of them must send the same marks.
- * @param olds the former inputs. @param values the checked arguments. @param hasSecret whether some are secret: no mark may be derived
- *   from those. @returns none without a field for it.
+ * The mark of a set for its inputs, from which those of its members are derived. A run without changes keeps it. One with changes derives
+ * it from what the state has, whatever the changes are: Pulumi keeps only the record of the last of several interrupted runs, so all of
+ * them must send the same marks, also if the program was edited in between (R7).
+ * @param olds the former inputs; none if the set is new. @param values the checked arguments.
+ * @returns none without a field for it.
  */
 export function markInputOfSet(
   runtime: Services,
+  identity: string,
   olds: Properties,
   values: Properties,
-  hasSecret: boolean,
 ): string | undefined {
-  const fresh = newMarkInput(runtime);
   const { markField: field } = runtime.reading.settings;
-  const before = markIn(olds, runtime);
-  if (field === undefined || before === undefined) return fresh;
-  if (isDeepStrictEqual(argumentsIn(olds), values)) return String(olds[MARK]);
-  return hasSecret ? fresh : writeMark({ field, mark: memberMark(before, JSON.stringify(values)) });
+  if (field === undefined || Object.keys(olds).length === 0) return newMarkInput(runtime);
+  const before = readMark(olds[MARK]);
+  if (before?.field === field && isDeepStrictEqual(argumentsIn(olds), values)) return String(olds[MARK]);
+  // Before there was a field for it, the state had no mark.
+  const keys = Object.keys(asRecord(olds.events)).join(" ");
+  return writeMark({ field, mark: memberMark(before?.mark ?? identity, before ? "next" : keys) });
 }

@@ -216,3 +216,14 @@ export function lastMomentSent({ at, isEarliest }: Pick<CreateRecord, "at" | "is
   const sentMs = Date.parse(at);
   return isEarliest === true || Number.isNaN(sentMs) ? nowMs : sentMs;
 }
+
+/**
+ * The same create, as several records have it: a create that is sent again keeps its mark, and the record of an earlier sending does not
+ * say so. The last moment counts (R6). @param first what else is known is as this one has it.
+ */
+export function sentLast(first: CreateRecord, others: readonly CreateRecord[]): CreateRecord {
+  const all = [first, ...others];
+  const latest = all.map(({ at }) => at).toSorted((a, b) => (Date.parse(a) || 0) - (Date.parse(b) || 0));
+  const isEarliest = all.some((each) => each.isEarliest) || undefined;
+  return { ...first, at: latest.at(-1) ?? first.at, ...(isEarliest && { isEarliest }) };
+}

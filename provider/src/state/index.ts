@@ -12,6 +12,7 @@ export {
   markOf,
   readMark,
   recordIn,
+  sentLast,
   type TellingArguments,
   tellingIn,
   unresolvedId,

@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { asRecord, own, type Values, withoutUndefined } from "../base/index.js";
 import { knownAdoption, type Member, membersOf } from "../decision/index.js";
-import { fingerprintOfBody, type Kind, kindOfType, setOfType } from "../kinds/index.js";
+import { fingerprintOfBody, type Kind, kindNamed, kindOfType, setOfType } from "../kinds/index.js";
 import {
   aboutWhom,
   type CreateRecord,
@@ -21,6 +21,7 @@ import {
   readMark,
   readStoredSet,
   recordIn,
+  sentLast,
   splitMember,
   tellingIn,
 } from "../state/index.js";
@@ -118,7 +119,10 @@ export function pendingIn(
       const isOnly = sets.every((each) => each === set || each.urn !== set.urn);
       return membersInFlight(set, current.get(set.urn), noted, { since: time, isOnly });
     }),
-  ].map((fact) => ({ ...fact, record: { ...fact.record, id: noteBy.get(fact.record.mark)?.id } }));
+  ].map((fact) => {
+    const note = noteBy.get(fact.record.mark);
+    return { ...fact, record: { ...sentLast(fact.record, note ? [note] : []), id: note?.id } };
+  });
   // A resource that was renamed since has its create under its new name.
   const marks = new Set(facts.map(({ record }) => record.mark));
   const all = [...facts, ...notes.filter(({ mark }) => !marks.has(mark)).map((note) => notedOf(note, objects))];
@@ -175,7 +179,17 @@ function asOne(
   // Without marks, what was sent distinguishes one create from another.
   const identityOf = ({ record: { mark, name, facts, fingerprint } }: PendingCreate) =>
     mark === "" ? JSON.stringify([name, facts, fingerprint]) : mark;
-  const those = [...Map.groupBy(all, identityOf).values()].flatMap(([first]) => first ?? []);
+  const those = [...Map.groupBy(all, identityOf).values()].flatMap(([first, ...others]) =>
+    first === undefined
+      ? []
+      : {
+          ...first,
+          record: sentLast(
+            first.record,
+            others.map(({ record }) => record),
+          ),
+        },
+  );
   const isAsSent = ({ record, creating }: PendingCreate) =>
     creating !== undefined && record.fingerprint === bodyOf(creating);
   const unknown = those.filter(({ record }) => idOf(record) === undefined);
@@ -261,12 +275,12 @@ function sentIn(
     }
   }
   const held = isUnresolved(former?.outputs) ? undefined : formerObject(former?.id, former?.inputs);
-  return creating.map((each) => {
+  const sent = creating.map((each): PendingCreate => {
     const { kind, resource } = each;
-    const sent = markIn(each);
-    const note = sent === undefined ? noteOf.get(each) : notes.findLast(({ mark }) => mark === sent.mark);
+    const mark = markIn(each);
+    const note = mark === undefined ? noteOf.get(each) : notes.findLast((one) => one.mark === mark.mark);
     const telling = tellingIn(kind, readable(resource.inputs), new Set());
-    const implied = { ...telling, mark: "", key: "", at: "", fingerprint: "", ...sent };
+    const implied = { ...telling, mark: "", key: "", at: "", fingerprint: "", ...mark };
     return {
       urn: resource.urn,
       kind: kind.name,
@@ -276,6 +290,11 @@ function sentIn(
       creating: each,
     };
   });
+  // What a search has not found is sent again with the mark that the state has.
+  const [again] = sent;
+  const waiting = again && recordIn(kindNamed(again.kind), former?.outputs ?? {}, former?.id);
+  if (again === undefined || waiting?.field === undefined) return sent;
+  return [{ ...again, record: { ...waiting, isEarliest: true }, creating: undefined }, ...sent];
 }
 
 /**
@@ -326,8 +345,8 @@ function compared(inputs: Resource["inputs"]): Record<string, unknown> {
 
 /**
  * What a run that was killed may have sent of a set. Where a journal of this machine has notes of that run about the set, it has one
- * about each create that was sent; where it has none, each may have been. A note is known to be of that run by its mark; without one, if
- * it is later than all that was saved: no other run has begun after it.
+ * about each create that was sent; where it has none, each may have been. A note is known to be of that run if it is later than all that was
+ * saved: no other run has begun after it. The runs that create a new set have marks of their own, by which their notes are known too.
  * @param current as the state holds it, where it does. @param since when the state was saved.
  * @param isOnly whether no other interrupted run had begun this set.
  */
@@ -339,35 +358,43 @@ function membersInFlight(
 ): PendingCreate[] {
   const kind = setOfType(type)?.member as Kind;
   const ofSet = readMark(inputs[MARK]);
-  const markOf = (key: string) => (ofSet === undefined ? "" : memberMark(ofSet.mark, key));
-  const noteAbout = (key: string) =>
-    noted.get(memberOf(setUrn, key))?.findLast(({ mark }) => ofSet === undefined || mark === markOf(key));
   // What waits may have been looked for, and sent again; not where the program names the object of something else.
-  const isSent = ({ action, isDeclared }: Member) =>
-    isDeclared && (["create", "replace"].includes(action.do) || (action.do === "wait" && action.adopts === undefined));
+  const isSent = ({ action, isDeclared, unresolved }: Member) =>
+    isDeclared &&
+    (["create", "replace"].includes(action.do) ||
+      (action.do === "wait" && action.adopts === undefined && unresolved?.field !== undefined));
   const stored = readStoredSet(current?.outputs ?? {});
   const sent = membersOf(kind, stored, readDeclaredSet(inputs)).filter(isSent);
+  // What is sent again keeps its mark.
+  const markOf = ({ key, unresolved }: Member) =>
+    unresolved?.mark ?? (ofSet === undefined ? "" : memberMark(ofSet.mark, key));
+  const noteAbout = (member: Member) => {
+    const mark = markOf(member);
+    return noted.get(memberOf(setUrn, member.key))?.findLast((note) => mark === "" || note.mark === mark);
+  };
   const isOfRun = (note: CreateRecord | undefined) =>
-    note !== undefined && (ofSet !== undefined || (isOnly && Date.parse(note.at) > Date.parse(since)));
-  const isNoted = sent.some(({ key }) => isOfRun(noteAbout(key)));
-  return sent.flatMap(({ key, id, values, entry, unresolved }): PendingCreate[] => {
-    const note = noteAbout(key);
-    // By another mark than the state's, it is another create of the same event.
-    const isSaved = unresolved !== undefined && (ofSet === undefined || unresolved.mark === markOf(key));
-    if (isSaved || (note === undefined ? isNoted : note.id !== undefined)) return [];
+    note !== undefined &&
+    (ofSet === undefined
+      ? isOnly && Date.parse(note.at) > Date.parse(since)
+      : current === undefined || Date.parse(note.at) > Date.parse(since));
+  const isNoted = sent.some((member) => isOfRun(noteAbout(member)));
+  return sent.flatMap((member): PendingCreate[] => {
+    const { key, id, values, entry, unresolved } = member;
+    const note = noteAbout(member);
+    if (note === undefined ? isNoted : note.id !== undefined) return [];
     const hidden = new Set(Object.keys(values).filter((property) => holdsSecret(values[property])));
     // A large set is sent for a long time after the engine has noted it.
     const implied: CreateRecord = {
-      key: "",
-      mark: markOf(key),
-      field: ofSet?.field,
+      key: note?.key ?? "",
+      mark: markOf(member),
+      field: unresolved?.field ?? ofSet?.field,
       fingerprint: hidden.size === 0 ? fingerprintOfBody(kind, values) : "",
       at: since,
       isEarliest: true,
       ...tellingIn(kind, values, hidden),
     };
     const urn = memberOf(setUrn, key);
-    const record = { ...(note ?? implied), what: "It was in flight when a run was killed.", urn };
+    const record = { ...((isNoted && note) || implied), what: "It was in flight when a run was killed.", urn };
     const formerIds = formerIdsIn(stored, key);
     return [{ urn, kind: kind.name, record, known: "engine", held: formerObject(id, inputs), formerIds, entry }];
   });

@@ -76,25 +76,29 @@ export async function searchFor(
       return { create, record, finding: { words: `can't be searched for: ${whyNot(record.field, kind)}.` } };
     }
     const sent = { ...record, at: new Date(lastMomentSent(record, startedMs)).toISOString() };
-    const how = { wasJustSent: false, isOnce: record.isEarliest === true, formerIds: create.formerIds };
+    const how = { wasJustSent: false, isOnce: isWaitedFor(create, record), formerIds: create.formerIds };
     const finding = await lookFor(kind, searcher, create.urn, sent, how);
     if (finding.kind === "open") return { create, record, finding: { words: secrets.scrub(finding.words) } };
     return { create, record, finding };
   };
-  const isLookedForAgain = ({ record, finding }: Look) =>
-    "words" in finding && record.isEarliest === true && record.field !== undefined;
+  /** Nobody knows when it was sent, and the next `up` would not look for it: the state has room for one, with its moment. */
+  const isWaitedFor = ({ also = [] }: PendingCreate, record: CreateRecord) =>
+    record.field !== undefined &&
+    (record.isEarliest === true || (also.length > 0 && lastMomentSent(record, startedMs) === startedMs));
+  const isLookedForAgain = ({ create, record, finding }: Look) => "words" in finding && isWaitedFor(create, record);
 
   try {
     let looks = await Promise.all(open.flatMap((create) => recordsOf(create).map((record) => look(create, record))));
     const dueMs = resendDueMs({ at: new Date(startedMs).toISOString() }, searcher);
-    const again = looks.filter(isLookedForAgain);
-    if (again.length > 0 && dueMs !== undefined) {
+    const found = new Set(looks.flatMap(({ create, finding }) => ("id" in finding ? create : [])));
+    const again = new Set(looks.filter((each) => isLookedForAgain(each) && !found.has(each.create)));
+    if (again.size > 0 && dueMs !== undefined) {
       console.error(
-        `${count(again.length, "event of a set", "events of sets")}, which may have been sent until just now, can't be found yet: ` +
+        `${count(again.size, "create")}, which may have been sent until just now, can't be found yet: ` +
           `looking again at ${new Date(dueMs).toISOString()} …`,
       );
       await clock.sleep(Math.max(0, dueMs - clock.wallMs()));
-      looks = await Promise.all(looks.map((each) => (isLookedForAgain(each) ? look(each.create, each.record) : each)));
+      looks = await Promise.all(looks.map((each) => (again.has(each) ? look(each.create, each.record) : each)));
     }
     return summed(looks);
   } finally {

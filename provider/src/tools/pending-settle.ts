@@ -76,6 +76,7 @@ export function settle(
   surroundings: Surroundings,
 ): ExportedStack {
   const { resources: all } = stateIn(stack);
+  const { now } = surroundings;
   const answers = new Map(verdicts.map((verdict) => [verdict.urn, verdict]));
   const at = { [ACCOUNT]: accountIn(all) ?? surroundings.account() };
   const settling: Settling = { ...surroundings, pending, answers, at };
@@ -89,7 +90,7 @@ export function settle(
       // Pulumi's own record has further creates of it, and drops them.
       if (resource.delete === true || !pending.inFlight.has(urn)) return [resource];
       const { outputs = {} } = resource;
-      const record = { ...create.record, ...toKeep(settling, create) };
+      const record = { ...create.record, ...latestOf(create.record, now), ...toKeep(settling, create) };
       return [{ ...resource, outputs: { ...outputs, ...writeRecord(kindNamed(create.kind), record, outputs) } }];
     }
     if (resource.delete === true) return []; // `--replace` of an unresolved one leaves it there twice
@@ -111,7 +112,7 @@ export function settle(
   const kept = saved.map((resource) => (resource.delete === true ? resource : (sets.get(resource.urn) ?? resource)));
   const held = objectsIn(kept.filter((resource) => resource.delete !== true));
   const taken = new Set(held.map(({ kind, id = "" }) => objectKey(kind.name, id)));
-  const singles = withCreates(withoutCreates(kept, dropped, taken), fromEngineRecord(settling), surroundings.now);
+  const singles = withCreates(withoutCreates(kept, dropped, taken), fromEngineRecord(settling), now);
   const newSets = [...sets.values()].filter(({ urn }) => !current.has(urn));
   const others = (stack.deployment.pending_operations ?? []).filter(({ type, resource }) => {
     return !isOurs(resource) || (type !== "creating" && setOfType(resource.type) === undefined);
