@@ -973,3 +973,16 @@ it("R7: a set that the interrupted run renamed with an alias counts as the one i
   expect(resources?.[0]?.outputs?.eventIds).toEqual({ a: 7, b: 8 });
   expect(resources?.[1]?.dependencies).toEqual([now]);
 });
+
+it("R9: the object that the interrupted run was replacing under a new name, by an alias, is said, and leaves as replaced", () => {
+  const now = urnOf("ConversionEvent", "renamed");
+  const state = [resource(E, { id: "2", inputs: { value: 1 } })];
+  const operation = creating(now, { aliases: [E] });
+  const stack = underNewNames(stackOf(state, [operation]));
+  expect(openCreates(stack)).toMatchObject([{ urn: now, held: { id: "2", isDeleted: false } }]);
+  const { resources = [] } = settle(stack, [{ urn: now, createdAs: "8" }]).deployment;
+  expect(resources?.map(({ urn, id, delete: isReplaced }) => [urn, id, isReplaced])).toEqual([
+    [now, "8", undefined],
+    [now, "2", true],
+  ]);
+});

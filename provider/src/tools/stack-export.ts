@@ -124,13 +124,15 @@ export function expectNothingPending({ pending_operations }: Deployment): void {
 }
 
 /**
- * The stack in which a set that an interrupted run was updating under a new name, by an alias, has that name already: as the engine would have
- * saved it. Otherwise it would count as another set, and its events as not created.
+ * The stack in which what an interrupted run was replacing, or a set that it was updating, has the new name that an alias gave it: as the
+ * engine would have saved it. Otherwise the set would count as another one, and its events as not created; and nothing would say which object
+ * the create replaces.
  */
 export function underNewNames(stack: ExportedStack): ExportedStack {
   const { pending_operations: operations } = stack.deployment;
   return (operations ?? []).reduce((renamed, { type, resource: { urn, type: token, aliases } }) => {
-    if (type !== "updating" || setOfType(token) === undefined) return renamed;
+    const isReplaced = type === "creating" && kindOfType(token) !== undefined;
+    if (!isReplaced && (type !== "updating" || setOfType(token) === undefined)) return renamed;
     const { resources } = stateIn(renamed);
     const current = currentByUrn(resources);
     const former = aliases?.find((alias) => current.has(alias));

@@ -276,7 +276,7 @@ export async function up(before: Deployment, program: Program, said: Said, optio
         work.put(undefined, now);
       };
       return () =>
-        work.step({ type: "creating", resource: next }, async () => {
+        work.step({ type: "creating", resource: { ...next, ...formerly } }, async () => {
           try {
             const { id, outs } = await asked(() => face.create({ ...inputs }));
             take({ ...next, id, outputs: withProvider(outs, inputs) });
