@@ -262,3 +262,19 @@ it("the objects that a set keeps are noted before its journal is read, so that n
   expect(run.runtime.run.holders.isManaged("ConversionEvent", String(engine.eventIds.a))).toBe(true);
   await planning;
 });
+
+it("soon after the create, a delete whose answer was lost is asked for later: the error says from when on, and a refresh ends well", async () => {
+  const { sandbox, engine, options, up, live } = await start({ ...ALL, createdVisibleAfterSeconds: 300 });
+  await up({ a: A, b: B });
+  sandbox.fail({ on: "delete", act: true, with: { kind: "close-without-answer" }, times: 9 });
+  expect((await up({ a: A })).error).toContain("delete");
+  const again = (await up({ a: A, b: B })).error;
+  expect(again).toMatch(/has sent a delete of \d+, .* To find out, from \d{4}-\S+Z on:\n {2}pulumi refresh\n/);
+  const { set, told } = engine.newRun(options);
+  const { id, outputs, inputs } = engine.state ?? expect.fail("no state");
+  const { props } = await set.read(id, outputs);
+  await set.diff(id, props as typeof outputs, inputs);
+  expect(told.map(({ message }) => message).join("\n")).toContain("that proves nothing, so it stays in the state");
+  expect(sandbox.eventPosts).toBe(2);
+  expect(live()).toEqual(["A"]);
+});

@@ -258,17 +258,20 @@ async function sendDelete(kind: Kind, services: Runtime, named: Named): Promise<
 
 /**
  * An object that stays in the state may be gone, if a run on this machine has sent a delete of it and was killed, or got no answer that
- * proves anything. A program that names it with `existingId` says that it is there.
- * @throws ArgumentsError
+ * proves anything. A program that names it with `existingId` says that it is there. A refresh that has just asked goes on.
+ * @param created when, by the state. @throws ArgumentsError
  */
 export function expectNotDeleted(
   kind: Kind,
-  { reading, seen, run }: Runtime,
+  runtime: Runtime,
   resource: Ref,
   members: readonly Pick<Member, "key" | "id" | "isDeclared" | "entry" | "former">[],
+  created: Created | undefined,
 ): void {
+  const { reading, seen, run } = runtime;
   const doubtful = members.filter(({ id = "", isDeclared, entry, former }) => {
-    if (!isDeclared || former !== undefined || !seen.isDeleteSent(kind.name, id)) return false;
+    if (!isDeclared || former !== undefined || !seen.isDeleteSent(kind.name, id) || run.isUnseen(kind, id))
+      return false;
     const isNamed = knownAdoption(entry) === id;
     if (isNamed && run.isUp === true) seen.noteDelete(kind.name, id, false);
     return !isNamed;
@@ -278,7 +281,11 @@ export function expectNotDeleted(
   const { label, urn } = doubtful.length > 1 || first.key === "" ? resource : memberRef(resource, first.key);
   const ids = doubtful.map(({ id = "" }) => id);
   const { read } = abilitiesOf(kind, reading.settings);
-  throw new ArgumentsError(mayBeDeleted(label, ids, read, first.key === "" ? urn : undefined));
+  const [from] = ids
+    .flatMap((id) => unproven(kind, runtime, { id, created })?.until ?? [])
+    .toSorted()
+    .toReversed();
+  throw new ArgumentsError(mayBeDeleted(label, ids, read && { from }, first.key === "" ? urn : undefined));
 }
 
 /**

@@ -98,6 +98,7 @@ async function refreshed(
   const record = await readLive(kind, runtime, named);
   const early = record === undefined ? unproven(kind, runtime, named) : undefined;
   if (early !== undefined) {
+    runtime.run.noteUnseen(kind, id);
     tellAll(runtime, [justCreatedNotice(labelHere(kind, runtime, named), early)]);
     return properties;
   }

@@ -63,6 +63,7 @@ export class Run {
   /** Objects that were said to stay live after a replacement, by {@link objectKey}. */
   readonly #staying = new Set<string>();
   readonly #gone = new Set<string>();
+  readonly #unseen = new Set<string>();
   /** By the journal keys of members: unresolved creates that their sets keep until another resource has the object. */
   readonly kept = new Map<string, CreateRecord>();
   /** By mark: the ids of the objects that resources have adopted for these in this run. */
@@ -171,6 +172,15 @@ export class Run {
 
   decided(key: string): Decided | undefined {
     return this.#decided.get(key);
+  }
+
+  /** A read has just not found the object, and said that this proves nothing yet. */
+  noteUnseen(kind: Kind, id: string): void {
+    this.#unseen.add(objectKey(kind.name, id));
+  }
+
+  isUnseen(kind: Kind, id: string): boolean {
+    return this.#unseen.has(objectKey(kind.name, id));
   }
 
   /** Notes that this run deleted the object or found it gone, so that no stack of this machine has it. */

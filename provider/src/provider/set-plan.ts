@@ -28,7 +28,7 @@ import {
 } from "./before.js";
 import { learnHolders, noteHeld } from "./holding.js";
 import { type Properties, refIn, secretOfMembers } from "./inputs.js";
-import { expectNotDeleted, tellSentAgain } from "./known-operations.js";
+import { createdInSet, expectNotDeleted, tellSentAgain } from "./known-operations.js";
 import { expectSameAccount, resultOf } from "./outcome.js";
 import type { Calls, Runtime } from "./services.js";
 import { adoptedElsewhere, setFacts } from "./set-run.js";
@@ -58,7 +58,7 @@ export const planSet: Calls<SetKind>["plan"] = async ({ name, member: kind }, ru
     const leaving = members.filter(({ former }) => former !== undefined);
     noteHeld(kind, runtime, membersHeld(kind, subject, stored, leaving, news));
   }
-  expectNotDeleted(kind, runtime, subject, members);
+  expectNotDeleted(kind, runtime, subject, members, createdInSet(stored));
   tellSentAgain(kind, runtime, subject, members);
   // An unresolved member belongs to the set until it is settled, declared or not.
   for (const { key } of open) run.declared.add(key);

@@ -73,7 +73,7 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, id, olds, n
     await learnHolders(runtime);
     member = decideNow();
   }
-  expectNotDeleted(kind, runtime, subject, [member]);
+  expectNotDeleted(kind, runtime, subject, [member], createdIn(olds));
   tellSentAgain(kind, runtime, subject, [member]);
   const { former } = member;
   const names = knownAdoption(news);

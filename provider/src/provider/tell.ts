@@ -373,9 +373,15 @@ export function goneInUpdate({ label, urn, member }: Ref, id: string, isAdopted:
 }
 
 /** @param isRead whether a refresh would find out. @param urn of a single resource. */
-export function mayBeDeleted(label: string, ids: readonly string[], isRead: boolean, urn: string | undefined): string {
+/** @param read none if there is no known read; `from` if only from then on its answer proves anything. */
+export function mayBeDeleted(
+  label: string,
+  ids: readonly string[],
+  read: false | { readonly from: string | undefined },
+  urn: string | undefined,
+): string {
   const what = `${label}: this machine has sent a delete of ${idRanges(ids)}, which may have been carried out. Nothing was sent in this run.`;
-  if (isRead) return `${what} To find out:\n  pulumi refresh`;
+  if (read) return `${what} To find out${read.from === undefined ? "" : `, from ${read.from} on`}:\n  pulumi refresh`;
   const look = `${what} Look in the account. If ${agree(ids.length, "it is", "one is")} there, set existingId to its id. Otherwise`;
   if (urn === undefined) return `${look}, remove its key, run \`pulumi up\`, and add the key again.`;
   return `${look}:\n  pulumi state delete ${shellWord(urn)}\n  pulumi up`;
