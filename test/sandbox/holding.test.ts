@@ -808,6 +808,22 @@ it("a planned delete waits while only a note of this machine says that another r
   expect(JSON.stringify(left())).not.toContain(`"${a}"`);
 });
 
+it("R5: a planned delete is dropped if the note is of a protected resource, which stays in the state however long", async () => {
+  const { sandbox, folder, settings } = await start(ALL);
+  const engine = new SetEngine(sandbox, folder);
+  engine.declares = { deletes: true };
+  const up = (events: object) => engine.up({ advertiserId: 1, events }, { settings });
+  await up({ a: { eventName: "A", value: 1 } });
+  const { a } = engine.eventIds;
+  const inventory = () => engine.newRun({ settings }).runtime.inventory("tiny/dev::funnel");
+  inventory().note(key("other"), { id: String(a), fingerprint: "f", protects: true });
+  expect((await up({})).error).toBeUndefined();
+  inventory().noteGone(key("other"));
+  expect((await up({})).error).toBeUndefined();
+  expect(sandbox.deletes).toBe(0);
+  expect(engine.state?.outputs.__left).toMatchObject([{ id: String(a), why: "removed" }]);
+});
+
 it.each([
   { what: "alone", hasOther: false },
   { what: "and an advertiser with the same id is adopted too", hasOther: true },

@@ -94,8 +94,8 @@ const rows: Row[] = [
     "R1",
     "an object of which a delete was sent counts as live",
     "provider/known-operations.ts",
-    "if (!isDeclared || former !== undefined || !seen.isDeleteSent(kind.name, id)) return false;",
-    "return false;",
+    "!isDeclared || former !== undefined || !seen.isDeleteSent(kind.name, id) || run.isUnseen(kind, id)",
+    "true",
   ],
   [
     "R1",

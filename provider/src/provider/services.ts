@@ -79,6 +79,8 @@ export interface Owner {
   readonly key: string;
   /** When a run on this machine created it, ISO 8601. */
   readonly at?: string | undefined;
+  /** Whether Pulumi's option `protect` keeps it in the state, also once the program no longer declares it. */
+  readonly protects?: boolean | undefined;
 }
 
 export interface Formerly {

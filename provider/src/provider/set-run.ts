@@ -145,9 +145,13 @@ export const updateSet: Calls<SetKind>["update"] = async ({ name, member: kind }
   const set = { label: subject.label, created: createdInSet(stored) };
   const deletions = isWell ? await deleteAll(kind, runtime, set, wanted, progress, isStillToGo) : heldBack(wanted);
   const at = runtime.now();
-  // Of what only notes of this machine say that another resource has it, which may be out of date, the next run asks again.
+  // Of what only notes of this machine say that another resource has it, which may be out of date, the next run asks again: not if that
+  // resource is protected, since such a note is forgotten before the resource leaves the state.
   const mayDelete = isDeleting && circumstances.can.delete && isOfKnownAccount(olds);
-  const isPostponed = (object: string) => mayDelete && !runtime.run.holders.isManaged(kind.name, object);
+  const isProtected = (object: string) =>
+    runtime.rememberedOf(kind.name, object).some(({ protects }) => protects === true);
+  const isPostponed = (object: string) =>
+    mayDelete && !runtime.run.holders.isManaged(kind.name, object) && !isProtected(object);
   const after = setAfter(kind, {
     stored,
     isPostponed,
