@@ -158,3 +158,13 @@ it("if several runs sent one resource, all marks are searched for, and any that 
   ]);
   expect(sandbox).toMatchObject({ creates: 0, searches: 9 });
 });
+
+it("what several runs sent is not said to be looked for by the next `up`, since the state has room for one", async () => {
+  const never = { event: { search: "GET rest/event?alternative_id={mark}" }, resendAfterSeconds: "never" };
+  const settings = { operations: JSON.stringify(never) };
+  const { told } = await search([killedTwice("two", "mark-gone", "mark-gone-too"), open("one")], settings);
+  expect(told[0]).toMatch(
+    /there is none\. Run `pulumi-advertising pending --search` again, before the next `pulumi up`\.$/,
+  );
+  expect(told[1]).toMatch(/there is none\. The next `pulumi up` looks again\.$/);
+});

@@ -20,6 +20,8 @@ export interface Look {
   readonly wasJustSent: boolean;
   /** Whether to search only once. @default false */
   readonly isOnce?: boolean;
+  /** Whether the next `up` looks for it; otherwise only `pending --search` does. @default true */
+  readonly isSaved?: boolean;
   /** Former ids of its resource, perhaps with the same mark: a set's member keeps its mark as long as the arguments stay. */
   readonly formerIds?: readonly string[] | undefined;
 }
@@ -46,7 +48,7 @@ export async function lookFor(
   runtime: Looker,
   label: string,
   sent: Sent,
-  { wasJustSent, isOnce = false, formerIds = [] }: Look,
+  { wasJustSent, isOnce = false, isSaved = true, formerIds = [] }: Look,
 ): Promise<Finding> {
   const { settings } = runtime.reading;
   const { search } = knownOperations(kind, settings);
@@ -83,7 +85,7 @@ export async function lookFor(
   const until = momentOf(runtime.clock);
   return {
     kind: "open",
-    words: `${searchedFor(sent)} ${count(looks, "time")} until ${until}: ${answer} ${nextIn(dueMs)}`,
+    words: `${searchedFor(sent)} ${count(looks, "time")} until ${until}: ${answer} ${isSaved ? nextIn(dueMs) : LOOK_AGAIN}`,
   };
 }
 
@@ -97,6 +99,8 @@ export function resendDueMs(
   if (after === undefined || Number.isNaN(sentMs)) return undefined;
   return visibleFromMs(sentMs + (settings.requestTimeoutSeconds + after) * 1000, settings);
 }
+
+const LOOK_AGAIN = "Run `pulumi-advertising pending --search` again, before the next `pulumi up`.";
 
 function nextIn(dueMs: number | undefined): string {
   return dueMs === undefined

@@ -76,7 +76,8 @@ export async function searchFor(
       return { create, record, finding: { words: `can't be searched for: ${whyNot(record.field, kind)}.` } };
     }
     const sent = { ...record, at: new Date(lastMomentSent(record, startedMs)).toISOString() };
-    const how = { wasJustSent: false, isOnce: isWaitedFor(create, record), formerIds: create.formerIds };
+    const isSaved = (create.also ?? []).length === 0;
+    const how = { wasJustSent: false, isOnce: isWaitedFor(create, record), isSaved, formerIds: create.formerIds };
     const finding = await lookFor(kind, searcher, create.urn, sent, how);
     if (finding.kind === "open") return { create, record, finding: { words: secrets.scrub(finding.words) } };
     return { create, record, finding };
