@@ -212,3 +212,28 @@ it("a stale checkout on a machine that never ran the stack: preview and comment 
   for (const id of [buy, b]) expect(again).toContain(`To go on with ${id}, set existingId: ${id}.`);
   expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 5, updates: 0, deletes: 0 });
 });
+
+it("what left a set, was adopted by another resource and deleted with it is not on the list of this machine", async () => {
+  const sandbox = await useSandbox({ operations: true });
+  const operations = {
+    event: { read: "GET rest/event/{id}", delete: "DELETE rest/event/{id}" },
+    createdVisibleAfterSeconds: 0,
+  };
+  const environment = { ADVERTISING_OPERATIONS: JSON.stringify(operations) };
+  const b = 'b: { eventName: "B", value: 1 }';
+  const stack = await newStack(body(1, set(`a, ${b}`)), { sandbox, environment });
+  expect((await stack.up()).code).toBe(0);
+  const id = sandbox.events.find(({ event_name }) => event_name === "A")?.id;
+  const adopter = `new advertising.ConversionEvent("a", { advertiserId: acme.advertiserId, ...a, existingId: ${id} }, { retainOnDelete: false });`;
+  for (const rest of [set(b) + adopter, set(b)]) {
+    stack.program(body(1, rest));
+    const up = await stack.up();
+    expect(up.code, up.output).toBe(0);
+  }
+  expect(sandbox.events.map((each) => each.id)).not.toContain(id);
+  expect(sandbox).toMatchObject({ eventPosts: 4, deletes: 1 });
+  expect((await run(stack, "leftovers")).stdout).toMatch(/^Nothing is known/);
+  const other = await stack.onAnotherMachine();
+  expect((await run(other, "leftovers", "--done", String(id))).stdout).toMatch(/^Off the list/);
+  expect((await run(other, "leftovers")).stdout).toMatch(/^Nothing is known/);
+});

@@ -1,10 +1,12 @@
 /** What the state notes about objects that were left live, over real sockets, as the engine calls the provider. */
 import { describe, expect, it } from "vitest";
 import { LEFT_LIVE } from "../../provider/src/state/properties.js";
+import { leftoversOf } from "../../provider/src/tools/leftovers.js";
 import { newFolder } from "../support/folder.js";
 import { failureOf, newRun } from "../support/run.js";
 import { SetEngine } from "../support/set-engine.js";
 import { useSandbox } from "../support/stack.js";
+import { storedSet } from "../support/stored.js";
 
 type Properties = Record<string, unknown>;
 
@@ -116,5 +118,78 @@ describe("a set", () => {
     await engine.up(declare({ a, b: { ...b, value: 2 }, d: { eventName: "D", value: 1 } }));
     expect(engine.state?.outputs[LEFT_LIVE]).toEqual(left);
     expect(sandbox.eventPosts).toBe(5);
+  });
+});
+
+describe("an object that its set has left live", () => {
+  const operations = {
+    event: { read: "GET rest/event/{id}", delete: "DELETE rest/event/{id}" },
+    createdVisibleAfterSeconds: 0,
+  };
+  const settings = { operations: JSON.stringify(operations) };
+  const A = { eventName: "A", value: 1 };
+  const B = { eventName: "B", value: 1 };
+  const of = (events: Properties) => ({ advertiserId: 1, events });
+
+  async function start() {
+    const objects = { advertisers: [{ id: 1, advertiser_name: "X", active: true }], events: [] };
+    const sandbox = await useSandbox({ operations: true, objects });
+    const folder = newFolder();
+    const one = new SetEngine(sandbox, folder, "one");
+    await one.up(of({ a: A, b: B }), { settings });
+    const { a: id } = one.eventIds;
+    await one.up(of({ b: B }), { settings });
+    /** Without what this machine knows, and with it. */
+    const listed = (...others: SetEngine[]) => {
+      const resources = [one, ...others].map(({ state }, n) => storedSet(`set${n}`, state?.outputs ?? {}));
+      const state = { resources, time: "" };
+      const { seen } = one.newRun({ settings }).runtime;
+      const known = (kind: "Advertiser" | "ConversionEvent", of: string) => seen.deletedAt(kind, of);
+      return [leftoversOf(state, []), leftoversOf(state, [], known)].map((all) => all.map((each) => each.id));
+    };
+    expect(listed()).toEqual([[String(id)], [String(id)]]);
+    return { sandbox, folder, id, listed };
+  }
+
+  it.each(["deletes", "replaces"])("is on no list once a set that has adopted it %s it", async (how) => {
+    const { sandbox, folder, id, listed } = await start();
+    const two = new SetEngine(sandbox, folder, "two");
+    two.declares = { deletes: true };
+    expect((await two.up(of({ a: { ...A, existingId: id } }), { settings })).error).toBe(undefined);
+    expect(listed(two)).toEqual([[], []]);
+    const next = how === "deletes" ? {} : { a: { ...A, value: 2 } };
+    expect((await two.up(of(next), { settings })).error).toBe(undefined);
+    expect(two.state?.outputs[LEFT_LIVE]).toMatchObject([{ id: String(id), key: "a", done: TIME }]);
+    expect(listed(two)).toEqual([[], []]);
+    expect(await two.preview(of(next), { settings })).toBe("");
+    expect(sandbox.deletes).toBe(1);
+    expect(sandbox.events.map((each) => each.id)).not.toContain(id);
+  });
+
+  it("is on the list again if the set that has adopted it leaves it live too", async () => {
+    const { sandbox, folder, id, listed } = await start();
+    const two = new SetEngine(sandbox, folder, "two");
+    await two.up(of({ a: { ...A, existingId: id } }), { settings });
+    await two.up(of({}), { settings });
+    expect(listed(two)).toEqual([[String(id)], [String(id)]]);
+    expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
+  });
+
+  it("is not on this machine's list once a single resource that has adopted it is deleted", async () => {
+    const { sandbox, folder, id, listed } = await start();
+    const run = newRun(sandbox, folder, { settings });
+    const __identity = { identity: "tiny/dev::x", run: { isUp: true, resources: 1 }, deletes: true };
+    const { inputs = {} } = await run.event.check({}, { ...A, advertiserId: 1, existingId: id, __identity });
+    const { outs = {} } = await run.event.create(inputs as Properties);
+    run.closeNow();
+    const last = newRun(sandbox, folder, { settings });
+    sandbox.fail({ on: "delete", act: false, times: 9, with: { kind: "close-without-answer" } });
+    expect((await failureOf(last.event.delete(String(id), outs as Properties))).message).toContain(String(id));
+    sandbox.endFaults();
+    expect(listed()).toEqual([[String(id)], [String(id)]]);
+    await last.event.delete(String(id), outs as Properties);
+    last.closeNow();
+    expect(listed()).toEqual([[String(id)], []]);
+    expect(sandbox.events.map((each) => each.id)).not.toContain(id);
   });
 });

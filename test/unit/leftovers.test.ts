@@ -39,6 +39,25 @@ it("leaves out an object that is in the state again", () => {
   expect(inShort(stateOf([storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] }), adopted]), [])).toEqual([]);
 });
 
+it("leaves out what another resource had by then and deleted: by that one's note, or by this machine's", () => {
+  const now = (more: object = {}) =>
+    stateOf([
+      storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] }),
+      storedSet("funnel", { [LEFT_LIVE]: [{ ...NOTED, ...more }] }),
+    ]);
+  const [before, after] = ["2026-02-01T00:00:00.000Z", "2026-03-01T00:00:01.000Z"];
+  expect(idsOf(now(), [])).toEqual(["ConversionEvent 7"]);
+  expect(idsOf(now({ at: after, done: after }), [])).toEqual([]);
+  const deletedAt = (at: string) => (kind: string, id: string) =>
+    `${kind} ${id}` === "ConversionEvent 7" ? at : undefined;
+  expect(idsOf(now(), [], deletedAt(after))).toEqual([]);
+  expect(idsOf(now(), [], deletedAt(before))).toEqual(["ConversionEvent 7"]);
+  // An earlier state that had it says nothing of later.
+  const [had, left] = [storedEvent("adopter", 7, {}, { retainOnDelete: false }), storedEvent("buy", 8)];
+  expect(idsOf(stateOf([left]), [stateOf([had, left], after)], deletedAt("2026-03-01T00:00:02.000Z"))).toEqual([]);
+  expect(idsOf(stateOf([left]), [stateOf([had, left], after)], deletedAt(before))).toEqual(["ConversionEvent 7"]);
+});
+
 it("lists a replaced object that is still in the state", () => {
   expect(inShort(stateOf([storedEvent("buy", 8), storedEvent("buy", 7, {}, { delete: true })]), [])).toEqual([
     "ConversionEvent 7 buy buy: replaced; the next `pulumi up` takes it out of the state",
@@ -265,7 +284,9 @@ it("a set whose unresolved create is settled as created notes the object that it
     account: () => "",
   });
   const [saved] = deployment.resources ?? [];
-  expect(leftLiveIn(saved?.outputs ?? {})).toEqual([{ id: "4", at: mark.since, why: "replaced", by: "9", key: "a" }]);
+  expect(leftLiveIn(saved?.outputs ?? {})).toEqual([
+    { id: "4", advertiserId: "1", at: mark.since, why: "replaced", by: "9", key: "a" },
+  ]);
 });
 
 describe("an object that was marked as done", () => {

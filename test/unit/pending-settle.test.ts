@@ -510,7 +510,9 @@ it("the next run deletes the object that a settled member replaced, if its set d
     expect(saved?.outputs).toMatchObject({ eventIds: { a: 9 } });
     return leftLiveIn(saved?.outputs ?? {});
   };
-  expect(leftOf({ __delete: true })).toMatchObject([{ id: "5", by: "9", toDelete: true }]);
+  expect(leftOf({ __delete: true })).toMatchObject([
+    { id: "5", by: "9", toDelete: true, name: "A", advertiserId: "1" },
+  ]);
   expect(leftOf({})[0]).not.toHaveProperty("toDelete");
 });
 

@@ -2,6 +2,7 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { momentOf } from "../../provider/src/base/clock.js";
 import { type Disk, systemDisk } from "../../provider/src/files/disk.js";
 import { Seen, seenAt } from "../../provider/src/store/seen.js";
 import { FakeClock } from "../support/clock.js";
@@ -72,6 +73,22 @@ it("a proven delete stays known until something shows the object; an earlier ver
   expect(readFileSync(path, "utf8")).toContain('{"delete":"ConversionEvent 1","sent":true,"done":true,');
   new Seen(path, clock).noteDelete(EVENT, "1", false);
   expect(known("1")).toEqual([false, false]);
+});
+
+it("a delete that succeeded is known with its moment, until the object is live again", () => {
+  const path = newPath();
+  const clock = new FakeClock(START);
+  const first = new Seen(path, clock);
+  for (const id of ["1", "2", "3"]) first.noteDelete(EVENT, id, true);
+  for (const id of ["1", "2"]) first.noteDeleted(EVENT, id);
+  first.noteDelete(EVENT, "2", false);
+  const later = new Seen(path, clock);
+  expect(["1", "2", "3"].map((id) => later.deletedAt(EVENT, id))).toEqual([
+    momentOf({ wallMs: () => START + 1 }),
+    undefined,
+    undefined,
+  ]);
+  expect(["1", "2", "3"].map((id) => later.isDeleteSent(EVENT, id))).toEqual([true, false, true]);
 });
 
 it("the newest line about an object counts, wherever it is, also if the clock was set back; without a moment it is the oldest", () => {

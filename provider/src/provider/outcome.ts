@@ -13,7 +13,7 @@ import {
   type Values,
   withoutUndefined,
 } from "../base/index.js";
-import type { Action, Member, ToDelete } from "../decision/index.js";
+import { type Action, knownAdoption, type Member, type ToDelete } from "../decision/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
@@ -26,6 +26,7 @@ import {
   type Shared,
   type StoredSet,
   tellingOfLeft,
+  tellingOfMember,
   unlessAdopted,
   unresolvedId,
   writeRecord,
@@ -220,13 +221,13 @@ function leftBySet(
   const left = members.flatMap(({ key, action, id }): LeftLive[] => {
     if (id === undefined) return [];
     const by = idAfter(outcomes.get(key));
-    const isRemoved = action.do === "let go";
-    if (deleted.has(id) || (!isRemoved && (by === undefined || by === id))) return [];
-    // For an object that was created for another advertiser, only the body's fingerprint is known.
-    const shared = stored.earlier.has(key) ? {} : { advertiserId: stored.advertiserId };
-    const then = { ...shared, ...stored.events.get(key) };
-    const telling = tellingOfLeft(kind, then, new Set([...was(key), ...is(key)]));
-    const object = { id, ...telling, key, at, ...stillTo(id, true) };
+    const isDeleted = deleted.has(id);
+    const isRemoved = action.do === "let go" || (isDeleted && by === undefined);
+    // What it had adopted may be on the list of the resource that had it before.
+    if (isDeleted ? knownAdoption(stored.events.get(key)) !== id : !isRemoved && (by === undefined || by === id))
+      return [];
+    const telling = tellingOfMember(kind, stored, key, new Set([...was(key), ...is(key)]));
+    const object = { id, ...telling, key, at, ...(isDeleted ? { done: at } : stillTo(id, true)) };
     return [isRemoved ? { ...object, why: "removed" } : { ...object, why: "replaced", ...(by && { by }) }];
   });
   const before = stored.leftLive

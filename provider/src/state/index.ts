@@ -112,6 +112,7 @@ export {
   type Shared,
   type StoredSet,
   storedFingerprint,
+  tellingOfMember,
   writeEarlier,
   writeSetParts,
   writeStoredSet,

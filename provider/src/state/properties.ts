@@ -131,7 +131,7 @@ export interface LeftLive {
   readonly advertiserId?: string;
   /** Of a set's member. */
   readonly key?: string;
-  /** When a person marked it as done, ISO 8601: from then on it is not listed. */
+  /** When a person marked it as done, or its set deleted it, ISO 8601: from then on it is not listed, whichever list has it. */
   readonly done?: string;
 }
 

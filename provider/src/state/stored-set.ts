@@ -13,6 +13,7 @@ import {
   leftLiveIn,
   SECRET_ARGUMENTS,
   secretArgumentsIn,
+  tellingOfLeft,
   UNKNOWN,
   UNRESOLVED,
   writeLeftLive,
@@ -144,6 +145,18 @@ function mapValues<T, U>(map: ReadonlyMap<string, T>, change: (value: T) => U): 
 
 function mapOf<T>(value: unknown): ReadonlyMap<string, T> {
   return new Map(Object.entries(asRecord(value) as Record<string, T>));
+}
+
+/** The arguments that identify a member's object, as far as they are known. @param secret names of arguments that must not be shown. */
+export function tellingOfMember(
+  kind: Kind,
+  { advertiserId, events, earlier }: StoredSet,
+  key: string,
+  secret: ReadonlySet<string>,
+): Pick<LeftLive, "name" | "advertiserId"> {
+  const body = earlier.get(key);
+  const owner = body === undefined ? advertiserId : body.advertiserId;
+  return tellingOfLeft(kind, { advertiserId: owner, ...events.get(key) }, secret);
 }
 
 /** The fingerprint of the body with which the object in the state was created. */

@@ -82,9 +82,14 @@ export class Seen {
     return this.#newest("delete", objectKey(kind, id))?.sent === true;
   }
 
-  /** Whether a delete of it was answered with proof that it is gone, and nothing has shown it since. */
+  /** When a delete of it was answered with proof that it is gone, ISO 8601; none if something has shown it since. */
+  deletedAt(kind: Kind["name"], id: string): string | undefined {
+    const newest = this.#newest("delete", objectKey(kind, id));
+    return newest?.done === true ? newest.at : undefined;
+  }
+
   isDeleted(kind: Kind["name"], id: string): boolean {
-    return this.#newest("delete", objectKey(kind, id))?.done === true;
+    return this.deletedAt(kind, id) !== undefined;
   }
 
   /** Such an answer came. Never fails. */

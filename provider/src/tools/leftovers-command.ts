@@ -3,12 +3,29 @@
  */
 import { momentOf, printable, systemClock } from "../base/index.js";
 import { leftLiveIn, leftLiveKind, writeLeftLive } from "../state/index.js";
+import { placesOf, Seen, seenIn } from "../store/index.js";
 import { changeStack } from "./change-stack.js";
 import { contentsOf, objectsIn, warnOfSecretSets } from "./contents.js";
 import { chosen, command, refuseForeignOptions, type StackChoice, say, type Values, write } from "./harness.js";
-import { LEFTOVER_FORMATS, type Leftover, leftoversOf, nothingSince, otherStackThan } from "./leftovers.js";
-import { exportIn, STACK_HELP, STACK_OPTIONS, stackName, stateOf } from "./pulumi.js";
-import { type ExportedStack, stackIn, stateIn, withEach } from "./stack-export.js";
+import {
+  type DeletedAt,
+  LEFTOVER_FORMATS,
+  type Leftover,
+  leftoversOf,
+  nothingSince,
+  otherStackThan,
+} from "./leftovers.js";
+import {
+  exportIn,
+  programFolder,
+  STACK_HELP,
+  STACK_OPTIONS,
+  settingInEnvironment,
+  settingsOf,
+  stackName,
+  stateOf,
+} from "./pulumi.js";
+import { accountIn, type ExportedStack, stackIn, stateIn, withEach } from "./stack-export.js";
 
 const HELP = `Usage: pulumi-advertising leftovers [--before EXPORT | --done ID] [options]
 
@@ -70,7 +87,19 @@ async function listed({ before = [], format = "text", out: _, ...choice }: Optio
   warnOfSecretSets(contentsOf(stateIn(now).resources), "so what is listed may be one of its events");
   for (const { resources } of earlier) warnOfSecretSets(contentsOf(resources), "so its events can't be listed");
   const nothing = earlier.length === 0 ? undefined : nothingSince(stateIn(now), earlier);
-  return inFormat(leftoversOf(stateIn(now), earlier), nothing);
+  return inFormat(leftoversOf(stateIn(now), earlier, await deletedHere(now, choice)), nothing);
+}
+
+/** What runs on this machine have deleted, of the account that the state says: an object may have been another resource's by then. */
+async function deletedHere(now: ExportedStack, { state, ...choice }: Omit<Options, "before">): Promise<DeletedAt> {
+  const account = accountIn(stateIn(now).resources);
+  if (typeof account !== "string") return () => undefined;
+  const { cookieFile } =
+    state === undefined ? await settingsOf(["cookieFile"], choice) : { cookieFile: settingInEnvironment("cookieFile") }; // without Pulumi
+  const [place = "", email = ""] = account.split(" ");
+  const { journalFolder } = placesOf({ baseUrl: `https://${place}`, email }, "", cookieFile, programFolder(choice));
+  const seen = new Seen(seenIn(journalFolder), systemClock);
+  return (kind, id) => seen.deletedAt(kind, id);
 }
 
 async function takeOff(wanted: readonly string[], choice: StackChoice): Promise<number> {

@@ -44,11 +44,14 @@ export interface Leftover {
   readonly live: "yes" | "perhaps" | "unknown";
 }
 
+export type DeletedAt = (kind: Kind["name"], id: string) => string | undefined;
+
 /**
  * @param earlier states of the same stack, in any order: they show what was removed, which the state of now does not.
+ * @param deletedAt when an object was deleted, ISO 8601, as far as this machine knows.
  * @returns newest first, without what the state has (again).
  */
-export function leftoversOf(now: State, earlier: readonly State[]): Leftover[] {
+export function leftoversOf(now: State, earlier: readonly State[], deletedAt: DeletedAt = () => undefined): Leftover[] {
   const [current, former] = [seenIn(now), earlier.map(seenIn)];
   const notes = [current, ...former].flatMap(({ noted }) => noted);
   const held = identitiesOf(current.held);
@@ -57,9 +60,9 @@ export function leftoversOf(now: State, earlier: readonly State[]): Leftover[] {
   /** @param last when it was seen last, as far as that is known. */
   const add = (leftover: Leftover, last: string) => {
     const identity = objectKey(leftover.kind, leftover.id);
-    const doneAt = done.get(identity);
+    const ends = [done.get(identity), deletedAt(leftover.kind, leftover.id)].filter((at) => at !== undefined);
     // What came back, and was left again since, is on the list again.
-    if (doneAt !== undefined && !(Date.parse(last) > Date.parse(doneAt))) return;
+    if (ends.some((at) => !(Date.parse(last) > Date.parse(at)))) return;
     if (!held.has(identity) && !found.has(identity)) found.set(identity, leftover);
   };
   for (const { leftover } of notes) add(leftover, leftover.at);
@@ -144,7 +147,7 @@ function notedIn({ resources }: State): { readonly leftover: Leftover; readonly 
   });
 }
 
-/** When somebody said last that an object is tidied up. */
+/** When somebody said last that an object is tidied up, or its set deleted it. */
 function latestDone(notes: Seen["noted"]): ReadonlyMap<string, string> {
   const latest = new Map<string, string>();
   for (const { leftover, done } of notes) {

@@ -19,8 +19,10 @@ import {
   PROVIDER,
   readMark,
   readSetParts,
+  readStoredSet,
   secretArgumentsIn,
   splitMember,
+  tellingOfMember,
   UNRESOLVED,
   unresolvedId,
   writeEarlier,
@@ -290,6 +292,8 @@ function memberAsSent(
 
 function settleMembers(settling: Settling, resource: Resource, open: readonly PendingCreate[]): Resource {
   const { answers, now, newMark } = settling;
+  const kind = setOfType(resource.type)?.member as Kind;
+  const before = readStoredSet(resource.outputs ?? {}); // what is secret is no text there
   const parts = readSetParts(resource.outputs ?? {});
   const { eventIds, earlier, events, [UNRESOLVED]: unresolved } = parts;
   const left = [...leftLiveIn(resource.outputs ?? {})];
@@ -310,7 +314,8 @@ function settleMembers(settling: Settling, resource: Resource, open: readonly Pe
     const replaced = eventIds[key];
     if (replaced !== undefined) {
       const due = held?.isDeleted === true ? { toDelete: true } : {};
-      left.push({ id: String(replaced), at: record.at, why: "replaced", by: id, key, ...due });
+      const told = tellingOfMember(kind, before, key, new Set());
+      left.push({ id: String(replaced), ...told, at: record.at, why: "replaced", by: id, key, ...due });
     }
     eventIds[key] = exactId(id);
     delete earlier[key]; // of the object that was there before
@@ -318,8 +323,7 @@ function settleMembers(settling: Settling, resource: Resource, open: readonly Pe
     const made = madeBy(settling, create, id);
     if (made !== record || made.fingerprint !== "") sent.push([key, made]);
   }
-  const { id = `set-${newMark()}`, type, outputs } = resource;
-  const kind = setOfType(type)?.member as Kind;
+  const { id = `set-${newMark()}`, outputs } = resource;
   for (const [key, made] of sent) {
     const { entry, unlike } = memberAsSent(kind, outputs ?? {}, asRecord(events[key]), made);
     events[key] = entry;
