@@ -78,7 +78,7 @@ const rows: Row[] = [
     "R1",
     "a change answered about another object: done",
     EVIDENCE,
-    "saysYes(answer, noun) && idIn(answer.data, noun) === undefined,",
+    "saysYes(answer, noun) && idsIn(answer.data, noun).length === 0,",
     "saysYes(answer, noun),",
   ],
   ["R1", "a create answered with `success: 0` and an id: created", EVIDENCE, " && !saysNoAnywhere(answer)", ""],

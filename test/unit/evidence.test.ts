@@ -90,6 +90,15 @@ describe("created", () => {
     ],
     [200, { ...OK, result: { id: 3 } }, { ...OK, data: [{ id: 3 }] }, { status: "OK", code: 200, payload: { id: 3 } }],
     [201, MADE, { ...OK, payload: { id: 1 } }, [{ id: 1 }], { event_id: 7, event_name: "x" }],
+    // The state of the object itself, a text in the payload, the same id twice.
+    [
+      200,
+      { id: 3, status: "PENDING" },
+      { ...OK, payload: { id: 3, status: "paused" } },
+      { ...OK, id: 3, payload: "created" },
+      { ...OK, id: 3, payload: { id: 3 } },
+      { status: "created", payload: { id: 3 } },
+    ],
   ]);
   const others = table("created", false, undefined, undefined, [
     [200, ...UNWELL.map((unwell) => ({ payload: { id: 1 }, ...unwell }))],
@@ -109,6 +118,18 @@ describe("created", () => {
       { payload: { id: "x" } },
       { payload: { id: [] } },
       { payload: { id: 5, event_id: 6 } },
+    ],
+    // Of a job or a request, or of several objects.
+    [
+      200,
+      { id: "8842", payload: { message: "queued" } },
+      { jsonrpc: "2.0", id: 1, result: { queued: true } },
+      { ...OK, id: 17, payload: { event: { name: "x" } } },
+      { ...OK, status: "queued", payload: { id: 4 } },
+      { status: "pending", data: { id: 4 } },
+      { status: 0, payload: { id: 4 } },
+      { data: { id: 3 }, payload: { id: 4 } },
+      { payload: { id: 4, event: { id: 5 } } },
     ],
     [202, { id: 4 }, { ...OK, payload: { id: 4 } }, { job: { id: 4 } }],
     [203, { id: 4 }],
@@ -152,6 +173,12 @@ describe.each(["changed", "deleted"] as const)("%s", (outcome) => {
       ...UNWELL.map((unwell) => ({ ...OK, payload: unwell })),
     ],
     [200, ...PAGES.filter((page) => page !== "")],
+    [
+      200,
+      { ...OK, status: "queued" },
+      { ...OK, id: 8842, payload: { message: "accepted" } },
+      { ...OK, payload: { id: 1003, event: { id: 5 } } },
+    ],
     [
       200,
       { success: 0, message: "event is in use" },
@@ -251,6 +278,10 @@ const NOT_NONE = [
   { payload: [], complete: false },
   { payload: [], partial: true },
   { payload: [], page: 2 },
+  { payload: [], offset: 1 },
+  { payload: [], limit: 0 },
+  { payload: [], status: 0 },
+  { payload: [], code: 0 },
   { payload: [], has_more: true },
   { payload: [], next: "/rest/event?page=2" },
   { payload: [], shards: { failed: 1 } },
@@ -289,6 +320,7 @@ describe("gone, of a read", () => {
     ]);
   const others = table("gone", true, ID, undefined, [
     [404, ...NO_ABSENCES.map((message) => ({ message })), "<html><title>Not Found</title></html>"],
+    ...[402, 421, 423, 424, 425, 426, 428, 431, 451].map((status) => [status, { message: ABSENCES[0] }] as const),
     [
       404,
       { message: ABSENCES[0], errors: ["database timeout"] },

@@ -216,13 +216,32 @@ function codeIn(holder: object | undefined): Statement["code"] {
 /** Names that wrap the object, or the list of objects, of an answer. */
 export const WRAPPERS = ["payload", "result", "data"];
 
-/** The id of the object that an answer is about, exact to the last digit; never another object's, such as an event's advertiser_id. */
+/**
+ * The id of the object that an answer is about, exact to the last digit; never another object's, such as an event's advertiser_id. None if
+ * there are several, or if it stands beside a wrapper with other data, as the id of a request or a job does.
+ */
 export function idIn(value: unknown, noun: string): string | undefined {
-  for (const part of partsIn(soleOf(value), noun)) {
-    const id = ownIdOf(soleOf(part), noun);
-    if (id !== undefined) return id;
-  }
-  return undefined;
+  const root = soleOf(value);
+  const parts = [...partsIn(root, noun)].filter((part) => part !== root || !isWrapping(root, noun));
+  const [id, ...others] = idsOf(parts, noun);
+  return others.length > 0 ? undefined : id;
+}
+
+/** All ids in the places where an answer may have that of its object. */
+export function idsIn(value: unknown, noun: string): string[] {
+  return idsOf([...partsIn(soleOf(value), noun)], noun);
+}
+
+function idsOf(parts: readonly unknown[], noun: string): string[] {
+  return [...new Set(parts.flatMap((part) => ownIdOf(soleOf(part), noun) ?? []))];
+}
+
+/** Whether something is in a wrapper, or under the noun; a text there is a message. */
+function isWrapping(value: unknown, noun: string): boolean {
+  return [...WRAPPERS, noun, `${noun}s`].some((name) => {
+    const part = own(value, name);
+    return typeof part === "object" && part !== null && !isEmpty(part);
+  });
 }
 
 /** An object's own id; none if it has two different ones. */

@@ -9,6 +9,7 @@ import {
   type Answer,
   documented,
   idIn,
+  idsIn,
   isEmpty,
   type Leaf,
   leavesOf,
@@ -46,7 +47,7 @@ const CHANGED: readonly Evidence[] = [
   },
   {
     proof: "200 with a success that is true, no other id, and nothing that says no",
-    isIn: (answer, { noun }) => isWell(answer) && saysYes(answer, noun) && idIn(answer.data, noun) === undefined,
+    isIn: (answer, { noun }) => isWell(answer) && saysYes(answer, noun) && idsIn(answer.data, noun).length === 0,
   },
 ];
 
@@ -111,8 +112,8 @@ function isMissing({ status }: Answer): boolean {
   return status === 404 || status === 410;
 }
 
-/** Statuses below 500 that are not about the object, but about a login, a permission, a method or time. */
-const NOT_OF_THE_OBJECT = new Set([401, 403, 405, 407, 408, 429, 499]);
+/** Statuses below 500 that are not about the object, but about a login, a permission, a payment, a method, a lock, a law or time. */
+const NOT_OF_THE_OBJECT = new Set([401, 402, 403, 405, 407, 408, 421, 423, 424, 425, 426, 428, 429, 431, 451, 499]);
 
 function isRefusal(answer: Answer, noun: string): boolean {
   const { status } = answer;
@@ -133,6 +134,8 @@ function saysYes({ data }: Answer, noun: string): boolean {
 
 const FLAG = /^(is_?)?(success(ful)?|ok)$/i;
 const STATE = /^(status|result|outcome)(_?code)?$/i;
+const STATE_OF_YES =
+  /^(ok|okay|yes|true|success(ful(ly)?)?|succeeded|done|completed?|created|updated|deleted|1|20[01])$/i;
 const STATE_OF_NO = /^(nok|ko|no|false|err(or)?|fail(ed|ure)?|denied|refused|rejected|unsuccessful|[45]\d\d)$/i;
 const ERROR = /^error(_?(code|message|description))?$/i;
 const NOTHING: ReadonlySet<unknown> = new Set([null, false, 0, "", "0", "false", "none"]);
@@ -147,15 +150,21 @@ function saysNoAnywhere({ data }: Answer): boolean {
   return false;
 }
 
-function saysNo({ place, value }: Leaf): boolean {
+function saysNo({ place, value, holder }: Leaf): boolean {
   const name = place?.name ?? "";
   if (FLAG.test(name)) return !isYes(value);
-  if (STATE.test(name)) return STATE_OF_NO.test(String(value).trim());
+  // Of an object, the state is its own, such as "paused". Of an answer, it has to say yes: "queued" may still fail.
+  const isOfAnswer = place?.depth === 1 && ["success", ...WRAPPERS].some((each) => own(holder, each) !== undefined);
+  if (STATE.test(name)) return isOfAnswer ? !saysState(value) : STATE_OF_NO.test(String(value).trim());
   for (let at = place; at !== undefined; at = at.parent) {
     if (ERROR.test(at.name)) return !isNothing(value);
     if (at.name === "errors") return isError(value);
   }
   return false;
+}
+
+function saysState(value: unknown): boolean {
+  return isYes(value) || (typeof value === "object" && value !== null) || STATE_OF_YES.test(String(value).trim());
 }
 
 /** An entry of `errors` counts by its prefix: those that begin with `WARNING:` accompany real successes. */
@@ -221,15 +230,16 @@ function isHarmless({ place, value }: Leaf, status: number, noun: string): boole
   const name = (place?.name ?? "").toLowerCase().replace(/[_-]/g, "");
   const text = String(value).trim();
   if (FLAG.test(name)) return isYes(value);
-  if (/^(status|statuscode|code|result)$/.test(name) && (value === status || /^(ok|success|200|0)$/i.test(text)))
+  if (/^(status|statuscode|code|result)$/.test(name) && (value === status || /^(ok|success|200)$/i.test(text)))
     return true;
   if (/^(errors?|warnings?|errorcode|errormessage|messages?|more|hasmore|next|prev|previous|meta|links)$/.test(name))
     if (isNothing(value)) return true;
   if (/^(message|messages|msg|detail|description|payload)$/.test(name))
     return typeof value === "string" && nothingFound(noun).test(text);
   if (AMOUNT.test(name)) return value === 0 || value === "0";
-  if (/^(page|currentpage|pages|totalpages|lastpage|offset)$/.test(name)) return value === 0 || value === 1;
-  return /^(limit|perpage|pagesize)$/.test(name) && typeof value === "number";
+  if (/^(page|currentpage|pages|totalpages|lastpage)$/.test(name)) return value === 0 || value === 1;
+  if (name === "offset") return value === 0;
+  return /^(limit|perpage|pagesize)$/.test(name) && typeof value === "number" && value > 0;
 }
 
 /** The sentences that may be beside an empty list. */
