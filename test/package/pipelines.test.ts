@@ -223,7 +223,7 @@ it("ci/github.yml, ci/gitlab.yml: a pull request's preview in one comment, which
   for (const body of [hub.mine(), lab.mine()]) {
     expect(body).toContain("**The preview failed: 1 error.**");
     expect(body).toMatch(/catalog\.yaml:\d+:\d+/);
-    expect(body).not.toContain("Nothing changes");
+    expect(body).not.toContain("The preview shows no changes");
   }
   expect(sandbox).toMatchObject({ creates: 0, logins: 0 });
 });

@@ -299,7 +299,7 @@ describe("standard input and output through non-blocking pipes, as from npx or a
   const preview = JSON.stringify({ steps: [], diagnostics: [], padding: "x".repeat(3_000_000) });
 
   it.each([
-    [["report", "comment"], preview, "**Nothing changes**"],
+    [["report", "comment"], preview, "**The preview shows no changes**"],
     [["report", "ids", "--state", "-"], state, '"buy": 2'],
     [["pending", "--state", "-"], state, "Nothing is pending"],
     [["compare", "--state", "-", "--state", "one.json"], state, "2 objects are the same in both"],

@@ -78,7 +78,7 @@ describe("an object that an unchanged resource also has", () => {
 
   it.each([same, sameSet])("is not listed as left live, and no rename is suggested", (unchanged) => {
     const comment = commentOn([unchanged, remove(E("a"), "5", inputs), create(E("b"), inputs)]);
-    expect(comment).toContain("**1 to create, 1 to leave its place and stay managed elsewhere**");
+    expect(comment).toContain("**1 to create, 1 to move elsewhere and stay managed**");
     expect(comment).not.toContain("Up to");
     expect(comment).not.toContain("rename");
   });
@@ -99,7 +99,7 @@ describe("an object that an unchanged resource also has", () => {
 
   it("is unchanged if the engine says so, also if a value has become a secret", () => {
     const newState = side(E("moved"), "5", { ...inputs, eventName: "[secret]" });
-    expect(commentOn([{ ...same, newState }])).toContain("**Nothing changes**");
+    expect(commentOn([{ ...same, newState }])).toContain("**The preview shows no changes**");
   });
 });
 
@@ -136,7 +136,7 @@ describe("an object that is only read (.get)", () => {
       "1 to create",
       [{ op: "replace", oldState: read(E("a"), "5"), newState: managed(E("a"), undefined) }],
     ],
-    ["no longer read", "Nothing changes", [{ op: "read-discard", oldState: read(E("a"), "5") }]],
+    ["no longer read", "The preview shows no changes", [{ op: "read-discard", oldState: read(E("a"), "5") }]],
   ])("keeps no object managed: %s", (_, comment, steps) => {
     const operations = JSON.stringify({ event: { delete: "DELETE rest/event/{id}" } });
     const preview = JSON.stringify({ steps: steps.map((step) => ({ urn: E("a"), ...step })) });
@@ -290,7 +290,7 @@ it("a failed preview never says that nothing changes, because it did not see eve
   const other = { op: "create", urn: "urn:pulumi:dev::shop::random:index:X::x", newState: { type: "random:index:X" } };
   const [none, some, others] = [[], [create(E("a"), event("A"))], [other]].map((steps) => commentOn(steps, errors));
   for (const comment of [none, some, others]) expect(comment).toContain("**The preview failed: 1 error.**");
-  for (const comment of [none, some, others]) expect(comment).not.toContain("Nothing changes");
+  for (const comment of [none, some, others]) expect(comment).not.toContain("The preview shows no changes");
   expect(none).not.toContain("As far as it got");
   expect(some).toContain("As far as it got: **1 to create**\n");
   expect(others).toContain("As far as it got: 1 change of other resources\n");
@@ -315,7 +315,7 @@ it.each(["", "{}", "[]", "Previewing update (dev):"])("%j is no preview", (text)
 });
 
 it("a preview without steps is one", () => {
-  expect(commentOn([])).toContain("**Nothing changes**");
+  expect(commentOn([])).toContain("**The preview shows no changes**");
 });
 
 describe("on an installation with more than the documented operations", () => {
@@ -540,7 +540,7 @@ describe("on an installation with more than the documented operations", () => {
       const comment = commentWith([{ ...all, newState: side(set, "set-x", hidden, undefined) }], "{}");
       expect(comment).toContain("Not counted: the events of <code>funnel</code>, which are secret.");
       expect(comment).not.toContain("stay live");
-      expect(comment).not.toContain("Nothing changes");
+      expect(comment).not.toContain("The preview shows no changes");
     });
 
     it("an unresolved member stays unresolved, or is looked for if a search is known", () => {
@@ -578,7 +578,7 @@ describe("on an installation with more than the documented operations", () => {
     expect(commentWith([waiting, replaced, own])).toContain("Up to 2 objects would be deleted");
     expect(commentWith([replaced, own])).toContain("Up to 1 object would be deleted");
     const retained = { ...waiting, oldState: { ...waiting.oldState, retainOnDelete: true } };
-    expect(commentWith([retained])).toContain("**Nothing changes**");
+    expect(commentWith([retained])).toContain("**The preview shows no changes**");
   });
 
   it("an unresolved event whose object another one adopts leaves nothing live", () => {
@@ -618,13 +618,13 @@ describe("on an installation with more than the documented operations", () => {
 
   it("an update that sends nothing, as of a resource that an earlier version saved, counts as no change", () => {
     expect(commentWith([{ ...replace(E("c"), "7", event("C"), event("C")), op: "update" }])).toContain(
-      "**Nothing changes**",
+      "**The preview shows no changes**",
     );
   });
 
   it("an object that one resource loses and another one adopts stays live and managed", () => {
     const comment = commentWith([gone, create(E("own"), event("B", { existingId: 6 }))]);
-    expect(comment).toContain("**1 to adopt, 1 to leave its place and stay managed elsewhere**");
+    expect(comment).toContain("**1 to adopt, 1 to move elsewhere and stay managed**");
     expect(comment).toMatch(/\| managed elsewhere \| ConversionEvent \| <code>\w+<\/code> \| <code>B<\/code> \| 6 \|/);
     expect(comment).not.toMatch(/Up to|leave live/);
   });

@@ -25,7 +25,7 @@ const WORDS: Readonly<Record<Exclude<ShownAction, "keep">, string>> = {
   "let go": "leave the state and stay live",
   "perhaps leave live":
     "leave the state and stay live, managed by nothing unless an existingId that this preview does not show names it",
-  move: "leave its place and stay managed elsewhere",
+  move: "move elsewhere and stay managed",
   "look for": "look for, and create if it is not there",
   wait: "stay unresolved until somebody settles it",
 };
@@ -83,7 +83,7 @@ function countsOf(changes: readonly Change[], others: number, isPart: boolean, m
   const some = parts.filter(({ amount }) => amount > 0);
   const ours = some.map(({ action, amount }) => `${amount} to ${WORDS[action]}`).join(", ");
   const told = [
-    ...(ours === "" && (isPart || mayBeMore) ? [] : [`**${ours || "Nothing changes"}**`]),
+    ...(ours === "" && (isPart || mayBeMore) ? [] : [`**${ours || "The preview shows no changes"}**`]),
     ...(others === 0 ? [] : [`${count(others, "change")} of other resources`]),
   ].join("; and ");
   return told === "" ? [] : [`${isPart ? "As far as it got: " : ""}${told}`];
