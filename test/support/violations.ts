@@ -57,8 +57,8 @@ const rows: Row[] = [
     "R1",
     "`can not be deleted: pixel 7 was not found`: gone",
     EVIDENCE,
-    `absence.test(text.trim().replaceAll("_", " "));`,
-    "/ was not found$/.test(text.trim()) || absence.test(text.trim());",
+    `absence.test(text.trim().replaceAll("_", " ")) &&`,
+    "(/ was not found$/.test(text.trim()) || absence.test(text.trim())) &&",
   ],
   [
     "R1",
@@ -74,13 +74,7 @@ const rows: Row[] = [
     "(answer.status === 200 || answer.status === 201) &&",
     "answer.status >= 200 && answer.status < 300 &&",
   ],
-  [
-    "R1",
-    "a change answered about another object: done",
-    EVIDENCE,
-    "saysYes(answer, noun) && idsIn(answer.data, noun).length === 0,",
-    "saysYes(answer, noun),",
-  ],
+  ["R1", "a change answered about another object: done", EVIDENCE, " && idsIn(answer.data, noun).length === 0", ""],
   ["R1", "a create answered with `success: 0` and an id: created", EVIDENCE, " && !saysNoAnywhere(answer)", ""],
   ["R1", "`Could not load object 1003 to delete` is not understood", EVIDENCE, "( to (delete|update|load|read))?", ""],
   [

@@ -147,6 +147,9 @@ describe("created", () => {
 describe.each(["changed", "deleted"] as const)("%s", (outcome) => {
   const proofs = table(outcome, false, ID, "alone", [
     [200, "", OK, { success: "true" }, { success: 1 }, { ...OK, message: "the event was changed" }, MADE, [MADE]],
+    outcome === "deleted"
+      ? [200, { id: 1003, deleted: true }]
+      : [200, { ...OK, payload: { id: 1003, deleted: false } }],
     [
       200,
       { payload: MADE },
@@ -173,6 +176,10 @@ describe.each(["changed", "deleted"] as const)("%s", (outcome) => {
       ...UNWELL.map((unwell) => ({ ...OK, payload: unwell })),
     ],
     [200, ...PAGES.filter((page) => page !== "")],
+    outcome === "deleted"
+      ? [200, { ...OK, deleted: false }, { ...OK, deleted: 0 }, { id: 1003, deleted: false }]
+      : [200, { ...OK, updated: 0 }, { ...OK, payload: { id: 1003, changed: false } }],
+    [200, { ...OK, failed: 1 }, { ...OK, payload: { failed: [1003] } }],
     [
       200,
       { ...OK, status: "queued" },
@@ -301,6 +308,7 @@ const NOT_NONE = [
 describe("gone, of a read", () => {
   const proofs =
     table("gone", true, ID, "alone", [
+      [404, { message: ABSENCES[0], code: "EVENT_NOT_FOUND" }, { message: ABSENCES[0], error_code: 1203 }],
       [404, ...ABSENCES.map((message) => ({ success: false, message })), ABSENCES[0], { errors: [ABSENCES[1]] }],
       [410, ...ABSENCES.slice(0, 3).map((message) => ({ message })), ABSENCES[0]],
       [406, NOT_LOADED, { errors: [ABSENCES[3]] }, { payload: ABSENCES[4] }],
@@ -320,6 +328,11 @@ describe("gone, of a read", () => {
     ]);
   const others = table("gone", true, ID, undefined, [
     [404, ...NO_ABSENCES.map((message) => ({ message })), "<html><title>Not Found</title></html>"],
+    [
+      404,
+      { message: ABSENCES[0], code: "PERMISSION_DENIED" },
+      { error: { message: ABSENCES[0], error_code: "denied" } },
+    ],
     ...[402, 421, 423, 424, 425, 426, 428, 431, 451].map((status) => [status, { message: ABSENCES[0] }] as const),
     [
       404,

@@ -39,15 +39,17 @@ interface Evidence {
   readonly needsWitness?: true;
 }
 
-const CHANGED: readonly Evidence[] = [
+/** @param done the names under which an answer may say whether it was. */
+const carriedOut = (done: RegExp): readonly Evidence[] => [
   { proof: "an empty 200 or 204", isIn: ({ status, kind }) => kind === "empty" && (status === 200 || status === 204) },
   {
     proof: "200 or 201 with the object's own id, and nothing that says no",
-    isIn: (answer, { noun, id }) => isMade(answer) && idIn(answer.data, noun) === id,
+    isIn: (answer, { noun, id }) => isMade(answer) && idIn(answer.data, noun) === id && !denies(answer, done),
   },
   {
     proof: "200 with a success that is true, no other id, and nothing that says no",
-    isIn: (answer, { noun }) => isWell(answer) && saysYes(answer, noun) && idsIn(answer.data, noun).length === 0,
+    isIn: (answer, { noun }) =>
+      isWell(answer) && saysYes(answer, noun) && idsIn(answer.data, noun).length === 0 && !denies(answer, done),
   },
 ];
 
@@ -63,8 +65,8 @@ export const EVIDENCE: Readonly<Record<Outcome, readonly Evidence[]>> = {
       isIn: (answer, { noun }) => isMade(answer) && idIn(answer.data, noun) !== undefined,
     },
   ],
-  changed: CHANGED,
-  deleted: CHANGED,
+  changed: carriedOut(/^(is_?)?(updated|changed|modified|saved)$/i),
+  deleted: carriedOut(/^(is_?)?(deleted|removed)$/i),
   gone: [
     {
       proof: "404, 410 or a refusal, with a sentence that ends at the absence of this object",
@@ -137,7 +139,7 @@ const STATE = /^(status|result|outcome)(_?code)?$/i;
 const STATE_OF_YES =
   /^(ok|okay|yes|true|success(ful(ly)?)?|succeeded|done|completed?|created|updated|deleted|1|20[01])$/i;
 const STATE_OF_NO = /^(nok|ko|no|false|err(or)?|fail(ed|ure)?|denied|refused|rejected|unsuccessful|[45]\d\d)$/i;
-const ERROR = /^error(_?(code|message|description))?$/i;
+const ERROR = /^(error(_?(code|message|description))?|failed|failures?)$/i;
 const NOTHING: ReadonlySet<unknown> = new Set([null, false, 0, "", "0", "false", "none"]);
 
 function isNothing(value: unknown): boolean {
@@ -147,6 +149,15 @@ function isNothing(value: unknown): boolean {
 /** Whether anything in an answer, at any depth, says or may say that the request was not carried out. */
 function saysNoAnywhere({ data }: Answer): boolean {
   for (const leaf of leavesOf(data)) if (saysNo(leaf)) return true;
+  return false;
+}
+
+/** Whether a value under such a name is false or 0. */
+function denies({ data }: Answer, done: RegExp): boolean {
+  for (const { place, value } of leavesOf(data)) {
+    const isNo = value === false || value === 0 || value === "false" || value === "0";
+    if (isNo && done.test(place?.name ?? "")) return true;
+  }
   return false;
 }
 
@@ -275,11 +286,15 @@ function isWord({ text, code }: Statement, { status }: Answer, noun: string): bo
   return words === "" || BARE.test(words) || BESIDE.test(words) || words.toLowerCase() === `${noun} not found`;
 }
 
+/** A number of the platform's own, or words for an absence. */
+const CODE_OF_ABSENCE = /^(\d+|\w*(not_?found|no_?such|not_?exist|missing|deleted|gone)\w*)$/i;
+
 /** Whether an answer says in a sentence that exactly this object does not exist, and nothing else with a meaning. */
 function saysAbsent(answer: Answer, { noun, id }: About): boolean {
   if (id === undefined) return false;
   const absence = absenceOf(noun, id);
-  const isAbsence = ({ text }: Statement) => absence.test(text.trim().replaceAll("_", " "));
+  const isAbsence = ({ text, code }: Statement) =>
+    absence.test(text.trim().replaceAll("_", " ")) && (code === undefined || CODE_OF_ABSENCE.test(code.value));
   return (
     documented(answer).some(isAbsence) &&
     recordsIn(answer.data, noun).length === 0 &&
