@@ -126,6 +126,7 @@ describe("created", () => {
       { jsonrpc: "2.0", id: 1, result: { queued: true } },
       { ...OK, id: 17, payload: { event: { name: "x" } } },
       { ...OK, status: "queued", payload: { id: 4 } },
+      { ...OK, created: false, payload: { id: 4 } },
       { status: "pending", data: { id: 4 } },
       { status: 0, payload: { id: 4 } },
       { data: { id: 3 }, payload: { id: 4 } },
@@ -333,7 +334,7 @@ describe("gone, of a read", () => {
       { message: ABSENCES[0], code: "PERMISSION_DENIED" },
       { error: { message: ABSENCES[0], error_code: "denied" } },
     ],
-    ...[402, 421, 423, 424, 425, 426, 428, 431, 451].map((status) => [status, { message: ABSENCES[0] }] as const),
+    ...[402, 409, 421, 423, 424, 425, 426, 428, 431, 451].map((status) => [status, { message: ABSENCES[0] }] as const),
     [
       404,
       { message: ABSENCES[0], errors: ["database timeout"] },

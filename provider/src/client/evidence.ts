@@ -62,7 +62,8 @@ export const EVIDENCE: Readonly<Record<Outcome, readonly Evidence[]>> = {
   created: [
     {
       proof: "200 or 201 with an id of this kind, a success that is absent or true, and nothing that says no",
-      isIn: (answer, { noun }) => isMade(answer) && idIn(answer.data, noun) !== undefined,
+      isIn: (answer, { noun }) =>
+        isMade(answer) && idIn(answer.data, noun) !== undefined && !denies(answer, /^(is_?)?(created|saved)$/i),
     },
   ],
   changed: carriedOut(/^(is_?)?(updated|changed|modified|saved)$/i),
@@ -114,8 +115,10 @@ function isMissing({ status }: Answer): boolean {
   return status === 404 || status === 410;
 }
 
-/** Statuses below 500 that are not about the object, but about a login, a permission, a payment, a method, a lock, a law or time. */
-const NOT_OF_THE_OBJECT = new Set([401, 402, 403, 405, 407, 408, 421, 423, 424, 425, 426, 428, 429, 431, 451, 499]);
+/** Statuses below 500 that are not about whether the object is there, but about a login, a permission, a method, a conflict, a lock or time. */
+const NOT_OF_THE_OBJECT = new Set([
+  401, 402, 403, 405, 407, 408, 409, 421, 423, 424, 425, 426, 428, 429, 431, 451, 499,
+]);
 
 function isRefusal(answer: Answer, noun: string): boolean {
   const { status } = answer;

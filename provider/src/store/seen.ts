@@ -52,9 +52,9 @@ const MAX_KEPT = 10_000;
 /**
  * Which objects of an account a run on this machine has read soon after their create: that one of these is gone later is believed at
  * once. And of which objects it has sent a delete that was not refused, or an update that did not succeed: these may be gone, or differ
- * from what a state has; the answer to a delete may have proved that. And which creates an adoption has settled, and their sets still have as unresolved. Only that is noted, so the
- * file is small. If it is missing, or a line of it is torn (which may take the next one along), an absence is believed later, never too
- * early, and such a create counts as settled only as long as the state shows it.
+ * from what a state has; the answer to a delete may have proved that. And which creates an adoption has settled, and their sets still have
+ * as unresolved. Only that is noted, so the file is small. If it is missing, or a line of it is torn (which may take the next one along),
+ * an absence is believed later, never too early, and such a create counts as settled only as long as the state shows it.
  */
 export class Seen {
   #known: Noted | undefined;
