@@ -203,6 +203,27 @@ const rows: Row[] = [
     "const isDeleting = inputs[DELETES] === true && ",
     "const isDeleting = inputs[DELETES] !== false && ",
   ],
+  [
+    "R6",
+    "what was sent again counts by its first sending",
+    "state/create-record.ts",
+    "return { ...first, at: latest.at(-1) ?? first.at, ...(isEarliest && { isEarliest }) };",
+    "return first;",
+  ],
+  [
+    "R7",
+    "two runs of a set with an edit in between send different marks",
+    "provider/search.ts",
+    'before ? "next" : keys',
+    "JSON.stringify(values)",
+  ],
+  [
+    "R7",
+    "notes of an earlier run say what a later one sent",
+    "tools/pending-facts.ts",
+    "current === undefined || Date.parse(note.at) > Date.parse(since)",
+    "true",
+  ],
   ["R6", "not found counts as not made at once", "provider/search.ts", " && runtime.clock.wallMs() >= dueMs", ""],
   [
     "R6",

@@ -458,6 +458,13 @@ const heldSet = (world: World) =>
     Object.keys(events).some((key) => heldId(world, memberLabel(labelOf("ConversionEventSet", name), key))),
   );
 
+const addsMembers: Edit = (world, numbers) => {
+  const set = heldSet(world);
+  const [key] = KEYS.filter((each) => !Object.hasOwn(set?.events ?? {}, each));
+  if (set !== undefined && key !== undefined)
+    put(world, { ...set, events: { ...set.events, [key]: entryOf(numbers) } });
+};
+
 const dropsMembers: Edit = (world, numbers) => {
   const set = heldSet(world);
   if (set === undefined) return;
@@ -650,6 +657,7 @@ const NAMED: Readonly<Record<string, Edit>> = {
   "new event": newEvent,
   "new set": newSet,
   "changes what is new": changesTheNew,
+  "adds members": addsMembers,
   "drops members": dropsMembers,
   "hands on": handsOn,
   "adopts an equal id": adoptsEqualId,

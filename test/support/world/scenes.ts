@@ -358,8 +358,53 @@ const updatedAndBack: Scene = (draws) => [
   up(draws),
 ];
 
-const LAST_WITHOUT_CHECKPOINTS: readonly Scene[] = [removedAlone, deletedWhileOpen, deletedAndBack, updatedAndBack];
-const LAST: readonly Scene[] = [destroyedElsewhere, ...LAST_WITHOUT_CHECKPOINTS];
+/** A create that a search has not found is sent again, and that run is killed; the platform's searches lag. */
+const sentAgain: Scene = (draws) => [
+  ...searchedLater(draws, newOne(draws), up(draws, { faults: [{ on: "event", after: 0, with: "lost undone" }] })),
+  { do: "lag", seconds: 40 },
+  wait,
+  up(draws, { kill: { at: draws.pick(["after", "before"]), nth: 1 + draws.below(6) } }),
+  ...(draws.checkpoints && draws.chance(0.6)
+    ? goesOnElsewhere(draws, "search")
+    : [{ do: "answer", machine: draws.machine, how: "search", pick: 0 } as const, up(draws)]),
+];
+
+/** Two runs of a set in the state are killed, with an edit in between, and the disk is lost. */
+const editedBetween: Scene = (draws) => [
+  ...on("search", "mark"),
+  edit(draws, "new set"),
+  ...calm(draws),
+  ...[1, 2].flatMap(() => [
+    edit(draws, "adds members"),
+    up(draws, { kill: { at: draws.pick(["after", "after", "before"]), nth: 1 + draws.below(3) } }),
+  ]),
+  ...goesOnElsewhere(draws, "search"),
+];
+
+/** An interrupted run is answered on the other machine, which is killed too, and lost: the first one goes on, with its old notes. */
+const backWithNotes: Scene = (draws) => {
+  const other = { ...draws, machine: 1 - draws.machine };
+  const killed = (by: Draws) => up(by, { kill: { at: draws.pick(["before", "after"]), nth: 1 + draws.below(3) } });
+  return [
+    ...on("mark"),
+    ...calm(draws),
+    newOne(draws),
+    killed(draws),
+    { do: "answer", machine: other.machine, how: "truly", pick: 0 },
+    killed(other),
+    { do: "lose", machine: other.machine },
+    ...calm(draws),
+  ];
+};
+
+const LAST_WITHOUT_CHECKPOINTS: readonly Scene[] = [
+  removedAlone,
+  deletedWhileOpen,
+  deletedAndBack,
+  updatedAndBack,
+  sentAgain,
+];
+const LAST: readonly Scene[] = [destroyedElsewhere, editedBetween, backWithNotes, ...LAST_WITHOUT_CHECKPOINTS];
 
 /** For the end of a life, after any other scene. */
 export function lastSceneOf(draws: Draws): Step[] {
