@@ -661,7 +661,11 @@ describe("update", () => {
     expect(sandbox.events).toMatchObject([{ value: 7 }]);
 
     const preview = newRun(sandbox, folder, inThisRun);
+    await preview.event.check(inputs, inputs);
     expect(await preview.event.diff(id, outs, inputs)).toMatchObject({ changes: true, replaces: [] });
+    const refreshing = newRun(sandbox, folder, inThisRun);
+    await refreshing.event.diff(id, outs, inputs);
+    expect(refreshing.told).toEqual([]); // R8: it sends nothing
     expect(preview.told.map(({ message }) => message)).toEqual([
       'ConversionEvent "purchase": this machine has sent an update of 2, which may have been carried out. It is sent again, with the program\'s values.',
     ]);
@@ -699,6 +703,7 @@ describe("update", () => {
       /** A preview and an `up` with this state. @returns the arguments that the platform got, if there was an update. */
       const upWith = async (state: Values, declared: Values) => {
         const preview = next();
+        await preview.event.check(inputs, declared);
         const { changes } = await preview.event.diff(id, state, declared);
         expect(preview.told.map(({ message }) => message).join()).not.toContain("may have been carried out");
         preview.closeNow();
@@ -748,6 +753,7 @@ describe("update", () => {
     it("R1: what the read does not show stays in doubt", async () => {
       const { id, next, refreshed, sandbox } = await doubtful(true, { ...inputs, additionalFields: { colour: "red" } });
       const preview = next();
+      await preview.event.check(inputs, inputs);
       expect(await preview.event.diff(id, await refreshed(), inputs)).toMatchObject({ changes: true });
       expect(preview.told.map(({ message }) => message).join()).toContain("may have been carried out");
       expect(sandbox.updates).toBe(0);

@@ -357,3 +357,21 @@ it("two unresolved members with the same arguments are each looked for, by their
   expect(outs).not.toHaveProperty("unresolved");
   expect(sandbox.eventPosts).toBe(2);
 });
+
+it("R8: a refresh after a partly failed update announces nothing, since it creates and sends nothing", async () => {
+  const sandbox = await operatedSandbox();
+  const engine = new SetEngine(sandbox, newFolder());
+  const options = { settings: operatedSettings(known) };
+  await engine.up({ ...shared, events: two }, options);
+  const former = structuredClone(engine.state?.inputs) ?? expect.fail("no state"); // the engine keeps them after a failed update
+  const refusal = { kind: "answer", status: 406, body: { success: false, errors: ["in use"] } } as const;
+  sandbox.fail({ on: "event", after: 1, with: refusal });
+  const events = { a: two.a, c: { eventName: "C", value: 3 }, d: { eventName: "D", value: 4 } };
+  expect((await engine.up({ ...shared, events }, options)).error).toContain("in use");
+  const { id, outputs } = engine.state ?? expect.fail("no state");
+  const { set, told } = engine.newRun(options);
+  const { props } = await set.read(id, outputs);
+  await set.diff(id, props as Outs, former);
+  expect(told.map(({ message }) => message)).toEqual([]);
+  expect(sandbox.eventPosts).toBe(4);
+});

@@ -59,7 +59,9 @@ export const planSet: Calls<SetKind>["plan"] = async ({ name, member: kind }, ru
     noteHeld(kind, runtime, membersHeld(kind, subject, stored, leaving, news));
   }
   expectNotDeleted(kind, runtime, subject, members, createdInSet(stored));
-  tellSentAgain(kind, runtime, subject, members);
+  // A refresh asks too, with the former inputs, and changes nothing.
+  const isPlanned = run.declared.has(subject.key);
+  if (isPlanned) tellSentAgain(kind, runtime, subject, members);
   // An unresolved member belongs to the set until it is settled, declared or not.
   for (const { key } of open) run.declared.add(key);
   const notes = notesInWords(await notesOf(runtime, subject, members));
@@ -76,7 +78,7 @@ export const planSet: Calls<SetKind>["plan"] = async ({ name, member: kind }, ru
   }
   await tellGone(kind, runtime, subject);
   const isSupposed = run.isSupposed(subject.key, news);
-  if (!isSupposed) {
+  if (isPlanned) {
     await tellBefore(kind, runtime, subject, members, stored, stillToDelete(stored.leftLive, circumstances));
   }
   // In an `up` this is the error.

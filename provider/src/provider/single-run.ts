@@ -74,7 +74,9 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, id, olds, n
     member = decideNow();
   }
   expectNotDeleted(kind, runtime, subject, [member], createdIn(olds));
-  tellSentAgain(kind, runtime, subject, [member]);
+  // A refresh asks too, with the former inputs, and changes nothing.
+  const isPlanned = run.declared.has(key);
+  if (isPlanned) tellSentAgain(kind, runtime, subject, [member]);
   const { former } = member;
   const names = knownAdoption(news);
   const { formerly } = run.briefingOf(key);
@@ -84,7 +86,7 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, id, olds, n
   const words = await reconcileHeld(runtime, subject, id, () => fingerprintOfBody(kind, olds));
   if (action.do === "wait") expectSettled(kind, waitingFor(action), subject.urn);
   const replaces = replacesOf(kind, member, news);
-  if (run.isUp !== true && !run.isSupposed(key, news)) {
+  if (run.isUp !== true && isPlanned) {
     if (action.do === "look for") tellAll(runtime, [toBeLookedFor(subject, action.record)]);
     if (former !== undefined && !run.holders.isAdopted(kind.name, former.id)) {
       run.beginOnce(leaving(key));
