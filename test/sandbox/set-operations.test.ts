@@ -375,3 +375,34 @@ it("R8: a refresh after a partly failed update announces nothing, since it creat
   expect(told.map(({ message }) => message)).toEqual([]);
   expect(sandbox.eventPosts).toBe(4);
 });
+
+it("what an interrupted run has taken over and updated is updated back, if a person says that it is what was sent first", async () => {
+  const sandbox = await operatedSandbox();
+  const options = { settings: operatedSettings(known) };
+  const engine = new SetEngine(sandbox, newFolder());
+  const B = { b: { eventName: "B", value: 1 } };
+  const declared = (value: number) => ({ advertiserId: 1, events: { ...B, a: { eventName: "A", value } } });
+  await engine.up({ advertiserId: 1, events: B }, options);
+  const before = structuredClone(engine.state);
+  for (const value of [1, 2]) {
+    const run = engine.newRun(options);
+    expect(await engine.apply(run, declared(value))).toBe(undefined);
+    await run.kill();
+    engine.state = structuredClone(before);
+  }
+  const id = sandbox.events.find(({ event_name }) => event_name === "A")?.id;
+  expect(sandbox.updates).toBe(1);
+  // As `pending --created` saves it: the create that Pulumi's record of the first run has.
+  const { events, eventIds, ...rest } = engine.state?.outputs ?? {};
+  const outputs = {
+    ...rest,
+    events: { ...B, a: { eventName: "A", value: 1 } },
+    eventIds: { ...(eventIds as object), a: id },
+  };
+  if (engine.state !== undefined) engine.state = { ...engine.state, outputs };
+  expect((await engine.up(declared(1), options)).error).toBe(undefined);
+  expect(sandbox.events.find((each) => each.id === id)).toMatchObject({ value: 1 });
+  expect(sandbox).toMatchObject({ eventPosts: 2, updates: 2 });
+  await engine.up(declared(1), options);
+  expect(sandbox.updates).toBe(2);
+});

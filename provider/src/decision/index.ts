@@ -6,6 +6,7 @@
  */
 
 export {
+  argumentNames,
   argumentsFrom,
   changesIn,
   type Differences,

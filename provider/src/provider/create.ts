@@ -16,14 +16,14 @@
  */
 
 import { AdvertisingError, ArgumentsError, OutcomeUnknownError, RefusedError, type Values } from "../base/index.js";
-import { abilitiesOf, takeOverOf } from "../decision/index.js";
+import { abilitiesOf, argumentNames, hasValue, takeOverOf } from "../decision/index.js";
 import { bodyOf, fingerprintOf, type Kind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import { type CreateRecord, ifCreatedIsNotThere, tellingIn, whatHappened } from "../state/index.js";
 import type { Ending, Made, Sending, Unsent } from "../store/index.js";
 import { keeperOf, noteMade, ownerOf } from "./holding.js";
 import type { WithArguments } from "./inputs.js";
-import { createdBy, isProvenGone, setFields } from "./known-operations.js";
+import { createdBy, isProvenGone, updateLive } from "./known-operations.js";
 import { describeDefect, type Outcome } from "./outcome.js";
 import { isAnothers, lookFor, noneFound } from "./search.js";
 import type { Runtime, Services } from "./services.js";
@@ -178,7 +178,7 @@ async function takenOver(
   const { id, mark, isHanded } = earlier;
   const other = keeperOf(kind, runtime.run, subject.key, id);
   if (other !== undefined) throw new ArgumentsError(takenByAnother(subject, id, other.urn));
-  const fields = bodyOf(kind, values);
+  const given = argumentNames(kind).filter((name) => !(name in kind.refersTo) && hasValue(values[name]));
   const becomes = takeOverOf(kind, values, earlier, abilitiesOf(kind, runtime.reading.settings).update);
   const isUpdated = becomes === "updated";
   const ifNotThere = ifCreatedIsNotThere(urn, id, unsettled !== undefined);
@@ -186,7 +186,7 @@ async function takenOver(
   // Before it is updated: a later run whose arguments are the first ones again must not take it over as it was sent.
   await ended({ kind: "created", id, isChanged: isUpdated });
   const isThere = isUpdated
-    ? await setFields(kind, runtime, named, fields)
+    ? await updateLive(kind, runtime, named, {}, values, given)
     : isFound || !(await isProvenGone(kind, runtime, named));
   if (isThere && becomes === "refused") return "It was sent with other arguments than the program has now.";
   if (isThere) return { kind: "created", id, mark, isHanded, isTakenOver: true, isUpdated };

@@ -185,7 +185,7 @@ async function sendNoted<T>(note: (isSent: boolean) => void, send: (sendings: Se
  * @param fields in wire names.
  * @returns false if the object is certainly gone. @throws AdvertisingError after which it may be sent again.
  */
-export async function setFields(
+async function setFields(
   kind: Kind,
   services: Runtime,
   named: Named,
