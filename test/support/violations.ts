@@ -123,8 +123,8 @@ const rows: Row[] = [
     "R2",
     "an object that another resource manages is adopted",
     HOLDERS,
-    "isCertain(holder) || this.isDeclared(holder.by));",
-    "isCertain(holder) && this.isDeclared(holder.how));",
+    ".filter(isAsked)",
+    ".filter((each) => isAsked(each) && but === undefined)",
   ],
   [
     "R2",

@@ -5,7 +5,7 @@
 import { seededRandom } from "../random.js";
 import { type EditText, runEdit } from "./edits.js";
 import type { Break, Dressing, Fault } from "./platform.js";
-import { type Draws, lastSceneOf, sceneOf } from "./scenes.js";
+import { type Draws, lastSceneOf, resentSceneOf, sceneOf } from "./scenes.js";
 import { beginTime, time } from "./time.js";
 import { type Config, type Kill, Violation, World } from "./world.js";
 
@@ -186,7 +186,9 @@ export function randomLife(seed: number): Life {
   const all = killed.map((each) => (isWhole(each) || !chance(0.06) ? each : { ...each, isBroken: true }));
   const whole = [...all, ...(chance(0.1) ? lastSceneOf(draws) : [])];
   const isTargeted = (each: Step) => "target" in each && each.target !== undefined && !("removes" in each);
-  return { config, steps: whole.map((each) => (isTargeted(each) && chance(0.5) ? { ...each, allBut: true } : each)) };
+  const targeted = whole.map((each) => (isTargeted(each) && chance(0.5) ? { ...each, allBut: true } : each));
+  // Drawn last of all, for the same reason.
+  return { config, steps: [...targeted, ...(chance(0.15) ? resentSceneOf(draws) : [])] };
 }
 
 /** Kills the step at any change of a file. */

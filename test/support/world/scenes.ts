@@ -397,18 +397,17 @@ const backWithNotes: Scene = (draws) => {
   ];
 };
 
-const LAST_WITHOUT_CHECKPOINTS: readonly Scene[] = [
-  removedAlone,
-  deletedWhileOpen,
-  deletedAndBack,
-  updatedAndBack,
-  sentAgain,
-];
-const LAST: readonly Scene[] = [destroyedElsewhere, editedBetween, backWithNotes, ...LAST_WITHOUT_CHECKPOINTS];
+const LAST_WITHOUT_CHECKPOINTS: readonly Scene[] = [removedAlone, deletedWhileOpen, deletedAndBack, updatedAndBack];
+const LAST: readonly Scene[] = [destroyedElsewhere, ...LAST_WITHOUT_CHECKPOINTS];
 
 /** For the end of a life, after any other scene. */
 export function lastSceneOf(draws: Draws): Step[] {
   return draws.pick(draws.checkpoints ? LAST : LAST_WITHOUT_CHECKPOINTS)(draws);
+}
+
+/** For the end of a life: runs that send what earlier runs have sent. */
+export function resentSceneOf(draws: Draws): Step[] {
+  return draws.pick(draws.checkpoints ? [sentAgain, editedBetween, backWithNotes] : [sentAgain])(draws);
 }
 
 export function sceneOf(draws: Draws): Step[] {
