@@ -217,13 +217,6 @@ const rows: Row[] = [
     'before ? "next" : keys',
     "JSON.stringify(values)",
   ],
-  [
-    "R7",
-    "notes of an earlier run say what a later one sent",
-    "tools/pending-facts.ts",
-    "current === undefined || Date.parse(note.at) > Date.parse(since)",
-    "true",
-  ],
   ["R6", "not found counts as not made at once", "provider/search.ts", " && runtime.clock.wallMs() >= dueMs", ""],
   [
     "R6",

@@ -381,22 +381,6 @@ const editedBetween: Scene = (draws) => [
   ...goesOnElsewhere(draws, "search"),
 ];
 
-/** An interrupted run is answered on the other machine, which is killed too, and lost: the first one goes on, with its old notes. */
-const backWithNotes: Scene = (draws) => {
-  const other = { ...draws, machine: 1 - draws.machine };
-  const killed = (by: Draws) => up(by, { kill: { at: draws.pick(["before", "after"]), nth: 1 + draws.below(3) } });
-  return [
-    ...on("mark"),
-    ...calm(draws),
-    newOne(draws),
-    killed(draws),
-    { do: "answer", machine: other.machine, how: "truly", pick: 0 },
-    killed(other),
-    { do: "lose", machine: other.machine },
-    ...calm(draws),
-  ];
-};
-
 const LAST_WITHOUT_CHECKPOINTS: readonly Scene[] = [removedAlone, deletedWhileOpen, deletedAndBack, updatedAndBack];
 const LAST: readonly Scene[] = [destroyedElsewhere, ...LAST_WITHOUT_CHECKPOINTS];
 
@@ -407,7 +391,7 @@ export function lastSceneOf(draws: Draws): Step[] {
 
 /** For the end of a life: runs that send what earlier runs have sent. */
 export function resentSceneOf(draws: Draws): Step[] {
-  return draws.pick(draws.checkpoints ? [sentAgain, editedBetween, backWithNotes] : [sentAgain])(draws);
+  return draws.pick(draws.checkpoints ? [sentAgain, editedBetween, sentAgain] : [sentAgain])(draws);
 }
 
 export function sceneOf(draws: Draws): Step[] {
