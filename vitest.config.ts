@@ -19,9 +19,8 @@ const light = { testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: 3, setupFi
 
 /** These take longest, of those that start Pulumi or npm. A fresh clone's vitest knows no durations, and would go by the files' sizes. */
 const LONGEST = [
-  ...["package/pipelines", "package/pnpm", "engine/search", "engine/rename", "engine/operations"],
-  ...["engine/set-moves-unresolved", "engine/fleet", "engine/targeted", "engine/interruption", "package/npm"],
-  ...["engine/pending", "engine/day", "engine/catalog", "engine/reopen", "engine/stand-in-lives", "engine/main-job"],
+  ...["package/pipelines", "package/pnpm", "package/npm", "engine/operations", "engine/unresolved"],
+  ...["engine/interruption", "engine/rename", "engine/set-moves", "engine/settle", "engine/main-job"],
 ];
 
 /** Long files first, of whichever project: one that begins last keeps one core busy at the end, and the others idle. */

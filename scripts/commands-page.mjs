@@ -25,8 +25,8 @@ const page = `# Commands
 
 What \`--help\` prints for each command (\`npm run commands\` writes this page).
 
-In a project that has the package, run \`npx pulumi-advertising <command>\`. Only these change anything: \`login\`, \`relocate\`,
-\`leftovers --done\`, and \`pending\` with an option that settles, forgets or reopens.
+In a project that has the package, run \`npx pulumi-advertising <command>\`. Only these change anything: \`login\`, and
+\`pending\` with an option that settles or forgets.
 
 ${[...sections, section("advertising-sandbox", helpOf("sandbox"))].join("\n")}`;
 

@@ -11,7 +11,7 @@ const LONG = {
   },
   model: {
     files: ["test/model", "test/sandbox/model.test.ts", "test/unit/disk.test.ts"],
-    variables: { LONG_LIVES: "10000", VIOLATIONS: "all", RUNS: "50000", CRASHES: "2000" },
+    variables: { LONG_LIVES: "10000", RUNS: "50000", CRASHES: "2000" },
   },
   control: { files: ["test/package/controls.test.ts"], variables: { CONTROLS: "all" } },
 };

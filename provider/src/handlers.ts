@@ -9,7 +9,6 @@ import {
   createRuntime,
   createSetProvider,
   engineLog,
-  engineStartedMs,
   type Runtime,
   silenceShown,
   watchEngine,
@@ -23,12 +22,7 @@ function configure(config: Config): void {
   if (runtime !== undefined) return;
   // Pulumi passes the engine's address as the first argument.
   const [, , engine] = process.argv;
-  const created = createRuntime(
-    (key) => config.get(`${NAMESPACE}:${key}`),
-    process.env,
-    engineLog(engine),
-    engineStartedMs(Date.now()),
-  );
+  const created = createRuntime((key) => config.get(`${NAMESPACE}:${key}`), process.env, engineLog(engine));
   runtime = created;
   silenceShown();
   // Killed engines leave this process behind.

@@ -12,7 +12,7 @@ const WARM_UP_ROUNDS = 2;
 
 /**
  * The client alone against bare undici on the same sandbox, in pairs whose order alternates: creates a second, and CPU a create of this
- * process. Without the journal, which is measured by itself.
+ * process. Without the memory of creates, which is measured by itself.
  * @param sandboxes by latency in milliseconds, each in a process of its own
  */
 export async function measureClient({ sandboxes }) {

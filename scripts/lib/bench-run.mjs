@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { measureBackends } from "./bench-backends.mjs";
 import { measureClient } from "./bench-client.mjs";
-import { measureJournal } from "./bench-journal.mjs";
+import { measureMemory } from "./bench-memory.mjs";
 import { peerOn } from "./bench-peer.mjs";
 import { documented, nothing, ours } from "./bench-programs.mjs";
 import { forkSandbox } from "./bench-sandbox.mjs";
@@ -22,7 +22,7 @@ const loadAtStart = loadavg()[0];
 const reportFile = inRoot("bench", "RESULTS.md");
 
 /** What can be measured by itself. */
-const PARTS = ["floor", "sizes", "repeats", "client", "start", "journal", "backends"];
+const PARTS = ["floor", "sizes", "repeats", "client", "start", "memory", "backends"];
 const SLOW_PLATFORM_MS = 50;
 
 /** Measures and reports; see bench.mjs. First argument: the CLI's folder. */
@@ -65,7 +65,7 @@ await runMain(async () => {
         return `## The client alone\n\n${await measureClient({ sandboxes: byLatency })}`;
       },
       start: async () => `## The program's start\n\n${await measureStart({ cli, folder, address, rounds: pairs })}`,
-      journal: async () => journalReport(await measureJournal({ folder, sandbox, rounds: pairs })),
+      memory: async () => memoryReport(await measureMemory({ folder, sandbox, rounds: pairs })),
       backends: async () => {
         const backends = await measureBackends({
           apply: (title, where) => apply(title, ours(events), where),
@@ -193,14 +193,14 @@ Where the state differs: an event's entry in the exported state, bytes without i
 ${table(["part", "ours", "nothing", "difference"], parts)}`;
 }
 
-function journalReport({ creates, inFlight, withoutNotes, withNotes }) {
+function memoryReport({ creates, inFlight, withoutRecords, withRecords }) {
   const rows = [
-    ["without notes", withoutNotes],
-    ["with notes, each on the disk", withNotes],
+    ["without records", withoutRecords],
+    ["with records, each on the disk", withRecords],
   ].map(([title, perSecond]) => [title, median(perSecond).toFixed(0), (1000 / median(perSecond)).toFixed(2)]);
-  return `## The journal
+  return `## The memory of creates
 
-${creates} creates through the client alone, ${inFlight} in flight; medians of ${withNotes.length} rounds:
+${creates} creates through the client alone, ${inFlight} in flight; medians of ${withRecords.length} rounds:
 
 ${table(["", "creates per second", "ms per create"], rows)}`;
 }

@@ -2,16 +2,14 @@ import { copyFileSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { startSandbox } from "pulumi-advertising/sandbox";
-import { commandFile, inRoot, localFolder, programName } from "./paths.mjs";
+import { inRoot, localFolder, programName } from "./paths.mjs";
 import { Problem, runMain } from "./problem.mjs";
 import { run } from "./run.mjs";
 import { loadObjects, saveObjects } from "./sandbox-file.mjs";
 
 const STACK = "dev";
-/** The sandbox's default. */
-const EMAIL = "ops@example.com";
-/** The account of the last run, where its address was taken by somebody else. */
-let movedFrom;
+const AGAIN =
+  "To begin again from nothing, delete the folder .pulumi-local, which holds this stack and the sandbox's objects.";
 const configFile = join(localFolder, `Pulumi.${STACK}.yaml`);
 const stateFolder = join(localFolder, "state");
 
@@ -30,17 +28,16 @@ await runMain(async () => {
   show(sandbox, countOf(sandbox) - before);
 });
 
-/** The state remembers the address that each resource was created at: so the sandbox comes back to it, if it is free. */
+/** The state remembers the address that each resource was created at: so the sandbox comes back to it. */
 async function startWhereItWas() {
   const { port, ...objects } = loadObjects() ?? {};
-  const options = port === undefined ? {} : { objects };
-  try {
-    return await startSandbox({ ...options, port });
-  } catch (error) {
-    if (port === undefined || error.code !== "EADDRINUSE") throw error;
-    movedFrom = `127.0.0.1:${port} ${EMAIL}`;
-    return startSandbox(options);
-  }
+  if (port === undefined) return startSandbox();
+  return startSandbox({ objects, port }).catch((error) => {
+    if (error.code !== "EADDRINUSE") throw error;
+    throw new Problem(
+      `Another program uses port ${port}, where the sandbox was and the stack expects it: end that program.\n${AGAIN}`,
+    );
+  });
 }
 
 async function pulumiUp({ url, email, password }) {
@@ -58,18 +55,12 @@ async function pulumiUp({ url, email, password }) {
   const pulumi = async (...args) => {
     const { exitCode } = await run(join(process.argv[2], programName("pulumi")), args, { cwd: inRoot(), env });
     if (exitCode === 0) return;
-    throw new Problem(
-      `\`pulumi ${args[0] === "up" ? "up" : "stack init"}\` failed: see its message above.\n` +
-        "To begin again from nothing, delete the folder .pulumi-local, which holds this stack and the sandbox's objects.",
-    );
+    throw new Problem(`\`pulumi ${args[0] === "up" ? "up" : "stack init"}\` failed: see its message above.\n${AGAIN}`);
   };
   if (!existsSync(configFile)) {
     // `stack init` writes the stack's file beside Pulumi.yaml, and a file in the root would look like one of the user's own.
     copyFileSync(inRoot("Pulumi.yaml"), join(localFolder, "Pulumi.yaml"));
     await pulumi("--cwd", localFolder, "stack", "init", STACK, "--no-select");
-  }
-  if (movedFrom !== undefined) {
-    await run(process.execPath, [commandFile, "relocate", movedFrom, "--stack", STACK], { cwd: inRoot(), env });
   }
   await pulumi("up", "--yes", "--skip-preview", "--stack", STACK, "--config-file", configFile);
 }

@@ -11,32 +11,17 @@ const OPTIONS: Readonly<Record<string, { readonly ofEvent: object; readonly ofSe
   plain: { ofEvent: {}, ofSet: {} },
   deleting: { ofEvent: { retainOnDelete: false }, ofSet: { retainOnDelete: false } },
   replacing: { ofEvent: { replaceOnChanges: ["value"] }, ofSet: { replaceOnChanges: ["events"] } },
-  both: {
-    ofEvent: { retainOnDelete: false, replaceOnChanges: ["*"] },
-    ofSet: { retainOnDelete: false, replaceOnChanges: ["*"] },
-  },
   guarded: { ofEvent: {}, ofSet: { retainOnDelete: false, protect: true } },
 };
 const NAMES = Object.keys(OPTIONS);
 /** The id of an object that is on the platform already, for the event or the member that adopts it. */
 const foundId = (name: string, isMember: boolean) => 901 + NAMES.indexOf(name) * 2 + (isMember ? 1 : 0);
 
-/** What the second version only reads (`.get`), by the names of the objects, which the first one manages. */
-const READ: Readonly<Record<string, string>> = {
-  "reads-removed": "plain removed false",
-  "reads-deleted": "deleting removed false",
-  "plain-read": "plain-read",
-  "deleting-read": "deleting-read",
-  "deleting-other": "plain kept false",
-};
-
 /**
  * @param mayDelete without a known delete, a program that asks for it is refused.
- * @param idOf of an object of the first version, by its name. With it, this is the second version: kept, changed, removed, renamed, added,
- * adopted and only read ones, of each option.
+ * @param isLater this is the second version: kept, changed, removed, renamed, added and adopted ones, of each option.
  */
-function programOf(mayDelete: boolean, idOf?: (name: string) => number | undefined): string {
-  const isLater = idOf !== undefined;
+function programOf(mayDelete: boolean, isLater: boolean): string {
   const written = (options: object) => JSON.stringify(mayDelete ? options : { ...options, retainOnDelete: undefined });
   const lines = NAMES.flatMap((name) => {
     const { ofEvent, ofSet } = OPTIONS[name] ?? { ofEvent: {}, ofSet: {} };
@@ -67,14 +52,6 @@ const event = (name, args, options) =>
 const set = (name, events, options) =>
   new advertising.ConversionEventSet(name, { advertiserId: acme.advertiserId, events }, options);
 ${lines.join("\n")}
-${(
-  isLater
-    ? Object.entries(READ).map(([as, name]) => `advertising.ConversionEvent.get("${as}", "${idOf(name)}");`)
-    : ["plain-read", "deleting-read", "deleting-other"].map(
-        (key) =>
-          `event("${key}", { eventName: "${key}", value: 1 }, ${written(OPTIONS[key.split("-")[0] ?? ""]?.ofEvent ?? {})});`,
-      )
-).join("\n")}
 // An advertiser that is replaced, with what belongs to it.
 const other = new advertising.Advertiser("other", { advertiserName: "${isLater ? "Other 2" : "Other"}" });
 const own = { advertiserId: other.advertiserId };
@@ -119,7 +96,7 @@ describe.each([
 ])("a delete is known: $mayDelete", ({ mayDelete, installations }) => {
   const knowing = (event: object) => ({ ADVERTISING_OPERATIONS: JSON.stringify({ event }) });
   const begun = useSharedStack(
-    programOf(mayDelete),
+    programOf(mayDelete, false),
     async ({ stack }) => {
       const first = await stack.up();
       expect(first.code, first.output).toBe(0);
@@ -134,8 +111,7 @@ describe.each([
     const { sandbox, stack } = begun();
     stack.setEnvironment(knowing(event));
     const managed = async () => {
-      const ids = (await stack.resources()).flatMap(({ id = "", outputs, external }) => {
-        if (external === true) return [];
+      const ids = (await stack.resources()).flatMap(({ id = "", outputs }) => {
         return outputs?.eventIds === undefined ? [id] : Object.values(outputs.eventIds as object).map(String);
       });
       return new Set(ids);
@@ -146,8 +122,7 @@ describe.each([
     };
     expect(await unmanaged()).toBe(found.length);
 
-    const idOf = (name: string) => sandbox.events.find(({ event_name }) => event_name === name)?.id;
-    stack.program(programOf(mayDelete, idOf));
+    stack.program(programOf(mayDelete, true));
     const { output } = await comment(stack, (await stack.preview("--json", "--show-sames")).output);
     const line = /^\*\*(.*)\*\*$/m.exec(output)?.[1] ?? "";
     const said = {

@@ -174,7 +174,7 @@ describe.skipIf(missing.length > 0)(
         const folder = await run("up", encrypted, { STACK });
         const summary = readFileSync(join(folder, "summary.md"), "utf8");
         expect(summary).toMatch(
-          new RegExp(`^### ${STACK}: left live\n\`\`\`\nThe earlier export has no object of this package`, "m"),
+          new RegExp(`^### ${STACK}: left live\n\`\`\`\nNothing that is live on the platform has left the state`, "m"),
         );
       }
       expect(sandbox).toMatchObject({ logins: 1, creates: 2 * OBJECTS });

@@ -14,7 +14,7 @@ import { newStack, type TestStack, useSandbox } from "../support/stack.js";
 
 const EVENTS = Number(process.env.EVENTS ?? 24);
 const KILLS = Number(process.env.KILLS ?? 1);
-/** Kills of runs that save the state at their end only: the journal alone knows what they created. */
+/** Kills of runs that save the state at their end only: the memory alone knows what they created. */
 const CHECKPOINTS_OFF_KILLS = Number(process.env.CHECKPOINTS_OFF_KILLS ?? 1);
 /** Kills that take the disk along. */
 const LOSSES = Number(process.env.LOSSES ?? 1);
@@ -74,7 +74,7 @@ it.each([
   },
 );
 
-it(`${LOSSES} kills that take the journal with them, \`pending\` before each up (SEED=${seed})`, {
+it(`${LOSSES} kills that take the memory with them, \`pending\` before each up (SEED=${seed})`, {
   timeout: LOSSES * 120_000,
 }, async () => {
   const random = seededRandom(seed + 1);
@@ -95,6 +95,6 @@ it(`${LOSSES} kills that take the journal with them, \`pending\` before each up 
     console.log(`round ${round}: ${wasKilled ? "killed" : "ended"} after ${at} creates, ${pending} pending`);
   }
   console.log(
-    `killed ${killed} of ${round} runs, without a journal (SEED=${seed}); ${pendingInAll} creates were pending in all`,
+    `killed ${killed} of ${round} runs, without a memory (SEED=${seed}); ${pendingInAll} creates were pending in all`,
   );
 });

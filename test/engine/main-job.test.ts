@@ -114,7 +114,8 @@ exports.ids = pulumi.all([a.advertiserId, e.eventId, e.id, readA.advertiserId, r
 exports.checks = [advertising.Advertiser.isInstance(readA), advertising.ConversionEvent.isInstance(readA), advertising.ConversionEvent.isInstance(readE), advertising.Advertiser.isInstance({})];`);
   const outputs = (event: number) => ({ ids: [41, event, `${event}`, 7, 8], checks: [true, false, true, false] });
   const stack = await newStack(body(", existingId: 42"), { sandbox });
-  expect((await stack.up()).code).toBe(0);
+  const first = await stack.up();
+  expect(first.code, first.output).toBe(0);
   expect(await stack.outputs()).toEqual(outputs(42));
   const state = async () => JSON.stringify(await stack.resources()).replaceAll(/"(created|modified)":"[^"]*",?/g, "");
   const before = await state();
@@ -144,7 +145,7 @@ it("a delete that comes although retainOnDelete: false is refused says what stay
   expect((await stack.run(["stack", "import", "--file", "state.json"])).code).toBe(0);
   const { code, output } = await stack.destroy();
   expect(code, output).toBe(0);
-  expect(output).toContain("no known way to delete, so Advertiser 1 left the state and stays live");
+  expect(output).toMatch(/Advertiser 1 left the state.* no known way to delete\W+1 stays live/);
   expect(sandbox.creates).toBe(1);
   expect(await stack.resources()).toEqual([]);
 });

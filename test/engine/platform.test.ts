@@ -1,11 +1,9 @@
+/** How an installation answers, in real runs; each shape of answer by itself is the matter of the client's tests. */
 import { expect, it } from "vitest";
 import { eventsProgram, newStack, program, useSandbox } from "../support/stack.js";
 
-/** The other ways to refuse are the matter of the client's own tests. */
-const sessionRefusal = "login-page";
-
 it("a session that ends every ten requests, in the middle of 25 creates: all objects exactly once", async () => {
-  const sandbox = await useSandbox({ sessionRequests: 10, sessionRefusal });
+  const sandbox = await useSandbox({ sessionRequests: 10, sessionRefusal: "login-page" });
   const stack = await newStack(eventsProgram(24), { sandbox });
   const { code, output } = await stack.up("--parallel", "16");
   expect(output).toContain("26 created");
@@ -18,7 +16,6 @@ it("a session that ends every ten requests, in the middle of 25 creates: all obj
   expect(sandbox.logins).toBeLessThanOrEqual(4);
 });
 
-/** The other shapes of a refusal are the matter of the lifecycle's tests. */
 it("a refusal shows the platform's words, causes no second login and leaves nothing in the state", async () => {
   const sandbox = await useSandbox({ refusalShape: "success-false-200", advertisersStartActive: false });
   const stack = await newStack(eventsProgram(1), { sandbox });
@@ -35,21 +32,25 @@ it("a refusal shows the platform's words, causes no second login and leaves noth
   expect((await stack.resources()).map(({ id }) => id)).toEqual(["1"]);
 });
 
-it("an advertiser made active by an additional field takes events; a warning is shown once", async () => {
+it("an advertiser made active by an additional field takes events; a warning is shown once; an id beyond 2^53 comes to the last digit", async () => {
   const sandbox = await useSandbox({ advertisersStartActive: false });
   const stack = await newStack(
     program(`
 const a = new advertising.Advertiser("a", { advertiserName: "A", additionalFields: { active: true } });
-for (const n of [1, 2]) new advertising.ConversionEvent("e" + n, { eventName: "E" + n, advertiserId: a.advertiserId, value: 1, additionalFields: { colour: "red" } });`),
+for (const n of [1, 2]) new advertising.ConversionEvent("e" + n, { eventName: "E" + n, advertiserId: a.advertiserId, value: 1, additionalFields: { colour: "red" } });
+new advertising.Advertiser("z", { advertiserName: "Z" }, { dependsOn: a });`),
     { sandbox },
   );
+  const body = '{"success":true,"payload":{"id":9007199254740993}}';
+  sandbox.fail({ on: "advertiser", after: 1, act: true, with: { kind: "answer", status: 200, body } });
   const { code, output } = await stack.up();
   expect(code).toBe(0);
   expect(output.slice(output.indexOf("Diagnostics:"))).toMatch(
     /\(first seen for ConversionEvent "e\d"\): WARNING: unknown field colour was dropped/,
   );
   expect(output.slice(output.indexOf("Diagnostics:")).match(/colour was dropped/g)).toHaveLength(1);
-  expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 2 });
+  expect((await stack.resources()).map(({ id }) => id)).toContain("9007199254740993");
+  expect(sandbox).toMatchObject({ advertiserPosts: 2, eventPosts: 2 });
 });
 
 it("wrong credentials are tried once, however many resources ask", async () => {
@@ -69,25 +70,6 @@ it("wrong credentials are tried once, however many resources ask", async () => {
   expect(output).not.toContain("needle");
   expect(sandbox).toMatchObject({ logins: 1, creates: 0 });
   expect(await stack.resources()).toEqual([]);
-});
-
-it("an id beyond 2^53 comes to the last digit", async () => {
-  const sandbox = await useSandbox();
-  sandbox.fail({
-    on: "advertiser",
-    act: true,
-    with: { kind: "answer", status: 200, body: '{"success":true,"payload":{"id":9007199254740993}}' },
-  });
-  sandbox.fail({
-    on: "event",
-    act: false,
-    with: { kind: "answer", status: 200, body: '{"success":true,"payload":{"id":5}}' },
-  });
-  const stack = await newStack(eventsProgram(1), { sandbox });
-  expect((await stack.up()).code).toBe(0);
-  const [advertiser] = await stack.resources();
-  expect(advertiser?.id).toBe("9007199254740993");
-  expect(sandbox.creates).toBe(2);
 });
 
 it("one resource's failure loses nothing of the others", async () => {

@@ -19,6 +19,7 @@ const KILLS = Number(process.env.KILLS ?? 1);
 const SET_KILLS = Number(process.env.SET_KILLS ?? 1);
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const LATENCY_MS = 60;
+const OBJECTS = { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] };
 
 const environment = {
   ADVERTISING_MARK_FIELD: "alternative_id",
@@ -54,13 +55,6 @@ async function killOne(
   return at;
 }
 
-/** Kills a run while it waits for the answer to this request, and takes its machine's disk away. */
-async function killWhileWaiting(stack: TestStack, lost: { readonly hits: number }): Promise<void> {
-  expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
-  await stack.cancel();
-  rmSync(stack.cache, { recursive: true, force: true });
-}
-
 /** As on a new machine: whatever the engine's record lists is looked for before the next `up`. */
 async function loseDisk(stack: TestStack): Promise<void> {
   rmSync(stack.cache, { recursive: true, force: true });
@@ -84,67 +78,41 @@ async function runUntilWell(stack: TestStack): Promise<number> {
   }
 }
 
-it(`${KILLS} kills of ${EVENTS} events, with a search (SEED=${seed})`, { timeout: KILLS * 120_000 }, async () => {
-  const random = seededRandom(seed);
-  for (let round = 0; round < KILLS; round++) {
-    const sandbox = await useSandbox({ latencyMs: LATENCY_MS, operations: true });
-    const stack = await newStack(shopOf(EVENTS), { sandbox, environment });
-    const victims: Victims = round % 4 === 3 ? "engine" : "tree";
-    const losesDisk = round % 3 === 2;
-    const at = await killOne(random, stack, sandbox, victims, EVENTS + 1);
-    if (losesDisk) await loseDisk(stack);
-    const inFlight = sandbox.creates - (await stack.resources()).length;
-    const runs = await runUntilWell(stack);
-    await expectEachOnce(stack, sandbox, EVENTS, `round ${round}, ${victims} killed after ${at} creates`);
-    const how = losesDisk ? ", and the disk lost" : "";
-    console.log(`round ${round}: ${victims} killed after ${at} creates${how}, ${inFlight} not saved, ${runs} runs`);
-  }
-  console.log(`${KILLS} kills (SEED=${seed}): nothing twice, nothing unmanaged, nobody had to look`);
-});
+it.each([
+  [KILLS, `${EVENTS} events`, shopOf(EVENTS), EVENTS + 1, 3],
+  [SET_KILLS, `a set of ${SET_EVENTS}`, setShopOf(SET_EVENTS), SET_EVENTS, 2],
+] as const)(
+  `%i kills of %s, with a search (SEED=${seed})`,
+  { timeout: Math.max(KILLS, SET_KILLS) * 120_000 },
+  async (kills, what, shop, creates, every) => {
+    const random = seededRandom(seed + every);
+    for (let round = 0; round < kills; round++) {
+      const isSet = shop !== shopOf(EVENTS);
+      const sandbox = await useSandbox({ latencyMs: LATENCY_MS, operations: true, ...(isSet && { objects: OBJECTS }) });
+      const stack = await newStack(shop, { sandbox, environment });
+      const victims: Victims = round % 4 === 3 ? "engine" : "tree";
+      const at = await killOne(random, stack, sandbox, victims, creates);
+      const sent = sandbox.creates;
+      const losesDisk = round % every === every - 2;
+      if (losesDisk) await loseDisk(stack);
+      const runs = await runUntilWell(stack);
+      const how = `round ${round}: ${victims} killed after ${at} creates${losesDisk ? ", and the disk lost" : ""}`;
+      if (isSet) await expectEachOnceInSet(stack, sandbox, SET_EVENTS, how);
+      else await expectEachOnce(stack, sandbox, EVENTS, how);
+      expect(sandbox).toMatchObject({ updates: 0, deletes: 0 });
+      console.log(`${how} (${sent} sent), ${runs} runs`);
+    }
+    console.log(`${kills} kills of ${what} (SEED=${seed}): nothing twice, nothing unmanaged, nobody had to look`);
+  },
+);
 
-it("what `pending --search` has not found yet is saved: the next up looks for it instead of sending it", async () => {
-  const sandbox = await useSandbox({ operations: true, searchLagSeconds: 600 });
-  const lost = sandbox.fail({ on: "advertiser", act: true, with: { kind: "no-answer" } });
-  const patient = JSON.parse(environment.ADVERTISING_OPERATIONS);
-  const stack = await newStack(shopOf(0), {
-    sandbox,
-    environment: { ...environment, ADVERTISING_OPERATIONS: JSON.stringify({ ...patient, resendAfterSeconds: 600 }) },
-  });
-  await killWhileWaiting(stack, lost);
-  const { code, output } = await pendingCommand(stack, "--search");
-  expect(code, output).toBe(1);
-  expect(output).toContain("The next `pulumi up` looks again, and from 20");
-  const up = await stack.up();
-  expect(up.code).not.toBe(0);
-  expect(up.output).toContain("Searched for alternative_id = ");
-  expect(sandbox).toMatchObject({ advertiserPosts: 1 });
-});
-
-it("R7: killed twice, the disk lost each time: both marks are looked for, and it is one resource", async () => {
-  const sandbox = await useSandbox({ operations: true });
-  const stack = await newStack(shopOf(0), { sandbox, environment });
-  // The first create is carried out, and the second is not.
-  for (const act of [true, false]) {
-    await killWhileWaiting(stack, sandbox.fail({ on: "advertiser", act, with: { kind: "no-answer" } }));
-  }
-  const { code, output } = await pendingCommand(stack, "--search");
-  expect(code, output).toBe(0);
-  expect(output).toContain("Settled as created with id 1");
-  expect((await stack.up()).code).toBe(0);
-  expect((await stack.resources()).map(({ id }) => id)).toEqual(["1"]);
-  expect(sandbox).toMatchObject({ advertiserPosts: 2, advertisers: [{ id: 1 }] });
-});
-
-it("R7: a set that is killed twice, and then the disk lost: the marks of both runs are looked for, and only what neither sent is sent", async () => {
-  const objects = { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] };
-  const sandbox = await useSandbox({ operations: true, objects });
+it("a set that is killed twice, and then the disk lost: both runs sent the same marks, and only what neither sent is sent", async () => {
+  const sandbox = await useSandbox({ operations: true, objects: OBJECTS });
   const stack = await newStack(setShopOf(6), { sandbox, environment });
-  const journal = () => {
-    const names = readdirSync(stack.cache, { recursive: true, encoding: "utf8" });
-    return names
+  const memory = () =>
+    readdirSync(stack.cache, { recursive: true, encoding: "utf8" })
       .flatMap((name) => (name.endsWith(".jsonl") ? readFileSync(join(stack.cache, name), "utf8") : []))
       .join();
-  };
   const killAfter = async (created: number, when: () => boolean) => {
     const lost = sandbox.fail({ on: "event", after: created, act: false, times: 9, with: { kind: "no-answer" } });
     const moment = struck(lost).then(() => expect.poll(when, { timeout: 60_000 }).toBe(true));
@@ -153,13 +121,13 @@ it("R7: a set that is killed twice, and then the disk lost: the marks of both ru
     await stack.cancel();
   };
   const first = () => sandbox.events[0]?.id;
-  await killAfter(1, () => journal().includes(`"id":"${first()}"`));
-  // This machine's journal knows whose it is.
+  await killAfter(1, () => memory().includes(`"id":"${first()}"`));
+  // This machine's memory knows whose it is.
   const wrong = await pendingCommand(stack, "--created", `funnel["e1"]=${first()}`);
-  expect(wrong.output).toContain('is not the id of "funnel["e1"]": a journal on this machine has it as');
+  expect(wrong.output).toContain('is not the id of "funnel/e1": the memory of this machine has it as');
   expect(wrong.code).toBe(2);
 
-  // At most two were in flight: of these four, the second run begins two or more, with its own mark.
+  // At most two were in flight: of these four, the second run begins two or more.
   await killAfter(4, () => true);
   expect(sandbox.events).toHaveLength(5);
   await loseDisk(stack);
@@ -167,26 +135,4 @@ it("R7: a set that is killed twice, and then the disk lost: the marks of both ru
   await runUntilWell(stack);
   await expectEachOnceInSet(stack, sandbox, 6, "killed twice");
   expect(sandbox.eventPosts - sent).toBe(1);
-});
-
-it(`${SET_KILLS} kills of a set of ${SET_EVENTS}, with a search (SEED=${seed})`, {
-  timeout: SET_KILLS * 120_000,
-}, async () => {
-  const random = seededRandom(seed + 1);
-  for (let round = 0; round < SET_KILLS; round++) {
-    const objects = { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] };
-    const sandbox = await useSandbox({ latencyMs: LATENCY_MS, operations: true, objects });
-    const stack = await newStack(setShopOf(SET_EVENTS), { sandbox, environment });
-    const victims: Victims = round % 4 === 3 ? "engine" : "tree";
-    const at = await killOne(random, stack, sandbox, victims, SET_EVENTS);
-    const sent = sandbox.eventPosts;
-    const losesDisk = round % 2 === 0;
-    if (losesDisk) await loseDisk(stack);
-    const runs = await runUntilWell(stack);
-    await expectEachOnceInSet(stack, sandbox, SET_EVENTS, `round ${round}, ${victims} killed after ${at} creates`);
-    expect(sandbox).toMatchObject({ updates: 0, deletes: 0 });
-    const how = losesDisk ? ", and the disk lost" : "";
-    console.log(`round ${round}: ${victims} killed after ${at} creates${how} (${sent} sent), ${runs} runs`);
-  }
-  console.log(`${SET_KILLS} kills of a set (SEED=${seed}): nothing twice, nothing unmanaged, nobody had to look`);
 });

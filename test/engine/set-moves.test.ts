@@ -1,120 +1,39 @@
-/** Events that move between single resources, sets and a catalog: nothing is sent with existingId, and a warning comes before it without. */
-import { resolve } from "node:path";
+/** Events that move between single resources, sets and a catalog with existingId: nothing is sent, and with deletes on nothing is deleted. */
 import { expect, it } from "vitest";
-import { newStack, program, runProcess, type TestStack, useSandbox } from "../support/stack.js";
+import { pendingCommand } from "../support/recovery.js";
+import { newStack, program, type TestStack, useSandbox } from "../support/stack.js";
 
-const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
-
-/** Events of one shop, by their place: `purchase` and `lead` as single resources or in sets. */
-const shop = (places: { single?: Record<string, string>; a?: Record<string, string>; b?: Record<string, string> }) => {
-  const entries = (given: Record<string, string> = {}) =>
-    Object.entries(given).map(
-      ([key, more]) => [key, `{ eventName: "${key.split("-")[0]}", value: 5, ${more} }`] as const,
-    );
-  const set = (name: string, given: Record<string, string> | undefined) =>
-    given === undefined
-      ? ""
-      : `new advertising.ConversionEventSet("${name}", { advertiserId: 1, events: { ${entries(given)
-          .map(([key, entry]) => `"${key}": ${entry}`)
-          .join(", ")} } });`;
-  return program(
-    [
-      ...entries(places.single).map(
-        ([key, entry]) => `new advertising.ConversionEvent("${key}", { ...${entry}, advertiserId: 1 });`,
-      ),
-      set("a", places.a),
-      set("b", places.b),
-    ].join("\n"),
-  );
+const objects = {
+  advertisers: [{ id: 1, advertiser_name: "A", active: true }],
+  events: [{ id: 501, event_name: "Other", advertiser_id: 1, value: 7 }],
 };
+const READ = { read: "GET rest/event/{id}" };
+const DELETES = { event: { ...READ, delete: "DELETE rest/event/{id}" }, createdVisibleAfterSeconds: 0 };
 
-it("single to set, key to key, set to set, set to single", async () => {
-  const sandbox = await useSandbox({ firstId: 11, objects: { advertisers: [{ id: 1, active: true }], events: [] } });
-  const stack: TestStack = await newStack(shop({ single: { purchase: "", lead: "" }, b: {} }), { sandbox });
-  expect((await stack.up()).code).toBe(0);
-  const id = (name: string) => sandbox.events.find(({ event_name }) => event_name === name)?.id;
-  const [purchase, lead] = [id("purchase"), id("lead")];
-  expect(sandbox.eventPosts).toBe(2);
+async function start() {
+  const sandbox = await useSandbox({ operations: true, firstId: 11, objects });
+  const environment = { ADVERTISING_OPERATIONS: JSON.stringify(DELETES) };
+  return { sandbox, stack: await newStack("", { sandbox, environment }) };
+}
 
-  const warned = async (text: string, words: string | RegExp) => {
-    stack.program(text);
-    const { code, output } = await stack.preview();
-    expect(code, output).toBe(0);
-    expect(output).toMatch(/warning/);
-    expect(output.replaceAll(/\s+/g, " ")).toMatch(words);
-  };
-  const moved = async (text: string) => {
-    stack.program(text);
-    const { code, output } = await stack.up();
-    expect(code, output).toBe(0);
-    expect(output).not.toContain("second");
-    expect(sandbox.eventPosts, output).toBe(2);
-    return output;
-  };
-  const [isPurchase, isLead] = [`existingId: ${purchase}`, `existingId: ${lead}`];
+async function upWell(stack: TestStack) {
+  const { code, output } = await stack.up();
+  expect(code, output).toBe(0);
+  return output;
+}
 
-  await warned(
-    shop({ a: { purchase: "", lead: isLead }, b: {} }),
-    new RegExp(
-      `\`purchase\` \\(${purchase}\\) is no longer declared and \`a\\["purchase"\\]\` has the same arguments.*set existingId: ${purchase}`,
-    ),
-  );
-  await moved(shop({ a: { purchase: isPurchase, lead: isLead }, b: {} }));
+type Places = Readonly<Record<string, string>>;
 
-  await warned(
-    shop({ a: { "purchase-web": "", lead: "" }, b: {} }),
-    new RegExp(
-      `1 new key has the arguments of a key that is no longer declared.*purchase-web has the arguments of purchase: existingId: ${purchase}`,
-    ),
-  );
-  await moved(shop({ a: { "purchase-web": isPurchase, lead: "" }, b: {} }));
-
-  await warned(
-    shop({ a: { lead: "" }, b: { purchase: "" } }),
-    new RegExp(
-      `\`a\\["purchase-web"\\]\` \\(${purchase}\\) is no longer declared and \`b\\["purchase"\\]\` has the same arguments.*set existingId: ${purchase}`,
-    ),
-  );
-  await moved(shop({ a: { lead: "" }, b: { purchase: isPurchase } }));
-
-  await warned(
-    shop({ single: { purchase: "" }, a: { lead: "" }, b: {} }),
-    new RegExp(
-      `\`b\\["purchase"\\]\` \\(${purchase}\\) is no longer declared and \`purchase\` has the same arguments.*set existingId: ${purchase}`,
-    ),
-  );
-  await moved(shop({ single: { purchase: isPurchase }, a: { lead: "" }, b: {} }));
-
-  // Once moved, existingId may go.
-  expect(await moved(shop({ single: { purchase: "" }, a: { lead: "" }, b: {} }))).toContain("4 unchanged");
-
-  // An id that comes late: before it is known, no message says to deactivate the object; both are true whatever the engine calls first.
-  const late = `existingId: pulumi.secret(new Promise((later) => setTimeout(() => later(${lead}), 1500)))`;
-  stack.program(shop({ single: { purchase: "", lead: late }, a: {}, b: {} }));
-  const { output: previewed } = await stack.preview();
-  const upped = await moved(shop({ single: { purchase: "", lead: late }, a: {}, b: {} }));
-  expect(previewed).toContain(`to remove from the state: lead (${lead}`);
-  for (const output of [previewed, upped]) expect(output).not.toMatch(/by hand\.|No longer managed/);
-  expect((await stack.up()).output).toContain("5 unchanged");
-});
-
-it("with deletes on, a renamed key, moves and swaps of rows, members and single events: with existingId nothing is sent or deleted", async () => {
-  const sandbox = await useSandbox({
-    operations: true,
-    firstId: 11,
-    objects: { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] },
-  });
-  const environment = { ADVERTISING_OPERATIONS: JSON.stringify({ event: { delete: "DELETE rest/event/{id}" } }) };
-  const stack = await newStack("", { sandbox, environment });
-  type Places = Readonly<Record<string, string>>;
+it("a renamed key, moves and swaps of rows, members and single events: with existingId nothing is sent or deleted", async () => {
+  const { sandbox, stack } = await start();
+  const idOf = (name: string) => sandbox.events.find(({ event_name }) => event_name === name)?.id;
   /** Where each event is, by its name: a row of the catalog, a member of a set, or a single one. The moved ones name their object. */
-  const declare = (places: Places, before?: Places) => {
+  const declare = (places: Places, before: Places, late = "") => {
     const of = (owner: string) =>
       Object.entries(places).flatMap(([place, eventName]) => {
         const [, key = ""] = place.split(`${owner}/`);
-        const isMoved = before !== undefined && before[place] !== eventName;
-        const found = sandbox.events.find(({ event_name }) => event_name === eventName);
-        return place.startsWith(`${owner}/`) ? [{ key, eventName, existingId: isMoved ? found?.id : undefined }] : [];
+        const existingId = before[place] === eventName ? undefined : idOf(eventName);
+        return place.startsWith(`${owner}/`) ? [{ key, eventName, existingId }] : [];
       });
     const rows = of("row").map(({ key, eventName, existingId = "" }) => `${key},1,${eventName},1,${existingId}`);
     stack.write("shop.csv", ["key,advertiser,eventName,value,existingId", ...rows].join("\n"));
@@ -123,16 +42,16 @@ it("with deletes on, a renamed key, moves and swaps of rows, members and single 
     stack.program(
       program(`
 const deleted = { retainOnDelete: false };
+const late = (id) => pulumi.secret(new Promise((later) => setTimeout(() => later(id), 1000)));
 new advertising.Catalog("shop", { file: "shop.csv" }, deleted);
 for (const [name, events] of Object.entries({ s: ${own("s")}, t: ${own("t")} }))
   new advertising.ConversionEventSet(name, { advertiserId: 1, events }, deleted);
-for (const [name, args] of Object.entries(${own("single")}))
-  new advertising.ConversionEvent(name, { advertiserId: 1, ...args }, deleted);`),
+for (const [name, { existingId, ...args }] of Object.entries(${own("single")}))
+  new advertising.ConversionEvent(name, { advertiserId: 1, ...args, existingId: name === "${late}" ? late(existingId) : existingId }, deleted);`),
     );
   };
   const held = async () => {
-    const resources = await stack.resources();
-    const ids = resources.flatMap(({ urn, id, outputs }): [string, string][] => {
+    const ids = (await stack.resources()).flatMap(({ urn, id, outputs }): [string, string][] => {
       const name = urn.split("::").at(-1)?.replace("shop/1/", "row/") ?? "";
       const members = Object.entries((outputs?.eventIds ?? {}) as Record<string, number>);
       if (outputs?.eventIds !== undefined) return members.map(([key, each]) => [`${name}/${key}`, String(each)]);
@@ -141,64 +60,85 @@ for (const [name, args] of Object.entries(${own("single")}))
     const nameOf = (id: string) => sandbox.events.find((each) => String(each.id) === id)?.event_name;
     return Object.fromEntries(ids.map(([place, id]) => [place, nameOf(id)]));
   };
-  const upAs = async (places: Places) => {
-    const { code, output } = await stack.up();
-    expect(code, output).toBe(0);
+  const steps: Places[] = [
+    { "row/a": "A", "row/b": "B", "row/c": "C", "s/x": "X", "s/y": "Y", "t/z": "Z", "single/e": "E", "single/f": "F" },
+    { "row/a2": "A", "single/b": "B", "row/c": "C", "single/x": "X", "t/y": "Y", "s/z": "Z", "s/e": "E", "row/f": "F" },
+    { "row/a2": "C", "row/b": "B", "row/c": "A", "s/z": "E", "s/e": "Y", "t/y": "Z", "single/x": "F", "row/f": "X" },
+  ];
+  for (const [index, places] of steps.entries()) {
+    declare(places, steps[index - 1] ?? {}, index === 1 ? "b" : "");
+    const { output } = await stack.preview();
+    if (index > 0) expect(output).not.toMatch(/second|by hand/);
+    await upWell(stack);
     expect(await held()).toEqual(places);
     expect(sandbox).toMatchObject({ eventPosts: 8, deletes: 0 });
-  };
+  }
+  // Once moved, existingId may go.
+  declare(steps[2] ?? {}, steps[2] ?? {});
+  expect(await upWell(stack)).toContain("unchanged");
+  expect(await held()).toEqual(steps[2]);
 
-  const begun = {
-    "row/a": "A",
-    "row/b": "B",
-    "row/c": "C",
-    "s/x": "X",
-    "s/y": "Y",
-    "t/z": "Z",
-    "single/e": "E",
-    "single/f": "F",
-  };
-  declare(begun);
-  await upAs(begun);
-
-  const { "row/a": _, ...others } = begun;
-  const renamed = { ...others, "row/a2": "A" };
+  // Without existingId a renamed key is another object, and what leaves is said before.
+  const { "row/a2": _, ...others } = steps[2] ?? {};
+  const renamed: Places = { ...others, "row/a3": "C" };
   declare(renamed, renamed);
-  const a = sandbox.events.find(({ event_name }) => event_name === "A")?.id;
-  const preview = await stack.preview();
-  const json = await stack.preview("--json", "--show-sames");
-  const args = ["report", "comment"];
-  const comment = await runProcess("node", [command, ...args], stack.programFolder, stack.environment, json.output);
-  expect(preview.output).toContain(
-    `set existingId: ${a} in the catalog's file (in a CSV file, the column existingId of its row).`,
-  );
-  expect(comment.output).toContain(`add <code>existingId: ${a}</code> to <code>shop/1/a2</code>`);
-  for (const { output } of [preview, comment]) expect(output).not.toContain("alias");
-  declare(renamed, begun);
-  await upAs(renamed);
+  expect((await stack.preview()).output).toContain(`shop/1/a2 (${idOf("C")})`);
+  expect(sandbox).toMatchObject({ eventPosts: 8, deletes: 0 });
+});
 
-  const moved = {
-    "row/a2": "A",
-    "single/b": "B",
-    "row/c": "C",
-    "single/x": "X",
-    "t/y": "Y",
-    "s/z": "Z",
-    "s/e": "E",
-    "row/f": "F",
+const A = `eventName: "A", value: 1`;
+const set = (events: string, name = "s", options = "{}") =>
+  `new advertising.ConversionEventSet("${name}", { advertiserId: 1, events: { ${events} } }, ${options});`;
+const B = `b: { eventName: "B", value: 1 },`;
+
+it("an unresolved event of a set: removed, moved or answered with another object it stays unresolved; settled, it moves with its set", async () => {
+  const { sandbox, stack } = await start();
+  const openKeys = async () =>
+    (await stack.resources()).flatMap(({ outputs }) => Object.keys((outputs?.unresolved ?? {}) as object));
+  stack.program(program(set(B)));
+  await upWell(stack);
+  sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
+  stack.program(program(set(`${B} a: { ${A} }`)));
+  expect((await stack.up()).output).toContain("The outcome of 1 event is unknown");
+  const [b, a] = ["B", "A"].map((name) => sandbox.events.find(({ event_name }) => event_name === name)?.id);
+
+  const OTHER = `eventName: "Other", value: 7`;
+  const stopped = async (text: string) => {
+    stack.program(program(text));
+    const { code, output } = await stack.up("--continue-on-error");
+    expect(code, output).not.toBe(0);
+    expect(await openKeys()).toEqual(["a"]);
   };
-  declare(moved, renamed);
-  await upAs(moved);
-  const swapped = {
-    "row/a2": "C",
-    "row/b": "B",
-    "row/c": "A",
-    "s/z": "E",
-    "s/e": "Y",
-    "t/y": "Z",
-    "single/x": "F",
-    "row/f": "X",
-  };
-  declare(swapped, moved);
-  await upAs(swapped);
+  await stopped(set(B)); // removed
+  await stopped(set(`${B} c: { ${A}, existingId: ${a} }`)); // moved to another key
+  await stopped(set(`${B} a: { ${OTHER}, existingId: 501 }`)); // said to be another object
+  const other = await stack.onAnotherMachine();
+  other.program(program(set(`${B} a: { ${A} }`)));
+  expect((await other.up()).output).toContain("The outcome of 1 event is unknown");
+
+  // Moved out of it: adopted there, and to be answered here all the same.
+  const x = `new advertising.ConversionEvent("x", { advertiserId: 1, ${A}, existingId: ${a} }, { retainOnDelete: false });`;
+  await stopped(set(B) + x);
+  expect(await pendingCommand(stack, "--created", `s/a=${a}`)).toMatchObject({ code: 2 });
+  const settled = await pendingCommand(stack, "--not-created", "s/a");
+  expect(settled.code, settled.output).toBe(0);
+  await upWell(stack);
+
+  // The set is renamed, and one moves out and one in, in one change.
+  const alias = `{ aliases: [{ name: "s" }], retainOnDelete: false }`;
+  const moved = `new advertising.ConversionEvent("b", { advertiserId: 1, eventName: "B", value: 1, existingId: ${b} });`;
+  stack.program(
+    program(`${set(`a: { ${A}, existingId: ${a} }, c: { ${OTHER}, existingId: 501 }`, "t", alias)}${moved}`),
+  );
+  await upWell(stack);
+  const held = (await stack.resources()).map(({ urn, id, outputs }) => [
+    urn.split("::").at(-1),
+    outputs?.eventIds ?? id,
+  ]);
+  expect(held).toEqual([
+    ["b", String(b)],
+    ["t", { a, c: 501 }],
+  ]);
+  expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0, updates: 0 });
+  expect(sandbox.events).toHaveLength(3);
 });

@@ -74,15 +74,6 @@ async function apply(pipeline: Pipeline, stack: TestStack, settle = "") {
 /** The headings of a summary. */
 const partsOf = (summary: string) => [...summary.matchAll(/^### (.*)$/gm)].map(([, title]) => title);
 
-/** Locks the stack, as Pulumi does while it runs. @returns what unlocks it. */
-function lock({ folder }: TestStack): () => void {
-  const locks = join(folder, "backend", ".pulumi", "locks", "organization", "starter", "dev");
-  mkdirSync(locks, { recursive: true });
-  const file = join(locks, "0d9f3f9e-0000-4000-8000-000000000000.json");
-  writeFileSync(file, JSON.stringify({ pid: 1, username: "ci", hostname: "runner", timestamp: new Date(0) }));
-  return () => rmSync(file);
-}
-
 // Both keep the same file in the same way: so one goes on with what the other has kept.
 it("ci/github.yml, ci/gitlab.yml: apply, keep the session, stop at an unresolved create, and go on when it is settled", async () => {
   const sandbox = await useSandbox();
@@ -113,17 +104,6 @@ it("ci/github.yml, ci/gitlab.yml: apply, keep the session, stop at an unresolved
   expect(mistyped.output).toContain("shop/no one");
   expect(mistyped.summary).toMatch(/^### Settle\n```\n[\s\S]*shop\/no one[\s\S]*\n```\n$/);
 
-  // As a runner leaves it that died.
-  const unlock = lock(stack);
-  const locked = await apply(github, stack, `--created '${name}=${live?.id}'`);
-  expect(locked.code).not.toBe(0);
-  expect(partsOf(locked.summary)).toEqual(["Settle"]);
-  expect(locked.summary).toMatch(/locked[\s\S]*pulumi cancel/);
-  unlock();
-
-  const stoppedToo = await apply(gitlab, stack);
-  expect(stoppedToo.code).toBe(1);
-  expect(stoppedToo.output).toContain(name);
   expect(sandbox).toMatchObject({ creates: sent, logins: 1 });
   const settled = await apply(gitlab, stack, `--created '${name}=${live?.id}'`);
   expect(settled.code, settled.output).toBe(0);
@@ -149,7 +129,7 @@ it("ci/github.yml, ci/gitlab.yml: apply, keep the session, stop at an unresolved
   writeFileSync(catalog, text.replace(landing, "").replace(purchase, "value: 26"));
   const replaced = await apply(gitlab, stack);
   expect(replaced.code, replaced.output).toBe(0);
-  expect(replaced.output).toMatch(new RegExp(`ConversionEvent +${changed?.id} .*replaced by`));
+  expect(replaced.output).toMatch(new RegExp(`ConversionEvent +${changed?.id} .*replaced`));
   expect(replaced.output).not.toMatch(new RegExp(`ConversionEvent +${gone?.id} `));
   expect(sandbox).toMatchObject({ advertiserPosts: 2, eventPosts: 4 });
 });
@@ -249,7 +229,7 @@ it("ci/self-hosted.yml previews without the password, applies with one login, an
   expect(first.code, first.output).toBe(0);
   expect(sandbox).toMatchObject({ advertiserPosts: 2, eventPosts: 3, logins: 1 });
   const listed = await runAll(selfHosted.after, jobOf(stack));
-  expect(listed.output).toContain("The earlier export has no object of this package");
+  expect(listed.output).toContain("Nothing that is live on the platform has left the state");
 
   const catalog = join(project(), "catalog.yaml");
   writeFileSync(catalog, readFileSync(catalog, "utf8").replace("value: 25", "value: 26"));

@@ -35,14 +35,6 @@ it("its types are found and right for each way of resolving modules (attw)", asy
   expect(code).toBe(0);
 });
 
-it("the API reference is made from the docstrings without a warning (typedoc)", async () => {
-  // Without links to the source: those ask the clone's remote. Types are checked where the package is built.
-  const quiet = ["--emit", "none", "--disableSources", "--skipErrorChecking"];
-  const { code, output } = await tool("typedoc/bin/typedoc", "--options", "provider/typedoc.json", ...quiet);
-  expect(output).not.toMatch(/warning|error/);
-  expect(code).toBe(0);
-});
-
 it("its public names are those of public-names.txt; `vitest -u` writes it again, to be reviewed", async () => {
   const entries = Object.entries(manifestIn(providerFolder).exports).flatMap(([path, entry]) =>
     typeof entry === "string" ? [] : [[path, join(providerFolder, entry.types as string)] as const],

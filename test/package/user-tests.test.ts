@@ -24,13 +24,6 @@ import { outputOf, setMocks } from "pulumi-advertising/testing";
 import * as pulumi from "@pulumi/pulumi";`,
     command: [tool("vitest/vitest.mjs"), "run", "--root", ".", "--config", "none.mjs"],
   },
-  mocha: {
-    file: "shop.test.cjs",
-    loading: `const advertising = require("pulumi-advertising");
-const { outputOf, setMocks } = require("pulumi-advertising/testing");
-const pulumi = require("@pulumi/pulumi");`,
-    command: [tool("mocha/bin/mocha.js"), "shop.test.cjs"],
-  },
   "node:test": {
     file: "shop.test.mjs",
     loading: `import { beforeEach, it } from "node:test";
@@ -80,14 +73,14 @@ describe.each(Object.entries(RUNNERS))("%s", (_name, { file, loading, command })
     const { code, output } = await run(GOOD, PULUMIS);
     expect(code, output).toBe(0);
     expect(output).not.toMatch(/unhandled|uncaught/i);
-    expect(output).toMatch(/4 pass|pass(ing|ed)? 4|4 passing/);
+    expect(output).toMatch(/4 passed|pass 4/);
   });
 
   it("tests of wrong events fail with all that is wrong, and with nothing unhandled", async () => {
     const { code, output } = await run(GOOD, WRONG);
     expect(code).not.toBe(0);
     expect(output).not.toMatch(/unhandled|uncaught/i);
-    expect(output).toMatch(/2 fail|fail 2/);
+    expect(output).toMatch(/2 failed|fail 2/);
     expect(output).toContain('ConversionEvent "purchase":');
     expect(output).toContain('value expected a finite number; got the string "25"');
     expect(output).toContain('value expected a finite number; got the string "x"');

@@ -2,9 +2,10 @@
 import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ACCOUNT, IDENTITY } from "../../provider/src/state/properties.js";
+import { ACCOUNT, IDENTITY } from "../../provider/src/state/index.js";
+import { memoryPath } from "../../provider/src/store/index.js";
 import { newFolder } from "../support/folder.js";
 import { bare, errorExamples } from "../support/pages.js";
 import { failureOf, newRun, type RunOptions } from "../support/run.js";
@@ -29,7 +30,7 @@ function withoutChance(message: string): string {
   return message
     .replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:8787")
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<moment>")
-    .replaceAll(/\/\S*journal-[0-9a-f]{16}\/[0-9a-f]{16}\.jsonl/g, "<journal>")
+    .replaceAll(/\/[^\s']*stacks\/[0-9a-f]{16}\.jsonl/g, "<memory>")
     .replace(/(\n\s*at .*)+(?= \[)/, "\n<stack>");
 }
 
@@ -37,7 +38,8 @@ const shown = (message: string) => withoutChance(bare(message));
 
 async function start(options: RunOptions = {}) {
   const sandbox = await useSandbox({ objects: advertiser1, operations: true });
-  return { sandbox, ...newRun(sandbox, newFolder(), options) };
+  const folder = newFolder();
+  return { sandbox, folder, ...newRun(sandbox, folder, options) };
 }
 
 async function closedPort(): Promise<string> {
@@ -94,13 +96,13 @@ const failures: Readonly<Record<string, () => Promise<string>>> = {
   async ADVERTISING_ACCOUNT_MISMATCH() {
     const { advertiser, sandbox } = await start({ settings: { email: "me@example.com" } });
     const olds = { ...acme, [ACCOUNT]: `${new URL(sandbox.url).host} ops@example.com` };
-    const { message } = await failureOf(advertiser.check(olds, acme));
+    const { message } = await failureOf(advertiser.diff("1", olds, acme));
     expect(sandbox.requests).toEqual([]);
     return message;
   },
   async ADVERTISING_JOURNAL() {
-    const { advertiser, runtime, sandbox } = await start();
-    const { path } = runtime.journal(acme[IDENTITY]);
+    const { advertiser, runtime, sandbox, folder } = await start();
+    const path = memoryPath(runtime.placeOf(acme[IDENTITY]), join(folder, "stacks"));
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     writeFileSync(path, "garbage\n");
     const { message } = await failureOf(advertiser.create(acme));

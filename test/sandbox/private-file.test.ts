@@ -89,12 +89,4 @@ describe.skipIf(process.platform === "win32")("row 53: the folder of a private f
     await expect(replacePrivate(join(cache, "session.json"), "text", "a")).rejects.toThrow(UntrustedFile);
     expect(modeOf(target)).toBe(0o777);
   });
-
-  it("gets private permissions if it is the journal's own", async () => {
-    const folder = join(folderOf(), "session.json.journal-0123456789abcdef");
-    mkdirSync(folder);
-    chmodSync(folder, 0o777);
-    await makePrivateFolder(folder);
-    expect(modeOf(folder)).toBe(0o700);
-  });
 });

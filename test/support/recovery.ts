@@ -28,6 +28,7 @@ export async function recover(stack: TestStack, sandbox: Sandbox): Promise<{ unr
     if (code === 0) return { unresolved, first };
     if (attempt === 12) throw new Error(output);
     const adopt: Record<string, number> = {};
+    const notCreated: string[] = [];
     for (const { urn, id } of await stack.resources()) {
       if (!id?.startsWith("unresolved-")) continue;
       unresolved++;
@@ -35,10 +36,12 @@ export async function recover(stack: TestStack, sandbox: Sandbox): Promise<{ unr
       const found = objectsNamed(sandbox, name);
       expect(found.length, "at most one object of an unresolved resource").toBeLessThanOrEqual(1);
       if (found[0] !== undefined) adopt[name] = found[0].id;
-      else {
-        const settled = await pendingCommand(stack, "--not-created", urn);
-        expect(settled.output).toContain(`Settled as not created: ${urn}`);
-      }
+      else notCreated.push(name);
+    }
+    if (notCreated.length > 0) {
+      const settled = await pendingCommand(stack, ...notCreated.map((name) => `--not-created=${name}`));
+      for (const name of notCreated)
+        expect(settled.output).toMatch(new RegExp(`Settled as not created: .*\\b${name}\\b`));
     }
     stack.setEnvironment({ ADOPT: JSON.stringify(adopt) });
   }
@@ -50,11 +53,11 @@ export function pendingCommand(stack: TestStack, ...args: readonly string[]) {
   return runProcess("node", [command, "pending", ...args], stack.programFolder, stack.environment);
 }
 
-/** After a kill that left nothing in the state: `pending` knows each existing object from the journal. */
+/** After a kill that left nothing in the state: `pending` knows each existing object from the memory. */
 export async function expectListed(stack: TestStack, sandbox: Sandbox, round: string): Promise<void> {
   const { output } = await pendingCommand(stack);
   const names = [...output.matchAll(/look in the account for the \w+ named "(\w+)"/g)].map(([, name]) => name);
-  const created = /^A journal on this machine has .*$/m.exec(output)?.[0] ?? "";
+  const created = /^Created by earlier runs, and not in the state yet: .*$/m.exec(output)?.[0] ?? "";
   const ranges = [...created.matchAll(/[( ](\d+)(?:–(\d+))?[),]/g)].map(([, from, to = from]) =>
     [from, to].map(Number),
   );
@@ -67,19 +70,16 @@ export async function expectListed(stack: TestStack, sandbox: Sandbox, round: st
 /** Does what a pipeline does on a runner whose disk is gone: asks for the engine's own record, looks, and settles each create. */
 export async function settlePending(stack: TestStack, sandbox: Sandbox): Promise<number> {
   await stack.cancel();
-  const pending = (...args: string[]) => pendingCommand(stack, ...args);
-  const listed = await pending();
+  const listed = await pendingCommand(stack);
   if (listed.code === 0) return 0;
   expect(listed.code, listed.output).toBe(1);
-  const names = [...listed.output.matchAll(/(?:Advertiser|ConversionEvent) named "(\w+)"/g)].map(([, name]) =>
-    String(name).toLowerCase(),
-  );
-  const decisions = names.flatMap((name) => {
+  const names = [...listed.output.matchAll(/^ {2}(\w+): look in the account for/gm)].map(([, name = ""]) => name);
+  const answers = names.flatMap((name) => {
     const found = objectsNamed(sandbox, name);
     expect(found.length, "at most one object of a pending create").toBeLessThanOrEqual(1);
     return found[0] === undefined ? ["--not-created", name] : ["--created", `${name}=${found[0].id}`];
   });
-  const settled = await pending(...decisions);
+  const settled = await pendingCommand(stack, ...answers);
   expect(settled.output).toContain("Nothing is pending");
   expect(settled.code).toBe(0);
   return names.length;

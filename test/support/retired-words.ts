@@ -74,7 +74,6 @@ function only(text: string, keep: (kind: ts.SyntaxKind, text: string) => string)
   return result;
 }
 
-const COMMENTS = [ts.SyntaxKind.SingleLineCommentTrivia, ts.SyntaxKind.MultiLineCommentTrivia];
 const TEXTS = [
   ts.SyntaxKind.StringLiteral,
   ts.SyntaxKind.NoSubstitutionTemplateLiteral,
@@ -86,14 +85,6 @@ const TEXTS = [
 /** @param names literals that are names in the code, not words for people. */
 export const textsOf = (program: string, names: readonly string[] = []) =>
   only(program, (kind, text) => (TEXTS.includes(kind) && !names.includes(text.slice(1, -1)) ? text : ""));
-
-/** Comments without stars and slashes, so that a phrase may continue on the next line. */
-export const commentsOf = (program: string) =>
-  only(program, (kind, text) =>
-    COMMENTS.includes(kind)
-      ? text.replaceAll(/^\s*\*(?!\/)|\/\/|\/\*+|\*+\//gm, (each) => " ".repeat(each.length))
-      : "",
-  );
 
 /** Files below the repository's root. */
 export const filesIn = (...patterns: string[]) =>

@@ -8,11 +8,11 @@ import { conversionEvent, conversionEventSet } from "../../provider/src/kinds/ev
 import type { Kind } from "../../provider/src/kinds/kind.js";
 import { createProvider, createSetProvider } from "../../provider/src/provider/dynamic.js";
 import type { Severity } from "../../provider/src/provider/engine.js";
-import { createRuntime, type Runtime } from "../../provider/src/provider/services.js";
+import { createRuntime, type Runtime } from "../../provider/src/provider/runtime.js";
 import { untilTestEnds } from "./until-test-ends.js";
 
 export interface RunOptions {
-  /** The journal is beside it. @default session.json in the folder */
+  /** @default session.json in the folder */
   readonly cookieFile?: string;
   readonly settings?: Readonly<Record<string, string>>;
   readonly environment?: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export interface RunOptions {
   readonly adapt?: (runtime: Runtime) => Runtime;
 }
 
-/** @param platform a sandbox, in this process or in another one. */
+/** @param platform a sandbox, in this process or in another one. @param folder of the cookie file and of the memory. */
 export function newRun(
   platform: { readonly url: string; readonly email: string; readonly password: string },
   folder: string,
@@ -40,6 +40,7 @@ export function newRun(
     async (severity, urn, message) => {
       told.push({ severity, urn, message });
     },
+    { folder: join(folder, "stacks") },
   );
   const said: string[] = [];
   const runtime = adapt({ ...real, say: (message) => void said.push(real.secrets.scrub(message)) });
@@ -68,14 +69,9 @@ export function newRun(
       release();
       return real.abandon();
     },
-    /** The program ended without an error, and the run ends cleanly. */
+    /** The run ends cleanly. */
     closeNow: () => {
       release();
-      const { run } = real;
-      if (run.isUp === true && run.identity !== undefined) {
-        run.program ??= "program";
-        real.inventory(run.identity).noteEnded(run.program);
-      }
       real.closeNow();
     },
   };

@@ -3,16 +3,12 @@ import { readdirSync, statSync } from "node:fs";
 import fsp from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { expect, onTestFinished, vi } from "vitest";
-import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
-import { createProvider } from "../../provider/src/provider/dynamic.js";
-import { createRuntime } from "../../provider/src/provider/services.js";
 import type { Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
-import { Inventory } from "../../provider/src/store/inventory.js";
-import type { Journal } from "../../provider/src/store/journal.js";
 import { replaceIn } from "./builtin.js";
 import { TestClient, type TestClientOptions } from "./client.js";
 import { FakeClock } from "./clock.js";
 import { newFolder } from "./folder.js";
+import { newRun } from "./run.js";
 import { useSandbox } from "./stack.js";
 
 /** Settings with which a lock is waited for as long as its holder may take. */
@@ -39,25 +35,14 @@ export async function startWithSession(options: SandboxOptions = {}, more: TestC
   return started;
 }
 
-/** A run with its parts, and the messages that its user sees. */
-export function userRun({ url, email, password }: Sandbox, cookieFile: string) {
-  const config: Record<string, string> = { baseUrl: url, email, password, cookieFile };
-  const begun = { kind: "send", sending: async () => undefined, ended: async () => undefined };
-  /** Without a journal, which would be beside the cookie file. */
-  const runtime = {
-    ...createRuntime((key) => config[key], {}),
-    journal: () => ({ begin: async () => begun, handOver: () => undefined }) as unknown as Journal,
-    inventory: () => new Inventory("/nowhere/else"),
-  };
+/** A run, and the messages that its user sees. Its memory is not beside the cookie file. */
+export function userRun(sandbox: Sandbox, cookieFile: string) {
   const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
   onTestFinished(() => warn.mockRestore());
-  const provider = createProvider(
-    advertiser,
-    () => runtime,
-    () => undefined,
-  );
+  const run = newRun(sandbox, newFolder(), { cookieFile });
   return {
-    create: (advertiserName: string) => provider.create({ advertiserName, __identity: `tiny/dev::${advertiserName}` }),
+    create: (advertiserName: string) =>
+      run.advertiser.create({ advertiserName, __identity: `tiny/dev::${advertiserName}` }),
     seen: () => warn.mock.calls.map(([message]) => message as string),
   };
 }

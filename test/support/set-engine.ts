@@ -1,22 +1,26 @@
 /**
- * What Pulumi's engine does with one set, run after run: it checks, compares, creates or updates, and saves what the provider returns.
+ * What Pulumi's engine does with a few resources of a stack, run after run: it checks, compares, creates, updates or replaces, deletes last, and
+ * saves what the provider returns. A single event and a set of events are asked for in the same way, so that one test can say the same of both.
  */
-import type { Sandbox } from "../../provider/src/sandbox/index.js";
+import { join } from "node:path";
+import { memberRef, refOf } from "../../provider/src/state/index.js";
+import { everyMemory, isOpen, type MemoryRecord } from "../../provider/src/store/index.js";
 import { carriedBack } from "./carried.js";
 import { newRun, type RunOptions } from "./run.js";
 
 type Values = Record<string, unknown>;
-type Run = ReturnType<typeof newRun>;
+export type Run = ReturnType<typeof newRun>;
+type Platform = Parameters<typeof newRun>[0];
 
 interface Saved {
   id: string;
   inputs: Values;
   outputs: Values;
-  /** Why the set is incomplete. The engine then asks for an update, whatever differs. */
+  /** Why it is incomplete. The engine then asks for an update, whatever differs. */
   initError?: string;
 }
 
-export interface SetResult {
+export interface Result {
   /** The failure as the engine prints it. */
   readonly error: string | undefined;
   readonly run: Run;
@@ -27,19 +31,210 @@ const PROVIDER = "exports.handler";
 /** Values as Pulumi's SDK sends them. */
 const carried = (values: object) => JSON.parse(JSON.stringify(values)) as Values;
 
-export class SetEngine {
-  state: Saved | undefined;
-  /** More of the program's briefing about the set. */
-  declares: Values = {};
-  readonly #sandbox: Sandbox;
-  readonly #folder: string;
-  readonly #name: string;
+/** What the memories in a run's folder have, as `purchase made 5`. @param stack only its. */
+export function remembered(folder: string, stack = "organization/tiny/dev"): string[] {
+  const inWords = ({ key, state, id }: MemoryRecord) =>
+    [key.slice(key.indexOf("::") + 2), state, id].filter((each) => each !== undefined).join(" ");
+  return recordsIn(folder, stack).map(inWords).toSorted();
+}
 
-  /** @param folder of the cookie file and the journal. */
-  constructor(sandbox: Sandbox, folder: string, name = "funnel") {
+function recordsIn(folder: string, stack: string): MemoryRecord[] {
+  const all = everyMemory(join(folder, "stacks")).filter((each) => each.stack === stack);
+  return all.flatMap(({ records }) => [...records.values()]).filter(({ state }) => state !== "none");
+}
+
+/** All that a run has said. */
+export const wordsOf = ({ told, said }: Run) => [...told.map(({ message }) => message), ...said].join("\n");
+
+abstract class Engine {
+  state: Saved | undefined;
+  /** More of the program's briefing about the resource. */
+  declares: Values = {};
+  /** Of the stack: `<project>/<stack>`. */
+  stack = "tiny/dev";
+  readonly #sandbox: Platform;
+  readonly #folder: string;
+  readonly name: string;
+
+  /** @param folder of the cookie file and the memory. */
+  constructor(sandbox: Platform, folder: string, name: string) {
     this.#sandbox = sandbox;
     this.#folder = folder;
-    this.#name = name;
+    this.name = name;
+  }
+
+  abstract readonly resource: "ConversionEvent" | "ConversionEventSet";
+  protected abstract provider(run: Run): Run["event"] | Run["set"];
+  abstract adoptedIn(declared: Values): string[];
+  abstract keysOf(declared: Values): string[];
+
+  get ref() {
+    return refOf(this.resource, `${this.stack}::${this.name}`);
+  }
+
+  newRun(options?: RunOptions): Run {
+    return newRun(this.#sandbox, this.#folder, options);
+  }
+
+  /** A whole run, which ends cleanly. */
+  async up(declared: Values, options?: RunOptions): Promise<Result> {
+    const run = this.newRun(options);
+    const [error] = await play(run, [[this, declared]]);
+    run.closeNow();
+    return { error, run };
+  }
+
+  /** A preview. @returns its messages, and its errors. */
+  async preview(declared: Values, options?: RunOptions): Promise<string> {
+    const run = this.newRun(options);
+    const [error] = await play(run, [[this, declared]], false);
+    run.closeNow();
+    return [wordsOf(run), error].filter(Boolean).join("\n");
+  }
+
+  /** A refresh. If it fails, the state stays as it was. */
+  async refresh(options?: RunOptions): Promise<Result> {
+    const run = this.newRun(options);
+    let error: string | undefined;
+    try {
+      if (this.state !== undefined) {
+        const { id, props } = await this.provider(run).read(this.state.id, this.state.outputs);
+        const { initError: _, ...kept } = this.state;
+        this.state = id === "" ? undefined : { ...kept, id: String(id), outputs: carriedBack(props) };
+      }
+    } catch (failure) {
+      error = (failure as Error).message;
+    }
+    run.closeNow();
+    return { error, run };
+  }
+
+  /** A run that is killed when `when` resolves, of which the engine saves nothing. @param when none: once all is done. */
+  async upAndKill(declared: Values, when?: Promise<unknown>, options?: RunOptions): Promise<void> {
+    const run = this.newRun(options);
+    const before = structuredClone(this.state);
+    const applying = this.apply(run, declared);
+    await (when ?? applying);
+    await run.kill();
+    await applying;
+    await run.kill(); // also frees what it has taken meanwhile, such as the memory's lock
+    this.state = before;
+  }
+
+  async apply(run: Run, declared: Values): Promise<string | undefined> {
+    return (await play(run, [[this, declared]]))[0];
+  }
+
+  /** @param briefing what the program's half says of the whole run. */
+  async begin(run: Run, declared: Values, briefing: Values, isUp: boolean): Promise<(() => Promise<void>)[]> {
+    const provider = this.provider(run);
+    const given = { identity: `${this.stack}::${this.name}`, ...briefing, ...this.declares };
+    const check = async (olds: Values) => {
+      const news = { ...declared, __identity: given, __provider: PROVIDER };
+      const { inputs, failures = [] } = await provider.check(olds, carried(news));
+      if (failures.length > 0) throw new Error(failures.map(({ reason }) => reason).join("\n"));
+      // Pulumi's provider process puts its reference back in.
+      return carriedBack({ ...inputs, __provider: PROVIDER });
+    };
+    const { state } = this;
+    let inputs = await check(state?.inputs ?? {});
+    try {
+      if (state === undefined) {
+        if (isUp) await this.#create(provider, inputs);
+        return [];
+      }
+      const { changes, replaces = [] } = await provider.diff(state.id, state.outputs, inputs);
+      if (replaces.length > 0) inputs = await check({});
+      if (!isUp) return [];
+      if (replaces.length > 0) {
+        await this.#create(provider, inputs);
+        return this.#deletes(run, state);
+      }
+      if (changes === false && state.initError === undefined) {
+        this.state = { ...state, inputs };
+        return [];
+      }
+      const { outs } = await provider.update(state.id, state.outputs, inputs);
+      this.state = { id: state.id, inputs, outputs: carriedBack(outs) };
+      return [];
+    } catch (thrown) {
+      const error = thrown as Error & { id?: string; properties?: Values };
+      if (error.id !== undefined)
+        this.state = { id: error.id, inputs, outputs: carriedBack(error.properties), initError: error.message };
+      throw error;
+    }
+  }
+
+  async #create(provider: Run["event"] | Run["set"], inputs: Values): Promise<void> {
+    const { id, outs } = await provider.create(inputs);
+    this.state = { id: String(id), inputs, outputs: carriedBack(outs) };
+  }
+
+  #deletes(run: Run, { id, inputs, outputs }: Saved): (() => Promise<void>)[] {
+    return inputs.__delete === true ? [async () => this.provider(run).delete(id, outputs)] : [];
+  }
+
+  /** The program no longer declares it. */
+  leave(run: Run): (() => Promise<void>)[] {
+    const { state } = this;
+    this.state = undefined;
+    return state === undefined ? [] : this.#deletes(run, state);
+  }
+
+  /** What the program's half has seen open in the memory. @param keys that it declares. */
+  openIn(keys: readonly string[]) {
+    const open = recordsIn(this.#folder, `organization/${this.stack}`).filter(isOpen);
+    const unclaimed = open.map(({ key }) => key).filter((key) => !keys.includes(key));
+    return open.length === 0 ? {} : { open: open.length, ...(unclaimed.length > 0 && { unclaimed }) };
+  }
+}
+
+/**
+ * A run of a program with these resources, in this order; what is not declared leaves the state at the end. It goes on after an error.
+ * @returns the failures as the engine prints them, in the same order; of deletes at the end.
+ */
+export async function play(
+  run: Run,
+  program: readonly (readonly [Engine, Values | undefined])[],
+  isUp = true,
+): Promise<(string | undefined)[]> {
+  const declared = program.flatMap(([engine, values]) => (values === undefined ? [] : [[engine, values] as const]));
+  const keys = declared.flatMap(([engine, values]) => engine.keysOf(values));
+  const adopted = declared.flatMap(([engine, values]) => engine.adoptedIn(values)).join(" ");
+  const last: (() => Promise<void>)[] = [];
+  const errors: (string | undefined)[] = [];
+  const messageOf = (error: Error) => error.message;
+  for (const [engine, values] of program) {
+    const whole = { isUp, resources: declared.length, ...engine.openIn(keys) };
+    const briefing = { run: whole, ...(adopted !== "" && { adopted }) };
+    if (values === undefined) {
+      if (isUp) last.push(...engine.leave(run));
+      errors.push(undefined);
+    } else {
+      const beginning = engine.begin(run, values, briefing, isUp);
+      errors.push(await beginning.then((deletes) => void last.push(...deletes), messageOf));
+    }
+  }
+  // In a real run the disk has it long before the end.
+  const [one] = declared[0] ?? [];
+  if (isUp && one !== undefined)
+    await run.runtime
+      .memory(one.ref.identity)
+      .back("Advertiser::nobody")
+      .catch(() => {});
+  // The engine deletes nothing after a failure.
+  for (const work of errors.every((error) => error === undefined) ? last : []) {
+    const failure = await work().then(() => undefined, messageOf);
+    if (failure !== undefined) errors.push(failure);
+  }
+  return errors;
+}
+
+export class SetEngine extends Engine {
+  readonly resource = "ConversionEventSet";
+
+  constructor(sandbox: Platform, folder: string, name = "funnel") {
+    super(sandbox, folder, name);
   }
 
   get eventIds(): Record<string, number | string> {
@@ -50,99 +245,78 @@ export class SetEngine {
     return (this.state?.outputs.unresolved ?? {}) as Record<string, Values>;
   }
 
-  newRun(options?: RunOptions): Run {
-    return newRun(this.#sandbox, this.#folder, options);
+  protected provider(run: Run) {
+    return run.set;
   }
 
-  /** A whole run, which ends cleanly. */
-  async up(declared: Values, options?: RunOptions): Promise<SetResult> {
-    const run = this.newRun(options);
-    const error = await this.apply(run, declared);
-    run.closeNow();
-    return { error, run };
+  keysOf({ events }: Values): string[] {
+    return Object.keys(events ?? {}).map((key) => memberRef(this.ref, key).key);
   }
 
-  /** A preview. @returns its messages. */
-  async preview(declared: Values, options?: RunOptions): Promise<string> {
-    const run = this.newRun(options);
-    const inputs = await this.#checked(run, declared, false);
-    if (this.state !== undefined) await run.set.diff(this.state.id, this.state.outputs, inputs);
-    run.closeNow();
-    return [...run.told.map(({ message }) => message), ...run.said].join("\n");
-  }
-
-  /** A refresh. If it fails, the state stays as it was. */
-  async refresh(options?: RunOptions): Promise<SetResult> {
-    const run = this.newRun(options);
-    let error: string | undefined;
-    try {
-      if (this.state !== undefined) {
-        const { props } = await run.set.read(this.state.id, this.state.outputs);
-        this.state = { ...this.state, outputs: carriedBack(props) };
-      }
-    } catch (failure) {
-      error = (failure as Error).message;
-    }
-    run.closeNow();
-    return { error, run };
-  }
-
-  /** A run that is killed when `when` resolves, of which the engine saves nothing. */
-  async upAndKill(declared: Values, when: Promise<unknown>, options?: RunOptions): Promise<void> {
-    const run = this.newRun(options);
-    const before = structuredClone(this.state);
-    const applying = this.apply(run, declared);
-    await when;
-    await run.kill();
-    await applying;
-    await run.kill(); // also frees what it has taken meanwhile, such as the journal's lock
-    this.state = before;
-  }
-
-  /** Calls a run's provider as the engine does, and saves its results. @returns the failure as the engine prints it. */
-  async apply(run: Run, declared: Values): Promise<string | undefined> {
-    let inputs: Values = {};
-    try {
-      inputs = await this.#checked(run, declared, true);
-      const { state } = this;
-      if (state === undefined) {
-        const { id, outs } = await run.set.create(inputs);
-        this.state = { id, inputs, outputs: carriedBack(outs) };
-        return undefined;
-      }
-      const { changes } = await run.set.diff(state.id, state.outputs, inputs);
-      if (changes === false && state.initError === undefined) {
-        this.state = { ...state, inputs };
-        return undefined;
-      }
-      const { outs } = await run.set.update(state.id, state.outputs, inputs);
-      this.state = { id: state.id, inputs, outputs: carriedBack(outs) };
-      return undefined;
-    } catch (thrown) {
-      const error = thrown as Error & { id?: string; properties?: Values };
-      if (error.id !== undefined) {
-        this.state = {
-          id: error.id,
-          inputs,
-          outputs: carriedBack(error.properties),
-          initError: error.message,
-        };
-      }
-      return error.message;
-    }
-  }
-
-  async #checked(run: Run, declared: Values, isUp: boolean): Promise<Values> {
-    const entries = Object.values((declared.events ?? {}) as Record<string, Values>);
-    const adopted = entries.flatMap(({ existingId }) => (existingId === undefined ? [] : String(existingId))).join(" ");
-    const more = adopted === "" ? {} : { adopted };
-    const identity = { identity: `tiny/dev::${this.#name}`, run: { isUp, resources: 1 }, ...more, ...this.declares };
-    const { inputs, failures = [] } = await run.set.check(
-      this.state?.inputs ?? {},
-      carried({ ...declared, __identity: identity, __provider: PROVIDER }),
-    );
-    if (failures.length > 0) throw new Error(failures.map(({ reason }) => reason).join("\n"));
-    // Pulumi's provider process puts its reference back in.
-    return carriedBack({ ...inputs, __provider: PROVIDER });
+  adoptedIn({ events }: Values): string[] {
+    const entries = Object.values((events ?? {}) as Record<string, Values>);
+    return entries.flatMap(({ existingId }) => (existingId === undefined ? [] : String(existingId)));
   }
 }
+
+export class EventEngine extends Engine {
+  readonly resource = "ConversionEvent";
+
+  protected provider(run: Run) {
+    return run.event;
+  }
+
+  keysOf(_declared: Values): string[] {
+    return [this.ref.key];
+  }
+
+  adoptedIn({ existingId }: Values): string[] {
+    return existingId === undefined ? [] : [String(existingId)];
+  }
+}
+
+/** One event, alone or as the only one of a set: it has to behave alike. */
+export class Lone {
+  readonly engine: Engine;
+  readonly label: string;
+  /** Its name in commands. */
+  readonly short: string;
+
+  constructor(shape: Shape, sandbox: Platform, folder: string, name = "buy") {
+    this.engine =
+      shape === "a single event" ? new EventEngine(sandbox, folder, name) : new SetEngine(sandbox, folder, name);
+    const isSet = this.engine instanceof SetEngine;
+    this.label = isSet ? `events["k"] of ConversionEventSet "${name}"` : `ConversionEvent "${name}"`;
+    this.short = isSet ? `${name}/k` : name;
+  }
+
+  /** Its arguments in the form of its resource. */
+  of({ advertiserId = 1, ...event }: Values): Values {
+    const entry = { eventName: "E", value: 1, ...event };
+    return this.engine instanceof SetEngine ? { advertiserId, events: { k: entry } } : { advertiserId, ...entry };
+  }
+
+  /** The platform's id in the state. */
+  get id(): string | undefined {
+    const { engine } = this;
+    const id = engine instanceof SetEngine ? engine.eventIds.k : engine.state?.outputs.eventId;
+    return id === undefined ? undefined : String(id);
+  }
+
+  get unresolved(): Values | undefined {
+    const { engine } = this;
+    return engine instanceof SetEngine ? engine.unresolved.k : (engine.state?.outputs.unresolved as Values | undefined);
+  }
+
+  /** What it has left live. */
+  get left(): Values[] {
+    return (this.engine.state?.outputs.__left ?? []) as Values[];
+  }
+
+  up = async (event: Values = {}, options?: RunOptions) => this.engine.up(this.of(event), options);
+  preview = async (event: Values = {}, options?: RunOptions) => this.engine.preview(this.of(event), options);
+  kill = async (event: Values = {}, options?: RunOptions) => this.engine.upAndKill(this.of(event), undefined, options);
+}
+
+export type Shape = "a single event" | "a set's event";
+export const SHAPES: Shape[] = ["a single event", "a set's event"];

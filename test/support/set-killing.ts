@@ -1,12 +1,10 @@
 /**
  * A shop whose events are one set and whose runs are killed, and what its users do then.
  */
-import { resolve } from "node:path";
 import { expect } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
-import { program, runProcess, type TestStack } from "./stack.js";
-
-const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
+import { pendingCommand } from "./recovery.js";
+import { program, type TestStack } from "./stack.js";
 
 /** The set `funnel` with `events` events `e0`, `e1`, … ADOPT has ids that were found in the account, by key, and VALUE their value. */
 export const setShopOf = (events: number) =>
@@ -50,8 +48,7 @@ export async function recoverSet(stack: TestStack, sandbox: Sandbox): Promise<nu
 
 async function settleAsNotCreated(stack: TestStack, key: string): Promise<void> {
   const [set] = await stack.resources();
-  const args = [command, "pending", "--not-created", `${set?.urn}["${key}"]`];
-  const { output } = await runProcess("node", args, stack.programFolder, stack.environment);
+  const { output } = await pendingCommand(stack, "--not-created", `${set?.urn}["${key}"]`);
   expect(output).toContain("Settled as not created");
 }
 

@@ -16,6 +16,7 @@ export function settingsOf(more: Partial<Settings> = {}): Settings {
     maxWaitSeconds: 120,
     maxConcurrentRequests: 16,
     markField: undefined,
+    formerAccount: undefined,
     operations: undefined,
     ...more,
   };

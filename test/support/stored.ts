@@ -1,6 +1,6 @@
 /** Resources as in an exported stack, in the form that `pulumi stack export` of engine 3.259 printed. */
 
-import { SECRET_SIGNATURE } from "../../provider/src/state/properties.js";
+import { SECRET_SIGNATURE } from "../../provider/src/tools/contents.js";
 import type { Resource } from "../../provider/src/tools/stack-export.js";
 
 /** A text that must never be shown. */
@@ -47,5 +47,5 @@ export function exportOf(resources: readonly Resource[], time = "2026-03-02T10:0
 
 /** The outputs of a resource whose create has an unknown outcome. */
 export const UNRESOLVED_OUTPUT = {
-  unresolved: { since: "2026-03-01T09:00:00.000Z", what: "It was sent, and the connection ended." },
+  unresolved: { at: "2026-03-01T09:00:00.000Z", mark: "m", body: "", what: "It was sent, and the connection ended." },
 };

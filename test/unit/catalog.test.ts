@@ -174,7 +174,7 @@ describe("YAML", () => {
       `${yamlWith("existingId: 12").trimEnd()}\n      other: { eventName: Other, value: 1, existingId: "12" }\n`,
     );
     expect(findings).toEqual([
-      "error catalog.yaml:6:56 acme/other: existingId 12 belongs to acme/purchase already: one object can't be two resources; correct this existingId, or remove the other one",
+      "error catalog.yaml:6:56 acme/other: existingId 12 already belongs to acme/purchase: one object can't be two resources; correct this existingId, or remove the other one",
     ]);
   });
 });
@@ -280,7 +280,7 @@ describe("CSV", () => {
       "error c.csv:6:19 Acme: clickWindow is 40 days; the limit is 30 days (advertising:maxWindowSeconds, if your installation allows more)",
       "error c.csv:7:3 e: advertiser is required: expected the key of an advertiser",
       'error c.csv:7:6 e: value expected a finite number; got the string "#REF!"; the spreadsheet could not work it out',
-      "error c.csv:7:14 e: existingId 12 belongs to Acme already: one object can't be two resources; correct this existingId, or remove the other one",
+      "error c.csv:7:14 e: existingId 12 already belongs to Acme: one object can't be two resources; correct this existingId, or remove the other one",
       'error c.csv:7:21 the row has more cells than the header ("too many"); put a value that contains the delimiter in quotes',
       'error c.csv:8:3 acme: key "acme" is already used at c.csv:2; keys of advertisers must differ in more than case',
       "error c.csv:8:8 acme/f: eventName is required: expected a string of 1 to 99 characters, not blank, without control characters",

@@ -1,82 +1,82 @@
-/** What becomes of an object, which is the same for a single resource and for a member of a set in the same situation. */
+/** What becomes of an object: the same for a single resource and for a member of a set in the same situation. And what differs at all. */
 import { describe, expect, it } from "vitest";
-import type { Values } from "../../provider/src/base/record.js";
-import { mayBeFoundGone, takeOverOf } from "../../provider/src/decision/changes.js";
+import type { Values } from "../../provider/src/base/index.js";
 import {
   type Abilities,
   type Circumstances,
+  changesIn,
+  isChange,
+  membersOf,
   NO_ABILITIES,
   type ShownAction,
+  sentOtherwise,
   shownAction,
+  singleMember,
   visibleFromMs,
-} from "../../provider/src/decision/decide.js";
-import { membersOf, singleMember } from "../../provider/src/decision/members.js";
-import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
-import { fingerprintOfBody } from "../../provider/src/kinds/kind.js";
+} from "../../provider/src/decision/index.js";
+import {
+  differencesIn,
+  conversionEvent as event,
+  fingerprintOfBody,
+  withDifferences,
+} from "../../provider/src/kinds/index.js";
 import { operationsSchema } from "../../provider/src/settings/operations-setting.js";
-import { UNKNOWN } from "../../provider/src/state/properties.js";
-import { readDeclaredSet, readStoredSet } from "../../provider/src/state/stored-set.js";
+import { EARLIER, readDeclaredSet, readStoredSet, UNKNOWN, type Unresolved } from "../../provider/src/state/index.js";
 
-/** As in a set's state. A single resource has the mark in its id, and what was sent in its arguments. */
-const MARKED = {
+const A = { eventName: "A", value: 1 };
+const bodyOf = (values: Values) => fingerprintOfBody(event, { advertiserId: 7, ...values });
+
+const OPEN: Unresolved = {
+  at: "2026-01-01T00:00:00Z",
   mark: "m",
-  fingerprint: fingerprintOfBody(conversionEvent, { advertiserId: 7, eventName: "A", value: 1 }),
+  body: bodyOf(A),
+  field: "alternative_id",
   name: "A",
   facts: { advertiserId: 7, value: 1 },
-  since: "2026-01-01T00:00:00Z",
-  what: "sent",
-  trace: { field: "alternative_id", value: "m" },
+  what: "It was sent.",
 };
 
 /** One situation, as a single resource and as the only member of a set have it. */
 interface Situation {
   /** The id in the state. */
   readonly held?: number;
-  readonly unresolved?: typeof MARKED & { readonly replaces?: string };
+  readonly unresolved?: Unresolved;
   /** What is in the state beside the advertiser, 7. */
   readonly before?: Values;
+  readonly earlier?: string;
   /** `undefined`: it is no longer declared. */
   readonly wanted?: Values;
   /** The advertiser's id now. */
   readonly advertiserId?: unknown;
   readonly deletes?: boolean;
-  readonly replaceOnChanges?: { readonly single: string[]; readonly set: string[] };
 }
 
-const A = { eventName: "A", value: 1 };
-
 function both(situation: Situation, can: Abilities) {
-  const { held, unresolved, before = A, wanted, advertiserId = 7, deletes = false, replaceOnChanges } = situation;
-  const circumstances = (names: string[] = []): Circumstances => ({
-    can,
-    replaceOnChanges: names,
-    deletes: () => deletes,
-  });
-  const { mark: _m, fingerprint: _f, name: _n, facts: _a, ...ofSingle } = unresolved ?? MARKED;
+  const { held, unresolved, before = A, earlier, wanted, advertiserId = 7, deletes = false } = situation;
+  const circumstances: Circumstances = { can, deletes: () => deletes };
   const id = unresolved === undefined ? held : `unresolved-${unresolved.mark}`;
   const single = singleMember(
-    conversionEvent,
+    event,
     id === undefined ? undefined : String(id),
-    { advertiserId: 7, ...before, ...(unresolved === undefined ? {} : { unresolved: ofSingle }) },
-    wanted === undefined ? undefined : { advertiserId, ...wanted },
-    circumstances(replaceOnChanges?.single),
+    { advertiserId: 7, ...before, unresolved, [EARLIER]: earlier },
+    wanted && { advertiserId, ...wanted },
+    circumstances,
   );
-  const hasNothing = held === undefined;
-  const [member] = membersOf(
-    conversionEvent,
-    readStoredSet({
-      advertiserId: 7,
-      events: hasNothing ? {} : { k: before },
-      eventIds: hasNothing ? {} : { k: held },
-      ...(unresolved === undefined ? {} : { unresolved: { k: unresolved } }),
-    }),
-    readDeclaredSet({ advertiserId, events: wanted === undefined ? {} : { k: wanted } }),
-    circumstances(replaceOnChanges?.set),
-  );
+  const ofKey = (value: unknown) => (value === undefined ? {} : { k: value });
+  const stored = readStoredSet({
+    advertiserId: 7,
+    events: held === undefined ? {} : { k: before },
+    eventIds: ofKey(held),
+    earlier: ofKey(earlier),
+    unresolved: ofKey(unresolved),
+  });
+  const declared = readDeclaredSet({ advertiserId, events: ofKey(wanted) });
+  const [member] = membersOf(event, stored, declared, circumstances);
   return [single, member] as const;
 }
 
-const ALL: Abilities = { read: true, update: true, delete: true, search: (field) => field === "alternative_id" };
+const search: Abilities["search"] = (field) => field === "alternative_id";
+const ALL: Abilities = { read: true, update: true, delete: true, search };
 /** Every combination of what an installation may be able to do. */
 const COMBINATIONS = Array.from(
   { length: 16 },
@@ -84,204 +84,273 @@ const COMBINATIONS = Array.from(
     read: (bits & 1) !== 0,
     update: (bits & 2) !== 0,
     delete: (bits & 4) !== 0,
-    search: (bits & 8) !== 0 ? ALL.search : NO_ABILITIES.search,
+    search: (bits & 8) !== 0 ? search : NO_ABILITIES.search,
   }),
 );
-const named = ({ read, update, delete: del, search }: Abilities) =>
-  [read && "read", update && "update", del && "delete", search("alternative_id") && "search"].filter(Boolean).join("+");
 
-type Expected = ShownAction | ((can: Abilities) => ShownAction);
+type Fate = "live" | "deleted" | undefined;
+type By<T> = T | ((can: Abilities) => T);
+const by = <T extends string | undefined>(expected: By<T>, can: Abilities) =>
+  typeof expected === "function" ? expected(can) : expected;
 
-const updated = ({ update }: Abilities) => (update ? "update" : "replace");
-const replacedPerhaps = ({ update }: Abilities) => (update ? "update" : "perhaps replace");
+/** If it can be updated, else. */
+const update =
+  <T>(yes: T, no: T) =>
+  (can: Abilities) =>
+    can.update ? yes : no;
+const changed = update<ShownAction>("update", "replace");
+const left = update<Fate>(undefined, "live");
+const perhapsChanged = update<ShownAction>("update", "perhaps replace");
+const deleted = (can: Abilities): Fate => (can.delete ? "deleted" : "live");
 
-const TABLE: readonly [string, Situation, Expected, former?: (can: Abilities) => "live" | "deleted" | undefined][] = [
+const replacedAndDeleted = (can: Abilities) => (can.update ? undefined : deleted(can));
+
+const other = { ...A, value: 2 };
+const unknown = { ...A, value: UNKNOWN };
+const own = { ...A, existingId: 5 };
+const foreign = { ...A, existingId: 9 };
+const later = { ...A, existingId: UNKNOWN };
+const waiting = { unresolved: OPEN };
+
+const TABLE: readonly [string, Situation, By<ShownAction>, By<Fate>?][] = [
   ["a new one", { wanted: A }, "create"],
-  ["a new one that adopts an object", { wanted: { ...A, existingId: 9 } }, "adopt"],
-  ["a new one that adopts an id which is not known yet", { wanted: { ...A, existingId: UNKNOWN } }, "create"],
+  ["a new one adopts an object", { wanted: foreign }, "adopt"],
+  ["a new one adopts an id that is not known yet", { wanted: later }, "create"],
+
   ["nothing differs", { held: 5, wanted: A }, "keep"],
-  ["no fields and an empty object of fields are the same", { held: 5, wanted: { ...A, additionalFields: {} } }, "keep"],
+  ["no fields and an empty object of fields", { held: 5, wanted: { ...A, additionalFields: {} } }, "keep"],
   ["an id as digits", { held: 5, wanted: A, advertiserId: "7" }, "keep"],
+  ["existingId is removed again", { held: 5, before: own, wanted: A }, "keep"],
+  ["an argument differs", { held: 5, wanted: other }, changed, left],
+  ["an argument is gone", { held: 5, before: { ...A, segmentId: 3 }, wanted: A }, changed, left],
+  ["an argument differs, and deletes are on", { held: 5, wanted: other, deletes: true }, changed, replacedAndDeleted],
+  ["an argument is not known yet", { held: 5, wanted: unknown }, perhapsChanged, left],
+  ["the advertiser differs", { held: 5, wanted: A, advertiserId: 8 }, "replace", "live"],
+  ["the advertiser is not known yet", { held: 5, wanted: A, advertiserId: UNKNOWN }, "perhaps replace", "live"],
+  ["the same, and an argument differs", { held: 5, wanted: other, advertiserId: UNKNOWN }, "replace", "live"],
+
+  ["existingId names its own object", { held: 5, wanted: own }, "keep"],
+  ["… and an argument differs", { held: 5, wanted: { ...own, value: 2 } }, update<ShownAction>("update", "adopt")],
   [
-    "an argument differs",
-    { held: 5, wanted: { ...A, value: 2 } },
-    updated,
-    ({ update }) => (update ? undefined : "live"),
+    "… and one is not known yet",
+    { held: 5, wanted: { ...own, value: UNKNOWN } },
+    update<ShownAction>("update", "keep"),
   ],
-  [
-    "an argument differs, and the former object is to be deleted",
-    { held: 5, wanted: { ...A, value: 2 }, deletes: true },
-    updated,
-    ({ update, delete: del }) => (update ? undefined : del ? "deleted" : "live"),
-  ],
-  [
-    "an argument is not known yet",
-    { held: 5, wanted: { ...A, value: UNKNOWN } },
-    replacedPerhaps,
-    ({ update }) => (update ? undefined : "live"),
-  ],
-  ["the advertiser differs", { held: 5, wanted: A, advertiserId: 8 }, "replace", () => "live"],
-  [
-    "the advertiser is not known yet",
-    { held: 5, wanted: A, advertiserId: UNKNOWN },
-    () => "perhaps replace",
-    () => "live",
-  ],
-  [
-    "the advertiser is not known yet, and an argument differs",
-    { held: 5, wanted: { ...A, value: 2 }, advertiserId: UNKNOWN },
-    "replace",
-    () => "live",
-  ],
-  [
-    "an argument differs, and replaceOnChanges names it",
-    { held: 5, wanted: { ...A, value: 2 }, replaceOnChanges: { single: ["value"], set: ["events"] } },
-    "replace",
-    () => "live",
-  ],
-  [
-    "an argument differs, and replaceOnChanges names it in brackets",
-    { held: 5, wanted: { ...A, value: 2 }, replaceOnChanges: { single: ['["value"]'], set: ['["events"]'] } },
-    "replace",
-    () => "live",
-  ],
-  [
-    "an argument differs, with replaceOnChanges: *",
-    { held: 5, wanted: { ...A, value: 2 }, replaceOnChanges: { single: ["*"], set: ["*"] } },
-    "replace",
-    () => "live",
-  ],
-  [
-    "an argument differs, and replaceOnChanges does not name it",
-    { held: 5, wanted: { ...A, value: 2 }, replaceOnChanges: { single: ["eventName"], set: ["eventsOfMine"] } },
-    updated,
-    ({ update }) => (update ? undefined : "live"),
-  ],
-  ["existingId names its own object", { held: 5, wanted: { ...A, existingId: 5 } }, "keep"],
-  [
-    "existingId names its own object, and an argument differs",
-    { held: 5, wanted: { ...A, value: 2, existingId: 5 } },
-    ({ read, update }) => (update ? "update" : read ? "refuse" : "adopt"),
-  ],
-  [
-    "existingId names its own object, and the advertiser differs, which no update can change",
-    { held: 5, wanted: { ...A, existingId: 5 }, advertiserId: 8 },
-    ({ read }) => (read ? "refuse" : "adopt"),
-  ],
-  ["existingId names another object", { held: 5, wanted: { ...A, existingId: 9 } }, "adopt", () => "live"],
-  [
-    "existingId names another object, and the former one is to be deleted",
-    { held: 5, wanted: { ...A, existingId: 9 }, deletes: true },
-    "adopt",
-    ({ delete: del }) => (del ? "deleted" : "live"),
-  ],
-  [
-    "existingId is not known yet",
-    { held: 5, wanted: { ...A, existingId: UNKNOWN } },
-    () => "perhaps replace",
-    () => "live",
-  ],
-  ["unresolved", { unresolved: MARKED, wanted: A }, ({ search }) => (search("alternative_id") ? "look for" : "wait")],
-  [
-    "unresolved, sent with its mark in another field",
-    { unresolved: { ...MARKED, trace: { field: "other", value: "m" } }, wanted: A },
-    "wait",
-  ],
-  ["unresolved, and existingId names an object", { unresolved: MARKED, wanted: { ...A, existingId: 9 } }, "adopt"],
-  [
-    "R4: unresolved, and existingId comes with another name",
-    { unresolved: MARKED, wanted: { ...A, eventName: "B", existingId: 9 } },
-    "wait",
-  ],
-  [
-    "R4: unresolved, and existingId comes with another value",
-    { unresolved: MARKED, wanted: { ...A, value: 2, existingId: 9 } },
-    "wait",
-  ],
-  [
-    "R4: unresolved, and existingId comes with another advertiser",
-    { unresolved: MARKED, wanted: { ...A, existingId: 9 }, advertiserId: 8 },
-    "wait",
-  ],
-  [
-    "unresolved, and existingId comes with an advertiser that is not known yet",
-    { unresolved: MARKED, wanted: { ...A, existingId: 9 }, advertiserId: UNKNOWN },
-    "adopt",
-  ],
-  [
-    "R4: unresolved, and existingId names the object that the create was to replace",
-    { unresolved: { ...MARKED, replaces: "9" }, wanted: { ...A, existingId: 9 } },
-    "wait",
-  ],
-  [
-    "unresolved, and existingId is not known yet",
-    { unresolved: MARKED, wanted: { ...A, existingId: UNKNOWN } },
-    "adopt",
-  ],
-  ["unresolved, and no longer declared", { unresolved: MARKED }, "wait"],
-  ["no longer declared", { held: 5 }, "let go", () => "live"],
-  [
-    "no longer declared, and to be deleted",
-    { held: 5, deletes: true },
-    ({ delete: del }) => (del ? "delete" : "let go"),
-    ({ delete: del }) => (del ? "deleted" : "live"),
-  ],
+  ["… and the advertiser differs", { held: 5, wanted: own, advertiserId: 8 }, "adopt"],
+  ["existingId names another object", { held: 5, wanted: foreign }, "adopt", "live"],
+  ["… and deletes are on", { held: 5, wanted: foreign, deletes: true }, "adopt", deleted],
+  ["existingId is not known yet", { held: 5, wanted: later }, "perhaps replace", "live"],
+
+  ["unresolved", { ...waiting, wanted: A }, (can) => (can.search(OPEN.field) ? "look for" : "wait")],
+  ["unresolved, with other arguments", { unresolved: { ...OPEN, field: undefined }, wanted: other }, "wait"],
+  ["unresolved, sent with its mark in another field", { unresolved: { ...OPEN, field: "other" }, wanted: A }, "wait"],
+  ["unresolved, and existingId names an object", { ...waiting, wanted: foreign }, "adopt"],
+  ["… with another name", { ...waiting, wanted: { ...foreign, eventName: "B" } }, "wait"],
+  ["… with another value", { ...waiting, wanted: { ...foreign, value: 2 } }, "wait"],
+  ["… with another advertiser", { ...waiting, wanted: foreign, advertiserId: 8 }, "wait"],
+  ["… with an advertiser that is not known", { ...waiting, wanted: foreign, advertiserId: UNKNOWN }, "adopt"],
+  ["… which it was to replace", { unresolved: { ...OPEN, replaces: "9" }, wanted: foreign }, "wait"],
+  ["… that is not known yet", { ...waiting, wanted: later }, "adopt"],
+  ["unresolved, and no longer declared", waiting, "wait"],
+
+  ["made with the arguments of now", { held: 5, before: {}, earlier: `${bodyOf(A)} 7`, wanted: A }, "keep"],
+  ["made with others", { held: 5, earlier: "another 7", wanted: A }, changed, left],
+  ["made with others, for another owner", { held: 5, earlier: "another 8", wanted: A }, "replace", "live"],
+  ["made with others, for an owner that nobody knows", { held: 5, earlier: "another", wanted: A }, "replace", "live"],
+  ["… and one is not known yet", { held: 5, earlier: "another 7", wanted: unknown }, "perhaps replace", "live"],
+
+  ["no longer declared", { held: 5 }, "let go", "live"],
+  ["… and deletes are on", { held: 5, deletes: true }, (can) => (can.delete ? "delete" : "let go"), deleted],
 ];
 
-describe.each(COMBINATIONS.map((can) => [named(can) || "nothing", can] as const))("able to %s", (_, can) => {
-  it.each(TABLE)("%s", (_name, situation, expected, former = () => undefined) => {
-    const found = both(situation, can);
-    const shown = found.map((each) => each && shownAction(each.action));
-    const wanted = typeof expected === "string" ? expected : expected(can);
-    expect(shown).toEqual([wanted, wanted]);
-    const fates = found.map((each) => each?.former && (each.former.isDeleted ? "deleted" : "live"));
-    expect(fates).toEqual([former(can), former(can)]);
-    const [single, member] = found;
-    expect(single.action).toEqual(member?.action);
-  });
-});
-
-it("an object that was adopted without a known read may never have existed", () => {
-  const situation = { held: 5, before: { ...A, existingId: 5 }, wanted: { ...A, existingId: 9 } };
-  const formersOf = (can: Abilities) => both(situation, can).map((each) => each?.former?.isUnread === true);
-  expect(formersOf(NO_ABILITIES)).toEqual([true, true]);
-  expect(formersOf(ALL)).toEqual([false, false]);
-  const [single, member] = both({ ...situation, before: A }, NO_ABILITIES);
-  expect([single.former, member?.former]).toEqual([
-    { id: "5", isDeleted: false },
-    { id: "5", isDeleted: false },
-  ]);
+it.each(TABLE)("%s", (_, situation, expected, fate) => {
+  for (const can of COMBINATIONS) {
+    const [single, member] = both(situation, can);
+    expect({
+      can,
+      is: shownAction(single.action),
+      former: single.former && (single.former.isDeleted ? "deleted" : "live"),
+    }).toEqual({
+      can,
+      is: by(expected, can),
+      former: by(fate, can),
+    });
+    const decided = ({ action, changed: names, id, isDeclared, unresolved, former }: typeof single) => {
+      return { action, names, id, isDeclared, unresolved, former };
+    };
+    expect(member && decided(member)).toEqual(decided(single));
+  }
 });
 
 it("the table has every action", () => {
   const all = new Set(COMBINATIONS.flatMap((can) => TABLE.map(([, situation]) => both(situation, can)[0].action.do)));
-  expect([...all].sort()).toEqual(
-    ["adopt", "create", "delete", "keep", "let go", "look for", "replace", "update", "wait"].sort(),
-  );
+  const known = ["adopt", "create", "delete", "keep", "let go", "look for", "replace", "update", "wait"];
+  expect([...all].sort()).toEqual(known);
 });
 
-describe("a member that was created with other arguments of its set", () => {
-  const plan = (news: Values) =>
-    membersOf(
-      conversionEvent,
-      readStoredSet({ advertiserId: 7, events: { k: A }, eventIds: { k: 5 }, earlier: { k: "another body" } }),
-      readDeclaredSet({ advertiserId: 7, ...news }),
-      { can: ALL, replaceOnChanges: [], deletes: () => false },
-    )[0]?.action;
-
-  it("is replaced, because what to change is not known", () => {
-    expect(plan({ events: { k: A } })).toEqual({ do: "replace", perhaps: false });
-    expect(plan({ events: { k: { ...A, value: UNKNOWN } } })).toEqual({ do: "replace", perhaps: true });
+it("says why existingId does not settle a create, and what an update sends", () => {
+  const why = (wanted: Values, more = {}) => {
+    const { action } = both({ unresolved: { ...OPEN, ...more }, wanted: { ...A, existingId: 9, ...wanted } }, ALL)[0];
+    return action.do === "wait" ? action.why : undefined;
+  };
+  const end = "Nothing is adopted until you settle it.";
+  expect(why({ value: 2, eventName: "B" })).toBe(
+    `existingId: 9 does not settle this create: it was sent with eventName "A", value 1. ${end}`,
+  );
+  expect(why({}, { replaces: "9" })).toBe(
+    `existingId: 9 does not settle this create: 9 is the object that it was to replace. ${end}`,
+  );
+  const updated = (situation: Situation) => both(situation, ALL)[0].action;
+  expect(updated({ held: 5, wanted: { ...A, value: 2, segmentId: 3 } })).toEqual({
+    do: "update",
+    changed: ["segmentId", "value"],
+  });
+  // Of what was sent earlier only the body is known: everything is sent, but the advertiser.
+  const all = Object.keys(event.wireNames).filter((name) => name !== "advertiserId");
+  expect(updated({ held: 5, earlier: "another 7", wanted: A })).toEqual({
+    do: "update",
+    changed: [...all, "additionalFields"],
   });
 });
 
-it("a member of a set whose events are not known yet is updated in place, or perhaps replaced", () => {
-  const stored = readStoredSet({ advertiserId: 7, events: { k: A }, eventIds: { k: 5 } });
-  const declared = readDeclaredSet({ advertiserId: 7, events: UNKNOWN });
-  const plan = (can: Abilities) =>
-    membersOf(conversionEvent, stored, declared, { can, replaceOnChanges: [], deletes: () => false })[0]?.action;
-  expect(plan(NO_ABILITIES)).toEqual({ do: "replace", perhaps: true });
-  expect(plan(ALL)).toMatchObject({ do: "update" });
+describe("the members of a set", () => {
+  const B = { eventName: "B", value: 2 };
+  const shared = { advertiserId: 7, defaults: { clickWindow: 60 } };
+  const held = { ...shared, events: { a: A, b: B }, eventIds: { a: 1, b: 2 } };
+  const plan = (olds: Values, news: Values, circumstances?: Circumstances) => {
+    const declared = readDeclaredSet(news);
+    const members = membersOf(event, readStoredSet(olds), declared, circumstances);
+    const actions = Object.fromEntries(members.map(({ key, action }) => [key, shownAction(action)]));
+    return { members, actions, changes: isChange(declared, members) };
+  };
+
+  it.each<[string, Values, Values, Record<string, ShownAction>]>([
+    ["a new set", {}, { ...shared, events: { a: A } }, { a: "create" }],
+    ["nothing differs", held, { ...shared, events: { b: B, a: A } }, { b: "keep", a: "keep" }],
+    [
+      "a key is gone, and one is new",
+      held,
+      { ...shared, events: { a: A, c: B } },
+      { a: "keep", c: "create", b: "let go" },
+    ],
+    ["another advertiser", held, { ...held, advertiserId: 8 }, { a: "replace", b: "replace" }],
+    [
+      "another default, which one member overrides",
+      held,
+      { ...shared, defaults: { clickWindow: 61 }, events: { a: A, b: { ...B, clickWindow: 60 } } },
+      { a: "replace", b: "keep" },
+    ],
+    [
+      "`null` means none, whatever the default is",
+      { ...held, events: { a: { ...A, clickWindow: null }, b: B } },
+      { ...shared, events: { a: A, b: { ...B, clickWindow: null } } },
+      { a: "replace", b: "replace" },
+    ],
+    [
+      "an entry is not known",
+      held,
+      { ...shared, events: { a: UNKNOWN, b: B, c: UNKNOWN } },
+      { a: "perhaps replace", b: "keep", c: "create" },
+    ],
+    [
+      "the defaults are not known",
+      held,
+      { ...held, defaults: UNKNOWN },
+      { a: "perhaps replace", b: "perhaps replace" },
+    ],
+    ["no entry is known", held, { ...shared, events: UNKNOWN }, { a: "perhaps replace", b: "perhaps replace" }],
+    [
+      "unresolved, beside what it was to replace and without an object",
+      { ...held, unresolved: { b: OPEN, c: OPEN } },
+      { ...shared, events: { a: A } },
+      { a: "keep", b: "wait", c: "wait" },
+    ],
+    [
+      "that is adopted under another key, which settles nothing",
+      { ...held, unresolved: { c: OPEN } },
+      { ...shared, events: { a: A, b: B, d: { ...A, existingId: 9 } } },
+      { a: "keep", b: "keep", d: "adopt", c: "wait" },
+    ],
+  ])("%s", (_, olds, news, expected) => {
+    const { actions, changes } = plan(olds, news);
+    expect(actions).toEqual(expected);
+    expect(changes).toBe(news.events === UNKNOWN || Object.values(expected).some((action) => action !== "keep"));
+  });
+
+  it("a set that was empty changes if its events are not known", () => {
+    expect(plan({}, { ...shared, events: UNKNOWN })).toMatchObject({ actions: {}, changes: true });
+  });
+
+  it("an entry that is not known can be updated, unless its advertiser differs too", () => {
+    const circumstances = { can: ALL, deletes: () => false };
+    expect(plan(held, { ...shared, events: UNKNOWN }, circumstances).actions).toEqual({ a: "update", b: "update" });
+    expect(plan(held, { ...shared, advertiserId: 8, events: { a: UNKNOWN } }, circumstances).actions).toMatchObject({
+      a: "perhaps replace",
+    });
+  });
+
+  it.each(["constructor", "toString", "hasOwnProperty", "__proto__x", `a"]["b`, "событие 🛒", "1", "k".repeat(100)])(
+    "the key %s is a key like any other",
+    (key) => {
+      const events = { [key]: A };
+      expect(plan({}, { ...shared, events }).actions).toEqual({ [key]: "create" });
+      const made = { ...shared, events, eventIds: { [key]: 5 } };
+      expect(plan(made, { ...shared, events }).actions).toEqual({ [key]: "keep" });
+      expect(plan(made, { ...shared, events: {} }).actions).toEqual({ [key]: "let go" });
+      // An inherited property is none.
+      expect(plan({}, { ...shared, events: { x: A } }).actions).toEqual({ x: "create" });
+    },
+  );
+});
+
+describe("what differs", () => {
+  const fields = (additionalFields: unknown) => ({ ...A, additionalFields });
+  it.each<[string, unknown, unknown, string[], boolean?]>([
+    ["null for absent", { ...A, segmentId: null }, A, []],
+    ["fields in another order", fields({ a: 1, b: { c: 2, d: 3 } }), fields({ b: { d: 3, c: 2 }, a: 1 }), []],
+    ["a field", fields({ a: 1 }), fields({ a: 2 }), ["additionalFields"]],
+    ["an id beyond a number", { segmentId: "9007199254740993" }, { segmentId: 9007199254740993n }, []],
+    ["hidden properties", { __at: "x" }, { __identity: "y", existingId: 5 }, []],
+    ["one value, and one that is not known", A, { eventName: "B", value: UNKNOWN }, ["eventName", "value"], false],
+    ["what is not known, deep inside", fields({ a: 1 }), fields({ a: [UNKNOWN] }), ["additionalFields"], true],
+    [
+      "no shape that anybody knows",
+      { value: [] },
+      { additionalFields: "x", value: { deep: [null] } },
+      ["value", "additionalFields"],
+    ],
+    ["nothing", undefined, null, []],
+  ])("%s", (_, olds, news, names, perhaps = false) => {
+    expect(changesIn(event, olds, news)).toEqual({ names, perhaps });
+  });
+
+  const limits = { maxWindowSeconds: 2_592_000, markField: undefined };
+  it.each<[string, Values, Values, Values]>([
+    ["the same in other forms", { ...A, segmentId: 3 }, { event_name: "A", value: "1", segment_id: "3" }, {}],
+    ["what the answer does not have", A, { event_name: "A" }, {}],
+    ["what the program does not say", A, { event_name: "A", segment_id: 3 }, {}],
+    ["another value", A, { event_name: "A", value: 2 }, { value: 2 }],
+    ["no value", A, { event_name: "A", value: null }, { value: undefined }],
+    [
+      "a field",
+      fields({ a: { b: 1, c: 2 } }),
+      { a: { b: "1", c: 3, d: 4 } },
+      { additionalFields: { a: { b: 1, c: 3 } } },
+    ],
+  ])("the platform has %s", (_, ours, record, expected) => {
+    const found = differencesIn(event, limits, ours, record);
+    expect(Object.fromEntries(found)).toEqual(expected);
+    const { value, ...others } = { ...ours, ...expected } as Values;
+    expect(withDifferences(ours, found)).toEqual(value === undefined ? others : { value, ...others });
+  });
+
+  it("what an adopted object has beside what a create was sent with: only what is known on both sides counts", () => {
+    const sent = { name: "A", facts: { advertiserId: 7, value: 1 } };
+    const otherwise = (values: Values) => sentOtherwise(event, values, sent);
+    expect(otherwise({ eventName: "A", advertiserId: "7", value: UNKNOWN, clickWindow: 1 })).toEqual({});
+    expect(otherwise({ eventName: "B", advertiserId: 8 })).toEqual({ eventName: "A", advertiserId: 7 });
+    expect(sentOtherwise(event, { eventName: "B" }, {})).toEqual({});
+  });
 });
 
 it.each([
@@ -289,35 +358,6 @@ it.each([
   [{}, 301_000],
   [{ createdVisibleAfterSeconds: 0 }, 1000],
   [{ createdVisibleAfterSeconds: 20 }, 21_000],
-])(
-  "R1: with the setting %j, the absence of an object created at 1 s counts as proof from %d ms on",
-  (setting, fromMs) => {
-    expect(visibleFromMs(1000, { operations: operationsSchema.parse(setting) })).toBe(fromMs);
-  },
-);
-
-it.each([
-  ["the same arguments", {}, "as it is", "as it is"],
-  ["another value", { value: 2 }, "refused", "updated"],
-  ["another advertiser", { advertiserId: 8 }, "refused", "refused"],
-  ["a value that is not known yet", { value: UNKNOWN }, "if unchanged", "updated if it differs"],
-  ["such a value, and another name", { value: UNKNOWN, eventName: "B" }, "refused", "updated"],
-  ["such a value, for another advertiser", { value: UNKNOWN, advertiserId: 8 }, "refused", "refused"],
-  ["an advertiser that is not known yet", { advertiserId: UNKNOWN }, "if unchanged", "if same owner"],
-  ["another value, for such an advertiser", { advertiserId: UNKNOWN, value: 2 }, "refused", "if same owner"],
-])("R4: an object that an earlier create made, with %s now", (_, now, onlyCreating, withUpdate) => {
-  const values = { advertiserId: 7, eventName: "A", value: 1, ...now };
-  expect(takeOverOf(conversionEvent, values, MARKED, false)).toBe(onlyCreating);
-  expect(takeOverOf(conversionEvent, values, MARKED, true)).toBe(withUpdate);
-});
-
-it("R4: an object whose advertiser is not known to be the same is updated for none", () => {
-  const values = { advertiserId: 7, eventName: "A", value: 1, clickWindow: UNKNOWN };
-  expect(takeOverOf(conversionEvent, values, { ...MARKED, facts: {} }, true)).toBe("if unchanged");
-});
-
-it("R8: a run may find an object gone that it reads or updates", () => {
-  const all = ["as it is", "if unchanged", "updated", "updated if it differs", "if same owner", "refused"] as const;
-  expect(all.map((each) => mayBeFoundGone(each, false))).toEqual([false, false, true, true, true, false]);
-  expect(all.map((each) => mayBeFoundGone(each, true))).toEqual([true, true, true, true, true, false]);
+])("with the setting %j, the absence of an object created at 1 s proves something from %d ms on", (setting, fromMs) => {
+  expect(visibleFromMs(1000, { operations: operationsSchema.parse(setting) })).toBe(fromMs);
 });

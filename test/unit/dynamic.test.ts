@@ -1,237 +1,247 @@
-import { describe, expect, it } from "vitest";
-import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
-import { createProvider } from "../../provider/src/provider/dynamic.js";
-import { createRuntime, type Runtime } from "../../provider/src/provider/services.js";
-import { UNKNOWN } from "../../provider/src/state/properties.js";
-import { Inventory } from "../../provider/src/store/inventory.js";
+/** Pulumi's face: how the provider's process is called, and what leaves it. Nothing here reaches a platform. */
+import { describe, expect, it, vi } from "vitest";
+import { OutcomeUnknownError, RefusedError } from "../../provider/src/base/index.js";
+import { silenceShown } from "../../provider/src/provider/dynamic.js";
+import type { Runtime } from "../../provider/src/provider/runtime.js";
+import { newFolder } from "../support/folder.js";
+import { newRun, type RunOptions } from "../support/run.js";
 
-const settings: Record<string, string> = { baseUrl: "https://x.example", email: "a@b.c" };
-const logged: string[] = [];
-const said: string[] = [];
-
-/** A runtime that can't send, because nothing tested here may. */
-const runtime: Runtime = {
-  ...createRuntime(
-    (key) => settings[key],
-    {},
-    async (severity, urn, message) => void logged.push(`${severity} ${urn.split("::").at(-1)}: ${message}`),
-  ),
-  client: () => {
-    throw new Error("nothing may be sent");
-  },
-  say: (message) => void said.push(message),
-  // All cases share one run, which would only count what comes after the first ones.
-  warnEach: (_sort, urn, message) => void logged.push(`warn ${urn.split("::").at(-1)}: ${message}`),
-  journal: () =>
-    ({
-      reconcile: async () => [],
-      notSettledOf: async () => [],
-      notSettled: async () => [],
-      settle: async () => [],
-    }) as unknown as ReturnType<Runtime["journal"]>,
-  inventory: () => new Inventory("/nowhere"),
+const PLATFORM = { url: "https://x.example", email: "a@b.c", password: "geheim-password" };
+const ACCOUNT = "x.example a@b.c";
+const AT = "2026-01-01T00:00:00.000Z";
+const ARGUMENTS = { advertiserId: 1, eventName: "Signup", value: 1.5 };
+const PROVIDER = 'exports.handler=()=>require("pulumi-advertising/handlers").conversionEvent';
+const inputs = { ...ARGUMENTS, __identity: "shop/dev::signup", __provider: PROVIDER };
+const outputs = { ...ARGUMENTS, __at: ACCOUNT, eventId: 6 };
+const open = {
+  at: AT,
+  mark: "m-1",
+  body: "b",
+  what: "It was sent.",
+  name: "Signup",
+  facts: { advertiserId: 1, value: 1.5 },
 };
-const provider = createProvider(
-  conversionEvent,
-  () => runtime,
-  () => undefined,
-);
+const unresolved = { ...ARGUMENTS, __at: ACCOUNT, unresolved: open };
 
-/** From a real export of what version 0.1.0 left in the state: contracts with the past. */
-const oldInputs = {
-  __identity: "organization/shop/dev::hats-loyalty-card",
-  __provider: 'exports.handler=()=>require("pulumi-advertising/handlers").conversionEvent',
-  advertiserId: 1,
-  attribution: "ALL",
-  clickWindow: 2592000,
-  countUnique: false,
-  eventName: "Hats: Loyalty card",
-  value: 1.5,
-  viewWindow: 2592000,
+interface Create {
+  readonly fields: { readonly event_name: string };
+  beforeSend(at: string): Promise<void>;
+  onCreated(id: string): Promise<void>;
+}
+
+/** A run whose platform answers creates in this way. @param create is given the event's name once it was sent. */
+function runWith(
+  create: (name: string) => string = () => expect.fail("nothing may be sent"),
+  options: RunOptions = {},
+) {
+  let sent = 0;
+  const client = {
+    async create({ fields, beforeSend, onCreated }: Create) {
+      await beforeSend(AT);
+      sent++;
+      const id = create(fields.event_name);
+      await onCreated(id);
+      return { id, warnings: [] };
+    },
+  };
+  const adapt = (real: Runtime) => ({ ...real, client: () => client as unknown as ReturnType<Runtime["client"]> });
+  return { ...newRun(PLATFORM, newFolder(), { ...options, adapt }), posts: () => sent };
+}
+const fails = (error: unknown) => () => {
+  throw error;
 };
-const { __identity: _, ...visible } = oldInputs;
-const oldOutputs = { ...visible, eventId: 6 };
-const unresolved = {
-  ...visible,
-  unresolved: {
-    since: "2026-11-21T09:28:31.735Z",
-    what: "it was sent and not answered.",
-    urn: "urn:pulumi:dev::shop::pulumi-nodejs:dynamic/advertising:ConversionEvent::hats-loyalty-card",
-    trace: { field: "alternative_id", value: "m-1" },
-  },
-};
-const unresolvedId = "unresolved-5c9f0a52-1f7e-4d8b-9a3b-8a1c1b1d2e3f";
+/** An error as Pulumi's process reads it. */
+async function shown(call: Promise<unknown>) {
+  const error = await call.then(
+    () => expect.fail("it did not fail"),
+    (each: Error) => each,
+  );
+  const { message, stack } = error;
+  return { ...error, message, stack, text: String(error) };
+}
 
-describe("state that an earlier version wrote", () => {
-  it("keeps its inputs in a check, and is no change", async () => {
-    const { inputs, failures } = await provider.check(oldInputs, oldInputs);
-    const { __provider: _reference, ...expected } = oldInputs;
-    expect(failures).toEqual([]);
-    // The account is added once; new inputs enter the state without showing as a change.
-    expect(inputs).toEqual({ ...expected, __at: "x.example a@b.c" });
-    expect(await provider.diff("6", oldOutputs, inputs)).toMatchObject({ changes: false, replaces: [] });
-  });
+describe("what leaves after a failure", () => {
+  const secret = new RefusedError(`${PLATFORM.password} was refused`, { cause: new Error(PLATFORM.password) });
 
-  it("is read back as it is", async () => {
-    expect(await provider.read("6", oldOutputs)).toEqual({ id: "6", props: oldOutputs });
-    expect(await provider.read("9007199254740993", {})).toEqual({
-      id: "9007199254740993",
-      props: { eventId: "9007199254740993" },
+  it("of create and update is a message, scrubbed, without a stack and a cause", async () => {
+    const run = runWith(fails(secret));
+    const error = await shown(run.event.create(inputs));
+    expect(error).toEqual({
+      message: "[secret] was refused (docs/messages.md#advertising_refused) [ADVERTISING_REFUSED]",
+      stack: "",
+      text: "Error: [secret] was refused (docs/messages.md#advertising_refused) [ADVERTISING_REFUSED]",
     });
+    expect(await shown(run.event.update("unresolved-m-1", unresolved, inputs))).toMatchObject({ stack: "" });
+    expect(run.posts()).toBe(1);
   });
-});
 
-describe("an unresolved resource", () => {
-  it("stops diff, read and update with the same advice, also with changed inputs", async () => {
+  it("of check, diff, read and delete is the same, and what Pulumi's process prints besides is dropped", async () => {
+    const { event } = runWith();
+    const elsewhere = { ...outputs, __at: `${PLATFORM.password}.example a@b.c` };
+    const print = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const { error: spied } = console;
+    silenceShown();
     for (const call of [
-      () => provider.diff(unresolvedId, unresolved, oldInputs),
-      () => provider.diff(unresolvedId, unresolved, { ...oldInputs, value: 99 }),
-      () => provider.read(unresolvedId, unresolved),
-      () => provider.update(unresolvedId, unresolved, oldInputs),
+      event.check({}, ARGUMENTS), // without an identity
+      event.diff("6", elsewhere, inputs),
+      event.read("6", elsewhere),
+      event.delete("6", elsewhere),
     ]) {
-      await expect(call()).rejects.toThrow(
-        /named "Hats: Loyalty card" \(advertiserId 1, value 1.5\), sent at 2026.*, alternative_id = m-1\..*pending --created 'urn:.*pending --not-created 'urn:.*existingId.*it was sent and not answered\..*\[ADVERTISING_OUTCOME_UNKNOWN\]$/s,
-      );
+      const { message, stack, text } = await shown(call);
+      expect(message).toMatch(/ \[ADVERTISING_(ARGUMENTS|ACCOUNT_MISMATCH)\]$/);
+      expect([stack, text]).not.toContain(message);
+      expect(message).not.toContain(PLATFORM.password);
+      console.error(`${text}: ${stack}`);
     }
+    expect(print).not.toHaveBeenCalled();
+    console.error("something else");
+    expect(print).toHaveBeenCalledOnce();
+    console.error = spied;
+    print.mockRestore();
   });
 
-  it("is replaced by the object that existingId names", async () => {
-    expect(await provider.diff(unresolvedId, unresolved, { ...oldInputs, existingId: 7 })).toEqual({
-      changes: true,
-      replaces: ["existingId"],
-      deleteBeforeReplace: false,
-    });
-    expect(await provider.create({ ...oldInputs, existingId: 7 })).toMatchObject({
-      id: "7",
-      outs: { eventId: 7 },
-    });
-  });
-});
-
-describe("diff", () => {
-  const diff = async (olds: object, news: object, id = "6") =>
-    (await provider.diff(id, olds as never, news as never)).replaces;
-
-  it.each<[string, object, object, string[]]>([
-    ["nothing", oldOutputs, oldInputs, []],
-    ["a value", oldOutputs, { ...oldInputs, value: 2 }, ["value"]],
-    ["two", oldOutputs, { ...oldInputs, value: 2, segmentId: 5 }, ["segmentId", "value"]],
-    ["an unknown value", oldOutputs, { ...oldInputs, advertiserId: UNKNOWN }, ["advertiserId"]],
-    ["a removed argument", { ...oldOutputs, segmentId: 5 }, oldInputs, ["segmentId"]],
-    ["null for absent", { ...oldOutputs, segmentId: null }, oldInputs, []],
-    [
-      "fields in another order",
-      { ...oldOutputs, additionalFields: { a: 1, b: { c: 2, d: 3 } } },
-      { ...oldInputs, additionalFields: { b: { d: 3, c: 2 }, a: 1 } },
-      [],
-    ],
-    [
-      "a changed additional field",
-      { ...oldOutputs, additionalFields: { a: 1 } },
-      { ...oldInputs, additionalFields: { a: 2 } },
-      ["additionalFields"],
-    ],
-    ["existingId removed", { ...oldOutputs, existingId: 6 }, oldInputs, []],
-    ["existingId of the same object", oldOutputs, { ...oldInputs, existingId: 6 }, []],
-    ["existingId of another", oldOutputs, { ...oldInputs, existingId: 7 }, ["existingId"]],
-    ["old inputs passed as new", oldInputs, oldInputs, []],
-    ["hidden properties", oldOutputs, { ...oldInputs, __identity: "other/p/s::n", __secret: ["value"] }, []],
-  ])("%s", async (_name, olds, news, replaces) => {
-    expect(await diff(olds, news)).toEqual(replaces);
-  });
-
-  it("never throws on a shape that it does not know", async () => {
-    for (const odd of [
-      {},
-      { value: [] },
-      { additionalFields: "x", existingId: {} },
-      { advertiserId: { deep: [null] } },
-    ]) {
-      await expect(diff(odd, oldInputs)).resolves.toBeInstanceOf(Array);
-      await expect(diff(oldOutputs, { __identity: oldInputs.__identity, ...odd })).resolves.toBeInstanceOf(Array);
-    }
+  it("of our own making asks for a report, with its stack in the message; after the sending the outcome is unknown", async () => {
+    const run = runWith(fails(new TypeError(`x is not a function ${PLATFORM.password}`)));
+    const error = await shown(run.event.create(inputs));
+    expect(error).toMatchObject({ id: /^unresolved-/, stack: "" });
+    expect(error.message).toMatch(
+      /A defect in pulumi-advertising; please report it .*TypeError: x is not a function \[secret\]\n +at /s,
+    );
+    expect(run.posts()).toBe(1);
   });
 });
 
-describe("the account that a resource was created at", () => {
-  const here = "x.example a@b.c";
-  const inputs = { ...oldInputs, __identity: "shop/dev::hats-loyalty-card" };
-
-  it("is recorded in a create's outputs, not in its inputs", async () => {
-    const { inputs: checked } = await provider.check({}, { ...inputs, existingId: 7 });
-    expect(checked).not.toHaveProperty("__at");
-    expect((await provider.create(checked as never)).outs).toMatchObject({ __at: here });
-    expect(await provider.check(inputs, inputs)).toMatchObject({ inputs: { __identity: inputs.__identity } });
-    expect((await provider.check(inputs, inputs)).inputs).not.toHaveProperty("__at");
-  });
-
-  it("is compared in check, diff and read, and a different one is an error with both accounts and what to do", async () => {
-    const there = "127.0.0.1:8787 a@b.c";
-    for (const call of [
-      () => provider.check({ ...oldInputs, __at: there }, oldInputs),
-      () => provider.diff("60", { ...oldOutputs, __at: there }, inputs),
-      () => provider.read("60", { ...oldOutputs, __at: there }),
-    ]) {
-      await expect(call()).rejects.toThrow(
-        /127\.0\.0\.1:8787 as a@b\.c.*x\.example as a@b\.c.*Nothing was sent.*set advertising:baseUrl.*stack init.*relocate '127\.0\.0\.1:8787 a@b\.c'.*\[ADVERTISING_ACCOUNT_MISMATCH\]$/s,
-      );
-    }
-    expect(await provider.diff("60", { ...oldOutputs, __at: here }, inputs)).toMatchObject({ changes: false });
-    expect((await provider.check({ ...oldInputs, __at: here }, oldInputs)).inputs).toMatchObject({ __at: here });
-  });
-});
-
-it("a replacement and an adoption warn about what happens to the old object", async () => {
-  logged.length = 0;
-  await provider.diff("6", oldOutputs, { ...oldInputs, value: 2 });
-  await provider.diff("6", oldOutputs, { ...oldInputs, existingId: 9 });
-  expect(logged).toEqual([
-    'warn hats-loyalty-card: ConversionEvent "hats-loyalty-card": The replacement creates another live object. 6 stays live on ' +
-      "the platform, and tags that were placed for it keep firing; deactivate it there by hand.",
-    'warn hats-loyalty-card: ConversionEvent "hats-loyalty-card": 9 is adopted in its place. 6 stays live on the platform, and ' +
-      "tags that were placed for it keep firing; deactivate it there by hand.",
-  ]);
-  logged.length = 0;
-  await provider.diff("6", oldOutputs, { ...oldInputs, advertiserId: UNKNOWN });
-  expect(logged).toEqual([
-    'warn hats-loyalty-card: ConversionEvent "hats-loyalty-card": It is replaced if values that are not known yet turn out to differ: ' +
-      "that creates another live object, and 6 stays live on the platform, and tags that were placed for it keep firing; deactivate it there by hand.",
-  ]);
-  logged.length = 0;
-  await provider.diff("6", { ...oldOutputs, existingId: 6 }, { ...oldInputs, existingId: 9 });
-  expect(logged).toEqual([
-    'warn hats-loyalty-card: ConversionEvent "hats-loyalty-card": 9 is adopted in its place. 6 was adopted without being read: it ' +
-      "may be live on the platform; if nothing else uses it, deactivate it there by hand.",
-  ]);
-  logged.length = 0;
-  await provider.check({}, { ...oldInputs, existingId: 9 });
-  expect(logged).toEqual(["info hats-loyalty-card: adopts 9; nothing is sent"]);
-});
-
-it("arguments that arrive undefined through an Output are all reported at once, each with the code", async () => {
-  const { failures } = await provider.check({}, { ...oldInputs, advertiserId: undefined, value: "x" });
-  expect(failures).toEqual([
-    {
-      property: "",
-      reason: expect.stringMatching(
-        /^advertiserId is required: is the output's name right\? expected .*\[ADVERTISING_ARGUMENTS\]$/,
+describe("an error that the engine saves", () => {
+  it("has the id and the properties of a resource of unknown outcome, and its provider", async () => {
+    const lost = new OutcomeUnknownError(`It was sent with ${PLATFORM.password}.`, AT);
+    const run = runWith(fails(lost));
+    const error = (await shown(run.event.create(inputs))) as unknown as Record<string, unknown>;
+    const { mark } = (error.properties as { unresolved: { mark: string } }).unresolved;
+    expect(error).toMatchObject({
+      id: `unresolved-${mark}`,
+      stack: "",
+      reasons: [error.message],
+      message: expect.stringMatching(
+        /^Look in the account for the ConversionEvent named "Signup".*pending --created 'signup=<its id>'.*It was sent with \[secret\]\. \(docs.*\) \[ADVERTISING_OUTCOME_UNKNOWN\]$/s,
       ),
-    },
-    {
-      property: "",
-      reason: expect.stringMatching(/^value expected a finite number; got .*\[ADVERTISING_ARGUMENTS\]$/),
-    },
+    });
+    expect(error.properties).toEqual({
+      ...ARGUMENTS,
+      __at: ACCOUNT,
+      __provider: PROVIDER,
+      unresolved: { ...open, mark, body: expect.stringMatching(/^[\da-f]{32}$/), what: "It was sent with [secret]." },
+    });
+    // Error hooks ask again: the same answer, and no second create.
+    expect(await shown(run.event.create(inputs))).toMatchObject({ id: error.id });
+    expect(run.posts()).toBe(1);
+  });
+
+  it("has the members of a set that are there; a new set without any is not saved", async () => {
+    const news = (events: object) => ({
+      advertiserId: 1,
+      defaults: {},
+      events,
+      __identity: "shop/dev::funnel",
+      __provider: "p",
+    });
+    const [a, b] = [
+      { eventName: "A", value: 1 },
+      { eventName: "B", value: 1 },
+    ];
+    const run = runWith((name) => (name === "A" ? "5" : fails(new RefusedError("no"))()));
+    expect(await shown(run.set.create(news({ a, b })))).toMatchObject({
+      id: expect.stringMatching(/^set-/),
+      message: expect.stringContaining("1 of 2 declared events is in the state"),
+      properties: { events: { a }, eventIds: { a: 5 }, __at: ACCOUNT, __provider: "p" },
+      stack: "",
+    });
+    const nothing = runWith(fails(new RefusedError("no")));
+    expect(await shown(nothing.set.create(news({ b })))).not.toHaveProperty("id");
+    expect([run.posts(), nothing.posts()]).toEqual([2, 1]);
+  });
+});
+
+describe("what leaves otherwise", () => {
+  it("a create's outputs have the account and the id; its inputs have the identity, and the account only outputs", async () => {
+    const run = runWith(() => "9007199254740993");
+    const { inputs: checked, failures } = await run.event.check(
+      {},
+      { ...inputs, __identity: { identity: inputs.__identity } },
+    );
+    expect(failures).toEqual([]);
+    expect(checked).toMatchObject({ ...ARGUMENTS, __identity: inputs.__identity, countUnique: false });
+    expect(checked).not.toHaveProperty("__at");
+    expect(await run.event.create(checked)).toMatchObject({
+      id: "9007199254740993",
+      outs: { ...ARGUMENTS, eventId: "9007199254740993", __at: ACCOUNT },
+    });
+    expect(run.posts()).toBe(1);
+  });
+
+  it("a replacement creates before it deletes, and names its arguments", async () => {
+    const { event } = runWith();
+    const diff = (news: object) => event.diff("6", outputs, { ...inputs, ...news });
+    const deleteBeforeReplace = false;
+    expect(await diff({})).toEqual({ changes: false, replaces: [], deleteBeforeReplace });
+    expect(await diff({ value: 2 })).toEqual({ changes: true, replaces: ["value"], deleteBeforeReplace });
+    expect(await diff({ existingId: 7 })).toEqual({ changes: true, replaces: ["existingId"], deleteBeforeReplace });
+  });
+
+  it("problems of a check come all at once, each with its code, and at no property, whose value the engine would print", async () => {
+    const { failures } = await runWith().event.check({}, { ...inputs, advertiserId: undefined, value: "x" });
+    expect(failures).toEqual([
+      {
+        property: "",
+        reason: expect.stringMatching(
+          /^advertiserId is required: is the output's name right\? .*\[ADVERTISING_ARGUMENTS\]$/,
+        ),
+      },
+      {
+        property: "",
+        reason: expect.stringMatching(/^value expected a finite number; got .*\[ADVERTISING_ARGUMENTS\]$/),
+      },
+    ]);
+  });
+
+  it("what a person answers is settled by a read, and what is not there is gone", async () => {
+    const read = (answers: object) =>
+      runWith(undefined, { environment: { ADVERTISING_ANSWERS: JSON.stringify(answers) } }).event.read(
+        "unresolved-m-1",
+        unresolved,
+      );
+    expect(await read({ "m-1": null })).toEqual({ id: "", props: {} });
+    expect(await read({ "m-1": "4711" })).toEqual({
+      id: "4711",
+      // What was sent differs from the arguments of now.
+      props: { ...ARGUMENTS, __at: ACCOUNT, eventId: 4711, __earlier: "b 1" },
+    });
+    expect((await shown(read({ other: null }))).message).toMatch(
+      /A refresh does not find out what became of.*\[ADVERTISING_OUTCOME_UNKNOWN\]$/s,
+    );
+  });
+
+  it("without a known read it comes back as it is, for `.get` with its id", async () => {
+    const { event } = runWith();
+    expect(await event.read("6", outputs)).toEqual({ id: "6", props: outputs });
+    expect(await event.read("6", {})).toEqual({ id: "6", props: { eventId: 6 } });
+  });
+});
+
+it("a delete says what stays live, without its name, and does not fail: a replaced object would stay in the state for ever", async () => {
+  const { event, said } = runWith();
+  await event.delete("6", outputs);
+  await event.delete("unresolved-m-1", unresolved);
+  expect(said).toEqual([
+    "ConversionEvent 6 left the state but was not deleted, because the platform has no known way to delete. 6 stays live on the platform, and tags that were placed for it keep firing; deactivate it there by hand.",
   ]);
 });
 
-it("delete says what stays live, and does not fail, because a replaced object would then stay in the state for ever", async () => {
-  said.length = 0;
-  await provider.delete("66", oldOutputs);
-  expect(said).toEqual([
-    expect.stringMatching(/no known way to delete, so ConversionEvent 66 left the state and .*keep firing; deactivate/),
-  ]);
-  // A delete does not know whether the name is secret.
-  expect(said[0]).not.toContain("Loyalty card");
-  await provider.delete(unresolvedId, unresolved);
-  expect(said).toHaveLength(1);
+it("another account is an error with both accounts and what to do, unless it is named as the former one", async () => {
+  const there = "127.0.0.1:8787 a@b.c";
+  const diff = (settings: Record<string, string>) =>
+    runWith(undefined, { settings }).event.diff("6", { ...outputs, __at: there }, inputs);
+  expect((await shown(diff({}))).message).toMatch(
+    /ConversionEvent "signup" at 127\.0\.0\.1:8787 a@b\.c, and the settings of this run name x\.example a@b\.c\. Nothing was sent\..*\n +pulumi config set advertising:formerAccount '127\.0\.0\.1:8787 a@b\.c'\n\(docs.*\) \[ADVERTISING_ACCOUNT_MISMATCH\]$/s,
+  );
+  expect(await diff({ formerAccount: ` ${there.toUpperCase()} ` })).toMatchObject({ changes: false });
 });

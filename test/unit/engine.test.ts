@@ -1,50 +1,103 @@
-/** How often progress is reported, on a clock of its own. */
-import { describe, expect, it } from "vitest";
-import { Progress } from "../../provider/src/provider/engine.js";
+/** Messages, not too often, and progress on a clock of its own; and the end of the work once the engine is gone. */
+import { describe, expect, it, vi } from "vitest";
+import { NotSentError, Secrets } from "../../provider/src/base/index.js";
+import { createMessages, Progress, UnderWay } from "../../provider/src/provider/engine.js";
 import { FakeClock } from "../support/clock.js";
 
-function progressLines(total: number, msEach: number): { text: string; atMs: number }[] {
-  const clock = new FakeClock();
-  const lines: { text: string; atMs: number }[] = [];
-  const progress = new Progress(total, clock, (text) => lines.push({ text, atMs: clock.monotonicMs() }));
-  for (let done = 0; done < total; done++) {
-    clock.advance(msEach);
-    progress.done();
+describe("messages", () => {
+  function start() {
+    const log: string[] = [];
+    const secrets = new Secrets();
+    secrets.add("geheim");
+    const messages = createMessages(secrets, async (...parts) => void log.push(parts.join(" ")));
+    return { ...messages, log };
   }
-  return lines;
-}
+
+  it("are scrubbed, and the same one is shown once, at its resource or for its topic", () => {
+    const { tellAt, say, log } = start();
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    for (const urn of ["a", "a", "b"]) tellAt("info", urn, "it is geheim");
+    expect(log).toEqual(["info a it is [secret]", "info b it is [secret]"]);
+    for (const text of ["geheim 1", "geheim 1", "geheim 2"]) say(text);
+    say("before", "topic");
+    say("after", "topic");
+    expect(warn.mock.calls.flat()).toEqual(["[secret] 1", "[secret] 2", "before"]);
+    warn.mockRestore();
+  });
+
+  it("of one sort: the first ten are shown, the others counted, in the order in which people count", () => {
+    const { warnEach, tellCollected, log } = start();
+    for (let at = 0; at < 22; at++)
+      warnEach({ sort: "gone", urn: `urn${at}`, text: `e${at} is gone`, brief: `e${21 - at}` });
+    warnEach({ sort: "changed", urn: "urn", text: "x was changed", brief: "x" });
+    expect(log).toHaveLength(11);
+    tellCollected(); // a moment later it comes by itself
+    expect(log.slice(11)).toEqual([expect.stringMatching(/^warn {2}12 more, gone: e0, e1, e2, .*e10, e11$/)]);
+  });
+});
 
 describe("progress", () => {
-  it("is not reported for work of less than a minute", () => {
-    expect(progressLines(10_000, 5)).toEqual([]);
+  function linesOf(total: number | undefined, msEach: number, amount = total ?? 0) {
+    const clock = new FakeClock();
+    const lines: { text: string; atMs: number }[] = [];
+    const progress = new Progress(total, clock, (text) => lines.push({ text, atMs: clock.monotonicMs() }));
+    for (let done = 0; done < amount; done++) {
+      clock.advance(msEach);
+      progress.done();
+    }
+    return lines;
+  }
+  const textsOf = (...given: Parameters<typeof linesOf>) => linesOf(...given).map(({ text }) => text);
+
+  it("is not reported for work of less than a minute, nor at the end, which the engine says", () => {
+    expect(textsOf(10_000, 5)).toEqual([]);
+    expect(textsOf(1, 120_000)).toEqual([]);
   });
 
-  it("says how many of how many are done, the pace, and about how long it will take", () => {
-    expect(progressLines(3000, 100).map(({ text }) => text)).toEqual([
-      "600 of 3000 done, 10.0 a second, about 4 minutes left",
-      "1200 of 3000 done, 10.0 a second, about 3 minutes left",
-      "2400 of 3000 done, 10.0 a second, about 60 seconds left",
-    ]);
-    expect(progressLines(100, 90_000)[0]?.text).toBe("1 of 100 done, 0.7 a minute, about 2 hours left");
+  it("says how many of how many are done, and the pace", () => {
+    const ofAll = [
+      "600 of 3000 done, 10.0 a second",
+      "1200 of 3000 done, 10.0 a second",
+      "2400 of 3000 done, 10.0 a second",
+    ];
+    expect(textsOf(3000, 100)).toEqual(ofAll);
+    expect(textsOf(undefined, 100, 3000)).toEqual(ofAll.map((text) => text.replace(" of 3000", "")));
   });
 
-  it("is a handful of lines an hour, however long it takes and however many there are", () => {
-    const HOUR = 3_600_000;
-    for (const [total, msEach] of [
-      [36_000, 1000],
-      [600, 60_000],
-      [1_000_000, 36],
-    ] as const) {
-      const lines = progressLines(total, msEach);
-      for (let hour = 0; hour < 10; hour++) {
-        const within = lines.filter(({ atMs }) => atMs > hour * HOUR && atMs <= (hour + 1) * HOUR);
-        expect(within.length).toBeLessThanOrEqual(7);
-        expect(within.length).toBeGreaterThanOrEqual(2);
-      }
+  it.each([
+    [36_000, 1000],
+    [600, 60_000],
+    [1_000_000, 36],
+  ])("is a handful of lines an hour for %i in all, one in %i ms", (total, msEach) => {
+    const hours = linesOf(total, msEach).map(({ atMs }) => Math.ceil(atMs / 3_600_000));
+    for (let hour = 1; hour <= 10; hour++) {
+      const within = hours.filter((each) => each === hour).length;
+      expect(within).toBeGreaterThanOrEqual(2);
+      expect(within).toBeLessThanOrEqual(7);
     }
   });
+});
 
-  it("does not say at the end that all is done: the engine does", () => {
-    expect(progressLines(1, 120_000)).toEqual([]);
+it("once the engine is gone, work under way ends, sleepers wake up, and nothing begins", async () => {
+  const underWay = new UnderWay();
+  const steps: string[] = [];
+  let answer = () => {};
+  const work = underWay.track(async (expectMayBegin) => {
+    expectMayBegin();
+    await new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    steps.push("noted");
+    expectMayBegin();
   });
+  const sleeping = underWay.clock.sleep(3_600_000);
+  const ended = underWay.end().then(() => steps.push("ended"));
+  await expect(sleeping).rejects.toThrow(NotSentError);
+  await expect(underWay.track(async () => steps.push("begun"))).rejects.toThrow(
+    "Not sent: the engine that asked for it has ended.",
+  );
+  answer();
+  await expect(work).rejects.toThrow(NotSentError);
+  await ended;
+  expect(steps).toEqual(["noted", "ended"]);
 });

@@ -1,11 +1,11 @@
 /** A set's arguments are checked against its rules: all problems at once, with paths, and unknown values left alone. */
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
-import { holdsUnknown } from "../../provider/src/decision/changes.js";
+import { holdsUnknown } from "../../provider/src/decision/compare.js";
 import { conversionEventSet } from "../../provider/src/kinds/event-kind.js";
 import { isNotPlain } from "../../provider/src/program/ids.js";
 import { validate } from "../../provider/src/rules/validate.js";
-import { UNKNOWN } from "../../provider/src/state/properties.js";
+import { UNKNOWN } from "../../provider/src/state/stored.js";
 
 const limits = { maxWindowSeconds: 2_592_000, markField: undefined };
 const E = { eventName: "E", value: 1 };

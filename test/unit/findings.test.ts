@@ -3,11 +3,9 @@ import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
 import { describeAlike } from "../../provider/src/catalog/written.js";
 import { conversionEvent, conversionEventSet } from "../../provider/src/kinds/event-kind.js";
-import { judge } from "../../provider/src/program/batch.js";
 import { type Declaration, declare } from "../../provider/src/program/declaration.js";
-import { Declared } from "../../provider/src/program/declared.js";
 import { programError } from "../../provider/src/program/findings.js";
-import { Outputs } from "../../provider/src/program/ids.js";
+import { Judge } from "../../provider/src/program/judge.js";
 import { catalogFindings } from "../support/catalogs.js";
 import { READ, settingsOf } from "../support/settings.js";
 
@@ -16,16 +14,18 @@ await pulumi.runtime.setMocks({
   call: ({ inputs }) => inputs,
 });
 
-const context = { settings: settingsOf(), outputs: new Outputs(), isPreview: true };
 const upTo = (amount: number) => Array.from({ length: amount }, (_, index) => index + 1);
 
 const event = (name: string, args: object) =>
-  declare({ kind: conversionEvent, name, args: { eventName: name, advertiserId: 7, ...args }, options: {} }, context);
+  declare(
+    { kind: conversionEvent, name, args: { eventName: name, advertiserId: 7, ...args }, options: {} },
+    settingsOf(),
+  );
 
 function judged(...declarations: readonly Declaration[]) {
-  const declared = new Declared();
-  for (const each of declarations) declared.add(each);
-  const { findings, warnings } = judge(declarations, declared, { creates: [], objects: new Map() }, true);
+  const all = new Judge();
+  for (const each of declarations) all.add(each);
+  const { findings, warnings } = all.judge(declarations, new Map(), true);
   const { message } = programError(READ, findings, "nothing was sent");
   return { lines: message.split("\n"), warnings };
 }
@@ -60,7 +60,7 @@ describe("a mistake of the same rule", () => {
     const events = Object.fromEntries([...wrong, ["other", { eventName: "", value: 1 }]]);
     const set = declare(
       { kind: conversionEventSet, name: "funnel", args: { advertiserId: 7, events }, options: {} },
-      context,
+      settingsOf(),
     );
     expect(judged(set).lines).toEqual([
       `${amount + 1} problems; nothing was sent.`,

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, it } from "vitest";
 import { controls } from "../support/controls.js";
+import { violations } from "../support/model/violations.js";
 import { mutated } from "../support/mutation.js";
-import { violations } from "../support/violations.js";
 
 it("the text that each control and violation replaces is in the source exactly once", () => {
   const wrong = [...controls, ...violations].flatMap((each) => {

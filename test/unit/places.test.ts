@@ -1,40 +1,67 @@
-import { createHash } from "node:crypto";
-import { mkdirSync } from "node:fs";
+/** Where the files of a run stand, and what is known of deleted objects. */
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { accountOf } from "../../provider/src/settings/index.js";
-import { placesOf } from "../../provider/src/store/places.js";
+import type { Settings } from "../../provider/src/settings/index.js";
+import { backendIn, cookieFileFor, Deleted } from "../../provider/src/store/index.js";
 import { newFolder } from "../support/folder.js";
 
-const account = { baseUrl: "https://platform.example/prefix", email: "ops@example.com" };
-
-/** Whether both accounts share a journal: by default, without a cookie file and with one. */
-const share = (one: typeof account, other: typeof account) =>
-  [undefined, "none", "session.json"].map((cookieFile) => {
-    const [ours, theirs] = [one, other].map((each) => placesOf(each, "", cookieFile, "/program").journalFolder);
-    return ours === theirs;
-  });
-
 it.each([
-  ["the e-mail in capitals", { email: "Ops@Example.com" }, true],
-  ["another scheme", { baseUrl: "http://platform.example/prefix" }, true],
-  ["another e-mail", { email: "else@example.com" }, false],
-  ["another host", { baseUrl: "https://other.example/prefix" }, false],
-  ["another prefix", { baseUrl: "https://platform.example" }, false],
-])("an account has one journal in any spelling: %s", (_, change, isSame) => {
-  const other = { ...account, ...change };
-  expect(accountOf(other) === accountOf(account)).toBe(isSame);
-  expect(share(account, other)).toEqual([isSame, isSame, isSame]);
+  ["file://~", `file://${homedir()}/`, `file://${homedir()}?no_tmp_dir=true`, " file://~/ "],
+  ["file://.", "file://./", "file:///programs/tiny", "file://../tiny/."],
+  ["s3://bucket", "s3://bucket/", "s3://bucket?region=eu"],
+  ["https://api.pulumi.com", "https://api.pulumi.com/"],
+  ["postgres://db.example/states", "postgres://ann:pa$$@ss@db.example/states", "postgres://bob@db.example/states"],
+])("%s in other spellings is one place, and tells no secret", (...urls) => {
+  const places = urls.map((PULUMI_BACKEND_URL) => backendIn({ PULUMI_BACKEND_URL }, "/programs/tiny"));
+  expect(new Set(places).size).toBe(1);
+  expect(places[0]).not.toMatch(/~|ann|pa\$/);
 });
 
-it("a folder of journals that an earlier version named by the e-mail as typed is used on", () => {
+it("a relative backend of another program is another one", () => {
+  const environment = { PULUMI_BACKEND_URL: "file://./states" };
+  expect(backendIn(environment, "/programs/one")).not.toBe(backendIn(environment, "/programs/two"));
+});
+
+it("the backend is that of the environment, of the project's file, of the last login, in this order", () => {
+  const [home, project] = [newFolder(), newFolder()];
+  const program = join(project, "deeper");
+  mkdirSync(program);
+  writeFileSync(join(home, "credentials.json"), '{"current":"https://api.pulumi.com"}');
+  const backend = (more: object = {}) => backendIn({ PULUMI_HOME: home, ...more }, program);
+  expect(backendIn({ PULUMI_HOME: project }, program)).toBe("");
+  expect(backend()).toBe("https://api.pulumi.com");
+  writeFileSync(
+    join(project, "Pulumi.yaml"),
+    'name: x\nbackend: # ours\n  other: 1\n  url: "s3://ours" # x\nmain: .\n',
+  );
+  expect(backend()).toBe("s3://ours");
+  expect(backend({ PULUMI_BACKEND_URL: "file:///elsewhere" })).toBe("file:///elsewhere");
+});
+
+it("sessions of one account share a file in any spelling; others have their own", () => {
+  const settings = { baseUrl: "https://p.example", email: "a@example.com", keepLoggedIn: false, authenticatePath: "r" };
+  const file = (more: object) => cookieFileFor({ ...settings, ...more } as Settings, "/program");
+  const same = [{}, { baseUrl: "http://p.example" }, { email: "A@example.com" }].map(file);
+  expect(new Set(same).size).toBe(1);
+  const others = [{ baseUrl: "https://q.example" }, { email: "b@" }, { keepLoggedIn: true }, { authenticatePath: "2" }];
+  expect(new Set([...same, ...others.map(file)]).size).toBe(5);
+  expect(file({ cookieFile: "none" })).toBeUndefined();
+  expect(file({ cookieFile: "here.json" })).toBe("/program/here.json");
+});
+
+it("deleted objects are known to later runs of the account; of a torn or unusable file less is known", () => {
   const folder = newFolder();
-  const typed = { ...account, email: "Ops@Example.com" };
-  const digest = createHash("sha256")
-    .update(JSON.stringify([typed.baseUrl, typed.email]))
-    .digest("hex")
-    .slice(0, 16);
-  const former = join(folder, `session.json.journal-${digest}`);
-  mkdirSync(former);
-  expect(placesOf(typed, "", "session.json", folder).journalFolder).toBe(former);
+  const known = (account = "a") => ["1", "2"].map((id) => new Deleted(folder, account).has("ConversionEvent", id));
+  new Deleted(folder, "a").add("ConversionEvent", "1");
+  expect([known(), known("b")].flat()).toEqual([true, false, false, false]);
+  expect(new Deleted(folder, "a").has("Advertiser", "1")).toBe(false);
+  appendFileSync(join(folder, "deleted.lines"), 'half\n{"deleted":"ConversionEvent 2');
+  expect(known()).toEqual([true, false]);
+  new Deleted(folder, "a").add("ConversionEvent", "2");
+  expect(known()).toEqual([true, true]);
+  const nowhere = new Deleted("/dev/null", "a");
+  nowhere.add("ConversionEvent", "1");
+  expect(nowhere.has("ConversionEvent", "1")).toBe(true);
 });

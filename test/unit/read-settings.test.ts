@@ -1,6 +1,6 @@
 /** The proxy from the environment, as both processes read it. */
 import { describe, expect, it } from "vitest";
-import { createRuntime } from "../../provider/src/provider/services.js";
+import { createRuntime } from "../../provider/src/provider/runtime.js";
 import { readSettings } from "../../provider/src/settings/read-settings.js";
 
 function read(environment: Record<string, string>, baseUrl = "https://x.example", mayLackPassword = false) {

@@ -1,21 +1,29 @@
-/** The commands in messages: each on a line of its own, and ready to copy into a POSIX shell. */
+/** The sentences that the halves and the command share, whole; each command is alone on its line, and ready to copy into a POSIX shell. */
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { describeSettingProblem, readSettings } from "../../provider/src/settings/read-settings.js";
-import { memberOf } from "../../provider/src/state/identity.js";
+import { conversionEvent } from "../../provider/src/kinds/index.js";
+import { describeSettingProblem, readSettings } from "../../provider/src/settings/index.js";
 import {
+  aboutWhom,
   explain,
-  forgetCommand,
   describe as inWords,
-  reopenCommand,
+  keyOf,
+  memberOf,
+  type Open,
+  settleFirst,
+  staysLive,
+  toGoOnWith,
   waysOut,
-  whatIsOpen,
-} from "../../provider/src/state/sentences.js";
+  whatHappened,
+} from "../../provider/src/state/index.js";
 import { commandsIn } from "../support/printed-commands.js";
 import { filesIn, textIn } from "../support/retired-words.js";
 
-const URN = "urn:pulumi:dev::shop::pulumi-nodejs:dynamic/advertising:ConversionEvent::";
-const NAMES = ["purchase", "it's", 'a "b"', "a b", "$HOME `id` \\ !", "-x; rm y", memberOf("funnel", `it's "a" $b`)];
+const AT = "2026-01-01T00:00:00.000Z";
+const record = { at: AT, mark: "m", body: "f", what: "It was sent, and the connection ended." };
+const facts = { advertiserId: 7, value: 1 };
+const PURCHASE = keyOf("ConversionEvent", { name: "purchase", parentTypes: undefined });
+const LANDING = memberOf(keyOf("ConversionEventSet", { name: "funnel", parentTypes: undefined }), "landing");
 
 /** The words that a POSIX shell reads in a line. */
 function wordsOf(line: string): string[] {
@@ -23,87 +31,123 @@ function wordsOf(line: string): string[] {
   return execFileSync("sh", ["-c", script], { encoding: "utf8" }).split("\0").slice(0, -1);
 }
 
-describe("a command about a resource", () => {
-  it.each(NAMES)("passes the name %s unchanged", (name) => {
-    const urn = `${URN}${name}`;
-    const record = { mark: "m", key: "k", fingerprint: "f", at: "2026-01-01T00:00:00.000Z", urn };
-    const pending = (...args: string[]) => ["npx", "pulumi-advertising", "pending", ...args];
-    const answers = [pending("--created", `${urn}=<its id>`), pending("--not-created", urn)];
-    expect(commandsIn(explain("ConversionEvent", record)).map(wordsOf)).toEqual(answers);
-    expect(commandsIn(whatIsOpen("ConversionEvent", record, urn, []).join("\n")).map(wordsOf)).toEqual(answers);
-    const ofKnown = [pending("--created", `${urn}=7`), pending("--not-created", urn)];
-    expect(commandsIn(explain("ConversionEvent", { ...record, createdAs: "7" })).map(wordsOf)).toEqual(ofKnown);
-    const known = whatIsOpen("ConversionEvent", { ...record, id: "7" }, urn, []).join("\n");
-    expect(commandsIn(known).map(wordsOf)).toEqual([pending("--forget", urn)]);
-    expect([forgetCommand(urn), reopenCommand(urn)].map(wordsOf)).toEqual([
-      pending("--forget", urn),
-      pending("--reopen", urn),
+it.each([
+  [{}, `the ConversionEvent, sent at ${AT}`],
+  [{ at: "" }, "the ConversionEvent"],
+  [{ name: "A\nB", facts }, `the ConversionEvent named "A B" (advertiserId 7, value 1), sent at ${AT}`],
+  [
+    { field: "alternative_id", replaces: "5" },
+    `the ConversionEvent, sent at ${AT}, alternative_id = m; it is not 5, which it was to replace`,
+  ],
+])("what to look for: %j", (more, words) => {
+  expect(inWords("ConversionEvent", { ...record, ...more })).toBe(words);
+});
+
+describe("the ways out", () => {
+  it("of one create", () => {
+    expect(waysOut(["purchase"])).toEqual([
+      "If it is there:",
+      "  npx pulumi-advertising pending --created 'purchase=<its id>'",
+      "If it is not there:",
+      "  npx pulumi-advertising pending --not-created 'purchase'",
+      "Then run `pulumi up`. In the program, existingId: <its id> does the same as --created.",
     ]);
   });
-});
 
-describe("the commands that settle many", () => {
-  const many = Array.from({ length: 3000 }, (_, at) => `k${at}`);
-  const ofSet = many.map((key) => ({ urn: memberOf(`${URN}funnel`, key) }));
-  const single = many.map((name) => ({ urn: `${URN}${name}` }));
-
-  it.each([
-    ["a set", ofSet, [20, 20, 1]],
-    ["single resources", single, [20, 20]],
-    ["known objects of a set", ofSet.map((each) => ({ ...each, id: "7" })), [20, 20]],
-    ["as many as are listed", ofSet.slice(0, 20), [20, 20]],
-  ])("of %s are about the first 20, and a set's own URN is about all that are left", (_, creates, amounts) => {
-    const lines = waysOut(creates);
-    const commands = commandsIn(lines.join("\n")).map((line) => wordsOf(line));
-    const answered = commands.map((words) => words.filter((word) => word.startsWith("--")).length);
-    expect(answered).toEqual(amounts);
-    expect(lines.filter((line) => line === "  and 2980 more in the same way")).toHaveLength(
-      creates.length > 20 ? 2 : 0,
-    );
-    if (amounts.length > 2) {
-      expect(lines.at(-3)).toBe("Once what is there is settled, all others of funnel at once:");
-      expect(commands.at(-1)).toEqual(["npx", "pulumi-advertising", "pending", "--not-created", `${URN}funnel`]);
-    }
-    expect(lines.join().length).toBeLessThan(10_000);
+  it("of thousands name the first ones", () => {
+    const lines = waysOut(Array.from({ length: 3000 }, (_, at) => `k${at}`));
+    expect(commandsIn(lines.join("\n")).map((line) => line.match(/--/g)?.length)).toEqual([20, 20]);
+    expect(lines.filter((line) => !line.startsWith("  "))).toEqual([
+      "For those that are there:",
+      "For those that are not there:",
+      "The same for 2980 more, which `pending` lists.",
+      "Then run `pulumi up`. In the program, existingId: <an id> does the same as --created.",
+    ]);
   });
 
-  it("name existingId only for what the program declares", () => {
-    const last = (...given: Parameters<typeof waysOut>) => waysOut(...given).at(-1);
-    expect(last(single.slice(0, 1))).toBe(
-      "Then run `pulumi up`. (If it is there, setting existingId to its id does the same.)",
-    );
-    expect(last(single.slice(0, 2), "perhaps declared")).toBe(
-      "Then run `pulumi up`. (For those that are there and declared, setting existingId to their ids does the same.)",
-    );
-    expect(last(single.slice(0, 1), "not declared")).toBe("Then run `pulumi up`.");
-  });
-});
-
-it.each([
-  [{}, ", sent at 2026-01-01T00:00:00Z"],
-  [{ isLatest: true } as const, ", sent at 2026-01-01T00:00:00Z or before"],
-  [{ isEarliest: true } as const, ""],
-])("R8: the message says when a create was sent as far as the record knows it: %j", (known, words) => {
-  expect(inWords("Advertiser", { mark: "m", name: "A", at: "2026-01-01T00:00:00Z", ...known })).toBe(
-    `the Advertiser named "A"${words}`,
+  it.each(["purchase", "it's", 'a "b"', "a b", "$HOME `id` \\ !", "-x; rm y", 'funnel/it\'s "a" $b'])(
+    "pass the name %s unchanged",
+    (name) => {
+      const pending = (...args: string[]) => ["npx", "pulumi-advertising", "pending", ...args];
+      expect(commandsIn(waysOut([name]).join("\n")).map(wordsOf)).toEqual([
+        pending("--created", `${name}=<its id>`),
+        pending("--not-created", name),
+      ]);
+    },
   );
 });
 
-describe("a command about a setting", () => {
-  it("is alone on its line, and has the right words", () => {
-    const { problems } = readSettings({
-      config: (key) => ({ operations: '{"event":{"raed":"GET rest/event/{id}"}}', markField: "a b" })[key],
-      environment: {},
-      keys: ["operations", "markField"],
-      mayLackPassword: false,
-    });
-    expect(problems.length).toBeGreaterThan(4);
-    for (const problem of problems) {
-      const commands = commandsIn(describeSettingProblem(problem));
-      expect(commands).toEqual([problem.command]);
-      expect(wordsOf(commands[0] ?? "").slice(0, 2)).toEqual(["pulumi", "config"]);
-    }
+it("an unresolved create, each time that it stops a run", () => {
+  const lines = [
+    `Look in the account for the ConversionEvent named "A", sent at ${AT}. Its outcome is unknown, so it is not sent again.`,
+    ...waysOut(["funnel/landing"]),
+    "What happened: It was sent, and the connection ended. Searched: there is none.",
+  ];
+  const sent = { ...record, name: "A", searched: "Searched: there is none." };
+  expect(explain(aboutWhom(LANDING), sent)).toBe(lines.join("\n"));
+  expect(explain(aboutWhom(LANDING), sent, "Why not.")).toBe(["Why not.", ...lines].join("\n"));
+});
+
+it("what this machine knows of a create", () => {
+  expect(whatHappened("X", AT, undefined)).toBe(`X: an earlier run sent it at ${AT}, and its outcome is unknown.`);
+  expect(whatHappened("X", AT, "5")).toBe("X: an interrupted run created it as 5.");
+  expect(whatHappened("X", AT, "5", true)).toBe("X: an earlier run created it as 5.");
+});
+
+describe("settle first", () => {
+  const open = (key: string, id?: string): Open => ({ ...record, key, id, name: "A", facts });
+
+  it("has what to look for, the ways out, and what may be forgotten", () => {
+    expect(settleFirst([open(PURCHASE), open(LANDING, "42")])).toBe(
+      [
+        "Nothing new is created: the program does not declare 2 creates of interrupted runs, and a new name may be them.",
+        `  ConversionEvent "purchase": an earlier run sent it at ${AT}, and its outcome is unknown. Look in the account for the ConversionEvent named "A" (advertiserId 7, value 1).`,
+        '  events["landing"] of ConversionEventSet "funnel": an interrupted run created it as 42.',
+        "If you renamed or moved them: undo that, run `pulumi up` once, and rename then, with an alias.",
+        "Otherwise answer for each of unknown outcome:",
+        ...waysOut(["purchase"]).slice(0, 4),
+        "To stop managing what was created, which stays live:",
+        "  npx pulumi-advertising pending --forget 'funnel/landing'",
+      ].join("\n"),
+    );
   });
+
+  it("counts one as one, and lists many in the order in which people count", () => {
+    expect(settleFirst([open(PURCHASE, "5")])).toMatch(
+      /declare 1 create of interrupted runs, and a new name may be it\./,
+    );
+    const many = Array.from({ length: 25 }, (_, at) => open(`ConversionEvent::e${at}`)).toSorted((a, b) =>
+      a.key < b.key ? -1 : 1,
+    );
+    const text = settleFirst(many);
+    expect([...text.matchAll(/^ {2}ConversionEvent "e(\d+)"/gm)].map(([, at]) => Number(at))).toEqual([
+      ...Array(20).keys(),
+    ]);
+    expect(text).toContain("and 5 more, which `npx pulumi-advertising pending` lists");
+    expect(commandsIn(text)).toHaveLength(2);
+  });
+});
+
+it("what becomes of an object, and how to go on with it", () => {
+  expect(staysLive(conversionEvent, "5")).toBe(
+    "5 stays live on the platform, and tags that were placed for it keep firing; deactivate it there by hand",
+  );
+  expect(toGoOnWith("5")).toBe("To go on with 5, set existingId: 5.");
+});
+
+it("a command about a setting is alone on its line, and has the right words", () => {
+  const { problems } = readSettings({
+    config: (key) => ({ operations: '{"event":{"raed":"GET rest/event/{id}"}}', markField: "a b" })[key],
+    environment: {},
+    keys: ["operations", "markField"],
+    mayLackPassword: false,
+  });
+  expect(problems.length).toBeGreaterThan(4);
+  for (const problem of problems) {
+    const commands = commandsIn(describeSettingProblem(problem));
+    expect(commands).toEqual([problem.command]);
+    expect(wordsOf(commands[0] ?? "").slice(0, 2)).toEqual(["pulumi", "config"]);
+  }
 });
 
 it("no sentence of the package has a command in the middle of a line", () => {

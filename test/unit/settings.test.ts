@@ -4,7 +4,13 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { edited, operationsSchema } from "../../provider/src/settings/operations-setting.js";
 import { commandFor, readSettings, readValue } from "../../provider/src/settings/read-settings.js";
-import { environmentNameOf, SETTING_NAMES, SETTINGS, type SettingRule } from "../../provider/src/settings/settings.js";
+import {
+  accountOf,
+  environmentNameOf,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingRule,
+} from "../../provider/src/settings/settings.js";
 
 const complete = { baseUrl: "https://x.example", email: "a@b.c", password: "pw" };
 
@@ -68,6 +74,7 @@ describe("defaults and sources", () => {
       "ADVERTISING_MAX_WAIT_SECONDS",
       "ADVERTISING_MAX_CONCURRENT_REQUESTS",
       "ADVERTISING_MARK_FIELD",
+      "ADVERTISING_FORMER_ACCOUNT",
       "ADVERTISING_OPERATIONS",
     ]);
   });
@@ -121,6 +128,17 @@ describe("baseUrl", () => {
     expect(JSON.stringify(problems)).not.toContain("geheim");
   });
 });
+
+it.each(["x.example:8443/api a@b.c", " X.Example:8443/api A@b.c\n"])(
+  "the former account %j is taken as the state has it",
+  (formerAccount) => {
+    const { settings, problems } = read({ ...complete, formerAccount });
+    expect(problems).toEqual([]);
+    expect(settings.formerAccount).toBe(
+      accountOf({ ...settings, baseUrl: "https://x.example:8443/api", email: "a@b.c" }),
+    );
+  },
+);
 
 describe("problems", () => {
   it("are all reported at once, each with the command that fixes it", () => {
@@ -218,6 +236,8 @@ describe("problems", () => {
     ["markField", "__proto__"],
     ["email", "a b"],
     ["email", "a:b"],
+    ["formerAccount", "x.example"],
+    ["formerAccount", "https://x.example as a@b.c"],
   ])("%s %s is refused", (key, value) => {
     expect(read({ ...complete, [key]: value }).problems).toHaveLength(1);
   });

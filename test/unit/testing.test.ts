@@ -127,7 +127,7 @@ describe("setMocks", () => {
   it("each call starts a new program", async () => {
     const adopt = (name: string) => new advertising.ConversionEvent(name, { ...EVENT, existingId: 4711 });
     adopt("first");
-    expect(() => adopt("second")).toThrow(`4711 belongs to "first" already`);
+    expect(() => adopt("second")).toThrow(`4711 already belongs to "first"`);
     await setMocks({ project: "shop", stack: "dev", organization: "acme", preview: true });
     expect(await outputOf(adopt("second").eventId)).toBe(4711);
     expect([pulumi.getProject(), pulumi.getStack(), pulumi.getOrganization()]).toEqual(["shop", "dev", "acme"]);

@@ -95,10 +95,9 @@ describe("numbers agree with their nouns", () => {
     );
     // Always more than one, or followed by an infinitive.
     expect(bare).toEqual([
-      "program/findings.ts: names.length live objects; i",
-      "program/findings.ts: those.length events of ",
+      "program/copies.ts: folders.length copies of pulum",
       "tools/comment.ts: amount to ",
-      "tools/comment.ts: replaced.length old ones, ",
+      "tools/comment.ts: all.length old ones would ",
     ]);
   });
 });

@@ -8,7 +8,7 @@ import type { Kind } from "../../provider/src/kinds/kind.js";
 import { isNotPlain } from "../../provider/src/program/ids.js";
 import { expecting } from "../../provider/src/rules/fields.js";
 import { validate } from "../../provider/src/rules/validate.js";
-import { UNKNOWN } from "../../provider/src/state/properties.js";
+import { UNKNOWN } from "../../provider/src/state/stored.js";
 
 /** As in `provider/check.ts`. */
 function holdsUnknown(value: unknown): boolean {

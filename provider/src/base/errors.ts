@@ -69,7 +69,7 @@ export class AccountMismatchError extends AdvertisingError {
   static override readonly code = "ADVERTISING_ACCOUNT_MISMATCH";
 }
 
-/** Fix or remove the journal file. Nothing was sent. */
+/** Fix or remove the memory's file, as it says. Nothing was sent. */
 export class JournalError extends AdvertisingError {
   static override readonly code = "ADVERTISING_JOURNAL";
 }

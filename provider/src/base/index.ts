@@ -47,6 +47,7 @@ export {
   excerpt,
   idRanges,
   letters,
+  natural,
   nearest,
   perhapsMeant,
   plainShellWord,

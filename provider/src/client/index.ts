@@ -7,6 +7,7 @@
  * program's half never imports the room, and the commands only when they need it.
  */
 export { Client, type Sendings } from "./client.js";
+export { debugLog } from "./debug-log.js";
 export type { WireRecord } from "./judgement.js";
 export { logInAnew, type NewSession } from "./login.js";
 export { type AttemptReport, secretsIn, systemSurroundings, transportFor } from "./surroundings.js";

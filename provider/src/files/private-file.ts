@@ -22,9 +22,6 @@ const LEFTOVER_AFTER_MS = 60_000;
 /** A pipe would block without O_NONBLOCK; a link could lead anywhere. Both constants are absent on Windows. */
 const SAFELY = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** A folder of the journal beside a cookie file. */
-const JOURNAL_FOLDER = /\.journal-[0-9a-f]{16}$/;
-
 /** Creates `folder` for the owner alone, where it is missing. @throws UntrustedFile where others may replace what is in it. */
 export async function makePrivateFolder(folder: string, disk: Disk = systemDisk): Promise<void> {
   await disk.promises.mkdir(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
@@ -55,7 +52,7 @@ async function checkFolder(folder: string, disk: Disk): Promise<void> {
 
 function isMadeByUs(folder: string): boolean {
   const cache = cacheFolder();
-  return folder === cache || folder.startsWith(cache + sep) || JOURNAL_FOLDER.test(folder);
+  return folder === cache || folder.startsWith(cache + sep);
 }
 
 async function tighten(folder: string, disk: Disk): Promise<void> {

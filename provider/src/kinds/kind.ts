@@ -1,7 +1,7 @@
 /**
  * The shape of a kind of resource, and the closed lists of the kinds' names and handlers; the kinds themselves are in `*-kind.ts`. Then its
  * requests to the API, as data: operations with their addresses, the body of a create, and the fingerprint that distinguishes two
- * creates of one resource. The journal and the state keep fingerprints, so how they are made is a contract. Pure.
+ * creates of one resource. The memory and the state keep fingerprints, so how they are made is a contract. Pure.
  */
 
 import { createHash } from "node:crypto";
@@ -93,13 +93,8 @@ export function nameToTell({ nameProperty }: Kind, values: Values, secret: Reado
 }
 
 /** What is wrong where a second one names an object. @param by what has it. */
-export function belongsAlready(id: string, by: string): string {
-  return `${id} belongs to ${by} already: one object can't be two resources`;
-}
-
-/** The same of an `existingId`, with what to do. */
 export function adoptedTwice(id: string, by: string): string {
-  return `${belongsAlready(id, by)}; correct this existingId, or remove the other one`;
+  return `${id} already belongs to ${by}: one object can't be two resources; correct this existingId, or remove the other one`;
 }
 
 export function outputsOf(idProperty: string, wireNames: Kind["wireNames"]): string[] {

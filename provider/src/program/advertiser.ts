@@ -10,24 +10,22 @@ export interface AdvertiserArgs {
   /** The advertiser's name: at least 1 character, no control characters (`advertiser_name`). */
   advertiserName: pulumi.Input<string>;
   /**
-   * Adopts the live advertiser with this id, a number or its digits. Nothing is sent, and the other arguments just describe it; but with a
-   * known read (setting `operations`) it is read, and what differs is changed in place if an update is known, and refused otherwise.
-   * May be taken away later without any effect.
+   * Adopts the live advertiser with this id, a number or its digits; may be taken away later. Nothing is sent, and the
+   * other arguments just describe it. But with a known read (setting `operations`) it is read, and what differs is
+   * changed in place if an update is known, and refused otherwise.
    */
   existingId?: pulumi.Input<number | string>;
   /**
-   * Request fields that the platform has and this package does not know, by their wire names, merged into the body:
-   * `{ active: true }` where an installation creates advertisers inactive. `advertiser_name` is refused here.
+   * Request fields that this package does not know, by their wire names, merged into the body: `{ active: true }` where
+   * an installation creates advertisers inactive. Not for `advertiser_name`.
    */
   additionalFields?: pulumi.Input<Record<string, unknown>>;
 }
 
 /**
- * An advertiser of the platform.
- *
- * Created by `POST rest/advertiser`. The API has no known update, read or delete, unless the setting `operations` names them:
- * every change is a replacement, which creates another live advertiser (and, for each event that follows it, another live event),
- * and whatever is removed from the program stays live on the platform.
+ * An advertiser of the platform, created by `POST rest/advertiser`. Unless the setting `operations` names an update, a
+ * read or a delete, every change is a replacement, which creates another live advertiser (and, for each event that
+ * follows it, another live event), and whatever is removed from the program stays live on the platform.
  *
  * @example
  * const acme = new advertising.Advertiser("acme", { advertiserName: "Acme Shoes" });
@@ -37,8 +35,8 @@ export class Advertiser extends pulumi.CustomResource {
   static readonly __pulumiType = typeTokenOf("Advertiser");
 
   /**
-   * The platform's id, from its response to the create, or `existingId`. In a preview it is unknown until the advertiser was
-   * created. An id that a number could not hold exactly (above 2^53 - 1) is its digits as a string.
+   * The platform's id, or `existingId`; unknown in a preview until the advertiser was created. One that a number could
+   * not hold exactly (above 2^53 - 1) is its digits as a string.
    */
   declare public readonly advertiserId: pulumi.Output<number>;
   /** The name as declared (`advertiser_name`). */
@@ -66,14 +64,10 @@ export class Advertiser extends pulumi.CustomResource {
   }
 
   /**
-   * Refers to an advertiser that exists, by its id. Without a known read nothing is asked of the platform: only `advertiserId` is known, and
-   * the other outputs are `undefined`. With one (setting `operations`) the arguments are read, also in a preview that has a password.
+   * Refers to an advertiser that exists, by its id. With a known read (setting `operations`) its arguments are read,
+   * also in a preview that has a password; without one nothing is asked of the platform, and they are `undefined`.
    */
-  static get(
-    name: string,
-    id: pulumi.Input<pulumi.ID | number>,
-    options?: pulumi.CustomResourceOptions,
-  ): AdvertiserReference {
+  static get(name: string, id: ReadId, options?: pulumi.CustomResourceOptions): AdvertiserReference {
     return new Advertiser(name, undefined as unknown as AdvertiserArgs, { ...options, id: readIdOf(id) });
   }
 
@@ -83,14 +77,13 @@ export class Advertiser extends pulumi.CustomResource {
   }
 }
 
-/** What {@link Advertiser.get} refers to: an {@link Advertiser} of which only the id is known, and with a known read the arguments. */
+/** The id of what exists already, as `get` takes it. */
+export type ReadId = pulumi.Input<pulumi.ID | number>;
+
+/** What {@link Advertiser.get} refers to. `existingId` and `additionalFields` are always `undefined`. */
 export interface AdvertiserReference extends pulumi.CustomResource {
-  /** The id that was given; its digits as a string where a number could not hold it exactly (above 2^53 - 1). */
   readonly advertiserId: pulumi.Output<number>;
-  /** `undefined` without a known read. */
   readonly advertiserName: pulumi.Output<string | undefined>;
-  /** `undefined`: nothing was adopted. */
   readonly existingId: pulumi.Output<number | undefined>;
-  /** `undefined`: nothing was declared. */
   readonly additionalFields: pulumi.Output<Record<string, unknown> | undefined>;
 }

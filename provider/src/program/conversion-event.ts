@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { conversionEvent, typeTokenOf } from "../kinds/index.js";
 import type { Attribution, EventType } from "../kinds/vocabulary.js";
-import type { AdvertiserReference } from "./advertiser.js";
+import type { AdvertiserReference, ReadId } from "./advertiser.js";
 import { isOfType, readIdOf } from "./ids.js";
 import { pauseStackTraces } from "./place.js";
 import { registrationOf } from "./registration.js";
@@ -10,22 +10,13 @@ import { registrationOf } from "./registration.js";
 export interface ConversionEventArgs {
   /** The event's name: 1 to 99 characters, no control characters (`event_name`). */
   eventName: pulumi.Input<string>;
-  /**
-   * The event's advertiser, valid and active: an {@link Advertiser} itself, or its id, a number or its digits
-   * (`advertiser_id`).
-   */
+  /** Its advertiser, valid and active: an {@link Advertiser}, or its id, a number or its digits (`advertiser_id`). */
   advertiserId: pulumi.Input<number | string | AdvertiserReference>;
   /** The default value of a conversion: a finite number (`value`). */
   value: pulumi.Input<number>;
-  /**
-   * `EventType.Purchase` (0), `EventType.LandingPage` (1), or another integer from 0 up (`event_type_id`). Not sent by
-   * default.
-   */
+  /** `EventType.Purchase` (0), `.LandingPage` (1), or another integer from 0 (`event_type_id`). Not sent by default. */
   eventTypeId?: pulumi.Input<EventType | OtherNumber>;
-  /**
-   * The id of the segment that a user enters when the event is called, a number or its digits; of the event's own account
-   * (`segment_id`). Not sent by default.
-   */
+  /** The id of its account's segment that a user enters when the event is called (`segment_id`). Not sent by default. */
   segmentId?: pulumi.Input<number | string>;
   /** Accepted by the platform and not used today (`count_unique`). @default false */
   countUnique?: pulumi.Input<boolean>;
@@ -34,20 +25,17 @@ export interface ConversionEventArgs {
    * `days()` and `hours()`. @default 2592000 (30 days), or the limit where that is lower
    */
   clickWindow?: pulumi.Input<number>;
-  /** How far to look back for impressions; as `clickWindow`. @default 2592000 (30 days), or the limit where that is lower */
+  /** How far to look back for impressions; range and default as of `clickWindow`. */
   viewWindow?: pulumi.Input<number>;
   /** `"ALL"`: every line item of the advertiser is eligible; `"WHITELIST"`: only selected ones. @default "ALL" */
   attribution?: pulumi.Input<Attribution>;
   /**
-   * Adopts the live event with this id, a number or its digits. Nothing is sent, and the other arguments just describe it; but with a
-   * known read (setting `operations`) it is read, and what differs is changed in place if an update is known, and refused otherwise.
-   * May be taken away later without any effect.
+   * Adopts the live event with this id, a number or its digits; may be taken away later. Nothing is sent, and the other
+   * arguments just describe it. But with a known read (setting `operations`) it is read, and what differs is changed in
+   * place if an update is known, and refused otherwise.
    */
   existingId?: pulumi.Input<number | string>;
-  /**
-   * Request fields that the platform has and this package does not know, by their wire names, merged into the body. The
-   * wire name of an argument above is refused here.
-   */
+  /** Request fields that this package does not know, by their wire names, merged into the body. Not for those above. */
   additionalFields?: pulumi.Input<Record<string, unknown>>;
 }
 
@@ -55,11 +43,9 @@ export interface ConversionEventArgs {
 export type OtherNumber = number & Record<never, never>;
 
 /**
- * The definition of a conversion event of an advertiser.
- *
- * Created by `POST rest/event`. The API has no known update, read or delete, unless the setting `operations` names them: every
- * change is a replacement, which creates another live event with another id (tags that were placed go on firing the old one), and
- * whatever is removed from the program stays live on the platform.
+ * The definition of a conversion event, created by `POST rest/event`. Unless the setting `operations` names an update,
+ * a read or a delete, every change is a replacement, which creates another live event with another id (tags that were
+ * placed go on firing the old one), and whatever is removed from the program stays live on the platform.
  *
  * @example
  * const purchase = new advertising.ConversionEvent("purchase", {
@@ -75,8 +61,8 @@ export class ConversionEvent extends pulumi.CustomResource {
   static readonly __pulumiType = typeTokenOf("ConversionEvent");
 
   /**
-   * The platform's id, from its response to the create, or `existingId`: what tags fire. In a preview it is unknown until the
-   * event was created. An id that a number could not hold exactly (above 2^53 - 1) is its digits as a string.
+   * The platform's id, or `existingId`: what tags fire. Unknown in a preview until the event was created. One that a
+   * number could not hold exactly (above 2^53 - 1) is its digits as a string.
    */
   declare public readonly eventId: pulumi.Output<number>;
   /** The name as declared (`event_name`). */
@@ -91,10 +77,7 @@ export class ConversionEvent extends pulumi.CustomResource {
   declare public readonly segmentId: pulumi.Output<number | undefined>;
   /** As declared, or the default `false`. Accepted by the platform and not used today. */
   declare public readonly countUnique: pulumi.Output<boolean>;
-  /**
-   * How far clicks are looked back for, in seconds: as declared, or the default 2592000 (30 days), or
-   * `advertising:maxWindowSeconds` where that is lower.
-   */
+  /** How far clicks are looked back for, in seconds: as declared, or the default. */
   declare public readonly clickWindow: pulumi.Output<number>;
   /** How far impressions are looked back for, in seconds; as `clickWindow`. */
   declare public readonly viewWindow: pulumi.Output<number>;
@@ -121,14 +104,10 @@ export class ConversionEvent extends pulumi.CustomResource {
   }
 
   /**
-   * Refers to an event that exists, by its id. Without a known read nothing is asked of the platform: only `eventId` is known, and
-   * the other outputs are `undefined`. With one (setting `operations`) the arguments are read, also in a preview that has a password.
+   * Refers to an event that exists, by its id. With a known read (setting `operations`) its arguments are read, also
+   * in a preview that has a password; without one nothing is asked of the platform, and they are `undefined`.
    */
-  static get(
-    name: string,
-    id: pulumi.Input<pulumi.ID | number>,
-    options?: pulumi.CustomResourceOptions,
-  ): ConversionEventReference {
+  static get(name: string, id: ReadId, options?: pulumi.CustomResourceOptions): ConversionEventReference {
     return new ConversionEvent(name, undefined as unknown as ConversionEventArgs, { ...options, id: readIdOf(id) });
   }
 
@@ -138,30 +117,18 @@ export class ConversionEvent extends pulumi.CustomResource {
   }
 }
 
-/** What {@link ConversionEvent.get} refers to: a {@link ConversionEvent} of which only the id is known, and with a known read the arguments. */
+/** What {@link ConversionEvent.get} refers to. `existingId` and `additionalFields` are always `undefined`. */
 export interface ConversionEventReference extends pulumi.CustomResource {
-  /** The id that was given; its digits as a string where a number could not hold it exactly (above 2^53 - 1). */
   readonly eventId: pulumi.Output<number>;
-  /** `undefined` without a known read, as all that follows. */
   readonly eventName: pulumi.Output<string | undefined>;
-  /** `undefined` without a known read. */
   readonly advertiserId: pulumi.Output<number | undefined>;
-  /** `undefined` without a known read. */
   readonly value: pulumi.Output<number | undefined>;
-  /** `undefined` without a known read. */
   readonly eventTypeId: pulumi.Output<number | undefined>;
-  /** `undefined` without a known read. */
   readonly segmentId: pulumi.Output<number | undefined>;
-  /** `undefined` without a known read. */
   readonly countUnique: pulumi.Output<boolean | undefined>;
-  /** `undefined` without a known read. */
   readonly clickWindow: pulumi.Output<number | undefined>;
-  /** `undefined` without a known read. */
   readonly viewWindow: pulumi.Output<number | undefined>;
-  /** `undefined` without a known read. */
   readonly attribution: pulumi.Output<Attribution | undefined>;
-  /** `undefined`: nothing was adopted. */
   readonly existingId: pulumi.Output<number | undefined>;
-  /** `undefined`: nothing was declared. */
   readonly additionalFields: pulumi.Output<Record<string, unknown> | undefined>;
 }

@@ -1,7 +1,6 @@
 /**
- * How programs give values: as Outputs and promises, whose values the program does not know yet, and ids as numbers, as digits,
- * or as the resource itself. Numbers and digits are left to the rules, which both processes know; only the program's half can
- * recognise a resource.
+ * How programs give values: as Outputs and promises, which are not known yet, and ids as numbers, as digits, or as the
+ * resource itself. Numbers and digits are left to the rules; only the program's half can recognise a resource.
  */
 import * as pulumi from "@pulumi/pulumi";
 import type { Values } from "../base/index.js";
@@ -27,10 +26,8 @@ export function isOfType(value: unknown, typeToken: string): boolean {
 
 /** The kind of a resource in words: `a ConversionEvent`, `an Instance`. */
 function kindInWords(resource: pulumi.Resource): string {
-  const kind = String(typeTokenIn(resource) ?? "resource")
-    .split(/[:/]/)
-    .at(-1);
-  return `${/^[aeiou]/i.test(kind ?? "") ? "an" : "a"} ${kind}`;
+  const [kind = ""] = String(typeTokenIn(resource)).split(/[:/]/).slice(-1);
+  return `${/^[aeiou]/i.test(kind) ? "an" : "a"} ${kind}`;
 }
 
 /** Pulumi notes it on each resource, but not in its types. */
@@ -38,14 +35,12 @@ function typeTokenIn(resource: pulumi.Resource): unknown {
   return (resource as { __pulumiType?: unknown }).__pulumiType;
 }
 
-/** What one program's Outputs are known to be: which hold a resource's own id, and which of them are the same. */
+/** What one program's Outputs are known to be. */
 export class Outputs {
   /** Those that hold a resource's own id. */
   readonly #own = new WeakSet<object>();
   /** By kind and what was given: programs pass one Output to thousands of events, and each `apply` makes promises. */
   readonly #ids = new WeakMap<Kind, WeakMap<object, unknown>>();
-  readonly #numbers = new WeakMap<object, number>();
-  #count = 0;
 
   /** The resource classes tell it of each resource whose id another one may take. */
   noteOwn(id: pulumi.Output<unknown>): void {
@@ -53,8 +48,8 @@ export class Outputs {
   }
 
   /**
-   * `args` with the id's Output in place of each resource that stands for its id. The Output keeps the dependency, so that the
-   * engine creates that resource first and replaces what follows it. A resource of another kind becomes words that no rule accepts.
+   * `args` with the id's Output, which keeps the dependency, in place of each resource that stands for its id. A
+   * resource of another kind becomes words that no rule accepts.
    */
   idsOf(kind: Kind | SetKind, args: Values): Record<string, unknown> {
     const ids: Record<string, unknown> = { ...args };
@@ -76,29 +71,6 @@ export class Outputs {
     known.set(given, id);
     return id;
   }
-
-  /**
-   * A text that is equal for equal arguments, whatever their order. An Output or a promise is equal to itself alone: two that
-   * have the same value count as different, because nobody knows yet that they do.
-   * @param values that their rules accept, so that none of them contains itself.
-   */
-  textOf(values: Values): string {
-    const plain = (value: unknown): unknown => {
-      if (["bigint", "symbol", "function"].includes(typeof value)) return String(value);
-      if (typeof value !== "object" || value === null) return value;
-      if (isLater(value) || pulumi.Resource.isInstance(value)) return { "\u0000output": this.#numberOf(value) };
-      if (Array.isArray(value)) return value.map(plain);
-      const given = Object.entries(value).filter(([, part]) => part !== undefined);
-      return Object.fromEntries(given.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, part]) => [name, plain(part)]));
-    };
-    return JSON.stringify(plain(values));
-  }
-
-  #numberOf(output: object): number {
-    const number = this.#numbers.get(output) ?? this.#count++;
-    this.#numbers.set(output, number);
-    return number;
-  }
 }
 
 function idIn(value: unknown, referred: Kind | undefined, refused: (words: string) => unknown): unknown {
@@ -107,17 +79,14 @@ function idIn(value: unknown, referred: Kind | undefined, refused: (words: strin
   return fits ? (value as unknown as Values)[referred.idProperty] : refused(kindInWords(value));
 }
 
-/**
- * The id of a resource, also in a preview of an update in place: the engine has no outputs of it then, but its id.
- * @param output what the engine says: unknown in such a preview.
- */
+/** @param output what the engine says: unknown in a preview of an update in place, when it knows just the id. */
 export function idInPreview({ id }: pulumi.CustomResource, output: pulumi.Output<number>): pulumi.Output<number> {
   return id.apply((digits) => (LIVE_ID.test(digits) ? pulumi.output(exactId(digits) as number) : output));
 }
 
 /**
- * The id of a resource that is read: Pulumi takes texts only, and takes an empty one for none. Anything that is no id becomes
- * words, which {@link readIdProblem} refuses in the program, and the provider if they come from an Output.
+ * The id of a resource that is read: Pulumi takes texts only, and takes an empty one for none. Anything that is no id
+ * becomes words, which {@link readIdProblem} refuses, and the provider if they come from an Output.
  */
 export function readIdOf(id: pulumi.Input<pulumi.ID | number>): pulumi.Input<pulumi.ID> {
   return isLater(id) ? pulumi.output(id as pulumi.Output<pulumi.ID>).apply(idOrWords) : idOrWords(id);
@@ -128,7 +97,7 @@ function idOrWords(id: unknown): string {
   return isReadableId(String(id)) ? String(id) : show(id);
 }
 
-/** What is wrong with the id of a resource that is read. An id that the program does not know yet is left to the provider. */
+/** An id that the program does not know yet is left to the provider. */
 export function readIdProblem({ id }: pulumi.CustomResourceOptions): Problem[] {
   if (typeof id !== "string" || isReadableId(id)) return [];
   return [{ property: "id", reason: `expected ${READABLE_ID}; got ${id === "" ? show(id) : id}` }];

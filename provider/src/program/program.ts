@@ -1,30 +1,25 @@
 /**
- * The running program as a whole, and the only thing in this room that changes: all that it has declared so far, and the batch
- * of this turn. Each constructor adds its declaration and waits for its batch to be judged; so nothing of a batch is registered before all of
- * it was found good, and one error lists everything that is wrong. A program that waits for nothing outside is one batch.
+ * The running program: all that it has declared so far, and the batch of this turn. Each constructor adds its
+ * declaration and waits for its batch to be judged; so nothing of a batch is registered before all of it was found
+ * good, and one error lists everything that is wrong. A program that waits for nothing outside is one batch.
  */
+import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
+import { replaceHints } from "../files/index.js";
 import { NAMESPACE, readSettings, type SettingsReading } from "../settings/index.js";
-import { aboutWhom, type Briefing, identityText, stackOf } from "../state/index.js";
-import { Inventory, look, pathsIn, placesOf, type Snapshot, type StorePaths } from "../store/index.js";
-import { adoptionsToNote, type Judgement, judge, judgeRemovals, wrongIn } from "./batch.js";
-import { adoptionsIn, type Declaration, type Later } from "./declaration.js";
-import { Declared } from "./declared.js";
+import { backendIn, endedPath, memoryPath, type Records, readMemory } from "../store/index.js";
+import { isFirstToSay, noteCopy, severalCopies } from "./copies.js";
+import type { Declaration } from "./declaration.js";
 import { expectNodeFits, type Finding, programError } from "./findings.js";
 import { Outputs } from "./ids.js";
-import {
-  heardLater,
-  hideStackTracesOfFailures,
-  isEmbedded,
-  keepAliases,
-  mocksOfNow,
-  onceEndedWell,
-  placeOfProgram,
-} from "./place.js";
+import { type Brief, type Briefs, Judge } from "./judge.js";
+import * as place from "./place.js";
+
+noteCopy(join(__dirname, "../.."));
 
 interface Batch {
   readonly declarations: Declaration[];
-  readonly briefings: Promise<Judgement["briefings"]>;
+  readonly briefings: Promise<Briefs>;
 }
 
 const NOTHING_DONE = "nothing was registered and nothing was sent";
@@ -32,98 +27,57 @@ const NOTHING_DONE = "nothing was registered and nothing was sent";
 const NOTHING_OF_IT_DONE = "nothing of what was declared with it was registered or sent";
 
 class Program {
-  /** Under Pulumi's mocks: a user's unit test, which needs no settings and reads nothing of this machine. */
-  readonly #isUnderTest = mocksOfNow() !== undefined;
+  /** Then it needs no settings, and reads nothing of this machine. */
+  readonly #isUnderTest = place.mocksOfNow() !== undefined;
   readonly reading = readSettingsOfProgram(this.#isUnderTest);
   readonly outputs = new Outputs();
-  readonly #declared = new Declared();
-  /** By batch: what it may adopt, and the program does not know yet. */
-  readonly #later = new Set<readonly Later[]>();
+  readonly #judge = new Judge();
+  readonly #records: Records = this.#isUnderTest ? new Map() : readRecords();
   #batch: Batch | undefined;
   #hasBegun = false;
   #isRefused = false;
-  #snapshot: Snapshot | undefined;
-
-  get context() {
-    return { settings: this.reading.settings, outputs: this.outputs };
-  }
 
   /**
-   * What this machine remembers of the stack; read once. It is empty if the settings are wrong, since nobody knows then which
-   * account's notes to read; a password alone does not matter for that.
+   * @returns the briefing of the provider about it, once its batch was judged. If anything is wrong, the program ends
+   *   with the one error that lists everything; and the promise is rejected with it in a process that goes on.
+   * @throws pulumi.RunError in a user's unit test, which hears nothing of later errors.
    */
-  get snapshot(): Snapshot {
-    const isUnknown = this.reading.problems.some(({ source }) => !/password/i.test(source));
-    this.#snapshot ??= this.#isUnderTest || isUnknown ? NOTHING_REMEMBERED : look(pathsOfNotes(this.reading));
-    return this.#snapshot;
-  }
-
-  /**
-   * Called by each constructor of a resource or a catalog.
-   * @returns the briefing of the provider about it, without the identity, once its batch was judged. If anything in the program is wrong,
-   *   the program ends with the one error that lists everything; and the promise is rejected with it in a process that goes on.
-   * @throws pulumi.RunError in a user's unit test: a test catches what a constructor throws, and hears nothing of later errors.
-   */
-  add(declaration: Declaration): Promise<Omit<Briefing, "identity">> {
-    this.#declared.add(declaration);
-    if (this.#isUnderTest) this.#expectGood(wrongIn(declaration, this.#declared));
+  add(declaration: Declaration): Promise<Brief> {
+    this.#judge.add(declaration);
+    if (this.#isUnderTest) this.#expectGood(this.#judge.wrongIn(declaration));
     this.#batch ??= this.#begin();
     this.#batch.declarations.push(declaration);
-    return heardLater(this.#batch.briefings.then((all) => all.get(declaration.key ?? "") ?? {}));
+    return place.heardLater(this.#batch.briefings.then((all) => all.get(declaration.resource?.key ?? "") ?? {}));
   }
 
   #begin(): Batch {
     const declarations: Declaration[] = [];
-    const briefings = new Promise<Judgement["briefings"]>((resolve, reject) => {
+    const briefings = new Promise<Briefs>((resolve, reject) => {
       // After the program's own turn, promises included: by then all of the batch was declared.
       setImmediate(() => {
         this.#batch = undefined;
-        const isPreview = pulumi.runtime.isDryRun();
-        const { findings, warnings, briefings: found } = judge(declarations, this.#declared, this.snapshot, isPreview);
-        for (const warning of warnings) void pulumi.log.warn(warning);
-        if (this.#hasBegun && !isPreview && !this.#isUnderTest) this.#noteLater();
+        const copies = this.#isUnderTest ? [] : severalCopies();
+        if (copies.length > 0 && !isFirstToSay() && !place.isEmbedded()) return;
         try {
-          this.#expectGood(findings, this.#hasBegun ? NOTHING_OF_IT_DONE : NOTHING_DONE);
-          this.#hasBegun = true;
-          if (!isPreview && !this.#isUnderTest) this.#noteAdoptions(declarations);
-          resolve(found);
+          resolve(this.#judged(declarations, copies));
         } catch (error) {
           this.#isRefused = true;
-          // Each resource's wait would last for ever in a process that goes on. A process of the program's own ends with the error.
-          if (isEmbedded()) reject(error);
+          // Each resource's wait would last for ever in a process that goes on.
+          if (place.isEmbedded()) reject(error);
           throw error;
         }
       });
     });
-    return { declarations, briefings: heardLater(briefings) };
+    return { declarations, briefings: place.heardLater(briefings) };
   }
 
-  /**
-   * What the program is about to adopt, for whatever deletes in this run: the provider is not asked about a resource that is no target
-   * of the run, and hears of it from this machine's notes alone.
-   */
-  #noteAdoptions(declarations: readonly Declaration[]): void {
-    const notes = new Inventory(pathsOfNotes(this.reading).objects);
-    const { program } = this.#declared;
-    const adopts = adoptionsToNote(declarations, this.snapshot);
-    const later = declarations.flatMap((each) => (each.isRead ? [] : (each.later ?? [])));
-    if (later.length === 0) {
-      notes.noteAdopts(program, adopts);
-      return;
-    }
-    this.#later.add(later);
-    const kinds = () => [...new Set([...this.#later].flat().map(({ key }) => aboutWhom(key).kind))];
-    notes.noteAdopts(program, adopts, kinds());
-    pulumi.output(later.map(({ value }) => value)).apply((values: readonly unknown[]) => {
-      this.#later.delete(later);
-      notes.noteAdopts(program, Object.fromEntries(later.flatMap((each, n) => adoptionsIn(each, values[n]))), kinds());
-    });
-  }
-
-  /** If nothing of a later batch is a target of the run, the provider hears of it from this machine's notes alone. */
-  #noteLater(): void {
-    const { program, resources } = this.#declared;
-    new Inventory(pathsOfNotes(this.reading).objects).noteLater(program, resources);
+  /** @throws pulumi.RunError */
+  #judged(batch: readonly Declaration[], copies: readonly Finding[]): Briefs {
+    const { findings, warnings, briefings } = this.#judge.judge(batch, this.#records, pulumi.runtime.isDryRun());
+    warn(warnings);
+    this.#expectGood([...copies, ...findings], this.#hasBegun ? NOTHING_OF_IT_DONE : NOTHING_DONE);
+    this.#hasBegun = true;
+    return briefings;
   }
 
   /** @throws pulumi.RunError */
@@ -131,26 +85,30 @@ class Program {
     if (this.reading.problems.length + findings.length > 0) throw programError(this.reading, findings, consequence);
   }
 
-  /** Judges what the program has removed, once it has declared all that it declares. The engine takes nothing out of the state before. */
-  judgeRemovalsAtEnd(): void {
-    onceEndedWell(() => {
-      // What the program would have declared is not known then: a catalog with a mistake in one row declares none of them.
-      if (this.#isRefused) return;
-      const { findings, warnings } = judgeRemovals(this.#declared, this.snapshot, this.reading.settings);
-      if (findings.length > 0) {
-        const them = findings.length === 1 ? "it" : "them";
-        throw programError(
-          this.reading,
-          findings,
-          `nothing was sent for ${them}; the rest of the program goes on, but this run takes nothing out of the state`,
-        );
-      }
-      for (const warning of warnings) void pulumi.log.warn(warning);
-      if (!this.#isUnderTest && !pulumi.runtime.isDryRun()) {
-        new Inventory(pathsOfNotes(this.reading).objects).noteEnded(this.#declared.program);
-      }
-    });
+  /** What a program that was refused would have declared is not known: a catalog with one mistake declares nothing. */
+  sayWhatLeaves(): void {
+    if (this.#isRefused) return;
+    warn(this.#judge.atEnd(this.#records));
+    if (!this.#isUnderTest && !pulumi.runtime.isDryRun()) replaceHints(endedPath(pathOfMemory()), "well\n");
   }
+}
+
+function warn(warnings: readonly string[]): void {
+  for (const warning of warnings) void pulumi.log.warn(warning);
+}
+
+/** The provider says what can't be read, and creates nothing then. */
+function readRecords(): Records {
+  try {
+    return readMemory(pathOfMemory())?.records ?? new Map();
+  } catch {
+    return new Map();
+  }
+}
+
+function pathOfMemory(): string {
+  const { organization, project, stack } = place.placeOfProgram();
+  return memoryPath({ backend: backendIn(process.env, process.cwd()), stack: `${organization}/${project}/${stack}` });
 }
 
 /** Under this name a deployment's stack resource, or the mocks of a test, hold their program. */
@@ -158,11 +116,11 @@ const PROGRAM = Symbol("pulumi-advertising");
 const WITHOUT_STACK = {};
 
 /**
- * One for each deployment: the automation API may run several programs in one process, and a test as many as it sets mocks.
+ * One for each deployment: the automation API may run several in one process, and a test as many as it sets mocks.
  * @throws pulumi.RunError the program runs on a Node.js that lacks what this package needs.
  */
 export function currentProgram(): Program {
-  const holder: { [PROGRAM]?: Program } = mocksOfNow() ?? pulumi.runtime.getStackResource() ?? WITHOUT_STACK;
+  const holder: { [PROGRAM]?: Program } = place.mocksOfNow() ?? pulumi.runtime.getStackResource() ?? WITHOUT_STACK;
   holder[PROGRAM] ??= begin();
   return holder[PROGRAM];
 }
@@ -170,21 +128,12 @@ export function currentProgram(): Program {
 function begin(): Program {
   expectNodeFits();
   const program = new Program();
-  for (const warning of program.reading.warnings) void pulumi.log.warn(warning);
+  warn(program.reading.warnings);
   for (const note of program.reading.notes) void pulumi.log.info(note);
-  program.judgeRemovalsAtEnd();
-  hideStackTracesOfFailures();
-  // A program that shares its process may load this package before its deployment begins.
-  if (isEmbedded()) keepAliases();
+  // The engine takes nothing out of the state before.
+  place.onceEndedWell(() => program.sayWhatLeaves());
+  place.hideStackTracesOfFailures();
   return program;
-}
-
-const NOTHING_REMEMBERED: Snapshot = { creates: [], objects: new Map() };
-
-function pathsOfNotes({ settings }: SettingsReading): StorePaths {
-  const stack = stackOf(identityText({ ...placeOfProgram(), parentTypes: undefined, name: "" }));
-  const { journalFolder } = placesOf(settings, "", settings.cookieFile, process.cwd());
-  return pathsIn(journalFolder, stack);
 }
 
 function readSettingsOfProgram(isUnderTest: boolean): SettingsReading {

@@ -1,6 +1,4 @@
-/**
- * The public function `validate`: users check data against the rules before they declare it, and without a program.
- */
+/** The public function `validate`. */
 import { ArgumentsError, asRecord, withPage } from "../base/index.js";
 import { adviceFor, KINDS, SETS, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
 import { show, validate as validateAgainst } from "../rules/index.js";
@@ -14,10 +12,9 @@ export interface ValidateOptions {
 }
 
 /**
- * Checks arguments against the rules of a resource, without a program: nothing is declared, sent or read.
- *
- * What is an Output or a Promise is taken as given, as in a preview. What depends on more than one resource (an id that is
- * adopted twice) is left to the program.
+ * Checks arguments against the rules of a resource, without a program: nothing is declared, sent or read. What is an
+ * Output or a Promise is taken as given, as in a preview. What depends on more than one resource (an id that is adopted
+ * twice) is left to the program.
  *
  * @param kind the resource's class: `"Advertiser"`, `"ConversionEvent"` or `"ConversionEventSet"`.
  * @param args as its constructor takes them.
@@ -40,8 +37,6 @@ export function validate(
   }
   const { maxWindowSeconds = THIRTY_DAYS_IN_SECONDS } = options;
   const rules = found.rules({ maxWindowSeconds, markField: undefined });
-  return [
-    ...validateAgainst(new Outputs().idsOf(found, asRecord(args)), rules, { isUnknown: isNotPlain, advice: adviceFor })
-      .problems,
-  ];
+  const ids = new Outputs().idsOf(found, asRecord(args));
+  return [...validateAgainst(ids, rules, { isUnknown: isNotPlain, advice: adviceFor }).problems];
 }

@@ -1,25 +1,23 @@
 /**
- * The way from a constructor of a resource class to the engine: what the class says is declared, and what it hands to Pulumi's
- * own constructor is made here. The hidden inputs carry what the provider's process learns in no other way: the identity, with
- * what the rest of the program says of the resource, and which arguments are secret.
+ * The way from a constructor to the engine. The hidden inputs carry what the provider's process learns in no other way:
+ * the identity, with what the rest of the program says of the resource, and which arguments are secret.
  */
 import * as pulumi from "@pulumi/pulumi";
 import type { Values } from "../base/index.js";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
 import { isContainer } from "../rules/index.js";
-import { type Briefing, IDENTITY, memberOf, PROVIDER, SECRET_ARGUMENTS, writeBriefing } from "../state/index.js";
+import { IDENTITY, memberOf, PROVIDER, SECRET_ARGUMENTS } from "../state/index.js";
 import { declare } from "./declaration.js";
 import { isNotPlain, readIdProblem } from "./ids.js";
+import type { Brief } from "./judge.js";
 import { heardLater, identityOf } from "./place.js";
 import { currentProgram } from "./program.js";
 
 /**
- * What a resource class hands to Pulumi's own constructor. The classes have no base class in between: Pulumi counts constructors
- * to find the line of the user's program, which the state then holds.
- *
- * It throws nothing in a deployment: the problems of all resources are collected, and end the program together.
- *
- * @param args the arguments; ignored where an existing resource is read (`get`).
+ * What a resource class hands to Pulumi's own constructor. The classes have no base class in between: Pulumi counts
+ * constructors to find the line of the user's program, which the state then holds. Nothing is thrown in a deployment:
+ * the problems of all resources end the program together.
+ * @param args ignored where an existing resource is read (`get`).
  */
 export function registrationOf(
   kind: Kind | SetKind,
@@ -33,11 +31,14 @@ export function registrationOf(
   const isRead = options?.id !== undefined;
   const given = program.outputs.idsOf(kind, { ...args });
   const call = { kind, name, args: isRead ? undefined : given, options: merged };
-  const briefing = program.add(declare(call, program.context));
-  const hidden = isRead ? {} : hiddenInputs(briefing, given, name, merged.parent);
+  const briefing = program.add(declare(call, program.reading.settings));
+  const hidden = isRead ? {} : hiddenInputs(briefing, given, identityOf(name, merged.parent));
   // Every output, so that it is there even if the argument is left to its default.
   const outputs = Object.fromEntries(kind.outputs.map((each) => [each, undefined]));
-  const properties = { ...outputs, ...given, ...hidden, [PROVIDER]: referenceTo(kind) };
+  // Stored instead of code: the provider's process evaluates it in the program's folder. It never varies, neither with
+  // the version nor with the place of the package, so that neither changes a stack.
+  const reference = `exports.handler=()=>require("pulumi-advertising/handlers").${kind.handler}`;
+  const properties = { ...outputs, ...given, ...hidden, [PROVIDER]: reference };
   // The program ends with the error that names it; the engine would read it first, and fail without the name.
   const { id } = merged;
   const isWrong = typeof id === "string" && readIdProblem(merged).length > 0;
@@ -46,50 +47,26 @@ export function registrationOf(
 }
 
 /** These settle only once the whole program was found good: until then Pulumi registers nothing. */
-function hiddenInputs(
-  briefing: Promise<Omit<Briefing, "identity">>,
-  given: Values,
-  name: string,
-  parent: pulumi.Resource | undefined,
-): pulumi.Inputs {
-  const identity = heardLater(
-    briefing.then(async (more) => writeBriefing({ identity: await identityOf(name, parent), ...more })),
-  );
-  if (!isNotPlain(given)) return { [IDENTITY]: identity };
-  return { [IDENTITY]: identity, [SECRET_ARGUMENTS]: heardLater(briefing.then(() => secretPaths(given))) };
+function hiddenInputs(briefing: Promise<Brief>, given: Values, identity: string): pulumi.Inputs {
+  const whole = heardLater(briefing.then((more) => ({ identity, ...more })));
+  if (!isNotPlain(given)) return { [IDENTITY]: whole };
+  return { [IDENTITY]: whole, [SECRET_ARGUMENTS]: heardLater(briefing.then(() => secretPaths(given))) };
 }
-
-/**
- * The text that the engine stores instead of code: the provider's process evaluates it in the program's folder. It never
- * varies, neither with the version nor with the place of the package, so that neither changes a stack.
- */
-function referenceTo({ handler }: Kind | SetKind): string {
-  return `exports.handler=()=>require("pulumi-advertising/handlers").${handler}`;
-}
-
-/** Inside these arguments each part is looked at by itself: a set's `defaults.value`, its `events["purchase"].value`. */
-const PARTS: Readonly<Record<string, number>> = { defaults: 1, events: 2 };
 
 /** The paths of the arguments that are secret: the provider gets their values in clear, and must not quote them. */
 async function secretPaths(given: Values): Promise<string[] | undefined> {
   // Most values are plain: to wait for each would cost a promise.
-  const unknown = Object.entries(given).filter(([, value]) => isNotPlain(value));
-  const found = await Promise.all(unknown.map(([name, value]) => secretPathsAt(name, value, PARTS[name] ?? 0)));
-  const paths = found.flat();
+  const unknown = partsOf(given).filter(([, value]) => isNotPlain(value));
+  const found = unknown.map(async ([path, value]) => ((await pulumi.isSecret(pulumi.output(value))) ? [path] : []));
+  const paths = (await Promise.all(found)).flat();
   return paths.length === 0 ? undefined : paths;
 }
 
-/** @param value is or holds what is not plain. @param levels how many levels below this value have paths of their own. */
-async function secretPathsAt(path: string, value: unknown, levels: number): Promise<string[]> {
-  if (levels === 0 || !isContainer(value)) {
-    const output = pulumi.Output.isInstance(value) ? value : pulumi.output(value);
-    return (await pulumi.isSecret(output)) ? [path] : [];
-  }
-  const unknown = Object.entries(value).filter(([, part]) => isNotPlain(part));
-  const found = await Promise.all(
-    unknown.map(([key, part]) =>
-      secretPathsAt(levels === 2 ? memberOf(path, key) : `${path}.${key}`, part, levels - 1),
-    ),
-  );
-  return found.flat();
+/** Each argument by its path. What a set holds is looked at by itself: `defaults.value`, `events["purchase"].value`. */
+function partsOf({ defaults, events, ...others }: Values): [path: string, value: unknown][] {
+  const inside = (path: string, value: unknown): [string, unknown][] =>
+    isContainer(value) ? Object.entries(value).map(([name, part]) => [`${path}.${name}`, part]) : [[path, value]];
+  const whole = [...Object.entries(others), ...inside("defaults", defaults)];
+  if (!isContainer(events)) return [...whole, ["events", events]];
+  return [...whole, ...Object.entries(events).flatMap(([key, entry]) => inside(memberOf("events", key), entry))];
 }

@@ -1,8 +1,9 @@
 /**
  * What `check` does for a single resource and for a set: it checks the arguments with the rules, notes for the run the program's briefing and
- * which objects are adopted, looks up and reports what is known about new objects, and returns all problems at once.
+ * which objects are adopted, says what is known about new objects, and returns all problems at once.
  */
 import {
+  type AdvertisingError,
   ArgumentsError,
   asRecord,
   own,
@@ -11,18 +12,15 @@ import {
   withoutUndefined,
   withPage,
 } from "../base/index.js";
-import { adoptedBy, holdsUnknown, knownAdoption, membersOf } from "../decision/index.js";
-import { adoptedTwice, adviceFor, type Kind, type SetKind } from "../kinds/index.js";
-import { inWords, type Problem, validate } from "../rules/index.js";
+import { abilitiesOf, adoptedBy, holdsUnknown, knownAdoption, membersOf } from "../decision/index.js";
+import { adoptedTwice, adviceFor, fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
+import { inWords, validate } from "../rules/index.js";
 import { describeSettingProblem } from "../settings/index.js";
 import {
-  ACCOUNT,
-  type Briefing,
-  type CreateRecord,
+  aboutWhom,
   DELETES,
   eventIn,
   IDENTITY,
-  isOfEarlierVersion,
   MARK,
   memberOf,
   memberRef,
@@ -34,157 +32,97 @@ import {
   stackOf,
   UNKNOWN,
 } from "../state/index.js";
-import { lookBefore, tellGone, tellUnclaimed } from "./before.js";
-import { learnHolders, noteAdoptedSomewhere, noteAdopts, rivalOf } from "./holding.js";
-import { briefingIn, type Properties } from "./inputs.js";
-import { expectSameAccount } from "./outcome.js";
-import { markInputOfSet, newMarkInput } from "./search.js";
-import type { Calls, CheckAnswer, Runtime } from "./services.js";
-import { tellBefore } from "./set-plan.js";
-import { beforeCreate, type Earlier, tellAll } from "./tell.js";
+import { takeOverFormer } from "../store/index.js";
+import { expectAccountOfOpen, takeableOf, whyNotNew } from "./create.js";
+import type { Properties } from "./inputs.js";
+import type { Calls, CheckAnswer, CheckRequest, Runtime } from "./runtime.js";
+import { markInput } from "./search.js";
+import { beforeTakeOver, madeBefore, nextOf } from "./tell.js";
+import { planInWords } from "./tell-set.js";
 
-export const checkSingle: Calls<Kind>["check"] = async (kind, runtime, olds, given) => {
-  const check = begin(kind, runtime, olds, given);
-  const { subject, briefing, isNew, values, problems } = check;
-  const id = knownAdoption(values);
-  const twice = await note(kind, runtime, check, id === undefined ? [] : [{ subject, id, values, path: "" }]);
-  let mark: string | undefined;
-  if (isNew) {
-    const { formerly } = briefing;
-    const fits = problems.length + twice.length === 0;
-    const held = runtime.run.decided(subject.key)?.member.id;
-    const before = await lookBefore(kind, runtime, subject, values, { fits, formerly, held });
-    // An `up` reports afterwards what it did with it.
-    const isToldLater = before.earlier !== undefined && runtime.run.isUp === true;
-    if (!isToldLater) tellAll(runtime, beforeCreate(kind, subject, before));
-    await tellGone(kind, runtime, subject);
-    if (adoptedBy(values) === undefined) mark = newMarkInput(runtime, before.earlier && onlyTakenOver(before.earlier));
-  }
-  return answer(runtime, check, twice, {
-    [ACCOUNT]: accountInInputs(olds, runtime.account, subject.label),
-    [MARK]: own(olds, MARK) ?? mark,
-  });
-};
-
-/**
- * The earlier create, if this run sends nothing for it. After a search it may be sent again: then Pulumi's record alone says that this was later
- * than the state knows, by another mark, so nothing counts as not made too early (R6).
- */
-function onlyTakenOver({ record, takeOver, isSearchable }: Earlier): CreateRecord | undefined {
-  const isSent = record.id === undefined && isSearchable;
-  return takeOver === "as it is" && !isSent ? record : undefined;
+/** One object that a resource declares: itself, or a member of a set. */
+interface Declared {
+  readonly ref: Ref;
+  /** As declared. */
+  readonly entry: unknown;
+  /** All its arguments. */
+  readonly values: Values;
+  /** Of its `existingId` among the arguments. */
+  readonly path: string;
 }
 
-export const checkSet: Calls<SetKind>["check"] = async (set, runtime, olds, given) => {
-  const kind = set.member;
-  const check = begin(set, runtime, olds, given);
-  const { subject, isNew, values, problems } = check;
-  if (values.defaults !== UNKNOWN) {
-    values.defaults = { ...set.defaultsIn(runtime.reading.settings), ...asRecord(values.defaults) };
-  }
-  const declared = readDeclaredSet(values);
-  const events = [...(declared.events ?? [])];
-  const adopting = events.flatMap(([key, entry]): Adopting[] => {
-    const id = knownAdoption(entry);
-    if (id === undefined) return [];
-    const named = eventIn(declared, asRecord(entry));
-    return [{ subject: memberRef(subject, key), id, values: named, path: `${memberOf("events", key)}.` }];
+export const checkSingle: Calls<Kind>["check"] = (kind, runtime, who, request) =>
+  check(kind, kind, runtime, who, request, (values) => [{ ref: who, entry: values, values, path: "existingId" }]);
+
+export const checkSet: Calls<SetKind>["check"] = async (set, runtime, who, request) => {
+  const answer = await check(set, set.member, runtime, who, request, (values) => {
+    if (values.defaults !== UNKNOWN) {
+      values.defaults = { ...set.defaultsIn(runtime.reading.settings), ...asRecord(values.defaults) };
+    }
+    const declared = readDeclaredSet(values);
+    return [...(declared.events ?? [])].map(([key, entry]) => ({
+      ref: memberRef(who, key),
+      entry,
+      values: eventIn(declared, asRecord(entry)),
+      path: `${memberOf("events", key)}.existingId`,
+    }));
   });
-  const keys = events.map(([key]) => memberOf(subject.key, key));
-  const twice = await note(kind, runtime, check, adopting, keys);
-  if (isNew && problems.length === 0) {
-    const nothing = readStoredSet({});
-    await tellBefore(kind, runtime, subject, membersOf(kind, nothing, declared), nothing);
+  const isNew = Object.keys(request.olds).length === 0;
+  if (isNew && runtime.run.isUp !== true && answer.failures.length === 0) {
+    const members = membersOf(set.member, readStoredSet({}), readDeclaredSet(answer.inputs));
+    const plan = planInWords(set.member, members, [], () => false);
+    if (plan !== undefined) runtime.tellAt("info", who.resourceUrn, plan);
   }
-  if (isNew) await tellGone(kind, runtime, subject);
-  const mark = markInputOfSet(runtime, subject.identity, olds, withoutUndefined(values));
-  return answer(runtime, check, twice, { [MARK]: mark });
+  return answer;
 };
 
-interface Check {
-  readonly subject: Ref;
-  readonly briefing: Briefing;
-  /** No old inputs: the resource is new, or this is the second `check` of a replacement. */
-  readonly isNew: boolean;
-  readonly olds: Properties;
-  readonly news: Properties;
-  /** The valid arguments, with defaults. */
-  readonly values: Properties;
-  readonly problems: readonly Problem[];
-}
-
-function begin(resource: Kind | SetKind, { reading }: Runtime, olds: Properties, news: Properties): Check {
-  const { briefing, subject } = briefingIn(resource.name, news);
+/** @param kind of its objects. @param objectsIn reads them in the arguments, and fills in defaults. */
+async function check(
+  resource: Kind | SetKind,
+  kind: Kind,
+  runtime: Runtime,
+  who: Ref,
+  request: CheckRequest,
+  objectsIn: (values: Properties) => readonly Declared[],
+): Promise<CheckAnswer> {
+  const { run, reading } = runtime;
+  const { briefing, olds, news } = request;
   const { values, problems } = validate(news, resource.rules(reading.settings), {
     isUnknown: holdsUnknown,
     secret: secretArgumentsIn(news),
     advice: adviceFor,
     arrivedUndefined: "is the output's name right?",
   });
-  return { subject, briefing, isNew: Object.keys(olds).length === 0, olds, news, values, problems };
-}
-
-/** An object that the program names with `existingId`. */
-interface Adopting {
-  readonly subject: Ref;
-  readonly id: string;
-  readonly values: Values;
-  /** The path before `existingId` in the arguments. */
-  readonly path: string;
-}
-
-/**
- * Notes what other resources may need to know, before anything is awaited.
- * @param members for a set, the journal keys of its objects.
- * @returns the problems of its adoptions, in words.
- */
-async function note(
-  kind: Kind,
-  runtime: Runtime,
-  { subject, briefing, isNew, olds }: Check,
-  adopting: readonly Adopting[],
-  members: readonly string[] = [],
-): Promise<string[]> {
-  const checked = {
-    briefing,
-    wasSecret: secretArgumentsIn(olds),
-    wasDeleting: own(olds, DELETES) === true,
-    formerIdentity: formerIdentityIn(olds, briefing),
-  };
-  runtime.run.noteChecked(subject.key, checked, isNew, members);
-  noteAdoptedSomewhere(kind, runtime, briefing);
-  for (const each of adopting) noteAdopts(kind, runtime, each.subject, each.id, each.values);
-  await tellUnclaimed(runtime, subject.identity);
-  if (adopting.length > 0) await learnHolders(runtime);
-  const before = new Set([olds, ...Object.values(asRecord(olds.events))].flatMap((each) => knownAdoption(each) ?? []));
-  return adopting.flatMap((each) => {
-    const rival = rivalOf(kind, runtime, each.subject, each.id, before.has(each.id));
-    return rival === undefined ? [] : [`${each.path}existingId ${adoptedTwice(each.id, rival.urn)}`];
+  const isNew = Object.keys(olds).length === 0;
+  // Before anything is awaited, since other resources may need to know it.
+  const was = { wasSecret: secretArgumentsIn(olds), wasDeleting: own(olds, DELETES) === true };
+  run.noteChecked(who.key, kind, briefing, isNew, was);
+  const objects = objectsIn(values);
+  const twice = objects.flatMap(({ ref, entry, path }) => {
+    const id = knownAdoption(entry);
+    const other = id === undefined ? undefined : run.claim(kind, id, ref.key);
+    return other === undefined ? [] : [`${path} ${adoptedTwice(String(id), aboutWhom(other).label)}`];
   });
-}
-
-/** If the stack had another name when the state was written. */
-function formerIdentityIn(olds: Properties, { identity }: Briefing): string | undefined {
-  const before = own(olds, IDENTITY);
-  if (typeof before !== "string" || before === identity || stackOf(before) === stackOf(identity)) return undefined;
-  return before;
-}
-
-/**
- * The engine prints each reason after "resource '<name>' has a problem: ". The property is left empty, because the engine would print its
- * value before the reason, even a secret one.
- * @param twice the problems of its adoptions. @param hidden the inputs beside the arguments.
- */
-function answer(
-  { run, reading }: Runtime,
-  { briefing, news, values, problems }: Check,
-  twice: readonly string[],
-  hidden: Properties,
-): CheckAnswer {
+  await openMemory(runtime, who, request);
+  // What is in the state has a `diff`, which says the same of what it creates.
+  const fresh = isNew && problems.length + twice.length === 0 ? objects : [];
+  const held = run.held.get(who.key)?.member.id;
+  const stops = fresh.map(({ ref, values, entry }) =>
+    tellBefore(kind, runtime, ref, { ...values, existingId: own(entry, "existingId") }, held),
+  );
+  runtime.tellCollected();
+  const stop = stops.find((each) => each !== undefined);
+  // `--replace` asks for no `diff`: then the memory alone knows the object, which a mark that was sent before would find.
+  const noted = runtime.memory(who.identity).of(who.key);
+  const known = noted?.state === "live" ? noted.id : undefined;
+  const replaces = run.held.has(who.key) ? held : known;
+  // The engine prints each reason after "resource '<name>' has a problem: ", and before it the value of the property that is named, even a
+  // secret one: so none is named.
   const failures = [
     ...twice.map((text) => withPage(text, ArgumentsError.code)),
     ...reading.problems.map((problem) => withPage(describeSettingProblem(problem), SettingsError.code)),
     ...inWords(problems).map((text) => withPage(text, ArgumentsError.code)),
+    ...(stop === undefined ? [] : [withPage(stop.message, stop.code)]),
   ].map((reason) => ({ property: "", reason }));
   if (failures.length > 0) run.hasFailed = true;
   const inputs = {
@@ -192,19 +130,51 @@ function answer(
     [IDENTITY]: briefing.identity,
     [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
     [DELETES]: briefing.deletes,
-    ...hidden,
+    [MARK]: markInput(runtime, who, olds, replaces),
   };
   return { inputs: withoutUndefined(inputs), failures };
 }
 
-/**
- * The account in the inputs: none for resources that this version created, which have it in their outputs. One of an earlier version gets the
- * current account once.
- */
-function accountInInputs(olds: Properties, current: string, label: string): string | undefined {
-  const recorded = own(olds, ACCOUNT);
-  expectSameAccount(recorded, current, label);
-  if (typeof recorded === "string") return recorded;
-  const identity = own(olds, IDENTITY);
-  return typeof identity === "string" && isOfEarlierVersion(identity) && current !== "" ? current : undefined;
+/** In an `up` the memory is this run's from its first `check` on; what has it under the stack's former name moves here. */
+async function openMemory(runtime: Runtime, { identity }: Ref, { olds }: CheckRequest): Promise<void> {
+  const { run, memoryFolder: folder, placeOf } = runtime;
+  if (run.isUp !== true) return;
+  const memory = runtime.memory(identity);
+  await memory.openOnce();
+  const before = own(olds, IDENTITY);
+  const isRenamed = typeof before === "string" && stackOf(before) !== stackOf(identity);
+  if (!isRenamed || !run.beginOnce("renamed stack")) return;
+  try {
+    await takeOverFormer(placeOf(before), placeOf(identity), { folder }, (lines) => memory.join(lines));
+  } catch (error) {
+    runtime.say((error as Error).message); // its open creates stop those of this stack, as another stack's
+  }
+}
+
+/** Says in a preview what is known of a new object. @param held the object that it replaces. @returns why the `up` would stop there. */
+export function tellBefore(
+  kind: Kind,
+  runtime: Runtime,
+  who: Ref,
+  values: Values,
+  held: string | undefined,
+): AdvertisingError | undefined {
+  const { run, reading } = runtime;
+  if (adoptedBy(values) !== undefined) return undefined;
+  const memory = runtime.memory(who.identity);
+  if (run.isUp !== true && memory.trouble !== undefined) runtime.say(memory.trouble.message);
+  if (run.isUp !== true) expectAccountOfOpen(runtime, memory);
+  const body = holdsUnknown(values) ? undefined : fingerprintOfBody(kind, values);
+  const noted = takeableOf(runtime, memory, who.key, held);
+  if (noted !== undefined) {
+    const isSearchable = abilitiesOf(kind, reading.settings).search(noted.field);
+    if (run.isUp !== true) runtime.warnEach(beforeTakeOver(who, noted, nextOf(noted, body, isSearchable)));
+    return undefined;
+  }
+  const stops = run.isUp === true ? undefined : whyNotNew(runtime, who, body);
+  const id = memory.of(who.key)?.id;
+  const isElsewhere = id !== undefined && (runtime.deleted.has(kind.name, id) || run.isKept(kind, id));
+  if (stops === undefined && id !== undefined && !isElsewhere && held !== id)
+    runtime.warnEach(madeBefore(kind, who, id));
+  return stops;
 }

@@ -1,216 +1,195 @@
 /**
  * One create, at most once over all runs. What is true of each of them, whatever fails and whenever the process is killed:
- * - C1. It is sent only after the journal has said that no earlier create of the resource is unresolved, and after its own note is on the
- *   disk: `begin` and `sending` come before the first byte, and a create that they refuse is not sent.
- * - C2. Every earlier create of the resource that the journal or the state knows is settled first: its object is taken over, or it is
- *   looked for, or it stays unresolved. It is sent again only if a search finds no object that any of them made, or only what
- *   a read proves to be gone: then a message names that. If the id of its object was known and the object proves to be gone, this run
- *   sends nothing: the next preview shows that another one is created. (Of what this run has deleted, the journal has forgotten the create.)
+ * - C1. It is sent only after the memory has said that no earlier create of the resource is open or handed, that no open one may be this
+ *   resource under another name (rule S, {@link whyNotNew}), and after its own record is on the disk.
+ * - C2. What an earlier run made for the resource is taken over. What it sent with an unknown outcome is looked for by its mark, or it stays
+ *   unresolved; it is sent again only if a search proves that nothing was made.
  * - C3. A create that is sent again keeps its mark, so that a search finds the object of either sending.
- * - C4. Once a byte may have left, only an answer that says so makes it "not created"; everything else is unresolved, a defect in
- *   reading the answer included.
+ * - C4. Once a byte may have left, only an answer that says so makes it "not created"; everything else is unresolved, a defect in reading
+ *   the answer included.
  * - C5. Its end is noted before the engine gets the answer. If that note fails, a message says so, and the outcome stays the same.
  * - C6. The engine may ask again for a failed create (error hooks): it gets the same answer, and nothing is sent.
- * - C7. What it made is handed to the engine, also if another resource has adopted that id before there was such an object: then beside an
- *   error. An object that another resource has is not taken over.
+ * - C7. An id that another resource has or had proves nothing about this create: it is unresolved. So each object has one resource.
  */
-
-import { AdvertisingError, ArgumentsError, OutcomeUnknownError, RefusedError, type Values } from "../base/index.js";
-import { abilitiesOf, argumentNames, hasValue, takeOverOf } from "../decision/index.js";
+import { AdvertisingError, ArgumentsError, OutcomeUnknownError } from "../base/index.js";
+import { abilitiesOf, sentOtherwise } from "../decision/index.js";
 import { bodyOf, fingerprintOf, type Kind } from "../kinds/index.js";
-import { isPlatformId } from "../rules/index.js";
-import { type CreateRecord, ifCreatedIsNotThere, tellingIn, whatHappened } from "../state/index.js";
-import type { Ending, Made, Sending, Unsent } from "../store/index.js";
-import { keeperOf, noteMade, ownerOf } from "./holding.js";
+import {
+  aboutWhom,
+  type Ref,
+  resourceKeyIn,
+  settleFirst,
+  tellingIn,
+  type Unresolved,
+  whatHappened,
+} from "../state/index.js";
+import type { Memory, MemoryRecord } from "../store/index.js";
 import type { WithArguments } from "./inputs.js";
-import { createdBy, isProvenGone, updateLive } from "./known-operations.js";
-import { describeDefect, type Outcome } from "./outcome.js";
-import { isAnothers, lookFor, noneFound } from "./search.js";
-import type { Runtime, Services } from "./services.js";
-import { goneBeforeTakeOver, madeForTwo, platformWarning, takenByAnother, tellAll } from "./tell.js";
+import { recordOf } from "./operations.js";
+import { describeDefect, expectSameAccount, type Outcome } from "./outcome.js";
+import type { Runtime } from "./runtime.js";
+import { lookFor } from "./search.js";
+import { openElsewhere, tellWarnings } from "./tell.js";
 
-interface Create extends WithArguments {
+export interface Create extends WithArguments {
+  /** The object in the state whose place it takes. */
   readonly replaces: string | undefined;
-  /** Its former objects, from the state: a search does not confuse them with the object that this create made. */
-  readonly formerIds?: readonly string[] | undefined;
-  /** The mark that it is sent with; a new one by default. */
-  readonly mark?: string | undefined;
-  /** An earlier create that is unresolved in the state and is looked for. The journal may not have it. */
-  readonly unsettled?: CreateRecord | undefined;
-  readonly formerly: readonly string[];
+  /** What its resource has had by the state, and the object in it. */
+  readonly formerIds: readonly string[];
+  /** A create of it in the state, with an unknown outcome. */
+  readonly unsettled: Unresolved | undefined;
+  readonly mark: string;
 }
 
-/** @param expectMayBegin throws once nothing more may be sent. */
+/** What a create is sent as: its record without the moment. */
+type Unsent = Omit<MemoryRecord, "state" | "at" | "id">;
+
+/** @param expectMayBegin throws once nothing more may be sent. @throws AdvertisingError nothing was created. */
 export async function createOnce(
   kind: Kind,
   runtime: Runtime,
   create: Create,
   expectMayBegin: () => void,
 ): Promise<Outcome> {
-  let wasNotMade = false;
-  try {
-    const outcome = await attemptOnce(kind, runtime, create, expectMayBegin, () => {
-      wasNotMade = true;
-    });
-    if (outcome.kind !== "created") return outcome;
-    const other = noteMade(kind, runtime, create.subject, outcome.id);
-    if (other === undefined) return outcome;
-    return { ...outcome, shared: new ArgumentsError(madeForTwo(create.subject.label, outcome.id, other.urn)) };
-  } catch (error) {
-    if (error instanceof AdvertisingError) return { kind: "failed", error, wasNotMade };
-    throw error;
-  }
-}
-
-/** @param onNotMade called when a search proves that an earlier create was not carried out. */
-async function attemptOnce(
-  kind: Kind,
-  runtime: Runtime,
-  create: Create,
-  expectMayBegin: () => void,
-  onNotMade: () => void,
-): Promise<Outcome> {
-  const { secret, values } = create;
-  const { identity, key } = create.subject;
+  const { subject, values, secret, unsettled } = create;
+  const { key, label, identity } = subject;
   runtime.client(); // checks the settings first: without them nothing may begin
+  const memory = runtime.memory(identity);
+  await memory.expectUsable();
+  expectAccountOfOpen(runtime, memory);
   const fields = bodyOf(kind, values);
-  const { unsettled } = create;
-  const record: Unsent = {
-    key,
-    // A create that is sent again has the same mark, so that with either record a search finds the object of either sending.
-    mark: unsettled?.mark ?? create.mark ?? runtime.newMark(),
-    fingerprint: fingerprintOf(fields),
-    field: runtime.reading.settings.markField,
-    ...tellingIn(kind, values, secret),
-    replaces: idOf(create.replaces),
-  };
-  const begun = await runtime.journal(identity).begin(record);
-  const noted = begun.kind === "send" ? undefined : begun.record.mark;
-  // The state's create may be another machine's, not the journal's: it is looked for first, and the other one stays.
-  if (unsettled !== undefined && unsettled.mark !== noted) {
-    const outcome = await settled(kind, runtime, create, unsettled, async () => undefined, expectMayBegin);
-    if (outcome !== undefined) return outcome;
-    onNotMade();
-  }
-  switch (begun.kind) {
-    case "send":
-      return send(kind, runtime, create, record, fields, begun, expectMayBegin);
-    case "taken over":
-    case "earlier": {
-      const { record: sent } = begun;
-      // What is taken over as it was sent needs no note.
-      const { wasReported, ended } =
-        begun.kind === "earlier" ? begun : { wasReported: undefined, ended: async () => undefined };
-      const what = whatHappened(create.subject.label, { ...sent, isReported: wasReported });
-      const earlier = { ...sent, what };
-      const outcome = await settled(kind, runtime, create, earlier, ended, expectMayBegin);
-      if (outcome !== undefined) return outcome;
-      onNotMade();
-      return attemptOnce(
-        kind,
-        runtime,
-        { ...create, mark: sent.mark, unsettled: undefined },
-        expectMayBegin,
-        onNotMade,
-      );
-    }
-  }
-}
-
-/**
- * What becomes of an earlier create: its object is taken over if it can be found.
- * @returns none if it was certainly not carried out, and is forgotten.
- */
-async function settled(
-  kind: Kind,
-  runtime: Runtime,
-  create: Create,
-  earlier: CreateRecord,
-  ended: Sending["ended"],
-  expectMayBegin: () => void,
-): Promise<Outcome | undefined> {
-  const { label } = create.subject;
-  const { at, replaces = create.replaces } = earlier;
-  let { id } = earlier;
-  const searched: string[] = [];
-  if (id === undefined && abilitiesOf(kind, runtime.reading.settings).search(earlier.field)) {
+  const body = fingerprintOf(fields);
+  const noted = takeableOf(runtime, memory, key, create.replaces);
+  if (noted?.id !== undefined) return takeOver(kind, runtime, create, body, { ...noted, id: noted.id });
+  const open = openIn(label, noted, runtime.run.unresolved.get(key) ?? unsettled);
+  let { mark } = create;
+  if (open !== undefined) {
+    if (!abilitiesOf(kind, runtime.reading.settings).search(open.field)) return { kind: "unresolved", record: open };
     expectMayBegin();
-    const finding = await lookFor(kind, runtime, label, earlier, { wasJustSent: false, formerIds: create.formerIds });
-    if (finding.kind === "not-made") {
-      await ended({ kind: "not-created" });
-      runtime.say(`${label} was sent at ${at}, and ${noneFound(finding.gone)}: it is sent again.`);
-      return undefined;
+    const { formerIds } = create;
+    const finding = await lookFor(kind, runtime, label, open, { wasJustSent: false, formerIds });
+    if (finding.kind === "open")
+      return { kind: "unresolved", record: { ...open, searched: scrubbed(runtime, finding.words) } };
+    if (finding.kind === "found") {
+      const { id } = finding;
+      const owner = ownerOf(kind, runtime, memory, create, id);
+      if (owner !== undefined)
+        return { kind: "unresolved", record: { ...open, searched: `A search found ${id}, which ${owner}.` } };
+      const { what: _, searched: __, ...sent } = open;
+      await memory.made(key, id, { ...sent, account: runtime.account });
+      return takeOver(kind, runtime, create, body, { ...open, id });
     }
-    if (finding.kind === "open") searched.push(finding.words);
-    else {
-      const owner = await ownerOf(kind, runtime, create.subject, finding.id, create.formerly);
-      if (owner === undefined) id = finding.id;
-      else searched.push(isAnothers(earlier, finding.id, owner));
-    }
+    if (noted !== undefined) await memory.back(key);
+    runtime.say(`${label} was sent at ${open.at}, and a search finds no object with its mark: it is sent again.`);
+    mark = open.mark;
+  } else {
+    const why = whyNotNew(runtime, subject, body);
+    if (why !== undefined) throw why;
   }
-  if (id !== undefined) {
-    const taken = await takenOver(kind, runtime, create, { ...earlier, id }, ended, earlier.id === undefined);
-    if (typeof taken !== "string") return taken;
-    if (earlier.id === undefined) searched.push(`A search has found it as ${id}.`);
-    searched.push(taken);
-  }
-  // Without the state, as after a `destroy`, the notes name the same object as the former one.
-  const before = replaces === id ? undefined : replaces;
-  const known = id ?? earlier.createdAs;
-  const createdAs = known === undefined || runtime.run.isGone(kind, known) ? undefined : known;
-  return unresolved(runtime, create, { ...earlier, createdAs, searched: searched.join(" "), replaces: before });
+  const { markField: field } = runtime.reading.settings;
+  const { account } = runtime;
+  const record = { key, mark, body, field, account, ...tellingIn(kind, values, secret), replaces: create.replaces };
+  return send(kind, runtime, create, { memory, record, fields, expectMayBegin });
+}
+
+/** @throws AccountMismatchError what an interrupted run sent to another account is to be settled there. */
+export function expectAccountOfOpen(runtime: Runtime, memory: Memory): void {
+  for (const { account, key } of memory.open())
+    expectSameAccount(runtime, account, `An interrupted run sent ${aboutWhom(key).label}, which is not settled,`);
+}
+
+/** What the memory has of a resource that may not be in the state. What ended cleanly at another account is none of this one's. */
+export function takeableOf(
+  runtime: Runtime,
+  memory: Memory,
+  key: string,
+  held: string | undefined,
+): MemoryRecord | undefined {
+  const noted = memory.of(key);
+  if (noted?.state === "live" || (noted?.state === "handed" && !runtime.isSameAccount(noted.account))) return undefined;
+  if (noted?.id === undefined) return noted;
+  return noted.id === held || runtime.deleted.has(aboutWhom(key).kind, noted.id) ? undefined : noted;
+}
+
+/** The create of unknown outcome that the memory and the state have of a resource: of two sendings the later moment counts. */
+function openIn(label: string, noted: MemoryRecord | undefined, unsettled: Unresolved | undefined) {
+  if (noted === undefined || (unsettled !== undefined && unsettled.at >= noted.at)) return unsettled;
+  return recordOf({ ...noted, what: whatHappened(label, noted.at, undefined) });
 }
 
 /**
- * An earlier create has made this object: it is taken over, and changed where it differs and that is known to be possible.
- * @param isFound a search has found it, and asked whether it is gone.
- * @returns in words why it is not taken over. @throws AdvertisingError it could not be changed, or it is gone.
+ * Rule S, settle first: nothing new is sent while a create of an interrupted run is open that nothing in the program declares, since it may be
+ * that one under another name. Nor while another stack of this project, perhaps this one under its former name, has it open.
+ * @param body of what is to be created; none where it is not known yet.
+ * @returns why not; in full once a run.
  */
-async function takenOver(
-  kind: Kind,
-  runtime: Runtime,
-  { subject, values, unsettled }: Create,
-  earlier: Made,
-  ended: Sending["ended"],
-  isFound: boolean,
-): Promise<Outcome | string> {
-  const { label, urn } = subject;
-  const { id, mark, isHanded } = earlier;
-  const other = keeperOf(kind, runtime.run, subject.key, id);
-  if (other !== undefined) throw new ArgumentsError(takenByAnother(subject, id, other.urn));
-  const given = argumentNames(kind).filter((name) => !(name in kind.refersTo) && hasValue(values[name]));
-  const becomes = takeOverOf(kind, values, earlier, abilitiesOf(kind, runtime.reading.settings).update);
-  const isUpdated = becomes === "updated";
-  const ifNotThere = ifCreatedIsNotThere(urn, id, unsettled !== undefined);
-  const named = { id, label, created: createdBy(earlier, runtime), ifNotThere };
-  // Before it is updated: a later run whose arguments are the first ones again must not take it over as it was sent.
-  await ended({ kind: "created", id, isChanged: isUpdated });
-  const isThere = isUpdated
-    ? await updateLive(kind, runtime, named, {}, values, given)
-    : isFound || !(await isProvenGone(kind, runtime, named));
-  if (isThere && becomes === "refused") return "It was sent with other arguments than the program has now.";
-  if (isThere) return { kind: "created", id, mark, isHanded, isTakenOver: true, isUpdated };
-  runtime.run.noteGone(kind, id);
-  // The journal forgets it at the end of the run. What the state has stays unresolved: a later search, or a person, settles that.
-  if (unsettled === undefined) throw new RefusedError(goneBeforeTakeOver(label, id));
-  return `${id} is no longer on the platform.`;
+export function whyNotNew(runtime: Runtime, subject: Ref, body: string | undefined): AdvertisingError | undefined {
+  const { run, isSameAccount } = runtime;
+  const memory = runtime.memory(subject.identity);
+  const unclaimed = memory.open().filter(({ key }) => run.isUnclaimed(resourceKeyIn(key), key, memory.openAtFirst));
+  if (unclaimed.length > 0) {
+    const text = run.beginOnce("settle first")
+      ? settleFirst(unclaimed)
+      : `${subject.label} is not created: creates of interrupted runs are to be settled first (another error says which).`;
+    return new OutcomeUnknownError(text, "");
+  }
+  const isIt = (each: MemoryRecord) => each.key === subject.key && each.body === body && isSameAccount(each.account);
+  const elsewhere = runtime.openElsewhere(subject.identity).find(isIt);
+  return elsewhere && new OutcomeUnknownError(openElsewhere(subject, elsewhere), elsewhere.at);
 }
 
-async function send(
+/** What has or had an object, as "which …" goes on; none if it is new. */
+function ownerOf(kind: Kind, runtime: Runtime, memory: Memory, { subject, formerIds }: Create, id: string) {
+  const other = runtime.run.holderOf(kind, id);
+  if (other !== undefined && other !== subject.key) return `already belongs to ${aboutWhom(other).label}`;
+  if (formerIds.includes(id)) return "this resource had before";
+  const had = memory.holderOf(kind.name, id);
+  if (had !== undefined && had !== subject.key) return `already belongs to ${aboutWhom(had).label}`;
+  return runtime.deleted.has(kind.name, id) ? "was deleted before" : undefined;
+}
+
+/** An earlier run made it. Whether it is still there, a refresh finds out. @throws ArgumentsError another resource has it. */
+function takeOver(
   kind: Kind,
-  runtime: Services,
-  create: Create,
-  record: Unsent,
-  fields: Values,
-  attempt: Sending,
-  expectMayBegin: () => void,
-): Promise<Outcome> {
-  const { label } = create.subject;
-  const { mark, field } = record;
+  runtime: Runtime,
+  { subject, values }: Create,
+  body: string,
+  made: Pick<MemoryRecord, "body" | "name" | "facts"> & { readonly id: string },
+): Outcome {
+  const { label, key } = subject;
+  const { id } = made;
+  const other = runtime.run.claim(kind, id, key);
+  if (other !== undefined) {
+    throw new ArgumentsError(
+      `${label} was created as ${id}, which already belongs to ${aboutWhom(other).label}. Nothing was sent. Correct existingId there, or remove that resource.`,
+    );
+  }
+  // A body that nobody knows is taken for this one, unless something that is known contradicts it.
+  const isSame = made.body === "" ? Object.keys(sentOtherwise(kind, values, made)).length === 0 : made.body === body;
+  if (isSame) return { kind: "created", id, isTakenOver: true };
+  const owner = made.facts?.advertiserId;
+  const earlier = { body: made.body, owner: owner === undefined ? undefined : String(owner) };
+  return { kind: "created", id, isTakenOver: true, earlier };
+}
+
+interface Sending {
+  readonly memory: Memory;
+  readonly record: Unsent;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly expectMayBegin: () => void;
+}
+
+async function send(kind: Kind, runtime: Runtime, create: Create, sending: Sending): Promise<Outcome> {
+  const { memory, record, fields, expectMayBegin } = sending;
+  const { subject, formerIds } = create;
+  const { label } = subject;
+  const { key, mark, field } = record;
   let sentAt: string | undefined;
+  let owner: string | undefined;
   // After the sending nothing may fail: a note that can't be written is only reported.
-  const finish = (ending: Ending, before = "") =>
-    attempt.ended(ending).catch((error: Error) => runtime.say(`${before}${error.message}`));
+  const note = (writing: Promise<void>, before = "") =>
+    writing.catch((error: Error) => runtime.say(`${before}${error.message}`));
+  const made = (id: string) => note(memory.made(key, id), `${label} was created as ${id}. `);
   try {
     const { id, warnings } = await runtime.client().create({
       operation: kind.create,
@@ -218,32 +197,42 @@ async function send(
       label,
       beforeSend: async (at) => {
         expectMayBegin();
-        await attempt.sending(at);
+        await memory.sending({ ...record, at });
         sentAt = at;
       },
-      onCreated: (id) => finish({ kind: "created", id }, `${label} was created as ${id}. `),
+      onCreated: async (id) => {
+        owner = ownerOf(kind, runtime, memory, create, id);
+        if (owner === undefined) await made(id);
+      },
     });
-    tellAll(
-      runtime,
-      warnings.map((warning) => platformWarning(label, warning)),
-    );
-    return { kind: "created", id, mark, isTakenOver: false };
+    tellWarnings(runtime, label, warnings);
+    if (owner !== undefined) {
+      const what = `${label} was sent at ${sentAt}, and was answered with ${id}, which ${owner}.`;
+      throw new OutcomeUnknownError(what, sentAt ?? "");
+    }
+    runtime.run.claim(kind, id, key);
+    return { kind: "created", id, isTakenOver: false };
   } catch (error) {
     const doubt = doubtIn(error, sentAt, label);
-    await finish({ kind: doubt === undefined ? "not-created" : "unresolved" });
-    if (doubt === undefined) throw error;
-    const sent: CreateRecord = { ...record, at: doubt.sentAt };
-    let searched: string | undefined;
-    if (abilitiesOf(kind, runtime.reading.settings).search(sent.field)) {
-      const finding = await lookFor(kind, runtime, label, sent, { wasJustSent: true, formerIds: create.formerIds });
-      if (finding.kind === "found") {
-        await finish({ kind: "created", id: finding.id }, `${label} was created as ${finding.id}. `);
-        runtime.say(`${label} was created as ${finding.id}: its response was lost, and a search has found it.`);
-        return { kind: "created", id: finding.id, mark, isTakenOver: false };
-      }
-      if (finding.kind === "open") searched = finding.words;
+    if (doubt === undefined) {
+      if (sentAt !== undefined) await note(memory.back(key));
+      throw error;
     }
-    return unresolved(runtime, create, { ...sent, what: doubt.what, searched });
+    const what = scrubbed(runtime, doubt.what);
+    const sent = recordOf({ ...record, at: doubt.sentAt, what });
+    runtime.run.unresolved.set(key, sent);
+    if (owner !== undefined || !abilitiesOf(kind, runtime.reading.settings).search(field))
+      return { kind: "unresolved", record: sent };
+    const finding = await lookFor(kind, runtime, label, sent, { wasJustSent: true, formerIds });
+    if (finding.kind === "found" && ownerOf(kind, runtime, memory, create, finding.id) === undefined) {
+      await made(finding.id);
+      runtime.run.claim(kind, finding.id, key);
+      runtime.say(`${label} was created as ${finding.id}: its response was lost, and a search has found it.`);
+      return { kind: "created", id: finding.id, isTakenOver: false };
+    }
+    const words =
+      finding.kind === "open" ? finding.words : "A search found an object that another resource has or had.";
+    return { kind: "unresolved", record: { ...sent, searched: scrubbed(runtime, words) } };
   }
 }
 
@@ -258,23 +247,6 @@ function doubtIn(error: unknown, sentAt: string | undefined, label: string) {
   };
 }
 
-/** An unknown outcome. @param record what was sent, and what happened. */
-function unresolved({ secrets }: Services, { subject, secret }: Create, record: CreateRecord): Outcome {
-  const { what = "", searched = "", replaces } = record;
-  return {
-    kind: "unresolved",
-    record: {
-      ...record,
-      what: secrets.scrub(what),
-      searched: searched === "" ? undefined : secrets.scrub(searched),
-      urn: subject.urn,
-      replaces: idOf(replaces),
-      secret: [...secret],
-    },
-  };
-}
-
-/** The platform's id; an unresolved resource has none. */
-function idOf(id: string | undefined): string | undefined {
-  return isPlatformId(id) ? id : undefined;
+function scrubbed({ secrets }: Runtime, text: string): string {
+  return secrets.scrub(text);
 }

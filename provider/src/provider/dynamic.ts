@@ -1,21 +1,20 @@
 /**
  * The interface for Pulumi's dynamic providers: each call of the engine is passed to the function for a single resource or for a set, and its
  * result is returned in the engine's form. Nothing is decided here, so that another front end can exist beside it: it calls the functions
- * that {@link SINGLE} and {@link SET} name (`Calls` in `services.ts` is their type). `index.ts` says what else it needs. The order of the
- * calls is in `run.ts`. Every error is scrubbed here, on its way out.
+ * that {@link SINGLE} and {@link SET} name (`Calls` in `runtime.ts` is their type), and says which resource it is in its own way. The order of
+ * the calls is in `run.ts`. Every error is scrubbed here, on its way out.
  */
 
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { AdvertisingError, InternalError, JournalError, type Secrets, withPage } from "../base/index.js";
 import type { Kind, SetKind } from "../kinds/index.js";
 import { checkSet, checkSingle } from "./check.js";
-import type { Properties } from "./inputs.js";
+import { type Properties, whoIn } from "./inputs.js";
 import { describeDefect, Incomplete } from "./outcome.js";
 import { readSet, readSingle } from "./refresh.js";
-import type { Calls, Runtime } from "./services.js";
-import { planSet } from "./set-plan.js";
-import { createSet, deleteSet, updateSet } from "./set-run.js";
-import { createSingle, deleteSingle, planSingle, updateSingle } from "./single-run.js";
+import type { Calls, Runtime } from "./runtime.js";
+import { createSet, deleteSet, planSet, updateSet } from "./set.js";
+import { createSingle, deleteSingle, planSingle, updateSingle } from "./single.js";
 
 const SINGLE: Calls<Kind> = {
   check: checkSingle,
@@ -36,13 +35,14 @@ const SET: Calls<SetKind> = {
 };
 
 /** @param runtime the process's runtime, once the engine has configured the provider. */
-function providerOf<Resource>(
+function providerOf<Resource extends Kind | SetKind>(
   resource: Resource,
   calls: Calls<Resource>,
   runtime: () => Runtime,
   configure: (config: dynamic.Config) => void,
 ) {
   const guarded = guard(runtime);
+  const whoOf = (inputs: Properties) => whoIn(resource.name, inputs).who;
   return {
     // Synchronous on purpose: the engine awaits it only for the first of several concurrent calls.
     async configure(request: dynamic.ConfigureRequest): Promise<void> {
@@ -50,28 +50,33 @@ function providerOf<Resource>(
     },
 
     async check(olds: Properties, given: Properties): Promise<dynamic.CheckResult> {
-      return guarded(() => calls.check(resource, runtime(), olds, given), forDisplay);
+      return guarded(() => {
+        const { who, briefing } = whoIn(resource.name, given);
+        return calls.check(resource, runtime(), who, { briefing, olds, news: given });
+      }, forDisplay);
     },
 
     async diff(id: string, olds: Properties, news: Properties): Promise<dynamic.DiffResult> {
       return guarded(async () => {
-        return { ...(await calls.plan(resource, runtime(), id, olds, news)), deleteBeforeReplace: false };
+        const plan = await calls.plan(resource, runtime(), whoOf(news), { id, olds, news });
+        return { ...plan, deleteBeforeReplace: false };
       }, forDisplay);
     },
 
     async create(inputs: Properties): Promise<dynamic.CreateResult> {
-      return guarded(() => calls.create(resource, runtime(), inputs), forEngine);
+      return guarded(() => calls.create(resource, runtime(), whoOf(inputs), inputs), forEngine);
     },
 
     async read(id: string, properties: Properties = {}): Promise<dynamic.ReadResult> {
       return guarded(async () => {
-        const props = await calls.read(resource, runtime(), id, properties);
-        return props === undefined ? GONE : { id, props };
+        return (await calls.read(resource, runtime(), id, properties)) ?? GONE;
       }, forDisplay);
     },
 
     async update(id: string, olds: Properties, news: Properties): Promise<dynamic.UpdateResult> {
-      return guarded(async () => ({ outs: await calls.update(resource, runtime(), id, olds, news) }), forEngine);
+      return guarded(async () => {
+        return { outs: await calls.update(resource, runtime(), whoOf(news), { id, olds, news }) };
+      }, forEngine);
     },
 
     async delete(id: string, properties: Properties): Promise<void> {
@@ -91,10 +96,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
   return providerOf(set, SET, runtime, configure);
 }
 
-/**
- * The error for `create` and `update`, of which the engine prints only the message. It is a new object, because causes and properties of
- * the original may contain what must not leave the process.
- */
+/** For `create` and `update`: the engine prints only the message. A new object, since causes and properties may hold secrets. */
 function forEngine(error: unknown, secrets: Secrets): Error {
   const message = secrets.scrub(messageOf(error));
   const shown = Object.assign(new Error(message), { stack: "" });
@@ -102,10 +104,7 @@ function forEngine(error: unknown, secrets: Secrets): Error {
   return Object.assign(shown, { ...error.saved, reasons: [message] });
 }
 
-/**
- * The error for `check`, `diff`, `read` and `delete`, for which Pulumi's provider process prints `<error>: <stack>`, and then the engine
- * prints the message at the resource. {@link silenceShown} drops the former.
- */
+/** For the other calls: Pulumi prints `<error>: <stack>`, which {@link silenceShown} drops, and then the message at the resource. */
 function forDisplay(error: unknown, secrets: Secrets): Error {
   const shown = new Error(secrets.scrub(messageOf(error)));
   shown.stack = SHOWN_AT_RESOURCE;
@@ -142,8 +141,10 @@ function guard(runtime: () => Runtime) {
   };
 }
 
-/** A problem with the journal stops every resource; only the first error has the full text. */
+/** A problem with the memory stops every resource; only the first error has the full text. */
 function notAgain(error: unknown, { run }: Runtime): unknown {
   if (!(error instanceof JournalError) || run.beginOnce(error.message)) return error;
-  return new JournalError("Not sent: the journal can't be used (another error of this run says why).");
+  return new JournalError(
+    "Not sent: this machine's memory of the stack can't be used (another error of this run says why).",
+  );
 }

@@ -7,6 +7,6 @@
  */
 
 export { createProvider, createSetProvider, silenceShown } from "./dynamic.js";
-export { debugLog, engineLog, engineStartedMs, watchEngine } from "./engine.js";
-export { KEEP_ONE, lookFor, noneFound, resendDueMs } from "./search.js";
-export { createRuntime, type Runtime } from "./services.js";
+export { engineLog, watchEngine } from "./engine.js";
+export { createRuntime, type Runtime } from "./runtime.js";
+export { type Finding, type Looker, lookFor, memberMark, resendDueMs } from "./search.js";

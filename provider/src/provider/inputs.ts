@@ -1,23 +1,16 @@
-/**
- * Reads what the engine passes on: arguments, perhaps secret or not known yet, beside hidden properties. For a set the program's half
- * names secret arguments by path: `advertiserId`, `events`, `events["purchase"]`,
- * `events["purchase"].additionalFields`, `defaults`, `defaults.additionalFields`.
- */
+/** Reads what the engine passes on: arguments, perhaps secret or not known yet, beside hidden properties. */
 import { ArgumentsError, own, type Secrets, type Values } from "../base/index.js";
-import type { Kind, ResourceName } from "../kinds/index.js";
+import type { ResourceName, SetKind } from "../kinds/index.js";
 import {
-  ACCOUNT,
   type Briefing,
   DELETES,
   IDENTITY,
   MARK,
-  memberOf,
   PROVIDER,
   type Ref,
   readBriefing,
   refOf,
   SECRET_ARGUMENTS,
-  splitMember,
 } from "../state/index.js";
 
 export type Properties = Record<string, unknown>;
@@ -30,32 +23,19 @@ export interface WithArguments {
   readonly secret: ReadonlySet<string>;
 }
 
-/**
- * Which resource checked inputs are about.
- * @throws ArgumentsError if it was not declared with this package's classes: the journal could not note its creates.
- */
-export function refIn(resource: ResourceName, inputs: Properties): Ref {
-  const identity = own(inputs, IDENTITY);
-  if (typeof identity === "string") return refOf(resource, identity);
+/** Which resource inputs are about, and what the program says of it. @throws ArgumentsError it was not declared with this package's classes. */
+export function whoIn(resource: ResourceName, inputs: Properties): { readonly who: Ref; readonly briefing: Briefing } {
+  const briefing = readBriefing(own(inputs, IDENTITY));
+  if (briefing !== undefined) return { who: refOf(resource, briefing.identity), briefing };
   throw new ArgumentsError(
     `This ${resource} was not declared with a class of pulumi-advertising: nothing is sent for it.`,
   );
-}
-
-/** The program's briefing about a resource whose inputs are checked. @throws ArgumentsError as {@link refIn}. */
-export function briefingIn(
-  resource: ResourceName,
-  given: Properties,
-): { readonly briefing: Briefing; readonly subject: Ref } {
-  const briefing = readBriefing(own(given, IDENTITY));
-  return { briefing: briefing as Briefing, subject: refIn(resource, { [IDENTITY]: briefing?.identity }) };
 }
 
 export function argumentsIn({
   [IDENTITY]: _identity,
   [SECRET_ARGUMENTS]: _secret,
   [PROVIDER]: _reference,
-  [ACCOUNT]: _account,
   [MARK]: _mark,
   [DELETES]: _deletes,
   ...values
@@ -67,7 +47,7 @@ export function argumentsIn({
 const MIN_SECRET_CHARACTERS = 4;
 
 /** Masks every string and number in `value` if the platform echoes it. */
-export function maskSecretsIn(value: unknown, secrets: Secrets): void {
+function maskSecretsIn(value: unknown, secrets: Secrets): void {
   if (typeof value === "string") {
     if (value.length >= MIN_SECRET_CHARACTERS) secrets.add(value);
   } else if (typeof value === "number") {
@@ -77,39 +57,25 @@ export function maskSecretsIn(value: unknown, secrets: Secrets): void {
   }
 }
 
-export type SecretOf = (key: string) => ReadonlySet<string>;
+/** `events["purchase"].value`, `defaults.value`, `advertiserId`: as `program/registration.ts` makes them. */
+const PATH = /^(\w+)(?:\[("(?:[^"\\]|\\.)*")\])?(?:\.(.+))?$/s;
 
-/** @returns the names of a member's secret arguments, by its key. */
-export function secretOfMembers({ outputs }: Kind, paths: ReadonlySet<string>): SecretOf {
-  const everything: ReadonlySet<string> = new Set(outputs);
-  if (paths.has("events") || paths.has("defaults")) return () => everything;
-  const byHolder = new Map<string | undefined, Set<string>>();
+/** Masks the secret arguments from now on. @param paths of them. */
+export function maskSecrets(values: Properties, paths: ReadonlySet<string>, secrets: Secrets): void {
   for (const path of paths) {
-    const { holder, name } = partsOf(path);
-    const names = byHolder.get(holder) ?? new Set();
-    for (const each of name === undefined ? everything : [name]) names.add(each);
-    byHolder.set(holder, names);
-  }
-  const shared = new Set([...(byHolder.get(undefined) ?? []), ...(byHolder.get("defaults") ?? [])]);
-  return (key) => {
-    const own = byHolder.get(memberOf("events", key));
-    return own === undefined ? shared : new Set([...own, ...shared]);
-  };
-}
-
-/** Masks every string and number of the secret arguments if the platform echoes it. */
-export function maskSecretMembers(values: Properties, paths: ReadonlySet<string>, secrets: Secrets): void {
-  for (const path of paths) {
-    const { holder = "", name } = partsOf(path);
-    const { of, key } = splitMember(holder === "" ? (name ?? "") : holder);
-    const held = key === undefined ? own(values, of) : own(own(values, of), key);
-    maskSecretsIn(holder === "" || name === undefined ? held : own(held, name), secrets);
+    const [, name = "", key, part] = PATH.exec(path) ?? [];
+    const member = key === undefined ? own(values, name) : own(own(values, name), JSON.parse(key) as string);
+    maskSecretsIn(part === undefined ? member : own(member, part), secrets);
   }
 }
 
-/** `events["a.b"].value` is `value` of `events["a.b"]`; a path that ends with a key is the whole member. */
-function partsOf(path: string): { readonly holder: string | undefined; readonly name: string | undefined } {
-  if (splitMember(path).key !== undefined) return { holder: path, name: undefined };
-  const dot = path.lastIndexOf(".");
-  return dot < 0 ? { holder: undefined, name: path } : { holder: path.slice(0, dot), name: path.slice(dot + 1) };
+/**
+ * The names of a member's arguments that must not be shown. With any secret in `events` or `defaults`, none of the set's is shown.
+ * @param paths of the set's secret arguments, of now and of the state.
+ */
+export function secretOfMembers({ member }: SetKind, ...paths: readonly ReadonlySet<string>[]): ReadonlySet<string> {
+  const all = paths.flatMap((each) => [...each]);
+  // The owner is none of them: without it, an object could not be updated but only replaced.
+  const theirs = member.outputs.filter((name) => !(name in member.refersTo));
+  return new Set(all.some((path) => !(path in member.refersTo)) ? [...all, ...theirs] : all);
 }

@@ -1,147 +1,176 @@
 /**
  * The engine's `read`: for a refresh it compares the objects of a resource with the state; for `.get` it reads an object of which only the id
- * is known. Without a known read the state is returned unchanged.
+ * is known. Without a known read the state is returned unchanged. And it settles unresolved creates: the command `pending` hands the answers of
+ * people to a refresh of just those resources.
  */
-import { AdvertisingError, ArgumentsError, count, printable, UnsupportedError, type Values } from "../base/index.js";
 import {
-  abilitiesOf,
+  AdvertisingError,
+  ArgumentsError,
+  count,
+  printable,
+  UnsupportedError,
+  type Values,
+  withoutUndefined,
+} from "../base/index.js";
+import { abilitiesOf, changesIn, decide, knownAdoption, shownAction } from "../decision/index.js";
+import {
   argumentsFrom,
-  type Created,
-  decide,
   differencesIn,
-  knownAdoption,
-  shownAction,
+  fingerprintOfBody,
+  type Kind,
+  type SetKind,
   withDifferences,
-} from "../decision/index.js";
-import { fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
+} from "../kinds/index.js";
 import { exactId, isReadableId, READABLE_ID } from "../rules/index.js";
 import {
   ACCOUNT,
-  aboutWhom,
+  CREATED,
+  EARLIER,
+  earlierText,
   eventIn,
+  explain,
   memberOf,
   readStoredSet,
-  recordIn,
   type StoredSet,
+  UNRESOLVED,
+  unresolvedIn,
   writeStoredSet,
 } from "../state/index.js";
 import type { Properties } from "./inputs.js";
-import { createdIn, createdInSet, noteShown, readLive, unproven } from "./known-operations.js";
-import { expectSameAccount, expectSettled, Incomplete } from "./outcome.js";
-import type { Calls, Runtime, Services } from "./services.js";
-import { driftNotice, goneNotice, justCreatedNotice, nothingCompared, tellAll } from "./tell.js";
+import { createdIn, momentToKeep, readLive, type Target, unprovenUntil } from "./operations.js";
+import { expectSameAccount, Incomplete } from "./outcome.js";
+import type { Calls, Runtime } from "./runtime.js";
+import { driftNotice, goneNotice, nothingCompared, tooEarly } from "./tell.js";
 
-/**
- * @param properties a single resource's in the state; for `.get` hardly any.
- * @returns the next properties; none if the object is gone.
- */
+/** @param properties those in the state; for `.get` hardly any. @returns none if the object is gone. */
 export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, properties) => {
   const { settings } = runtime.reading;
   const label = `${kind.name} ${id}`;
-  expectSameAccount(properties[ACCOUNT], runtime.account, label, "read");
-  expectSettled(kind, recordIn(kind, properties, id));
+  expectSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`, "read");
+  const open = unresolvedIn(properties);
+  if (open !== undefined) {
+    const answer = runtime.answers[open.mark];
+    if (answer === undefined) {
+      // The engine does not say whose object it is, and so not the name for the commands.
+      const who = { kind: kind.name, short: "<its name>" };
+      throw new Incomplete(explain(who, open, "A refresh does not find out what became of this create."));
+    }
+    if (answer === null) return undefined;
+    const { [UNRESOLVED]: _, ...settled } = properties;
+    // It may be so new that a read does not find it yet. And the program may have changed since it was sent: the next run compares.
+    const owner = open.facts?.advertiserId;
+    const earlier = { body: open.body, owner: owner === undefined ? undefined : String(owner) };
+    const isAsSent = open.body === "" || open.body === fingerprintOfBody(kind, settled);
+    const more = { [CREATED]: momentToKeep(kind, runtime), [EARLIER]: isAsSent ? undefined : earlierText(earlier) };
+    return { id: answer, props: { ...settled, ...withoutUndefined(more), [kind.idProperty]: exactId(answer) } };
+  }
   if (!isReadableId(id)) {
     throw new UnsupportedError(`${kind.name}.get expected ${READABLE_ID}; got ${printable(id)}. Nothing was sent.`);
   }
   const isRefresh = properties[kind.nameProperty] !== undefined;
   const { read } = abilitiesOf(kind, settings);
-  if (read && isRefresh)
-    return refreshed(
-      kind,
-      runtime,
-      { id, label, created: createdIn(properties) },
-      properties,
-      knownAdoption(properties),
-    );
+  if (read && isRefresh) {
+    const target = { id, label, created: createdIn(properties) };
+    const props = await refreshed(kind, runtime, target, properties, knownAdoption(properties));
+    return props && { id, props };
+  }
   // Without a password `.get` still works in a preview.
-  if (read && settings.password !== undefined) return { ...properties, ...(await argumentsOfLive(kind, runtime, id)) };
-  if (isRefresh) tellAll(runtime, [nothingCompared(kind.create.noun)]);
-  return { ...properties, [kind.idProperty]: exactId(id) };
+  if (read && settings.password !== undefined)
+    return { id, props: { ...properties, ...(await argumentsOfLive(kind, runtime, id)) } };
+  if (isRefresh) runtime.say(nothingCompared(kind.create.noun));
+  return { id, props: { ...properties, [kind.idProperty]: exactId(id) } };
 };
 
-/** @param properties a set's in the state. @returns the next properties. */
+/** @param properties a set's in the state. */
 export const readSet: Calls<SetKind>["read"] = async ({ name, member: kind }, runtime, id, properties) => {
-  expectSameAccount(properties[ACCOUNT], runtime.account, `${name} ${id}`, "read");
-  if (!abilitiesOf(kind, runtime.reading.settings).read) return properties;
+  expectSameAccount(runtime, properties[ACCOUNT], `The state has ${name} ${id}`, "read");
   const stored = readStoredSet(properties);
-  const now = await refreshedSet(kind, runtime, stored);
-  if (now === stored) return properties;
-  const { earlier: _, ...others } = properties; // written again if there are any
-  return { ...others, ...writeStoredSet(now, exactId, String(properties[ACCOUNT] ?? "")) };
+  const settled = settledSet(kind, runtime, stored);
+  const now = abilitiesOf(kind, runtime.reading.settings).read ? await refreshedSet(kind, runtime, settled) : settled;
+  if (now === stored) return { id, props: properties };
+  const { earlier: _, [UNRESOLVED]: __, ...others } = properties; // written again if there are any
+  return { id, props: { ...others, ...writeStoredSet(now, exactId, String(properties[ACCOUNT] ?? "")) } };
 };
+
+/** The set in which unresolved creates are what people have answered. @returns the same object without an answer. */
+function settledSet(kind: Kind, runtime: Runtime, stored: StoredSet): StoredSet {
+  const { answers } = runtime;
+  let { created } = stored;
+  const answered = [...stored.unresolved].filter(([, { mark }]) => answers[mark] !== undefined);
+  if (answered.length === 0) return stored;
+  const [eventIds, earlier] = [new Map(stored.eventIds), new Map(stored.earlier)];
+  const [unresolved, events] = [new Map(stored.unresolved), new Map(stored.events)];
+  for (const [key, { mark, body, name, facts = {} }] of answered) {
+    const id = answers[mark];
+    unresolved.delete(key);
+    if (typeof id !== "string") continue;
+    // It may be so new that a read does not find it yet.
+    created = momentToKeep(kind, runtime) ?? created;
+    eventIds.set(key, id);
+    // What was sent is known by its fingerprint, which the next run compares with the program's.
+    const { advertiserId: owner, ...told } = facts;
+    events.set(key, withoutUndefined({ ...told, [kind.nameProperty]: name }));
+    earlier.set(key, { body, owner: owner === undefined ? undefined : String(owner) });
+  }
+  return { ...stored, created, eventIds, earlier, unresolved, events };
+}
 
 /** The arguments of a live object, for a program that refers to it by its id. @throws ArgumentsError if it does not exist. */
-async function argumentsOfLive(kind: Kind, services: Services, id: string): Promise<Properties> {
+async function argumentsOfLive(kind: Kind, runtime: Runtime, id: string): Promise<Properties> {
   const label = `${kind.name} ${id}`;
-  const record = await readLive(kind, services, { id, label });
+  const record = await readLive(kind, runtime, { id, label });
   if (record === undefined)
     throw new ArgumentsError(
       `${label}: there is no ${kind.create.noun} ${id} on the platform. Give \`get\` the id of one that is there.`,
     );
-  return { ...argumentsFrom(kind, services.reading.settings, record), [kind.idProperty]: exactId(id) };
+  return { ...argumentsFrom(kind, runtime.reading.settings, record), [kind.idProperty]: exactId(id) };
 }
 
-/**
- * Compares the state with the live object, and reports what differs.
- * @param adopts the id in its `existingId`.
- * @returns the next properties: the same object if nothing differs; none if the live object is gone.
- */
+/** @param adopts the id in its `existingId`. @returns the next properties: the same object if nothing differs; none if it is gone. */
 async function refreshed(
   kind: Kind,
   runtime: Runtime,
-  named: { readonly id: string; readonly label: string; readonly created: Created | undefined },
+  target: Target,
   properties: Properties,
   adopts: string | undefined,
 ): Promise<Properties | undefined> {
   const { settings } = runtime.reading;
-  const { id } = named;
-  const record = await readLive(kind, runtime, named);
-  const early = record === undefined ? unproven(kind, runtime, named) : undefined;
-  if (early !== undefined) {
-    runtime.run.noteUnseen(kind, id);
-    tellAll(runtime, [justCreatedNotice(labelHere(kind, runtime, named), early)]);
+  const { id, label, created } = target;
+  const record = await readLive(kind, runtime, target);
+  const isKnown = record !== undefined || runtime.deleted.has(kind.name, id);
+  const until = isKnown ? undefined : unprovenUntil(runtime, created);
+  if (until !== undefined) {
+    runtime.warnEach({
+      sort: "just created, and not found yet",
+      urn: "",
+      text: tooEarly(label, id, until),
+      brief: label,
+    });
     return properties;
   }
   if (record === undefined) {
-    runtime.run.noteGone(kind, id);
-    tellAll(runtime, [goneNotice(labelHere(kind, runtime, named), id, adopts === id)]);
+    runtime.deleted.add(kind.name, id);
+    runtime.warnEach(goneNotice(label, id, adopts === id));
     return undefined;
   }
   const differences = differencesIn(kind, settings, properties, record);
-  const now = withDifferences(properties, differences);
-  noteShown(kind, runtime, id, record, now);
   if (differences.size === 0) return properties;
-  const names = [...differences.keys()];
+  const now = withDifferences(properties, differences);
   const next = decide({
     kind,
     held: id,
     wanted: { adopts, values: properties },
-    changed: { names, perhaps: false },
-    replaceOn: [],
+    changed: changesIn(kind, now, properties),
     deletes: false,
     can: abilitiesOf(kind, settings),
   });
-  tellAll(runtime, [driftNotice(labelHere(kind, runtime, named), names, shownAction(next))]);
+  runtime.warnEach(driftNotice(label, [...differences.keys()], shownAction(next)));
   return now;
 }
 
-/** `ConversionEvent "purchase" (5)`: a refresh does not know which resource has the object, but this machine's notes may. */
-function labelHere(
-  kind: Kind,
-  runtime: Runtime,
-  { id, label }: { readonly id: string; readonly label: string },
-): string {
-  const [known, ...others] = runtime.rememberedOf(kind.name, id);
-  return known === undefined || others.length > 0 ? label : `${aboutWhom(known.key).label} (${id})`;
-}
-
-/**
- * Compares a set's members with the live objects.
- * @returns the next set: the same object if nothing differs. @throws Incomplete if nothing is known about a member.
- */
+/** @returns the next set: the same object if nothing differs. @throws Incomplete if nothing is known about a member. */
 async function refreshedSet(kind: Kind, runtime: Runtime, stored: StoredSet): Promise<StoredSet> {
   const [events, eventIds, earlier] = [new Map(stored.events), new Map(stored.eventIds), new Map(stored.earlier)];
-  const created = createdInSet(stored);
   const troubles: AdvertisingError[] = [];
   let isChanged = false;
   await Promise.all(
@@ -149,15 +178,16 @@ async function refreshedSet(kind: Kind, runtime: Runtime, stored: StoredSet): Pr
       const entry = stored.events.get(key) ?? {};
       const values = { ...eventIn(stored, entry) };
       try {
-        // If the set's own arguments have changed since, its former arguments are no longer known, and the live object counts.
-        const known = stored.earlier.has(key) ? {} : values;
+        // What the entry does not describe is known by its fingerprint alone: only whether it is there is asked.
+        const isDescribed = !stored.earlier.has(key);
         const label = `${kind.name} ${id} (${memberOf("events", key)})`;
-        const now = await refreshed(kind, runtime, { id, label, created }, known, knownAdoption(entry));
+        const target = { id, label, created: stored.created };
+        const now = await refreshed(kind, runtime, target, isDescribed ? values : {}, knownAdoption(entry));
         if (now === undefined) for (const map of [events, eventIds, earlier]) map.delete(key);
-        else if (now !== values && !stored.earlier.has(key)) {
+        else if (isDescribed && now !== values) {
           events.set(key, { ...entry, ...changedIn(values, now) });
           // Its owner is the set's, so a different one can only be noted.
-          if (now.advertiserId !== values.advertiserId) earlier.set(key, { fingerprint: fingerprintOfBody(kind, now) });
+          if (now.advertiserId !== values.advertiserId) earlier.set(key, { body: fingerprintOfBody(kind, now) });
         } else return;
         isChanged = true;
       } catch (error) {

@@ -1,5 +1,5 @@
 /**
- * What one run knows so far: the facts that `check` and `diff` note for `create`, `update` and `delete`, and which resource has which object.
+ * What one run knows so far: what `check` and `diff` note for `create`, `update` and `delete`, and which resource has which object.
  *
  * The engine calls for each resource, and for many of them at once:
  * 1. `check` with the old inputs, or with none for a new resource;
@@ -9,82 +9,47 @@
  * 5. `delete` at the end of the run, for replaced and removed resources; in a `destroy` there is nothing else.
  * A preview ends after 3. Facts that another resource may need are noted before anything is awaited.
  */
-import type { Values } from "../base/index.js";
-import { type Former, Holders, holdsUnknown, type Member } from "../decision/index.js";
+import type { Member } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
-import { type Briefing, type CreateRecord, objectKey, type Ref, resourceKeyIn } from "../state/index.js";
-import type { Leaving } from "./outcome.js";
+import { type Briefing, type LeftLive, objectKey, type Unresolved } from "../state/index.js";
 
 interface Checked {
-  readonly briefing: Briefing;
-  /** The names of the arguments that were secret when the state was written. */
+  /** The names (for a set the paths) of the arguments that were secret when the state was written. */
   readonly wasSecret: ReadonlySet<string>;
-  /** Whether `retainOnDelete` was off when the state was written, by which the engine deletes a replaced object. */
+  /** Whether the engine deletes a replaced object: `retainOnDelete` was off when the state was written. */
   readonly wasDeleting: boolean;
-  /** As the state has it, if `pulumi stack rename` has changed the stack's name since. */
-  readonly formerIdentity?: string | undefined;
 }
 
-/** What `diff` decides about a single resource. A set decides again in `update`, when all values are known. */
-export interface Decided {
+/** What `diff` has seen of a single resource. */
+export interface Held {
   readonly member: Member;
-  /** The object that leaves the state if a `create` follows, which `--replace` may cause too. */
-  readonly former: Former | undefined;
-  readonly leaves: Leaving;
+  /** What its replacement leaves live, its object included. */
+  readonly left: readonly LeftLive[];
 }
+
+const NOTHING_CHECKED: Checked = { wasSecret: new Set(), wasDeleting: false };
 
 export class Run {
   /** Whether it is an `up`, as a briefing says; `undefined` before the first one. */
   isUp: boolean | undefined;
-  /** The program's own id; `undefined` before the first briefing. */
-  program: string | undefined;
-  /** The identity of any resource that was looked at, for its stack. */
-  identity: string | undefined;
-  /** How many resources the program declares, by the briefings so far. */
-  #declares = 0;
   hasFailed = false;
-  /** Settled once the journal and the inventory of this machine are in {@link holders}. */
-  holdersLearned: Promise<void> | undefined;
-  /** The journal keys of declared resources and members that were looked at so far. */
-  readonly declared = new Set<string>();
-  /** Those of them that the engine creates without a `diff`: they are new, or it was asked to replace them. */
-  readonly #withoutOld = new Set<string>();
-  readonly holders = new Holders(
-    (key) => this.declared.has(key),
-    (key) => this.#withoutOld.has(key),
-  );
-  readonly #resources = new Set<string>();
-  /** The kinds of objects that the program adopts without knowing their ids yet. */
-  adoptsLater = new Set<string>();
-  /** Whether the program has ended without a failure, so that its briefings are complete. */
-  hasProgramEnded = false;
-  readonly #checked = new Map<string, Checked>();
-  readonly #decided = new Map<string, Decided>();
-  /** Objects that were said to stay live after a replacement, by {@link objectKey}. */
+  /** By key. */
+  readonly held = new Map<string, Held>();
+  /** By key: what this run has sent with an unknown outcome. */
+  readonly unresolved = new Map<string, Unresolved>();
+  /** Objects that `diff` said stay live: only the engine knows what a transformation gave. By {@link objectKey}. */
   readonly #staying = new Set<string>();
-  readonly #gone = new Set<string>();
-  readonly #unseen = new Set<string>();
-  /** By the journal keys of members: unresolved creates that their sets keep until another resource has the object. */
-  readonly kept = new Map<string, CreateRecord>();
-  /** By mark: the ids of the objects that resources have adopted for these in this run. */
-  readonly settled = new Map<string, string>();
-  /** Objects that the engine asked to delete, by {@link objectKey}. */
-  readonly removed = new Set<string>();
+  /** The resource or member that each object has after this run. */
+  readonly #after = new Map<string, string>();
+  /** What the program adopts, as briefings say, by {@link objectKey}; and the kinds of which it adopts what nobody knows yet. */
+  readonly #adopted = new Set<string>();
+  readonly #adoptsLater = new Set<string>();
+  readonly #checked = new Map<string, Checked>();
   readonly #begun = new Set<string>();
-  /** By the journal key of an undeclared create: what adopts other objects than it made. */
-  readonly #othersAdopted = new Map<string, Set<string>>();
-  /** Suspected former resources of those that the state already has: reported once no other resource can have the object. */
-  readonly taken: { readonly kind: Kind; readonly subject: Ref; readonly former: string }[] = [];
-
-  /**
-   * Notes that a resource or member adopts another object than an undeclared create made.
-   * @returns whether nothing else of the program may adopt what it made.
-   */
-  noteOtherAdopted(former: string, key: string): boolean {
-    const those = this.#othersAdopted.get(former) ?? new Set();
-    this.#othersAdopted.set(former, those.add(key));
-    return those.size >= (this.briefingOf(resourceKeyIn(key)).adopters?.[former] ?? 1);
-  }
+  #declares = 0;
+  /** What the program's half has seen of the memory. */
+  #open = 0;
+  #unclaimed: ReadonlySet<string> = new Set();
 
   /** For what happens once a run. @returns true for the first call. */
   beginOnce(what: string): boolean {
@@ -93,107 +58,74 @@ export class Run {
     return isFirst;
   }
 
-  /** Whether all declared resources were looked at, which is not so in a targeted run or a `destroy`. */
-  get isWhole(): boolean {
-    return this.#declares > 0 && !this.hasMore;
-  }
-
-  /** Whether the engine still has to ask about a declared resource, by the briefings so far. */
-  get hasMore(): boolean {
-    return this.#resources.size < this.#declares;
-  }
-
-  /** Whether the program may adopt an object of this kind with an id that the run does not know yet. */
-  mayAdoptMore(kind: Kind): boolean {
-    return this.adoptsLater.has(kind.name) && !(this.isUp === true && this.isWhole);
-  }
-
-  /**
-   * @param isNew whether the engine gave no old inputs: a new resource, or the second `check` of a replacement.
-   * @param members for a set, the journal keys of its objects.
-   */
-  noteChecked(key: string, checked: Checked, isNew: boolean, members: readonly string[] = []): void {
-    const before = isNew ? this.#checked.get(key) : undefined;
-    if (!isNew) this.#decided.delete(key);
-    const { wasSecret, wasDeleting, formerIdentity } = before ?? checked;
-    // Most resources have nothing to remember, and a run may have tens of thousands.
-    const { run, ...briefing } = checked.briefing;
-    const isOfState = wasSecret.size > 0 || wasDeleting || formerIdentity !== undefined;
-    const isPlain = !isOfState && Object.keys(briefing).length === 1;
-    if (isPlain) this.#checked.delete(key);
-    else this.#checked.set(key, { briefing, wasSecret, wasDeleting, formerIdentity });
-    this.identity ??= briefing.identity;
-    this.#resources.add(key);
-    const isWithoutOld = isNew && !this.#decided.has(key);
-    for (const each of [key, ...members]) {
-      this.declared.add(each);
-      if (isWithoutOld) this.#withoutOld.add(each);
-      else this.#withoutOld.delete(each);
-    }
+  /** @param isNew whether the engine gave no old inputs: a new resource, or the second `check` of a replacement. */
+  noteChecked(key: string, kind: Kind, briefing: Briefing, isNew: boolean, was: typeof NOTHING_CHECKED): void {
+    const { run, adopted = "", adoptsLater } = briefing;
+    const known = (isNew ? this.#checked.get(key) : undefined) ?? was;
+    if (!isNew) this.held.delete(key);
+    this.#checked.set(key, known);
+    if (adopted !== "" && this.beginOnce(`adopted ${kind.name} ${adopted}`))
+      for (const id of adopted.split(" ")) this.#adopted.add(objectKey(kind.name, id));
+    if (adoptsLater === true) this.#adoptsLater.add(kind.name);
     if (run === undefined) return;
     this.isUp = run.isUp;
-    this.program = run.program;
-    this.noteDeclares(run.resources);
+    this.#declares = Math.max(this.#declares, run.resources);
+    this.#open = run.open ?? 0;
+    this.#unclaimed = new Set(run.unclaimed ?? []);
   }
 
-  /** Notes that the program declares at least so many resources. */
-  noteDeclares(resources: number): void {
-    this.#declares = Math.max(this.#declares, resources);
+  isChecked(key: string): boolean {
+    return this.#checked.has(key);
+  }
+
+  checked(key: string): Checked {
+    return this.#checked.get(key) ?? NOTHING_CHECKED;
+  }
+
+  /** Whether all declared resources were looked at, which is not so in a targeted run or a `destroy`. */
+  get isWhole(): boolean {
+    return this.#declares > 0 && this.#checked.size >= this.#declares;
+  }
+
+  /** Whether a record that is open belongs to nothing that the program declares. @param open how many there were when this run began. */
+  isUnclaimed(resourceKey: string, key: string, open: number): boolean {
+    if (this.#unclaimed.has(key)) return true;
+    // Another run has written since the program's half looked: only what was asked about is known to be declared.
+    return open !== this.#open && !this.isChecked(resourceKey);
   }
 
   /**
-   * Whether the engine calls `diff` only to learn if a resource would be replaced with a target that it depends on: the program has not
-   * registered it, and the target's id is not known. Nothing is replaced then.
+   * Notes that a resource or member has this object after the run. What gives its object up claims nothing, so that moves and swaps work
+   * whatever the order.
+   * @returns what else has it.
    */
-  isSupposed(key: string, news: Values): boolean {
-    return !this.declared.has(key) && holdsUnknown(news);
+  claim(kind: Kind, id: string, key: string): string | undefined {
+    const object = objectKey(kind.name, id);
+    const other = this.#after.get(object) ?? key;
+    this.#after.set(object, other);
+    return other === key ? undefined : other;
   }
 
-  briefingOf(key: string): Partial<Briefing> {
-    return this.#checked.get(key)?.briefing ?? {};
+  holderOf(kind: Kind, id: string): string | undefined {
+    return this.#after.get(objectKey(kind.name, id));
   }
 
-  checked(key: string): Omit<Checked, "briefing"> {
-    return this.#checked.get(key) ?? { wasSecret: new Set(), wasDeleting: false };
+  /** Whether something goes on with an object that a resource or member gives up. */
+  isKept(kind: Kind, id: string): boolean {
+    const object = objectKey(kind.name, id);
+    return this.#after.has(object) || this.#adopted.has(object);
   }
 
-  noteDecided(kind: Kind, key: string, decided: Decided): void {
-    this.#decided.set(key, decided);
-    const { former } = decided;
-    // The option of a resource that the program has not registered yet is not known.
-    if (former === undefined || !this.declared.has(key) || this.checked(key).wasDeleting) return;
-    this.#staying.add(objectKey(kind.name, former.id));
+  /** The same for a delete: while an `existingId` of its kind is not known, each object may be the one that it names. */
+  mayBeKept(kind: Kind, id: string): boolean {
+    return this.isKept(kind, id) || this.#adoptsLater.has(kind.name);
   }
 
-  /** Whether `diff` said that the object stays live, because it saw no `retainOnDelete: false`: only the engine knows a transformation's. */
+  noteStaying(kind: Kind, id: string): void {
+    this.#staying.add(objectKey(kind.name, id));
+  }
+
   isStaying(kind: Kind, id: string): boolean {
     return this.#staying.has(objectKey(kind.name, id));
-  }
-
-  decided(key: string): Decided | undefined {
-    return this.#decided.get(key);
-  }
-
-  /** A read has just not found the object, and said that this proves nothing yet. */
-  noteUnseen(kind: Kind, id: string): void {
-    this.#unseen.add(objectKey(kind.name, id));
-  }
-
-  isUnseen(kind: Kind, id: string): boolean {
-    return this.#unseen.has(objectKey(kind.name, id));
-  }
-
-  /** Notes that this run deleted the object or found it gone, so that no stack of this machine has it. */
-  noteGone(kind: Kind, id: string): void {
-    this.#gone.add(objectKey(kind.name, id));
-  }
-
-  /** By {@link objectKey}. */
-  get gone(): ReadonlySet<string> {
-    return this.#gone;
-  }
-
-  isGone(kind: Kind, id: string): boolean {
-    return this.#gone.has(objectKey(kind.name, id));
   }
 }

@@ -169,6 +169,17 @@ const TABLE = {
       return owner === undefined ? undefined : `each create's mark would overwrite the argument ${owner}`;
     },
   },
+  /** As {@link accountOf} writes it. */
+  formerAccount: {
+    schema: z
+      .string()
+      .trim()
+      .regex(/^\S+ \S+$/)
+      .transform((account) => account.replace(/^[^/ ]+| \S+$/g, (part) => part.toLowerCase()))
+      .optional(),
+    expected: "'<host> <e-mail>', as an error about another account shows it",
+    example: "platform.example.com you@example.com",
+  },
   operations: {
     schema: operationsSchema,
     expected: 'an object of operations by kind, such as {"event":{"read":"GET rest/event/{id}"}}',

@@ -1,38 +1,10 @@
 /**
- * The front door of `store/`: what this machine remembers of a stack. The journal promises that no create is sent twice over any
- * number of runs and kills; the hint file only helps to warn. `journal.ts` is a run's use of the journal: what is written before a create is
- * sent, and what later runs read; `notes.ts` is its format and how others read it, `journal-file.ts` the file with its lock. The
- * room imports base, files, kinds, settings and state, and knows nothing of requests.
+ * The front door of `store/`: what this machine remembers of a stack, so that no create is sent twice over any number of runs and kills.
+ * `memory.ts` is a run's use of it, with the promises; `memory-lines.ts` the format; `memory-file.ts` the file with its lock; `settle.ts` what
+ * else is written into it; `deleted.ts` what is dead; `places.ts` where all this stands. The room imports base, files, kinds, settings and state.
  */
-
-export {
-  backendIn,
-  forgetSettlements,
-  joinedSettlements,
-  readSettlements,
-  type Settlement,
-  writeSettlements,
-} from "./beside-journal.js";
-export { Inventory, joinedInventories, type Live, type Options } from "./inventory.js";
-export { type Ending, Journal, type Made, type Sending, type Unsent } from "./journal.js";
-export {
-  forgetObjects,
-  type HeldJournal,
-  joinedJournals,
-  joinedRecords,
-  look,
-  lookAround,
-  recordsIn,
-  type Snapshot,
-  withJournal,
-} from "./notes.js";
-export {
-  type Account,
-  pathsIn,
-  placesFor,
-  placesOf,
-  type StorePaths,
-  seenIn,
-  stackPathsHere,
-} from "./places.js";
-export { Seen, seenAt } from "./seen.js";
+export { Deleted } from "./deleted.js";
+export { isTwiceIn, Memory } from "./memory.js";
+export { everyMemory, isOpen, type Line, type MemoryRecord, type Records, readMemory } from "./memory-lines.js";
+export { backendIn, cookieFileFor, endedPath, memoryFolder, memoryPath, type StackPlace } from "./places.js";
+export { openOfOthers, takeOverFormer, writeAnswers } from "./settle.js";

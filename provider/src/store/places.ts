@@ -1,112 +1,70 @@
 /**
- * Where the files of a run stand between runs: its session, and beside it the journals, one folder for each address and account.
+ * Where the session and the memory of a stack stand between runs. A memory is found by backend and stack alone: no other address, e-mail,
+ * password or cookie file hides what an interrupted run has sent.
  */
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
-import { cacheFolder, type Disk, systemDisk } from "../files/index.js";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { jsonIn, own } from "../base/index.js";
+import { cacheFolder, readHints } from "../files/index.js";
 import type { Settings } from "../settings/index.js";
 
-export type Account = Pick<Settings, "baseUrl" | "email">;
-
-export interface Places {
-  /** None where the session is kept in memory only. */
-  readonly cookieFile: string | undefined;
-  readonly journalFolder: string;
+/** @param folder the program's, which a relative `cookieFile` begins at. @returns none where the session is kept in memory only. */
+export function cookieFileFor(settings: Settings, folder: string): string | undefined {
+  const { baseUrl, email, keepLoggedIn, authenticatePath, cookieFile } = settings;
+  if (cookieFile === "none") return undefined;
+  if (cookieFile !== undefined) return resolve(folder, cookieFile);
+  const address = baseUrl.replace(/^http:/, "https:"); // plain HTTP is for a loopback address alone
+  const name = digestOf(address, email.toLowerCase(), String(keepLoggedIn), authenticatePath);
+  return join(cacheFolder(), `session-${name}.json`);
 }
 
-export interface StorePaths {
-  readonly journal: string;
-  readonly objects: string;
-  /** What the last run left that ended cleanly. */
-  readonly runEnd: string;
-  /** What was answered of its creates since the last `up` that went through. */
-  readonly settlements: string;
+export interface StackPlace {
+  readonly backend: string;
+  /** `<organization>/<project>/<stack>` */
+  readonly stack: string;
 }
 
-/** @param folder the program's, which a relative `cookieFile` begins at. */
-export function placesFor(settings: Settings, folder: string): Places {
-  const { keepLoggedIn, authenticatePath, cookieFile } = settings;
-  // Sessions of one account that must not be taken for each other.
-  return placesOf(settings, `${keepLoggedIn ? "long-lived" : "short"} ${authenticatePath}`, cookieFile, folder);
+export function memoryFolder(): string {
+  return join(cacheFolder(), "stacks");
 }
 
-/**
- * @param cookieFile the setting: a path, relative to `folder`, or `none`; absent for the user's cache folder.
- * @param mode distinguishes the sessions of one account: a long-lived one is not taken for a short one.
- */
-export function placesOf(account: Account, mode: string, cookieFile: string | undefined, folder: string): Places {
-  const cache = cacheFolder();
-  const names = namesOf(account);
-  const explicit = cookieFile === undefined || cookieFile === "none" ? undefined : resolve(folder, cookieFile);
-  const byDefault = cookieFile === "none" ? undefined : join(cache, `session-${digestOf(...names, mode)}.json`);
-  const prefix = explicit === undefined ? join(cache, "journal-") : `${explicit}.journal-`;
-  // An earlier version named the folder by the settings as they are written.
-  const former = prefix + digestOf(account.baseUrl, account.email);
-  return {
-    cookieFile: explicit ?? byDefault,
-    journalFolder: existsSync(former) ? former : prefix + digestOf(...names),
-  };
+export function memoryPath({ backend, stack }: StackPlace, folder = memoryFolder()): string {
+  return join(folder, `${digestOf(backend, stack)}.jsonl`);
 }
 
-/** @param stack `<organization>/<project>/<stack>` */
-export function pathsIn(journalFolder: string, stack: string): StorePaths {
-  return pathsOf(join(journalFolder, digestOf(stack)));
-}
-
-function pathsOf(name: string): StorePaths {
-  return { journal: `${name}.jsonl`, objects: `${name}.live`, runEnd: `${name}.ended`, settlements: `${name}.settled` };
-}
-
-/** The files of every stack that has any of which {@link pathsIn} knows the names. */
-export function everyStackIn(journalFolder: string, disk: Disk): StorePaths[] {
-  const names = namesIn(journalFolder, disk).flatMap((name) => /^(.+)\.(jsonl|live)$/.exec(name)?.[1] ?? []);
-  return [...new Set(names)].map((name) => pathsOf(join(journalFolder, name)));
-}
-
-/** Of all stacks of the account: an object is read without its stack's name. */
-export function seenIn(journalFolder: string): string {
-  return join(journalFolder, "objects.seen");
-}
-
-/** The files of every journal of this stack that a run on this machine may have written with this setting, of whichever account. */
-export function stackPathsHere(stack: string, cookieFile: string | undefined, folder: string): StorePaths[] {
-  return journalFoldersHere(cookieFile, folder)
-    .map((journals) => pathsIn(journals, stack))
-    .filter(({ journal }) => existsSync(journal));
-}
-
-/** @param cookieFile as for {@link placesOf}, or absent where it is not known. */
-function journalFoldersHere(cookieFile: string | undefined, folder: string): string[] {
-  const isOurs = (name: string, prefix: string) => name.startsWith(prefix) && /journal-[0-9a-f]{16}$/.test(name);
-  const below = (parent: string, prefix: string) =>
-    namesIn(parent, systemDisk)
-      .filter((name) => isOurs(name, prefix))
-      .map((name) => join(parent, name));
-  const explicit = cookieFile === undefined || cookieFile === "none" ? undefined : resolve(folder, cookieFile);
-  return [
-    ...below(cacheFolder(), "journal-"),
-    ...(explicit === undefined ? [] : below(dirname(explicit), `${basename(explicit)}.journal-`)),
-  ];
-}
-
-function namesIn(folder: string, disk: Disk): string[] {
-  try {
-    return disk.readdirSync(folder);
-  } catch {
-    return []; // no run has written there
-  }
+/** A file that the program's half writes once it has ended well: only then is what it did not declare known to leave the state. */
+export function endedPath(memory: string): string {
+  return `${memory}.ended`;
 }
 
 /**
- * Two spellings that `accountOf` takes for one account have one journal: a create that was noted under the one is found under the other.
- * Plain HTTP is for a loopback address alone, so the scheme distinguishes no accounts.
+ * Where the engine keeps its states, as Pulumi finds it: in the environment, the project's file, the last `pulumi login`.
+ * @param folder the program's. @returns empty if none of them says.
  */
-function namesOf({ baseUrl, email }: Account): string[] {
-  return [baseUrl.replace(/^http:/, "https:"), email.toLowerCase()];
+export function backendIn(environment: Readonly<Record<string, string | undefined>>, folder: string): string {
+  const { PULUMI_BACKEND_URL, PULUMI_CREDENTIALS_PATH, PULUMI_HOME } = environment;
+  const home = PULUMI_CREDENTIALS_PATH || PULUMI_HOME || join(homedir(), ".pulumi");
+  const lastLogin = () => String(own(jsonIn(readHints(join(home, "credentials.json"))), "current") ?? "");
+  return asSpelled(PULUMI_BACKEND_URL || backendOfProject(folder) || lastLogin(), folder);
 }
 
-/** A short name that does not tell what it was made of. */
+/** One spelling for what Pulumi takes for one place, without options behind a question mark, and without a database's password. */
+function asSpelled(url: string, folder: string): string {
+  const [place = ""] = url.trim().split("?", 1);
+  const [, path] = /^file:\/\/(.*)$/.exec(place) ?? [];
+  if (path === undefined) return place.replace(/^([a-z]+:\/\/)[^/]*@/i, "$1").replace(/\/+$/, "");
+  return `file://${resolve(folder, path.replace(/^~(?=\/|$)/, homedir))}`;
+}
+
+const BACKEND_IN_PROJECT = /^backend:[^\n]*\n(?:[ \t]+[^\n]*\n)*?[ \t]+url:[ \t]*["']?([^\s"'#]+)/m;
+
+function backendOfProject(folder: string): string | undefined {
+  const text = readHints(join(folder, "Pulumi.yaml"));
+  if (text !== "" || dirname(folder) === folder) return BACKEND_IN_PROJECT.exec(text)?.[1];
+  return backendOfProject(dirname(folder));
+}
+
 function digestOf(...parts: string[]): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
 }

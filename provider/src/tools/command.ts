@@ -1,27 +1,23 @@
 #!/usr/bin/env node
 /**
  * `pulumi-advertising`: what is needed beside `pulumi up`. This room holds the commands. It promises that none of them sends
- * anything that creates, and that one verb alone changes a stack. It may import every other room but `program`; whatever loads
- * an HTTP or cookie library is loaded when a command needs it, so that the others start without.
+ * anything that creates, and that only `pending` settles creates: in the state by `pulumi refresh`, and in this machine's memory. It may import
+ * every other room but `program`; whatever loads an HTTP or cookie library is loaded when a command needs it.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { UsageError, whyTooOld, withCode, withPage } from "../base/index.js";
-import { compareCommand } from "./compare.js";
-import { type Command, chosen, refuseUnknownOptions, say } from "./harness.js";
-import { leftoversCommand } from "./leftovers-command.js";
+import { type Command, chosen, say } from "./harness.js";
+import { leftoversCommand } from "./leftovers.js";
 import { loginCommand } from "./login-command.js";
-import { pendingCommand } from "./pending-command.js";
-import { relocateCommand } from "./relocate.js";
+import { pendingCommand } from "./pending.js";
 import { reportCommand } from "./report-command.js";
 import { validateCommand } from "./validate-command.js";
 
 const COMMANDS: Readonly<Record<string, Command>> = {
-  compare: compareCommand,
   leftovers: leftoversCommand,
   login: loginCommand,
   pending: pendingCommand,
-  relocate: relocateCommand,
   report: reportCommand,
   validate: validateCommand,
 };
@@ -30,8 +26,6 @@ const HELP = [...Object.values(COMMANDS).map(({ help }) => help), "Usage: pulumi
   "\n\n",
 );
 
-const FLAG = { type: "boolean" } as const;
-
 async function main(args: readonly string[]): Promise<number> {
   const old = whyTooOld(process.versions.node);
   if (old !== undefined) throw new Error(old);
@@ -39,8 +33,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (name === undefined) throw new UsageError("a command is missing");
   if (["--help", "-h", "help"].includes(name)) return say(HELP);
   if (["--version", "-v"].includes(name)) return say(manifest().version);
-  if (name.startsWith("-")) refuseUnknownOptions([name], { help: FLAG, version: FLAG });
-  return chosen(COMMANDS, name, "command", ["help"]).run(rest);
+  return chosen(COMMANDS, name, "command").run(rest);
 }
 
 /** The package's own, two folders above the compiled file. */

@@ -2,29 +2,24 @@
  * A preview as a comment on a pull request: counts first, then what deserves attention, a table, and the rest folded. In the
  * Markdown of GitHub and GitLab.
  */
-
 import { agree, count, enumerate, excerpt, printable } from "../base/index.js";
-import { renamesIn, type ShownAction } from "../decision/index.js";
+import { argumentNames, changesIn, holdsUnknown } from "../decision/index.js";
 import { advertiser } from "../kinds/index.js";
-import { type Alias, aliasFor, placeInUrn, UNKNOWN } from "../state/index.js";
+import { UNKNOWN } from "../state/index.js";
 import { type Change, type Preview, SECRET_TEXT } from "./preview.js";
 
 /** GitHub takes 65,536 characters, which leaves room for what a workflow adds. */
 export const MAX_CHARACTERS = 60_000;
 
 /** Not what stays as it is. */
-const WORDS: Readonly<Record<Exclude<ShownAction, "keep">, string>> = {
+const WORDS: Readonly<Record<Exclude<Change["action"], "keep">, string>> = {
   create: "create",
   adopt: "adopt",
-  refuse: "fail unless somebody changes the object back",
   replace: "replace",
   "perhaps replace": "replace if the advertiser's id changes",
   update: "update in place",
   delete: "leave the state and be deleted",
-  "perhaps delete": "leave the state and be deleted unless an existingId that this preview does not show names it",
   "let go": "leave the state and stay live",
-  "perhaps leave live":
-    "leave the state and stay live, managed by nothing unless an existingId that this preview does not show names it",
   move: "move elsewhere and stay managed",
   "look for": "look for, and create if it is not there",
   wait: "stay unresolved until somebody settles it",
@@ -32,16 +27,23 @@ const WORDS: Readonly<Record<Exclude<ShownAction, "keep">, string>> = {
 const ACTIONS = Object.keys(WORDS) as (keyof typeof WORDS)[];
 
 /** In the tables, where the name of the action is none that people use. */
-const TITLES: Partial<Record<ShownAction, string>> = {
-  refuse: "fail",
+const TITLES: Partial<Record<Change["action"], string>> = {
   "let go": "leave live",
   move: "managed elsewhere",
   "look for": "search",
   wait: "unresolved",
 };
-const titleOf = (action: ShownAction) => TITLES[action] ?? action;
+const titleOf = (action: Change["action"]) => TITLES[action] ?? action;
 
-export function commentOf({ changes, hidden, leavesOut, others, diagnostics }: Preview): string {
+export interface Comment {
+  readonly text: string;
+  /** How many creates look like renames, and how many objects are replaced, perhaps or surely. */
+  readonly renames: number;
+  readonly replacements: number;
+}
+
+export function commentOf({ changes, hidden, others, diagnostics }: Preview): Comment {
+  const renames = renamesAmong(changes);
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   // A note about no resource, such as a preview without a password, is for those who run it.
   const said = diagnostics.filter(
@@ -56,18 +58,20 @@ export function commentOf({ changes, hidden, leavesOut, others, diagnostics }: P
       : [
           `Not counted: the events of ${enumerate(hidden.map(code), MAX_NAMED)}, which are secret. Messages say what becomes of them.`,
         ]),
-    ...fates(changes, leavesOut),
+    ...fates(changes),
     summaryTable(changes),
   ].join("\n\n");
   // What comes first takes what it needs; each part says what it had to leave out.
   const parts: Part[] = [
     { title: "Errors", lines: errors.map(item) },
-    { title: "Looks like a rename", lines: renameItems(changes) },
+    { title: "Looks like a rename", lines: renames.map(renameItem) },
     { title: "Replaced advertisers", lines: advertiserItems(changes) },
     { title: "Changes", lines: changeRows(changes), folded: { header: 2 } },
     { title: "Messages", lines: said.map(item), folded: { header: 0 } },
   ];
-  return `${parts.reduce((text, part) => `${text}${fitting(part, MAX_CHARACTERS - text.length - 3)}`, head)}\n`;
+  const text = `${parts.reduce((all, part) => `${all}${fitting(part, MAX_CHARACTERS - all.length - 3)}`, head)}\n`;
+  const replacements = changes.filter(({ action }) => action === "replace" || action === "perhaps replace").length;
+  return { text, renames: renames.length, replacements };
 }
 
 interface Part {
@@ -89,26 +93,23 @@ function countsOf(changes: readonly Change[], others: number, isPart: boolean, m
   return told === "" ? [] : [`${isPart ? "As far as it got: " : ""}${told}`];
 }
 
-function withAction(changes: readonly Change[], action: ShownAction): Change[] {
+function withAction(changes: readonly Change[], action: Change["action"]): Change[] {
   return changes.filter((change) => change.action === action);
 }
 
 /** How many objects would leave the state: those that stay live, and those that are deleted. */
-function fates(changes: readonly Change[], leavesOut: boolean): string[] {
+function fates(changes: readonly Change[]): string[] {
   const former = changes.flatMap((change) => change.former ?? []);
+  const told = (amount: number, fate: string) =>
+    amount === 0
+      ? []
+      : [`Up to ${count(amount, "object")} would ${fate}; tags keep firing ${agree(amount, "its id", "their ids")}.`];
   const deleted = former.filter(({ isDeleted }) => isDeleted).length;
-  const live = former.length - deleted;
-  const lines = [
-    `Up to ${count(live, "object")} would stay live on the platform, managed by nothing; tags keep firing ${agree(live, "its id", "their ids")}.`,
-    `Up to ${count(deleted, "object")} would be deleted on the platform, which can't be undone; tags keep firing ${agree(deleted, "its id", "their ids")}.`,
+  return [
+    ...told(former.length - deleted, "stay live on the platform, managed by nothing"),
+    ...told(deleted, "be deleted on the platform, which can't be undone"),
   ];
-  const told = [live, deleted].flatMap((amount, index) => (amount === 0 ? [] : (lines[index] ?? [])));
-  const isPerhaps = told.length > 0 && leavesOut;
-  return [...told, ...(isPerhaps ? [NOT_SHOWN] : [])];
 }
-
-const NOT_SHOWN =
-  "If an unchanged resource has one of them, it stays managed; this preview does not show unchanged resources (`pulumi preview --json --show-sames` does).";
 
 function summaryTable(changes: readonly Change[]): string {
   const present = ACTIONS.filter((action) => withAction(changes, action).length > 0);
@@ -124,57 +125,54 @@ function summaryTable(changes: readonly Change[]): string {
   return tableLines(["", ...present.map(titleOf)], rows).join("\n");
 }
 
-function renameItems(changes: readonly Change[]): string[] {
-  const gone = changes.filter(
-    ({ action, former }) => ["let go", "perhaps leave live", "delete", "perhaps delete"].includes(action) && former,
-  );
-  const fresh = changes.filter(({ action }) => action === "create");
-  const suspects = renamesIn(gone, fresh, (value) => value === SECRET_TEXT);
+interface Rename {
+  readonly from: Change;
+  readonly to: Change;
+}
+
+/**
+ * A new object whose body is that of one which leaves the state is likely the same one under another name, so that creating it makes a second
+ * live object. Unlike a run, this sees the whole state. Each new object and each old one is in it at most once.
+ */
+function renamesAmong(changes: readonly Change[]): Rename[] {
+  const nameOf = ({ kind, values }: Change) => JSON.stringify([kind.name, values[kind.nameProperty]]);
+  const gone = changes.filter(({ action, former }) => ["let go", "delete"].includes(action) && former !== undefined);
+  const byName = Map.groupBy(gone, nameOf);
+  const fresh = withAction(changes, "create");
+  const taken = new Set<Change>();
+  const suspects = fresh.flatMap((to): Rename[] => {
+    const from = byName.get(nameOf(to))?.find((each) => !taken.has(each) && isSameBody(each, to));
+    if (from === undefined) return [];
+    taken.add(from);
+    return [{ from, to }];
+  });
   const renamed = new Set(suspects.map(({ to }) => to));
-  const newAdvertisers = new Set(
-    fresh.flatMap((each) => (each.kind === advertiser && !renamed.has(each) ? each.urn : [])),
-  );
+  const newAdvertisers = fresh.filter((each) => each.kind === advertiser && !renamed.has(each)).map(({ urn }) => urn);
   // An id that does not exist yet is not the advertiser of what was removed.
-  const renames = suspects
-    .filter(({ to }) => !to.advertiserFrom.some((urn) => newAdvertisers.has(urn)))
-    .map((each) => ({ ...each, alias: aliasOf(each.from, each.to) }));
-  const groups = Map.groupBy(renames, (each) =>
-    each.alias?.catalog === undefined ? each : `${each.alias.catalog.now} ${each.from.former?.isDeleted}`,
-  );
-  return [...groups.values()].map(renameItem);
+  return suspects.filter(({ to }) => !to.advertiserFrom.some((urn) => newAdvertisers.includes(urn)));
 }
 
-/** @param renames one, or those of a catalog, which one alias on the catalog serves. */
-function renameItem(
-  renames: readonly { from: Change; to: Change; isWhole: boolean; alias: Alias | undefined }[],
-): string {
-  const [first] = renames;
-  if (first === undefined) return "";
-  const { from, to, alias } = first;
-  const more = renames.length === 1 ? "" : ` and ${count(renames.length - 1, "more")}`;
-  const say = (one: string, several: string) => agree(renames.length, one, several);
-  const same = renames.every(({ isWhole }) => isWhole)
-    ? `all ${say("its", "their")} arguments are`
-    : `as far as this preview shows, ${say("its", "their")} arguments are`;
-  const happens =
-    from.former?.isDeleted === true
-      ? say("delete that object, and make another one", "delete those objects, and make other ones")
-      : say("make a second live object", "make second live objects");
-  const option = alias?.option.replace(/^\{ (.*) \}$/, "$1") ?? `existingId: ${from.id}`;
-  const advice =
-    alias?.catalog === undefined
-      ? `It looks like a rename: add ${code(option)} to ${code(to.key)}.`
-      : `If you renamed ${code(alias.catalog.before)}, add ${code(option)} to ${code(alias.catalog.now)}. Otherwise set existingId in the ${say("row", "rows")}.`;
+/** As far as both are known. */
+function isSameBody(one: Change, other: Change): boolean {
+  const { names } = changesIn(one.kind, one.values, other.values);
+  return names.every((name) => holdsUnknown(one.values[name]) || holdsUnknown(other.values[name]));
+}
+
+/** Whether its body is known completely. */
+function isWhole({ kind, values }: Change): boolean {
+  const own = argumentNames(kind).map((name) => values[name]);
+  return !holdsUnknown(own) && !JSON.stringify(own).includes(JSON.stringify(SECRET_TEXT));
+}
+
+function renameItem({ from, to }: Rename): string {
+  const same =
+    isWhole(from) && isWhole(to) ? "all its arguments are" : "as far as this preview shows, its arguments are";
+  const happens = from.former?.isDeleted ? "delete that object, and make another one" : "make a second live object";
+  const option = from.isMember || to.isMember ? "set" : "add an alias or set";
   return (
-    `- ${code(to.key)}${more} ${say("is", "are")} new, and ${same} those of ${code(from.key)} (${from.id})${more}, which ${say("leaves", "leave")} the state. ` +
-    `This would ${happens}. ${advice}`
+    `- ${code(to.key)} is new, and ${same} those of ${code(from.key)} (${from.id}), which leaves the state. This would ${happens}. ` +
+    `It looks like a rename: to go on with ${from.id}, ${option} ${code(`existingId: ${from.id}`)}.`
   );
-}
-
-/** None where one of them takes no options. */
-function aliasOf(from: Change, to: Change): Alias | undefined {
-  if (from.isMember || to.isMember) return undefined;
-  return aliasFor({ urn: from.urn, ...placeInUrn(from.urn) }, placeInUrn(to.urn));
 }
 
 function advertiserItems(changes: readonly Change[]): string[] {
@@ -182,22 +180,18 @@ function advertiserItems(changes: readonly Change[]): string[] {
     .filter(({ kind, action, id }) => kind === advertiser && action === "replace" && id !== undefined)
     .map((change) => {
       const { key, id, urn } = change;
-      const events = changes.filter(({ action, advertiserFrom }) => {
-        return advertiserFrom.includes(urn) && ["replace", "perhaps replace"].includes(action);
-      });
+      const events = changes.filter(
+        ({ action, advertiserFrom }) => advertiserFrom.includes(urn) && ["replace", "perhaps replace"].includes(action),
+      );
       const named = events.map((event) => `${code(event.key)} (${event.id})`);
-      const shown = enumerate(named, MAX_NAMED);
-      const those = events.length === 0 ? "no event" : `${count(events.length, "event")}: ${shown}`;
-      return `- ${code(key)} (${id}) is replaced, which would also replace ${those}. ${fateOf([change, ...events])}`;
+      const those =
+        events.length === 0 ? "no event" : `${count(events.length, "event")}: ${enumerate(named, MAX_NAMED)}`;
+      const all = [change, ...events];
+      const deleted = all.filter(({ former }) => former?.isDeleted === true).length;
+      const fate =
+        deleted === 0 ? "the old ones stay live" : `${deleted} of the ${all.length} old ones would be deleted`;
+      return `- ${code(key)} (${id}) is replaced, which would also replace ${those}; ${fate}.`;
     });
-}
-
-function fateOf(replaced: readonly Change[]): string {
-  const deleted = replaced.filter(({ former }) => former?.isDeleted === true).length;
-  if (deleted === 0) return `The old ${agree(replaced.length, "one stays", "ones stay")} live.`;
-  if (deleted === replaced.length) return `The old ${agree(deleted, "one is", "ones are")} deleted.`;
-  const others = agree(replaced.length - deleted, "the other stays", "the others stay");
-  return `Of the ${replaced.length} old ones, ${count(deleted, "is", "are")} deleted, and ${others} live.`;
 }
 
 const MAX_NAMED = 20;

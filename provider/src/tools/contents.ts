@@ -1,29 +1,21 @@
 /**
- * The advertisers and conversion events that a stack's state has, whatever resources they are declared with ({@link objectsOf}), and as reports
+ * The advertisers and conversion events that a stack's state has, whatever resources they are declared with ({@link objectsIn}), and as reports
  * show them ({@link contentsOf}): what is secret in the state is called secret, and never shown. Pure.
  */
-import { own, type Values } from "../base/index.js";
-import { Holders, knownAdoption, matchesCreate } from "../decision/index.js";
-import { advertiser, conversionEvent, fingerprintOfBody, type Kind, kindOfType, setOfType } from "../kinds/index.js";
+import { natural, own, type Values } from "../base/index.js";
+import { advertiser, conversionEvent, type Kind, kindOfType, type ResourceName, setOfType } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
-  type CreateRecord,
-  eventIn,
-  IDENTITY,
-  journalKeyOf,
+  EARLIER,
+  keyOf,
   memberInReports,
   memberOf,
   nameInUrn,
-  objectKey,
-  readBriefing,
   readStoredSet,
-  recordIn,
-  SECRET_SIGNATURE,
   type StoredSet,
-  storedFingerprint,
-  UNRESOLVED,
+  type Unresolved,
+  unresolvedIn,
 } from "../state/index.js";
-import type { Live } from "../store/index.js";
 import type { Resource } from "./stack-export.js";
 
 /** One object of the platform that a state is about: a single resource, or a member of a set. */
@@ -31,125 +23,59 @@ export interface StoredObject {
   readonly kind: Kind;
   /** Of a member, with its key behind it. */
   readonly urn: string;
+  /** In this machine's memory. */
+  readonly memoryKey: string;
   readonly resource: Resource;
   /** Of a member: its set, as it is stored, and its key there. */
   readonly in?: { readonly set: StoredSet; readonly key: string };
   /** The platform's, in digits; none where no create is known to have arrived. */
   readonly id: string | undefined;
-  readonly record: CreateRecord | undefined;
+  readonly record: Unresolved | undefined;
 }
 
-/** Those that manage what they have. What is only read (`.get`) is another one's, or nobody's: such a resource holds nothing. */
-export function managing(resources: readonly Resource[]): Resource[] {
-  return resources.filter(({ external }) => external !== true);
-}
-
-/** The objects that these resources manage, whatever they are declared with. */
+/** The objects that these resources manage. What is only read (`.get`) is another one's, or nobody's. */
 export function objectsIn(resources: readonly Resource[]): StoredObject[] {
-  return objectsOf(managing(resources));
-}
-
-/** What these resources have, or read; without the unresolved creates that the adoption of their objects has settled. */
-function objectsOf(resources: readonly Resource[]): StoredObject[] {
-  const all = resources.flatMap(storedIn);
-  const holders = holdersOf(all);
-  const adopting = new Map(all.flatMap((each) => (adoptsItself(each) ? [[each.urn, each]] : [])));
-  /** In the run of that adoption something else failed, so that the engine has not removed the unresolved resource yet. */
-  const isAdopted = ({ kind, urn, resource, record }: StoredObject) => {
-    const now = resource.delete === true ? adopting.get(urn) : undefined;
-    const sent = record && { ...record, kind: kind.name };
-    return now && sent && matchesCreate(kind, now.id, readable(now.resource.inputs), sent);
-  };
-  return all.flatMap((each) => {
-    const { kind, id, urn, record } = each;
-    const isSettled = record && (holders.adoptedFor(kind, record, urn)?.isHeld === true || isAdopted(each));
-    if (isSettled !== true) return [each];
-    return id === undefined ? [] : [{ ...each, record: undefined }];
-  });
-}
-
-function adoptsItself({ id, resource, in: place }: StoredObject): boolean {
-  return place === undefined && resource.delete !== true && id !== undefined && knownAdoption(resource.inputs) === id;
-}
-
-/** What these resources have: each object as `objectKey` makes it, and the marks of their unresolved creates. */
-export function heldIn(resources: readonly Resource[]): ReadonlySet<string> {
-  return new Set(
-    objectsIn(resources).flatMap(({ kind, id, record }) => [
-      ...(id === undefined ? [] : [objectKey(kind.name, id)]),
-      ...(record === undefined ? [] : [record.mark]),
-    ]),
-  );
-}
-
-/** Which of them have what they are about, once what is replaced has left the state. */
-export function holdersOf(objects: readonly Omit<StoredObject, "record">[]): Holders {
-  const holders = new Holders();
-  for (const { kind, id, urn, resource, in: place } of objects) {
-    if (id === undefined || resource.delete === true || resource.external === true) continue;
-    const values = place === undefined ? resource.outputs : eventIn(place.set, place.set.events.get(place.key) ?? {});
-    holders.add(kind.name, id, urn, "state", values);
-  }
-  return holders;
+  return resources.filter(({ external }) => external !== true).flatMap(storedIn);
 }
 
 /** Of what is secret as a whole nothing is shown. */
 function storedIn(resource: Resource): StoredObject[] {
-  const { urn, type, id, inputs, outputs = {} } = resource;
+  const { urn, type, id, outputs = {} } = resource;
   const kind = kindOfType(type);
   if (kind !== undefined) {
-    const record = recordIn(kind, { ...readable(inputs), [UNRESOLVED]: outputs[UNRESOLVED] }, id);
-    return [{ kind, urn, resource, id: isPlatformId(id) ? id : undefined, record }];
+    const held = isPlatformId(id) ? id : undefined;
+    return [{ kind, urn, memoryKey: keyOfUrn(kind.name, urn), resource, id: held, record: unresolvedIn(outputs) }];
   }
-  const member = setOfType(type)?.member;
-  if (member === undefined) return [];
+  const setKind = setOfType(type);
+  if (setKind === undefined) return [];
   const { events, eventIds, ...rest } = outputs;
   const plain = { events: isSecret(events) ? {} : events, eventIds: isSecret(eventIds) ? {} : eventIds };
   const set = readStoredSet({ ...rest, ...plain });
   const keys = new Set([...set.events.keys(), ...set.eventIds.keys(), ...set.unresolved.keys()]);
   return [...keys].map((key) => {
-    const held = set.eventIds.get(key);
-    const record = set.unresolved.get(key);
-    const place = { kind: member, urn: memberOf(urn, key), resource, in: { set, key } };
-    return { ...place, id: isPlatformId(held) ? held : undefined, record };
+    const [held, record, at] = [set.eventIds.get(key), set.unresolved.get(key), memberOf(urn, key)];
+    const memoryKey = memberOf(keyOfUrn(setKind.name, urn), key);
+    const place = { urn: at, memoryKey, resource, in: { set, key } };
+    return { kind: setKind.member, ...place, id: isPlatformId(held) ? held : undefined, record };
   });
 }
 
-/** Of the body that its object was created with. */
-export function fingerprintIn({ kind, resource, in: place }: StoredObject): string {
-  return place === undefined
-    ? fingerprintOfBody(kind, resource.inputs ?? {})
-    : storedFingerprint(kind, place.set, place.key);
+/** The key that a resource has in the memory; its URN is `urn:pulumi:<stack>::<project>::<types>::<name>`. */
+export function keyOfUrn(resource: ResourceName, urn: string): string {
+  const parents = (urn.split("::", 3)[2] ?? "").split("$").slice(0, -1);
+  return keyOf(resource, { name: nameInUrn(urn), parentTypes: parents.length === 0 ? undefined : parents.join("$") });
 }
 
-/** What settled creates are known by afterwards: the key in the journal, and what an inventory holds. */
-export function livesIn(
-  resources: readonly Resource[],
-  urns: ReadonlySet<string>,
-): { readonly key: string; readonly live: Live }[] {
-  return objectsIn(resources).flatMap((object) => {
-    const { kind, urn, resource, in: place, id } = object;
-    const identity = readBriefing(resource.inputs?.[IDENTITY])?.identity;
-    if (!urns.has(urn) || resource.delete === true || id === undefined || identity === undefined) return [];
-    const set = setOfType(resource.type);
-    const ofResource = journalKeyOf(set?.name ?? kind.name, identity);
-    const name = (place === undefined ? resource.inputs : place.set.events.get(place.key))?.[kind.nameProperty];
-    const live = { id, fingerprint: fingerprintIn(object), ...(typeof name === "string" ? { name } : {}) };
-    return [{ key: place === undefined ? ofResource : memberOf(ofResource, place.key), live }];
-  });
-}
+/** The key with which Pulumi marks secret values in an exported stack: Pulumi's own contract. */
+export const SECRET_SIGNATURE = "4dabf18193072939515e22adb298388d";
 
-function isSecret(value: unknown): boolean {
+/** As a whole. */
+export function isSecret(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.hasOwn(value, SECRET_SIGNATURE);
 }
 
 export function holdsSecret(value: unknown): boolean {
   return JSON.stringify(value ?? null).includes(`"${SECRET_SIGNATURE}":`);
-}
-
-/** Without secret values. */
-export function readable(inputs: Resource["inputs"]): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(inputs ?? {}).filter(([, value]) => typeof value !== "object"));
 }
 
 /** Stands for a value that must not be shown. */
@@ -163,11 +89,12 @@ export interface Entry extends StoredObject {
   readonly key: string;
   /** Arguments by their names in programs; what is not set is absent. */
   readonly values: Readonly<Record<string, Shown>>;
-  /** Whether the set's advertiser or defaults have changed since: `values` then says what is declared, not what lives. */
+  /** Whether it lives with other arguments than these, which are only declared. */
   readonly isEarlier: boolean;
 }
 
 export interface Contents {
+  /** In natural order. */
   readonly advertisers: readonly Entry[];
   readonly events: readonly Entry[];
   /** The keys of the advertisers by their ids, for reports that say whose an event is. */
@@ -183,7 +110,7 @@ export interface Contents {
 export function contentsOf(resources: readonly Resource[]): Contents {
   const current = resources.filter((each) => each.delete !== true);
   const isHidden = ({ type, outputs }: Resource) => setOfType(type) !== undefined && isSecret(outputs?.eventIds);
-  const found = objectsOf(current.filter((each) => !isHidden(each)));
+  const found = current.filter((each) => !isHidden(each)).flatMap(storedIn);
   const entriesOf = (kind: Kind) => withKeys(found.filter((each) => each.kind === kind));
   const advertisers = entriesOf(advertiser);
   return {
@@ -201,6 +128,11 @@ export function warnOfSecretSets({ secretSets }: Contents, consequence: string):
   }
 }
 
+/** As people count: `event-2` before `event-10`. */
+export function inNaturalOrder<T>(items: Iterable<T>, textOf: (item: T) => string): T[] {
+  return [...items].sort((a, b) => natural(textOf(a), textOf(b)) || (textOf(a) < textOf(b) ? -1 : 1));
+}
+
 /** Each under the shortest of its names that no other one has. */
 function withKeys(found: readonly StoredObject[]): Entry[] {
   const namesOf = ({ resource: { urn, parent }, in: place }: StoredObject) => {
@@ -212,13 +144,16 @@ function withKeys(found: readonly StoredObject[]): Entry[] {
   for (const object of found) {
     for (const name of new Set(namesOf(object))) holders.set(name, (holders.get(name) ?? 0) + 1);
   }
-  return found.map((object) => ({
+  const entries = found.map((object) => ({
     ...object,
     id: object.resource.pendingReplacement === true ? undefined : object.id,
     key: namesOf(object).find((name) => holders.get(name) === 1) ?? object.urn,
     values: valuesOf(object),
-    isEarlier: object.in?.set.earlier.has(object.in.key) === true,
+    isEarlier: object.in
+      ? object.in.set.earlier.has(object.in.key)
+      : own(object.resource.outputs, EARLIER) !== undefined,
   }));
+  return inNaturalOrder(entries, ({ key }) => key);
 }
 
 function valuesOf(object: StoredObject): Record<string, Shown> {

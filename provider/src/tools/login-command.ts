@@ -2,7 +2,7 @@
 import { AdvertisingError, LoginError, momentOf, type Secrets, SettingsError, withPage } from "../base/index.js";
 import type { NewSession } from "../client/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
-import { placesFor } from "../store/index.js";
+import { cookieFileFor } from "../store/index.js";
 import { command, say } from "./harness.js";
 import { programFolder, readingOf, STACK_HELP, STACK_OPTIONS } from "./pulumi.js";
 
@@ -15,21 +15,16 @@ ${STACK_HELP}
 
 Exit codes: 0 logged in, or no login is needed; 1 no session for later runs, or wrong settings; 2 the stack could not be read.`;
 
-/** These load the HTTP library, which no other command needs. */
-const http = () => Promise.all([import("../client/index.js"), import("../provider/index.js")]);
+/** This loads the HTTP library, which no other command needs. */
+const http = () => import("../client/index.js");
 
 export const loginCommand = command({
   help: HELP,
   options: STACK_OPTIONS,
   run: async (choice) => {
     const { reading, origin } = await readingOf(choice);
-    const [{ secretsIn }] = await http();
+    const { secretsIn } = await http();
     const secrets = secretsIn(reading);
-    const interrupt = () => {
-      console.error("Interrupted: no session was stored.");
-      process.exit(130);
-    };
-    process.once("SIGINT", interrupt);
     try {
       for (const warning of reading.warnings) console.error(`Warning: ${secrets.scrub(warning)}`);
       if (reading.problems.length > 0) {
@@ -40,8 +35,6 @@ export const loginCommand = command({
       if (!(error instanceof AdvertisingError)) throw error;
       console.error(withPage(secrets.scrub(error.message), error.code));
       return 1;
-    } finally {
-      process.off("SIGINT", interrupt);
     }
   },
 });
@@ -51,12 +44,12 @@ export const loginCommand = command({
  * @returns what to tell. @throws LoginError
  */
 async function logIn(reading: SettingsReading, folder: string, secrets: Secrets, origin: string): Promise<string> {
-  const [{ logInAnew, systemSurroundings }, { debugLog }] = await http();
+  const { debugLog, logInAnew, systemSurroundings } = await http();
   const { settings } = reading;
   if (settings.authMode === "basic") {
     return "No login is needed: with advertising:authMode basic, e-mail and password go with each request. They can't be checked without creating something.";
   }
-  const { cookieFile } = placesFor(settings, folder);
+  const cookieFile = cookieFileFor(settings, folder);
   const surroundings = systemSurroundings(reading, cookieFile, (message) => console.error(message), secrets);
   const { clock, say: tell, transport } = surroundings;
   const scrub = (text: string) => secrets.scrub(text);

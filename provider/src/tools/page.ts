@@ -10,8 +10,8 @@ import { type Contents, type Entry, nameOf, type Shown, shown } from "./contents
 /** @param stack its name, and @param time when its state was written, ISO 8601: each is empty where the state does not say. */
 export function pageOf(contents: Contents, stack: string, time: string): string {
   const { advertiserKeys } = contents;
-  const advertisers = contents.advertisers.toSorted(byKey);
-  const events = contents.events.toSorted((a, b) => Number(isOpen(b)) - Number(isOpen(a)) || byKey(a, b));
+  const { advertisers } = contents;
+  const events = contents.events.toSorted((a, b) => Number(isOpen(b)) - Number(isOpen(a)));
   const open = [...advertisers, ...events].filter(isOpen);
   const title = stack === "" ? "Conversion events" : `Conversion events of ${stack}`;
   const counts = [count(advertisers.length, "advertiser"), count(events.length, "event")];
@@ -43,10 +43,6 @@ export function pageOf(contents: Contents, stack: string, time: string): string 
 /** The engine writes nanoseconds. */
 function minuteOf(time: string): string {
   return time.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):[\d.]+Z$/, "$1 $2 UTC");
-}
-
-function byKey(a: Entry, b: Entry): number {
-  return a.key < b.key ? -1 : 1;
 }
 
 function isOpen({ record }: Entry): boolean {
@@ -115,7 +111,7 @@ function eventSection(events: readonly Entry[], advertiserKeys: Contents["advert
   const rows = events.map((entry) => {
     const { key, values, isEarlier } = entry;
     const advertiserId = shown(values.advertiserId);
-    const note = isEarlier ? markup` <span class="soft">(created with other defaults than now)</span>` : raw("");
+    const note = isEarlier ? markup` <span class="soft">(lives with other arguments than these)</span>` : raw("");
     return markup`<tr role="row" data-row><th role="rowheader" scope="row">${keyOf(key)}</th>${[
       cell("Name", markup`<bdi>${nameOf(entry)}</bdi>${note}`),
       cell("Advertiser", keyOf(advertiserKeys.get(advertiserId) ?? advertiserId)),

@@ -2,150 +2,88 @@
  * Looks on the platform for creates of unknown outcome, by the marks that they were sent with. `pending --search` loads this
  * file, and with it the HTTP library, when it is asked for.
  */
-
-import { count, enumerate } from "../base/index.js";
+import { count } from "../base/index.js";
 import { Client, systemSurroundings } from "../client/index.js";
 import { abilitiesOf } from "../decision/index.js";
-import { type Kind, kindNamed } from "../kinds/index.js";
-import { KEEP_ONE, lookFor, noneFound, resendDueMs } from "../provider/index.js";
+import { kindNamed } from "../kinds/index.js";
+import { lookFor, resendDueMs } from "../provider/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
-import { type CreateRecord, describe, lastMomentSent } from "../state/index.js";
-import { placesFor, Seen, seenIn } from "../store/index.js";
+import { cookieFileFor } from "../store/index.js";
 import type { StackChoice } from "./harness.js";
-import { checkVerdicts, type Known, type Verdict } from "./pending-answers.js";
-import { type PendingCreate, recordsOf } from "./pending-facts.js";
+import { type Answer, whyNotIts } from "./pending-answers.js";
+import type { Create, Facts } from "./pending-facts.js";
 import { programFolder, readingOf } from "./pulumi.js";
 
-interface Searched {
-  readonly found: readonly {
-    readonly urn: string;
-    readonly id: string;
-    readonly mark: string;
-  }[];
-  /** URNs of what was certainly not carried out. */
-  readonly notMade: readonly string[];
-  /** Of the others, in words. */
-  readonly told: readonly string[];
-}
-
-/** What a search finds out about those that nobody has decided on; each finding passes the checks of a user's verdict. */
-export async function searched(
-  known: Known,
-  given: readonly Verdict[],
-  choice: StackChoice,
-): Promise<readonly Verdict[]> {
-  const left = known.pending.filter(({ urn }) => !given.some((verdict) => verdict.urn === urn));
-  if (left.length === 0) return [];
+/** What a search finds out about these; of what it does not, it prints why. */
+export async function searched(open: readonly Create[], facts: Facts, choice: StackChoice): Promise<Answer[]> {
+  if (open.length === 0) return [];
   const { reading, origin } = await readingOf(choice);
   if (reading.problems.length > 0) {
     throw new Error(`nothing was searched (settings ${origin}):\n${describeSettingProblems(reading.problems)}`);
   }
-  const { found, notMade, told } = await searchFor(left, reading, programFolder(choice));
+  const { answers, told } = await searchFor(open, reading, programFolder(choice));
   for (const line of told) console.log(line);
-  const created = found.map(({ urn, id }) => `${urn}=${id}`);
-  const markOf = new Map(found.map(({ urn, mark }) => [urn, mark]));
-  const { verdicts, faults } = checkVerdicts({ created, notCreated: notMade }, { ...known, pending: left });
-  for (const fault of faults) console.log(`Found, but not settled: ${fault}`);
-  return verdicts.map((verdict) => ({ ...verdict, mark: markOf.get(verdict.urn) }));
+  return answers.filter(({ create, id }, index) => {
+    const isTwin = id !== undefined && answers.slice(0, index).some((other) => other.id === id);
+    const why = isTwin ? `${id} is another create's too` : id === undefined ? undefined : whyNotIts(create, id, facts);
+    if (why !== undefined) console.log(`Found, but not settled: ${why}`);
+    return why === undefined;
+  });
 }
 
-interface Look {
-  readonly create: PendingCreate;
-  readonly record: CreateRecord;
-  /** The id of what was found; the ids of what was found and is gone, if nothing else was made; or in words, what was asked and what came back. */
-  readonly finding: { readonly id: string } | { readonly gone: readonly string[] } | { readonly words: string };
-}
-
-/** @param folder the program's. */
+/** @param folder the program's. @returns also, of the others, in words, what was asked and what came back. */
 export async function searchFor(
-  open: readonly PendingCreate[],
+  open: readonly Create[],
   reading: SettingsReading,
   folder: string,
-): Promise<Searched> {
-  const { cookieFile, journalFolder } = placesFor(reading.settings, folder);
+): Promise<{ readonly answers: readonly Answer[]; readonly told: readonly string[] }> {
+  const { settings } = reading;
+  const cookieFile = cookieFileFor(settings, folder);
   const surroundings = systemSurroundings(reading, cookieFile, (message) => console.error(message));
   const { transport, clock, secrets } = surroundings;
-  const client = new Client(reading.settings, surroundings);
-  const seen = new Seen(seenIn(journalFolder), clock);
-  const searcher = { reading, clock, client: () => client, seen, rememberedOf: () => [] };
+  const client = new Client(settings, surroundings);
+  const looker = { reading, clock, client: () => client };
   const startedMs = clock.wallMs();
+  /** Nobody has noted when it was sent: perhaps just now. */
+  const isUndated = ({ record }: Create) => Number.isNaN(Date.parse(record.at));
 
-  const look = async (create: PendingCreate, record: CreateRecord): Promise<Look> => {
-    const kind = kindNamed(create.kind);
-    if (!abilitiesOf(kind, reading.settings).search(record.field)) {
-      return { create, record, finding: { words: `can't be searched for: ${whyNot(record.field, kind)}.` } };
+  const look = async (create: Create): Promise<Answer | { readonly create: Create; readonly words: string }> => {
+    const { ref, record, formerIds } = create;
+    const kind = kindNamed(ref.kind);
+    if (!abilitiesOf(kind, settings).search(record.field)) {
+      const setting = `advertising:operations.${kind.create.noun}.search`;
+      const why =
+        record.field === undefined
+          ? "it was sent without a mark"
+          : `it holds its mark in ${record.field}; check advertising:markField and ${setting}`;
+      return { create, words: `can't be searched for: ${why}.` };
     }
-    const sent = { ...record, at: new Date(lastMomentSent(record, startedMs)).toISOString() };
-    const isSaved = (create.also ?? []).length === 0;
-    const how = { wasJustSent: false, isOnce: isWaitedFor(create, record), isSaved, formerIds: create.formerIds };
-    const finding = await lookFor(kind, searcher, create.urn, sent, how);
-    if (finding.kind === "open") return { create, record, finding: { words: secrets.scrub(finding.words) } };
-    return { create, record, finding };
+    const at = isUndated(create) ? new Date(startedMs).toISOString() : record.at;
+    const how = { wasJustSent: false, isOnce: isUndated(create), formerIds };
+    const finding = await lookFor(kind, looker, ref.short, { ...record, at }, how);
+    if (finding.kind === "open") return { create, words: secrets.scrub(finding.words) };
+    return { create, id: finding.kind === "found" ? finding.id : undefined };
   };
-  /** Nobody knows when it was sent, and the next `up` would not look for it: the state has room for one, with its moment. */
-  const isWaitedFor = ({ also = [] }: PendingCreate, record: CreateRecord) =>
-    record.field !== undefined &&
-    (record.isEarliest === true || (also.length > 0 && lastMomentSent(record, startedMs) === startedMs));
-  const isLookedForAgain = ({ create, record, finding }: Look) => "words" in finding && isWaitedFor(create, record);
 
   try {
-    let looks = await Promise.all(open.flatMap((create) => recordsOf(create).map((record) => look(create, record))));
-    const dueMs = resendDueMs({ at: new Date(startedMs).toISOString() }, searcher);
-    const found = new Set(looks.flatMap(({ create, finding }) => ("id" in finding ? create : [])));
-    const again = new Set(looks.filter((each) => isLookedForAgain(each) && !found.has(each.create)));
-    if (again.size > 0 && dueMs !== undefined) {
+    let looks = await Promise.all(open.map(look));
+    const dueMs = resendDueMs({ at: new Date(startedMs).toISOString() }, looker);
+    const isOpen = (each: (typeof looks)[number]) =>
+      "words" in each && each.create.record.field !== undefined && isUndated(each.create);
+    const again = looks.filter(isOpen).length;
+    if (dueMs !== undefined && again > 0) {
+      const until = new Date(dueMs).toISOString();
       console.error(
-        `${count(again.size, "create")}, which may have been sent until just now, can't be found yet: ` +
-          `looking again at ${new Date(dueMs).toISOString()} …`,
+        `${count(again, "create")}, perhaps sent just now, can't be found yet: looking again at ${until} …`,
       );
       await clock.sleep(Math.max(0, dueMs - clock.wallMs()));
-      looks = await Promise.all(looks.map((each) => (again.has(each) ? look(each.create, each.record) : each)));
+      looks = await Promise.all(looks.map((each) => (isOpen(each) ? look(each.create) : each)));
     }
-    return summed(looks);
+    return {
+      answers: looks.filter((each): each is Answer => !("words" in each)),
+      told: looks.flatMap((each) => ("words" in each ? [`${each.create.ref.short}: ${each.words}`] : [])),
+    };
   } finally {
     await transport.close();
   }
-}
-
-/**
- * Of a resource that several runs sent: one that is found is its object, and nothing looks for the others from then on; only where none of
- * them was made, it was not made.
- */
-function summed(looks: readonly Look[]): Searched {
-  const found: { urn: string; id: string; mark: string }[] = [];
-  const notMade: string[] = [];
-  const told: string[] = [];
-  for (const [{ urn }, those] of Map.groupBy(looks, ({ create }) => create)) {
-    const made = those.flatMap(({ record: { mark }, finding }) =>
-      "id" in finding ? [{ urn, id: finding.id, mark }] : [],
-    );
-    const ids = new Set(made.map(({ id }) => id));
-    const words = those.flatMap(({ finding }) => ("words" in finding ? [finding.words] : []));
-    const [first] = made;
-    if (ids.size > 1) {
-      told.push(`${urn}\n  several runs created it: ${enumerate([...ids])}. ${KEEP_ONE}`);
-    } else if (first !== undefined) {
-      found.push(first);
-      const others = those.filter(({ finding }) => "words" in finding);
-      if (others.length > 0) told.push(`${urn}\n  ${besideFound(first.id, others)}`);
-    } else if (words.length === 0) {
-      notMade.push(urn);
-      const gone = those.flatMap(({ finding }) => ("gone" in finding ? finding.gone : []));
-      if (gone.length > 0) told.push(`${urn}\n  ${noneFound(gone)}.`);
-    } else told.push(`${urn}\n  ${[...new Set(words)].join(" ")}`);
-  }
-  return { found, notMade, told };
-}
-
-function besideFound(id: string, others: readonly Look[]): string {
-  return [
-    `was found as ${id}. Further creates of it were sent, and their outcome is unknown: nothing manages what they made. Look in the account for`,
-    ...others.map(({ create: { kind }, record }) => describe(kind, record)),
-  ].join("\n    ");
-}
-
-function whyNot(field: string | undefined, kind: Kind): string {
-  return field === undefined
-    ? "it was sent without a mark"
-    : `it holds its mark in ${field}; check advertising:markField and advertising:operations.${kind.create.noun}.search`;
 }

@@ -1,10 +1,10 @@
-/** What the Pulumi CLI is asked for the commands: the stack that is meant, its state and its settings, and the import of a changed state. */
+/** What the Pulumi CLI is asked for the commands: the stack that is meant, its state and its settings, and a refresh of a few resources. */
 import { execFile } from "node:child_process";
 import { readFileSync, type Stats, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { asRecord, asTyped, enumerate, printable, UsageError } from "../base/index.js";
-import { environmentNameOf, NAMESPACE, readSettings, type Settings, type SettingsReading } from "../settings/index.js";
+import { asRecord, enumerate, own, printable, UsageError } from "../base/index.js";
+import { accountOf, environmentNameOf, NAMESPACE, readSettings, type SettingsReading } from "../settings/index.js";
 import { type StackChoice, stackOptionsIn, textOf } from "./harness.js";
 import { type ExportedStack, readExport } from "./stack-export.js";
 
@@ -54,27 +54,26 @@ function mainIn(project: string): string {
   }
 }
 
-/** Runs it. @param input for its standard input; none where it fails. @throws Error with what it said. */
-async function pulumi(args: readonly string[], choice: StackChoice, input = Promise.resolve("")): Promise<string> {
+/** Runs it. @returns what it printed. @throws Error with what it said. */
+async function pulumi(args: readonly string[], choice: StackChoice, environment: object = {}): Promise<string> {
   const options = stackOptionsIn(choice).flatMap(({ option, value }) => [option, value]);
   const running = promisify(execFile)("pulumi", [...args, ...options, "--non-interactive"], {
     maxBuffer: 1024 ** 3,
     encoding: "utf8",
+    env: { ...process.env, ...environment },
   });
-  // Where it ends without having read all of it, its exit code and what it said tell why.
-  const stdin = running.child.stdin?.on("error", () => {});
-  input.then(
-    (text) => stdin?.end(text),
-    () => stdin?.end(),
-  );
+  running.child.stdin?.end();
   try {
     return (await running).stdout;
   } catch (error) {
-    const { code, stderr } = error as { code?: unknown; stderr?: string };
+    const { code, stdout = "", stderr = "" } = error as { code?: unknown; stdout?: string; stderr?: string };
     if (code === "ENOENT")
       throw new Error("the `pulumi` command is not on the PATH; to install it: https://www.pulumi.com/docs/install/");
+    // An update prints its errors on standard output.
+    const said = [stderr, args[0] === "refresh" ? stdout : ""].flatMap((text) => text.split("\n").map(printable));
+    const words = said.filter((line) => line !== "").join("\n") || String(error);
+    const failed = `\`pulumi ${args.slice(0, 2).join(" ")}\` failed: ${words}`;
     const folder = resolve(choice.cwd ?? ".");
-    const failed = `\`pulumi ${args.slice(0, 2).join(" ")}\` failed: ${printable(stderr ?? String(error)).trimEnd()}`;
     if (projectAbove(folder) !== undefined) throw new Error(failed);
     throw new Error(
       `${failed}\nNeither ${folder} nor a folder above it has a Pulumi.yaml: --cwd takes the program's folder.`,
@@ -82,50 +81,9 @@ async function pulumi(args: readonly string[], choice: StackChoice, input = Prom
   }
 }
 
-/** What `pulumi stack export` prints. Secrets stay encrypted. */
-export function exportOf(choice: StackChoice): Promise<string> {
-  return pulumi(["stack", "export"], choice);
-}
-
-/**
- * Only Pulumi's words say why one is refused; so what a lock asks for is said with every refusal.
- * @param check called right before it: it waits for the state until then, so that its own start takes no time after the check.
- * @throws Error in words.
- */
-export async function importInto(choice: StackChoice, stack: ExportedStack, check: () => Promise<void>): Promise<void> {
-  const text = JSON.stringify(stack);
-  const checked = check().then(() => text);
-  const imported = pulumi(["stack", "import"], choice, checked).catch((error: Error) => {
-    const ways = [
-      "nothing was changed. If Pulumi says below that the stack is locked, or that another update is in progress, let that run end, and run this again.",
-      "Only if you are sure that no run is under way (an interrupted run leaves its lock):",
-      `  ${asTyped("pulumi cancel")}`,
-      error.message,
-    ];
-    throw new Error(ways.join("\n"));
-  });
-  await Promise.all([checked, imported]);
-}
-
-/** A tag of the stack: beside its state, so that no import overwrites it. */
-const TAG = "pulumi-advertising-command";
-
-/** @returns whether it is set: not every backend has tags, and not everyone may set them. */
-export function setTag(choice: StackChoice, value: string): Promise<boolean> {
-  const set = pulumi(["stack", "tag", "set", TAG, value], choice);
-  return set.then(
-    () => true,
-    () => false,
-  );
-}
-
-/** None where it can't be read. */
-export function tagOf(choice: StackChoice): Promise<string | undefined> {
-  const read = pulumi(["stack", "tag", "get", TAG], choice);
-  return read.then(
-    (text) => text.trim(),
-    () => undefined,
-  );
+/** The chosen stack. Secrets stay encrypted. @throws Error in words. */
+export async function exportOf(choice: StackChoice): Promise<ExportedStack> {
+  return readExport(await pulumi(["stack", "export"], choice));
 }
 
 /** @param file or `-` for standard input. @throws Error in words. */
@@ -133,43 +91,44 @@ export async function exportIn(file: string): Promise<ExportedStack> {
   return readExport(await textOf(file), file === "-" ? undefined : file);
 }
 
-/** The state that a report reads; of the selected stack where nothing else is said. Secrets stay encrypted. @throws Error in words. */
+/** The state that a report reads; of the selected stack where nothing else is said. @throws Error in words. */
 export async function stateOf({
   state,
   ...choice
 }: StackChoice & { readonly state?: string | undefined }): Promise<ExportedStack> {
-  if (state === undefined) return readExport(await exportOf(choice));
+  if (state === undefined) return exportOf(choice);
   const options = stackOptionsIn(choice).map(({ option }) => option);
   if (options.length > 0) throw new UsageError(`--state already says which state: leave out ${enumerate(options)}`);
   return exportIn(state);
 }
 
-/** Some settings as runs would read them, unchecked, each from the stack or from the environment. */
-export async function settingsOf<K extends keyof Settings>(
-  keys: readonly K[],
-  choice: StackChoice,
-): Promise<Readonly<Record<string, string | undefined>>> {
-  const printed = await pulumi(["config", "--json"], choice).catch(() => "{}");
-  const configured = JSON.parse(printed) as Record<string, { readonly value?: string; readonly secret?: boolean }>;
-  const read = async (key: K): Promise<[K, string | undefined]> => {
-    const name = `${NAMESPACE}:${key}`;
-    const { value, secret } = configured[name] ?? {};
-    // A secret is printed where just this one is asked for: the others may need no passphrase.
-    const known = secret === true ? await pulumi(["config", "get", name], choice).catch(() => undefined) : value;
-    return [key, known?.trim() ?? settingInEnvironment(key)];
-  };
-  return Object.fromEntries(await Promise.all(keys.map(read)));
-}
-
-/** A setting as the environment has it, unchecked. */
-export function settingInEnvironment(key: keyof Settings): string | undefined {
-  return process.env[environmentNameOf(key)];
+/** A refresh of these resources alone, with answers for the provider's `read` in the environment. @throws Error with Pulumi's words. */
+export async function refresh(urns: readonly string[], environment: object, choice: StackChoice): Promise<void> {
+  const targets = urns.flatMap((urn) => ["--target", urn]);
+  const how = ["--yes", "--skip-preview", "--skip-pending-creates", "--color", "never"];
+  await pulumi(["refresh", ...how, ...targets], choice, environment);
 }
 
 /** `<organization>/<project>/<stack>`; none where the backend does not tell. */
 export async function stackName(choice: StackChoice): Promise<string | undefined> {
   const name = await pulumi(["stack", "--show-name", "--fully-qualify-stack-names"], choice).catch(() => undefined);
   return name?.trim();
+}
+
+/** A setting as the environment has it, unchecked. */
+export function settingInEnvironment(key: Parameters<typeof environmentNameOf>[0]): string | undefined {
+  return process.env[environmentNameOf(key)];
+}
+
+/** The account of the chosen stack; none where its settings do not say it in plain. */
+export async function accountIn(choice: StackChoice): Promise<string | undefined> {
+  const configured = JSON.parse(await pulumi(["config", "--json"], choice).catch(() => "{}")) as object;
+  const [baseUrl, email] = (["baseUrl", "email"] as const).map((key) => {
+    const set = own(configured, `${NAMESPACE}:${key}`);
+    return set === undefined ? settingInEnvironment(key) : own(set, "value");
+  });
+  if (typeof baseUrl !== "string" || typeof email !== "string") return undefined;
+  return accountOf({ baseUrl: baseUrl.trim(), email: email.trim() }) || undefined;
 }
 
 /**
@@ -184,7 +143,12 @@ export async function readingOf(choice: StackChoice): Promise<{ reading: Setting
     const reading = readSettings({ config: () => undefined, environment, mayLackPassword: false });
     return { reading, origin: "of the environment, because `pulumi stack` found no selected stack here" };
   }
-  const settings = await stackSettings(choice);
+  const printed = JSON.parse(await pulumi(["config", "--json", "--show-secrets"], choice)) as object;
+  const settings = new Map(
+    Object.entries(printed).flatMap(([key, set]: [string, { value: string; secret: boolean }]) =>
+      key.startsWith(`${NAMESPACE}:`) ? [[key.slice(NAMESPACE.length + 1), set] as const] : [],
+    ),
+  );
   const reading = readSettings({
     config: (key) => settings.get(key)?.value,
     environment,
@@ -193,16 +157,4 @@ export async function readingOf(choice: StackChoice): Promise<{ reading: Setting
     mayLackPassword: false,
   });
   return { reading, origin: `of the stack ${stack}` };
-}
-
-/** The stack's settings of our namespace, by key, as its programs read them; secrets in plain. */
-async function stackSettings(
-  choice: StackChoice,
-): Promise<ReadonlyMap<string, { readonly value: string; readonly secret: boolean }>> {
-  const printed = await pulumi(["config", "--json", "--show-secrets"], choice);
-  const entries = Object.entries(JSON.parse(printed) as Record<string, { value: string; secret: boolean }>);
-  const prefix = `${NAMESPACE}:`;
-  return new Map(
-    entries.filter(([key]) => key.startsWith(prefix)).map(([key, entry]) => [key.slice(prefix.length), entry]),
-  );
 }

@@ -24,8 +24,8 @@ const FORMATS: Readonly<Record<string, (file: string, catalog: Catalog) => strin
 export const validateCommand = command({
   help: HELP,
   options: { format: { type: "string" } },
-  takes: { amount: 1, words: "one file" },
-  run: async ({ format = "text" }, file = "") => {
+  takes: "one file",
+  run: async ({ format = "text" }, file) => {
     const inFormat = chosen(FORMATS, format, "format");
     const catalog = readCatalog(file, process.cwd(), limitsInEnvironment());
     return say(inFormat(file, catalog), errorsIn(catalog).length === 0 ? 0 : 1);

@@ -1,0 +1,80 @@
+/**
+ * An object as the platform has it, in wire names, beside the arguments of the state or of the program. Never throws, whatever shape it gets. Pure.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { asRecord, own, type Values } from "../base/index.js";
+import { asAccepted, defaultOf, formsOf, isPlatformId } from "../rules/index.js";
+import type { Kind, Limits } from "./kind.js";
+
+/** The platform's values of the arguments that differ; `undefined` if it has none. */
+export type Differences = ReadonlyMap<string, unknown>;
+
+/** Compares only arguments that were given or have a default of this package, and only if the answer has them. */
+export function differencesIn(kind: Kind, limits: Limits, values: Values, record: Values): Differences {
+  const rules = kind.rules(limits).shape;
+  const found = new Map<string, unknown>();
+  for (const [property, field] of Object.entries(kind.wireNames)) {
+    const ours = values[property];
+    if (!isGiven(ours) || !Object.hasOwn(record, field)) continue;
+    const theirs = asAccepted(rules[property], record[field]);
+    if (!isSame(ours, theirs ?? defaultOf(rules[property]))) found.set(property, theirs);
+  }
+  const ours = asRecord(values.additionalFields);
+  const theirs = Object.entries(ours).map(([field, value]) => {
+    return [field, Object.hasOwn(record, field) ? likeOurs(value, record[field]) : value] as const;
+  });
+  if (theirs.some(([field, value]) => !isSame(ours[field], value))) {
+    found.set("additionalFields", Object.fromEntries(theirs));
+  }
+  return found;
+}
+
+/** Every argument in the answer, in a program's form. */
+export function argumentsFrom(kind: Kind, limits: Limits, record: Values): Record<string, unknown> {
+  const rules = kind.rules(limits).shape;
+  return Object.fromEntries(
+    Object.entries(kind.wireNames).flatMap(([property, field]) => {
+      const value = asAccepted(rules[property], own(record, field));
+      return value === undefined ? [] : [[property, value]];
+    }),
+  );
+}
+
+export function withDifferences(values: Values, differences: Differences): Record<string, unknown> {
+  const updated = { ...values };
+  for (const [property, theirs] of differences) {
+    if (theirs === undefined) delete updated[property];
+    else updated[property] = theirs;
+  }
+  return updated;
+}
+
+function likeOurs(ours: unknown, theirs: unknown): unknown {
+  if (!isGiven(ours)) return theirs ?? ours;
+  if (Array.isArray(ours) && Array.isArray(theirs) && ours.length === theirs.length) {
+    return ours.map((each, at) => likeOurs(each, theirs[at]));
+  }
+  if (isObject(ours) && isObject(theirs)) {
+    const fields = Object.entries(ours).map(([name, each]) => [name, likeOurs(each, own(theirs, name) ?? null)]);
+    return Object.fromEntries(fields);
+  }
+  return formsOf(theirs).find((each) => typeof each === typeof ours) ?? theirs ?? null;
+}
+
+function isObject(value: unknown): value is Values {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isSame(ours: unknown, theirs: unknown): boolean {
+  if (isDeepStrictEqual(ours, theirs)) return true;
+  // An id is a number, or its digits where a number could not hold it.
+  return (
+    [ours, theirs].every((each) => /^(number|string)$/.test(typeof each)) &&
+    (typeof ours === "number" || isPlatformId(ours as string)) &&
+    `${ours}` === `${theirs}`
+  );
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}

@@ -1,0 +1,41 @@
+/**
+ * What is known of a whole program is known in one copy of this package alone: a second one, as package managers make
+ * for a library that depends on a version of its own, would delete what the first adopts. So two are refused.
+ */
+import type { Finding } from "./findings.js";
+
+/** Where any copy finds what the others noted, whatever its version: so this form is a contract. */
+const NOTED: unique symbol = Symbol.for("pulumi-advertising");
+const here: { [NOTED]?: { readonly folders: Set<string>; hasRefused?: boolean } } = globalThis as object;
+
+/** @param folder of this copy. Loaded twice, it is one. */
+export function noteCopy(folder: string): void {
+  here[NOTED] ??= { folders: new Set() };
+  here[NOTED].folders.add(folder);
+}
+
+/** @returns what is wrong if there are several. */
+export function severalCopies(): Finding[] {
+  const folders = [...(here[NOTED]?.folders ?? [])];
+  if (folders.length < 2) return [];
+  return [
+    {
+      title: `The program loads ${folders.length} copies of pulumi-advertising, and each knows nothing of the others' resources`,
+      lines: [
+        ...folders,
+        "The whole program needs one copy. A library declares pulumi-advertising in peerDependencies, not in dependencies.",
+        "These show who brings which: `npm ls pulumi-advertising`, `pnpm why pulumi-advertising`, `yarn why pulumi-advertising`.",
+        "Give all of them the same version range, and with pnpm also the same versions of @pulumi/pulumi and typescript.",
+        "Then run `npm dedupe`, `pnpm dedupe` or `yarn dedupe`.",
+      ],
+      problems: 1,
+    },
+  ];
+}
+
+/** Each copy finds that there are several, and the program has one error. */
+export function isFirstToSay(): boolean {
+  const isFirst = here[NOTED]?.hasRefused !== true;
+  if (here[NOTED] !== undefined) here[NOTED].hasRefused = true;
+  return isFirst;
+}

@@ -1,0 +1,165 @@
+/**
+ * Judges what a program declares as a whole: what is wrong between its resources, the briefing of the provider about
+ * each, and at the end what this machine remembers and nothing declares. It is asked for each batch, which is what the
+ * program declares in one turn of its event loop: all of it, except what comes after a wait for a timer or the like.
+ */
+import { asTyped, count, cut, enumerate, idRanges, natural, saidOnce } from "../base/index.js";
+import { adoptedTwice, KINDS, type Kind } from "../kinds/index.js";
+import { aboutWhom, type Briefing, MAX_LISTED, memberOf, objectKey, resourceKeyIn } from "../state/index.js";
+import { isOpen, type MemoryRecord, type Records } from "../store/index.js";
+import { type Declaration, type DeclaredObject, LATER } from "./declaration.js";
+import type { Finding } from "./findings.js";
+
+export type Brief = Omit<Briefing, "identity">;
+/** By the resource's key. */
+export type Briefs = ReadonlyMap<string, Brief>;
+
+/** All that a program has declared so far, and what follows from it. */
+export class Judge {
+  /** Those that are created or adopted, by key. */
+  readonly #objects = new Map<string, DeclaredObject>();
+  /** The keys of sets whose members the program does not know yet: any of them may be declared. */
+  readonly #unknownSets = new Set<string>();
+  /** By type, the names of all resources, those included that aliases say they had before. */
+  readonly #names = new Set<string>();
+  /** By kind and id: the first object that adopts it. */
+  readonly #adopters = new Map(KINDS.map(({ name }) => [name, new Map<string, DeclaredObject>()]));
+  /** The kinds of objects that something adopts without their ids being known yet. */
+  readonly #adoptedLater = new Set<Kind["name"]>();
+  #resources = 0;
+
+  add({ resource: declared }: Declaration): void {
+    if (declared === undefined) return;
+    const { key, kind, isRead, objects, aliasNames } = declared;
+    const { resource, name } = aboutWhom(key);
+    for (const each of [name, ...aliasNames]) this.#names.add(`${resource} ${each}`);
+    // What is only read takes nothing over.
+    if (isRead) return;
+    this.#resources++;
+    if (objects === undefined) this.#unknownSets.add(key);
+    if (objects === undefined || objects.some(({ adopts }) => adopts === LATER)) this.#adoptedLater.add(kind.name);
+    for (const object of objects ?? []) {
+      this.#objects.set(object.key, object);
+      if (typeof object.adopts === "string" && this.#adopterOf(kind.name, object.adopts) === undefined)
+        this.#adopters.get(kind.name)?.set(object.adopts, object);
+    }
+  }
+
+  #adopterOf(kind: Kind["name"], id: string): DeclaredObject | undefined {
+    return this.#adopters.get(kind)?.get(id);
+  }
+
+  /** @param batch all of it was added before. @returns with any findings, nothing may be registered. */
+  judge(batch: readonly Declaration[], records: Records, isPreview: boolean) {
+    const open = [...records.values()].filter(isOpen);
+    const unclaimed = open.filter(({ key }) => !this.#isDeclared(key)).map(({ key }) => key);
+    const settleFirst = open.length === 0 ? {} : { open: open.length, unclaimed: unclaimed.slice(0, MAX_LISTED) };
+    const run = { isUp: !isPreview, resources: this.#resources, ...settleFirst };
+    const adopted = new Map([...this.#adopters].map(([kind, byId]) => [kind, [...byId.keys()].join(" ")]));
+    const briefings = batch.flatMap(({ resource }): [string, Brief][] => {
+      if (resource === undefined || resource.isRead) return [];
+      const { key, kind, deletes } = resource;
+      const ids = adopted.get(kind.name) ?? "";
+      // What may delete has to know all of them. Of a program that adopts thousands, not each resource carries all ids
+      // for the words alone.
+      if (!deletes && ids.length > MAX_CHARACTERS) return [[key, { run }]];
+      const adoptsLater = this.#adoptedLater.has(kind.name) || undefined;
+      return [[key, { run, deletes: deletes || undefined, adopted: ids || undefined, adoptsLater }]];
+    });
+    const findings = batch.flatMap((declaration) => this.wrongIn(declaration));
+    return { findings, warnings: warningsOf(batch), briefings: new Map(briefings) as Briefs };
+  }
+
+  #isDeclared(key: string): boolean {
+    return this.#objects.has(key) || this.#unknownSets.has(resourceKeyIn(key));
+  }
+
+  /** What is wrong with one declaration, in itself and beside those before it. */
+  wrongIn({ finding, resource }: Declaration): Finding[] {
+    const twice = (resource?.objects ?? []).flatMap((object) => {
+      if (typeof object.adopts !== "string") return [];
+      const { kind, member } = aboutWhom(object.key);
+      const adopter = this.#adopterOf(kind, object.adopts) ?? object;
+      const path = member === undefined ? "" : `${memberOf("events", member)}.`;
+      const why = adoptedTwice(object.adopts, `"${aboutWhom(adopter.key).short}"`);
+      return adopter === object ? [] : [`${path}existingId ${why}`];
+    });
+    const lines = [...finding.lines, ...twice];
+    return lines.length === 0 ? [] : [{ ...finding, lines, problems: finding.problems + twice.length }];
+  }
+
+  /** What nothing has declared when the program has ended. Whether it leaves the state, only the engine knows. */
+  atEnd(records: Records): string[] {
+    const undeclared = [...records.values()].filter(({ key }) => !this.#isDeclared(key));
+    undeclared.sort((a, b) => natural(inWords(a), inWords(b)));
+    const open = undeclared.filter(isOpen);
+    const leaving = this.#leaving(undeclared, records);
+    return [
+      ...(leaving.length === 0 ? [] : [[leavingLine(leaving), ...this.#renamesIn(leaving, records)].join("\n")]),
+      ...(open.length === 0 ? [] : [openLine(open)]),
+    ];
+  }
+
+  /** Without what goes on under another key. What left a set that is declared, the set says itself. */
+  #leaving(undeclared: readonly MemoryRecord[], records: Records): MemoryRecord[] {
+    const declared = [...records.values()].filter(({ key }) => this.#isDeclared(key));
+    const kept = new Set(declared.map(objectOf));
+    return undeclared.filter((record) => {
+      const { key, state, id = "" } = record;
+      const { kind, resource, name } = aboutWhom(key);
+      const isThere = state === "live" || state === "handed";
+      const goesOn = kept.has(objectOf(record)) || this.#adopterOf(kind, id) !== undefined;
+      return isThere && !goesOn && !this.#names.has(`${resource} ${name}`);
+    });
+  }
+
+  /** A new object with the platform name of one that leaves may be just that. Nothing is decided by it. */
+  #renamesIn(leaving: readonly MemoryRecord[], records: Records): string[] {
+    const isNew = ({ key }: DeclaredObject) => (records.get(key)?.state ?? "none") === "none";
+    const created = [...this.#objects.values()].filter((each) => each.adopts === undefined && isNew(each));
+    const byName = new Map(created.map(({ key, platformName }) => [`${aboutWhom(key).kind} ${platformName}`, key]));
+    const hints = leaving.flatMap(({ key, id, name }) => {
+      const { kind, short } = aboutWhom(key);
+      const now = name === undefined ? undefined : byName.get(`${kind} ${name}`);
+      if (now === undefined) return [];
+      const what = `"${short}" has the platform name of the new "${aboutWhom(now).short}"`;
+      return [`${what}: to go on with ${id}, add an alias or set existingId.`];
+    });
+    return hints.slice(0, MAX_HINTS);
+  }
+}
+
+const MAX_HINTS = 3;
+/** Of the ids that each resource carries for its words. */
+const MAX_CHARACTERS = 200;
+
+function objectOf({ key, id = "" }: MemoryRecord): string {
+  return objectKey(aboutWhom(key).kind, id);
+}
+
+/** Those that several resources share are given once. */
+function warningsOf(batch: readonly Declaration[]): string[] {
+  return saidOnce(
+    batch.flatMap(({ finding, warnings }) => warnings.map((text) => ({ label: finding.title, text }))),
+    ({ text }) => text,
+    ({ label }) => label,
+    ({ label, text }) => text.replace(label, ""),
+  );
+}
+
+function leavingLine(those: readonly MemoryRecord[]): string {
+  const others = those.slice(MAX_LISTED).map(({ id = "" }) => id);
+  const names = cut(those.map(inWords), MAX_LISTED, (more) => `and ${more} more: ${idRanges(others)}`).join(", ");
+  return `No longer declared: ${names}. What leaves the state without a delete stays live on the platform.`;
+}
+
+function openLine(open: readonly MemoryRecord[]): string {
+  const are = count(open.length, "create of an interrupted run is", "creates of interrupted runs are");
+  const names = enumerate(open.map(inWords), MAX_LISTED);
+  return `${are} declared by nothing: ${names}. To settle that:\n  ${asTyped("npx pulumi-advertising pending")}`;
+}
+
+/** `purchase (42)`, or without a known id `lead (outcome unknown)`. */
+function inWords({ key, id = "outcome unknown" }: MemoryRecord): string {
+  return `${aboutWhom(key).short} (${id})`;
+}

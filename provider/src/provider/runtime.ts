@@ -1,0 +1,186 @@
+/**
+ * What all resources of a deployment share in the provider's process: one client with one login, one pool of connections and one wait for rate
+ * limits; one memory; one place for messages. What a run knows is in `run.ts`. And the calls of the engine ({@link Calls}), each of which gets
+ * all this and the resource that it is about: a second front end, such as a provider plugin, would make the same calls.
+ */
+import { randomUUID } from "node:crypto";
+import { asRecord, jsonIn, momentOf, SettingsError, systemClock } from "../base/index.js";
+import { Client, debugLog, secretsIn, transportFor } from "../client/index.js";
+import { type Disk, readHints, systemDisk } from "../files/index.js";
+import type { Kind } from "../kinds/index.js";
+import { accountOf, describeSettingProblems, readSettings } from "../settings/index.js";
+import { type Briefing, type Ref, resourceKeyIn, stackOf } from "../state/index.js";
+import {
+  backendIn,
+  cookieFileFor,
+  Deleted,
+  endedPath,
+  everyMemory,
+  isTwiceIn,
+  Memory,
+  memoryFolder,
+  memoryPath,
+  openOfOthers,
+} from "../store/index.js";
+import { createMessages, engineLog, Progress, type TellAt, UnderWay } from "./engine.js";
+import type { Properties } from "./inputs.js";
+import { Run } from "./run.js";
+
+/** How long to wait for the memory: a run of the same stack that was interrupted may still be ending. */
+const MEMORY_WAIT_MS = 30_000;
+
+export type Runtime = ReturnType<typeof createRuntime>;
+
+export interface CheckRequest {
+  readonly briefing: Briefing;
+  readonly olds: Properties;
+  readonly news: Properties;
+}
+
+/** The inputs and all their problems, which the engine shows at the resource. */
+export interface CheckAnswer {
+  readonly inputs: Properties;
+  readonly failures: { readonly property: string; readonly reason: string }[];
+}
+
+/** What the state has of a resource, and its inputs of now. */
+interface Change {
+  readonly id: string;
+  readonly olds: Properties;
+  readonly news: Properties;
+}
+
+/** What changes, and the arguments whose change replaces the resource. */
+interface Plan {
+  readonly changes: boolean;
+  readonly replaces: string[];
+}
+
+interface Read {
+  readonly id: string;
+  readonly props: Properties;
+}
+
+/**
+ * The engine's calls for a resource. `who` is the resource, as the front end knows it; `Properties` are inputs or the state's properties; `outs`
+ * are the next ones. `read` and `delete` are not told whose object it is; `read` returns none if it no longer exists.
+ */
+export interface Calls<Of> {
+  check(of: Of, runtime: Runtime, who: Ref, request: CheckRequest): Promise<CheckAnswer>;
+  plan(of: Of, runtime: Runtime, who: Ref, change: Change): Promise<Plan>;
+  create(of: Of, runtime: Runtime, who: Ref, inputs: Properties): Promise<{ id: string; outs: Properties }>;
+  update(of: Of, runtime: Runtime, who: Ref, change: Change): Promise<Properties>;
+  read(of: Of, runtime: Runtime, id: string, properties: Properties): Promise<Read | undefined>;
+  delete(of: Of, runtime: Runtime, id: string, properties: Properties): Promise<void>;
+}
+
+export function createRuntime(
+  config: (key: string) => string | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
+  log: TellAt = engineLog(undefined),
+  { disk = systemDisk, folder = memoryFolder() }: { readonly disk?: Disk; readonly folder?: string } = {},
+) {
+  // A preview works without a password; a create checks it below.
+  const reading = readSettings({ config, environment, mayLackPassword: true });
+  const { settings } = reading;
+  const secrets = secretsIn(reading);
+  const messages = createMessages(secrets, log);
+  const underWay = new UnderWay();
+  const run = new Run();
+  const account = accountOf(settings);
+  const now = () => momentOf(systemClock);
+  let client: Client | undefined;
+  let memory: Memory | undefined;
+  let elsewhere: ReturnType<typeof openOfOthers> | undefined;
+  let reads: Progress | undefined;
+
+  const placeOf = (identity: string) => ({
+    stack: stackOf(identity),
+    backend: backendIn(environment, process.cwd()),
+  });
+
+  const newClient = () => {
+    const { problems } = readSettings({ config, environment, mayLackPassword: false });
+    if (problems.length > 0) throw new SettingsError(`Nothing was sent:\n${describeSettingProblems(problems)}`);
+    return new Client(settings, {
+      transport: transportFor(reading),
+      clock: underWay.clock,
+      random: Math.random,
+      newId: randomUUID,
+      cookieFile: cookieFileFor(settings, process.cwd()),
+      credentials: reading.credentials,
+      disk,
+      secrets,
+      say: messages.say,
+      onAttempt: debugLog(environment.ADVERTISING_LOG, now, (text) => secrets.scrub(text), messages.say),
+    });
+  };
+
+  return {
+    ...messages,
+    reading,
+    secrets,
+    /** A sleep on it fails once the engine is gone. */
+    clock: underWay.clock,
+    run,
+    /** The installation and account; empty if the settings name none. */
+    account,
+    /** Whether this is the account that something was noted for, perhaps under its former address or e-mail. */
+    isSameAccount: (recorded: unknown) =>
+      account === "" || [undefined, "", account, settings.formerAccount].includes(recorded as string),
+    /** @throws SettingsError if the settings do not suffice to send anything. */
+    client() {
+      client ??= newClient();
+      return client;
+    },
+    placeOf,
+    memoryFolder: folder,
+    /** A process serves one stack. */
+    memory(identity: string) {
+      const place = placeOf(identity);
+      const path = memoryPath(place, folder);
+      const options = { ...place, path, clock: systemClock, newUnique: randomUUID, maxWaitMs: MEMORY_WAIT_MS, disk };
+      memory ??= new Memory(options);
+      return memory;
+    },
+    /** The open creates of other stacks of this project: one of them may be this stack, under the name that it had. */
+    openElsewhere(identity: string) {
+      elsewhere ??= openOfOthers(placeOf(identity), folder, disk);
+      return elsewhere;
+    },
+    /** Whether a memory has an object in two places: this stack's, or any where nothing says which this is, as in a `destroy`. */
+    isShared(kind: Kind, id: string) {
+      const all = memory === undefined ? everyMemory(folder, disk).map(({ records }) => records) : [memory.records];
+      return all.some((records) => isTwiceIn(records, kind.name, id));
+    },
+    /** What runs on this machine have deleted. */
+    deleted: new Deleted(folder, account, disk),
+    /** What the command answers in a refresh, by mark: the platform's id, or null if nothing was created. */
+    answers: asRecord(jsonIn(environment.ADVERTISING_ANSWERS)) as Readonly<Record<string, string | null>>,
+    newId: randomUUID as () => string,
+    /** ISO 8601. */
+    now,
+    /** Runs work that sends; `expectMayBegin` throws once the engine is gone. */
+    track: <T>(work: (expectMayBegin: () => void) => Promise<T>) => underWay.track(work),
+    /** Counts an object that was read, for the progress of a long refresh. */
+    noteRead() {
+      reads ??= new Progress(undefined, systemClock, (text) => messages.tellAt("info", "", `Reading objects: ${text}`));
+      reads.done();
+    },
+    /** Ends everything when the engine ends the process cleanly, with hardly any time left. */
+    closeNow() {
+      // What a run of the whole program, up to its end, has not declared leaves the state, and the program's half has said so.
+      const hasEnded = memory !== undefined && readHints(endedPath(memory.path), disk) !== "";
+      const isWhole = run.isUp === true && run.isWhole && hasEnded && !run.hasFailed;
+      const left = isWhole
+        ? [...(memory?.records.keys() ?? [])].filter((key) => !run.isChecked(resourceKeyIn(key)))
+        : [];
+      memory?.closeNow(left);
+    },
+    /** After the engine is gone: begins nothing more, and resolves when work in progress has ended and is noted. */
+    async abandon() {
+      await underWay.end();
+      memory?.release();
+    },
+  };
+}

@@ -1,0 +1,283 @@
+/**
+ * Decides about a set and carries that out, for any front end: its members by the same rules and functions as single resources; then deletes,
+ * last and only if everything else went well; and the state afterwards.
+ */
+import { isDeepStrictEqual } from "node:util";
+import {
+  type AdvertisingError,
+  count,
+  idRanges,
+  OutcomeUnknownError,
+  type Values,
+  withoutUndefined,
+  withPage,
+} from "../base/index.js";
+import { type Circumstances, isChange, type Member, membersOf } from "../decision/index.js";
+import { fingerprintOfBody, type Kind, nameToTell, type SetKind } from "../kinds/index.js";
+import { exactId } from "../rules/index.js";
+import {
+  ACCOUNT,
+  DELETES,
+  type DeclaredSet,
+  type Earlier,
+  eventIn,
+  type LeftLive,
+  memberLabel,
+  memberRef,
+  PROVIDER,
+  type Ref,
+  readDeclaredSet,
+  readStoredSet,
+  type StoredSet,
+  secretArgumentsIn,
+  type Unresolved,
+  writeStoredSet,
+} from "../state/index.js";
+import { carryOutAll, hasWork, inTurn, type Managed, managedOf } from "./carry-out.js";
+import { tellBefore } from "./check.js";
+import { Progress, type Severity } from "./engine.js";
+import { argumentsIn, maskSecrets, type Properties, secretOfMembers } from "./inputs.js";
+import { deleteUnlessKept, momentToKeep } from "./operations.js";
+import { expectSameAccount, Incomplete, idAfter, type Outcome } from "./outcome.js";
+import type { Calls, Runtime } from "./runtime.js";
+import { circumstancesOf, claimHeld, expectSameType, noteSeen } from "./single.js";
+import { leftInWords, planInWords, type Result, takenOverInWords, troubleInWords } from "./tell-set.js";
+
+/** @param olds the set's properties in the state. @param inputs the checked ones. */
+function factsOf(kind: Kind, runtime: Runtime, olds: Properties, inputs: Properties) {
+  const circumstances = circumstancesOf(kind, runtime, inputs[DELETES] === true, olds);
+  const [stored, declared] = [readStoredSet(olds), readDeclaredSet(inputs)];
+  return { circumstances, stored, declared, members: membersOf(kind, stored, declared, circumstances) };
+}
+
+/** Shows in a preview what becomes of the members. A set is never replaced. @throws AdvertisingError if nothing may be done. */
+export const planSet: Calls<SetKind>["plan"] = async ({ name, member: kind }, runtime, who, { id, olds, news }) => {
+  const { run } = runtime;
+  expectSameAccount(runtime, olds[ACCOUNT], `The state has ${who.label}`);
+  expectSameType(name, olds, id, who.label);
+  const { stored, declared, members } = factsOf(kind, runtime, olds, news);
+  // A refresh asks too, with the former inputs, and so does a run for what its targets might replace: nothing is noted or said then.
+  if (run.isChecked(who.key)) {
+    for (const { key, id: held, former, action } of members) {
+      if (held === undefined) continue;
+      const ref = memberRef(who, key);
+      noteSeen(kind, runtime, ref, held, action.do === "keep");
+      if (former === undefined) claimHeld(kind, runtime, ref, held);
+    }
+    if (run.isUp !== true) tellPlan(kind, runtime, who, members, stored);
+  }
+  return { changes: isChange(declared, members) || stored.left.some(({ owed }) => owed === true), replaces: [] };
+};
+
+/** @throws AdvertisingError the `up` would stop at a new member. */
+function tellPlan(kind: Kind, runtime: Runtime, who: Ref, members: readonly Member[], stored: StoredSet): void {
+  const fresh = members.filter(({ action }) => action.do === "create" || (action.do === "replace" && !action.perhaps));
+  const stops = fresh
+    .map(({ key, values, id }) => tellBefore(kind, runtime, memberRef(who, key), values, id))
+    .find((each): each is AdvertisingError => each !== undefined);
+  runtime.tellCollected();
+  if (stops !== undefined) throw stops;
+  const isKept = (id: string) => runtime.run.isKept(kind, id);
+  const plan = planInWords(kind, members, stored.left, isKept);
+  if (plan !== undefined) runtime.tellAt("info", who.resourceUrn, plan);
+  // In an `up` this is the error.
+  const result = resultOf(members);
+  if (result.isWell) return;
+  const { text, code } = troubleInWords(kind, who, members, result, stored.eventIds);
+  runtime.tellAt("warn", who.resourceUrn, withPage(text, code));
+}
+
+/** The problems after a run, or in a preview those that it would have. @param kept deletes that failed. @param waiting how many were not sent. */
+function resultOf(
+  members: readonly Member[],
+  outcomes: ReadonlyMap<string, Outcome> = new Map(),
+  kept: Result["kept"] = [],
+  waiting = 0,
+): Result {
+  const failed = members.flatMap(({ key }) => {
+    const outcome = outcomes.get(key);
+    return outcome?.kind === "failed" ? [{ key, error: outcome.error }] : [];
+  });
+  const open = members.flatMap(({ key, action }): { key: string; record: Unresolved; why: string | undefined }[] => {
+    const outcome = outcomes.get(key);
+    if (outcome?.kind === "unresolved") return [{ key, record: outcome.record, why: outcome.why }];
+    return action.do === "wait" ? [{ key, record: action.record, why: action.why }] : [];
+  });
+  const asSent = members.flatMap(({ key }) => {
+    const outcome = outcomes.get(key);
+    return outcome?.kind === "created" && outcome.earlier !== undefined ? [{ key, id: outcome.id }] : [];
+  });
+  const isWell = failed.length + kept.length + open.length + asSent.length === 0;
+  return { failed, kept, open, asSent, waiting, isWell };
+}
+
+/** Creates a set like {@link updateSet}. Its id means nothing to the platform. */
+export const createSet: Calls<SetKind>["create"] = async (set, runtime, who, inputs) => {
+  const id = `set-${runtime.newId()}`;
+  return { id, outs: await updateSet(set, runtime, who, { id, olds: {}, news: inputs }) };
+};
+
+/** Makes the members what is declared, then deletes. @throws Incomplete if something failed, with the next properties too. */
+export const updateSet: Calls<SetKind>["update"] = async (set, runtime, who, { id, olds, news }) => {
+  const { name, member: kind } = set;
+  const tell = (severity: Severity, text: string | undefined) => {
+    if (text !== undefined) runtime.tellAt(severity, who.resourceUrn, text);
+  };
+  const paths = secretArgumentsIn(news);
+  maskSecrets(argumentsIn(news), paths, runtime.secrets);
+  expectSameType(name, olds, id, who.label);
+  const { circumstances, stored, declared, members } = factsOf(kind, runtime, olds, news);
+  const secret = secretOfMembers(set, paths, runtime.run.checked(who.key).wasSecret);
+  const work = members.filter(hasWork);
+  const progress = new Progress(work.length, runtime.clock, (text) => tell("info", `${who.label}: ${text}`));
+  const objects = work.map((member) => {
+    const left = stored.left.filter((each) => each.key === member.key);
+    const olds = eventIn(stored, stored.events.get(member.key) ?? {});
+    const known = { inputs: news, secret, left, olds, created: stored.created };
+    return managedOf(runtime, memberRef(who, member.key), member, known);
+  });
+  const expectMay = ({ action }: Managed) => (action.do === "create" ? expectMayCreate(members) : undefined);
+  const outcomes = await carryOutAll(kind, runtime, objects, progress, expectMay);
+  const after = setAfter(kind, { stored, declared, members, outcomes, secret, circumstances, at: runtime.now() });
+  const owed = after.left.filter((each) => each.owed === true);
+  const isWell = resultOf(members, outcomes).isWell;
+  const { gone, kept } = await deleteAll(kind, runtime, who.label, isWell ? owed : [], olds);
+  const isWaiting = new Set((isWell ? kept : owed).map((each) => each.id));
+  const left = after.left
+    .filter((each) => !gone.has(each.id))
+    .map(({ owed: _, ...each }): LeftLive => (isWaiting.has(each.id) ? { ...each, owed: true } : each));
+  const hasCreated = [...outcomes.values()].some((outcome) => outcome.kind === "created");
+  const created = (hasCreated ? momentToKeep(kind, runtime) : undefined) ?? stored.created;
+  const outs = writeStoredSet({ ...after, left, created }, exactId, runtime.account);
+
+  tell("info", takenOverInWords(outcomes, who));
+  const isManaged = (object: string) => runtime.run.isKept(kind, object) || isWaiting.has(object) || gone.has(object);
+  tell("warn", leftInWords(kind, members, outcomes, isManaged));
+  if (gone.size > 0) tell("info", `Deleted on the platform, as retainOnDelete: false says: ${idRanges([...gone])}.`);
+  const memory = runtime.memory(who.identity);
+  for (const [key, outcome] of outcomes) if (outcome.kind === "created") memory.given(memberRef(who, key).key);
+  const result = resultOf(members, outcomes, kept, isWaiting.size);
+  if (result.isWell) return outs;
+  const { text, code } = troubleInWords(kind, who, members, result, after.eventIds);
+  // Without a member, nothing is saved: the next run creates the set.
+  const isNothing = [stored, after].every((each) => each.eventIds.size + each.unresolved.size === 0);
+  throw new Incomplete(text, isNothing ? undefined : { id, properties: { ...outs, [PROVIDER]: news[PROVIDER] } }, code);
+};
+
+/** Rule S in the state: what is unresolved and no longer declared may be a new one under another key. @throws OutcomeUnknownError */
+function expectMayCreate(members: readonly Member[]): void {
+  if (members.every(({ isDeclared, unresolved }) => isDeclared || unresolved === undefined)) return;
+  throw new OutcomeUnknownError("events of unknown outcome are no longer declared, and it may be one of them.", "");
+}
+
+interface SetRun {
+  readonly stored: StoredSet;
+  readonly declared: DeclaredSet;
+  readonly members: readonly Member[];
+  readonly outcomes: ReadonlyMap<string, Outcome>;
+  /** Arguments of members that must not be shown, nor kept where no input keeps them secret. */
+  readonly secret: ReadonlySet<string>;
+  readonly circumstances: Circumstances;
+  readonly at: string;
+}
+
+type ToDelete = Pick<LeftLive, "id" | "key">;
+
+/** The set's state after its creates, updates and adoptions. What it gives up and is to delete is owed. */
+function setAfter(kind: Kind, run: SetRun): StoredSet {
+  const { stored, declared, members, outcomes, circumstances, at } = run;
+  const { advertiserId, defaults } = declared;
+  const after = {
+    advertiserId,
+    defaults,
+    created: stored.created,
+    events: new Map<string, Values>(),
+    eventIds: new Map<string, string>(),
+    earlier: new Map<string, Earlier>(),
+    unresolved: new Map<string, Unresolved>(),
+  };
+  const isDeleted = (id: string) => circumstances.can.delete && circumstances.deletes(id);
+  const left = new Map<string, LeftLive>(
+    stored.left.map(({ owed, ...each }) => [each.id, owed && isDeleted(each.id) ? { ...each, owed } : each]),
+  );
+  for (const member of members) {
+    const { key, action, id, entry } = member;
+    const outcome = outcomes.get(key);
+    const now = idAfter(outcome);
+    const isRemoved = action.do === "let go" || action.do === "delete";
+    if (id !== undefined && (isRemoved || (now !== undefined && now !== id))) {
+      const name = nameToTell(kind, stored.events.get(key) ?? {}, run.secret);
+      left.set(id, withoutUndefined({ id, at, name, key, owed: isDeleted(id) || undefined }));
+    }
+    if (isRemoved) continue;
+    const open = outcome?.kind === "unresolved" ? outcome.record : now === undefined ? member.unresolved : undefined;
+    if (open !== undefined) after.unresolved.set(key, open);
+    const held = now ?? id;
+    if (held === undefined) continue;
+    left.delete(held);
+    after.eventIds.set(key, held);
+    const { entry: shown, earlier } = entryAfter(kind, run, member, outcome, entry);
+    after.events.set(key, shown);
+    if (earlier !== undefined) after.earlier.set(key, earlier);
+  }
+  return { ...after, left: [...left.values()] };
+}
+
+/** What the state has of a member's object, and what that does not describe. */
+function entryAfter(
+  kind: Kind,
+  { stored, declared, secret }: SetRun,
+  { key, action, isDeclared }: Member,
+  outcome: Outcome | undefined,
+  entry: Values,
+): { readonly entry: Values; readonly earlier?: Earlier | undefined } {
+  if (outcome?.kind === "created") return { entry, earlier: outcome.earlier };
+  if (idAfter(outcome) !== undefined || (action.do === "keep" && isDeclared)) return { entry };
+  // Its replacement was not created, or it was not updated: it is what it was.
+  const then = stored.events.get(key) ?? {};
+  const before = eventIn(stored, then);
+  const earlier = stored.earlier.get(key) ?? {
+    body: fingerprintOfBody(kind, before),
+    owner: secret.has("advertiserId") ? undefined : String(stored.advertiserId),
+  };
+  // An old value may have been secret, and no input of now keeps it so.
+  if (secret.size > 0) return { entry: {}, earlier };
+  const isDescribed = !stored.earlier.has(key) && isDeepStrictEqual(before, eventIn(declared, then));
+  return { entry: then, earlier: isDescribed ? undefined : earlier };
+}
+
+/** A refused delete does not stop the others; after any other failure no further one begins. @returns what is gone, and what failed. */
+async function deleteAll(
+  kind: Kind,
+  runtime: Runtime,
+  setLabel: string,
+  wanted: readonly ToDelete[],
+  properties: Properties,
+) {
+  const gone = new Set<string>();
+  const { created } = readStoredSet(properties);
+  const progress = new Progress(wanted.length, runtime.clock, (text) =>
+    runtime.tellAt("info", "", `${setLabel}: deleting: ${text}`),
+  );
+  const work = async (each: ToDelete) => {
+    const label = `${memberLabel(setLabel, each.key ?? "")} (${each.id})`;
+    if (await deleteUnlessKept(kind, runtime, { id: each.id, label, created }, properties)) gone.add(each.id);
+    progress.done();
+  };
+  const failed = await inTurn(wanted, runtime.reading.settings.maxConcurrentRequests, work);
+  return { gone, kept: [...failed].map(([{ id, key = "" }, error]) => ({ id, key, error })) };
+}
+
+/** Called only if `retainOnDelete` was off. @throws Incomplete if some were not deleted: it may be called again, since what is missing counts as deleted. */
+export const deleteSet: Calls<SetKind>["delete"] = async ({ name, member: kind }, runtime, id, properties) => {
+  const { eventIds, left } = readStoredSet(properties);
+  const label = `${name} ${id}`;
+  expectSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`, "delete");
+  const held = [...eventIds].map(([key, object]): ToDelete => ({ key, id: object }));
+  const wanted = [...held, ...left.filter((each) => each.owed === true)];
+  const { gone, kept } = await deleteAll(kind, runtime, label, wanted, properties);
+  const [first] = kept;
+  if (first === undefined) return;
+  const done = `${gone.size} of ${count(wanted.length, "event")} deleted. Not deleted: ${idRanges(kept.map((each) => each.id))}.`;
+  throw new Incomplete(`${label}: ${done} ${first.error.message}`, undefined, first.error.code);
+};

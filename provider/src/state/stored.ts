@@ -1,0 +1,192 @@
+/**
+ * What is stored beside arguments, or crosses between the two processes: the names of those properties, the briefing of the provider, what a
+ * resource has left live, and a set in its state. The engine hides names that begin with two underscores from previews. Pure.
+ */
+import { asRecord, own, type Values } from "../base/index.js";
+import type { Unresolved } from "./record.js";
+
+/** The reference that the engine's dynamic-provider process loads; written by `program/registration.ts`. */
+export const PROVIDER = "__provider";
+/** Which resource of which stack this is, so that a create differs from all others; an input only. */
+export const IDENTITY = "__identity";
+/** The installation and account that an object belongs to; an output only. */
+export const ACCOUNT = "__at";
+/** When an object was created, ISO 8601; for a set, its last one. An output, if only then absence proves something. */
+export const CREATED = "__created";
+/** The names (for a set the paths) of arguments whose values are secret, if there are any; an input only. */
+export const SECRET_ARGUMENTS = "__secret";
+/** The mark of a create as `<field> <mark>`, if the installation keeps one: an input only, for the engine's record of an interrupted run. */
+export const MARK = "__mark";
+/** That the option `retainOnDelete` is off and a delete is known: an input only, since the engine deletes by the option in its state. */
+export const DELETES = "__delete";
+/** What was really sent for an object, if the program changed meanwhile: see {@link earlierText}. An output only. */
+export const EARLIER = "__earlier";
+/** What replacements have left live on the platform; an output only. */
+export const LEFT_LIVE = "__left";
+/** The record of a create of unknown outcome; an output only. */
+export const UNRESOLVED = "unresolved";
+
+/** The text that stands for a value that is not known yet in a preview (measured with engine 3.259.0). */
+export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+
+export function secretArgumentsIn({ [SECRET_ARGUMENTS]: paths }: Values): ReadonlySet<string> {
+  return new Set(Array.isArray(paths) ? (paths as string[]) : []);
+}
+
+/** Whether the state says at which account its objects are. If not, an id may be another account's: nothing is deleted. */
+export function isOfKnownAccount(outputs: Values | undefined): boolean {
+  return typeof outputs?.[ACCOUNT] === "string";
+}
+
+/** The unresolved create of a single resource. @param properties its outputs in the state. */
+export function unresolvedIn(properties: Values): Unresolved | undefined {
+  const stored = own(properties, UNRESOLVED);
+  return typeof own(stored, "mark") === "string" ? (stored as Unresolved) : undefined;
+}
+
+/** What the program's half says about a resource to the provider's half: the value of {@link IDENTITY} as the program gives it. */
+export interface Briefing {
+  readonly identity: string;
+  /** On each resource, because the engine may ask about any of them first, and in a targeted run about no other. */
+  readonly run?: {
+    readonly isUp: boolean;
+    /** How many resources the program has declared so far, with this batch. */
+    readonly resources: number;
+    /** How many creates of earlier runs the program's half has seen open in the memory. @default 0 */
+    readonly open?: number;
+    /** The keys of those of them that it has not declared so far. @default none */
+    readonly unclaimed?: readonly string[];
+  };
+  /** Whether the option `retainOnDelete` is off, if a delete is known. */
+  readonly deletes?: boolean | undefined;
+  /** The ids of all objects of its kind that the program adopts and knows, separated by blanks: only for a resource that may delete. */
+  readonly adopted?: string | undefined;
+  /** Whether the program adopts objects of its kind whose ids it does not know yet: only for a resource that may delete. */
+  readonly adoptsLater?: boolean | undefined;
+}
+
+/** @returns nothing for a resource that was not created with this package's classes. */
+export function readBriefing(value: unknown): Briefing | undefined {
+  const briefing = typeof value === "string" ? { identity: value } : asRecord(value);
+  return typeof briefing.identity === "string" ? (briefing as unknown as Briefing) : undefined;
+}
+
+/** A live object that is no longer managed. */
+export interface LeftLive {
+  /** The platform's, in digits. */
+  readonly id: string;
+  /** When it left the state, ISO 8601. */
+  readonly at: string;
+  /** Its name on the platform; absent if it is secret. */
+  readonly name?: string | undefined;
+  /** Of a set's member. */
+  readonly key?: string | undefined;
+  /** Its set was to delete it, and could not: the next `up` tries again. */
+  readonly owed?: true | undefined;
+}
+
+export function leftLiveIn({ [LEFT_LIVE]: list }: Values): readonly LeftLive[] {
+  return Array.isArray(list) ? (list as LeftLive[]).filter((each) => typeof each?.id === "string") : [];
+}
+
+export function writeLeftLive(list: readonly LeftLive[]): Record<string, unknown> {
+  return list.length === 0 ? {} : { [LEFT_LIVE]: list };
+}
+
+/** What is known of an object that the arguments beside it do not describe. */
+export interface Earlier {
+  /** The fingerprint of the body that it has. */
+  readonly body: string;
+  /** Its advertiser's id, in digits, if it may be shown. */
+  readonly owner?: string | undefined;
+}
+
+export function earlierText({ body, owner }: Earlier): string {
+  return owner === undefined ? body : `${body} ${owner}`;
+}
+
+export function earlierIn(text: unknown): Earlier | undefined {
+  if (typeof text !== "string") return undefined;
+  const [body = "", owner] = text.split(" ");
+  return { body, owner };
+}
+
+export interface Shared {
+  /** Perhaps not known yet, like the other properties. */
+  readonly advertiserId: unknown;
+  readonly defaults: unknown;
+}
+
+/** A set as it is declared: checked inputs. */
+export interface DeclaredSet extends Shared {
+  /** By key; none if they are not known yet. */
+  readonly events: ReadonlyMap<string, unknown> | undefined;
+}
+
+/** A set as in its outputs. */
+export interface StoredSet extends Shared {
+  /** The entry with which each object was created or adopted; perhaps empty for an {@link earlier} one. */
+  readonly events: ReadonlyMap<string, Values>;
+  readonly eventIds: ReadonlyMap<string, string>;
+  /** Of the objects that their entries and the set's present arguments do not describe. */
+  readonly earlier: ReadonlyMap<string, Earlier>;
+  readonly unresolved: ReadonlyMap<string, Unresolved>;
+  /** When it last created an object, ISO 8601; none if that is not known. */
+  readonly created: string | undefined;
+  readonly left: readonly LeftLive[];
+}
+
+export function readDeclaredSet({ advertiserId, defaults = {}, events }: Values): DeclaredSet {
+  return { advertiserId, defaults, events: events === UNKNOWN ? undefined : mapOf(events, (entry) => entry) };
+}
+
+/** Empty if there is nothing. */
+export function readStoredSet({ advertiserId, defaults = {}, events, eventIds, earlier, ...rest }: Values): StoredSet {
+  return {
+    advertiserId,
+    defaults,
+    events: mapOf(events, asRecord),
+    eventIds: mapOf(eventIds, String),
+    earlier: mapOf(earlier, earlierIn),
+    unresolved: mapOf(rest[UNRESOLVED], (record) => record as Unresolved),
+    created: typeof rest[CREATED] === "string" ? rest[CREATED] : undefined,
+    left: leftLiveIn(rest),
+  };
+}
+
+/** The outputs with it. @param asId makes an output of an id. @param account of the resource; empty if it is not known. */
+export function writeStoredSet(
+  { advertiserId, defaults, events, eventIds, earlier, unresolved, created, left }: StoredSet,
+  asId: (digits: string) => number | string,
+  account: string,
+): Record<string, unknown> {
+  return {
+    advertiserId,
+    defaults,
+    events: Object.fromEntries(events),
+    eventIds: recordOf(eventIds, asId),
+    ...(earlier.size === 0 ? {} : { earlier: recordOf(earlier, earlierText) }),
+    ...(unresolved.size === 0 ? {} : { [UNRESOLVED]: Object.fromEntries(unresolved) }),
+    ...(created === undefined ? {} : { [CREATED]: created }),
+    ...writeLeftLive(left),
+    ...(account === "" ? {} : { [ACCOUNT]: account }),
+  };
+}
+
+function mapOf<T>(stored: unknown, read: (value: unknown) => T | undefined): ReadonlyMap<string, T> {
+  const entries = Object.entries(asRecord(stored)).map(([key, value]) => [key, read(value)] as const);
+  return new Map(entries.filter((entry): entry is readonly [string, T] => entry[1] !== undefined));
+}
+
+function recordOf<T, U>(map: ReadonlyMap<string, T>, write: (value: T) => U): Record<string, U> {
+  return Object.fromEntries([...map].map(([key, value]) => [key, write(value)]));
+}
+
+/** The complete arguments of an event: its entry's own override the set's defaults; `null` means none, whatever the default is. */
+export function eventIn({ advertiserId, defaults }: Shared, { existingId: _, ...own }: Values): Values {
+  const shared = asRecord(defaults);
+  const fields = { ...asRecord(shared.additionalFields), ...asRecord(own.additionalFields) };
+  const additionalFields = Object.keys(fields).length === 0 ? null : fields;
+  const event = { ...shared, ...own, advertiserId, additionalFields };
+  return Object.fromEntries(Object.entries(event).filter(([, value]) => value !== null));
+}

@@ -1,0 +1,114 @@
+/**
+ * The lines of a stack's memory, and what they add up to: one record for each resource or member that a run on this machine has sent, or seen in
+ * the state. The last line about a key counts. Pure, but for reading.
+ */
+import { join } from "node:path";
+import { jsonIn, own } from "../base/index.js";
+import { type Disk, readNow, systemDisk } from "../files/index.js";
+import type { CreateRecord } from "../state/index.js";
+import type { StackPlace } from "./places.js";
+
+export interface MemoryRecord extends CreateRecord {
+  /** In `state/names.ts`. */
+  readonly key: string;
+  /**
+   * - `sent`: it may have been carried out, and nobody knows the id;
+   * - `made`: the platform gave the id, and the run did not end cleanly: the state may not have it;
+   * - `handed`: as `made`, and its run has ended cleanly;
+   * - `live`: a later run has seen the object in the state: a hint, for warnings alone;
+   * - `none`: nothing; with a moment, a person has said then that it was not created, which Pulumi's record of an interrupted run does not know.
+   */
+  readonly state: (typeof STATES)[number];
+  readonly id?: string | undefined;
+  /** The account that it was sent for. */
+  readonly account?: string | undefined;
+}
+
+const STATES = ["sent", "made", "handed", "live", "none"] as const;
+
+export type Records = ReadonlyMap<string, MemoryRecord>;
+
+/** A create whose object the state may not have: nothing is sent for its resource, and nothing new while the program does not declare it. */
+export function isOpen({ state }: MemoryRecord): boolean {
+  return state === "sent" || state === "made";
+}
+
+/** A change of one record; `sent` and `live` begin it anew, and so does what comes after `none`. */
+export type Line = Partial<MemoryRecord> & Pick<MemoryRecord, "key" | "state">;
+
+export function applyLine(records: Map<string, MemoryRecord>, line: Line): void {
+  const before = records.get(line.key);
+  const goesOn = line.state !== "sent" && line.state !== "live" && before?.state !== "none";
+  records.set(line.key, { at: "", mark: "", body: "", ...(goesOn && before), ...line });
+}
+
+function isLine(line: unknown): line is Line {
+  const [key, state, id] = ["key", "state", "id"].map((name) => own(line, name));
+  return typeof key === "string" && STATES.some((one) => one === state) && ["string", "undefined"].includes(typeof id);
+}
+
+const NAME = "pulumi-advertising";
+const VERSION = 1;
+
+export function headerOf({ stack, backend }: StackPlace): string {
+  return lineOf({ memory: NAME, version: VERSION, stack, backend });
+}
+
+export function lineOf(line: object): string {
+  return `${JSON.stringify(line)}\n`;
+}
+
+export function textOf(place: StackPlace, records: Iterable<MemoryRecord>): string {
+  const kept = [...records].filter(({ state, at }) => state !== "none" || at !== "");
+  return headerOf(place) + kept.map(lineOf).join("");
+}
+
+/** A memory that can't be relied on. Nothing may be created until somebody has looked. */
+export class MemoryDamaged extends Error {}
+
+export type Content = ReturnType<typeof readLines>;
+
+/**
+ * Reads a whole memory. An unfinished last line is what a kill leaves: nothing was sent on its strength, so it is ignored. The first one is
+ * never unfinished: the file is put in its place with it. @throws MemoryDamaged for anything else that does not fit; Error for a later version.
+ */
+export function readLines(text: string) {
+  const lines = text.split("\n");
+  const unfinished = lines.pop(); // empty after a whole last line
+  const header = jsonIn(lines[0]);
+  if (own(header, "memory") !== NAME) throw new MemoryDamaged("its first line is another file's");
+  const version = own(header, "version");
+  if (version !== VERSION)
+    throw new Error(`it was written by a later version of this package (format ${String(version)}): update it`);
+  const records = new Map<string, MemoryRecord>();
+  for (const [index, each] of lines.slice(1).entries()) {
+    const line = jsonIn(each);
+    if (!isLine(line)) throw new MemoryDamaged(`line ${index + 2} is not readable`);
+    applyLine(records, line);
+  }
+  /** Whether it is worth writing again: a thousand lines too many are not. */
+  const isUntidy = unfinished !== "" || lines.length > 2 * records.size + 1000;
+  return { stack: String(own(header, "stack")), backend: String(own(header, "backend")), records, isUntidy };
+}
+
+/** At once, and without a lock. @returns none where there is no file. @throws MemoryDamaged; UntrustedFile; system errors. */
+export function readMemory(path: string, disk: Disk = systemDisk): Content | undefined {
+  const text = readNow(path, disk);
+  return text === undefined ? undefined : readLines(text);
+}
+
+/** The memories of all stacks that this machine has, but for those that can't be read: of each of these its own run says so. */
+export function everyMemory(folder: string, disk: Disk = systemDisk): Content[] {
+  const names = orNone(() => disk.readdirSync(folder)) ?? [];
+  return names
+    .filter((name) => name.endsWith(".jsonl"))
+    .flatMap((name) => orNone(() => readMemory(join(folder, name), disk)) ?? []);
+}
+
+function orNone<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}

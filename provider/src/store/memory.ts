@@ -1,0 +1,225 @@
+/**
+ * A run's use of its stack's memory: which creates were sent and what came back, until a later run has seen their objects in the state.
+ * `provider/create.ts` asks it before each POST; a `diff` says to it what the state holds. Its promises, which the tests name by number:
+ *
+ * M1. Before each sending of a create its record, with the moment, is on the disk. Otherwise a kill leaves a live object that is made again.
+ * M2. A record is believed until a later run has seen its object in the state that it began with, or has said that it leaves the state, a person
+ *     or a search has settled it, its object was deleted, or the create was certainly not carried out. So what the state lost has a record.
+ * M3. One record for an exact key at any time: nothing is sent for a resource while its own record is open or handed.
+ * M4. One run at a time writes a stack's memory, and asks before and after each write whether it still is that run. Otherwise two send a create.
+ * M5. A memory that can't be read or written stops every create. Only an unfinished last line is ignored: nothing was sent on its strength.
+ * M6. A record is never changed in place, and holds nothing secret.
+ *
+ * | from | event | to |
+ * |---|---|---|
+ * | none, live | a POST is about to begin ({@link Memory.sending}) | sent |
+ * | sent | an answer or a search with an id ({@link Memory.made}) | made |
+ * | sent | surely not made ({@link Memory.back}) | what it was before |
+ * | made, and the engine was given it | the run ends cleanly ({@link Memory.closeNow}) | handed |
+ * | any | the `diff` of an `up` shows an id ({@link Memory.saw}) | live |
+ * | made, handed, live | its object leaves the state, which was said ({@link Memory.closeNow}) | none |
+ */
+import type { JournalError } from "../base/index.js";
+import type { Kind } from "../kinds/index.js";
+import { aboutWhom, objectKey } from "../state/index.js";
+import { type FileOptions, inWords, MemoryFile } from "./memory-file.js";
+import { applyLine, isOpen, type Line, type MemoryRecord, type Records, readMemory } from "./memory-lines.js";
+
+export class Memory {
+  readonly #file: MemoryFile;
+  #records: Map<string, MemoryRecord> | undefined;
+  /** The keys of what was open when this run began. */
+  #open: readonly string[] = [];
+  /** By object: the resource or member that has or had it. */
+  #holders: Map<string, string> | undefined;
+  #opening: Promise<void> | undefined;
+  #trouble: JournalError | undefined;
+  /** What this run has sent, or settled: its own creates are open for no other one. */
+  readonly #ofThisRun = new Set<string>();
+  /** What the state was seen to hold, until it is written. */
+  readonly #seen: Line[] = [];
+  /** What the engine was given, perhaps beside an error. */
+  readonly #given = new Set<string>();
+
+  constructor(private readonly options: FileOptions) {
+    this.#file = new MemoryFile(options);
+  }
+
+  get path(): string {
+    return this.options.path;
+  }
+
+  /** For an `up`, before anything is asked of it: takes the file. A failure waits for {@link expectUsable}, which only creates ask. */
+  openOnce(): Promise<void> {
+    this.#opening ??= this.#file.open().then(
+      (records) => void this.#begin(records), // what was read before, without the lock, may be out of date
+      (error: JournalError) => {
+        this.#trouble = error;
+      },
+    );
+    return this.#opening;
+  }
+
+  #begin(records: Map<string, MemoryRecord>): Map<string, MemoryRecord> {
+    this.#records = records;
+    this.#open = [...records.values()].filter(isOpen).map(({ key }) => key);
+    this.#holders = undefined;
+    return records;
+  }
+
+  /** @throws JournalError M4, M5. */
+  async expectUsable(): Promise<void> {
+    await this.openOnce();
+    if (this.#trouble !== undefined) throw this.#trouble;
+  }
+
+  /** Why nothing is known, for a preview. */
+  get trouble(): JournalError | undefined {
+    void this.records;
+    return this.#trouble;
+  }
+
+  get records(): Map<string, MemoryRecord> {
+    if (this.#records !== undefined) return this.#records;
+    const { path, disk } = this.options;
+    try {
+      return this.#begin(readMemory(path, disk)?.records ?? new Map());
+    } catch (error) {
+      this.#trouble ??= inWords(path, error);
+      return this.#begin(new Map());
+    }
+  }
+
+  of(key: string): MemoryRecord | undefined {
+    const record = this.records.get(key);
+    return record?.state === "none" ? undefined : record;
+  }
+
+  /** The creates of earlier runs that this one has not settled so far. */
+  open(): MemoryRecord[] {
+    const { records } = this;
+    const now = this.#open.flatMap((key) => records.get(key) ?? []);
+    return now.filter((each) => isOpen(each) && !this.#ofThisRun.has(each.key));
+  }
+
+  /** How many of them there were when this run took the file: it settles some while others are still to come. */
+  get openAtFirst(): number {
+    return this.#open.length;
+  }
+
+  /** The resource or member that has or had an object, as far as runs here know. */
+  holderOf(kind: Kind["name"], id: string): string | undefined {
+    this.#holders ??= holdersIn(this.records);
+    return this.#holders.get(objectKey(kind, id));
+  }
+
+  /** Resolves once it is on the disk: nothing may leave before (M1). @throws JournalError */
+  async sending(record: Omit<MemoryRecord, "state" | "id">): Promise<void> {
+    this.#ofThisRun.add(record.key);
+    await this.#write({ ...record, state: "sent" }, "Nothing was sent. ");
+    this.#learn({ ...record, state: "sent" }); // not before: what the disk did not take was not sent
+  }
+
+  /** @param found a create that only the state knew. @throws JournalError it can't be noted; the create has ended all the same. */
+  async made(key: string, id: string, found: Partial<MemoryRecord> = {}): Promise<void> {
+    this.#ofThisRun.add(key);
+    await this.#note({ ...found, key, state: "made", id });
+  }
+
+  /** It was surely not carried out. @throws JournalError */
+  async back(key: string): Promise<void> {
+    const { replaces } = this.of(key) ?? {};
+    await this.#note(replaces === undefined ? gone(key) : { key, state: "live", id: replaces });
+  }
+
+  /** A person names this object for the resource, or adopts it: what was open is settled. @throws JournalError */
+  adopted(key: string, id: string): Promise<void> {
+    return this.#note({ key, state: "live", id });
+  }
+
+  /** What the stack's memory had under its former name. @throws JournalError */
+  async join(lines: readonly Line[]): Promise<void> {
+    await Promise.all(lines.map((line) => this.#note(line)));
+  }
+
+  /** The state holds this object. Written with the next line, or at the end: if that is lost, the next `diff` says it again. */
+  saw(key: string, id: string, isSameAccount: (account: unknown) => boolean = () => true): void {
+    const see = (line: Line) => {
+      this.#learn(line);
+      this.#seen.push(line);
+    };
+    const isLive = (record?: MemoryRecord) => record?.state === "live" && record.id === id;
+    // Renamed with an alias: what was made under the former name is this.
+    const former = this.of(this.holderOf(aboutWhom(key).kind, id) ?? key);
+    const isIt = former?.id === id && former.key !== key && !isLive(former) && isSameAccount(former.account);
+    if (former !== undefined && isIt) see(seen(former, id));
+    const known = this.of(key);
+    // What it was to replace is still there: the create is another object's.
+    const isBefore = known?.replaces === id && known.id !== id;
+    if (!this.#ofThisRun.has(key) && !isLive(known) && !isBefore) see(seen(known ?? { key, at: "" }, id));
+  }
+
+  /** The engine is given what this key's create made. */
+  given(key: string): void {
+    this.#given.add(key);
+  }
+
+  /**
+   * For the end that the engine gives a run, with hardly any time left. Synchronous; never fails: a record that stays `made` is asked for again.
+   * @param left the keys that a run of the whole program has not declared: their objects leave the state, and it has said so.
+   */
+  closeNow(left: readonly string[]): void {
+    const recordsOf = (keys: Iterable<string>) => [...keys].flatMap((key) => this.of(key) ?? []);
+    const made = recordsOf(this.#given).filter(({ state }) => state === "made");
+    const handed = made.map(({ key, id }): Line => ({ key, state: "handed", id }));
+    this.#file.endNow([
+      ...this.#seen,
+      ...handed,
+      ...recordsOf(left).flatMap((each) => (isOpen(each) ? [] : gone(each.key))),
+    ]);
+  }
+
+  release(): void {
+    this.#file.release();
+  }
+
+  /** This is so, and this run goes by it, even if the disk does not take it. @throws JournalError */
+  async #note(line: Line): Promise<void> {
+    this.#learn(line);
+    await this.#write(line);
+  }
+
+  #learn(line: Line): void {
+    applyLine(this.records, line);
+    if (line.id !== undefined) this.#holders?.set(objectKey(aboutWhom(line.key).kind, line.id), line.key);
+  }
+
+  async #write(line: Line, before = ""): Promise<void> {
+    await this.expectUsable();
+    await this.#file.append([...this.#seen.splice(0), line], before);
+  }
+}
+
+/** Its name stays, by which a rename is known. */
+function seen({ key, at, id: known, name }: Pick<MemoryRecord, "key" | "at" | "id" | "name">, id: string): Line {
+  return { key, state: "live", id, at, name: known === id ? name : undefined };
+}
+
+function gone(key: string): Line {
+  return { key, state: "none", at: "" };
+}
+
+/** Whether an object is in two places: a run of some targets has moved it, or replaced it, and may have left it in both. */
+export function isTwiceIn(records: Records, kind: Kind["name"], id: string): boolean {
+  const hasIt = (each: MemoryRecord) => each.state !== "none" && [each.id, each.replaces].includes(id);
+  return [...records.values()].filter((each) => hasIt(each) && aboutWhom(each.key).kind === kind).length > 1;
+}
+
+function holdersIn(records: Records): Map<string, string> {
+  const holders = new Map<string, string>();
+  // Who has an object counts before those that had it.
+  for (const which of ["replaces", "id"] as const)
+    for (const { key, state, [which]: id } of records.values())
+      if (id !== undefined && state !== "none") holders.set(objectKey(aboutWhom(key).kind, id), key);
+  return holders;
+}

@@ -1,0 +1,147 @@
+/** `pending` settles creates of unknown outcome: in the state by a refresh, and what no state has in this machine's memory. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { struck, upAndKill, upAndStop } from "../support/killing.js";
+import { pendingCommand } from "../support/recovery.js";
+import { newStack, program, type TestStack, useSandbox } from "../support/stack.js";
+
+const objects = { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] };
+const config = { "advertising:authMode": "basic" };
+
+/** What the state has, by name: the id or ids; `?` for each create of unknown outcome. */
+async function stateOf(stack: TestStack): Promise<Record<string, string>> {
+  const entries = (await stack.resources()).flatMap(({ urn, id = "", outputs = {} }) => {
+    const name = urn.split("::")[3] ?? "";
+    if (outputs.eventIds === undefined) return [[name, id.replace(/^unresolved-.*/, "?")]];
+    const ids = Object.entries(outputs.eventIds as object).map(([key, each]) => [`${name}/${key}`, String(each)]);
+    return [...ids, ...Object.keys((outputs.unresolved as object) ?? {}).map((key) => [`${name}/${key}`, "?"])];
+  });
+  return Object.fromEntries(entries.toSorted());
+}
+
+async function answer(stack: TestStack, code: number, ...args: string[]): Promise<string> {
+  const answered = await pendingCommand(stack, ...args);
+  expect(answered.code, answered.output).toBe(code);
+  return answered.output;
+}
+
+it("what the state has is settled by a refresh of just that, from another machine too, and nothing is sent", async () => {
+  const sandbox = await useSandbox({ objects, authMode: "basic" });
+  const shop = program(`
+const event = (eventName, more, options) =>
+  new advertising.ConversionEvent(eventName, { eventName, advertiserId: 1, value: 1, ...more }, options);
+event("made");
+event("lost");
+event("kept", {}, { protect: true });
+event("secret", { value: pulumi.secret(8675309) });
+const events = Object.fromEntries(["a", "b", "c"].map((key) => [key, { eventName: key, value: 1 }]));
+new advertising.ConversionEventSet("funnel", { advertiserId: 1, events });`);
+  const stack = await newStack(shop, { sandbox, config });
+  sandbox.fail({ on: "event", times: 7, act: true, with: { kind: "close-without-answer" } });
+  expect((await stack.up("--continue-on-error")).code).not.toBe(0);
+  const unknown = { "funnel/a": "?", "funnel/b": "?", "funnel/c": "?", kept: "?", lost: "?", made: "?", secret: "?" };
+  expect(await stateOf(stack)).toEqual(unknown);
+  const listed = await answer(stack, 1);
+  expect(listed).toMatch(
+    /^7 creates may or may not have reached the platform:\n {2}funnel\/a: look in the account for /,
+  );
+  const idOf = (name: string) => String(sandbox.events.find(({ event_name }) => event_name === name)?.id);
+  const created = ["made", "kept", "secret", "a"].flatMap((name) => [
+    "--created",
+    `${name === "a" ? "funnel/a" : name}=${idOf(name)}`,
+  ]);
+
+  // While a run goes on, and without the passphrase, Pulumi says why not.
+  const locks = join(stack.folder, "backend/.pulumi/locks");
+  const isLocked = () =>
+    existsSync(locks) && readdirSync(locks, { recursive: true }).some((file) => /json$/.test(`${file}`));
+  const locked = async () => {
+    while (!isLocked()) await sleep(5);
+  };
+  const goOn = await upAndStop(stack, locked());
+  const meanwhile = await answer(stack, 2, ...created);
+  expect(meanwhile).toMatch(/nothing was settled: [\s\S]*locked[\s\S]*pulumi cancel/);
+  expect((await goOn()).code).not.toBe(0);
+  const other = await stack.onAnotherMachine();
+  // The stack's own key, as of a passphrase: no state is written without it.
+  const changed = await other.run(["stack", "change-secrets-provider", "passphrase"]);
+  expect(changed.code, changed.output).toBe(0);
+  stack.write("Pulumi.dev.yaml", readFileSync(join(other.programFolder, "Pulumi.dev.yaml"), "utf8"));
+  const { PULUMI_CONFIG_PASSPHRASE } = other.environment;
+  other.setEnvironment({ PULUMI_CONFIG_PASSPHRASE: "wrong" });
+  expect(await answer(other, 2, ...created)).toMatch(/incorrect passphrase/);
+  other.setEnvironment({ PULUMI_CONFIG_PASSPHRASE });
+  expect(await stateOf(stack)).toEqual(unknown);
+
+  const settled = await answer(other, 1, ...created, "--not-created", "lost", "--not-created", "funnel/b");
+  expect(settled).toContain(`Settled as created with id ${idOf("a")}: funnel/a`);
+  expect(settled).toContain("Settled as not created: lost and funnel/b");
+  expect(settled).toContain("set existingId to the right one");
+  expect(settled).toContain("1 create may or may not have reached the platform:\n  funnel/c: ");
+  const ids = { kept: idOf("kept"), made: idOf("made"), secret: idOf("secret") };
+  expect(await stateOf(stack)).toEqual({ "funnel/a": idOf("a"), "funnel/c": "?", ...ids });
+  const kept = (await stack.resources()).find(({ urn }) => urn.endsWith("::kept"));
+  expect(kept).toMatchObject({ protect: true });
+  expect(kept).not.toHaveProperty("initErrors");
+  expect(await stack.exported()).not.toContain("8675309");
+  expect(sandbox.eventPosts).toBe(7);
+
+  // The first machine's memory still has what nobody answered here: it is asked about, and then sent.
+  expect(await answer(stack, 1)).toMatch(/^3 creates may [\s\S]* funnel\/b: [\s\S]* funnel\/c: [\s\S]* lost: /);
+  const last = await answer(stack, 0, "--not-created", "funnel", "--not-created", "lost");
+  expect(last).toContain("Nothing is pending.");
+  const up = await stack.up();
+  expect(up.code, up.output).toBe(0);
+  expect(sandbox.eventPosts).toBe(10);
+  expect(await stateOf(stack)).toMatchObject({ "funnel/a": idOf("a"), ...ids });
+  expect((await stack.up()).output).toContain("6 unchanged");
+  expect(sandbox.eventPosts).toBe(10);
+});
+
+it("what only the memory of a killed run has, or only Pulumi's record of it, is answered in the memory", async () => {
+  const sandbox = await useSandbox({ objects, authMode: "basic" });
+  const single = `new advertising.ConversionEvent("e", { eventName: "E", advertiserId: 1, value: 1 });`;
+  const events = `Object.fromEntries(["a", "b"].map((key) => [key, { eventName: key, value: 1 }]))`;
+  const both = `${single} new advertising.ConversionEventSet("funnel", { advertiserId: 1, events: ${events} });`;
+  const stack = await newStack(program(single), { sandbox, config });
+  const killed = async () => {
+    const lost = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
+    expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
+    await stack.cancel();
+  };
+  await killed();
+  expect(await answer(stack, 1)).toMatch(
+    /^1 create may [\s\S]* e: look in the account for the ConversionEvent named "E"/,
+  );
+  const other = await stack.onAnotherMachine();
+  expect(await answer(other, 1)).toContain("A run that is still under way on another machine looks the same");
+  const [{ id } = { id: 0 }] = sandbox.events;
+  const made = await answer(other, 0, "--created", `e=${id}`);
+  expect(made).toContain(`Created by earlier runs, and not in the state yet: e (${id}).`);
+  const taken = await other.up();
+  expect(taken.code, taken.output).toBe(0);
+  expect(await stateOf(stack)).toEqual({ e: String(id) });
+  expect(sandbox.eventPosts).toBe(1);
+  // The first machine sees it in the state.
+  expect(await answer(stack, 0)).toBe("Nothing is pending.\n");
+
+  // A set: the record says which events it was about to send, and the memory which of them it sent.
+  stack.program(program(both));
+  other.program(program(both));
+  await killed();
+  const here = await answer(stack, 1);
+  expect(here).toContain("it did not send funnel/b");
+  const a = String(sandbox.events.find(({ event_name }) => event_name === "a")?.id);
+  expect(await answer(other, 1, "--created", `funnel/a=${a}`)).toContain("1 create may or may not");
+  await answer(other, 0, "--not-created", "funnel/b");
+  const up = await other.up();
+  expect(up.code, up.output).toBe(0);
+  expect(await stateOf(stack)).toMatchObject({ e: String(id), "funnel/a": a });
+  expect(sandbox.eventPosts).toBe(3);
+  expect(await answer(stack, 0)).toBe("Nothing is pending.\n");
+  const again = await stack.up();
+  expect(again.output).toContain("3 unchanged");
+  expect(sandbox.eventPosts).toBe(3);
+});

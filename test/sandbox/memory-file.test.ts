@@ -1,0 +1,344 @@
+/**
+ * A stack's memory as a file: a create that can't be noted is not sent, nothing is written where it may be another's, and what can't be read
+ * stops every create. Over the real file system.
+ */
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import fsp, { type FileHandle } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { replaceNow, systemDisk } from "../../provider/src/files/index.js";
+import type { Memory } from "../../provider/src/store/index.js";
+import { replaceIn } from "../support/builtin.js";
+import { FakeClock } from "../support/clock.js";
+import { newFolder } from "../support/folder.js";
+import { deadPid, foreignLock, lockText, takeOver } from "../support/lock.js";
+import { create, DEV, stackOn } from "../support/memory.js";
+
+const [A, B, C] = ["Advertiser::a", "Advertiser::b", "Advertiser::ü"] as const;
+const stackHere = (folder = newFolder()) => stackOn(systemDisk, DEV, folder);
+
+/** A stack whose earlier run has left a file. */
+async function started() {
+  const stack = stackHere();
+  await stack.up((run) => run.sending(create(A)));
+  return stack;
+}
+
+/** Nothing may be sent, and the reason says so. */
+async function expectRefused(run: Memory, words: RegExp): Promise<void> {
+  await expect(run.sending(create(B))).rejects.toThrow(words);
+}
+
+/** Changes the handles of the files that `isMeant` selects until the test's end. @returns undoes it. */
+function changeHandles(isMeant: (path: string) => boolean, change: (handle: FileHandle) => Partial<FileHandle>) {
+  const { open } = fsp;
+  return replaceIn(fsp, {
+    open: async (path: string, ...rest: [string]) => {
+      const handle = await open(path, ...rest);
+      return isMeant(String(path)) ? Object.assign(handle, change(handle)) : handle;
+    },
+  });
+}
+
+/** The system's own error of a disk that takes a few bytes more. */
+async function writeOnFullDisk(write: (text: string) => Promise<void>, text: string): Promise<void> {
+  await write(text.slice(0, 5));
+  const full = await fsp.open("/dev/full", "w");
+  await full.writeFile(text).finally(() => full.close());
+}
+
+describe("M5: what a kill or a lost disk leaves", () => {
+  it("an unfinished last line is ignored, wherever it was cut, and taken out by the next run", async () => {
+    const { path, up, words, all } = await started();
+    await up(async (run) => {
+      await run.made(A, "42");
+      run.given(A);
+      await run.sending(create(C));
+    });
+    const text = fs.readFileSync(path);
+    expect(words()).toEqual(["a handed 42", "ü sent"]);
+    for (let length = text.indexOf("\n") + 1; length < text.length; length++) {
+      fs.writeFileSync(path, text.subarray(0, length));
+      const whole = text.subarray(0, text.lastIndexOf("\n", length - 1) + 1).toString();
+      const had = all();
+      expect(had.length).toBe(new Set([A, C].filter((key) => whole.includes(`"key":"${key}"`))).size);
+      await up(() => undefined);
+      expect([all(), fs.readFileSync(path, "utf8").endsWith("\n")]).toEqual([had, true]);
+    }
+  });
+
+  const header = '{"memory":"pulumi-advertising","version":1,"stack":"s","backend":"b"}\n';
+  it.each<[string, string, string]>([
+    ["an empty file", "", "its first line is another file's"],
+    ["nothing but zeros", "\0\0\0\0", "its first line is another file's"],
+    ["a lost beginning", "\0\0\0\n", "its first line is another file's"],
+    ["another file", "hello\n", "its first line is another file's"],
+    ["a lost line", `${header}\0\0\0\n{"key":"${A}","state":"sent"}\n`, "line 2 is not readable"],
+    ["a state that is not known", `${header}{"key":"${A}","state":"rumoured"}\n`, "line 2 is not readable"],
+    ["an id that is no text", `${header}{"key":"${A}","state":"made","id":5}\n`, "line 2 is not readable"],
+    ["a line without a key", `${header}{"state":"sent"}\n`, "line 2 is not readable"],
+  ])("%s stops every create, is said in a preview, and stays as it is", async (_, text, words) => {
+    const { path, newRun } = await started();
+    fs.writeFileSync(path, text);
+    const all = new RegExp(`^Nothing was sent\\. The memory ${path}.*${words}.*\\n {2}rm .${path}`, "s");
+    const run = newRun();
+    await run.openOnce();
+    await expectRefused(run, all);
+    await expect(run.made(A, "1")).rejects.toThrow(words.slice(0, 20));
+    run.saw(A, "1");
+    run.closeNow([A]);
+    expect(newRun().trouble?.message).toMatch(all);
+    expect([fs.readFileSync(path, "utf8"), fs.readdirSync(dirname(path))]).toEqual([text, [basename(path)]]);
+  });
+
+  it("a later version's file is for that version: nothing says to remove it", async () => {
+    const { path, newRun } = await started();
+    fs.writeFileSync(path, header.replace("1", "2"));
+    const run = newRun();
+    await expectRefused(run, /^Nothing was sent.*written by a later version of this package \(format 2\): update it/);
+    expect(run.trouble?.message).not.toContain("rm ");
+    run.closeNow([]);
+    expect(fs.readFileSync(path, "utf8")).toBe(header.replace("1", "2"));
+  });
+
+  it.each<[string, (path: string) => void, RegExp]>([
+    ["a link", (path) => fs.symlinkSync("/etc/hostname", path), /it is a symbolic link/],
+    ["a link that leads nowhere", (path) => fs.symlinkSync("/nowhere", path), /it is a symbolic link/],
+    ["a pipe", (path) => execFileSync("mkfifo", [path]), /it is (a pipe or a device|no regular file)/],
+    ["a folder", (path) => fs.mkdirSync(path), /it is (a folder|no regular file)/],
+  ])("%s in its place is refused, and left as it is", async (_, make, words) => {
+    const { path, newRun } = stackHere();
+    make(path);
+    const before = fs.lstatSync(path);
+    const run = newRun();
+    await expectRefused(run, words);
+    run.closeNow([]);
+    expect(newRun().trouble?.message).toMatch(words);
+    expect(fs.readdirSync(dirname(path))).toEqual([basename(path)]);
+    expect(fs.lstatSync(path)).toMatchObject({ ino: before.ino, mode: before.mode });
+  });
+
+  it("a file larger than any memory is not read", async () => {
+    const { path, newRun } = await started();
+    fs.truncateSync(path, 64 * 1024 * 1024 + 1);
+    await expectRefused(newRun(), /it is larger than/);
+  });
+});
+
+describe("M1: a create that can't be noted is not sent", () => {
+  it.each([
+    ["when the file is made", "writeFile"],
+    ["when the create is noted", "appendFile"],
+  ] as const)("a full disk %s", async (_, name) => {
+    const { path, newRun, words } = stackHere();
+    const makeRoom = changeHandles(
+      (file) => file.startsWith(path) && !file.includes(".lock"),
+      (handle) => {
+        const write = handle[name].bind(handle);
+        return { [name]: (text: string) => writeOnFullDisk(write, text) };
+      },
+    );
+    const run = newRun();
+    await expectRefused(run, /^Nothing was sent\. The memory .*ENOSPC/);
+    makeRoom();
+    // Half a line that the disk took is gone again.
+    expect(words()).toEqual([]);
+    expect(fs.readdirSync(dirname(path)).filter((each) => each.endsWith(".tmp"))).toEqual([]);
+    run.release();
+  });
+
+  it("with room again the same run goes on, in a new line", async () => {
+    const { newRun, words, path } = await started();
+    let isFull = true;
+    changeHandles(
+      (file) => file === path,
+      (handle) => {
+        const write = handle.appendFile.bind(handle) as (text: string) => Promise<void>;
+        return { appendFile: (text) => (isFull ? writeOnFullDisk(write, String(text)) : write(String(text))) };
+      },
+    );
+    const run = newRun();
+    await expect(run.made(A, "42")).rejects.toThrow(/^The memory .*ENOSPC.*Mend that/);
+    await expectRefused(run, /^Nothing was sent.*ENOSPC/);
+    isFull = false;
+    await run.sending(create(C));
+    run.release();
+    expect(words()).toEqual(["a sent", "ü sent"]);
+  });
+
+  it.each(["EACCES", "EROFS", "EDQUOT"])(
+    "%s in its folder: an `up` without creates passes, and knows what there is",
+    async (code) => {
+      const { newRun, path, words } = await started();
+      const { openSync } = fs;
+      replaceIn(fs, {
+        openSync: (target: string, flags: string | number, mode?: number) => {
+          if (!String(target).startsWith(path) || typeof flags === "number") return openSync(target, flags, mode);
+          throw Object.assign(new Error(`${code}: injected, open '${target}'`), { code, syscall: "open" });
+        },
+      });
+      const run = newRun();
+      await run.openOnce();
+      expect(run.open()).toMatchObject([{ key: A }]);
+      run.saw(A, "42");
+      await expectRefused(run, new RegExp(`^Nothing was sent\\. The memory .*${code}.*Mend that`));
+      run.closeNow([A]);
+      expect(words()).toEqual(["a sent"]);
+    },
+  );
+
+  it.each<[string, (folder: string) => void]>([
+    ["a file", (folder) => fs.writeFileSync(folder, "precious")],
+    ["a link that leads nowhere", (folder) => fs.symlinkSync("/nowhere/at/all", folder)],
+    [
+      "a folder that others may write to",
+      (folder) => fs.chmodSync(fs.mkdirSync(folder, { recursive: true }) ?? "", 0o777),
+    ],
+  ])("%s in the place of its folder", async (_, make) => {
+    const folder = join(newFolder(), "stacks");
+    make(folder);
+    await expectRefused(stackHere(folder).newRun(), /^Nothing was sent.*(EEXIST|ENOTDIR|ENOENT|other users can write)/);
+  });
+});
+
+describe("M4: one run at a time", () => {
+  it("the second one waits, then sends nothing; one that is let in reads what the first has written", async () => {
+    const { newRun, words } = await started();
+    const first = newRun();
+    await first.expectUsable();
+    const clock = new FakeClock(Date.now());
+    const second = newRun(30_000, clock);
+    await expectRefused(second, /^Nothing was sent.*held by another run.*Let that run end/);
+    expect(clock.monotonicMs()).toBeGreaterThanOrEqual(30_000);
+    second.closeNow([]);
+
+    const third = newRun(30_000);
+    const opening = third.openOnce();
+    await first.made(A, "42");
+    await sleep(20);
+    first.release(); // killed
+    await opening;
+    expect(third.of(A)).toMatchObject({ state: "made", id: "42" });
+    await third.sending(create(B));
+    await expect(first.sending(create(C))).rejects.toThrow(/Nothing was sent.*the run has ended/);
+    third.release();
+    expect(words()).toEqual(["a made 42", "b sent"]);
+  });
+
+  it("a lock that a dead process left is taken over at once", async () => {
+    const { newRun, path } = await started();
+    fs.writeFileSync(`${path}.lock`, lockText(deadPid()), { mode: 0o600 });
+    const run = newRun();
+    await run.sending(create(B));
+    run.closeNow([]);
+    expect(fs.readdirSync(dirname(path))).toEqual([basename(path)]);
+  });
+
+  const TAKEN = /another run took over the lock .*\. Let that run end, and run this again/;
+
+  /** Another machine's run takes over the lock, and writes the file anew. @returns checks that both are left alone. */
+  function takeOverMemory(path: string): () => void {
+    takeOver(`${path}.lock`);
+    const theirs = `{"memory":"pulumi-advertising","version":1}\n{"key":"${C}","state":"sent"}\n`;
+    fs.writeFileSync(`${path}.theirs`, theirs, { mode: 0o600 });
+    fs.renameSync(`${path}.theirs`, path);
+    return () => {
+      expect(fs.readFileSync(path, "utf8")).toBe(theirs);
+      expect(fs.readFileSync(`${path}.lock`, "utf8")).toBe(foreignLock);
+    };
+  }
+
+  it("one that has lost it to another machine sends nothing more, and writes in neither file", async () => {
+    const { newRun, path } = await started();
+    const run = newRun();
+    await run.made(A, "42");
+    run.given(A);
+    fs.linkSync(path, `${path}.had`);
+    const before = fs.readFileSync(path, "utf8");
+    const expectLeftAlone = takeOverMemory(path);
+    const many = Array.from({ length: 20 }, (_, index) => run.sending(create(`Advertiser::${index}`)));
+    for (const each of await Promise.allSettled(many))
+      expect(each).toMatchObject({ status: "rejected", reason: { message: expect.stringMatching(TAKEN) } });
+    await expect(run.made(A, "43")).rejects.toThrow(TAKEN);
+    await expect(run.back(B)).rejects.toThrow(TAKEN);
+    run.closeNow([]);
+    expect(fs.readFileSync(`${path}.had`, "utf8")).toBe(before);
+    expectLeftAlone();
+  });
+
+  it.each([
+    ["a line", (file: string, path: string) => file === path],
+    ["its file anew", (file: string) => /\.jsonl\.[^.]*\.tmp$/.test(file)],
+  ])("one that loses it while it writes %s", async (_, isMeant) => {
+    const { newRun, path, append } = await started();
+    append("unfinished"); // so that it is written anew
+    let expectLeftAlone: (() => void) | undefined;
+    changeHandles(
+      (file) => isMeant(file, path),
+      (handle) => {
+        const datasync = handle.datasync.bind(handle);
+        const datasyncAndLoseIt = async () => {
+          await datasync();
+          expectLeftAlone ??= takeOverMemory(path);
+        };
+        return { datasync: datasyncAndLoseIt };
+      },
+    );
+    const run = newRun();
+    await expectRefused(run, TAKEN);
+    run.closeNow([]);
+    expect(expectLeftAlone).toBeDefined();
+    expectLeftAlone?.();
+  });
+
+  it.each<[string, (path: string) => void]>([
+    ["removed", (path) => fs.rmSync(path)],
+    ["replaced", (path) => replaceNow(path, "another")],
+  ])("one whose file is %s sends nothing more, and makes none", async (_, change) => {
+    const { newRun, path } = await started();
+    const run = newRun();
+    await run.made(A, "42");
+    run.given(A);
+    change(path);
+    const left = fs.readdirSync(dirname(path));
+    await expectRefused(run, /it was removed while this run was using it, and nothing more is sent/);
+    run.closeNow([]);
+    expect(fs.readdirSync(dirname(path))).toEqual(left.filter((each) => !each.endsWith(".lock")));
+    if (left.includes(basename(path))) expect(fs.readFileSync(path, "utf8")).toBe("another");
+  });
+});
+
+describe("what is left of it", () => {
+  it("only its owner may read it, whatever others made of that", async () => {
+    const { path, up } = stackHere(join(newFolder(), "stacks"));
+    await up((run) => run.sending(create(A)));
+    expect([fs.statSync(path).mode & 0o777, fs.statSync(dirname(path)).mode & 0o777]).toEqual([0o600, 0o700]);
+    fs.chmodSync(path, 0o644);
+    await up(() => undefined);
+    expect(fs.statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  it("what killed runs left beside it is removed, once nobody can need it", async () => {
+    const { path, up } = await started();
+    const [old, young] = [`${path}.one.tmp`, `${path}.two.tmp`];
+    for (const each of [old, young]) fs.writeFileSync(each, "half");
+    fs.utimesSync(old, 0, 0);
+    await up(() => undefined);
+    expect(fs.readdirSync(dirname(path)).sort()).toEqual([path, young].map((each) => basename(each)));
+  });
+
+  it("it does not grow: of 2,000 creates that were sent several times one line each is left", async () => {
+    const { path, up, words } = stackHere();
+    const keys = Array.from({ length: 2000 }, (_, index) => `Advertiser::${index}`);
+    const linesIn = () => fs.readFileSync(path, "utf8").trim().split("\n").length;
+    await up(async (run) => {
+      for (let times = 0; times < 3; times++) await Promise.all(keys.map((key) => run.sending(create(key))));
+    });
+    expect(linesIn()).toBe(1 + 6000);
+    await up((run) => run.back(keys[0] ?? ""));
+    expect(linesIn()).toBe(1 + 2000 + 1);
+    expect(words()).toHaveLength(2000);
+  });
+});

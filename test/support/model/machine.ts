@@ -1,0 +1,138 @@
+/**
+ * A machine with a disk in RAM and a cache folder, a process on it that can be killed at each change of its disk, of the platform or of the
+ * state, and time that passes at once.
+ */
+import { systemClock } from "../../../provider/src/base/clock.js";
+import type { Disk } from "../../../provider/src/files/disk.js";
+import {
+  everyMemory,
+  type MemoryRecord,
+  memoryFolder,
+  memoryPath,
+  type Records,
+  readMemory,
+  type StackPlace,
+} from "../../../provider/src/store/index.js";
+import { FakeClock } from "../clock.js";
+import { type Image, imageAfter, MemoryDisk } from "../disk.js";
+
+export const FOLDER = memoryFolder();
+
+/** One clock for all; a life begins with a new one. */
+export const time = { clock: new FakeClock() };
+
+export function beginTime(): void {
+  time.clock = new FakeClock();
+  systemClock.wallMs = () => time.clock.wallMs();
+  systemClock.monotonicMs = () => time.clock.monotonicMs();
+  systemClock.sleep = (ms) => time.clock.sleep(ms);
+}
+
+export const now = () => new Date(time.clock.wallMs()).toISOString();
+
+export class Machine {
+  disk = new MemoryDisk();
+
+  lose(): void {
+    this.disk = new MemoryDisk();
+  }
+
+  /** A process has died: its locks are free. @param fates the power has failed: what became of what was not synced. */
+  after(fates: (() => number) | undefined): void {
+    const moment = this.disk.moment();
+    if (fates !== undefined) this.disk = new MemoryDisk(withoutLocks(imageAfter(moment, moment.unsynced.map(fates))));
+    for (const path of lockPaths(this.disk)) this.disk.rmSync(path);
+  }
+
+  everyRecord(): MemoryRecord[] {
+    return everyMemory(FOLDER, this.disk).flatMap(({ records }) => [...records.values()]);
+  }
+
+  /** @throws Error it is damaged. */
+  records(place: StackPlace): Records {
+    return readMemory(memoryPath(place, FOLDER), this.disk)?.records ?? new Map();
+  }
+}
+
+function lockPaths(disk: MemoryDisk): string[] {
+  return disk.statSync(FOLDER) === undefined
+    ? []
+    : disk
+        .readdirSync(FOLDER)
+        .filter((name) => name.includes(".lock"))
+        .map((name) => `${FOLDER}/${name}`);
+}
+
+function withoutLocks(image: Image): Image {
+  return new Map([...image].filter(([path]) => !path.includes(".lock")));
+}
+
+export interface Kill {
+  /** The how-manieth of the moments at which it may die. */
+  readonly at: number;
+  /** `engine`: the provider's process lives on until what it has sent is answered. */
+  readonly how: "process" | "power" | "engine";
+}
+
+export class Killed extends Error {
+  readonly code = "ENOENT"; // as of files that are gone: whatever still runs ends at once
+}
+
+const LOOKS = /^(read|fstat|stat|lstat|close|readdir)/;
+
+export class Process {
+  /** Nothing is carried out any more. */
+  isDead = false;
+  /** The engine is gone. */
+  isOver = false;
+  #moments = 0;
+  readonly death: Promise<"killed">;
+  #die: () => void = () => undefined;
+  readonly disk: Disk;
+
+  constructor(
+    readonly machine: Machine,
+    readonly kill?: Kill | undefined,
+  ) {
+    this.death = new Promise((resolve) => {
+      this.#die = () => resolve("killed");
+    });
+    this.disk = guarded(machine.disk, (name) => (LOOKS.test(name) ? this.expectAlive() : this.moment())) as Disk;
+  }
+
+  expectAlive(): void {
+    if (this.isDead) throw new Killed("killed");
+  }
+
+  /** Something is about to change, or to be learned. */
+  moment(): void {
+    this.expectAlive();
+    if (this.isOver || ++this.#moments !== this.kill?.at) return;
+    this.isOver = true;
+    this.isDead = this.kill.how !== "engine";
+    this.#die();
+    this.expectAlive();
+  }
+}
+
+/** The same object, whose methods ask first; and so do the files that they open. @param isLater whether they return promises. */
+function guarded<T extends object>(target: T, ask: (name: string) => void, isLater = false): T {
+  const asFile = (result: unknown) =>
+    typeof result === "object" && result !== null && "fd" in result ? guarded(result, ask, true) : result;
+  return new Proxy(target, {
+    get: (_, name: string) => {
+      const value = target[name as keyof T] as unknown;
+      if (name === "promises") return guarded(value as object, ask, true);
+      if (typeof value !== "function") return value;
+      if (!isLater)
+        return (...given: unknown[]) => {
+          ask(name);
+          return value.apply(target, given);
+        };
+      return async (...given: unknown[]) => {
+        ask(name);
+        return asFile(await value.apply(target, given));
+      };
+    },
+  });
+}

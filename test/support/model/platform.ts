@@ -1,0 +1,176 @@
+/** A platform in RAM, in the place of the client that a run would have: it gives ids, loses answers, and lags behind. */
+import { NotSentError, OutcomeUnknownError, RefusedError } from "../../../provider/src/base/index.js";
+import type { Client } from "../../../provider/src/client/index.js";
+import type { Kind } from "../../../provider/src/kinds/index.js";
+import { objectKey } from "../../../provider/src/state/index.js";
+import type { Values } from "./engine.js";
+import { now, type Process, time } from "./machine.js";
+
+export interface Made {
+  readonly kind: Kind["name"];
+  readonly id: string;
+  fields: Values;
+  /** The key of the resource or member that it was made for; none if another client made it. */
+  readonly key: string | undefined;
+  readonly atMs: number;
+  isLive: boolean;
+}
+
+/** What happens to a request instead of its answer. `late`: it is carried out only a while after its sender has given up. */
+export type Break = "lost" | "undone" | "late" | "refused" | "limited" | "not sent" | "another's id";
+
+export interface Fault {
+  readonly on: "create" | "read" | "update" | "delete" | "search";
+  readonly after: number;
+  readonly with: Break;
+}
+
+export const LATE_MS = 20_000;
+export const MARK_FIELD = "alternative_id";
+
+/** One run, as far as the platform is concerned. */
+export interface Sender {
+  readonly process: Process;
+  readonly faults: readonly Fault[];
+  /** An object that this machine knows as another's. */
+  knownOther(kind: Kind["name"], key: string): string | undefined;
+  /** What a create's label means. */
+  keyOf(label: string): string;
+  /** Called before an object is made. @throws Error if that must not be. */
+  judge(key: string, kind: Kind["name"], fields: Values): void;
+  /** Called before an object is deleted. */
+  judgeDelete(kind: Kind["name"], id: string): void;
+}
+
+export class Platform {
+  readonly objects: Made[] = [];
+  posts = 0;
+  #later: { readonly atMs: number; readonly make: (atMs: number) => void }[] = [];
+  #next: Record<Kind["name"], number>;
+
+  /** @param shares whether ids of both kinds are the same numbers. */
+  constructor(
+    private readonly lagMs: { readonly read: number; readonly search: number },
+    shares: boolean,
+  ) {
+    this.#next = { Advertiser: shares ? 5001 : 1001, ConversionEvent: 5001 };
+  }
+
+  /** What was under way arrives. */
+  settle(): void {
+    const due = this.#later.filter(({ atMs }) => atMs <= time.clock.wallMs());
+    this.#later = this.#later.filter((each) => !due.includes(each));
+    for (const { atMs, make } of due) make(atMs);
+  }
+
+  get(kind: Kind["name"], id: string): Made | undefined {
+    return this.objects.find((each) => each.kind === kind && each.id === id);
+  }
+
+  isLive(kind: Kind["name"], id: string): boolean {
+    return this.get(kind, id)?.isLive === true;
+  }
+
+  make(kind: Kind["name"], fields: Values, key: string | undefined, atMs = time.clock.wallMs()): Made {
+    const id = String(this.#next[kind]++);
+    const made = { kind, id, fields, key, atMs, isLive: true };
+    this.objects.push(made);
+    return made;
+  }
+
+  /** In the place of the client of one run. */
+  client(sender: Sender): Client {
+    const { process } = sender;
+    const skipped = new Map(sender.faults.map((fault) => [fault, fault.after]));
+    const take = (on: Fault["on"]): Break | undefined => {
+      for (const [fault, left] of skipped) {
+        if (fault.on !== on) continue;
+        skipped.set(fault, left - 1);
+        if (left === 0) return fault.with;
+      }
+      return undefined;
+    };
+    /** Sends one request, and perhaps loses its answer. */
+    const sent = async <T>(on: Fault["on"], label: string, work: () => T): Promise<T> => {
+      await Promise.resolve();
+      const broken = take(on);
+      process.moment();
+      this.settle();
+      if (broken === "refused") throw new RefusedError(`${label}: not now.`);
+      if (broken === "not sent") throw new NotSentError(`${label}: nobody listens.`);
+      const result = broken === "undone" ? undefined : work();
+      process.moment();
+      if (broken === "lost" || broken === "undone")
+        throw new OutcomeUnknownError(`${label}: the connection ended.`, "");
+      return result as T;
+    };
+    const visible = (each: Made, lagMs: number) => each.isLive && each.atMs + lagMs <= time.clock.wallMs();
+
+    const client: Pick<Client, "create" | "read" | "update" | "delete" | "search"> = {
+      create: async ({ operation, fields, label, beforeSend, onCreated }) => {
+        const kind = operation.noun === "advertiser" ? "Advertiser" : "ConversionEvent";
+        const key = sender.keyOf(label);
+        const make = (atMs?: number) => this.make(kind, fields, key, atMs);
+        for (;;) {
+          const at = now();
+          const broken = take("create");
+          await beforeSend(at);
+          process.moment();
+          this.settle();
+          if (broken === "not sent") throw new NotSentError(`${label}: nobody listens.`);
+          if (broken === "limited") {
+            await time.clock.sleep(1000);
+            process.expectAlive();
+            continue;
+          }
+          this.posts++;
+          if (broken === "refused") throw new RefusedError(`${label} was refused.`);
+          if (broken !== "undone") sender.judge(key, kind, fields);
+          if (broken === "late") this.#later.push({ atMs: time.clock.wallMs() + LATE_MS, make });
+          const made = broken === "undone" || broken === "late" ? undefined : make();
+          process.moment();
+          if (made === undefined || broken === "lost")
+            throw new OutcomeUnknownError(`${label} was sent at ${at}, and the connection ended.`, at);
+          const id = (broken === "another's id" ? sender.knownOther(kind, key) : undefined) ?? made.id;
+          await onCreated(id);
+          return { id, warnings: [] };
+        }
+      },
+      read: ({ kind, id, label }) =>
+        sent("read", label, () => {
+          const found = this.get(kind.name, id);
+          return found !== undefined && visible(found, this.lagMs.read)
+            ? ({ ...found.fields, id } as Awaited<ReturnType<Client["read"]>>)
+            : undefined;
+        }),
+      update: ({ kind, id, label }, fields) =>
+        sent("update", label, () => {
+          const found = this.get(kind.name, id);
+          if (found === undefined || !visible(found, this.lagMs.read)) return undefined;
+          found.fields = { ...found.fields, ...fields };
+          return [];
+        }),
+      delete: ({ kind, id, label }) =>
+        sent("delete", label, () => {
+          const found = this.get(kind.name, id);
+          if (found === undefined || !visible(found, this.lagMs.read)) return false;
+          sender.judgeDelete(kind.name, id);
+          found.isLive = false;
+          return true;
+        }),
+      search: ({ kind, field, mark, label }) =>
+        sent("search", label, () =>
+          this.objects
+            .filter(
+              (each) => each.kind === kind.name && each.fields[field] === mark && visible(each, this.lagMs.search),
+            )
+            .map(({ id }) => id),
+        ),
+    };
+    return client as Client;
+  }
+
+  textOf({ kind, id, fields, key, isLive }: Made): string {
+    return `${objectKey(kind, id)} (${JSON.stringify(fields)}, made for ${key}${isLive ? "" : ", gone"})`;
+  }
+}

@@ -1,0 +1,54 @@
+/** Ten violations of what is promised, each as a change of one line of the product, which `test/model/violations.test.ts` puts back. */
+import type { Mutation } from "../mutation.js";
+
+const rows: readonly (readonly [what: string, file: string, from: string, to: string])[] = [
+  ["no note before sending", "provider/create.ts", "await memory.sending({ ...record, at });", ""],
+  [
+    "what was made is not believed",
+    "provider/create.ts",
+    `if (noted?.state === "live" ||`,
+    `if (noted?.state !== "sent" ||`,
+  ],
+  [
+    "a lost answer: not created",
+    "provider/create.ts",
+    "if (error instanceof OutcomeUnknownError) return {",
+    "if (error instanceof OutcomeUnknownError && label === '') return {",
+  ],
+  ["rule S off", "provider/create.ts", "if (unclaimed.length > 0) {", "if (unclaimed.length > 99) {"],
+  [
+    "what another has is taken over",
+    "provider/create.ts",
+    "(id) => {\n        owner = ownerOf(kind, runtime, memory, create, id);",
+    "(id) => {\n        owner = undefined;",
+  ],
+  [
+    "the delete guard off",
+    "provider/run.ts",
+    "return this.#after.has(object) || this.#adopted.has(object);",
+    `return object === "";`,
+  ],
+  [
+    "an answer about one is another's too",
+    "provider/refresh.ts",
+    "const id = answers[mark];",
+    "const [id] = Object.values(answers);",
+  ],
+  [
+    "what a clean run has made is forgotten at its end",
+    "store/memory.ts",
+    `({ key, id }): Line => ({ key, state: "handed", id })`,
+    "({ key }): Line => gone(key)",
+  ],
+  [
+    "a search that finds none: sent again at once",
+    "provider/search.ts",
+    "if (isDue) return",
+    "if (!wasJustSent) return",
+  ],
+  ["no claims", "provider/run.ts", "return other === key ? undefined : other;", "return undefined;"],
+];
+
+export const violations: readonly (Mutation & { readonly what: string })[] = rows.map(([what, file, from, to]) => {
+  return { what, file, from, to };
+});

@@ -1,0 +1,670 @@
+/**
+ * One stack, two machines, a platform, and the people who work with them. Every run, kill and answer is checked: nothing is created twice, and
+ * no created id is lost without having been said.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { own } from "../../../provider/src/base/index.js";
+import { advertiser, conversionEvent, conversionEventSet, type Kind } from "../../../provider/src/kinds/index.js";
+import { createProvider, createSetProvider } from "../../../provider/src/provider/dynamic.js";
+import { createRuntime } from "../../../provider/src/provider/runtime.js";
+import { accountOf, readSettings } from "../../../provider/src/settings/index.js";
+import { aboutWhom, objectKey, resourceKeyIn } from "../../../provider/src/state/index.js";
+import { backendIn, isOpen, type MemoryRecord, type Records } from "../../../provider/src/store/index.js";
+import { keyOfUrn, objectsIn } from "../../../provider/src/tools/contents.js";
+import { pendingCommand } from "../../../provider/src/tools/pending.js";
+import { type Facts, factsIn } from "../../../provider/src/tools/pending-facts.js";
+import { type ExportedStack, stackNamesIn } from "../../../provider/src/tools/stack-export.js";
+import { seededRandom } from "../random.js";
+import {
+  type Deployment,
+  destroy,
+  type Ended,
+  type Faces,
+  type RunOptions,
+  refresh,
+  type Saved,
+  up,
+  type Values,
+} from "./engine.js";
+import { beginTime, FOLDER, type Kill, Killed, Machine, now, Process, time } from "./machine.js";
+import { acting } from "./mocks.js";
+import { type Fault, LATE_MS, MARK_FIELD, type Made, Platform } from "./platform.js";
+import { type Declared, objectsOf, PROJECT, type ProgramHalf, programHalf, refIn, type Wanted } from "./program.js";
+
+export interface Config {
+  readonly seed: number;
+  readonly read: boolean;
+  readonly update: boolean;
+  readonly delete: boolean;
+  readonly search: boolean;
+  readonly checkpoints: boolean;
+  readonly readLagSeconds: number;
+  readonly searchLagSeconds: number;
+  readonly sharesIds: boolean;
+}
+
+export class Violation extends Error {}
+
+export interface RunWish extends Pick<RunOptions, "targets" | "replace" | "concurrent" | "stopAfter"> {
+  readonly kill?: Kill | undefined;
+  readonly faults?: readonly Fault[];
+  /** What people say of unresolved creates, by mark. */
+  readonly answers?: string;
+  /** After so many saves the backend takes no more. */
+  readonly lastSave?: number | undefined;
+  /** After so many saves `pulumi cancel` is called, and another run begins beside it. */
+  readonly beside?: { readonly after: number; readonly begin: () => void };
+}
+
+export interface Done extends Pick<Ended, "errors" | "ops"> {
+  readonly texts: readonly string[];
+  readonly posts: number;
+}
+
+const ENVIRONMENT = { PULUMI_BACKEND_URL: "file:///backend" };
+const BACKEND = backendIn(ENVIRONMENT, "/");
+
+export class World {
+  readonly machines = [new Machine(), new Machine()] as const;
+  readonly platform: Platform;
+  readonly log: string[] = [];
+  readonly random: () => number;
+  readonly counts = { runs: 0, kills: 0, answers: 0, takenOver: 0, stopped: 0 };
+  state: Deployment = { manifest: { time: "" }, resources: [] };
+  /** Older states, of clean ends. */
+  readonly history: Deployment[] = [];
+  stack = "dev";
+  program: readonly Declared[] = [];
+  /** The machine that knows of an interrupted run; `nobody` if its disk is lost. */
+  knowing: 0 | 1 | "nobody" | undefined;
+  /** Only there is known what the state has lost. */
+  onlyOn: 0 | 1 | undefined;
+  readonly #violations: string[] = [];
+  /** The keys of creates of unknown outcome that left the state with their resources, as Pulumi showed. */
+  readonly #letGo = new Set<string>();
+  /** What output on each machine has said since somebody has answered. */
+  readonly #printed: [string, string] = ["", ""];
+  /** All that any output has said: ids, and names on the platform. */
+  readonly #said = new Set<string>();
+  /** Objects that left the state, or that nobody manages, as people know. */
+  readonly released = new Set<Made>();
+
+  constructor(readonly config: Config) {
+    beginTime();
+    this.random = seededRandom(config.seed);
+    const { readLagSeconds, searchLagSeconds } = config;
+    this.platform = new Platform({ read: readLagSeconds * 1000, search: searchLagSeconds * 1000 }, config.sharesIds);
+  }
+
+  get #settings(): Record<string, string> {
+    const { config } = this;
+    const ways = (noun: string) => ({
+      ...(config.read ? { read: `GET rest/${noun}/{id}` } : {}),
+      ...(config.update ? { update: `PUT rest/${noun}/{id}` } : {}),
+      ...(config.delete ? { delete: `DELETE rest/${noun}/{id}` } : {}),
+      ...(config.search ? { search: `GET rest/${noun}?${MARK_FIELD}={mark}` } : {}),
+    });
+    const createdVisibleAfterSeconds = Math.max(config.readLagSeconds, config.searchLagSeconds);
+    const operations = { event: ways("event"), advertiser: ways("advertiser"), createdVisibleAfterSeconds };
+    return {
+      baseUrl: "https://platform.example",
+      email: "a@example.com",
+      password: "not-a-secret",
+      authMode: "basic",
+      cookieFile: "none",
+      requestTimeoutSeconds: "10",
+      operations: JSON.stringify({ ...operations, resendAfterSeconds: 30 }),
+      ...(config.search ? { markField: MARK_FIELD } : {}),
+    };
+  }
+
+  get settings() {
+    return readSettings({ config: (key) => this.#settings[key], environment: {}, mayLackPassword: true }).settings;
+  }
+
+  get place() {
+    return { backend: BACKEND, stack: `organization/${PROJECT}/${this.stack}` };
+  }
+
+  get wanted(): readonly Wanted[] {
+    return objectsOf(this.program);
+  }
+
+  say(text: string): void {
+    this.log.push(text);
+    for (const [word] of text.matchAll(/N\d+|\S+ \(outcome unknown\)/g)) this.#said.add(word);
+    for (const id of this.idsIn(text)) this.#said.add(id);
+  }
+
+  /** Ranges are spelled out. */
+  idsIn(text: string): Set<string> {
+    const ids = new Set<string>();
+    for (const [, from = "", to = from] of text.matchAll(/(\d{4,})(?:–(\d{4,}))?/g))
+      for (let id = Number(from); id <= Math.min(Number(to), Number(from) + 1000); id++) ids.add(String(id));
+    return ids;
+  }
+
+  hasSaid({ id }: Made): boolean {
+    return this.#said.has(id);
+  }
+
+  /** Runs Pulumi. @returns nothing if the run was killed. */
+  async run(
+    how: "up" | "preview" | "refresh" | "destroy",
+    machineNumber: 0 | 1,
+    wish: RunWish = {},
+  ): Promise<Done | undefined> {
+    const { kill, faults = [], answers = "{}", lastSave = Number.POSITIVE_INFINITY, beside, ...options } = wish;
+    this.counts.runs++;
+    const machine = this.machines[machineNumber];
+    const process = new Process(machine, kill);
+    this.#act(process);
+    const { program, config, stack } = this;
+    const before = this.state;
+    const texts: string[] = [];
+    const tell = (text: string) => {
+      if (process.isDead) return;
+      texts.push(text);
+      this.say(`    ${text}`);
+    };
+    const records = this.recordsOn(machineNumber);
+    const labels = new Map(objectsOf(program).map(({ label, key }) => [label, key]));
+    const isPreview = how === "preview";
+    const runtime = this.#runtime(process, answers, tell, {
+      process,
+      faults,
+      keyOf: (label: string) => labels.get(label) ?? label,
+      knownOther: (kind: Kind["name"], key: string) =>
+        [...records.values()].find(
+          (each) => each.key !== key && isOpenOrHeld(each) && aboutWhom(each.key).kind === kind,
+        )?.id,
+      judge: (key: string, kind: Kind["name"], fields: Values) => {
+        if (isPreview) this.#wrong(`a preview creates ${key}`);
+        this.#judgeCreate(key, kind, fields, { before, program, records, replace: wish.replace, isAlone: !beside });
+      },
+      judgeDelete: (kind: Kind["name"], id: string) =>
+        this.#judgeDelete(kind, id, before, how === "destroy" ? [] : program),
+    });
+    let saves = 0;
+    const save = (deployment: Deployment) => {
+      if (process.isOver) throw new Killed("killed");
+      if (saves++ === beside?.after) beside.begin();
+      process.moment();
+      if (saves <= lastSave) this.#save(before, deployment);
+      process.moment();
+    };
+    const posts = this.platform.posts;
+    const faces = facesOf(runtime, process);
+    // With --diff, which shows the outputs.
+    const leaves = (resource: Saved) =>
+      this.say(
+        `    - ${resource.urn.split("::").at(-1)} (${heldIn({ resources: [resource] }).map(({ object }) => object)})`,
+      );
+    const run: RunOptions = { ...options, faces, save, now, checkpoints: config.checkpoints, isPreview, leaves };
+    const ending = this.#engine(how, before, run, { program, stack, records, isPreview, tell });
+    const ended = await Promise.race([ending, process.death]);
+    ending.catch(() => undefined);
+    let isKilled = ended === "killed";
+    if (ended !== "killed") {
+      for (const error of ended.errors) tell(`error: ${error}`);
+      if (how === "up") this.#printed[machineNumber] = ended.errors.join("\n");
+      try {
+        if (!config.checkpoints) runtime.closeNow();
+        if (!isPreview) save(ended.deployment);
+        if (config.checkpoints) runtime.closeNow();
+      } catch (error) {
+        if (!(error instanceof Killed)) throw error;
+      }
+      isKilled = process.isOver;
+    } else if (kill?.how === "engine") await runtime.abandon();
+    process.isDead = true;
+    this.expectGood();
+    const isCleared = before.pending_operations?.some(({ type }) => type === "updating") === true && saves > 0;
+    const isWhole = how === "up" && options.targets === undefined && ended !== "killed" && ended.errors.length === 0;
+    // A run that saves drops Pulumi's record of an interrupted update.
+    if (isCleared && !isWhole && wish.answers === undefined && !isPreview) this.onlyOn = machineNumber;
+    const isLossy = saves > lastSave;
+    if (isLossy) this.onlyOn = machineNumber;
+    if (!isKilled) {
+      if (!isPreview && ended !== "killed" && ended.errors.length === 0 && !isLossy) this.history.push(this.state);
+      const { errors, ops } = ended as Ended;
+      if (errors.length > 0) this.counts.stopped++;
+      if (texts.some((text) => text.includes("it is taken over"))) this.counts.takenOver++;
+      if (isWhole && !isLossy) this.#expectTold(before, records, texts);
+      return { errors, ops, texts, posts: this.platform.posts - posts };
+    }
+    this.counts.kills++;
+    this.log.push(`    killed (${kill?.how})`);
+    machine.after(kill?.how === "power" ? () => Math.min(1, Math.floor(this.random() * 4) / 3) : undefined);
+    if (!isPreview) this.knowing = machineNumber;
+    if (!isPreview && !config.checkpoints) this.onlyOn = machineNumber;
+    return undefined;
+  }
+
+  async #engine(
+    how: "up" | "preview" | "refresh" | "destroy",
+    before: Deployment,
+    run: RunOptions,
+    on: {
+      readonly program: readonly Declared[];
+      readonly stack: string;
+      readonly records: Records;
+      readonly isPreview: boolean;
+      readonly tell: (text: string) => void;
+    },
+  ): Promise<Ended> {
+    if (how === "refresh") return refresh(before, run);
+    if (how === "destroy") return destroy(before, run);
+    const half: ProgramHalf = programHalf(on.program, on.stack, this.settings, on.records, on.isPreview);
+    half.warnings.forEach(on.tell);
+    if (half.findings.length > 0) throw new Error(`the model's program is wrong: ${half.findings.join("\n")}`);
+    return up(before, half.registrations, { ...run, programEnded: () => half.atEnd().forEach(on.tell) });
+  }
+
+  #runtime(process: Process, answers: string, tell: (text: string) => void, sender: Parameters<Platform["client"]>[0]) {
+    const environment = { ...ENVIRONMENT, ADVERTISING_ANSWERS: answers };
+    const given = this.#settings;
+    const log = async (_severity: string, _urn: string, message: string) => tell(message);
+    const runtime = createRuntime((key) => given[key], environment, log, { disk: process.disk, folder: FOLDER });
+    const client = this.platform.client(sender);
+    return { ...runtime, clock: time.clock, client: () => client, say: tell };
+  }
+
+  #save(before: Deployment, deployment: Deployment): void {
+    const [had, has] = [heldIn(before), heldIn(deployment)].map((all) => new Set(all.map(({ object }) => object)));
+    const urns = new Set(deployment.resources.map(({ urn }) => urn));
+    const left = { resources: before.resources.filter(({ urn }) => !urns.has(urn)) };
+    for (const made of this.platform.objects) {
+      const object = objectKey(made.kind, made.id);
+      if (has?.has(object) === true) this.released.delete(made);
+      else if (had?.has(object) === true) this.released.add(made);
+    }
+    for (const key of unresolvedKeys(left)) this.#letGo.add(key);
+    this.state = deployment;
+  }
+
+  /** What follows is done by this process. */
+  #act({ disk }: Process): void {
+    acting.here = { folder: FOLDER, disk, clock: time.clock };
+  }
+
+  recordsOn(machine: 0 | 1): Records {
+    return this.machines[machine].records(this.place);
+  }
+
+  // What must always hold
+
+  /** What the product would take for an error of its own is thrown after the run. */
+  #wrong(what: string): void {
+    this.#violations.push(what);
+    this.log.push(`!!! ${what}`);
+  }
+
+  /** @throws Violation */
+  expectGood(): void {
+    const [what] = this.#violations;
+    if (what !== undefined) throw new Violation(what);
+  }
+
+  /** Invariant 1, right before an object is made. */
+  #judgeCreate(
+    key: string,
+    kind: Kind["name"],
+    fields: Values,
+    run: {
+      readonly before: Deployment;
+      readonly program: readonly Declared[];
+      readonly records: Records;
+      readonly replace: RunOptions["replace"];
+      readonly isAlone: boolean;
+    },
+  ): void {
+    const wanted = objectsOf(run.program).find((each) => each.key === key);
+    if (wanted === undefined) {
+      this.#wrong(`${key} is created, and the program does not declare it`);
+      return;
+    }
+    if (wanted.existingId !== undefined) this.#wrong(`${key} is created, and its existingId names an object`);
+    const { name, aliases = [] } = wanted.resource;
+    // An alias counts only where the state has nothing under the name itself.
+    const isThere = run.before.resources.some(({ urn }) => urn === refIn(this.stack, wanted.resource).urn);
+    const names = isThere ? [name] : [name, ...aliases];
+    const isOurs = (other: string | undefined) =>
+      other !== undefined && names.some((each) => other === key.replace(`::${name}`, `::${each}`));
+    const held = [...heldIn(this.state), ...heldIn(run.before)];
+    this.#releaseLetGo(held);
+    this.#letGo.delete(key);
+    for (const made of this.platform.objects) {
+      if (!made.isLive || made.kind !== kind || made.key === undefined || this.released.has(made)) continue;
+      if (this.isAdopted(made, key)) continue;
+      const holders = held.filter(({ object }) => object === objectKey(kind, made.id));
+      const holder = holders[0]?.key;
+      if (holders.some(({ isToGo }) => isToGo)) continue;
+      // What ended cleanly, and was not saved, is not found under a new name.
+      const isRenamed = made.key !== key && run.records.get(made.key)?.state === "handed";
+      if (holder === undefined && isOurs(made.key) && !isRenamed)
+        this.#wrong(`${key} is created again: ${this.platform.textOf(made)} is not in the state`);
+      const isReplaced = [...(run.replace ?? [])].some(
+        (urn) => keyOfUrn(wanted.resource.type, urn) === resourceKeyIn(key),
+      );
+      if (isOurs(holder) && !isReplaced && isSame(made.fields, fields))
+        this.#wrong(`${key} is created again with the same arguments as ${this.platform.textOf(made)}`);
+    }
+    const own = run.records.get(key);
+    if (!run.isAlone || (own !== undefined && isOpen(own)) || [...unresolvedKeys(run.before)].some(isOurs)) return;
+    const declared = new Set(objectsOf(run.program).map((each) => each.key));
+    // A `diff` that has seen it in the state, perhaps under a new name, has settled it.
+    const isSeen = ({ key: other, id = "", replaces = "" }: MemoryRecord) => {
+      const [its, former] = [id, replaces].map((each) => objectKey(aboutWhom(other).kind, each));
+      return held.some((each) => each.object === its || (each.key === other && each.object !== former));
+    };
+    for (const record of run.records.values())
+      if (isOpen(record) && !declared.has(record.key) && !isSeen(record))
+        this.#wrong(`${key} is created, while ${record.key} (${record.state}) is open and not declared`);
+  }
+
+  #judgeDelete(kind: Kind["name"], id: string, before: Deployment, program: readonly Declared[]): void {
+    if (objectsOf(program).some((each) => each.kind === kind && each.existingId === id))
+      this.#wrong(`${kind} ${id} is deleted, and the program adopts it`);
+    const allows = before.resources.some((resource) => {
+      const { urn, type, outputs } = resource;
+      const isHeld = heldIn({ resources: [resource] }).some(({ object }) => object === objectKey(kind, id));
+      const now = program.find((each) => type.endsWith(`:${each.type}`) && urn.endsWith(`::${each.name}`));
+      return (isHeld || leftIn(outputs).includes(id)) && (resource.retainOnDelete !== true || now?.deletes === true);
+    });
+    if (!allows) this.#wrong(`${kind} ${id} is deleted, and nothing says so`);
+  }
+
+  #releaseLetGo(held: readonly Held[]): void {
+    for (const made of this.platform.objects)
+      if (this.#letGo.has(made.key ?? "") && !held.some(({ object }) => object === objectKey(made.kind, made.id)))
+        this.released.add(made);
+  }
+
+  /** Invariant 2, after each step. */
+  check(): void {
+    this.expectGood();
+    const held = heldIn(this.state);
+    this.#releaseLetGo(held);
+    const left = new Set(this.state.resources.flatMap(({ outputs }) => leftIn(outputs)));
+    const open = unresolvedKeys(this.state);
+    const pending = new Set((this.state.pending_operations ?? []).flatMap(({ resource }) => keysOfOperation(resource)));
+    const memories = this.machines.flatMap((machine) => machine.everyRecord());
+    for (const made of this.platform.objects) {
+      const { kind, id, key } = made;
+      if (!made.isLive || key === undefined) continue;
+      const name = String(made.fields.event_name ?? made.fields.advertiser_name);
+      const isHeld = held.some(({ object }) => object === objectKey(kind, id));
+      const isNoted =
+        open.has(key) ||
+        pending.has(resourceKeyIn(key)) ||
+        memories.some((each) => each.state !== "none" && each.key === key && (each.id === id || each.id === undefined));
+      const isUnknown =
+        this.#letGo.has(key) || this.#said.has(name) || this.#said.has(`${aboutWhom(key).short} (outcome unknown)`);
+      if (!isHeld && !isNoted && !left.has(id) && !this.#said.has(id) && !isUnknown)
+        throw new Violation(`${this.platform.textOf(made)} is lost, and was never said`);
+      // Its resource has another one, and people know of it.
+      if (!isHeld && !isNoted && held.some((each) => each.key === key)) this.released.add(made);
+    }
+  }
+
+  /** After a whole up that ended well: of what this machine knows, each id that has left the state was said. */
+  #expectTold(before: Deployment, records: Records, texts: readonly string[]): void {
+    const now = new Set(heldIn(this.state).map(({ object }) => object));
+    const told = this.idsIn(texts.join("\n"));
+    const declared = new Set(this.wanted.map(({ key }) => key));
+    for (const { key, id } of records.values()) {
+      const made = id === undefined ? undefined : this.platform.get(aboutWhom(key).kind, id);
+      const isHere = declared.has(key) || now.has(objectKey(aboutWhom(key).kind, id ?? ""));
+      if (made !== undefined && !isHere && this.hasSaid(made)) this.released.add(made);
+    }
+    for (const { object, key, isToGo } of heldIn(before)) {
+      if (isToGo) continue; // said by the run that replaced it
+      const [kind, id = ""] = object.split(" ") as [Kind["name"], string?];
+      const { id: known, state = "none" } = records.get(key) ?? {};
+      const isKnown = known === id && (state === "live" || state === "handed");
+      // An alias that counts for nothing, because the state has something under the new name, hides it: Pulumi shows it.
+      const isAlias = this.program.some((each) => each.aliases?.includes(aboutWhom(key).name) === true);
+      const isShared = [...records.values()].some((each) => each.id === id && each.key !== key);
+      if (isKnown && !isAlias && !isShared && !now.has(object) && this.platform.isLive(kind, id) && !told.has(id))
+        throw new Violation(`${key} (${object}) has left the state, and is live, and nothing said so`);
+    }
+  }
+
+  /** After a whole up that ended well: each object is held once, and is there. */
+  checkWhole(): void {
+    const seen = new Map<string, string>();
+    for (const { object, key, isToGo } of heldIn(this.state)) {
+      if (isToGo) continue;
+      const other = seen.get(object);
+      if (other !== undefined) throw new Violation(`${object} belongs to ${key} and to ${other}`);
+      seen.set(object, key);
+      const [kind, id] = object.split(" ") as [Kind["name"], string];
+      if (!this.platform.isLive(kind, id)) throw new Violation(`${key} holds ${object}, which is gone`);
+    }
+  }
+
+  // What people do
+
+  facts(machine: 0 | 1): Facts {
+    const stack = this.exported;
+    const places = [this.place, ...this.#formerly(stack)];
+    const all = places.flatMap((place) => [this.machines[machine].records(place)]).filter(({ size }) => size > 0);
+    const memory = all.length === 0 ? undefined : new Map(all.toReversed().flatMap((each) => [...each]));
+    return factsIn(stack, memory, this.place);
+  }
+
+  get exported(): ExportedStack {
+    return { version: 3, deployment: structuredClone(this.state) } as unknown as ExportedStack;
+  }
+
+  /** Whether the state still says its former name somewhere. */
+  get isRenamed(): boolean {
+    return this.#formerly(this.exported).length > 0;
+  }
+
+  #formerly(stack: ExportedStack) {
+    return stackNamesIn(stack)
+      .filter((name) => name !== this.place.stack)
+      .map((name) => ({ backend: BACKEND, stack: name }));
+  }
+
+  /** The object that a create has made, as somebody sees who looks in the account. @param short the resource's name in commands. */
+  truthOf(short: string): Made | undefined {
+    const held = new Set(heldIn(this.state).map(({ object }) => object));
+    return this.platform.objects.findLast(
+      (each) =>
+        each.isLive &&
+        each.key !== undefined &&
+        aboutWhom(each.key).short === short &&
+        !held.has(objectKey(each.kind, each.id)) &&
+        !this.isAdopted(each, each.key) &&
+        !this.released.has(each),
+    );
+  }
+
+  /** Whether the program has it for something else. */
+  isAdopted({ kind, id }: Made, key?: string): boolean {
+    return this.wanted.some((each) => each.kind === kind && each.existingId === id && each.key !== key);
+  }
+
+  /** Runs the command `pending`. @returns its exit code; nothing if it was killed. */
+  async #command(machine: 0 | 1, args: readonly string[], kill?: Kill): Promise<number | undefined> {
+    this.say(`  pending ${args.join(" ")} on ${machine}`);
+    const process = new Process(this.machines[machine], kill);
+    const act = () => this.#act(process);
+    act();
+    let inner: Promise<unknown> = Promise.resolve();
+    acting.pulumi = {
+      refresh: async (urns, environment) => {
+        process.moment();
+        const answers = String(own(environment, "ADVERTISING_ANSWERS"));
+        const refreshing = this.run("refresh", machine, { answers, targets: new Set(urns) });
+        inner = refreshing;
+        const done = await refreshing;
+        act();
+        process.moment();
+        if (done?.errors.length !== 0) throw new Error(done?.errors.join("\n"));
+      },
+      stateOf: async () => this.exported,
+      exportOf: async () => this.exported,
+      stackName: async () => this.place.stack,
+      accountIn: async () => accountOf(this.settings),
+    };
+    const { log, error } = console;
+    console.log = console.error = (text: string) => this.#tellOn(machine, process, text);
+    const running = pendingCommand.run(args).catch(({ message }: Error) => {
+      this.#tellOn(machine, process, message);
+      return 2;
+    });
+    const code = await Promise.race([running, process.death]);
+    await inner; // Pulumi's own process goes on
+    Object.assign(console, { log, error });
+    process.isDead = true;
+    if (code !== "killed") return code;
+    this.log.push("    killed");
+    this.machines[machine].after(undefined);
+    return undefined;
+  }
+
+  #tellOn(machine: 0 | 1, { isDead }: Process, text: string): void {
+    if (isDead) return;
+    this.say(`    ${text}`);
+    this.#printed[machine] += `\n${text}`;
+  }
+
+  /** Somebody looks in the account some time later, and says of each create that output has asked for what is true. */
+  async answer(machine: 0 | 1, kill?: Kill): Promise<void> {
+    this.wait(this.random() < 0.5 ? 600 : LATE_MS / 1000 + 5);
+    const errors = this.#printed[machine];
+    this.#printed[machine] = "";
+    if ((await this.#command(machine, [])) === 2) throw new Violation("`pending` failed");
+    const listed = this.#answers(this.#printed[machine]);
+    // What an error has asked for may be answered on the other machine by now.
+    const more = this.#answers(errors).filter((each) => !listed.some(([, name]) => each.includes(name ?? "")));
+    if (listed.length + more.length > 0) this.counts.answers++;
+    let code = await this.#command(machine, [...listed, ...more].flat(), kill);
+    if (code === 2 && more.length > 0) code = await this.#command(machine, listed.flat());
+    if (code === 2) throw new Violation(`an answer was refused: ${this.#printed[machine]}`);
+    if (code === undefined) return;
+    if (this.knowing !== undefined) this.knowing = machine;
+  }
+
+  /** What is true of the creates that output asks for. */
+  #answers(text: string): string[][] {
+    const asked = new Set([...text.matchAll(/--created '?([^=\s']+)=/g)].map(([, short = ""]) => short));
+    return [...asked].map((short) => {
+      const made = this.truthOf(short);
+      return made === undefined ? ["--not-created", short] : ["--created", `${short}=${made.id}`];
+    });
+  }
+
+  /** What stops the creates of others, and can't be answered, is let go. */
+  async forget(machine: 0 | 1): Promise<void> {
+    const declared = new Set(this.wanted.map(({ key }) => key));
+    const held = heldIn(this.state);
+    const { open, notes } = this.facts(machine);
+    const isListed = new Set(open.map(({ ref }) => ref.key));
+    const those = [...(notes?.values() ?? [])].filter(({ ref, record }) => {
+      const isOthers =
+        record.id !== undefined &&
+        (held.some(({ object, key }) => object === objectKey(ref.kind, record.id ?? "") && key !== ref.key) ||
+          this.wanted.some(
+            ({ kind, key, existingId }) => kind === ref.kind && existingId === record.id && key !== ref.key,
+          ));
+      const isStopping = isOpen(record) && !declared.has(ref.key) && !isListed.has(ref.key);
+      return isStopping || (isOthers && (record.state === "made" || record.state === "handed"));
+    });
+    if (those.length === 0) return;
+    const code = await this.#command(
+      machine,
+      those.flatMap(({ ref }) => ["--forget", ref.short]),
+    );
+    if (code === 2) throw new Violation(`what is to be forgotten was refused: ${this.#printed[machine]}`);
+    for (const { ref, record } of those) {
+      const made = record.id === undefined ? undefined : this.platform.get(ref.kind, record.id);
+      if (made !== undefined) this.released.add(made);
+    }
+  }
+
+  /** `pulumi refresh --clear-pending-creates`, once all is answered. */
+  clearPending(): void {
+    const { pending_operations: _, ...state } = this.state;
+    this.state = state;
+  }
+
+  wait(seconds: number): void {
+    time.clock.advance(seconds * 1000);
+    this.platform.settle();
+  }
+}
+
+function isOpenOrHeld({ id, state }: MemoryRecord): boolean {
+  return id !== undefined && state !== "none";
+}
+
+interface Held {
+  readonly object: string;
+  readonly key: string;
+  readonly isToGo: boolean;
+}
+
+/** The objects that a state has. */
+export function heldIn({ resources }: Pick<Deployment, "resources">): Held[] {
+  return objectsIn(resources as unknown as Parameters<typeof objectsIn>[0]).flatMap(
+    ({ kind, id, memoryKey, resource }) =>
+      id === undefined ? [] : [{ object: objectKey(kind.name, id), key: memoryKey, isToGo: resource.delete === true }],
+  );
+}
+
+export function unresolvedKeys({ resources }: Pick<Deployment, "resources">): Set<string> {
+  const all = objectsIn(resources as unknown as Parameters<typeof objectsIn>[0]);
+  return new Set(all.flatMap(({ record, memoryKey }) => (record === undefined ? [] : [memoryKey])));
+}
+
+function leftIn({ __left: left }: Values): string[] {
+  return Array.isArray(left) ? left.map(({ id }) => String(id)) : [];
+}
+
+function keysOfOperation({
+  urn,
+  type,
+  aliases = [],
+}: {
+  urn: string;
+  type: string;
+  aliases?: readonly string[];
+}): string[] {
+  const resource = type.split(":").at(-1) as Declared["type"];
+  return [urn, ...aliases].map((each) => keyOfUrn(resource, each));
+}
+
+function isSame(made: Values, fields: Values): boolean {
+  const without = ({ [MARK_FIELD]: _, ...others }: Values) => others;
+  return isDeepStrictEqual(without(made), without(fields));
+}
+
+/** The provider of one process. Whoever asks a process that is over gets no answer. */
+function facesOf(
+  runtime: Parameters<typeof createProvider>[1] extends () => infer R ? R : never,
+  process: Process,
+): Faces {
+  const given = () => runtime;
+  const none = () => undefined;
+  const answering = <T extends object>(face: T): T =>
+    new Proxy(face, {
+      get:
+        (_, name) =>
+        async (...args: unknown[]) => {
+          if (process.isOver) await new Promise(() => undefined);
+          const result = await (face[name as keyof T] as (...all: unknown[]) => Promise<unknown>)(...args);
+          if (process.isOver) await new Promise(() => undefined);
+          return result;
+        },
+    });
+  return {
+    Advertiser: answering(createProvider(advertiser, given, none)),
+    ConversionEvent: answering(createProvider(conversionEvent, given, none)),
+    ConversionEventSet: answering(createSetProvider(conversionEventSet, given, none)),
+  };
+}

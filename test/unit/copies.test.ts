@@ -1,0 +1,38 @@
+/** A second copy of the package in a program is found by the note that each copy leaves, whatever its version. */
+import { beforeEach, expect, it, vi } from "vitest";
+
+const NAME = Symbol.for("pulumi-advertising");
+const A = "/app/node_modules/pulumi-advertising";
+const B = "/app/libs/tracking/node_modules/pulumi-advertising";
+
+beforeEach(() => {
+  vi.resetModules();
+  delete (globalThis as { [NAME]?: object })[NAME];
+});
+
+/** Another copy: each has modules of its own. */
+const copyIn = async (folder: string) => {
+  vi.resetModules();
+  const copy = await import("../../provider/src/program/copies.js");
+  copy.noteCopy(folder);
+  return copy;
+};
+
+it("one copy is good, also if it is loaded twice", async () => {
+  for (const copy of [await copyIn(A), await copyIn(A)]) expect(copy.severalCopies()).toEqual([]);
+});
+
+it("two are one problem, which names both folders and the cure; one of them says it", async () => {
+  const both = [await copyIn(A), await copyIn(B)];
+  for (const copy of both) {
+    const [{ title, lines, problems } = { title: "", lines: [], problems: 0 }, ...others] = copy.severalCopies();
+    expect([problems, others]).toEqual([1, []]);
+    expect(title).toBe(
+      "The program loads 2 copies of pulumi-advertising, and each knows nothing of the others' resources",
+    );
+    expect(lines.slice(0, 2)).toEqual([A, B]);
+    for (const words of ["peerDependencies", "npm ls pulumi-advertising", "npm dedupe", "pnpm dedupe", "yarn dedupe"])
+      expect(lines.join("\n")).toContain(words);
+  }
+  expect(both.map((copy) => copy.isFirstToSay())).toEqual([true, false]);
+});

@@ -1,0 +1,181 @@
+/** What only shows in the program as a whole: between its resources, and in what this machine remembers and it does not declare. */
+import { describe, expect, it } from "vitest";
+import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
+import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
+import {
+  type Declaration,
+  type DeclaredObject,
+  type DeclaredResource,
+  LATER,
+} from "../../provider/src/program/declaration.js";
+import { Judge } from "../../provider/src/program/judge.js";
+import { aboutWhom, memberOf } from "../../provider/src/state/names.js";
+import type { MemoryRecord, Records } from "../../provider/src/store/memory-lines.js";
+
+const event = (name: string) => `ConversionEvent::${name}`;
+const FUNNEL = "ConversionEventSet::funnel";
+
+/** A single resource, or with a set's key the set with these members. */
+function declared(
+  key: string,
+  object: Partial<DeclaredObject> = {},
+  more: Partial<DeclaredResource> = {},
+  warnings: string[] = [],
+): Declaration {
+  const kind = aboutWhom(key).kind === "Advertiser" ? advertiser : conversionEvent;
+  const own = { key, platformName: undefined, adopts: undefined, ...object };
+  const resource = { key, kind, isRead: false, objects: [own], aliasNames: [], deletes: false, ...more };
+  return { finding: { title: aboutWhom(key).label, lines: [], problems: 0 }, warnings, resource };
+}
+
+/** @param adopts by key; `undefined` for a set whose events are not known yet. */
+function aSet(adopts: Record<string, string | undefined> | undefined): Declaration {
+  const objects = Object.entries(adopts ?? {}).map(([key, id]) => {
+    return { key: memberOf(FUNNEL, key), platformName: undefined, adopts: id };
+  });
+  return declared(FUNNEL, {}, { objects: adopts === undefined ? undefined : objects });
+}
+
+const memory = (...records: (Partial<MemoryRecord> & Pick<MemoryRecord, "key" | "state">)[]): Records =>
+  new Map(records.map((each) => [each.key, { at: "2026-01-01T00:00:00.000Z", mark: "m", body: "b", ...each }]));
+const live = (key: string, id: string, name?: string) => ({ key, state: "live", id, name }) as const;
+
+function all(...declarations: Declaration[]): Judge {
+  const judge = new Judge();
+  for (const each of declarations) judge.add(each);
+  return judge;
+}
+const look = (records: Records, ...batch: Declaration[]) => all(...batch).judge(batch, records, true);
+const atEnd = (records: Records, batch: Declaration[]) => all(...batch).atEnd(records);
+
+describe("between resources", () => {
+  it("two can't adopt one object of a kind, in whichever batches", () => {
+    const one = declared(event("one"), { adopts: "7" });
+    const others = [declared("Advertiser::acme", { adopts: "7" }), declared(event("later"), { adopts: LATER })];
+    const set = aSet({ a: "7", b: "8", c: "8", d: undefined });
+    const why = (path: string, id: string, by: string) =>
+      `${path}existingId ${id} already belongs to "${by}": one object can't be two resources; correct this existingId, or remove the other one`;
+    expect(look(memory(), one, ...others).findings).toEqual([]);
+    const lines = [why('events["a"].', "7", "one"), why('events["c"].', "8", "funnel/b")];
+    const finding = { title: 'ConversionEventSet "funnel"', lines, problems: 2 };
+    expect(look(memory(), one, set).findings).toEqual([finding]);
+    const judge = all(one, set);
+    expect(judge.judge([one], memory(), true).findings).toEqual([]);
+    expect(judge.judge([set], memory(), true).findings).toEqual([finding]);
+  });
+
+  it("a resource that may delete is told what the program adopts, and no other is", () => {
+    const deletes = { deletes: true };
+    const batch = [
+      declared(event("a"), { adopts: "7" }, deletes),
+      declared(event("b"), { adopts: "8" }),
+      declared("Advertiser::acme", {}, deletes),
+      declared(event("read"), {}, { isRead: true }),
+    ];
+    const run = { isUp: false, resources: 3 };
+    expect(Object.fromEntries(look(memory(), ...batch).briefings)).toEqual({
+      [event("a")]: { run, deletes: true, adopted: "7 8", adoptsLater: undefined },
+      [event("b")]: { run, adopted: "7 8" },
+      "Advertiser::acme": { run, deletes: true, adopted: undefined, adoptsLater: undefined },
+    });
+    for (const later of [declared(event("c"), { adopts: LATER }), aSet(undefined)])
+      expect(look(memory(), ...batch, later).briefings.get(event("a"))).toMatchObject({ adoptsLater: true });
+  });
+
+  it("the same warning of several is given once", () => {
+    const warned = (name: string) =>
+      declared(event(name), {}, {}, [`ConversionEvent "${name}": clickWindow is 7 seconds`]);
+    expect(look(memory(), warned("a"), warned("b")).warnings).toEqual([
+      'ConversionEvent "a": clickWindow is 7 seconds (the same in ConversionEvent "b")',
+    ]);
+  });
+});
+
+describe("open creates of earlier runs", () => {
+  const member = memberOf(FUNNEL, "a");
+  const records = memory(
+    { key: event("sent"), state: "sent" },
+    { key: event("made"), state: "made", id: "9" },
+    { key: member, state: "sent" },
+    { key: event("handed"), state: "handed", id: "3" },
+    live(event("live"), "4"),
+    { key: event("none"), state: "none" },
+  );
+  it.each<[string, Declaration[], string[]]>([
+    ["by nothing", [declared(event("new"))], [event("sent"), event("made"), member]],
+    ["by their own keys", [declared(event("sent")), declared(event("made")), aSet({ a: undefined })], []],
+    ["by a set whose events are unknown", [aSet(undefined)], [event("sent"), event("made")]],
+    ["not by a set with other events", [aSet({ b: undefined })], [event("sent"), event("made"), member]],
+    ["not by .get", [declared(event("sent"), {}, { isRead: true })], [event("sent"), event("made"), member]],
+    ["not below another parent", [declared("ConversionEvent::my:A$::sent")], [event("sent"), event("made"), member]],
+    [
+      "not by an alias",
+      [declared(event("x"), {}, { aliasNames: ["sent", "made"] }), aSet({ a: "1" })],
+      [event("sent"), event("made")],
+    ],
+  ])("are claimed %s", (_, batch, unclaimed) => {
+    const judge = all(declared(event("other")), ...batch);
+    const { briefings } = judge.judge([declared(event("other"))], records, false);
+    expect(briefings.get(event("other"))?.run).toMatchObject({ isUp: true, open: 3, unclaimed });
+  });
+
+  it("that nothing declares are named at the end, in a line of their own", () => {
+    expect(atEnd(records, [declared(event("live")), declared(event("handed"))])).toEqual([
+      "3 creates of interrupted runs are declared by nothing: funnel/a (outcome unknown), made (9) and sent (outcome unknown). " +
+        "To settle that:\n  npx pulumi-advertising pending",
+    ]);
+  });
+});
+
+describe("what leaves", () => {
+  const purchase = live(event("purchase"), "42", "Purchase");
+  const leaves = (names: string) =>
+    `No longer declared: ${names}. What leaves the state without a delete stays live on the platform.`;
+  const stays = leaves("purchase (42)");
+
+  it.each<[string, Declaration[], string[]]>([
+    ["is named with its id", [], [stays]],
+    ["but not if it is declared", [declared(event("purchase"))], []],
+    ["nor below another parent", [declared("ConversionEvent::my:A$::purchase")], []],
+    ["nor if an alias names it", [declared(event("buy"), {}, { aliasNames: ["purchase"] })], []],
+    ["nor if it is adopted", [declared(event("buy"), { adopts: "42" })], []],
+    ["another kind's id is another object's", [declared("Advertiser::a", { adopts: "42" })], [stays]],
+    ["nor if it is read", [declared(event("purchase"), {}, { isRead: true })], []],
+    [
+      "with a new one of its platform name",
+      [declared(event("buy"), { platformName: "Purchase" })],
+      [
+        `${stays}\n"purchase" has the platform name of the new "buy": to go on with 42, add an alias or set existingId.`,
+      ],
+    ],
+    ["not with a known one", [declared(event("known"), { platformName: "Purchase" })], [stays]],
+    ["not with one that adopts", [declared(event("buy"), { platformName: "Purchase", adopts: LATER })], [stays]],
+  ])("%s", (_, batch, lines) => {
+    const known = live(event("known"), "1", "Purchase");
+    expect(atEnd(memory(purchase, known), [declared(event("known")), ...batch])).toEqual(lines);
+  });
+
+  it("a set that is declared says itself what left it; one that is gone leaves with all", () => {
+    const records = memory(live(memberOf(FUNNEL, "a"), "1", "A"), live(memberOf(FUNNEL, "b"), "2"));
+    expect(atEnd(records, [aSet({ a: undefined })])).toEqual([]);
+    expect(atEnd(records, [declared(event("a"), { platformName: "A" })])).toEqual([
+      `${leaves("funnel/a (1), funnel/b (2)")}\n"funnel/a" has the platform name of the new "a": to go on with 1, add an alias or set existingId.`,
+    ]);
+  });
+
+  it("goes on under another key that has the object by now", () => {
+    expect(atEnd(memory(purchase, live(event("buy"), "42")), [declared(event("buy"))])).toEqual([]);
+  });
+
+  it("is all kinds in one sentence, sorted as people count; of many the ids are said, of renamed ones the first", () => {
+    const made = (n: number) => ({ key: event(`e-${n}`), state: "handed", id: String(n) }) as const;
+    expect(atEnd(memory(made(10), made(2), live("Advertiser::a", "5")), [])).toEqual([
+      leaves("a (5), e-2 (2), e-10 (10)"),
+    ]);
+    const many = Array.from({ length: 30 }, (_, n) => ({ ...made(n + 1), name: `E ${n}` }));
+    const renamed = many.map(({ name }, n) => declared(event(`new-${n}`), { platformName: name }));
+    const [line = "", ...hints] = atEnd(memory(...many), renamed)[0]?.split("\n") ?? [];
+    expect(line).toMatch(/: e-1 \(1\), e-2 \(2\), .*, e-20 \(20\), and 10 more: 21–30\. What/);
+    expect(hints.map((each) => /new "(new-\d)"/.exec(each)?.[1])).toEqual(["new-0", "new-1", "new-2"]);
+  });
+});

@@ -1,0 +1,306 @@
+/** Which creates are pending, and what answers about them are worth: facts in, a list or verdicts out. */
+import { describe, expect, it } from "vitest";
+import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
+import { fingerprintOfBody } from "../../provider/src/kinds/kind.js";
+import type { MemoryRecord } from "../../provider/src/store/memory-lines.js";
+import { readAnswers } from "../../provider/src/tools/pending-answers.js";
+import { factsIn } from "../../provider/src/tools/pending-facts.js";
+import { type Resource, readExport } from "../../provider/src/tools/stack-export.js";
+import { EVENT, encrypted, storedAdvertiser, storedEvent, storedSet, urnOf } from "../support/stored.js";
+
+const TIME = "2026-03-02T10:00:00Z";
+const [BEFORE, AFTER] = ["2026-03-02T09:59:59Z", "2026-03-02T10:00:01Z"];
+const PLACE = { backend: "file:///x", stack: "organization/shop/dev" };
+const E = (name: string) => urnOf("ConversionEvent", name);
+const SET = urnOf("ConversionEventSet", "funnel");
+
+const unresolved = (mark: string, more: object = {}) => ({
+  unresolved: {
+    at: BEFORE,
+    mark,
+    body: "b",
+    what: "The connection ended.",
+    name: "Signup",
+    facts: { value: 5 },
+    ...more,
+  },
+});
+const record = (key: string, state: MemoryRecord["state"], more: Partial<MemoryRecord> = {}): MemoryRecord => ({
+  ...{ key, state, at: BEFORE, mark: "m", body: "b", name: "Signup" },
+  ...more,
+});
+const operation = (type: string, resource: Resource) => ({ type, resource });
+const creating = (name: string, inputs: object = {}) =>
+  operation("creating", {
+    ...storedEvent(name, ""),
+    inputs: { eventName: name, advertiserId: 1, ...EVENT, ...inputs },
+  });
+
+function facts(resources: readonly Resource[], memory?: readonly MemoryRecord[], pending_operations: object[] = []) {
+  const deployment = { manifest: { time: TIME }, resources, pending_operations };
+  const stack = readExport(JSON.stringify({ version: 3, deployment }));
+  return factsIn(stack, memory && new Map(memory.map((each) => [each.key, each])), PLACE);
+}
+const inShort = (...given: Parameters<typeof facts>) =>
+  facts(...given).open.map(({ ref, known }) => `${ref.short} (${known})`);
+const madeIn = (...given: Parameters<typeof facts>) =>
+  facts(...given).made.map(({ ref, record: { id } }) => `${ref.short} ${id}`);
+
+const entry = (eventName: string) => ({ eventName, value: 1 });
+const events = { a: entry("A"), b: entry("B") };
+const { value: _, ...defaults } = EVENT;
+const updating = (given: object, more: object = {}) =>
+  operation("updating", {
+    ...storedSet("funnel", {}),
+    inputs: { advertiserId: 1, defaults, events: given },
+    ...more,
+  });
+
+describe("what is pending", () => {
+  it.each<[string, string[], Parameters<typeof facts>]>([
+    ["nothing", [], [[storedEvent("ok", 1)]]],
+    ["a single one in the state", ["buy (state)"], [[storedEvent("buy", "unresolved-m", unresolved("m"))]]],
+    [
+      "what only waits for its removal is not",
+      [],
+      [[storedEvent("buy", "unresolved-m", unresolved("m"), { delete: true })]],
+    ],
+    [
+      "members of a set, in natural order",
+      ["funnel/e2 (state)", "funnel/e10 (state)"],
+      [
+        [
+          storedSet("funnel", {
+            events,
+            unresolved: { e10: unresolved("m").unresolved, e2: unresolved("n").unresolved },
+          }),
+        ],
+      ],
+    ],
+    ["one that only the memory has", ["buy (memory)"], [[], [record("ConversionEvent::buy", "sent")]]],
+    [
+      "one that both have, once",
+      ["buy (state)"],
+      [[storedEvent("buy", "unresolved-m", unresolved("m"))], [record("ConversionEvent::buy", "sent")]],
+    ],
+    ["the next run sees it in the state", [], [[storedEvent("buy", 4)], [record("ConversionEvent::buy", "sent")]]],
+    [
+      "the state has what it was to replace",
+      ["buy (memory)"],
+      [[storedEvent("buy", 4)], [record("ConversionEvent::buy", "sent", { replaces: "4" })]],
+    ],
+    [
+      "made, handed, live and none are not",
+      [],
+      [
+        [],
+        ["made", "handed", "live", "none"].map((state) =>
+          record(`ConversionEvent::${state}`, state as "made", { id: "1" }),
+        ),
+      ],
+    ],
+    ["one that only Pulumi's record has", ["buy (record)"], [[], undefined, [creating("buy")]]],
+    ["the memory has no line about it, but others", ["buy (record)"], [[], [], [creating("buy")]]],
+    [
+      "of two interrupted runs, once",
+      ["buy (record)"],
+      [[], undefined, [creating("buy"), creating("buy", { value: 2 })]],
+    ],
+    [
+      "the record's is settled: the state has it with these arguments",
+      [],
+      [
+        [storedEvent("buy", 4, {}, { inputs: { eventName: "buy", advertiserId: 1, ...EVENT } })],
+        undefined,
+        [creating("buy", { __mark: "f m" })],
+      ],
+    ],
+    [
+      "not with other ones",
+      ["buy (record)"],
+      [
+        [storedEvent("buy", 4, {}, { inputs: { eventName: "buy", advertiserId: 1, ...EVENT, value: 2 } })],
+        undefined,
+        [creating("buy")],
+      ],
+    ],
+    ["an adoption sent nothing", [], [[], undefined, [creating("buy", { existingId: 4 })]]],
+    [
+      "the state has it as unresolved, once",
+      ["buy (state)"],
+      [[storedEvent("buy", "unresolved-m", unresolved("m"))], undefined, [creating("buy")]],
+    ],
+    ...(["sent", "made", "handed"] as const).map(
+      (state) =>
+        [
+          `the memory has it as ${state}`,
+          state === "sent" ? ["buy (memory)"] : [],
+          [[], [record("ConversionEvent::buy", state, { id: "9" })], [creating("buy")]],
+        ] as [string, string[], Parameters<typeof facts>],
+    ),
+    [
+      "an earlier run's object in the memory says nothing of it",
+      ["buy (record)"],
+      [[], [record("ConversionEvent::buy", "live", { id: "9" })], [creating("buy")]],
+    ],
+    [
+      "a person has answered since",
+      [],
+      [[], [record("ConversionEvent::buy", "none", { at: AFTER })], [creating("buy")]],
+    ],
+    [
+      "a person had answered before",
+      ["buy (record)"],
+      [[], [record("ConversionEvent::buy", "none")], [creating("buy")]],
+    ],
+    [
+      "members of a set that was updated: new, and changed",
+      ["funnel/a (record)", "funnel/c (record)"],
+      [
+        [storedSet("funnel", { events, eventIds: { a: 1, b: 2 } })],
+        undefined,
+        [
+          updating({
+            a: { ...entry("A"), value: 7 },
+            b: entry("B"),
+            c: entry("C"),
+            d: { ...entry("D"), existingId: 5 },
+          }),
+        ],
+      ],
+    ],
+    [
+      "members of a set that was created",
+      ["funnel/a (record)", "funnel/b (record)"],
+      [[], undefined, [{ ...updating(events), type: "creating" }]],
+    ],
+    [
+      "the state has the set that was created",
+      [],
+      [[storedSet("funnel", {})], undefined, [{ ...updating(events), type: "creating" }]],
+    ],
+    [
+      "a set that was renamed by an alias in the interrupted run",
+      ["funnel/c (record)"],
+      [
+        [storedSet("old", { events, eventIds: { a: 1, b: 2 } })],
+        undefined,
+        [updating({ ...events, c: entry("C") }, { aliases: [urnOf("ConversionEventSet", "old")] })],
+      ],
+    ],
+    [
+      "a set's update that was deleting",
+      [],
+      [[storedSet("funnel", {})], undefined, [{ ...updating(events), type: "deleting" }]],
+    ],
+  ])("%s", (_, expected, given) => {
+    expect(inShort(...given)).toEqual(expected);
+  });
+
+  it("lists what the next `up` takes over, unless the state has that object already, under whatever name", () => {
+    const memory = [
+      record("ConversionEvent::buy", "made", { id: "4" }),
+      record('ConversionEventSet::funnel["a"]', "handed", { id: "5" }),
+    ];
+    expect(madeIn([], memory)).toEqual(["buy 4", "funnel/a 5"]);
+    expect(madeIn([storedEvent("renamed", 4), storedAdvertiser("a", 5)], memory)).toEqual(["funnel/a 5"]);
+  });
+
+  it("tells of the record's creates what their inputs say, but nothing secret", () => {
+    const inputs = { eventName: "buy", advertiserId: 1, ...EVENT };
+    const [plain, secret] = [creating("buy", { __mark: "alternative_id m1" }), creating("shh", { value: encrypted })];
+    const [first, second] = facts([storedEvent("buy", 3)], undefined, [plain, secret]).open;
+    expect(first?.record).toMatchObject({ mark: "m1", field: "alternative_id", name: "buy", replaces: "3", at: "" });
+    expect(first?.record.body).toBe(fingerprintOfBody(conversionEvent, inputs));
+    expect(second?.record).toMatchObject({ body: "", name: "shh" });
+    expect(JSON.stringify(second?.record)).not.toContain("ciphertext");
+  });
+});
+
+describe("answers", () => {
+  const given = (answers: Partial<Parameters<typeof readAnswers>[0]>) => ({
+    ...{ created: [], notCreated: [], forget: [] },
+    ...answers,
+  });
+  const known = facts(
+    [
+      storedEvent("buy", "unresolved-m", unresolved("m", { replaces: "3" })),
+      storedEvent("twin", "unresolved-t", unresolved("t")),
+      storedAdvertiser("twin", "unresolved-u", "Twin", { outputs: unresolved("u") }),
+      storedSet("funnel", {
+        events,
+        eventIds: { a: 20 },
+        unresolved: { a: unresolved("x").unresolved, b: unresolved("y").unresolved },
+      }),
+      storedEvent("other", 8, { __left: [{ id: "7", at: BEFORE }] }),
+    ],
+    [
+      record("ConversionEvent::sent", "sent"),
+      record("ConversionEvent::made", "made", { id: "9" }),
+      record("ConversionEvent::seen", "live", { id: "10" }),
+    ],
+  );
+  const read = (answers: Partial<Parameters<typeof readAnswers>[0]>) => readAnswers(given(answers), known);
+  const verdicts = (answers: Partial<Parameters<typeof readAnswers>[0]>) =>
+    read(answers).answers.map(({ create, id }) => `${create.ref.short} ${id}`);
+
+  it.each([
+    [{ created: ["buy=4711"] }, ["buy 4711"]],
+    [{ created: [`${E("buy")}=4711`] }, ["buy 4711"]],
+    [{ created: ['funnel["a"]=4711'], notCreated: ["funnel/b"] }, ["funnel/a 4711", "funnel/b undefined"]],
+    [{ created: [`${SET}["b"]=4711`] }, ["funnel/b 4711"]],
+    [{ notCreated: ["funnel"] }, ["funnel/a undefined", "funnel/b undefined"]],
+    [{ notCreated: [SET, "sent"] }, ["funnel/a undefined", "funnel/b undefined", "sent undefined"]],
+    [{ created: ["sent=7"] }, ["sent 7"]],
+    [{ created: [`${E("twin")}=4711`, `${urnOf("Advertiser", "twin")}=4711`] }, ["twin 4711", "twin 4711"]],
+  ])("%j", (answers, expected) => {
+    expect(verdicts(answers)).toEqual(expected);
+  });
+
+  it.each<[Parameters<typeof read>[0], string]>([
+    [{ notCreated: ["sennt"] }, '"sennt" is not a pending create (`pulumi-advertising pending` lists them)'],
+    [{ notCreated: ["other"] }, '"other" is not a pending create'],
+    [
+      { notCreated: ["twin"] },
+      `"twin" is the name of several, so give the URN: ${urnOf("Advertiser", "twin")} and ${E("twin")}`,
+    ],
+    [{ created: ["buy=1x"] }, '--created takes X=ID with a number from 1 up as ID; got "buy=1x"'],
+    [{ created: ["buy=0"] }, '--created takes X=ID with a number from 1 up as ID; got "buy=0"'],
+    [{ created: ["buy"] }, '--created takes X=ID with a number from 1 up as ID; got "buy"'],
+    [{ created: ["funnel=4711"] }, '"funnel" is a set: add the key of its event, as in funnel/a=4711'],
+    [{ created: ["buy=4711"], notCreated: ["buy"] }, '"buy" is given two answers'],
+    [{ created: ["buy=4711", "sent=4711"] }, '4711 can\'t be both "sent" and "buy"'],
+    [{ created: ["buy=8"] }, `8 is not the id of "buy": the state has it as ${E("other")}`],
+    [{ created: ["buy=9"] }, `9 is not the id of "buy": the memory of this machine has it as ${E("made")}`],
+    [{ created: ["buy=10"] }, `10 is not the id of "buy": the memory of this machine has it as ${E("seen")}`],
+    [{ created: ["buy=3"] }, '3 is not the id of "buy": it is an object that this resource has or had before'],
+    [
+      { created: ["funnel/a=20"] },
+      '20 is not the id of "funnel/a": it is an object that this resource has or had before',
+    ],
+    [{ created: ["funnel/b=20"] }, `20 is not the id of "funnel/b": the state has it as ${SET}["a"]`],
+    [{ forget: ["buy"] }, '"buy" is nothing that the memory of this machine has'],
+    [{ forget: ["sent"], created: ["sent=4711"] }, '"sent" is given two answers'],
+  ])("%j is refused, and nothing is settled", (answers, fault) => {
+    const all = () => read({ ...answers, notCreated: [...(answers.notCreated ?? []), "nobody"] });
+    expect(all).toThrow(/^nothing was settled: /);
+    expect(all).toThrow(fault);
+    expect(all).toThrow('"nobody" is not a pending create');
+  });
+
+  it("--forget drops any line of the memory, but for what the state has as unresolved", () => {
+    const forgotten = (...names: string[]) => read({ forget: names }).forgotten.map(({ record }) => record.key);
+    expect(forgotten("made", "sent", E("seen"))).toEqual(
+      ["made", "sent", "seen"].map((name) => `ConversionEvent::${name}`),
+    );
+    const both = facts([storedEvent("buy", "unresolved-m", unresolved("m"))], [record("ConversionEvent::buy", "sent")]);
+    expect(() => readAnswers(given({ forget: ["buy"] }), both)).toThrow(
+      'the state has "buy" as unresolved: answer with --created or --not-created',
+    );
+  });
+
+  it("one answer changes nothing of what is known of another create", () => {
+    const { answers } = read({ created: ["funnel/a=4711"] });
+    expect(answers.map(({ create }) => create)).toEqual(known.open.filter(({ ref }) => ref.short === "funnel/a"));
+  });
+});

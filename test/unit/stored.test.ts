@@ -1,0 +1,106 @@
+/** The form of what the state has, and of what the program's half says to the provider's: contracts with the next version. */
+import { expect, it } from "vitest";
+import type { Values } from "../../provider/src/base/index.js";
+import { exactId } from "../../provider/src/rules/index.js";
+import {
+  ACCOUNT,
+  earlierIn,
+  earlierText,
+  eventIn,
+  isOfKnownAccount,
+  leftLiveIn,
+  readBriefing,
+  readDeclaredSet,
+  readStoredSet,
+  secretArgumentsIn,
+  UNKNOWN,
+  writeLeftLive,
+  writeStoredSet,
+} from "../../provider/src/state/index.js";
+
+const STATE = {
+  advertiserId: 7,
+  defaults: { clickWindow: 604_800, additionalFields: { team: "x" } },
+  events: {
+    landing: { eventName: "Landing page", value: 0, eventTypeId: 1 },
+    purchase: { eventName: "Purchase", value: 25, existingId: 4711 },
+    constructor: { eventName: "Lead", value: 3 },
+  },
+  eventIds: { landing: 1, purchase: 4711, constructor: "9007199254740993" },
+  earlier: { constructor: "fd8ad8ac2bd60f2e38b2d9cb4f2d6a9b 7" },
+  unresolved: {
+    constructor: {
+      at: "2026-11-21T20:00:00.000Z",
+      mark: "5b1c6d1e-0000-4000-8000-000000000000",
+      body: "fd8ad8ac2bd60f2e38b2d9cb4f2d6a9c",
+      what: "It was sent.",
+      name: "Lead",
+      facts: { advertiserId: 7, value: 4 },
+      replaces: "9007199254740993",
+    },
+  },
+  __created: "2026-11-21T20:00:00.000Z",
+  __left: [{ id: "3", at: "2026-11-20T20:00:00.000Z", key: "landing", name: "Landing", owed: true }],
+  __at: "x.example ops@example.com",
+};
+
+it("a set is written as it was read, with any key, and an id beyond a number's precision", () => {
+  const stored = readStoredSet({ ...STATE, __provider: "the engine's" });
+  expect(JSON.parse(JSON.stringify(writeStoredSet(stored, exactId, STATE.__at)))).toEqual(STATE);
+  expect(stored.earlier.get("constructor")).toEqual({ body: "fd8ad8ac2bd60f2e38b2d9cb4f2d6a9b", owner: "7" });
+});
+
+it("an empty set, and one of no shape that anybody knows, are empty", () => {
+  const empty = { advertiserId: undefined, defaults: {}, events: {}, eventIds: {} };
+  for (const odd of [{}, { events: "x", eventIds: [], earlier: { a: 5 }, unresolved: null, __left: {}, __created: 5 }])
+    expect(writeStoredSet(readStoredSet(odd), exactId, "")).toEqual(empty);
+  expect(readDeclaredSet({ advertiserId: 7, events: UNKNOWN })).toEqual({
+    advertiserId: 7,
+    defaults: {},
+    events: undefined,
+  });
+});
+
+it.each<[string, Values, Values, Values]>([
+  [
+    "its own arguments before the set's",
+    { value: 1, clickWindow: 5 },
+    { clickWindow: 9 },
+    { value: 1, clickWindow: 5 },
+  ],
+  ["`null` as none", { value: 1, clickWindow: null }, { clickWindow: 9 }, { value: 1 }],
+  [
+    "the fields of both",
+    { additionalFields: { a: 1, b: 2 } },
+    { additionalFields: { b: 3, c: 4 } },
+    { additionalFields: { a: 1, b: 2, c: 4 } },
+  ],
+  ["no existingId", { value: 1, existingId: 5 }, {}, { value: 1 }],
+  ["what is not known", { value: UNKNOWN }, { clickWindow: UNKNOWN }, { value: UNKNOWN, clickWindow: UNKNOWN }],
+])("a member has %s", (_, entry, defaults, expected) => {
+  expect(eventIn({ advertiserId: 7, defaults }, entry)).toEqual({ advertiserId: 7, ...expected });
+});
+
+it("what was really sent is its body, and its owner if that may be shown", () => {
+  for (const earlier of [{ body: "f", owner: "7" }, { body: "f" }])
+    expect(earlierIn(earlierText(earlier))).toEqual(earlier);
+  expect(earlierIn(undefined)).toBeUndefined();
+});
+
+it("what is not there, or has another shape, is nothing", () => {
+  const left = [{ id: "3", at: "2026-11-20T20:00:00.000Z" }];
+  expect(leftLiveIn(writeLeftLive(left))).toEqual(left);
+  expect(writeLeftLive([])).toEqual({});
+  expect(leftLiveIn({ __left: [null, { id: 5 }, ...left] })).toEqual(left);
+  expect([...secretArgumentsIn({ __secret: ["value"] }), ...secretArgumentsIn({})]).toEqual(["value"]);
+  expect([{ [ACCOUNT]: "x y" }, { [ACCOUNT]: 5 }, {}, undefined].map(isOfKnownAccount)).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
+  const briefing = { identity: "shop/dev::a", run: { isUp: true, resources: 1 } };
+  expect(readBriefing(briefing)).toBe(briefing);
+  expect(readBriefing("shop/dev::a")).toEqual({ identity: "shop/dev::a" });
+  for (const other of [undefined, null, {}, { identity: 5 }]) expect(readBriefing(other)).toBeUndefined();
+});
