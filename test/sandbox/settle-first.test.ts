@@ -327,3 +327,17 @@ it("a key that is renamed in a set after a kill stops, in the preview too; the o
   expect((await engine.up(of("a", "b"))).error).toBeUndefined();
   expect([engine.eventIds, sandbox.eventPosts]).toEqual([{ a: 2, b: 3 }, 2]);
 });
+
+it("an answer for the replacement of a set's event leaves the former object on the list of what is live", async () => {
+  const [sandbox, folder] = [await operatedSandbox(), newFolder()];
+  const engine = new SetEngine(sandbox, folder);
+  const of = (value: number) => ({ advertiserId: 1, events: { a: { eventName: "A", value } } });
+  await engine.up(of(1));
+  sandbox.fail(LOST);
+  await engine.up(of(2));
+  const mark = String(JSON.stringify(engine.state).match(/"mark":"([^"]+)"/)?.[1]);
+  await engine.refresh({ environment: { ADVERTISING_ANSWERS: JSON.stringify({ [mark]: "3" }) } });
+  expect(engine.eventIds).toEqual({ a: 3 });
+  expect(JSON.stringify(engine.state?.outputs.__left)).toContain('"id":"2"');
+  expect(sandbox.eventPosts).toBe(2);
+});

@@ -3,8 +3,8 @@
  * saves what the provider returns. A single event and a set of events are asked for in the same way, so that one test can say the same of both.
  */
 import { join } from "node:path";
-import { memberRef, refOf } from "../../provider/src/state/index.js";
-import { everyMemory, isOpen, type MemoryRecord } from "../../provider/src/store/index.js";
+import { MAX_LISTED, memberRef, refOf } from "../../provider/src/state/index.js";
+import { everyMemory, isOpen, type MemoryRecord, openMarkOf } from "../../provider/src/store/index.js";
 import { carriedBack } from "./carried.js";
 import { newRun, type RunOptions } from "./run.js";
 
@@ -183,9 +183,11 @@ abstract class Engine {
 
   /** What the program's half has seen open in the memory. @param keys that it declares. */
   openIn(keys: readonly string[]) {
-    const open = recordsIn(this.#folder, `organization/${this.stack}`).filter(isOpen);
-    const unclaimed = open.map(({ key }) => key).filter((key) => !keys.includes(key));
-    return open.length === 0 ? {} : { open: open.length, ...(unclaimed.length > 0 && { unclaimed }) };
+    const records = recordsIn(this.#folder, `organization/${this.stack}`);
+    const open = records.filter(isOpen).map(({ key }) => key);
+    const unclaimed = open.filter((key) => !keys.includes(key)).slice(0, MAX_LISTED);
+    const seen = openMarkOf(new Map(records.map((each) => [each.key, each])));
+    return open.length === 0 ? {} : { open: seen, ...(unclaimed.length > 0 && { unclaimed }) };
   }
 }
 

@@ -43,8 +43,8 @@ from      |killed   |ended    |given    |left          |sending|made 42|back  |s
 none      |none     |none     |none     |none          |sent   |made 42|      |live 42|live 7   |live 9|live 9
 sent      |sent     |sent     |         |sent          |sent   |made 42|none  |live 42|live 7   |live 9|live 9
 sent for 7|sent     |sent     |         |sent          |sent   |made 42|live 7|live 42|sent     |live 9|live 9
-made      |made 42  |made 42  |handed 42|made 42       |       |made 42|      |live 42|made 42  |live 9|live 9
-handed    |handed 42|handed 42|handed 42|none          |       |       |      |live 42|handed 42|live 9|live 9
+made      |made 42  |made 42  |handed 42|made 42       |       |made 42|      |live 42|made 42  |made 42|live 9
+handed    |handed 42|handed 42|handed 42|none          |       |       |      |live 42|handed 42|handed 42|live 9
 live      |live 7   |live 7   |live 7   |none          |sent   |made 42|      |live 42|live 7   |live 9|live 9`;
 const [head = [], ...rows] = TABLE.trim()
   .split("\n")
@@ -99,6 +99,17 @@ describe("M2, M3: one record a key, from one state to the next", () => {
       expect(newRun().of(A)).toMatchObject({ state: isSame ? "live" : "made", id: "42", name: "Acme" });
     },
   );
+
+  it("what a stack had under its former name is open from then on, and another memory than the program's half saw", async () => {
+    const { up } = stackOn();
+    await up(async (run) => {
+      await run.expectUsable();
+      const before = run.openMark;
+      await run.join([{ ...create(A), state: "sent" }]);
+      expect(run.open()).toMatchObject([{ key: A }]);
+      expect(run.openMark).not.toBe(before);
+    });
+  });
 
   it("at a clean end only what this engine was given is handed", async () => {
     const { up, words, newRun } = stackOn();

@@ -135,9 +135,14 @@ describe("what is pending", () => {
         [
           `the memory has it as ${state}`,
           state === "sent" ? ["buy (memory)"] : [],
-          [[], [record("ConversionEvent::buy", state, { id: "9" })], [creating("buy")]],
+          [[], [record("ConversionEvent::buy", state, { id: "9", at: AFTER })], [creating("buy")]],
         ] as [string, string[], Parameters<typeof facts>],
     ),
+    [
+      "what ended cleanly here before says nothing of a later create",
+      ["buy (record)"],
+      [[], [record("ConversionEvent::buy", "handed", { id: "9" })], [creating("buy")]],
+    ],
     [
       "an earlier run's object in the memory says nothing of it",
       ["buy (record)"],

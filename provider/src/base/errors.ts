@@ -89,16 +89,17 @@ export class UnsupportedError extends AdvertisingError {
   static override readonly code = "ADVERTISING_UNSUPPORTED";
 }
 
-/**
- * The error's message as it leaves the process: with the address of its page, and its code at the end. A command at the message's end stays
- * alone on its line.
- */
+/** The error's message as it leaves the process: with the address of its page, and its code at the end. */
 export function withPage(message: string, code: string): string {
-  const isCommand = /\n +(npx|pulumi|export|unset|rm) [^\n]*$/.test(message);
-  return withCode(`${message}${isCommand ? "\n" : " "}(docs/messages.md#${code.toLowerCase()})`, code);
+  return withCode(`${message}${gapAfter(message)}(docs/messages.md#${code.toLowerCase()})`, code);
 }
 
 /** As {@link withPage}, of one of several lines. */
 export function withCode(message: string, code: string): string {
-  return `${message} [${code}]`;
+  return `${message}${gapAfter(message)}[${code}]`;
+}
+
+/** A command at the message's end stays alone on its line. */
+function gapAfter(message: string): string {
+  return /\n +(npx|pulumi|export|unset|rm) [^\n]*$/.test(message) ? "\n" : " ";
 }

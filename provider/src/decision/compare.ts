@@ -1,7 +1,6 @@
 /**
- * What differs between two descriptions of one object: between the state and the program ({@link changesIn}), and
- * between an adopted object and a create that it is to settle ({@link sentOtherwise}). Never throws, whatever shape it
- * gets. Pure.
+ * What differs between two descriptions of one object: between the state and the program ({@link changesIn}), and between an adopted object and a
+ * create that it is to settle ({@link sentOtherwise}). Never throws, whatever shape it gets. Pure.
  */
 import { isPlain, own, type Values } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
@@ -24,8 +23,7 @@ export function argumentNames(kind: Kind): string[] {
 }
 
 /**
- * @param olds the state's properties, perhaps of another version of this package, or old inputs (`refresh
- *   --run-program`).
+ * @param olds the state's properties, perhaps of another version of this package, or old inputs (`refresh --run-program`).
  * @param news the checked inputs; an unknown value counts as changed.
  */
 export function changesIn(kind: Kind, olds: unknown, news: unknown): Changes {
@@ -63,8 +61,7 @@ export function hasValue(value: unknown): boolean {
 
 /**
  * What a create was sent with, by argument, as far as these values contradict it.
- * @param values an adopted object's: the platform's if it was read, otherwise the program's. What is not plain is not
- *   known yet.
+ * @param values an adopted object's: the platform's if it was read, otherwise the program's. What is not plain is not known yet.
  */
 export function sentOtherwise(kind: Kind, values: Values, sent: Pick<CreateRecord, "name" | "facts">): Values {
   const differs = (property: string, then: unknown) => {

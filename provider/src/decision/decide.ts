@@ -1,7 +1,6 @@
 /**
- * Decides what becomes of one object, a single resource's or an event of a set, from facts. The engine's calls, the
- * words of a preview and the comment on a pull request all ask here, so that what is said is what is done. Also from
- * when on it proves something not to find an object. Pure.
+ * Decides what becomes of one object, a single resource's or an event of a set, from facts. The engine's calls, the words of a preview and the
+ * comment on a pull request all ask here, so that what is said is what is done. Also from when on it proves something not to find an object. Pure.
  */
 import { printable, type Values } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
@@ -41,15 +40,14 @@ export interface Facts {
   readonly held?: string | undefined;
   /** A create of it in the state, with an unknown outcome. */
   readonly unresolved?: Unresolved | undefined;
-  /**
-   * Absent if the program no longer declares the object. `adopts`: what `existingId` names, perhaps the text for
-   * unknown values.
-   */
+  /** Absent if the program no longer declares the object. `adopts`: what `existingId` names, perhaps the text for unknown values. */
   readonly wanted?: { readonly adopts?: string | undefined; readonly values: Values } | undefined;
   readonly changed: Changes;
   readonly can: Abilities;
   /** Whether its object is deleted when it leaves the state. */
   readonly deletes: boolean;
+  /** Whether a run has deleted its object, and the state does not know that. */
+  readonly isGone?: boolean | undefined;
 }
 
 export type Action =
@@ -101,10 +99,7 @@ export function decide(facts: Facts): Action {
   return { do: "replace", perhaps: changed.perhaps };
 }
 
-/**
- * In words, why the object that the program names is not what a create made: a fact of that contradicts it. @param
- * values the object's.
- */
+/** In words, why the object that the program names is not what a create made: a fact of that contradicts it. @param values the object's. */
 export function whyNotSettled(kind: Kind, adopts: string, values: Values, sent: Unresolved): string | undefined {
   const otherwise = sentOtherwise(kind, values, sent);
   const told = Object.entries(otherwise).map(([name, value]) => `${name} ${printable(JSON.stringify(value))}`);
@@ -115,8 +110,8 @@ export function whyNotSettled(kind: Kind, adopts: string, values: Values, sent: 
 }
 
 /** Another owner means another object, and a change that has no name can't be told from one. */
-function canUpdate({ kind, can, changed }: Facts): boolean {
-  return can.update && !changed.names.some((name) => name === ANY || name in kind.refersTo);
+function canUpdate({ kind, can, changed, isGone }: Facts): boolean {
+  return can.update && isGone !== true && !changed.names.some((name) => name === ANY || name in kind.refersTo);
 }
 
 /** An object that leaves the state. */
@@ -126,10 +121,7 @@ export interface Former {
   readonly isDeleted: boolean;
 }
 
-/**
- * The object that leaves the state if an action is carried out. @returns none if the state keeps its object, or has
- * none.
- */
+/** The object that leaves the state if an action is carried out. @returns none if the state keeps its object, or has none. */
 export function formerOf({ held, deletes }: Pick<Facts, "held" | "deletes">, action: Action): Former | undefined {
   if (held === undefined) return undefined;
   const leaves = ["replace", "let go", "delete"].includes(action.do) || (action.do === "adopt" && action.id !== held);
@@ -138,9 +130,8 @@ export function formerOf({ held, deletes }: Pick<Facts, "held" | "deletes">, act
 }
 
 /**
- * From when on it proves something not to find an object. An installation's reads and searches may lag behind its
- * creates: until then a new object is answered like one that is gone, and a create that was carried out like one that
- * was not.
+ * From when on it proves something not to find an object. An installation's reads and searches may lag behind its creates: until then a new object is
+ * answered like one that is gone, and a create that was carried out like one that was not.
  * @param createdMs the latest moment of its create. @returns milliseconds since 1970.
  */
 export function visibleFromMs(

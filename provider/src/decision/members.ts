@@ -1,6 +1,6 @@
 /**
- * The objects of a resource, one of a single resource and many of a set, each with what becomes of it: the same facts,
- * and the same decision. Used by the provider, the comment on a preview, and `pending`. Pure.
+ * The objects of a resource, one of a single resource and many of a set, each with what becomes of it: the same facts, and the same decision. Used by
+ * the provider, the comment on a preview, and `pending`. Pure.
  */
 import { asRecord, own, type Values } from "../base/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
@@ -22,6 +22,7 @@ import { type Action, decide, type Facts, type Former, formerOf, NO_ABILITIES } 
 /** What is the same for all objects of a resource. */
 export interface Circumstances extends Pick<Facts, "can"> {
   deletes(id: string): boolean;
+  isGone?(id: string): boolean;
 }
 
 const PLAIN: Circumstances = { can: NO_ABILITIES, deletes: () => false };
@@ -46,7 +47,7 @@ export interface Member {
 /** @param entry none if it is not declared. @param changes not called without an object in the state. */
 function memberFrom(
   kind: Kind,
-  { can, deletes }: Circumstances,
+  { can, deletes, isGone }: Circumstances,
   object: Pick<Member, "key" | "id" | "values" | "unresolved">,
   entry: Values | undefined,
   changes: () => Changes,
@@ -61,6 +62,7 @@ function memberFrom(
     changed: held === undefined || !isDeclared ? NO_CHANGES : changes(),
     can,
     deletes: held !== undefined && can.delete && deletes(held),
+    isGone: held !== undefined && isGone?.(held),
   };
   const action = decide(facts);
   const former = formerOf(facts, action);
@@ -115,10 +117,7 @@ export function membersOf(
   ];
 }
 
-/**
- * Of an object that the state's arguments do not describe, only the body and perhaps the owner are known: everything
- * may differ.
- */
+/** Of an object that the state's arguments do not describe, only the body and perhaps the owner are known: everything may differ. */
 function changesSince(kind: Kind, earlier: Earlier | undefined, described: () => Changes, values: Values): Changes {
   if (earlier === undefined) return described();
   const perhaps = holdsUnknown(values);

@@ -10,14 +10,13 @@ export interface AdvertiserArgs {
   /** The advertiser's name: at least 1 character, no control characters (`advertiser_name`). */
   advertiserName: pulumi.Input<string>;
   /**
-   * Adopts the live advertiser with this id, a number or its digits; may be taken away later. Nothing is sent, and the
-   * other arguments just describe it. But with a known read (setting `operations`) it is read, and what differs is
-   * changed in place if an update is known, and refused otherwise.
+   * Adopts the live advertiser with this id, a number or its digits; may be taken away later. Nothing is sent, and the other arguments just describe
+   * it. But with a known read (setting `operations`) it is read, and what differs is changed in place if an update is known, and refused otherwise.
    */
   existingId?: pulumi.Input<number | string>;
   /**
-   * Request fields that this package does not know, by their wire names, merged into the body: `{ active: true }` where
-   * an installation creates advertisers inactive. Not for `advertiser_name`.
+   * Request fields that this package does not know, by their wire names, merged into the body: `{ active: true }` where an installation creates
+   * advertisers inactive. Not for `advertiser_name`.
    */
   additionalFields?: pulumi.Input<Record<string, unknown>>;
 }
@@ -35,8 +34,8 @@ export class Advertiser extends pulumi.CustomResource {
   static readonly __pulumiType = typeTokenOf("Advertiser");
 
   /**
-   * The platform's id, or `existingId`; unknown in a preview until the advertiser was created. One that a number could
-   * not hold exactly (above 2^53 - 1) is its digits as a string.
+   * The platform's id, or `existingId`; unknown in a preview until the advertiser was created. One that a number could not hold exactly (above 2^53 -
+   * 1) is its digits as a string.
    */
   declare public readonly advertiserId: pulumi.Output<number>;
   /** The name as declared (`advertiser_name`). */
@@ -64,8 +63,8 @@ export class Advertiser extends pulumi.CustomResource {
   }
 
   /**
-   * Refers to an advertiser that exists, by its id. With a known read (setting `operations`) its arguments are read,
-   * also in a preview that has a password; without one nothing is asked of the platform, and they are `undefined`.
+   * Refers to an advertiser that exists, by its id. With a known read (setting `operations`) its arguments are read, also in a preview that has a
+   * password; without one nothing is asked of the platform, and they are `undefined`.
    */
   static get(name: string, id: ReadId, options?: pulumi.CustomResourceOptions): AdvertiserReference {
     return new Advertiser(name, undefined as unknown as AdvertiserArgs, { ...options, id: readIdOf(id) });

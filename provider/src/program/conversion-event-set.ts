@@ -14,14 +14,14 @@ export interface ConversionEventSetArgs {
   /** As of a `ConversionEvent`; a changed one replaces every event. */
   advertiserId: pulumi.Input<number | string | AdvertiserReference>;
   /**
-   * Arguments for every event whose entry does not have them: all that are optional, except `existingId`. A changed one
-   * replaces each of those events. `additionalFields` are merged, and those of the entry count before these.
+   * Arguments for every event whose entry does not have them: all that are optional, except `existingId`. A changed one replaces each of those
+   * events. `additionalFields` are merged, and those of the entry count before these.
    */
   defaults?: pulumi.Input<Omit<ConversionEventEntry, "eventName" | "value" | "existingId">>;
   /**
-   * The events by key, an event's identity within the set: 1 to 100 characters, no control characters, none that Pulumi
-   * can't carry (`__proto__`, `toString`, `__pulumi…`); in any order. A new key is created. For a changed entry another
-   * object is created, and the old one stays live, as does the object of a removed key. Nothing else is sent.
+   * The events by key, an event's identity within the set: 1 to 100 characters, no control characters, none that Pulumi can't carry (`__proto__`,
+   * `toString`, `__pulumi…`); in any order. A new key is created. For a changed entry another object is created, and the old one stays live, as does
+   * the object of a removed key. Nothing else is sent.
    */
   events: pulumi.Input<Record<string, pulumi.Input<ConversionEventEntry>>>;
 }
@@ -47,8 +47,8 @@ export class ConversionEventSet extends pulumi.CustomResource {
   static readonly __pulumiType = typeTokenOf("ConversionEventSet");
 
   /**
-   * The platform's ids by key, or `existingId`: what tags fire. Unknown in a preview where anything in the set changes.
-   * One that a number could not hold exactly (above 2^53 - 1) is its digits as a string.
+   * The platform's ids by key, or `existingId`: what tags fire. Unknown in a preview where anything in the set changes. One that a number could not
+   * hold exactly (above 2^53 - 1) is its digits as a string.
    */
   declare public readonly eventIds: pulumi.Output<Record<string, number>>;
   /** The advertiser's id as a number, in whichever form it was declared; above 2^53 - 1 its digits as a string. */
@@ -60,8 +60,8 @@ export class ConversionEventSet extends pulumi.CustomResource {
 
   /**
    * @param name unique among the stack's sets.
-   * @param options Pulumi's own; `retainOnDelete` is true by default. If it is false, which needs a known delete, the
-   *   objects of removed keys and of replaced events are deleted too.
+   * @param options Pulumi's own; `retainOnDelete` is true by default. If it is false, which needs a known delete, the objects of removed keys and of
+   *   replaced events are deleted too.
    */
   constructor(name: string, args: ConversionEventSetArgs, options?: pulumi.CustomResourceOptions) {
     const traces = pauseStackTraces();

@@ -21,8 +21,8 @@ export interface ConversionEventArgs {
   /** Accepted by the platform and not used today (`count_unique`). @default false */
   countUnique?: pulumi.Input<boolean>;
   /**
-   * How far to look back for clicks: whole seconds from 1 to the system's limit (`advertising:maxWindowSeconds`); see
-   * `days()` and `hours()`. @default 2592000 (30 days), or the limit where that is lower
+   * How far to look back for clicks: whole seconds from 1 to the system's limit (`advertising:maxWindowSeconds`); see `days()` and `hours()`.
+   * @default 2592000 (30 days), or the limit where that is lower
    */
   clickWindow?: pulumi.Input<number>;
   /** How far to look back for impressions; range and default as of `clickWindow`. */
@@ -30,9 +30,8 @@ export interface ConversionEventArgs {
   /** `"ALL"`: every line item of the advertiser is eligible; `"WHITELIST"`: only selected ones. @default "ALL" */
   attribution?: pulumi.Input<Attribution>;
   /**
-   * Adopts the live event with this id, a number or its digits; may be taken away later. Nothing is sent, and the other
-   * arguments just describe it. But with a known read (setting `operations`) it is read, and what differs is changed in
-   * place if an update is known, and refused otherwise.
+   * Adopts the live event with this id, a number or its digits; may be taken away later. Nothing is sent, and the other arguments just describe it.
+   * But with a known read (setting `operations`) it is read, and what differs is changed in place if an update is known, and refused otherwise.
    */
   existingId?: pulumi.Input<number | string>;
   /** Request fields that this package does not know, by their wire names, merged into the body. Not for those above. */
@@ -61,8 +60,8 @@ export class ConversionEvent extends pulumi.CustomResource {
   static readonly __pulumiType = typeTokenOf("ConversionEvent");
 
   /**
-   * The platform's id, or `existingId`: what tags fire. Unknown in a preview until the event was created. One that a
-   * number could not hold exactly (above 2^53 - 1) is its digits as a string.
+   * The platform's id, or `existingId`: what tags fire. Unknown in a preview until the event was created. One that a number could not hold exactly
+   * (above 2^53 - 1) is its digits as a string.
    */
   declare public readonly eventId: pulumi.Output<number>;
   /** The name as declared (`event_name`). */
@@ -88,10 +87,7 @@ export class ConversionEvent extends pulumi.CustomResource {
   /** The additional request fields as declared, by their wire names; `undefined` without any. */
   declare public readonly additionalFields: pulumi.Output<Record<string, unknown> | undefined>;
 
-  /**
-   * @param name unique among the stack's events; not the name on the platform.
-   * @param options Pulumi's own; `retainOnDelete` is true by default.
-   */
+  /** @param name unique among the stack's events; not the name on the platform. @param options Pulumi's own; `retainOnDelete` is true by default. */
   constructor(name: string, args: ConversionEventArgs, options?: pulumi.CustomResourceOptions) {
     const traces = pauseStackTraces();
     try {
@@ -104,8 +100,8 @@ export class ConversionEvent extends pulumi.CustomResource {
   }
 
   /**
-   * Refers to an event that exists, by its id. With a known read (setting `operations`) its arguments are read, also
-   * in a preview that has a password; without one nothing is asked of the platform, and they are `undefined`.
+   * Refers to an event that exists, by its id. With a known read (setting `operations`) its arguments are read, also in a preview that has a
+   * password; without one nothing is asked of the platform, and they are `undefined`.
    */
   static get(name: string, id: ReadId, options?: pulumi.CustomResourceOptions): ConversionEventReference {
     return new ConversionEvent(name, undefined as unknown as ConversionEventArgs, { ...options, id: readIdOf(id) });

@@ -1,6 +1,6 @@
 /**
- * What one constructor call says, looked at once: its arguments against the rules, its options, and the objects that it
- * declares. A set is unrolled into its members here, and nowhere else in this room.
+ * What one constructor call says, looked at once: its arguments against the rules, its options, and the objects that it declares. A set is unrolled
+ * into its members here, and nowhere else in this room.
  */
 import type * as pulumi from "@pulumi/pulumi";
 import { asRecord, isPlain, type Values } from "../base/index.js";

@@ -1,6 +1,6 @@
 /**
- * How programs give values: as Outputs and promises, which are not known yet, and ids as numbers, as digits, or as the
- * resource itself. Numbers and digits are left to the rules; only the program's half can recognise a resource.
+ * How programs give values: as Outputs and promises, which are not known yet, and ids as numbers, as digits, or as the resource itself. Numbers and
+ * digits are left to the rules; only the program's half can recognise a resource.
  */
 import * as pulumi from "@pulumi/pulumi";
 import type { Values } from "../base/index.js";
@@ -48,8 +48,8 @@ export class Outputs {
   }
 
   /**
-   * `args` with the id's Output, which keeps the dependency, in place of each resource that stands for its id. A
-   * resource of another kind becomes words that no rule accepts.
+   * `args` with the id's Output, which keeps the dependency, in place of each resource that stands for its id. A resource of another kind becomes
+   * words that no rule accepts.
    */
   idsOf(kind: Kind | SetKind, args: Values): Record<string, unknown> {
     const ids: Record<string, unknown> = { ...args };
@@ -85,8 +85,8 @@ export function idInPreview({ id }: pulumi.CustomResource, output: pulumi.Output
 }
 
 /**
- * The id of a resource that is read: Pulumi takes texts only, and takes an empty one for none. Anything that is no id
- * becomes words, which {@link readIdProblem} refuses, and the provider if they come from an Output.
+ * The id of a resource that is read: Pulumi takes texts only, and takes an empty one for none. Anything that is no id becomes words, which {@link
+ * readIdProblem} refuses, and the provider if they come from an Output.
  */
 export function readIdOf(id: pulumi.Input<pulumi.ID | number>): pulumi.Input<pulumi.ID> {
   return isLater(id) ? pulumi.output(id as pulumi.Output<pulumi.ID>).apply(idOrWords) : idOrWords(id);

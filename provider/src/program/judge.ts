@@ -1,12 +1,12 @@
 /**
- * Judges what a program declares as a whole: what is wrong between its resources, the briefing of the provider about
- * each, and at the end what this machine remembers and nothing declares. It is asked for each batch, which is what the
- * program declares in one turn of its event loop: all of it, except what comes after a wait for a timer or the like.
+ * Judges what a program declares as a whole: what is wrong between its resources, the briefing of the provider about each, and at the end what this
+ * machine remembers and nothing declares. It is asked for each batch, which is what the program declares in one turn of its event loop: all of it,
+ * except what comes after a wait for a timer or the like.
  */
 import { asTyped, count, cut, enumerate, idRanges, natural, saidOnce } from "../base/index.js";
 import { adoptedTwice, KINDS, type Kind } from "../kinds/index.js";
 import { aboutWhom, type Briefing, MAX_LISTED, memberOf, objectKey, resourceKeyIn } from "../state/index.js";
-import { isOpen, type MemoryRecord, type Records } from "../store/index.js";
+import { isOpen, type MemoryRecord, openMarkOf, type Records } from "../store/index.js";
 import { type Declaration, type DeclaredObject, LATER } from "./declaration.js";
 import type { Finding } from "./findings.js";
 
@@ -52,8 +52,9 @@ export class Judge {
   /** @param batch all of it was added before. @returns with any findings, nothing may be registered. */
   judge(batch: readonly Declaration[], records: Records, isPreview: boolean) {
     const open = [...records.values()].filter(isOpen);
-    const unclaimed = open.filter(({ key }) => !this.#isDeclared(key)).map(({ key }) => key);
-    const settleFirst = open.length === 0 ? {} : { open: open.length, unclaimed: unclaimed.slice(0, MAX_LISTED) };
+    const unclaimed = open.filter((each) => !this.#isClaimed(each)).map(({ key }) => key);
+    const settleFirst =
+      open.length === 0 ? {} : { open: openMarkOf(records), unclaimed: unclaimed.slice(0, MAX_LISTED) };
     const run = { isUp: !isPreview, resources: this.#resources, ...settleFirst };
     const adopted = new Map([...this.#adopters].map(([kind, byId]) => [kind, [...byId.keys()].join(" ")]));
     const briefings = batch.flatMap(({ resource }): [string, Brief][] => {
@@ -68,6 +69,11 @@ export class Judge {
     });
     const findings = batch.flatMap((declaration) => this.wrongIn(declaration));
     return { findings, warnings: warningsOf(batch), briefings: new Map(briefings) as Briefs };
+  }
+
+  /** Whether an open create is declared under its own name, or by its id. */
+  #isClaimed({ key, id = "" }: MemoryRecord): boolean {
+    return this.#isDeclared(key) || this.#adopterOf(aboutWhom(key).kind, id) !== undefined;
   }
 
   #isDeclared(key: string): boolean {
@@ -92,7 +98,7 @@ export class Judge {
   atEnd(records: Records): string[] {
     const undeclared = [...records.values()].filter(({ key }) => !this.#isDeclared(key));
     undeclared.sort((a, b) => natural(inWords(a), inWords(b)));
-    const open = undeclared.filter(isOpen);
+    const open = undeclared.filter((each) => isOpen(each) && !this.#isClaimed(each));
     const leaving = this.#leaving(undeclared, records);
     return [
       ...(leaving.length === 0 ? [] : [[leavingLine(leaving), ...this.#renamesIn(leaving, records)].join("\n")]),

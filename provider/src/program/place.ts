@@ -51,9 +51,9 @@ export function mocksOfNow(): object | undefined {
 }
 
 /**
- * The resource classes call this around Pulumi's own constructor, which takes a stack trace for each of its promises.
- * Behind ts-node's source maps these cost more than all else that the program does for a resource (`npm run bench`).
- * Pulumi finds the line of the user's program in another way. No promise may be awaited before `resume`.
+ * The resource classes call this around Pulumi's own constructor, which takes a stack trace for each of its promises. Behind ts-node's source maps
+ * these cost more than all else that the program does for a resource (`npm run bench`). Pulumi finds the line of the user's program in another way.
+ * No promise may be awaited before `resume`.
  */
 export function pauseStackTraces() {
   const limit = Error.stackTraceLimit;
@@ -78,8 +78,8 @@ export function heardLater<T>(promise: Promise<T>): Promise<T> {
 }
 
 /**
- * Calls `then` once the program has come to its end, waits included, and nothing in it has failed. A process of its own
- * runs out of work then, and has not ended yet for the engine.
+ * Calls `then` once the program has come to its end, waits included, and nothing in it has failed. A process of its own runs out of work then, and
+ * has not ended yet for the engine.
  */
 export function onceEndedWell(then: () => void): void {
   if (isEmbedded()) {
@@ -102,8 +102,8 @@ export function onceEndedWell(then: () => void): void {
 const FAILED = new RegExp(`resource .+ \\[pulumi-nodejs:dynamic/${NAMESPACE}:\\w+\\] failed to register$`, "s");
 
 /**
- * With `--continue-on-error` Pulumi prints an error of its own for each resource that failed to register, with a stack
- * trace of places in Pulumi alone; the reason stands at the resource itself. This leaves ours just their message.
+ * With `--continue-on-error` Pulumi prints an error of its own for each resource that failed to register, with a stack trace of places in Pulumi
+ * alone; the reason stands at the resource itself. This leaves ours just their message.
  */
 export function hideStackTracesOfFailures(): void {
   // In a process of somebody else's, a listener would keep Node.js from ending at a rejection that nobody handles.

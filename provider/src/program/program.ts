@@ -1,7 +1,7 @@
 /**
- * The running program: all that it has declared so far, and the batch of this turn. Each constructor adds its
- * declaration and waits for its batch to be judged; so nothing of a batch is registered before all of it was found
- * good, and one error lists everything that is wrong. A program that waits for nothing outside is one batch.
+ * The running program: all that it has declared so far, and the batch of this turn. Each constructor adds its declaration and waits for its batch to
+ * be judged; so nothing of a batch is registered before all of it was found good, and one error lists everything that is wrong. A program that waits
+ * for nothing outside is one batch.
  */
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
@@ -38,8 +38,8 @@ class Program {
   #isRefused = false;
 
   /**
-   * @returns the briefing of the provider about it, once its batch was judged. If anything is wrong, the program ends
-   *   with the one error that lists everything; and the promise is rejected with it in a process that goes on.
+   * @returns the briefing of the provider about it, once its batch was judged. If anything is wrong, the program ends with the one error that lists
+   *   everything; and the promise is rejected with it in a process that goes on.
    * @throws pulumi.RunError in a user's unit test, which hears nothing of later errors.
    */
   add(declaration: Declaration): Promise<Brief> {

@@ -1,6 +1,6 @@
 /**
- * The way from a constructor to the engine. The hidden inputs carry what the provider's process learns in no other way:
- * the identity, with what the rest of the program says of the resource, and which arguments are secret.
+ * The way from a constructor to the engine. The hidden inputs carry what the provider's process learns in no other way: the identity, with what the
+ * rest of the program says of the resource, and which arguments are secret.
  */
 import * as pulumi from "@pulumi/pulumi";
 import type { Values } from "../base/index.js";
@@ -14,9 +14,8 @@ import { heardLater, identityOf } from "./place.js";
 import { currentProgram } from "./program.js";
 
 /**
- * What a resource class hands to Pulumi's own constructor. The classes have no base class in between: Pulumi counts
- * constructors to find the line of the user's program, which the state then holds. Nothing is thrown in a deployment:
- * the problems of all resources end the program together.
+ * What a resource class hands to Pulumi's own constructor. The classes have no base class in between: Pulumi counts constructors to find the line of
+ * the user's program, which the state then holds. Nothing is thrown in a deployment: the problems of all resources end the program together.
  * @param args ignored where an existing resource is read (`get`).
  */
 export function registrationOf(

@@ -1,6 +1,6 @@
 /**
- * Carries out what was decided: one switch has all actions that send something or adopt, and many objects run at once, within the client's
- * limits, each with its own outcome. A single resource is a list of one.
+ * Carries out what was decided: one switch has all creates, updates and adoptions (deletes are in `operations.ts`), and many objects run at once,
+ * within the client's limits, each with its own outcome. A single resource is a list of one.
  */
 import {
   type AdvertisingError,
@@ -32,10 +32,9 @@ export interface Managed extends Create {
   readonly created: string | undefined;
 }
 
-/** What a resource has and had, by the state and its inputs. */
+/** What a resource has and had, by the state and its inputs. `left`: what it has left live. */
 interface Known extends Pick<Managed, "secret" | "olds" | "created"> {
   readonly inputs: Properties;
-  /** What it has left live. */
   readonly left: readonly LeftLive[];
 }
 

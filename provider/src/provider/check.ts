@@ -1,6 +1,6 @@
 /**
- * What `check` does for a single resource and for a set: it checks the arguments with the rules, notes for the run the program's briefing and
- * which objects are adopted, says what is known about new objects, and returns all problems at once.
+ * What `check` does for a single resource and for a set: it checks the arguments with the rules, notes for the run the program's briefing and which
+ * objects are adopted, takes the memory in an `up`, says what is known about new objects, and returns all problems at once.
  */
 import {
   type AdvertisingError,
@@ -12,7 +12,7 @@ import {
   withoutUndefined,
   withPage,
 } from "../base/index.js";
-import { abilitiesOf, adoptedBy, holdsUnknown, knownAdoption, membersOf } from "../decision/index.js";
+import { abilitiesOf, adoptedBy, holdsUnknown, knownAdoption, type Member, membersOf } from "../decision/index.js";
 import { adoptedTwice, adviceFor, fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
 import { inWords, validate } from "../rules/index.js";
 import { describeSettingProblem } from "../settings/index.js";
@@ -40,14 +40,11 @@ import { markInput } from "./search.js";
 import { beforeTakeOver, madeBefore, nextOf } from "./tell.js";
 import { planInWords } from "./tell-set.js";
 
-/** One object that a resource declares: itself, or a member of a set. */
+/** One object that a resource declares, itself or a member of a set: its entry, all its arguments, and where `existingId` stands in them. */
 interface Declared {
   readonly ref: Ref;
-  /** As declared. */
   readonly entry: unknown;
-  /** All its arguments. */
   readonly values: Values;
-  /** Of its `existingId` among the arguments. */
   readonly path: string;
 }
 
@@ -60,30 +57,35 @@ export const checkSet: Calls<SetKind>["check"] = async (set, runtime, who, reque
       values.defaults = { ...set.defaultsIn(runtime.reading.settings), ...asRecord(values.defaults) };
     }
     const declared = readDeclaredSet(values);
-    return [...(declared.events ?? [])].map(([key, entry]) => ({
-      ref: memberRef(who, key),
-      entry,
-      values: eventIn(declared, asRecord(entry)),
-      path: `${memberOf("events", key)}.existingId`,
-    }));
+    return (
+      declared.events &&
+      [...declared.events].map(([key, entry]) => ({
+        ref: memberRef(who, key),
+        entry,
+        values: eventIn(declared, asRecord(entry)),
+        path: `${memberOf("events", key)}.existingId`,
+      }))
+    );
   });
   const isNew = Object.keys(request.olds).length === 0;
   if (isNew && runtime.run.isUp !== true && answer.failures.length === 0) {
-    const members = membersOf(set.member, readStoredSet({}), readDeclaredSet(answer.inputs));
+    const memory = runtime.memory(who.identity);
+    const isNew = ({ key }: Member) => takeableOf(runtime, memory, memberRef(who, key).key, undefined) === undefined;
+    const members = membersOf(set.member, readStoredSet({}), readDeclaredSet(answer.inputs)).filter(isNew);
     const plan = planInWords(set.member, members, [], () => false);
     if (plan !== undefined) runtime.tellAt("info", who.resourceUrn, plan);
   }
   return answer;
 };
 
-/** @param kind of its objects. @param objectsIn reads them in the arguments, and fills in defaults. */
+/** @param kind of its objects. @param objectsIn reads them in the arguments, and fills in defaults; none if they are not known yet. */
 async function check(
   resource: Kind | SetKind,
   kind: Kind,
   runtime: Runtime,
   who: Ref,
   request: CheckRequest,
-  objectsIn: (values: Properties) => readonly Declared[],
+  objectsIn: (values: Properties) => readonly Declared[] | undefined,
 ): Promise<CheckAnswer> {
   const { run, reading } = runtime;
   const { briefing, olds, news } = request;
@@ -96,8 +98,10 @@ async function check(
   const isNew = Object.keys(olds).length === 0;
   // Before anything is awaited, since other resources may need to know it.
   const was = { wasSecret: secretArgumentsIn(olds), wasDeleting: own(olds, DELETES) === true };
+  const declared = objectsIn(values);
   run.noteChecked(who.key, kind, briefing, isNew, was);
-  const objects = objectsIn(values);
+  const objects = declared ?? [];
+  for (const key of declared?.map(({ ref }) => ref.key) ?? [who.key]) run.declared.add(key);
   const twice = objects.flatMap(({ ref, entry, path }) => {
     const id = knownAdoption(entry);
     const other = id === undefined ? undefined : run.claim(kind, id, ref.key);
@@ -142,13 +146,11 @@ async function openMemory(runtime: Runtime, { identity }: Ref, { olds }: CheckRe
   const memory = runtime.memory(identity);
   await memory.openOnce();
   const before = own(olds, IDENTITY);
-  const isRenamed = typeof before === "string" && stackOf(before) !== stackOf(identity);
-  if (!isRenamed || !run.beginOnce("renamed stack")) return;
-  try {
-    await takeOverFormer(placeOf(before), placeOf(identity), { folder }, (lines) => memory.join(lines));
-  } catch (error) {
-    runtime.say((error as Error).message); // its open creates stop those of this stack, as another stack's
-  }
+  if (typeof before === "string" && stackOf(before) !== stackOf(identity))
+    run.former ??= takeOverFormer(placeOf(before), placeOf(identity), { folder }, (lines) => memory.join(lines)).catch(
+      (error: Error) => runtime.say(error.message), // its open creates stop those of this stack, as another stack's
+    );
+  await run.former;
 }
 
 /** Says in a preview what is known of a new object. @param held the object that it replaces. @returns why the `up` would stop there. */

@@ -1,28 +1,20 @@
 /**
  * One create, at most once over all runs. What is true of each of them, whatever fails and whenever the process is killed:
- * - C1. It is sent only after the memory has said that no earlier create of the resource is open or handed, that no open one may be this
- *   resource under another name (rule S, {@link whyNotNew}), and after its own record is on the disk.
+ * - C1. It is sent only after the memory has said that no earlier create of the resource is open or handed, that no open one may be this resource
+ *   under another name (rule S, {@link whyNotNew}), and after its own record is on the disk.
  * - C2. What an earlier run made for the resource is taken over. What it sent with an unknown outcome is looked for by its mark, or it stays
  *   unresolved; it is sent again only if a search proves that nothing was made.
  * - C3. A create that is sent again keeps its mark, so that a search finds the object of either sending.
- * - C4. Once a byte may have left, only an answer that says so makes it "not created"; everything else is unresolved, a defect in reading
- *   the answer included.
+ * - C4. Once a byte may have left, only an answer that says so makes it "not created"; everything else is unresolved, a defect in reading the answer
+ *   included.
  * - C5. Its end is noted before the engine gets the answer. If that note fails, a message says so, and the outcome stays the same.
- * - C6. The engine may ask again for a failed create (error hooks): it gets the same answer, and nothing is sent.
+ * - C6. The engine may ask again for a create of unknown outcome (error hooks): it gets the same answer, and nothing is sent.
  * - C7. An id that another resource has or had proves nothing about this create: it is unresolved. So each object has one resource.
  */
 import { AdvertisingError, ArgumentsError, OutcomeUnknownError } from "../base/index.js";
 import { abilitiesOf, sentOtherwise } from "../decision/index.js";
 import { bodyOf, fingerprintOf, type Kind } from "../kinds/index.js";
-import {
-  aboutWhom,
-  type Ref,
-  resourceKeyIn,
-  settleFirst,
-  tellingIn,
-  type Unresolved,
-  whatHappened,
-} from "../state/index.js";
+import { aboutWhom, type Ref, settleFirst, tellingIn, type Unresolved, whatHappened } from "../state/index.js";
 import type { Memory, MemoryRecord } from "../store/index.js";
 import type { WithArguments } from "./inputs.js";
 import { recordOf } from "./operations.js";
@@ -59,15 +51,16 @@ export async function createOnce(
   expectAccountOfOpen(runtime, memory);
   const fields = bodyOf(kind, values);
   const body = fingerprintOf(fields);
+  // An earlier run made it; or one has sent it, and its outcome is unknown; or it is new.
   const noted = takeableOf(runtime, memory, key, create.replaces);
   if (noted?.id !== undefined) return takeOver(kind, runtime, create, body, { ...noted, id: noted.id });
   const open = openIn(label, noted, runtime.run.unresolved.get(key) ?? unsettled);
   let { mark } = create;
   if (open !== undefined) {
     if (!abilitiesOf(kind, runtime.reading.settings).search(open.field)) return { kind: "unresolved", record: open };
-    expectMayBegin();
     const { formerIds } = create;
-    const finding = await lookFor(kind, runtime, label, open, { wasJustSent: false, formerIds });
+    const wasJustSent = runtime.run.unresolved.has(key);
+    const finding = await lookFor(kind, runtime, label, open, { wasJustSent, formerIds });
     if (finding.kind === "open")
       return { kind: "unresolved", record: { ...open, searched: scrubbed(runtime, finding.words) } };
     if (finding.kind === "found") {
@@ -118,15 +111,15 @@ function openIn(label: string, noted: MemoryRecord | undefined, unsettled: Unres
 }
 
 /**
- * Rule S, settle first: nothing new is sent while a create of an interrupted run is open that nothing in the program declares, since it may be
- * that one under another name. Nor while another stack of this project, perhaps this one under its former name, has it open.
+ * Rule S, settle first: nothing new is sent while a create of an interrupted run is open that nothing in the program declares, since it may be that
+ * one under another name. Nor while another stack of this project, perhaps this one under its former name, has it open.
  * @param body of what is to be created; none where it is not known yet.
  * @returns why not; in full once a run.
  */
 export function whyNotNew(runtime: Runtime, subject: Ref, body: string | undefined): AdvertisingError | undefined {
   const { run, isSameAccount } = runtime;
   const memory = runtime.memory(subject.identity);
-  const unclaimed = memory.open().filter(({ key }) => run.isUnclaimed(resourceKeyIn(key), key, memory.openAtFirst));
+  const unclaimed = memory.open().filter(({ key }) => run.isUnclaimed(key, memory.openMark));
   if (unclaimed.length > 0) {
     const text = run.beginOnce("settle first")
       ? settleFirst(unclaimed)

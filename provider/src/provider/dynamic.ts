@@ -1,8 +1,8 @@
 /**
- * The interface for Pulumi's dynamic providers: each call of the engine is passed to the function for a single resource or for a set, and its
- * result is returned in the engine's form. Nothing is decided here, so that another front end can exist beside it: it calls the functions
- * that {@link SINGLE} and {@link SET} name (`Calls` in `runtime.ts` is their type), and says which resource it is in its own way. The order of
- * the calls is in `run.ts`. Every error is scrubbed here, on its way out.
+ * The interface for Pulumi's dynamic providers: each call of the engine is passed to the function for a single resource or for a set, and its result
+ * is returned in the engine's form. Nothing is decided here, so that another front end can exist beside it: it calls the functions that {@link
+ * SINGLE} and {@link SET} name (`Calls` in `runtime.ts` is their type), and says which resource it is in its own way. The order of the calls is in
+ * `run.ts`. Every error is scrubbed here, on its way out.
  */
 
 import type * as dynamic from "@pulumi/pulumi/dynamic";
@@ -68,15 +68,12 @@ function providerOf<Resource extends Kind | SetKind>(
     },
 
     async read(id: string, properties: Properties = {}): Promise<dynamic.ReadResult> {
-      return guarded(async () => {
-        return (await calls.read(resource, runtime(), id, properties)) ?? GONE;
-      }, forDisplay);
+      return guarded(async () => (await calls.read(resource, runtime(), id, properties)) ?? GONE, forDisplay);
     },
 
     async update(id: string, olds: Properties, news: Properties): Promise<dynamic.UpdateResult> {
-      return guarded(async () => {
-        return { outs: await calls.update(resource, runtime(), whoOf(news), { id, olds, news }) };
-      }, forEngine);
+      const updated = () => calls.update(resource, runtime(), whoOf(news), { id, olds, news });
+      return guarded(async () => ({ outs: await updated() }), forEngine);
     },
 
     async delete(id: string, properties: Properties): Promise<void> {

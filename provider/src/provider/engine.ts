@@ -1,7 +1,7 @@
 /**
- * What connects this process with Pulumi's engine apart from its calls: messages in the engine's own list, each at its resource, scrubbed, and
- * not too often; the progress of long work; and the end of the work once the engine is gone: one that was killed leaves this process behind,
- * which must send nothing more, because what it creates would not be saved.
+ * What connects this process with Pulumi's engine apart from its calls: messages in the engine's own list, each at its resource, scrubbed, and not
+ * too often; the progress of long work; and the end of the work once the engine is gone: one that was killed leaves this process behind, which must
+ * send nothing more, because what it creates would not be saved.
  */
 import { connect } from "node:net";
 import { setTimeout } from "node:timers";
@@ -102,7 +102,7 @@ export interface Notice {
 }
 
 export interface Messages {
-  /** A message about the whole run, which Pulumi shows at once. Shown once for each `topic`, which is the message by default. */
+  /** About the whole run; once for each `topic`, which is the message by default. */
   readonly say: (message: string, topic?: string) => void;
   readonly tellAt: (severity: Severity, urn: string, message: string) => void;
   /** A warning that thousands of resources may have: the first ones are shown one by one, the others counted. */

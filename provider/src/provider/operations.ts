@@ -1,7 +1,7 @@
 /**
- * Reads, changes, deletes and adopts live objects, if the installation has an operation for that. Nothing is remembered of an update or a delete
- * of unknown outcome: the state keeps what it has, so that the next run sends it again. Here too is the one place that sends a delete
- * ({@link deleteUnlessKept}).
+ * Reads, changes, deletes and adopts live objects, if the installation has an operation for that. Nothing is remembered of an update or a delete of
+ * unknown outcome: the state keeps what it has, so that the next run sends it again. Here too is the one place that sends a delete ({@link
+ * deleteUnlessKept}).
  */
 import { isDeepStrictEqual } from "node:util";
 import { ArgumentsError, asRecord, RefusedError, type Values, withoutUndefined } from "../base/index.js";
@@ -86,11 +86,9 @@ export async function updateLive(
   const warnings = await runtime.track(() => runtime.client().update({ kind, operation, id, label }, fields));
   if (warnings === undefined) {
     expectProven(runtime, target);
-    const { read } = abilitiesOf(kind, runtime.reading.settings);
-    const next = read ? "a `pulumi refresh`" : "`pulumi state delete`, or without its key for one `pulumi up`";
-    throw new RefusedError(
-      `${label} was not changed: object ${id} is no longer on the platform. After ${next}, \`pulumi up\` creates another one.`,
-    );
+    runtime.deleted.add(kind.name, id);
+    const next = "The next `pulumi up` replaces it.";
+    throw new RefusedError(`${label} was not changed: object ${id} is no longer on the platform. ${next}`);
   }
   tellWarnings(runtime, label, warnings);
 }
@@ -143,7 +141,7 @@ export async function adopt(kind: Kind, runtime: Runtime, adoption: Adoption): P
     runtime.say(
       `${label}: an earlier run created ${noted.id} too, which nothing manages. ${staysLive(kind, noted.id)}.`,
     );
-  await memory.adopted(key, id).catch((error: Error) => runtime.say(error.message)); // the next `diff` says it again
+  await memory.adopted(key, id, runtime.isSameAccount).catch((error: Error) => runtime.say(error.message)); // the next `diff` says it again
   return { kind: "managed", id };
 }
 

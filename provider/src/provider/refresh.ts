@@ -1,7 +1,7 @@
 /**
- * The engine's `read`: for a refresh it compares the objects of a resource with the state; for `.get` it reads an object of which only the id
- * is known. Without a known read the state is returned unchanged. And it settles unresolved creates: the command `pending` hands the answers of
- * people to a refresh of just those resources.
+ * The engine's `read`: for a refresh it compares the objects of a resource with the state; for `.get` it reads an object of which only the id is
+ * known. Without a known read the state is returned unchanged. And it settles unresolved creates: the command `pending` hands the answers of people
+ * to a refresh of just those resources.
  */
 import {
   AdvertisingError,
@@ -98,7 +98,7 @@ function settledSet(kind: Kind, runtime: Runtime, stored: StoredSet): StoredSet 
   let { created } = stored;
   const answered = [...stored.unresolved].filter(([, { mark }]) => answers[mark] !== undefined);
   if (answered.length === 0) return stored;
-  const [eventIds, earlier] = [new Map(stored.eventIds), new Map(stored.earlier)];
+  const [eventIds, earlier, left] = [new Map(stored.eventIds), new Map(stored.earlier), [...stored.left]];
   const [unresolved, events] = [new Map(stored.unresolved), new Map(stored.events)];
   for (const [key, { mark, body, name, facts = {} }] of answered) {
     const id = answers[mark];
@@ -106,13 +106,15 @@ function settledSet(kind: Kind, runtime: Runtime, stored: StoredSet): StoredSet 
     if (typeof id !== "string") continue;
     // It may be so new that a read does not find it yet.
     created = momentToKeep(kind, runtime) ?? created;
+    const former = eventIds.get(key);
+    if (former !== undefined && former !== id) left.push({ id: former, key, at: runtime.now() });
     eventIds.set(key, id);
     // What was sent is known by its fingerprint, which the next run compares with the program's.
     const { advertiserId: owner, ...told } = facts;
     events.set(key, withoutUndefined({ ...told, [kind.nameProperty]: name }));
     earlier.set(key, { body, owner: owner === undefined ? undefined : String(owner) });
   }
-  return { ...stored, created, eventIds, earlier, unresolved, events };
+  return { ...stored, created, eventIds, earlier, unresolved, events, left };
 }
 
 /** The arguments of a live object, for a program that refers to it by its id. @throws ArgumentsError if it does not exist. */

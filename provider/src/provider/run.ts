@@ -6,12 +6,12 @@
  * 2. `diff` if the resource is in the state;
  * 3. if it is replaced, `check` again, without old inputs: what the first one learned from the state stays;
  * 4. `create` or `update`; after a failed `create` perhaps `create` again (its error hooks);
- * 5. `delete` at the end of the run, for replaced and removed resources; in a `destroy` there is nothing else.
- * A preview ends after 3. Facts that another resource may need are noted before anything is awaited.
+ * 5. `delete` at the end of the run, for replaced and removed resources; in a `destroy` there is nothing else. A preview ends after 3. Facts that
+ * another resource may need are noted before anything is awaited.
  */
 import type { Member } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
-import { type Briefing, type LeftLive, objectKey, type Unresolved } from "../state/index.js";
+import { type Briefing, type LeftLive, MAX_LISTED, objectKey, resourceKeyIn, type Unresolved } from "../state/index.js";
 
 interface Checked {
   /** The names (for a set the paths) of the arguments that were secret when the state was written. */
@@ -20,10 +20,9 @@ interface Checked {
   readonly wasDeleting: boolean;
 }
 
-/** What `diff` has seen of a single resource. */
+/** What `diff` has seen of a single resource, and what its replacement leaves live. */
 export interface Held {
   readonly member: Member;
-  /** What its replacement leaves live, its object included. */
   readonly left: readonly LeftLive[];
 }
 
@@ -33,6 +32,8 @@ export class Run {
   /** Whether it is an `up`, as a briefing says; `undefined` before the first one. */
   isUp: boolean | undefined;
   hasFailed = false;
+  /** While the memory of the stack's former name is taken over. */
+  former: Promise<void> | undefined;
   /** By key. */
   readonly held = new Map<string, Held>();
   /** By key: what this run has sent with an unknown outcome. */
@@ -45,10 +46,12 @@ export class Run {
   readonly #adopted = new Set<string>();
   readonly #adoptsLater = new Set<string>();
   readonly #checked = new Map<string, Checked>();
+  /** The keys of all objects that were asked about; of a set whose events are not known yet, its own. */
+  readonly declared = new Set<string>();
   readonly #begun = new Set<string>();
   #declares = 0;
   /** What the program's half has seen of the memory. */
-  #open = 0;
+  #open = "";
   #unclaimed: ReadonlySet<string> = new Set();
 
   /** For what happens once a run. @returns true for the first call. */
@@ -70,7 +73,7 @@ export class Run {
     if (run === undefined) return;
     this.isUp = run.isUp;
     this.#declares = Math.max(this.#declares, run.resources);
-    this.#open = run.open ?? 0;
+    this.#open = run.open ?? "";
     this.#unclaimed = new Set(run.unclaimed ?? []);
   }
 
@@ -87,16 +90,23 @@ export class Run {
     return this.#declares > 0 && this.#checked.size >= this.#declares;
   }
 
-  /** Whether a record that is open belongs to nothing that the program declares. @param open how many there were when this run began. */
-  isUnclaimed(resourceKey: string, key: string, open: number): boolean {
-    if (this.#unclaimed.has(key)) return true;
-    // Another run has written since the program's half looked: only what was asked about is known to be declared.
-    return open !== this.#open && !this.isChecked(resourceKey);
+  /** Whether a resource that was asked about declares this record's object. */
+  isDeclared(key: string): boolean {
+    return this.declared.has(key) || this.declared.has(resourceKeyIn(key));
+  }
+
+  /** Whether a record that is open belongs to nothing that the program declares. @param open stands for all that were when this run began. */
+  isUnclaimed(key: string, open: string): boolean {
+    // The program's half does not see into Outputs.
+    if (this.isChecked(resourceKeyIn(key))) return !this.isDeclared(key);
+    // If not all are listed, or another run has written since, only what was asked about is known to be declared.
+    const areAll = this.#unclaimed.size < MAX_LISTED && open === this.#open;
+    return this.#unclaimed.has(key) || !areAll;
   }
 
   /**
-   * Notes that a resource or member has this object after the run. What gives its object up claims nothing, so that moves and swaps work
-   * whatever the order.
+   * Notes that a resource or member has this object after the run. What gives its object up claims nothing, so that moves and swaps work whatever the
+   * order.
    * @returns what else has it.
    */
   claim(kind: Kind, id: string, key: string): string | undefined {

@@ -1,7 +1,7 @@
 /**
  * What all resources of a deployment share in the provider's process: one client with one login, one pool of connections and one wait for rate
- * limits; one memory; one place for messages. What a run knows is in `run.ts`. And the calls of the engine ({@link Calls}), each of which gets
- * all this and the resource that it is about: a second front end, such as a provider plugin, would make the same calls.
+ * limits; one memory; one place for messages. What a run knows is in `run.ts`. And the calls of the engine ({@link Calls}), each of which gets all
+ * this and the resource that it is about: a second front end, such as a provider plugin, would make the same calls.
  */
 import { randomUUID } from "node:crypto";
 import { asRecord, jsonIn, momentOf, SettingsError, systemClock } from "../base/index.js";
@@ -9,7 +9,7 @@ import { Client, debugLog, secretsIn, transportFor } from "../client/index.js";
 import { type Disk, readHints, systemDisk } from "../files/index.js";
 import type { Kind } from "../kinds/index.js";
 import { accountOf, describeSettingProblems, readSettings } from "../settings/index.js";
-import { type Briefing, type Ref, resourceKeyIn, stackOf } from "../state/index.js";
+import { type Briefing, type Ref, stackOf } from "../state/index.js";
 import {
   backendIn,
   cookieFileFor,
@@ -44,30 +44,17 @@ export interface CheckAnswer {
 }
 
 /** What the state has of a resource, and its inputs of now. */
-interface Change {
-  readonly id: string;
-  readonly olds: Properties;
-  readonly news: Properties;
-}
+type Change = Omit<CheckRequest, "briefing"> & { readonly id: string };
 
-/** What changes, and the arguments whose change replaces the resource. */
-interface Plan {
-  readonly changes: boolean;
-  readonly replaces: string[];
-}
-
-interface Read {
-  readonly id: string;
-  readonly props: Properties;
-}
+type Read = { readonly id: string; readonly props: Properties };
 
 /**
- * The engine's calls for a resource. `who` is the resource, as the front end knows it; `Properties` are inputs or the state's properties; `outs`
- * are the next ones. `read` and `delete` are not told whose object it is; `read` returns none if it no longer exists.
+ * The engine's calls for a resource. `who` is the resource, as the front end knows it; `Properties` are inputs or the state's properties; `outs` are
+ * the next ones; `plan` is the engine's `diff`: whether anything changes, and what replaces the resource. `read` and `delete` are not told whose object it is; `read` returns none if it no longer exists.
  */
 export interface Calls<Of> {
   check(of: Of, runtime: Runtime, who: Ref, request: CheckRequest): Promise<CheckAnswer>;
-  plan(of: Of, runtime: Runtime, who: Ref, change: Change): Promise<Plan>;
+  plan(of: Of, runtime: Runtime, who: Ref, change: Change): Promise<{ changes: boolean; replaces: string[] }>;
   create(of: Of, runtime: Runtime, who: Ref, inputs: Properties): Promise<{ id: string; outs: Properties }>;
   update(of: Of, runtime: Runtime, who: Ref, change: Change): Promise<Properties>;
   read(of: Of, runtime: Runtime, id: string, properties: Properties): Promise<Read | undefined>;
@@ -94,10 +81,7 @@ export function createRuntime(
   let elsewhere: ReturnType<typeof openOfOthers> | undefined;
   let reads: Progress | undefined;
 
-  const placeOf = (identity: string) => ({
-    stack: stackOf(identity),
-    backend: backendIn(environment, process.cwd()),
-  });
+  const placeOf = (identity: string) => ({ stack: stackOf(identity), backend: backendIn(environment, process.cwd()) });
 
   const newClient = () => {
     const { problems } = readSettings({ config, environment, mayLackPassword: false });
@@ -170,12 +154,10 @@ export function createRuntime(
     /** Ends everything when the engine ends the process cleanly, with hardly any time left. */
     closeNow() {
       // What a run of the whole program, up to its end, has not declared leaves the state, and the program's half has said so.
-      const hasEnded = memory !== undefined && readHints(endedPath(memory.path), disk) !== "";
+      const hasEnded = memory !== undefined && readHints(endedPath(memory.options.path), disk) !== "";
       const isWhole = run.isUp === true && run.isWhole && hasEnded && !run.hasFailed;
-      const left = isWhole
-        ? [...(memory?.records.keys() ?? [])].filter((key) => !run.isChecked(resourceKeyIn(key)))
-        : [];
-      memory?.closeNow(left);
+      const left = [...(memory?.records.keys() ?? [])].filter((key) => !run.isDeclared(key));
+      memory?.closeNow(isWhole ? left : []);
     },
     /** After the engine is gone: begins nothing more, and resolves when work in progress has ended and is noted. */
     async abandon() {

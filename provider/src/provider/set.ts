@@ -1,6 +1,6 @@
 /**
- * Decides about a set and carries that out, for any front end: its members by the same rules and functions as single resources; then deletes,
- * last and only if everything else went well; and the state afterwards.
+ * Decides about a set and carries that out, for any front end: its members by the same rules and functions as single resources; then deletes, last
+ * and only if everything else went well; and the state afterwards.
  */
 import { isDeepStrictEqual } from "node:util";
 import {
@@ -94,19 +94,16 @@ function resultOf(
   kept: Result["kept"] = [],
   waiting = 0,
 ): Result {
-  const failed = members.flatMap(({ key }) => {
+  const failed: Result["failed"][number][] = [];
+  const open: Result["open"][number][] = [];
+  const asSent: Result["asSent"][number][] = [];
+  for (const { key, action } of members) {
     const outcome = outcomes.get(key);
-    return outcome?.kind === "failed" ? [{ key, error: outcome.error }] : [];
-  });
-  const open = members.flatMap(({ key, action }): { key: string; record: Unresolved; why: string | undefined }[] => {
-    const outcome = outcomes.get(key);
-    if (outcome?.kind === "unresolved") return [{ key, record: outcome.record, why: outcome.why }];
-    return action.do === "wait" ? [{ key, record: action.record, why: action.why }] : [];
-  });
-  const asSent = members.flatMap(({ key }) => {
-    const outcome = outcomes.get(key);
-    return outcome?.kind === "created" && outcome.earlier !== undefined ? [{ key, id: outcome.id }] : [];
-  });
+    if (outcome?.kind === "failed") failed.push({ key, error: outcome.error });
+    else if (outcome?.kind === "unresolved") open.push({ key, record: outcome.record, why: outcome.why });
+    else if (outcome?.kind === "created" && outcome.earlier !== undefined) asSent.push({ key, id: outcome.id });
+    else if (action.do === "wait") open.push({ key, record: action.record, why: action.why });
+  }
   const isWell = failed.length + kept.length + open.length + asSent.length === 0;
   return { failed, kept, open, asSent, waiting, isWell };
 }

@@ -59,10 +59,16 @@ export function expectSameType(name: ResourceName, olds: Values, id: string, lab
 }
 
 /** What is the same for all objects of a resource. @param isAsked whether `retainOnDelete` is off. @param olds its outputs in the state. */
-export function circumstancesOf(kind: Kind, { run, reading }: Runtime, isAsked: boolean, olds: Values): Circumstances {
+export function circumstancesOf(
+  kind: Kind,
+  { run, reading, deleted }: Runtime,
+  isAsked: boolean,
+  olds: Values,
+): Circumstances {
   return {
     can: abilitiesOf(kind, reading.settings),
     deletes: (id) => isAsked && isOfKnownAccount(olds) && !run.mayBeKept(kind, id),
+    isGone: (id) => deleted.has(kind.name, id),
   };
 }
 
@@ -77,7 +83,8 @@ export function noteSeen(kind: Kind, runtime: Runtime, who: Ref, id: string, isK
   const memory = runtime.memory(who.identity);
   const noted = memory.of(who.key);
   const isBeside = noted !== undefined && noted.state !== "live" && noted.id !== id;
-  if (isBeside && isKept) runtime.warnEach(besideHeld(kind, who, noted, id));
+  const isUnsaid = noted?.id === undefined && noted?.replaces !== id; // settled by the state, which has something
+  if (isBeside && (isKept || isUnsaid)) runtime.warnEach(besideHeld(kind, who, noted, id));
   if (runtime.run.isUp === true) memory.saw(who.key, id, runtime.isSameAccount);
 }
 

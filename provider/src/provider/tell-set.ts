@@ -1,6 +1,6 @@
 /**
- * The messages about a set: what will become of which keys in a preview, what an `up` has done, and the single error of a set with all failures,
- * by reason, and all unknown outcomes. Data in, words out: nothing is decided here. Pure.
+ * The messages about a set: what will become of which keys in a preview, what an `up` has done, and the single error of a set with all failures, by
+ * reason, and all unknown outcomes. Data in, words out: nothing is decided here. Pure.
  */
 import {
   type AdvertisingError,
@@ -188,5 +188,8 @@ function withoutLabel(set: Ref, key: string, sentence: string): string {
 /** Lists each reason once, with all its members. */
 function byReason(set: Ref, failed: readonly { readonly key: string; readonly error: AdvertisingError }[]) {
   const groups = Map.groupBy(failed, ({ key, error }) => withCode(withoutLabel(set, key, error.message), error.code));
-  return [...groups].map(([reason, those]) => ({ reason, keys: those.map(({ key }) => printable(key)) }));
+  return [...groups].map(([reason, those]) => ({
+    reason: reason.replaceAll("\n", "\n    "),
+    keys: those.map(({ key }) => printable(key)),
+  }));
 }

@@ -1,9 +1,9 @@
 /**
- * The messages about single objects: what an earlier run left, replacements, take-overs, and objects that were found gone or changed. Data in,
- * words out: one function a message. What Pulumi's own preview shows is not said again. The messages of a set are in `tell-set.ts`, those
- * about a create of unknown outcome in `state/sentences.ts`. Nothing is decided here.
+ * The messages about single objects: what an earlier run left, replacements, take-overs, and objects that were found gone or changed. Data in, words
+ * out: one function a message. What Pulumi's own preview shows is not said again. The messages of a set are in `tell-set.ts`, those about a create of
+ * unknown outcome in `state/sentences.ts`. Nothing is decided here.
  */
-import { enumerate } from "../base/index.js";
+import { asTyped, enumerate } from "../base/index.js";
 import type { Former, ShownAction } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
 import { pendingCommand, type Ref, staysLive, toGoOnWith, whatHappened } from "../state/index.js";
@@ -56,6 +56,7 @@ export function openElsewhere(
     `${whatHappened(label, at, id)} That was in the stack ${stack}. If this is that stack under a new name, answer for it here before it is created:`,
     `  ${pendingCommand("created", [`${short}=${id ?? "<its id>"}`])}`,
     `  ${pendingCommand("not-created", [short])}`,
+    `If it is another stack, run \`${asTyped("pulumi up")}\` there first.`,
   ].join("\n");
 }
 

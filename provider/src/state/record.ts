@@ -1,6 +1,6 @@
 /**
- * A create that was sent: the same record in this machine's memory, in the state (`unresolved`) and in messages. Nothing in it is secret, and
- * none is ever changed in place. Also its mark, which is the same on every machine and in every run. Pure.
+ * A create that was sent: the same record in this machine's memory, in the state (`unresolved`) and in messages. Nothing in it is secret, and none is
+ * ever changed in place. Also its mark, which is the same on every machine and in every run. Pure.
  */
 import { createHash } from "node:crypto";
 import { isPlain, type Values } from "../base/index.js";

@@ -1,6 +1,6 @@
 /**
- * The sentences that the program's half, the provider's half and the command share: a create of unknown outcome with the commands that settle
- * it, creates that nothing declares, and what becomes of an object that is let go. One function a message; nothing is decided here. Pure.
+ * The sentences that the program's half, the provider's half and the command share: a create of unknown outcome with the commands that settle it,
+ * creates that nothing declares, and what becomes of an object that is let go. One function a message; nothing is decided here. Pure.
  */
 import { agree, asTyped, count, cut, natural, printable, shellWord } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";

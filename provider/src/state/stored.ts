@@ -1,6 +1,6 @@
 /**
- * What is stored beside arguments, or crosses between the two processes: the names of those properties, the briefing of the provider, what a
- * resource has left live, and a set in its state. The engine hides names that begin with two underscores from previews. Pure.
+ * What is stored beside arguments, or crosses between the two processes: the names of those properties, the briefing of the provider, what a resource
+ * has left live, and a set in its state. The engine hides names that begin with two underscores from previews. Pure.
  */
 import { asRecord, own, type Values } from "../base/index.js";
 import type { Unresolved } from "./record.js";
@@ -52,9 +52,9 @@ export interface Briefing {
     readonly isUp: boolean;
     /** How many resources the program has declared so far, with this batch. */
     readonly resources: number;
-    /** How many creates of earlier runs the program's half has seen open in the memory. @default 0 */
-    readonly open?: number;
-    /** The keys of those of them that it has not declared so far. @default none */
+    /** Stands for the creates of earlier runs that the program's half has seen open in the memory. @default none */
+    readonly open?: string;
+    /** The keys of the first of them that it has not declared so far, at most {@link MAX_LISTED}. @default none */
     readonly unclaimed?: readonly string[];
   };
   /** Whether the option `retainOnDelete` is off, if a delete is known. */

@@ -1,6 +1,6 @@
 /**
- * The objects that runs on this machine have deleted, or found to be gone, so that no later run takes one of them over. One file for all
- * stacks, since a `destroy` does not say which it is about; any run may append lines to it. Only a hint: nothing fails without it.
+ * The objects that runs on this machine have deleted, or found to be gone, so that no later run takes one of them over. One file for all stacks,
+ * since a `destroy` does not say which it is about; any run may append lines to it. Only a hint: nothing fails without it.
  */
 import { join } from "node:path";
 import { appendHints, type Disk, readHints, systemDisk } from "../files/index.js";

@@ -1,6 +1,6 @@
 /**
- * A stack's memory on the disk, as the one run that may write it uses it: locked, read, appended line by line, and asked whether it is still
- * this run's. All that it throws are `JournalError`s, in words for users.
+ * A stack's memory on the disk, as the one run that may write it uses it: locked, read, appended line by line, and asked whether it is still this
+ * run's. All that it throws are `JournalError`s, in words for users.
  */
 import { constants } from "node:fs";
 import { dirname } from "node:path";

@@ -1,11 +1,11 @@
 /**
- * The lines of a stack's memory, and what they add up to: one record for each resource or member that a run on this machine has sent, or seen in
- * the state. The last line about a key counts. Pure, but for reading.
+ * The lines of a stack's memory, and what they add up to: one record for each resource or member that a run on this machine has sent, or seen in the
+ * state. The last line about a key counts. Pure, but for reading.
  */
 import { join } from "node:path";
 import { jsonIn, own } from "../base/index.js";
 import { type Disk, readNow, systemDisk } from "../files/index.js";
-import type { CreateRecord } from "../state/index.js";
+import { type CreateRecord, markOf } from "../state/index.js";
 import type { StackPlace } from "./places.js";
 
 export interface MemoryRecord extends CreateRecord {
@@ -31,6 +31,11 @@ export type Records = ReadonlyMap<string, MemoryRecord>;
 /** A create whose object the state may not have: nothing is sent for its resource, and nothing new while the program does not declare it. */
 export function isOpen({ state }: MemoryRecord): boolean {
   return state === "sent" || state === "made";
+}
+
+/** Stands for the keys of all that is open: two processes have seen the same if it is the same. */
+export function openMarkOf(records: Records): string {
+  return markOf(...[...records.values()].flatMap((each) => (isOpen(each) ? each.key : [])).toSorted());
 }
 
 /** A change of one record; `sent` and `live` begin it anew, and so does what comes after `none`. */
@@ -69,8 +74,8 @@ export class MemoryDamaged extends Error {}
 export type Content = ReturnType<typeof readLines>;
 
 /**
- * Reads a whole memory. An unfinished last line is what a kill leaves: nothing was sent on its strength, so it is ignored. The first one is
- * never unfinished: the file is put in its place with it. @throws MemoryDamaged for anything else that does not fit; Error for a later version.
+ * Reads a whole memory. An unfinished last line is what a kill leaves: nothing was sent on its strength, so it is ignored. The first one is never
+ * unfinished: the file is put in its place with it. @throws MemoryDamaged for anything else that does not fit; Error for a later version.
  */
 export function readLines(text: string) {
   const lines = text.split("\n");

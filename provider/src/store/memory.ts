@@ -6,7 +6,7 @@
  * M2. A record is believed until a later run has seen its object in the state that it began with, or has said that it leaves the state, a person
  *     or a search has settled it, its object was deleted, or the create was certainly not carried out. So what the state lost has a record.
  * M3. One record for an exact key at any time: nothing is sent for a resource while its own record is open or handed.
- * M4. One run at a time writes a stack's memory, and asks before and after each write whether it still is that run. Otherwise two send a create.
+ * M4. One run at a time writes a stack's memory, and asks before and after each write (at its end only before) whether it still is that run.
  * M5. A memory that can't be read or written stops every create. Only an unfinished last line is ignored: nothing was sent on its strength.
  * M6. A record is never changed in place, and holds nothing secret.
  *
@@ -17,13 +17,22 @@
  * | sent | surely not made ({@link Memory.back}) | what it was before |
  * | made, and the engine was given it | the run ends cleanly ({@link Memory.closeNow}) | handed |
  * | any | the `diff` of an `up` shows an id ({@link Memory.saw}) | live |
- * | made, handed, live | its object leaves the state, which was said ({@link Memory.closeNow}) | none |
+ * | any | a person names an object for it ({@link Memory.adopted}) | live |
+ * | handed, live | its object leaves the state, which was said ({@link Memory.closeNow}) | none |
  */
 import type { JournalError } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { aboutWhom, objectKey } from "../state/index.js";
 import { type FileOptions, inWords, MemoryFile } from "./memory-file.js";
-import { applyLine, isOpen, type Line, type MemoryRecord, type Records, readMemory } from "./memory-lines.js";
+import {
+  applyLine,
+  isOpen,
+  type Line,
+  type MemoryRecord,
+  openMarkOf,
+  type Records,
+  readMemory,
+} from "./memory-lines.js";
 
 export class Memory {
   readonly #file: MemoryFile;
@@ -41,12 +50,8 @@ export class Memory {
   /** What the engine was given, perhaps beside an error. */
   readonly #given = new Set<string>();
 
-  constructor(private readonly options: FileOptions) {
+  constructor(readonly options: FileOptions) {
     this.#file = new MemoryFile(options);
-  }
-
-  get path(): string {
-    return this.options.path;
   }
 
   /** For an `up`, before anything is asked of it: takes the file. A failure waits for {@link expectUsable}, which only creates ask. */
@@ -63,6 +68,7 @@ export class Memory {
   #begin(records: Map<string, MemoryRecord>): Map<string, MemoryRecord> {
     this.#records = records;
     this.#open = [...records.values()].filter(isOpen).map(({ key }) => key);
+    this.openMark = openMarkOf(records);
     this.#holders = undefined;
     return records;
   }
@@ -102,10 +108,8 @@ export class Memory {
     return now.filter((each) => isOpen(each) && !this.#ofThisRun.has(each.key));
   }
 
-  /** How many of them there were when this run took the file: it settles some while others are still to come. */
-  get openAtFirst(): number {
-    return this.#open.length;
-  }
+  /** Of all that was open when this run took the file: it settles some while others are still to come. */
+  openMark = "";
 
   /** The resource or member that has or had an object, as far as runs here know. */
   holderOf(kind: Kind["name"], id: string): string | undefined {
@@ -120,7 +124,7 @@ export class Memory {
     this.#learn({ ...record, state: "sent" }); // not before: what the disk did not take was not sent
   }
 
-  /** @param found a create that only the state knew. @throws JournalError it can't be noted; the create has ended all the same. */
+  /** @param found what the record lacks, of a create that only the state knew. @throws JournalError it can't be noted; the create has ended all the same. */
   async made(key: string, id: string, found: Partial<MemoryRecord> = {}): Promise<void> {
     this.#ofThisRun.add(key);
     await this.#note({ ...found, key, state: "made", id });
@@ -133,30 +137,39 @@ export class Memory {
   }
 
   /** A person names this object for the resource, or adopts it: what was open is settled. @throws JournalError */
-  adopted(key: string, id: string): Promise<void> {
-    return this.#note({ key, state: "live", id });
+  async adopted(key: string, id: string, isSameAccount?: (account: unknown) => boolean): Promise<void> {
+    this.#seeFormer(key, id, isSameAccount);
+    await this.#note({ key, state: "live", id });
   }
 
   /** What the stack's memory had under its former name. @throws JournalError */
   async join(lines: readonly Line[]): Promise<void> {
     await Promise.all(lines.map((line) => this.#note(line)));
+    this.#begin(this.#records ?? new Map());
   }
 
   /** The state holds this object. Written with the next line, or at the end: if that is lost, the next `diff` says it again. */
   saw(key: string, id: string, isSameAccount: (account: unknown) => boolean = () => true): void {
-    const see = (line: Line) => {
-      this.#learn(line);
-      this.#seen.push(line);
-    };
-    const isLive = (record?: MemoryRecord) => record?.state === "live" && record.id === id;
-    // Renamed with an alias: what was made under the former name is this.
-    const former = this.of(this.holderOf(aboutWhom(key).kind, id) ?? key);
-    const isIt = former?.id === id && former.key !== key && !isLive(former) && isSameAccount(former.account);
-    if (former !== undefined && isIt) see(seen(former, id));
+    this.#seeFormer(key, id, isSameAccount);
     const known = this.of(key);
-    // What it was to replace is still there: the create is another object's.
-    const isBefore = known?.replaces === id && known.id !== id;
-    if (!this.#ofThisRun.has(key) && !isLive(known) && !isBefore) see(seen(known ?? { key, at: "" }, id));
+    const isLive = known?.state === "live" && known.id === id;
+    // What it was to replace is still there, or it is known to have made something else.
+    const isOther = known?.id === undefined ? known?.replaces === id : known.state !== "live" && known.id !== id;
+    if (!this.#ofThisRun.has(key) && !isLive && !isOther) this.#see(known ?? { key, at: "" }, id);
+  }
+
+  /** What was made under another name, and has this one by an alias or `existingId`, is this. */
+  #seeFormer(key: string, id: string, isSameAccount: (account: unknown) => boolean = () => true): void {
+    const former = this.of(this.holderOf(aboutWhom(key).kind, id) ?? key);
+    const isIt = former?.id === id && former.key !== key && former.state !== "live" && isSameAccount(former.account);
+    if (former !== undefined && isIt) this.#see(former, id);
+  }
+
+  /** Its name stays, by which a rename is known. */
+  #see({ key, at, id: known, name }: Pick<MemoryRecord, "key" | "at" | "id" | "name">, id: string): void {
+    const line: Line = { key, state: "live", id, at, name: known === id ? name : undefined };
+    this.#learn(line);
+    this.#seen.push(line);
   }
 
   /** The engine is given what this key's create made. */
@@ -198,11 +211,6 @@ export class Memory {
     await this.expectUsable();
     await this.#file.append([...this.#seen.splice(0), line], before);
   }
-}
-
-/** Its name stays, by which a rename is known. */
-function seen({ key, at, id: known, name }: Pick<MemoryRecord, "key" | "at" | "id" | "name">, id: string): Line {
-  return { key, state: "live", id, at, name: known === id ? name : undefined };
 }
 
 function gone(key: string): Line {

@@ -1,8 +1,9 @@
 /**
- * Where the session and the memory of a stack stand between runs. A memory is found by backend and stack alone: no other address, e-mail,
- * password or cookie file hides what an interrupted run has sent.
+ * Where the session and the memory of a stack stand between runs. A memory is found by backend and stack alone: no other address, e-mail, password or
+ * cookie file hides what an interrupted run has sent.
  */
 import { createHash } from "node:crypto";
+import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { jsonIn, own } from "../base/index.js";
@@ -54,7 +55,8 @@ function asSpelled(url: string, folder: string): string {
   const [place = ""] = url.trim().split("?", 1);
   const [, path] = /^file:\/\/(.*)$/.exec(place) ?? [];
   if (path === undefined) return place.replace(/^([a-z]+:\/\/)[^/]*@/i, "$1").replace(/\/+$/, "");
-  return `file://${resolve(folder, path.replace(/^~(?=\/|$)/, homedir))}`;
+  const meant = resolve(folder, path.replace(/^~(?=\/|$)/, homedir));
+  return `file://${existsSync(meant) ? realpathSync(meant) : meant}`;
 }
 
 const BACKEND_IN_PROJECT = /^backend:[^\n]*\n(?:[ \t]+[^\n]*\n)*?[ \t]+url:[ \t]*["']?([^\s"'#]+)/m;

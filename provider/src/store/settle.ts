@@ -1,6 +1,6 @@
 /**
- * What is written into a stack's memory besides its runs: the answers of people and of searches, by the command; and its new name after
- * `pulumi stack rename`. Each holds the file's lock from beginning to end.
+ * What is written into a stack's memory besides its runs: the answers of people and of searches, by the command; and its new name after `pulumi stack
+ * rename`. Each holds the file's lock from beginning to end.
  */
 import { randomUUID } from "node:crypto";
 import { dirname } from "node:path";
@@ -29,8 +29,8 @@ export async function writeAnswers(place: StackPlace, lines: readonly Line[], he
 }
 
 /**
- * The stack has another name since its last run: what its former name's memory has is this one's. Killed in between, both have it, and the
- * former one is joined again.
+ * The stack has another name since its last run: what its former name's memory has is this one's. Killed in between, both have it, and the former one
+ * is joined again.
  * @param write into this one's, which a run has open already. @throws JournalError a run is using one of them, or it is damaged.
  */
 export async function takeOverFormer(

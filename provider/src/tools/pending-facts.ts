@@ -76,7 +76,8 @@ export function factsIn(stack: ExportedStack, memory: Records | undefined, place
   const left = remembered.filter((note) => !known.has(note.ref.key) && !isSeen(note));
   const isAnswered = (key: string) => {
     const { state, at, id } = memory?.get(key) ?? {};
-    if (state === "none") return Date.parse(at ?? "") >= Date.parse(time);
+    // What ended cleanly here before may have been followed by another machine's create.
+    if (state === "none" || state === "handed") return Date.parse(at ?? "") >= Date.parse(time);
     // What the state has by now was made before: Pulumi's record may be of its replacement.
     const isHeld = state === "live" || (id !== undefined && held.get(key)?.id === id);
     return known.has(key) || (state !== undefined && !isHeld);

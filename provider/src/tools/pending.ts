@@ -53,7 +53,7 @@ export const pendingCommand = command({
   options: OPTIONS,
   run: async ({ created, "not-created": notCreated, forget, search, ...choice }) => {
     const isAnswering = created.length + notCreated.length + forget.length > 0 || search;
-    if (!isAnswering) return tell((await look(choice)).facts);
+    if (!isAnswering) return tell(await look(choice));
     if (choice.state !== undefined) throw new UsageError("--state only looks; to settle, leave it out");
     const { facts, place, formerly } = await look(choice);
     const others = elsewhere(facts, place);
@@ -69,13 +69,15 @@ export const pendingCommand = command({
     for (const { of, ref } of others)
       if (settled.some(({ create }) => create.ref.key === ref.key))
         await note([{ key: ref.key, state: "none", at: "" }], of);
-    tellSettled(settled);
     await note(
       forgotten.map(({ ref }) => ({ key: ref.key, state: "none", at: "" })),
       place,
     );
+    const after = await look(choice);
+    const still = new Set(after.facts.open.map(({ record }) => record.mark)); // a run that ended meanwhile may have saved it
+    tellSettled(settled.filter(({ create }) => !still.has(create.record.mark)));
     for (const each of forgotten) tellForgotten(each, facts);
-    const code = tell((await look(choice)).facts);
+    const code = tell(after);
     if (failed === undefined) return code;
     console.error(`Not all were settled: ${failed}`);
     return 2;
@@ -102,13 +104,13 @@ async function look(choice: StackChoice & { readonly state?: string | undefined 
 }
 
 /** Creates that are open in another stack, which may be this one under the name that it had: only an answer by name means them. */
-function elsewhere({ open }: Facts, place: StackPlace | undefined): (Create & { readonly of: StackPlace })[] {
+function elsewhere({ open }: Facts, place: StackPlace | undefined) {
   if (place === undefined) return [];
   const known = new Set(open.map(({ ref }) => ref.key));
   return openOfOthers(place, memoryFolder())
     .filter(({ key }) => !known.has(key))
-    .map(({ key, id: _, stack, backend, ...record }) => {
-      return { ref: refOfKey(key, place), record, known: "record", formerIds: [], of: { stack, backend } };
+    .map(({ key, id, stack, backend, ...record }) => {
+      return { ref: refOfKey(key, place), record, known: "record" as const, formerIds: [], of: { stack, backend }, id };
     });
 }
 
@@ -139,8 +141,9 @@ function tellForgotten({ ref, record: { id } }: Note, { made }: Facts): void {
 }
 
 /** Lists what is pending. @returns the exit code. */
-function tell({ open, made, notes }: Facts): number {
-  const created = made.length === 0 ? [] : [tellMade(made)];
+function tell({ facts, place }: Look): number {
+  const { open, made, notes } = facts;
+  const created = [...(made.length === 0 ? [] : [tellMade(made)]), ...tellElsewhere(facts, place)];
   if (open.length === 0) return say(["Nothing is pending.", ...created].join("\n"));
   const names = namesOf(open);
   const recorded = open.flatMap((each, index) => (each.known === "record" ? (names[index] ?? []) : []));
@@ -160,6 +163,17 @@ function tell({ open, made, notes }: Facts): number {
     ...created,
   ];
   return say(lines.join("\n"), 1);
+}
+
+/** What an `up` stops at if it declares it: the stack may have had another name. What this one has by now is not meant. */
+function tellElsewhere(facts: Facts, place: StackPlace | undefined): string[] {
+  const held = new Set([...facts.holders.values()].map(({ key }) => key));
+  const those = elsewhere(facts, place).filter(({ ref }) => !held.has(ref.key));
+  const told = ({ ref, id }: (typeof those)[number]) => `${ref.short} (${id ?? "outcome unknown"})`;
+  return [...Map.groupBy(those, ({ of }) => of.stack)].map(
+    ([stack, all]) =>
+      `Open in the stack ${stack}: ${enumerate(all.map(told), MAX_LISTED)}. If that is this stack under its former name, answer for each here, with --created or --not-created.`,
+  );
 }
 
 /** As short as it is clear, for lines and commands. */

@@ -5,11 +5,6 @@ import type { Fault, Made } from "./platform.js";
 import { type Declared, type Entry, refIn, type Wanted } from "./program.js";
 import { type Config, type Done, heldIn, type RunWish, unresolvedKeys, Violation, type World } from "./world.js";
 
-export interface Lived {
-  readonly world: World;
-  readonly ups: number;
-}
-
 type Steps = Record<string, () => Promise<void> | void>;
 
 export function configOf(seed: number, random: () => number): Config {
@@ -251,8 +246,14 @@ export class Life {
 
   #renameStack(): void {
     const { world } = this;
-    // Only the state tells which name it had.
-    if (world.onlyOn !== undefined || world.state.resources.length === 0 || world.isRenamed) return;
+    // Only the state tells which name it had, and what an interrupted run has sent may not be in it.
+    if (
+      world.onlyOn !== undefined ||
+      world.knowing !== undefined ||
+      world.state.resources.length === 0 ||
+      world.isRenamed
+    )
+      return;
     const before = world.stack;
     const next = `dev${++this.#names}`;
     world.log.push(`pulumi stack rename ${next}`);

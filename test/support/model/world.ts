@@ -352,14 +352,18 @@ export class World {
     }
     const own = run.records.get(key);
     if (!run.isAlone || (own !== undefined && isOpen(own)) || [...unresolvedKeys(run.before)].some(isOurs)) return;
-    const declared = new Set(objectsOf(run.program).map((each) => each.key));
+    const objects = objectsOf(run.program);
+    const declared = new Set(objects.map((each) => each.key));
+    // What the program adopts is declared too, under another name.
+    const isAdopted = ({ key: other, id }: MemoryRecord) =>
+      objects.some((each) => each.existingId === id && aboutWhom(each.key).kind === aboutWhom(other).kind);
     // A `diff` that has seen it in the state, perhaps under a new name, has settled it.
     const isSeen = ({ key: other, id = "", replaces = "" }: MemoryRecord) => {
       const [its, former] = [id, replaces].map((each) => objectKey(aboutWhom(other).kind, each));
       return held.some((each) => each.object === its || (each.key === other && each.object !== former));
     };
     for (const record of run.records.values())
-      if (isOpen(record) && !declared.has(record.key) && !isSeen(record))
+      if (isOpen(record) && !declared.has(record.key) && !isAdopted(record) && !isSeen(record))
         this.#wrong(`${key} is created, while ${record.key} (${record.state}) is open and not declared`);
   }
 
