@@ -137,7 +137,7 @@ it("`pulumi cancel` beside a live run: the next one takes over what that makes",
   const answer = { kind: "answer", status: 429, headers: { "retry-after": "1" } } as const;
   const limited = sandbox.fail({ on: "event", after: 1, times: 1000, with: answer });
   const first = upAndSignal(stack, [], "process");
-  await struck(limited);
+  await Promise.race([struck(limited), first.then(({ output }) => expect.fail(output))]);
   await well(stack.run(["cancel", "--yes"]));
   expect(await well(stack.preview())).toContain("its outcome is unknown. `pulumi up` does not send it");
   expect(await pendingCommand(stack)).toMatchObject({ code: 1, output: expect.stringContaining(LISTS) });
