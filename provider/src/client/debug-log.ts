@@ -1,4 +1,4 @@
-/** The debug log of requests, for whoever wonders what was sent: `ADVERTISING_LOG`. */
+/** The debug log of requests, to see what was sent: `ADVERTISING_LOG`. */
 import { appendFileSync } from "node:fs";
 import type { AttemptReport } from "./surroundings.js";
 

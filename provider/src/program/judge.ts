@@ -18,7 +18,7 @@ export type Briefs = ReadonlyMap<string, Brief>;
 export class Judge {
   /** Those that are created or adopted, by key. */
   readonly #objects = new Map<string, DeclaredObject>();
-  /** The keys of sets whose members the program does not know yet: any of them may be declared. */
+  /** The keys of sets whose members the program does not know yet: each member may be declared. */
   readonly #unknownSets = new Set<string>();
   /** By type, the names of all resources, those included that aliases say they had before. */
   readonly #names = new Set<string>();

@@ -18,7 +18,7 @@ import { aboutWhom, type Ref, settleFirst, tellingIn, type Unresolved, whatHappe
 import type { Memory, MemoryRecord } from "../store/index.js";
 import type { WithArguments } from "./inputs.js";
 import { recordOf } from "./operations.js";
-import { describeDefect, expectSameAccount, type Outcome } from "./outcome.js";
+import { describeDefect, earlierOf, expectSameAccount, type Outcome } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 import { lookFor } from "./search.js";
 import { openElsewhere, tellWarnings } from "./tell.js";
@@ -62,7 +62,7 @@ export async function createOnce(
     const wasJustSent = runtime.run.unresolved.has(key);
     const finding = await lookFor(kind, runtime, label, open, { wasJustSent, formerIds });
     if (finding.kind === "open")
-      return { kind: "unresolved", record: { ...open, searched: scrubbed(runtime, finding.words) } };
+      return { kind: "unresolved", record: { ...open, searched: runtime.secrets.scrub(finding.words) } };
     if (finding.kind === "found") {
       const { id } = finding;
       const owner = ownerOf(kind, runtime, memory, create, id);
@@ -160,9 +160,7 @@ function takeOver(
   // A body that nobody knows is taken for this one, unless something that is known contradicts it.
   const isSame = made.body === "" ? Object.keys(sentOtherwise(kind, values, made)).length === 0 : made.body === body;
   if (isSame) return { kind: "created", id, isTakenOver: true };
-  const owner = made.facts?.advertiserId;
-  const earlier = { body: made.body, owner: owner === undefined ? undefined : String(owner) };
-  return { kind: "created", id, isTakenOver: true, earlier };
+  return { kind: "created", id, isTakenOver: true, earlier: earlierOf(made) };
 }
 
 interface Sending {
@@ -211,7 +209,7 @@ async function send(kind: Kind, runtime: Runtime, create: Create, sending: Sendi
       if (sentAt !== undefined) await note(memory.back(key));
       throw error;
     }
-    const what = scrubbed(runtime, doubt.what);
+    const what = runtime.secrets.scrub(doubt.what);
     const sent = recordOf({ ...record, at: doubt.sentAt, what });
     runtime.run.unresolved.set(key, sent);
     if (owner !== undefined || !abilitiesOf(kind, runtime.reading.settings).search(field))
@@ -225,7 +223,7 @@ async function send(kind: Kind, runtime: Runtime, create: Create, sending: Sendi
     }
     const words =
       finding.kind === "open" ? finding.words : "A search found an object that another resource has or had.";
-    return { kind: "unresolved", record: { ...sent, searched: scrubbed(runtime, words) } };
+    return { kind: "unresolved", record: { ...sent, searched: runtime.secrets.scrub(words) } };
   }
 }
 
@@ -238,8 +236,4 @@ function doubtIn(error: unknown, sentAt: string | undefined, label: string) {
     sentAt,
     what: `${label} was sent at ${sentAt}, and its response could not be judged. ${describeDefect(error)}`,
   };
-}
-
-function scrubbed({ secrets }: Runtime, text: string): string {
-  return secrets.scrub(text);
 }

@@ -29,6 +29,12 @@ export type Outcome =
   /** A create was sent, and nobody knows what became of it. `why`: the program names an object that it did not make. */
   | { readonly kind: "unresolved"; readonly record: Unresolved; readonly why?: string };
 
+/** What a create was sent with, for an object whose arguments may have changed since. */
+export function earlierOf({ body, facts }: Pick<Unresolved, "body" | "facts">): Earlier {
+  const owner = facts?.advertiserId;
+  return { body, owner: owner === undefined ? undefined : String(owner) };
+}
+
 /** The platform's id in the state after an outcome; none if the state keeps its object. */
 export function idAfter(outcome: Outcome | undefined): string | undefined {
   return outcome !== undefined && "id" in outcome ? outcome.id : undefined;

@@ -38,7 +38,7 @@ import {
 } from "../state/index.js";
 import type { Properties } from "./inputs.js";
 import { createdIn, momentToKeep, readLive, type Target, unprovenUntil } from "./operations.js";
-import { expectSameAccount, Incomplete } from "./outcome.js";
+import { earlierOf, expectSameAccount, Incomplete } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
 import { driftNotice, goneNotice, nothingCompared, tooEarly } from "./tell.js";
 
@@ -58,10 +58,11 @@ export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, propert
     if (answer === null) return undefined;
     const { [UNRESOLVED]: _, ...settled } = properties;
     // It may be so new that a read does not find it yet. And the program may have changed since it was sent: the next run compares.
-    const owner = open.facts?.advertiserId;
-    const earlier = { body: open.body, owner: owner === undefined ? undefined : String(owner) };
     const isAsSent = open.body === "" || open.body === fingerprintOfBody(kind, settled);
-    const more = { [CREATED]: momentToKeep(kind, runtime), [EARLIER]: isAsSent ? undefined : earlierText(earlier) };
+    const more = {
+      [CREATED]: momentToKeep(kind, runtime),
+      [EARLIER]: isAsSent ? undefined : earlierText(earlierOf(open)),
+    };
     return { id: answer, props: { ...settled, ...withoutUndefined(more), [kind.idProperty]: exactId(answer) } };
   }
   if (!isReadableId(id)) {
@@ -110,9 +111,9 @@ function settledSet(kind: Kind, runtime: Runtime, stored: StoredSet): StoredSet 
     if (former !== undefined && former !== id) left.push({ id: former, key, at: runtime.now() });
     eventIds.set(key, id);
     // What was sent is known by its fingerprint, which the next run compares with the program's.
-    const { advertiserId: owner, ...told } = facts;
+    const { advertiserId: _, ...told } = facts;
     events.set(key, withoutUndefined({ ...told, [kind.nameProperty]: name }));
-    earlier.set(key, { body, owner: owner === undefined ? undefined : String(owner) });
+    earlier.set(key, earlierOf({ body, facts }));
   }
   return { ...stored, created, eventIds, earlier, unresolved, events, left };
 }

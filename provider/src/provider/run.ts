@@ -6,8 +6,9 @@
  * 2. `diff` if the resource is in the state;
  * 3. if it is replaced, `check` again, without old inputs: what the first one learned from the state stays;
  * 4. `create` or `update`; after a failed `create` perhaps `create` again (its error hooks);
- * 5. `delete` at the end of the run, for replaced and removed resources; in a `destroy` there is nothing else. A preview ends after 3. Facts that
- * another resource may need are noted before anything is awaited.
+ * 5. `delete` at the end of the run, for replaced and removed resources; in a `destroy` there is nothing else.
+ *
+ * A preview ends after 3. Facts that another resource may need are noted before anything is awaited.
  */
 import type { Member } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";

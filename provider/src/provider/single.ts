@@ -78,7 +78,7 @@ export function claimHeld(kind: Kind, { run }: Runtime, { key, label }: Ref, id:
   if (other !== undefined) throw new ArgumentsError(`${label}: ${adoptedTwice(id, aboutWhom(other).label)}`);
 }
 
-/** Tells the memory that the state has an object; says what it has besides, if the resource goes on with that. */
+/** Tells the memory that the state has an object; and warns of another one that an earlier run made for the resource. */
 export function noteSeen(kind: Kind, runtime: Runtime, who: Ref, id: string, isKept: boolean): void {
   const memory = runtime.memory(who.identity);
   const noted = memory.of(who.key);

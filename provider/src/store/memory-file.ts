@@ -48,7 +48,7 @@ export class MemoryFile {
     this.#disk = options.disk ?? systemDisk;
   }
 
-  /** Takes it for this run, and writes it anew where that tidies it. @returns its records. */
+  /** Takes it for this run, and rewrites it where that tidies it. @returns its records. */
   async open(): Promise<Map<string, MemoryRecord>> {
     const { path, clock, newUnique, maxWaitMs } = this.options;
     const disk = this.#disk;

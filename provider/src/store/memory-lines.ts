@@ -38,7 +38,7 @@ export function openMarkOf(records: Records): string {
   return markOf(...[...records.values()].flatMap((each) => (isOpen(each) ? each.key : [])).toSorted());
 }
 
-/** A change of one record; `sent` and `live` begin it anew, and so does what comes after `none`. */
+/** A change of one record; `sent` and `live` replace it whole, and so does what comes after `none`. */
 export type Line = Partial<MemoryRecord> & Pick<MemoryRecord, "key" | "state">;
 
 export function applyLine(records: Map<string, MemoryRecord>, line: Line): void {

@@ -145,7 +145,7 @@ export class Memory {
   /** What the stack's memory had under its former name. @throws JournalError */
   async join(lines: readonly Line[]): Promise<void> {
     await Promise.all(lines.map((line) => this.#note(line)));
-    this.#begin(this.#records ?? new Map());
+    this.#begin(this.records);
   }
 
   /** The state holds this object. Written with the next line, or at the end: if that is lost, the next `diff` says it again. */

@@ -1,5 +1,5 @@
 /**
- * What is written into a stack's memory besides its runs: the answers of people and of searches, by the command; and its new name after `pulumi stack
+ * What is written into a stack's memory outside its runs: the answers of people and of searches, by the command; and its new name after `pulumi stack
  * rename`. Each holds the file's lock from beginning to end.
  */
 import { randomUUID } from "node:crypto";
