@@ -181,7 +181,7 @@ describe("M1: a create that can't be noted is not sent", () => {
       });
       const run = newRun();
       await run.openOnce();
-      expect(run.open()).toMatchObject([{ key: A }]);
+      expect(run.undeclared(() => false)).toMatchObject([{ key: A }]);
       run.saw(A, "42");
       await expectRefused(run, new RegExp(`^Nothing was sent\\. The memory .*${code}.*Mend that`));
       run.closeNow([A]);

@@ -54,7 +54,7 @@ const rows: Row[] = [
   ],
   [
     "settle first: nothing new is sent while a create of an interrupted run is declared by nothing",
-    "provider/create.ts",
+    "provider/settle-first.ts",
     "if (unclaimed.length > 0) {",
     "if (unclaimed.length < 0) {",
     "sandbox/settle-first",
@@ -62,7 +62,7 @@ const rows: Row[] = [
   ],
   [
     "a stack that was renamed knows what it has sent",
-    "provider/create.ts",
+    "provider/settle-first.ts",
     "return elsewhere && new OutcomeUnknownError",
     "return elsewhere && undefined && new OutcomeUnknownError",
     "sandbox/settle-first",
@@ -138,8 +138,8 @@ const rows: Row[] = [
   [
     "one login for all",
     "client/session.ts",
-    "if (this.#loggingIn !== undefined) {",
-    "if (this.#hasFailed && this.#loggingIn !== undefined) {",
+    "if (this.#loggingIn !== undefined) return",
+    "if (this.#hasFailed && this.#loggingIn !== undefined) return",
     "sandbox/session",
     "S3",
   ],

@@ -95,7 +95,7 @@ describe("M2, M3: one record a key, from one state to the next", () => {
         await run.made(A, "42");
       });
       await up((run) => run.saw(B, "42", () => isSame));
-      expect(newRun().open()).toHaveLength(isSame ? 0 : 1);
+      expect(newRun().undeclared(() => false)).toHaveLength(isSame ? 0 : 1);
       expect(newRun().of(A)).toMatchObject({ state: isSame ? "live" : "made", id: "42", name: "Acme" });
     },
   );
@@ -106,7 +106,7 @@ describe("M2, M3: one record a key, from one state to the next", () => {
       await run.expectUsable();
       const before = run.openMark;
       await run.join([{ ...create(A), state: "sent" }]);
-      expect(run.open()).toMatchObject([{ key: A }]);
+      expect(run.undeclared(() => false)).toMatchObject([{ key: A }]);
       expect(run.openMark).not.toBe(before);
     });
   });
@@ -118,10 +118,10 @@ describe("M2, M3: one record a key, from one state to the next", () => {
       run.saw(A, "9"); // asked again, of the state that it began with
       await Promise.all([A, B, C].map((key, index) => run.made(key, String(index))));
       run.given(A);
-      expect(run.open()).toEqual([]); // its own
+      expect(run.undeclared(() => false)).toEqual([]); // its own
     });
     expect(words()).toEqual(["a handed 0", "b made 1", "c made 2"]);
-    expect(newRun().open()).toMatchObject([{ key: B }, { key: C }]);
+    expect(newRun().undeclared(() => false)).toMatchObject([{ key: B }, { key: C }]);
     await up((run) => run.given(B)); // taken over
     expect(words()).toEqual(["a handed 0", "b handed 1", "c made 2"]);
   });
@@ -238,9 +238,9 @@ describe("what others ask of it", () => {
   it("a run of another account finds what was sent, and for whom; an answer is kept with its moment", async () => {
     const { up, newRun, disk, all, append } = stackOn();
     await up((run) => run.sending({ ...create(KEY), account: "platform.example a@example.com" }));
-    expect(newRun().open()).toMatchObject([{ key: KEY, account: "platform.example a@example.com" }]);
+    expect(newRun().undeclared(() => false)).toMatchObject([{ key: KEY, account: "platform.example a@example.com" }]);
     await writeAnswers(DEV, [{ key: KEY, state: "none", at: AT }], { folder: FOLDER, disk });
-    expect([newRun().of(KEY), newRun().open()]).toEqual([undefined, []]);
+    expect([newRun().of(KEY), newRun().undeclared(() => false)]).toEqual([undefined, []]);
     append("unfinished");
     await up(nothing); // writes it anew
     expect(all()).toMatchObject([{ state: "none", at: AT, mark: create(KEY).mark }]);

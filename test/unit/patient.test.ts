@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { TransportFailure } from "../../provider/src/client/http.js";
 import { decideRetry, retryAfterMs } from "../../provider/src/client/patient.js";
-import { TransportFailure } from "../../provider/src/client/transport.js";
 import { answer } from "../support/answers.js";
 
 const now = Date.parse("2026-01-01T00:00:00Z");

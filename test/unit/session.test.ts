@@ -1,8 +1,8 @@
 /** The session over a scripted transport, for cases that a real platform would show only at the right moment. */
 import { expect, it } from "vitest";
+import { type HttpAnswer, type HttpRequest, TransportFailure } from "../../provider/src/client/http.js";
 import { Session } from "../../provider/src/client/session.js";
 import { SessionStore } from "../../provider/src/client/session-store.js";
-import { type HttpAnswer, type HttpRequest, TransportFailure } from "../../provider/src/client/transport.js";
 import type { Settings } from "../../provider/src/settings/settings.js";
 import { FakeClock } from "../support/clock.js";
 import { settingsOf } from "../support/settings.js";

@@ -4,7 +4,7 @@
  * name of an event could change what becomes of it; `words.ts` shows people all of them. Pure.
  */
 import { asRecord, own, parseExact, structureIn, type Values } from "../base/index.js";
-import type { HttpAnswer } from "./transport.js";
+import type { HttpAnswer } from "./http.js";
 
 export interface Answer extends HttpAnswer {
   /** The body's kind by its content, not by its Content-Type: services of this kind send JSON as text/html and the reverse. */

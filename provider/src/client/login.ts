@@ -7,12 +7,12 @@ import { LoginError, type Values } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
 import { type Answer, readAnswer } from "./answer.js";
 import { saysRefused } from "./evidence.js";
+import { type HttpAnswer, TransportFailure } from "./http.js";
 import { PatientSender, StopWaiting } from "./patient.js";
 import { SessionJar, whyNoSession } from "./session-file.js";
 import type { SessionSign } from "./session-refusal.js";
 import { type OpenedSession, SessionStore } from "./session-store.js";
 import type { Surroundings } from "./surroundings.js";
-import { type HttpAnswer, TransportFailure } from "./transport.js";
 import { describeFailure } from "./trouble.js";
 import { wordsOf } from "./words.js";
 

@@ -5,7 +5,7 @@
 
 import { type Answer, aboutOf, documented, type Statement } from "./answer.js";
 import { isFlaggedFailure } from "./evidence.js";
-import type { HttpAnswer } from "./transport.js";
+import type { HttpAnswer } from "./http.js";
 
 /**
  * Whether the session let a request through. `refused`: the answer is about the session, but a new one would not help, or is impossible

@@ -18,13 +18,13 @@
 import { LoginError } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
 import { type Answer, readAnswer } from "./answer.js";
+import { type HttpRequest, TransportFailure } from "./http.js";
 import { type Lease, Leases } from "./lease.js";
 import { credentialsOf, type Login, type OpenLogin } from "./login.js";
 import { type Later, type Patience, PatientSender } from "./patient.js";
 import { type LetThrough, type SessionSign, sessionSignOf } from "./session-refusal.js";
 import { SessionStore } from "./session-store.js";
 import type { Surroundings } from "./surroundings.js";
-import { type HttpRequest, TransportFailure } from "./transport.js";
 
 interface SessionAnswer {
   readonly answer: Answer;
@@ -141,25 +141,19 @@ export class Session {
 
   /** One login for all requests that need one at the same time. */
   #logIn(url: URL): Promise<void> {
-    if (this.#loggingIn !== undefined) {
-      return this.#loggingIn.catch((error) => {
-        // One error for the whole run says why.
-        throw error instanceof LoginError ? failedBefore() : error;
+    // One error for the whole run says why.
+    const others = (error: unknown) => Promise.reject(error instanceof LoginError ? failedBefore() : error);
+    if (this.#loggingIn !== undefined) return this.#loggingIn.catch(others);
+    this.#loggingIn = this.#openLogin(url)
+      .then((login) => this.#leases.begin(login, this.#clock.monotonicMs()))
+      .catch((error: unknown) => {
+        this.#hasFailed ||= error instanceof LoginError;
+        throw error;
+      })
+      .finally(() => {
+        this.#loggingIn = undefined;
       });
-    }
-    this.#loggingIn = this.#open(url).finally(() => {
-      this.#loggingIn = undefined;
-    });
     return this.#loggingIn;
-  }
-
-  async #open(url: URL): Promise<void> {
-    try {
-      this.#leases.begin(await this.#openLogin(url), this.#clock.monotonicMs());
-    } catch (error) {
-      this.#hasFailed ||= error instanceof LoginError;
-      throw error;
-    }
   }
 }
 

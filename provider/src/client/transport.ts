@@ -15,59 +15,12 @@
  *     container that was suspended in between sends nothing: another process may have read the note and counted the create as not made.
  */
 import { promisify } from "node:util";
-import { brotliDecompress, gunzip, inflate } from "node:zlib";
+import { gunzip } from "node:zlib";
 import type { Dispatcher } from "undici";
 import type { Clock } from "../base/index.js";
 import type { ProxySetting } from "../settings/index.js";
-import {
-  createConnector,
-  createProxyAgent,
-  reasonOf,
-  TunnelFailure,
-  type TunnelTrouble,
-  undici,
-} from "./connections.js";
-
-export interface HttpRequest {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  readonly url: URL;
-  /** Headers in addition to those of every request. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** JSON; none for a request without a body. */
-  readonly body?: string | undefined;
-  /** When its sending was noted, by the wall clock; absent if it is not noted. */
-  readonly notedAtMs?: number;
-}
-
-/** An answer: at least its status line came back. */
-export interface HttpAnswer {
-  readonly status: number;
-  /** By lower-case names; the values of a repeated header are joined, except for Set-Cookie. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly setCookies: readonly string[];
-  /** The body as text, as far as it arrived. */
-  readonly body: string;
-  /** Why the body is not whole or not readable; absent if it is. */
-  readonly broken?: string;
-}
-
-/** No status line came back. */
-export class TransportFailure extends Error {
-  /** How the way through a proxy failed, in which case nothing was sent. */
-  readonly tunnel: TunnelTrouble | undefined;
-
-  constructor(
-    /** A code of Node or undici, such as `ECONNREFUSED`. */
-    readonly code: string,
-    /** True if bytes of the request may have left, so that it may have been carried out. */
-    readonly sent: boolean,
-    message: string,
-    { tunnel, ...options }: ErrorOptions & { readonly tunnel?: TunnelTrouble | undefined } = {},
-  ) {
-    super(message, options);
-    this.tunnel = tunnel;
-  }
-}
+import { createConnector, createProxyAgent, reasonOf, TunnelFailure, undici } from "./connections.js";
+import { type HttpAnswer, type HttpRequest, TransportFailure } from "./http.js";
 
 interface TransportOptions {
   /** For one request, from the connection to the answer's last byte. */
@@ -155,7 +108,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#timedOut || this.isTooLate()) {
-      controller.abort(this.#timedOut ? new Error("timed out") : new TooLate(this.timeoutMs));
+      controller.abort(this.#timedOut ? new Error("timed out") : tooLate(this.timeoutMs));
       return;
     }
     this.#controller = controller;
@@ -165,12 +118,11 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(
     _controller: Dispatcher.DispatchController,
     status: number,
-    headers: Record<string, string | string[] | undefined>,
+    raw: Record<string, string | string[] | undefined>, // names are in lower case
   ): void {
     if (status < 200) return; // an interim answer, such as 103 Early Hints
-    const cookies = headers["set-cookie"] ?? [];
-    const setCookies = typeof cookies === "string" ? [cookies] : cookies;
-    this.#received = { head: { status, headers: joined(headers), setCookies }, chunks: [] };
+    const headers = Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, String(value)]));
+    this.#received = { head: { status, headers, setCookies: [raw["set-cookie"] ?? []].flat() }, chunks: [] };
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -211,20 +163,10 @@ class Exchange implements Dispatcher.DispatchHandler {
 }
 
 /** See T7. */
-class TooLate extends Error {
-  readonly code = "ADVERTISING_TOO_LATE";
-  constructor(limitMs: number) {
-    super(
-      `more than ${limitMs / 1000} s (advertising:requestTimeoutSeconds) passed before its first byte, as on a machine that was suspended`,
-    );
-  }
-}
-
-/** undici's names are in lower case. */
-function joined(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
-  const all: Record<string, string> = {};
-  for (const name in headers) all[name] = String(headers[name]);
-  return all;
+function tooLate(limitMs: number): Error {
+  const limit = `${limitMs / 1000} s (advertising:requestTimeoutSeconds)`;
+  const message = `more than ${limit} passed before its first byte, as on a machine that was suspended`;
+  return Object.assign(new Error(message), { code: "ADVERTISING_TOO_LATE" });
 }
 
 function failureFrom(error: Error, sent: boolean): TransportFailure {
@@ -235,27 +177,15 @@ function failureFrom(error: Error, sent: boolean): TransportFailure {
   return new TransportFailure(code, sent, message, { cause: error });
 }
 
-const unpackers: Readonly<Record<string, (data: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>> = {
-  gzip: promisify(gunzip) as never,
-  "x-gzip": promisify(gunzip) as never,
-  deflate: promisify(inflate) as never,
-  br: promisify(brotliDecompress) as never,
-};
-
-/** Unpacks the body, with a limit: a small answer may unpack to gigabytes. */
+/** Unpacks the body, with a limit: a small answer may unpack to gigabytes. No request asks for a packed one; some proxies pack all the same. */
 async function unpacked({ head, chunks }: Received): Promise<HttpAnswer> {
   const raw = Buffer.concat(chunks);
-  const encoding = head.headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
-  if (encoding === "identity" || encoding === "" || raw.length === 0) return { ...head, body: raw.toString("utf8") };
-  const unpack = unpackers[encoding];
-  if (unpack === undefined)
-    return {
-      ...head,
-      body: "",
-      broken: head.broken ?? `is packed in an unknown way${/^[\w.+-]{1,40}$/.test(encoding) ? ` (${encoding})` : ""}`,
-    };
+  const encoding = head.headers["content-encoding"]?.trim().toLowerCase() || "identity";
+  if (encoding === "identity" || raw.length === 0) return { ...head, body: raw.toString("utf8") };
   try {
-    return { ...head, body: (await unpack(raw, { maxOutputLength: MAX_ANSWER_BYTES })).toString("utf8") };
+    if (!/^(x-)?gzip$/.test(encoding)) throw new Error("only gzip is known");
+    const body = await promisify(gunzip)(raw, { maxOutputLength: MAX_ANSWER_BYTES });
+    return { ...head, body: body.toString("utf8") };
   } catch (error) {
     return { ...head, body: "", broken: head.broken ?? `can't be unpacked (${(error as Error).message})` };
   }

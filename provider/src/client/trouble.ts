@@ -17,10 +17,10 @@ import type { Operation } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
 import { type Answer, documented } from "./answer.js";
 import type { TunnelTrouble } from "./connections.js";
+import { TransportFailure } from "./http.js";
 import type { Trouble } from "./judgement.js";
 import { isCertificateFailure, StopWaiting } from "./patient.js";
 import type { LetThrough } from "./session-refusal.js";
-import { TransportFailure } from "./transport.js";
 import { type Reading, refusalIn, saidIn, wordsOf } from "./words.js";
 
 export interface Asked {

@@ -34,8 +34,7 @@ export function registrationOf(
   const hidden = isRead ? {} : hiddenInputs(briefing, given, identityOf(name, merged.parent));
   // Every output, so that it is there even if the argument is left to its default.
   const outputs = Object.fromEntries(kind.outputs.map((each) => [each, undefined]));
-  // Stored instead of code: the provider's process evaluates it in the program's folder. It never varies, neither with
-  // the version nor with the place of the package, so that neither changes a stack.
+  // Stored instead of code, and evaluated in the program's folder: neither version nor place of the package changes a stack.
   const reference = `exports.handler=()=>require("pulumi-advertising/handlers").${kind.handler}`;
   const properties = { ...outputs, ...given, ...hidden, [PROVIDER]: reference };
   // The program ends with the error that names it; the engine would read it first, and fail without the name.

@@ -1,7 +1,7 @@
 /**
  * One create, at most once over all runs. What is true of each of them, whatever fails and whenever the process is killed:
  * - C1. It is sent only after the memory has said that no earlier create of the resource is open or handed, that no open one may be this resource
- *   under another name (rule S, {@link whyNotNew}), and after its own record is on the disk.
+ *   under another name (`settle-first.ts`), and after its own record is on the disk.
  * - C2. What an earlier run made for the resource is taken over. What it sent with an unknown outcome is looked for by its mark, or it stays
  *   unresolved; it is sent again only if a search proves that nothing was made.
  * - C3. A create that is sent again keeps its mark, so that a search finds the object of either sending.
@@ -11,17 +11,18 @@
  * - C6. The engine may ask again for a create of unknown outcome (error hooks): it gets the same answer, and nothing is sent.
  * - C7. An id that another resource has or had proves nothing about this create: it is unresolved. So each object has one resource.
  */
-import { AdvertisingError, ArgumentsError, OutcomeUnknownError } from "../base/index.js";
+import { AdvertisingError, ArgumentsError, OutcomeUnknownError, type Values } from "../base/index.js";
 import { abilitiesOf, sentOtherwise } from "../decision/index.js";
 import { bodyOf, fingerprintOf, type Kind } from "../kinds/index.js";
-import { aboutWhom, type Ref, settleFirst, tellingIn, type Unresolved, whatHappened } from "../state/index.js";
+import { aboutWhom, tellingIn, type Unresolved, whatHappened } from "../state/index.js";
 import type { Memory, MemoryRecord } from "../store/index.js";
 import type { WithArguments } from "./inputs.js";
 import { recordOf } from "./operations.js";
-import { describeDefect, earlierOf, expectSameAccount, type Outcome } from "./outcome.js";
+import { describeDefect, earlierOf, type Outcome } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 import { lookFor } from "./search.js";
-import { openElsewhere, tellWarnings } from "./tell.js";
+import { expectAccountOfOpen, whyNotNew } from "./settle-first.js";
+import { tellWarnings } from "./tell.js";
 
 export interface Create extends WithArguments {
   /** The object in the state whose place it takes. */
@@ -32,9 +33,6 @@ export interface Create extends WithArguments {
   readonly unsettled: Unresolved | undefined;
   readonly mark: string;
 }
-
-/** What a create is sent as: its record without the moment. */
-type Unsent = Omit<MemoryRecord, "state" | "at" | "id">;
 
 /** @param expectMayBegin throws once nothing more may be sent. @throws AdvertisingError nothing was created. */
 export async function createOnce(
@@ -57,20 +55,12 @@ export async function createOnce(
   const open = openIn(label, noted, runtime.run.unresolved.get(key) ?? unsettled);
   let { mark } = create;
   if (open !== undefined) {
-    if (!abilitiesOf(kind, runtime.reading.settings).search(open.field)) return { kind: "unresolved", record: open };
-    const { formerIds } = create;
-    const wasJustSent = runtime.run.unresolved.has(key);
-    const finding = await lookFor(kind, runtime, label, open, { wasJustSent, formerIds });
-    if (finding.kind === "open")
-      return { kind: "unresolved", record: { ...open, searched: runtime.secrets.scrub(finding.words) } };
+    const finding = await search(kind, runtime, create, open, runtime.run.unresolved.has(key));
+    if (finding.kind === "unresolved") return finding;
     if (finding.kind === "found") {
-      const { id } = finding;
-      const owner = ownerOf(kind, runtime, memory, create, id);
-      if (owner !== undefined)
-        return { kind: "unresolved", record: { ...open, searched: `A search found ${id}, which ${owner}.` } };
       const { what: _, searched: __, ...sent } = open;
-      await memory.made(key, id, { ...sent, account: runtime.account });
-      return takeOver(kind, runtime, create, body, { ...open, id });
+      await memory.made(key, finding.id, { ...sent, account: runtime.account });
+      return takeOver(kind, runtime, create, body, { ...open, id: finding.id });
     }
     if (noted !== undefined) await memory.back(key);
     runtime.say(`${label} was sent at ${open.at}, and a search finds no object with its mark: it is sent again.`);
@@ -82,13 +72,7 @@ export async function createOnce(
   const { markField: field } = runtime.reading.settings;
   const { account } = runtime;
   const record = { key, mark, body, field, account, ...tellingIn(kind, values, secret), replaces: create.replaces };
-  return send(kind, runtime, create, { memory, record, fields, expectMayBegin });
-}
-
-/** @throws AccountMismatchError what an interrupted run sent to another account is to be settled there. */
-export function expectAccountOfOpen(runtime: Runtime, memory: Memory): void {
-  for (const { account, key } of memory.open())
-    expectSameAccount(runtime, account, `An interrupted run sent ${aboutWhom(key).label}, which is not settled,`);
+  return send(kind, runtime, create, record, fields, expectMayBegin);
 }
 
 /** What the memory has of a resource that may not be in the state. What ended cleanly at another account is none of this one's. */
@@ -110,33 +94,12 @@ function openIn(label: string, noted: MemoryRecord | undefined, unsettled: Unres
   return recordOf({ ...noted, what: whatHappened(label, noted.at, undefined) });
 }
 
-/**
- * Rule S, settle first: nothing new is sent while a create of an interrupted run is open that nothing in the program declares, since it may be that
- * one under another name. Nor while another stack of this project, perhaps this one under its former name, has it open.
- * @param body of what is to be created; none where it is not known yet.
- * @returns why not; in full once a run.
- */
-export function whyNotNew(runtime: Runtime, subject: Ref, body: string | undefined): AdvertisingError | undefined {
-  const { run, isSameAccount } = runtime;
-  const memory = runtime.memory(subject.identity);
-  const unclaimed = memory.open().filter(({ key }) => run.isUnclaimed(key, memory.openMark));
-  if (unclaimed.length > 0) {
-    const text = run.beginOnce("settle first")
-      ? settleFirst(unclaimed)
-      : `${subject.label} is not created: creates of interrupted runs are to be settled first (another error says which).`;
-    return new OutcomeUnknownError(text, "");
-  }
-  const isIt = (each: MemoryRecord) => each.key === subject.key && each.body === body && isSameAccount(each.account);
-  const elsewhere = runtime.openElsewhere(subject.identity).find(isIt);
-  return elsewhere && new OutcomeUnknownError(openElsewhere(subject, elsewhere), elsewhere.at);
-}
-
 /** What has or had an object, as "which …" goes on; none if it is new. */
-function ownerOf(kind: Kind, runtime: Runtime, memory: Memory, { subject, formerIds }: Create, id: string) {
+function ownerOf(kind: Kind, runtime: Runtime, { subject, formerIds }: Create, id: string) {
   const other = runtime.run.holderOf(kind, id);
   if (other !== undefined && other !== subject.key) return `already belongs to ${aboutWhom(other).label}`;
   if (formerIds.includes(id)) return "this resource had before";
-  const had = memory.holderOf(kind.name, id);
+  const had = runtime.memory(subject.identity).holderOf(kind.name, id);
   if (had !== undefined && had !== subject.key) return `already belongs to ${aboutWhom(had).label}`;
   return runtime.deleted.has(kind.name, id) ? "was deleted before" : undefined;
 }
@@ -163,18 +126,17 @@ function takeOver(
   return { kind: "created", id, isTakenOver: true, earlier: earlierOf(made) };
 }
 
-interface Sending {
-  readonly memory: Memory;
-  readonly record: Unsent;
-  readonly fields: Readonly<Record<string, unknown>>;
-  readonly expectMayBegin: () => void;
-}
-
-async function send(kind: Kind, runtime: Runtime, create: Create, sending: Sending): Promise<Outcome> {
-  const { memory, record, fields, expectMayBegin } = sending;
-  const { subject, formerIds } = create;
-  const { label } = subject;
-  const { key, mark, field } = record;
+async function send(
+  kind: Kind,
+  runtime: Runtime,
+  create: Create,
+  record: Omit<MemoryRecord, "state" | "at" | "id">,
+  fields: Values,
+  expectMayBegin: () => void,
+): Promise<Outcome> {
+  const { key, label, identity } = create.subject;
+  const { mark, field } = record;
+  const memory = runtime.memory(identity);
   let sentAt: string | undefined;
   let owner: string | undefined;
   // After the sending nothing may fail: a note that can't be written is only reported.
@@ -192,7 +154,7 @@ async function send(kind: Kind, runtime: Runtime, create: Create, sending: Sendi
         sentAt = at;
       },
       onCreated: async (id) => {
-        owner = ownerOf(kind, runtime, memory, create, id);
+        owner = ownerOf(kind, runtime, create, id);
         if (owner === undefined) await made(id);
       },
     });
@@ -212,19 +174,28 @@ async function send(kind: Kind, runtime: Runtime, create: Create, sending: Sendi
     const what = runtime.secrets.scrub(doubt.what);
     const sent = recordOf({ ...record, at: doubt.sentAt, what });
     runtime.run.unresolved.set(key, sent);
-    if (owner !== undefined || !abilitiesOf(kind, runtime.reading.settings).search(field))
-      return { kind: "unresolved", record: sent };
-    const finding = await lookFor(kind, runtime, label, sent, { wasJustSent: true, formerIds });
-    if (finding.kind === "found" && ownerOf(kind, runtime, memory, create, finding.id) === undefined) {
-      await made(finding.id);
-      runtime.run.claim(kind, finding.id, key);
-      runtime.say(`${label} was created as ${finding.id}: its response was lost, and a search has found it.`);
-      return { kind: "created", id: finding.id, isTakenOver: false };
-    }
-    const words =
-      finding.kind === "open" ? finding.words : "A search found an object that another resource has or had.";
-    return { kind: "unresolved", record: { ...sent, searched: runtime.secrets.scrub(words) } };
+    if (owner !== undefined) return { kind: "unresolved", record: sent };
+    const finding = await search(kind, runtime, create, sent, true);
+    if (finding.kind !== "found") return { record: sent, ...finding, kind: "unresolved" };
+    const { id } = finding;
+    await made(id);
+    runtime.run.claim(kind, id, key);
+    runtime.say(`${label} was created as ${id}: its response was lost, and a search has found it.`);
+    return { kind: "created", id, isTakenOver: false };
   }
+}
+
+/** Looks for an open create by its mark, if there is a search. What another resource has or had is not it. */
+async function search(kind: Kind, runtime: Runtime, create: Create, open: Unresolved, wasJustSent: boolean) {
+  const { reading, secrets } = runtime;
+  if (!abilitiesOf(kind, reading.settings).search(open.field)) return { kind: "unresolved", record: open } as const;
+  const { subject, formerIds } = create;
+  const finding = await lookFor(kind, runtime, subject.label, open, { wasJustSent, formerIds });
+  if (finding.kind === "not-made") return finding;
+  const owner = finding.kind === "found" ? ownerOf(kind, runtime, create, finding.id) : undefined;
+  if (finding.kind === "found" && owner === undefined) return finding;
+  const words = finding.kind === "found" ? `A search found ${finding.id}, which ${owner}.` : finding.words;
+  return { kind: "unresolved", record: { ...open, searched: secrets.scrub(words) } } as const;
 }
 
 /** What is unknown after a failure; nothing if nothing was created. */
@@ -232,8 +203,6 @@ function doubtIn(error: unknown, sentAt: string | undefined, label: string) {
   if (error instanceof OutcomeUnknownError) return { sentAt: error.sentAt, what: error.message };
   if (error instanceof AdvertisingError || sentAt === undefined) return undefined;
   // A defect of this package in reading an answer: to send the create again could make a second object.
-  return {
-    sentAt,
-    what: `${label} was sent at ${sentAt}, and its response could not be judged. ${describeDefect(error)}`,
-  };
+  const what = `${label} was sent at ${sentAt}, and its response could not be judged. ${describeDefect(error)}`;
+  return { sentAt, what };
 }

@@ -3,15 +3,7 @@
  * and only if everything else went well; and the state afterwards.
  */
 import { isDeepStrictEqual } from "node:util";
-import {
-  type AdvertisingError,
-  count,
-  idRanges,
-  OutcomeUnknownError,
-  type Values,
-  withoutUndefined,
-  withPage,
-} from "../base/index.js";
+import { type AdvertisingError, count, idRanges, type Values, withoutUndefined, withPage } from "../base/index.js";
 import { type Circumstances, isChange, type Member, membersOf } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, nameToTell, type SetKind } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
@@ -40,6 +32,7 @@ import { argumentsIn, maskSecrets, type Properties, secretOfMembers } from "./in
 import { deleteUnlessKept, momentToKeep } from "./operations.js";
 import { expectSameAccount, Incomplete, idAfter, type Outcome } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
+import { expectMayCreate } from "./settle-first.js";
 import { circumstancesOf, claimHeld, expectSameType, noteSeen } from "./single.js";
 import { leftInWords, planInWords, type Result, takenOverInWords, troubleInWords } from "./tell-set.js";
 
@@ -160,12 +153,6 @@ export const updateSet: Calls<SetKind>["update"] = async (set, runtime, who, { i
   const isNothing = [stored, after].every((each) => each.eventIds.size + each.unresolved.size === 0);
   throw new Incomplete(text, isNothing ? undefined : { id, properties: { ...outs, [PROVIDER]: news[PROVIDER] } }, code);
 };
-
-/** Rule S in the state: what is unresolved and no longer declared may be a new one under another key. @throws OutcomeUnknownError */
-function expectMayCreate(members: readonly Member[]): void {
-  if (members.every(({ isDeclared, unresolved }) => isDeclared || unresolved === undefined)) return;
-  throw new OutcomeUnknownError("events of unknown outcome are no longer declared, and it may be one of them.", "");
-}
 
 interface SetRun {
   readonly stored: StoredSet;

@@ -4,8 +4,8 @@
  * into it; `deleted.ts` what is dead; `places.ts` where all this stands. The room imports base, files, kinds, settings and state.
  */
 export { Deleted } from "./deleted.js";
-export { isTwiceIn, Memory } from "./memory.js";
+export { Memory } from "./memory.js";
 export type { Line, MemoryRecord, Records } from "./memory-lines.js";
-export { everyMemory, isOpen, openMarkOf, readMemory } from "./memory-lines.js";
+export { everyMemory, isOpen, isTwiceIn, openMarkOf, readMemory } from "./memory-lines.js";
 export { backendIn, cookieFileFor, endedPath, memoryFolder, memoryPath, type StackPlace } from "./places.js";
 export { openOfOthers, takeOverFormer, writeAnswers } from "./settle.js";

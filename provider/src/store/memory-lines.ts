@@ -5,7 +5,8 @@
 import { join } from "node:path";
 import { jsonIn, own } from "../base/index.js";
 import { type Disk, readNow, systemDisk } from "../files/index.js";
-import { type CreateRecord, markOf } from "../state/index.js";
+import type { Kind } from "../kinds/index.js";
+import { aboutWhom, type CreateRecord, markOf, objectKey } from "../state/index.js";
 import type { StackPlace } from "./places.js";
 
 export interface MemoryRecord extends CreateRecord {
@@ -45,6 +46,21 @@ export function applyLine(records: Map<string, MemoryRecord>, line: Line): void 
   const before = records.get(line.key);
   const goesOn = line.state !== "sent" && line.state !== "live" && before?.state !== "none";
   records.set(line.key, { at: "", mark: "", body: "", ...(goesOn && before), ...line });
+}
+
+/** Whether an object is in two places: a run of some targets has moved it, or replaced it, and may have left it in both. */
+export function isTwiceIn(records: Records, kind: Kind["name"], id: string): boolean {
+  const hasIt = (each: MemoryRecord) => each.state !== "none" && [each.id, each.replaces].includes(id);
+  return [...records.values()].filter((each) => hasIt(each) && aboutWhom(each.key).kind === kind).length > 1;
+}
+
+/** By object: the key that has it, or else had it. */
+export function holdersIn(records: Records): Map<string, string> {
+  const holders = new Map<string, string>();
+  for (const which of ["replaces", "id"] as const)
+    for (const { key, state, [which]: id } of records.values())
+      if (id !== undefined && state !== "none") holders.set(objectKey(aboutWhom(key).kind, id), key);
+  return holders;
 }
 
 function isLine(line: unknown): line is Line {

@@ -24,21 +24,13 @@ import type { JournalError } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { aboutWhom, objectKey } from "../state/index.js";
 import { type FileOptions, inWords, MemoryFile } from "./memory-file.js";
-import {
-  applyLine,
-  isOpen,
-  type Line,
-  type MemoryRecord,
-  openMarkOf,
-  type Records,
-  readMemory,
-} from "./memory-lines.js";
+import { applyLine, holdersIn, isOpen, type Line, type MemoryRecord, openMarkOf, readMemory } from "./memory-lines.js";
 
 export class Memory {
   readonly #file: MemoryFile;
   #records: Map<string, MemoryRecord> | undefined;
-  /** The keys of what was open when this run began. */
-  #open: readonly string[] = [];
+  /** The keys of what was open when this run began, as far as it still waits for an answer. */
+  #open = new Set<string>();
   /** By object: the resource or member that has or had it. */
   #holders: Map<string, string> | undefined;
   #opening: Promise<void> | undefined;
@@ -67,7 +59,9 @@ export class Memory {
 
   #begin(records: Map<string, MemoryRecord>): Map<string, MemoryRecord> {
     this.#records = records;
-    this.#open = [...records.values()].filter(isOpen).map(({ key }) => key);
+    const open = [...records.values()].filter(isOpen);
+    this.#open = new Set(open.map(({ key }) => key));
+    this.accountsOfOpen = new Map(open.map(({ account, key }) => [account, key]));
     this.openMark = openMarkOf(records);
     this.#holders = undefined;
     return records;
@@ -101,12 +95,19 @@ export class Memory {
     return record?.state === "none" ? undefined : record;
   }
 
-  /** The creates of earlier runs that this one has not settled so far. */
-  open(): MemoryRecord[] {
-    const { records } = this;
-    const now = this.#open.flatMap((key) => records.get(key) ?? []);
-    return now.filter((each) => isOpen(each) && !this.#ofThisRun.has(each.key));
+  /** The creates of earlier runs that this one has not settled, without the declared ones, which it does not ask about again. */
+  undeclared(isDeclared: (key: string) => boolean): MemoryRecord[] {
+    const { records } = this; // reads them, and with them what is open
+    return [...this.#open].flatMap((key) => {
+      const record = records.get(key);
+      if (record !== undefined && isOpen(record) && !this.#ofThisRun.has(key) && !isDeclared(key)) return record;
+      this.#open.delete(key);
+      return [];
+    });
   }
+
+  /** The accounts that open creates were sent for, each with one of these. */
+  accountsOfOpen: ReadonlyMap<string | undefined, string> = new Map();
 
   /** Of all that was open when this run took the file: it settles some while others are still to come. */
   openMark = "";
@@ -215,19 +216,4 @@ export class Memory {
 
 function gone(key: string): Line {
   return { key, state: "none", at: "" };
-}
-
-/** Whether an object is in two places: a run of some targets has moved it, or replaced it, and may have left it in both. */
-export function isTwiceIn(records: Records, kind: Kind["name"], id: string): boolean {
-  const hasIt = (each: MemoryRecord) => each.state !== "none" && [each.id, each.replaces].includes(id);
-  return [...records.values()].filter((each) => hasIt(each) && aboutWhom(each.key).kind === kind).length > 1;
-}
-
-function holdersIn(records: Records): Map<string, string> {
-  const holders = new Map<string, string>();
-  // Who has an object counts before those that had it.
-  for (const which of ["replaces", "id"] as const)
-    for (const { key, state, [which]: id } of records.values())
-      if (id !== undefined && state !== "none") holders.set(objectKey(aboutWhom(key).kind, id), key);
-  return holders;
 }
