@@ -1,6 +1,6 @@
 /**
  * Decides what becomes of one object, a single resource's or an event of a set, from facts. The engine's calls, the words of a preview and the
- * comment on a pull request all ask here, so that what is said is what is done. Also from when on it proves something not to find an object. Pure.
+ * comment on a pull request all ask here, so that what is said is what is done. Pure.
  */
 import { printable, type Values } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";

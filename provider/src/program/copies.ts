@@ -1,6 +1,5 @@
 /**
- * What is known of a whole program is known in one copy of this package alone: a second one, as package managers make for a library that depends on a
- * version of its own, would delete what the first adopts. So two are refused.
+ * What is known of a whole program is known in one copy of this package: a second one would delete what the first adopts. So two are refused.
  */
 import type { Finding } from "./findings.js";
 

@@ -1,6 +1,6 @@
 /**
- * Carries out what was decided: one switch has all creates, updates and adoptions (deletes are in `operations.ts`), and many objects run at once,
- * within the client's limits, each with its own outcome. A single resource is a list of one.
+ * Carries out what was decided: all creates, updates and adoptions (deletes are in `operations.ts`), many at once, each with its own outcome. A
+ * single resource is a list of one.
  */
 import {
   type AdvertisingError,
@@ -86,13 +86,13 @@ export function hasWork({ action }: Pick<Managed, "action">): boolean {
   return ["create", "replace", "adopt", "update", "look for"].includes(action.do);
 }
 
-/** @param objects those with work to do. @param expectMay throws for one that may not be begun. @returns the outcome of each, by key. */
+/** @param objects those with work to do. @param whyNot says what keeps one from being begun. @returns the outcome of each, by key. */
 export async function carryOutAll(
   kind: Kind,
   runtime: Runtime,
   objects: readonly Managed[],
   progress?: Progress,
-  expectMay: (object: Managed) => void = () => undefined,
+  whyNot: (object: Managed) => AdvertisingError | undefined = () => undefined,
 ): Promise<Map<string, Outcome>> {
   const outcomes = new Map<string, Outcome>();
   const tally = { created: 0, unresolved: 0 };
@@ -115,8 +115,9 @@ export async function carryOutAll(
 
   const outcomeOf = async (object: Managed): Promise<Outcome> => {
     const { key, subject } = object;
+    const error = whyNot(object);
+    if (error !== undefined) return { kind: "failed", error };
     try {
-      expectMay(object);
       return await done(kind, runtime, object, () => {
         if (trouble !== undefined) throw new NotSentError(`${subject.label} was not sent, because ${trouble}.`);
         begun.add(key);

@@ -1,6 +1,6 @@
 /**
- * What `check` does for a single resource and for a set: it checks the arguments with the rules, notes for the run the program's briefing and which
- * objects are adopted, takes the memory in an `up`, says what is known about new objects, and returns all problems at once.
+ * What `check` does for a single resource and for a set: it checks the arguments, notes the program's briefing, takes the memory in an `up`, says what
+ * is known about new objects, and returns all problems at once.
  */
 import {
   type AdvertisingError,

@@ -1,8 +1,6 @@
 /**
- * The interface for Pulumi's dynamic providers: each call of the engine is passed to the function for a single resource or for a set, and its result
- * is returned in the engine's form. Nothing is decided here, so that another front end can exist beside it: it calls the functions that {@link
- * SINGLE} and {@link SET} name (`Calls` in `runtime.ts` is their type), and says which resource it is in its own way. The order of the calls is in
- * `run.ts`. Every error is scrubbed here, on its way out.
+ * The interface for Pulumi's dynamic providers: each call of the engine is passed to the function for a single resource or for a set ({@link SINGLE},
+ * {@link SET}), and its result is returned in the engine's form. Nothing is decided here. Every error is scrubbed here, on its way out.
  */
 
 import type * as dynamic from "@pulumi/pulumi/dynamic";

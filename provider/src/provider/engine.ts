@@ -1,7 +1,6 @@
 /**
- * What connects this process with Pulumi's engine apart from its calls: messages in the engine's own list, each at its resource, scrubbed, and not
- * too often; the progress of long work; and the end of the work once the engine is gone: one that was killed leaves this process behind, which must
- * send nothing more, because what it creates would not be saved.
+ * What connects this process with Pulumi's engine apart from its calls: messages in the engine's own list, scrubbed and not too often; the progress
+ * of long work; and its end once the engine is gone: one that was killed leaves this process behind, and what that creates would not be saved.
  */
 import { connect } from "node:net";
 import { setTimeout } from "node:timers";
@@ -149,8 +148,7 @@ export function createMessages(secrets: Secrets, log: TellAt): Messages {
   };
 }
 
-const FIRST_AFTER_MS = 60_000;
-/** Progress is reported at least this often. */
+const FIRST_REPORT_MS = 60_000;
 const LONGEST_SILENCE_MS = 20 * 60_000;
 
 export class Progress {
@@ -165,7 +163,7 @@ export class Progress {
     private readonly tell: (message: string) => void,
   ) {
     this.#beganMs = clock.monotonicMs();
-    this.#nextMs = this.#beganMs + FIRST_AFTER_MS;
+    this.#nextMs = this.#beganMs + FIRST_REPORT_MS;
   }
 
   done(): void {

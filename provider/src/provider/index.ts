@@ -1,7 +1,6 @@
 /**
  * The front door of `provider/`, which carries out the engine's calls. It promises that each create is sent at most once over all runs, that what is
  * said is what is done, and that everything that leaves the process is scrubbed. `dynamic.ts` is the interface for Pulumi's dynamic providers.
- * Another front end would stand beside it (ARCHITECTURE.md). The room may import every room before it.
  */
 
 export { createProvider, createSetProvider, silenceShown } from "./dynamic.js";

@@ -1,6 +1,6 @@
 /**
- * How each action on an object ended, as data, which `tell.ts` and `tell-set.ts` put into words; and the errors with which a call of the engine
- * fails: nothing created (a plain error), or something that the state keeps nevertheless ({@link Incomplete}). Pure.
+ * How each action on an object ended, as data; and the errors with which a call of the engine fails: nothing created (a plain error), or something
+ * that the state keeps nevertheless ({@link Incomplete}). Pure.
  */
 import {
   AccountMismatchError,

@@ -1,7 +1,6 @@
 /**
- * The engine's `read`: for a refresh it compares the objects of a resource with the state; for `.get` it reads an object of which only the id is
- * known. Without a known read the state is returned unchanged. And it settles unresolved creates: the command `pending` hands the answers of people
- * to a refresh of just those resources.
+ * The engine's `read`: a refresh compares objects with the state, `.get` reads an object of which only the id is known. Without a known read the
+ * state is returned unchanged. And it settles unresolved creates: the command `pending` hands it the answers of people.
  */
 import {
   AdvertisingError,

@@ -1,7 +1,6 @@
 /**
- * What all resources of a deployment share in the provider's process: one client with one login, one pool of connections and one wait for rate
- * limits; one memory; one place for messages. What a run knows is in `run.ts`. And the calls of the engine ({@link Calls}), each of which gets all
- * this and the resource that it is about: a second front end, such as a provider plugin, would make the same calls.
+ * What all resources of a deployment share in the provider's process: one client, one memory, one place for messages. And the calls of the engine
+ * ({@link Calls}), each of which gets all this and the resource that it is about: a second front end, such as a provider plugin, would make them too.
  */
 import { randomUUID } from "node:crypto";
 import { asRecord, jsonIn, momentOf, SettingsError, systemClock } from "../base/index.js";
@@ -81,7 +80,11 @@ export function createRuntime(
   let elsewhere: ReturnType<typeof openOfOthers> | undefined;
   let reads: Progress | undefined;
 
-  const placeOf = (identity: string) => ({ stack: stackOf(identity), backend: backendIn(environment, process.cwd()) });
+  let backend: string | undefined;
+  const placeOf = (identity: string) => {
+    backend ??= backendIn(environment, process.cwd()); // asks the disk
+    return { stack: stackOf(identity), backend };
+  };
 
   const newClient = () => {
     const { problems } = readSettings({ config, environment, mayLackPassword: false });
@@ -121,10 +124,17 @@ export function createRuntime(
     memoryFolder: folder,
     /** A process serves one stack. */
     memory(identity: string) {
+      if (memory !== undefined) return memory;
       const place = placeOf(identity);
       const path = memoryPath(place, folder);
-      const options = { ...place, path, clock: systemClock, newUnique: randomUUID, maxWaitMs: MEMORY_WAIT_MS, disk };
-      memory ??= new Memory(options);
+      memory = new Memory({
+        ...place,
+        path,
+        clock: systemClock,
+        newUnique: randomUUID,
+        maxWaitMs: MEMORY_WAIT_MS,
+        disk,
+      });
       return memory;
     },
     /** The open creates of other stacks of this project: one of them may be this stack, under the name that it had. */

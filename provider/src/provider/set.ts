@@ -32,7 +32,7 @@ import { argumentsIn, maskSecrets, type Properties, secretOfMembers } from "./in
 import { deleteUnlessKept, momentToKeep } from "./operations.js";
 import { expectSameAccount, Incomplete, idAfter, type Outcome } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
-import { expectMayCreate } from "./settle-first.js";
+import { whyNotNewIn } from "./settle-first.js";
 import { circumstancesOf, claimHeld, expectSameType, noteSeen } from "./single.js";
 import { leftInWords, planInWords, type Result, takenOverInWords, troubleInWords } from "./tell-set.js";
 
@@ -126,8 +126,9 @@ export const updateSet: Calls<SetKind>["update"] = async (set, runtime, who, { i
     const known = { inputs: news, secret, left, olds, created: stored.created };
     return managedOf(runtime, memberRef(who, member.key), member, known);
   });
-  const expectMay = ({ action }: Managed) => (action.do === "create" ? expectMayCreate(members) : undefined);
-  const outcomes = await carryOutAll(kind, runtime, objects, progress, expectMay);
+  const why = whyNotNewIn(members);
+  const whyNot = ({ action }: Managed) => (action.do === "create" ? why : undefined);
+  const outcomes = await carryOutAll(kind, runtime, objects, progress, whyNot);
   const after = setAfter(kind, { stored, declared, members, outcomes, secret, circumstances, at: runtime.now() });
   const owed = after.left.filter((each) => each.owed === true);
   const isWell = resultOf(members, outcomes).isWell;

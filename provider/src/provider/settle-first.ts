@@ -35,8 +35,8 @@ export function whyNotNew(runtime: Runtime, subject: Ref, body: string | undefin
   return elsewhere && new OutcomeUnknownError(openElsewhere(subject, elsewhere), elsewhere.at);
 }
 
-/** The same for a set's state: what is unresolved and no longer declared may be a new one under another key. @throws OutcomeUnknownError */
-export function expectMayCreate(members: readonly Member[]): void {
-  if (members.every(({ isDeclared, unresolved }) => isDeclared || unresolved === undefined)) return;
-  throw new OutcomeUnknownError("events of unknown outcome are no longer declared, and it may be one of them.", "");
+/** The same for a set's state: what is unresolved and no longer declared may be a new one under another key. @returns why nothing new is sent. */
+export function whyNotNewIn(members: readonly Member[]): AdvertisingError | undefined {
+  if (members.every(({ isDeclared, unresolved }) => isDeclared || unresolved === undefined)) return undefined;
+  return new OutcomeUnknownError("events of unknown outcome are no longer declared, and it may be one of them.", "");
 }

@@ -1,6 +1,5 @@
 /**
- * The messages about a set: what will become of which keys in a preview, what an `up` has done, and the single error of a set with all failures, by
- * reason, and all unknown outcomes. Data in, words out: nothing is decided here. Pure.
+ * The messages about a set: its plan in a preview, what an `up` has done, and its one error. Data in, words out: nothing is decided here. Pure.
  */
 import {
   type AdvertisingError,

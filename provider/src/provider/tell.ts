@@ -1,7 +1,6 @@
 /**
- * The messages about single objects: what an earlier run left, replacements, take-overs, and objects that were found gone or changed. Data in, words
- * out: one function a message. What Pulumi's own preview shows is not said again. The messages of a set are in `tell-set.ts`, those about a create of
- * unknown outcome in `state/sentences.ts`. Nothing is decided here.
+ * The messages about single objects, one function each: data in, words out. What Pulumi's own preview shows is not said again. The messages of a
+ * set are in `tell-set.ts`, those about a create of unknown outcome in `state/sentences.ts`. Nothing is decided here.
  */
 import { asTyped, enumerate } from "../base/index.js";
 import type { Former, ShownAction } from "../decision/index.js";

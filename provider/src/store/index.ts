@@ -1,7 +1,7 @@
 /**
  * The front door of `store/`: what this machine remembers of a stack, so that no create is sent twice over any number of runs and kills. `memory.ts`
  * is a run's use of it, with the promises; `memory-lines.ts` the format; `memory-file.ts` the file with its lock; `settle.ts` what else is written
- * into it; `deleted.ts` what is dead; `places.ts` where all this stands. The room imports base, files, kinds, settings and state.
+ * into it; `deleted.ts` what is dead; `places.ts` where all this stands.
  */
 export { Deleted } from "./deleted.js";
 export { Memory } from "./memory.js";

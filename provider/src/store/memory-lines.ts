@@ -1,6 +1,5 @@
 /**
- * The lines of a stack's memory, and what they add up to: one record for each resource or member that a run on this machine has sent, or seen in the
- * state. The last line about a key counts. Pure, but for reading.
+ * The lines of a stack's memory, and what they add up to: one record for each key. The last line about a key counts. Pure, but for reading.
  */
 import { join } from "node:path";
 import { jsonIn, own } from "../base/index.js";
