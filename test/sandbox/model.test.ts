@@ -69,7 +69,7 @@ const platform: fc.Arbitrary<SandboxOptions> = fc.record({
     "text-ids",
     "warning",
   ),
-  refusalShape: fc.constantFrom<RefusalShape>("406-errors", "success-false-200", "401-body", "409"),
+  refusalShape: fc.constantFrom<RefusalShape>("406-errors", "success-false-200", "401-body", "detail"),
   gzip: fc.boolean(),
 });
 

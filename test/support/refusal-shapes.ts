@@ -6,7 +6,6 @@ export const refusalShapes: readonly RefusalShape[] = [
   "406-errors",
   "406-payload-lists",
   "400-by-field-nested",
-  "409",
   "detail",
   "plain-text",
   "403-permission",

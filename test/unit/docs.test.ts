@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import ts from "typescript";
 import { describe, expect, it, onTestFinished } from "vitest";
 import * as errors from "../../provider/src/base/errors.js";
-import { parseFaults } from "../../provider/src/sandbox/fault-language.js";
+import { parseFault } from "../../provider/src/sandbox/fault-language.js";
 import { readSettings } from "../../provider/src/settings/read-settings.js";
 import { environmentNameOf, SETTING_NAMES } from "../../provider/src/settings/settings.js";
 import { allPages, codeBlocksOf, errorExamples, page, proseOf } from "../support/pages.js";
@@ -162,7 +162,7 @@ describe("code", () => {
       ({ text }) => text.match(/\b(?:event|create|advertiser|authenticate|any):[a-z]+-[\w:-]+/g) ?? [],
     );
     expect(faults.length).toBeGreaterThan(1);
-    expect(() => parseFaults(faults)).not.toThrow();
+    expect(() => faults.map(parseFault)).not.toThrow();
   });
 
   it("each npm script that is named exists", () => {

@@ -16,13 +16,9 @@ describe("setMocks", () => {
   it("provides ids and the API's defaults", async () => {
     const acme = new advertising.Advertiser("acme", { advertiserName: "Acme" });
     const event = new advertising.ConversionEvent("purchase", { ...EVENT, advertiserId: acme });
-    const [advertiserId, ofEvent, eventId] = await Promise.all(
-      [acme.advertiserId, event.advertiserId, event.eventId].map((each) => outputOf(each)),
-    );
-    expect([advertiserId, ofEvent, eventId]).toEqual([1, 1, 2]);
-    expect(await outputOf(event.id)).toBe("2");
-    expect(await outputOf(event.clickWindow)).toBe(2_592_000);
-    expect(await outputOf(event.attribution)).toBe("ALL");
+    expect([await outputOf(acme.advertiserId), await outputOf(event.advertiserId)]).toEqual([1, 1]);
+    expect([await outputOf(event.eventId), await outputOf(event.id)]).toEqual([2, "2"]);
+    expect([await outputOf(event.clickWindow), await outputOf(event.attribution)]).toEqual([2_592_000, "ALL"]);
     expect(await outputOf(event.countUnique)).toBe(false);
   });
 
@@ -45,29 +41,23 @@ describe("setMocks", () => {
     expect(await outputOf(set.advertiserId)).toBe(7);
   });
 
-  it("a catalog of 20,000 rows, as sets: each row is one event of its advertiser", async () => {
-    const mocks = await setMocks();
-    const file = join(folderWith({ "rows.csv": csvOf(20_000).join("\n") }), "rows.csv");
-    const { advertiserIds, eventIds } = new advertising.Catalog("shop", { file, sets: true });
-    expect(Object.keys(await outputOf(advertiserIds))).toHaveLength(10);
-    const ids = await outputOf(eventIds);
-    expect(Array.from({ length: 20_000 }, (_, n) => `event-${n}`).filter((key) => !(key in ids))).toEqual([]);
-    expect(new Set(Object.values(ids)).size).toBe(20_000);
-    const sets = (await mocks.resources()).filter(({ type }) => type === "ConversionEventSet");
-    expect(sets.map(({ name, outputs }) => [name, Object.keys(outputs.eventIds as object).length])).toEqual(
-      Array.from({ length: 10 }, (_, n) => [`shop/Store ${n}`, 2000]),
-    );
-  });
-
-  it("creates the resources of a catalog", async () => {
-    const mocks = await setMocks();
-    const catalog = new advertising.Catalog("shop", { file: fileOf("buy,Acme,Buy,1") });
-    expect(Object.keys(await outputOf(catalog.eventIds))).toEqual(["buy"]);
-    expect((await mocks.resources()).map(({ type, name }) => [type, name])).toEqual([
-      ["Advertiser", "shop/Acme"],
-      ["ConversionEvent", "shop/Acme/buy"],
-    ]);
-    expect(() => new advertising.Catalog("wrong", { file: fileOf("buy,Acme,Buy,many") })).toThrow(
+  it("a catalog, as single events and as sets: each row is one event of its advertiser, and wrong rows are thrown", async () => {
+    const fileOf = (...rows: string[]) => join(folderWith({ "events.csv": rows.join("\n") }), "events.csv");
+    const [heading = "", ...rows] = csvOf(200);
+    for (const [sets, type, amount] of [
+      [false, "ConversionEvent", 200],
+      [true, "ConversionEventSet", 10],
+    ] as const) {
+      const mocks = await setMocks();
+      const catalog = new advertising.Catalog("shop", { file: fileOf(heading, ...rows), sets });
+      expect(Object.keys(await outputOf(catalog.advertiserIds))).toHaveLength(10);
+      const ids = await outputOf(catalog.eventIds);
+      expect(Object.keys(ids).toSorted()).toEqual(Array.from(rows, (_, n) => `event-${n}`).toSorted());
+      expect(new Set(Object.values(ids)).size).toBe(200);
+      expect((await mocks.resources()).filter((each) => each.type === type)).toHaveLength(amount);
+    }
+    const file = fileOf("key,advertiser,eventName,value", "buy,Acme,Buy,many");
+    expect(() => new advertising.Catalog("wrong", { file })).toThrow(
       /wrong[\s\S]*events\.csv:2:14[\s\S]*\[ADVERTISING_ARGUMENTS\]$/,
     );
   });
@@ -81,21 +71,16 @@ describe("setMocks", () => {
     expect(() => new advertising.Advertiser("acme", { advertiserName: "Acme" }, options)).toThrow("retainOnDelete");
   });
 
-  it("the value of an Output is checked too", async () => {
-    const event = new advertising.ConversionEvent("purchase", { ...EVENT, value: pulumi.output("many") as never });
-    await expect(outputOf(event.eventId)).rejects.toThrow(
-      /value expected[\s\S]*got the string "many"[\s\S]*\[ADVERTISING_ARGUMENTS\]/,
-    );
-  });
-
-  it("problems in Outputs are thrown together, by the next setMocks() if the test did not wait for them", async () => {
+  it("problems in Outputs are thrown together: by outputOf, resources() or the next setMocks()", async () => {
     const declare = () => {
       const acme = new advertising.Advertiser("acme", { advertiserName: pulumi.output("") });
-      new advertising.ConversionEvent("purchase", { ...EVENT, advertiserId: acme, value: pulumi.output("x") as never });
+      const value = pulumi.output("x") as never;
+      return new advertising.ConversionEvent("purchase", { ...EVENT, advertiserId: acme, value });
     };
-    const both = /2 problems[\s\S]*"acme"[\s\S]*"purchase"/;
+    const both = /2 problems[\s\S]*"acme"[\s\S]*"purchase"[\s\S]*got the string "x"[\s\S]*\[ADVERTISING_ARGUMENTS\]/;
     const mocks = await setMocks();
-    declare();
+    const { eventId } = declare();
+    await expect(outputOf(eventId)).rejects.toThrow(both);
     await expect(mocks.resources()).rejects.toThrow(both);
     await setMocks();
     declare();
@@ -169,12 +154,7 @@ describe("Pulumi's own mocks", () => {
     expect(await outputOf(event.eventId)).toBe(4);
     expect(await outputOf(event.advertiserId)).toBe(3);
     expect(await outputOf(set.id)).toBe("set-id");
-  });
-
-  it("a wrong plain argument is thrown by the constructor", () => {
-    expect(() => new advertising.ConversionEvent("purchase", { ...EVENT, value: "x" as never })).toThrow(
-      "value expected",
-    );
+    expect(() => new advertising.ConversionEvent("wrong", { ...EVENT, value: "x" as never })).toThrow("value expected");
   });
 });
 
@@ -212,7 +192,3 @@ describe("validate", () => {
     );
   });
 });
-
-function fileOf(row: string): string {
-  return join(folderWith({ "events.csv": `key,advertiser,eventName,value\n${row}\n` }), "events.csv");
-}

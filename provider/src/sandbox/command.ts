@@ -3,12 +3,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { COMMAND_NAMES, CONTROL_HELP } from "./control.js";
-import { ask } from "./control-address.js";
-import { FAULT_LANGUAGE, NotUnderstood, parseFaults } from "./fault-language.js";
-import type { FaultRule } from "./options.js";
+import { ask, CONTROL_HELP } from "./control.js";
+import { FAULT_LANGUAGE, NotUnderstood, parseFault, quoted } from "./fault-language.js";
 import { serve } from "./serve.js";
-import { didYouMean } from "./text.js";
 
 const indented = (text: string) => text.replaceAll(/^/gm, "  ");
 
@@ -31,7 +28,7 @@ what was created.
   --version          prints the version
   --help, -h         this text
 
-Commands, typed at a running sandbox, or given with its --port:
+Commands to a running sandbox, with its --port:
 
 ${indented(CONTROL_HELP)}
 
@@ -47,7 +44,7 @@ const OPTIONS = {
   password: TEXT,
   "latency-ms": TEXT,
   objects: TEXT,
-  fail: { type: "string", multiple: true },
+  fail: { ...TEXT, multiple: true },
   operations: FLAG,
   quiet: FLAG,
   json: FLAG,
@@ -55,91 +52,44 @@ const OPTIONS = {
   help: { ...FLAG, short: "h" },
 } as const;
 
-type Values = ReturnType<typeof readArguments>["values"];
-
-/** @returns the exit code, or none while it runs. */
-async function main(args: readonly string[]): Promise<number | undefined> {
-  const { values, positionals } = readArguments(args);
-  if (values.help || positionals[0] === "help") return say(HELP);
-  if (values.version) return say(version());
-  if (positionals.length > 0) return command(values, positionals);
-
-  const problems: string[] = [];
-  const port = wholeNumber("port", values.port, 65_535, problems) ?? 0;
-  const latencyMs = wholeNumber("latency-ms", values["latency-ms"], 3_600_000, problems) ?? 0;
-  if (values.json) problems.push("--json belongs to the command list");
-  const faults = readFaults(values.fail ?? [], problems);
-  if (problems.length > 0) throw new NotUnderstood(problems.join("\n"));
-  const { email, password, objects, operations = false, quiet = false } = values;
-  await serve({ port, latencyMs, email, password, objects, faults, operations, quiet });
-  return undefined;
-}
-
-function readArguments(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-  } catch (error) {
-    const { code, message } = error as Error & { code?: string };
-    const option = /'(-[^' ]+)/.exec(message)?.[1];
-    if (code !== "ERR_PARSE_ARGS_UNKNOWN_OPTION" || option === undefined) throw new NotUnderstood(message);
-    const known = Object.keys(OPTIONS).map((name) => `--${name}`);
-    throw new NotUnderstood(`there is no option ${option}${didYouMean(option, known)}`);
-  }
-}
-
-/** A command to a sandbox that runs. @returns the exit code */
-async function command(values: Values, [name = "", ...words]: readonly string[]): Promise<number> {
-  const problems: string[] = [];
-  if (!COMMAND_NAMES.includes(name)) {
-    problems.push(
-      `there is no command "${name}"${didYouMean(name, COMMAND_NAMES)}; known: ${COMMAND_NAMES.join(", ")}`,
-    );
-  }
-  for (const option of Object.keys(values)) {
-    if (!["port", "json"].includes(option)) problems.push(`--${option} is for starting a sandbox, not for a command`);
-  }
-  const port = wholeNumber("port", values.port, 65_535, problems);
-  if (values.port === undefined) problems.push("a command needs the --port of the sandbox that runs");
-  if (port === undefined || problems.length > 0) throw new NotUnderstood(problems.join("\n"));
-  const { isOk, text } = await ask(port, [name, ...words, ...(values.json ? ["--json"] : [])].join(" "));
-  if (!isOk) throw new NotUnderstood(text);
-  return say(text);
-}
-
-function wholeNumber(name: string, value: string | undefined, most: number, problems: string[]): number | undefined {
-  if (value === undefined) return undefined;
-  if (/^\d+$/.test(value) && Number(value) <= most) return Number(value);
-  problems.push(`--${name} takes a whole number from 0 to ${most}; got "${value}"`);
-  return undefined;
-}
-
-function readFaults(texts: readonly string[], problems: string[]): FaultRule[] {
-  try {
-    return parseFaults(texts);
-  } catch (error) {
-    if (!(error instanceof NotUnderstood)) throw error;
-    problems.push(`--fail ${error.message}`);
-    return [];
-  }
-}
-
-function version(): string {
+/** @returns what to print, or nothing while a sandbox runs. */
+async function main(args: string[]): Promise<string | undefined> {
+  const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
+  if (values.help) return HELP;
   // As a file, since it stands outside of what is compiled.
-  const manifest = JSON.parse(readFileSync(join(__dirname, "../../package.json"), "utf8")) as { version: string };
-  return manifest.version;
+  if (values.version) return JSON.parse(readFileSync(join(__dirname, "../../package.json"), "utf8")).version;
+  const port = wholeNumber("port", values.port, 65_535);
+
+  if (positionals.length > 0) {
+    const { port: _, json, ...others } = values;
+    const [other] = Object.keys(others);
+    if (other !== undefined) throw new NotUnderstood(`--${other} is for starting a sandbox, not for a command`);
+    if (port === undefined) throw new NotUnderstood("a command needs the --port of the sandbox that runs");
+    return ask(port, [...positionals, ...(json ? ["--json"] : [])].join(" "));
+  }
+
+  const { email, password, objects, fail = [], operations = false, quiet = false, json } = values;
+  if (json) throw new NotUnderstood("--json belongs to the command list");
+  const latencyMs = wholeNumber("latency-ms", values["latency-ms"], 3_600_000) ?? 0;
+  const faults = fail.map(parseFault);
+  await serve({ port: port ?? 0, latencyMs, email, password, objects, faults, operations, quiet });
+  return undefined;
 }
 
-function say(text: string): number {
-  console.log(text);
-  return 0;
+function wholeNumber(name: string, value: string | undefined, most: number): number | undefined {
+  if (value === undefined || (/^\d+$/.test(value) && Number(value) <= most)) {
+    return value === undefined ? undefined : Number(value);
+  }
+  throw new NotUnderstood(`--${name} takes a whole number from 0 to ${most}; got ${quoted(value)}`);
 }
 
 main(process.argv.slice(2)).then(
-  (code) => {
-    if (code !== undefined) process.exitCode = code;
+  (text) => {
+    if (text !== undefined) console.log(text);
   },
   (error: Error) => {
-    console.error(`advertising-sandbox: ${error.message}\nSee advertising-sandbox --help`);
+    const message = error.message.replace(/\. To specify .*/s, ""); // of parseArgs: about what nobody wants here
+    console.error(`advertising-sandbox: ${message}\nSee advertising-sandbox --help`);
     process.exitCode = 2;
   },
 );

@@ -1,69 +1,48 @@
 /**
- * Commands to a running sandbox: one language for what is typed at it and for what is sent to its control address.
+ * Commands to a running sandbox from another terminal: a POST with the command line as its body, which serves a person with curl, a script and
+ * `advertising-sandbox list --port …` alike.
  */
-import type { ControlAnswer } from "./control-address.js";
-import { FAULT_LANGUAGE, NotUnderstood, parseFaults } from "./fault-language.js";
+import { type IncomingMessage, request, type ServerResponse } from "node:http";
+import { NotUnderstood, parseFault, quoted } from "./fault-language.js";
 import type { FaultRule } from "./options.js";
-import type { Sandbox } from "./server.js";
+import { readText, type Sandbox } from "./server.js";
 import { tableOf } from "./shown.js";
-import { didYouMean, printable } from "./text.js";
 
-export interface Controls {
-  readonly sandbox: Pick<Sandbox, "fail" | "endFaults" | "expireSessions" | "reset" | "snapshot">;
-  /** Ends the sandbox as a signal does. */
-  readonly quit: () => void;
-}
+const CONTROL_PATH = "/sandbox";
+/** By this header a client knows that what answers is a sandbox. */
+const CONTROL_HEADER = "advertising-sandbox";
 
-type Command = (controls: Controls, words: readonly string[]) => Omit<ControlAnswer, "isOk">;
+/** @returns what the person reads. */
+type Command = (sandbox: Sandbox, words: readonly string[]) => string;
 
 const COMMANDS = new Map<string, Command>([
   ["fail", fail],
   ["list", list],
-  ["expire", ({ sandbox }, words) => done(words, "Every session has ended.", () => sandbox.expireSessions())],
-  ["reset", ({ sandbox }, words) => done(words, "Nothing lives here any more.", () => sandbox.reset())],
-  ["help", (_, words) => done(words, CONTROL_HELP)],
-  ["quit", ({ quit }, words) => ({ ...done(words, "The sandbox ends."), afterwards: quit })],
+  ["expire", (sandbox, words) => done(words, "Every session has ended.", () => sandbox.expireSessions())],
+  ["reset", (sandbox, words) => done(words, "Nothing lives here any more.", () => sandbox.reset())],
 ]);
-
-export const COMMAND_NAMES: readonly string[] = [...COMMANDS.keys()];
 
 export const CONTROL_HELP = `fail TARGET:FAULT[:TIMES] …   makes the next requests fail; \`fail none\` ends that
 list [--json]                 what lives there
 expire                        ends every session
-reset                         forgets what lives there, and faults, sessions and counts
-help                          this text
-quit                          ends the sandbox`;
+reset                         forgets what lives there, and faults, sessions and counts`;
 
-/** @param line one command with its words. */
-export function carryOut(controls: Controls, line: string): ControlAnswer {
+/** @param line one command with its words. @throws NotUnderstood with words for people. */
+export function carryOut(sandbox: Sandbox, line: string): string {
   const [name = "", ...words] = line.split(/\s+/).filter((word) => word !== "");
-  if (name === "") return { isOk: true, text: "" };
-  try {
-    const command = COMMANDS.get(name);
-    if (command === undefined) {
-      const nearest = didYouMean(name, COMMAND_NAMES);
-      throw new NotUnderstood(`there is no command ${quoted(name)}${nearest}; known: ${COMMAND_NAMES.join(", ")}`);
-    }
-    return { isOk: true, ...command(controls, words) };
-  } catch (error) {
-    if (error instanceof NotUnderstood) return { isOk: false, text: error.message };
-    throw error;
-  }
+  const command = COMMANDS.get(name);
+  if (command !== undefined) return command(sandbox, words);
+  throw new NotUnderstood(`there is no command ${quoted(name)}; known: ${[...COMMANDS.keys()].join(", ")}`);
 }
 
-function fail({ sandbox }: Controls, words: readonly string[]): Omit<ControlAnswer, "isOk"> {
-  if (words.length === 0) {
-    throw new NotUnderstood(
-      `fail takes <target>:<fault>[:<times>], or none\n${FAULT_LANGUAGE}`.replaceAll("\n", "\n  "),
-    );
-  }
+function fail(sandbox: Sandbox, words: readonly string[]): string {
   if (words.length === 1 && words[0] === "none") {
     sandbox.endFaults();
-    return { text: "No request fails any more." };
+    return "No request fails any more.";
   }
-  const rules = parseFaults(words);
+  const rules = (words.length === 0 ? [""] : words).map(parseFault); // before any is armed
   for (const rule of rules) sandbox.fail(rule);
-  return { text: rules.map(inWords).join("\n") };
+  return rules.map(inWords).join("\n");
 }
 
 /** A rule of the fault language, as a sentence. */
@@ -74,21 +53,53 @@ export function inWords({ on, with: fault, times = 1, act }: FaultRule): string 
   return `${requests} to ${on}: ${name}${act ? ", after it was carried out" : ""}.`;
 }
 
-function list({ sandbox }: Controls, words: readonly string[]): Omit<ControlAnswer, "isOk"> {
-  const [option] = words;
-  if (option === undefined) return { text: tableOf(sandbox.snapshot()) };
-  if (words.length === 1 && option === "--json") return { text: JSON.stringify(sandbox.snapshot(), undefined, 2) };
-  throw new NotUnderstood(
-    `list takes nothing but --json; got ${quoted(words.join(" "))}${didYouMean(option, ["--json"])}`,
-  );
+function list(sandbox: Sandbox, words: readonly string[]): string {
+  if (words.length === 1 && words[0] === "--json") return JSON.stringify(sandbox.snapshot(), undefined, 2);
+  return done(words, tableOf(sandbox.snapshot()));
 }
 
-function done(words: readonly string[], text: string, act?: () => void): Omit<ControlAnswer, "isOk"> {
-  if (words.length > 0) throw new NotUnderstood(`nothing may follow here; got ${quoted(words.join(" "))}`);
+function done(words: readonly string[], text: string, act?: () => void): string {
+  if (words.length > 0) throw new NotUnderstood(`unexpected ${quoted(words.join(" "))}`);
   act?.();
-  return { text };
+  return text;
 }
 
-function quoted(text: string): string {
-  return `"${printable(text, 80)}"`;
+/** Answers a request to the control address. @returns false for any other request. */
+export function answersCommand(sandbox: Sandbox, incoming: IncomingMessage, response: ServerResponse): boolean {
+  if (incoming.method !== "POST" || incoming.url !== CONTROL_PATH) return false;
+  readText(incoming, (line) => {
+    let [status, text] = [200, ""];
+    try {
+      // Browsers name the origin of each POST: no web page may reach into a sandbox on its visitor's machine.
+      if (incoming.headers.origin !== undefined) throw new NotUnderstood("no commands from web pages");
+      text = carryOut(sandbox, line);
+    } catch (error) {
+      [status, text] = [400, (error as Error).message];
+    }
+    const headers = { "content-type": "text/plain; charset=utf-8", [CONTROL_HEADER]: "control", connection: "close" };
+    response.writeHead(status, headers);
+    response.end(`${text}\n`);
+  });
+  return true;
+}
+
+/** Sends a command to a sandbox that runs in another process on this machine. @throws Error in words for people. */
+export function ask(port: number, line: string): Promise<string> {
+  const where = `127.0.0.1:${port}`;
+  return new Promise((resolve, reject) => {
+    // An agent of its own: the global one may be set to use a proxy (NODE_USE_ENV_PROXY).
+    const options = { host: "127.0.0.1", port, path: CONTROL_PATH, method: "POST", agent: false } as const;
+    const asked = request(options, (response) =>
+      readText(response, (text) => {
+        const said = text.replace(/\n$/, "");
+        if (response.headers[CONTROL_HEADER] === undefined) {
+          reject(new Error(`what listens at ${where} is not a sandbox that takes commands`));
+        } else if (response.statusCode === 200) resolve(said);
+        else reject(new NotUnderstood(said));
+      }),
+    );
+    asked.setTimeout(10_000, () => asked.destroy(new Error("no response within 10 s")));
+    asked.once("error", (error) => reject(new Error(`no sandbox listens at ${where}: ${error.message}`)));
+    asked.end(line);
+  });
 }

@@ -2,12 +2,10 @@
 import type { SandboxOptions } from "./options.js";
 import { Sandbox } from "./server.js";
 
-export type { ArmedFault } from "./faults.js";
 export type {
   AnswerShape,
   Fault,
   FaultRule,
-  FaultTarget,
   GoneShape,
   LoginShape,
   RecordDress,

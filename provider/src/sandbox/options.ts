@@ -1,6 +1,10 @@
 /**
- * The options of a sandbox: types and defaults, nothing else.
+ * The options of a sandbox: types, nothing else.
  */
+import type { OutgoingHttpHeaders } from "node:http";
+
+/** What can be asked of the platform: the login, creates by their nouns; the others with the option `operations` alone. */
+export type Operation = "authenticate" | "advertiser" | "event" | "read" | "update" | "delete" | "search";
 
 /** The five ways in which services of this kind refuse an ended session. */
 export type SessionRefusal = "401" | "403" | "redirect" | "login-page" | "success-false";
@@ -23,7 +27,6 @@ export type RefusalShape =
   | "406-errors"
   | "406-payload-lists"
   | "400-by-field-nested"
-  | "409"
   | "detail"
   | "plain-text"
   | "403-permission"
@@ -82,11 +85,6 @@ export interface SandboxOptions {
   readonly sessionRefusal?: SessionRefusal;
   /** @default "session" */
   readonly rotation?: Rotation;
-  /**
-   * A long-lived session's request is refused where more than this many session cookies were given out after the one it
-   * comes with, or it comes with none, whatever the long-lived cookie says. 0: just the newest is taken. @default unlimited
-   */
-  readonly maxCookieAge?: number;
   /** More logins than `count` within `windowSeconds` are answered 429. @default 30 in 60 seconds, with Retry-After */
   readonly loginLimit?: { readonly count: number; readonly windowSeconds: number };
   /** The system limit of both windows, in seconds. @default 2592000 */
@@ -98,8 +96,6 @@ export interface SandboxOptions {
    * to `…/strict` refuse it in any case. @default "warn"
    */
   readonly unknownFields?: "ignore" | "warn" | "refuse";
-  /** Refuses a name that is taken, with status 406. @default false */
-  readonly refuseTakenNames?: boolean;
   /** @default "payload" */
   readonly answerShape?: AnswerShape;
   /** @default "406-errors" */
@@ -159,21 +155,12 @@ export interface SandboxRequest {
   readonly body: unknown;
   /** The status that was answered; 0 where none was. */
   status: number;
-  /** Whether it logged in, created something, or was another operation that was carried out. */
+  /** Whether it has created something. */
   accepted: boolean;
 }
 
 /** Which requests a fault is for. `advertiser`, `event`: creates of one; `create`: of either. The rest needs `operations`. */
-export type FaultTarget =
-  | "authenticate"
-  | "advertiser"
-  | "event"
-  | "create"
-  | "read"
-  | "update"
-  | "delete"
-  | "search"
-  | "any";
+export type FaultTarget = Operation | "create" | "any";
 
 /**
  * What a client sees instead of the proper answer.
@@ -184,7 +171,7 @@ export type Fault =
   | {
       readonly kind: "answer";
       readonly status: number;
-      readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+      readonly headers?: OutgoingHttpHeaders;
       /** Text as it is, anything else as JSON; a function gets the object that was created, if any. */
       readonly body?: unknown | ((created: SandboxObject | undefined, request: SandboxRequest) => unknown);
     }

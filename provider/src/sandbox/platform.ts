@@ -1,9 +1,9 @@
 /**
  * What the platform does with a request, as its API page says: logs in, admits, creates, and remembers what it created.
  */
-import { type Answer, failure, loginSuccess, refusal, sessionRefused, success } from "./answers.js";
-import type { SandboxObject, SandboxOptions, SandboxRequest, SandboxSnapshot, SessionRefusal } from "./options.js";
-import { type Handled, type Objects, Records } from "./record-operations.js";
+import { type Answer, failure, loginSuccess, refusal, success } from "./answers.js";
+import type { SandboxObject, SandboxOptions, SandboxRequest, SandboxSnapshot } from "./options.js";
+import { carryOutOptional, type Handled, type Objects } from "./records.js";
 import type { Noun, Route } from "./routes.js";
 import { type Judged, judgeAdvertiser, judgeEvent } from "./rules.js";
 import { Sessions } from "./sessions.js";
@@ -11,12 +11,9 @@ import { Sessions } from "./sessions.js";
 export class Platform implements Objects {
   readonly email: string;
   readonly password: string;
-  /** How an ended session is refused. */
-  sessionRefusal: SessionRefusal;
   readonly sessions: Sessions;
   readonly advertisers = new Map<number, SandboxObject>();
   readonly events = new Map<number, SandboxObject>();
-  /** When what was created here was: it may be found only later. */
   readonly createdMs = new WeakMap<SandboxObject, number>();
 
   readonly #options: SandboxOptions;
@@ -26,16 +23,7 @@ export class Platform implements Objects {
     this.#options = options;
     this.email = options.email ?? "ops@example.com";
     this.password = options.password ?? "sandbox-password";
-    this.sessionRefusal = options.sessionRefusal ?? "401";
-    this.sessions = new Sessions({
-      instanceKey: options.instanceKey ?? "sandbox",
-      sessionSeconds: options.sessionSeconds ?? 900,
-      sessionRequests: options.sessionRequests ?? Number.POSITIVE_INFINITY,
-      rotation: options.rotation ?? "session",
-      maxCookieAge: options.maxCookieAge ?? Number.POSITIVE_INFINITY,
-      loginLimit: options.loginLimit ?? { count: 30, windowSeconds: 60 },
-      clock: options.clock ?? Date.now,
-    });
+    this.sessions = new Sessions(options);
     this.#nextId = options.firstId ?? 1;
     this.putBack(options.objects ?? {});
   }
@@ -49,8 +37,8 @@ export class Platform implements Objects {
     this.#nextId = Math.max(this.#nextId, ...[...advertisers, ...events].map(({ id }) => id + 1));
   }
 
-  /** @param route none where the request asks for nothing that there is. */
-  handle(route: Route | undefined, request: SandboxRequest): Handled {
+  /** @param route none where the request asks for nothing that there is. @returns nothing where it comes without a session. */
+  handle(route: Route | undefined, request: SandboxRequest): Handled | undefined {
     if (route === undefined) return { answer: failure(404, `there is no ${request.method} ${request.path}`) };
     const given =
       typeof request.body === "object" && request.body !== null ? (request.body as Record<string, unknown>) : undefined;
@@ -60,16 +48,15 @@ export class Platform implements Objects {
     if (route.operation === "authenticate") return { answer: this.#logIn(body) };
 
     const cookies = this.#admit(request);
-    if (cookies === undefined) return { answer: sessionRefused(this.sessionRefusal) };
+    if (cookies === undefined) return undefined;
     const handled =
       "strict" in route
         ? this.#create(route.operation, body, route.strict)
-        : new Records(this.#options, this).carryOut(route, body);
+        : carryOutOptional(this.#options, this, route, body);
     if (cookies.length === 0) return handled;
     return { ...handled, answer: { ...handled.answer, headers: { ...handled.answer.headers, "set-cookie": cookies } } };
   }
 
-  /** Holds the fields of an object against the platform's rules. */
   judge(noun: Noun, body: Readonly<Record<string, unknown>>): Judged {
     return noun === "advertiser"
       ? judgeAdvertiser(body)
@@ -99,27 +86,20 @@ export class Platform implements Objects {
   }
 
   #create(noun: Noun, body: Readonly<Record<string, unknown>>, strict: boolean): Handled {
-    const options = this.#options;
+    const { unknownFields = "warn", advertisersStartActive = true, clock = Date.now, ...options } = this.#options;
     const judged = this.judge(noun, body);
-    const nameField = `${noun}_name`;
-    const objects = this.objectsOf(noun);
-    const faults = [...judged.faults];
-    if (strict || options.unknownFields === "refuse") {
-      faults.push(...judged.unknown.map((field) => ({ field, sentence: "is not a known field" })));
-    }
-    if (options.refuseTakenNames && [...objects.values()].some((object) => object[nameField] === body[nameField])) {
-      faults.push({ field: nameField, sentence: "is taken" });
-    }
+    const isRefusing = strict || unknownFields === "refuse";
+    const surplus = judged.unknown.map((field) => ({ field, sentence: "is not a known field" }));
+    const faults = isRefusing ? [...judged.faults, ...surplus] : judged.faults;
     if (faults.length > 0) return { answer: refusal(options.refusalShape ?? "406-errors", noun, faults) };
 
-    const kept =
-      options.unknownFields === "ignore" ? Object.fromEntries(judged.unknown.map((field) => [field, body[field]])) : {};
-    const activity = noun === "advertiser" ? { active: options.advertisersStartActive ?? true } : {};
+    const isKeeping = unknownFields === "ignore";
+    const kept = isKeeping ? Object.fromEntries(judged.unknown.map((field) => [field, body[field]])) : {};
+    const activity = noun === "advertiser" ? { active: advertisersStartActive } : {};
     const object: SandboxObject = { ...activity, ...kept, ...judged.fields, id: this.#nextId++ };
-    objects.set(object.id, object);
-    this.createdMs.set(object, (options.clock ?? Date.now)());
-    const warnings =
-      options.unknownFields === "ignore" ? [] : judged.unknown.map((field) => `unknown field ${field} was dropped`);
+    this.objectsOf(noun).set(object.id, object);
+    this.createdMs.set(object, clock());
+    const warnings = isKeeping ? [] : judged.unknown.map((field) => `unknown field ${field} was dropped`);
     return { created: object, answer: success(options.answerShape ?? "payload", noun, object, warnings) };
   }
 }

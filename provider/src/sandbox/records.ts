@@ -1,11 +1,74 @@
 /**
- * Objects as installations that can read them answer, in the odd shapes and dresses that were seen at services of this kind.
- * Pure.
+ * What installations can do that have more than the documented operations: read, update, delete and search what lives there, with answers in
+ * the odd shapes and dresses that were seen at services of this kind.
  */
-import { type Answer, failure, json } from "./answers.js";
-import type { GoneShape, RecordDress, RecordShape, SandboxObject } from "./options.js";
+import { type Answer, failure, json, refusal } from "./answers.js";
+import type { GoneShape, RecordDress, RecordShape, SandboxObject, SandboxOptions } from "./options.js";
+import type { Noun, OptionalOperation, Route } from "./routes.js";
+import type { Judged } from "./rules.js";
 
-export function recordAnswer(shape: RecordShape, dress: RecordDress, noun: string, object: SandboxObject): Answer {
+const PAGE = 25;
+
+/** What became of a request that was let in. */
+export interface Handled {
+  readonly answer: Answer;
+  readonly created?: SandboxObject;
+}
+
+/** What lives on the platform, as its operations need it. */
+export interface Objects {
+  /** By id. */
+  objectsOf(noun: Noun): Map<number, SandboxObject>;
+  /** When an object was created here: it may be found only later. */
+  readonly createdMs: WeakMap<SandboxObject, number>;
+  /** Holds the fields of an object against the platform's rules. */
+  judge(noun: Noun, body: Readonly<Record<string, unknown>>): Judged;
+}
+
+export function carryOutOptional(
+  options: SandboxOptions,
+  platform: Objects,
+  route: Route & { readonly operation: OptionalOperation },
+  body: Readonly<Record<string, unknown>>,
+): Handled {
+  const { recordShape = "payload", recordDress = "plain", goneShape = "404", clock = Date.now } = options;
+  const { noun } = route;
+  const objects = platform.objectsOf(noun);
+  const isShown = (object: SandboxObject, lagSeconds = 0) =>
+    (platform.createdMs.get(object) ?? 0) + lagSeconds * 1000 <= clock();
+
+  if (route.operation === "search") {
+    const fits = (object: SandboxObject) =>
+      isShown(object, options.searchLagSeconds) && (options.ignoreFilters || matches(object, route.filters));
+    const found = [...objects.values()].filter(fits).slice(0, PAGE);
+    return { answer: listAnswer(recordShape, recordDress, noun, found) };
+  }
+  const object = objects.get(Number(route.id));
+  if (object === undefined || !isShown(object, options.readLagSeconds)) {
+    return { answer: goneAnswer(goneShape, noun, route.id) };
+  }
+  if (route.operation === "read") return { answer: recordAnswer(recordShape, recordDress, noun, object) };
+  if (route.operation === "delete") objects.delete(object.id);
+  else {
+    const { id, ...fields } = object;
+    const { faults, fields: judged } = platform.judge(noun, { ...fields, ...body });
+    if (faults.length > 0) return { answer: refusal(options.refusalShape ?? "406-errors", noun, faults) };
+    // What is sent as null has its default again, or none.
+    const kept = Object.entries({ ...fields, ...judged }).filter(([name]) => body[name] !== null || name in judged);
+    objects.set(id, { ...Object.fromEntries(kept), id });
+  }
+  const { id } = object;
+  const message = `${noun} ${route.operation}d with ID = ${id}`;
+  return { answer: json(200, { success: true, message, payload: { id } }) };
+}
+
+/** Each filter is a pattern, as in a search of a person. */
+function matches(object: SandboxObject, filters: ReadonlyMap<string, string>): boolean {
+  const has = (value: unknown, text: string) => String(value).toLowerCase().includes(text.toLowerCase());
+  return [...filters].every(([field, text]) => has(object[field] ?? "", text));
+}
+
+function recordAnswer(shape: RecordShape, dress: RecordDress, noun: string, object: SandboxObject): Answer {
   const record = dressed(dress, noun, object);
   switch (shape) {
     case "object":
@@ -21,18 +84,13 @@ export function recordAnswer(shape: RecordShape, dress: RecordDress, noun: strin
   }
 }
 
-export function listAnswer(
-  shape: RecordShape,
-  dress: RecordDress,
-  noun: string,
-  objects: readonly SandboxObject[],
-): Answer {
+function listAnswer(shape: RecordShape, dress: RecordDress, noun: string, objects: readonly SandboxObject[]): Answer {
   const records = objects.map((object) => dressed(dress, noun, object));
   if (shape === "list") return json(200, records);
   return json(200, { success: true, [shape === "own-name" ? `${noun}s` : "payload"]: records });
 }
 
-export function goneAnswer(shape: GoneShape, noun: string, id: string): Answer {
+function goneAnswer(shape: GoneShape, noun: string, id: string): Answer {
   switch (shape) {
     case "404":
       return failure(404, `${noun} ${id} was not found`);

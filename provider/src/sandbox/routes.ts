@@ -1,26 +1,20 @@
 /**
  * Which operation of the platform a request asks for. Pure.
  */
-import type { SandboxOptions } from "./options.js";
+import type { Operation, SandboxOptions } from "./options.js";
 
-/** The documented operations: the login, and the creates by their nouns. */
-type DocumentedOperation = "authenticate" | Noun;
-/** What is served with the option `operations` alone. */
-export type OptionalOperation = "read" | "update" | "delete" | "search";
-export type Operation = DocumentedOperation | OptionalOperation;
 export type Noun = "advertiser" | "event";
+/** What is served with the option `operations` alone. */
+export type OptionalOperation = Exclude<Operation, "authenticate" | Noun>;
 
 export type Route =
   | {
-      readonly operation: DocumentedOperation;
+      readonly operation: "authenticate" | Noun;
       /** Whether it was asked for as `…/strict`: a create that refuses unknown fields. */
       readonly strict: boolean;
     }
   | { readonly operation: "read" | "update" | "delete"; readonly noun: Noun; readonly id: string }
   | { readonly operation: "search"; readonly noun: Noun; readonly filters: ReadonlyMap<string, string> };
-
-/** Of 0.5, and wherever clients of 2.0 log in: that path is not documented. */
-const DEFAULT_AUTHENTICATE_PATHS = ["*/authenticate"];
 
 const CREATE = /^\/rest\/(advertiser|event)(\/strict)?$/;
 const OBJECT = /^\/rest\/(advertiser|event)(?:\/(\d+))?$/;
@@ -36,13 +30,14 @@ const BY_METHOD: Readonly<Record<string, "read" | "update" | "delete">> = {
 export function routeOf(
   method: string | undefined,
   url: string | undefined,
-  { pathPrefix = "", authenticatePaths = DEFAULT_AUTHENTICATE_PATHS, operations }: SandboxOptions,
+  { pathPrefix = "", authenticatePaths = ["*/authenticate"], operations }: SandboxOptions,
 ): Route | undefined {
   const [whole = "", query = ""] = (url ?? "").split("?");
   if (!whole.startsWith(`${pathPrefix}/`)) return undefined;
   const path = whole.slice(pathPrefix.length);
   if (method !== "POST") return operations === true ? optionalRouteOf(method, path, query) : undefined;
-  if (authenticatePaths.some((pattern) => isFor(pattern, path))) return { operation: "authenticate", strict: false };
+  const isLogin = (pattern: string) => (pattern.startsWith("*") ? path.endsWith(pattern.slice(1)) : path === pattern);
+  if (authenticatePaths.some(isLogin)) return { operation: "authenticate", strict: false };
   const [, noun, strict] = CREATE.exec(path) ?? [];
   return noun === undefined ? undefined : { operation: noun as Noun, strict: strict !== undefined };
 }
@@ -53,11 +48,6 @@ function optionalRouteOf(method: string | undefined, path: string, query: string
   const operation = BY_METHOD[method ?? ""];
   if (noun === undefined || operation === undefined) return undefined;
   if (id !== undefined) return { operation, noun: noun as Noun, id };
-  return operation === "read"
-    ? { operation: "search", noun: noun as Noun, filters: new Map(new URLSearchParams(query)) }
-    : undefined;
-}
-
-function isFor(pattern: string, path: string): boolean {
-  return pattern.startsWith("*") ? path.endsWith(pattern.slice(1)) : path === pattern;
+  if (operation !== "read") return undefined;
+  return { operation: "search", noun: noun as Noun, filters: new Map(new URLSearchParams(query)) };
 }

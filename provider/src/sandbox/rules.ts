@@ -74,12 +74,13 @@ export function judgeEvent(
 ): Judged {
   const judged = judge(body, eventRules(maxWindowSeconds));
   const id = body.advertiser_id;
-  const advertiser = typeof id === "number" ? advertisers.get(id) : undefined;
   const faults = [...judged.faults];
-  if (isInteger(id) && advertiser === undefined)
-    faults.push({ field: "advertiser_id", sentence: `there is no advertiser ${id}` });
-  if (advertiser !== undefined && advertiser.active === false) {
-    faults.push({ field: "advertiser_id", sentence: `advertiser ${id} is not active` });
+  if (isInteger(id)) {
+    const advertiser = advertisers.get(id);
+    if (advertiser === undefined) faults.push({ field: "advertiser_id", sentence: `there is no advertiser ${id}` });
+    else if (advertiser.active === false) {
+      faults.push({ field: "advertiser_id", sentence: `advertiser ${id} is not active` });
+    }
   }
   return { ...judged, faults };
 }

@@ -1,13 +1,11 @@
 /**
  * The sandbox as a process: greets, logs, takes commands, and ends at a signal with what lived there kept.
  */
-import { type Controls, carryOut, inWords } from "./control.js";
-import type { ControlAnswer } from "./control-address.js";
-import { openObjects, writeObjects } from "./objects-file.js";
-import type { FaultRule, SandboxOptions } from "./options.js";
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { answersCommand, inWords } from "./control.js";
+import type { FaultRule, SandboxOptions, SandboxSnapshot } from "./options.js";
 import { Sandbox } from "./server.js";
-import { count, printable } from "./text.js";
-import { readTypedCommands } from "./typed-commands.js";
+import { count } from "./shown.js";
 
 interface ServeOptions {
   readonly port: number;
@@ -21,85 +19,89 @@ interface ServeOptions {
   readonly quiet: boolean;
 }
 
-/** A reader of standard output that has stopped reading must not make the sandbox grow: the log has gaps then. */
-const MAX_WAITING_BYTES = 1024 * 1024;
-
 /**
  * Resolves once it listens; the process then runs until it is stopped.
  * @throws Error in words for people.
  */
-export async function serve(options: ServeOptions): Promise<void> {
-  const { objects: file, email, password } = options;
-  const objects = file === undefined ? undefined : openObjects(file);
+export async function serve({
+  objects: file,
+  email,
+  password,
+  faults,
+  quiet,
+  ...options
+}: ServeOptions): Promise<void> {
   // Those who read the log may go away; the sandbox goes on.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
-  const log = (line: string) => {
-    const time = new Date().toTimeString().slice(0, 8);
-    if (!options.quiet && process.stdout.writableLength < MAX_WAITING_BYTES) console.log(`${time} ${line}`);
-  };
-
+  const log = (line: string) => console.log(`${new Date().toTimeString().slice(0, 8)} ${line}`);
   const sandboxOptions: SandboxOptions = {
-    port: options.port,
-    latencyMs: options.latencyMs,
-    operations: options.operations,
-    log,
+    ...options,
+    ...(quiet ? {} : { log }),
     ...(email === undefined ? {} : { email }),
     ...(password === undefined ? {} : { password }),
-    ...(objects === undefined ? {} : { objects }),
+    ...(file === undefined ? {} : { objects: openObjects(file) }),
   };
-  const sandbox = new Sandbox(sandboxOptions, (line) => {
-    log(`command: ${printable(line, 200)}`);
-    return carryOut(controls, line);
-  });
-  const controls: Controls = { sandbox, quit: () => void stop(sandbox, file) };
-  for (const rule of options.faults) sandbox.fail(rule);
+  const sandbox: Sandbox = new Sandbox(sandboxOptions, (...exchange) => answersCommand(sandbox, ...exchange));
+  for (const rule of faults) sandbox.fail(rule);
   await sandbox.listen();
   // Before the greeting: a process that waits for that may end it at once.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stop(sandbox, file));
-  const isTyped = readTypedCommands((line) => show(carryOut(controls, line)));
-  console.log(greeting(sandbox, options, isTyped));
-}
-
-function greeting(sandbox: Sandbox, { password, faults }: ServeOptions, isTyped: boolean): string {
-  return [
+  const shown =
+    password === undefined ? sandbox.password : "     (asks for it: the one that was given with --password)";
+  const greeting = [
     `The sandbox listens on ${sandbox.url}. To use it from a stack:`,
     `  pulumi config set advertising:baseUrl ${sandbox.url}`,
     `  pulumi config set advertising:email ${sandbox.email}`,
-    `  pulumi config set --secret advertising:password ${password === undefined ? sandbox.password : "     (asks for it: the one that was given with --password)"}`,
+    `  pulumi config set --secret advertising:password ${shown}`,
     ...faults.map(inWords),
-    `Commands${isTyped ? " are typed here (`help` lists them), or sent" : " are sent"} from another terminal: npx advertising-sandbox list --port ${sandbox.port}`,
-  ].join("\n");
+    `Commands are sent from another terminal: npx advertising-sandbox list --port ${sandbox.port}`,
+  ];
+  console.log(greeting.join("\n"));
 }
-
-function show({ isOk, text, afterwards }: ControlAnswer): void {
-  if (text !== "") (isOk ? console.log : console.error)(text);
-  afterwards?.();
-}
-
-let isStopping = false;
 
 /** Ends the process, with exit code 1 where what lived there could not be kept. */
 async function stop(sandbox: Sandbox, file: string | undefined): Promise<void> {
-  if (isStopping) return;
-  isStopping = true;
-  const code = file === undefined ? 0 : save(file, sandbox);
-  console.log(
-    `${count(sandbox.logins, "login")}, ${count(sandbox.advertisers.length, "advertiser")}, ${count(sandbox.events.length, "event")}.`,
-  );
+  try {
+    if (file !== undefined) writeObjects(file, sandbox.snapshot());
+  } catch (error) {
+    console.error(`advertising-sandbox: ${(error as Error).message}`);
+    process.exitCode = 1;
+  }
+  const { logins, advertisers, events } = sandbox;
+  const counts = [count(logins, "login"), count(advertisers.length, "advertiser"), count(events.length, "event")];
+  console.log(`${counts.join(", ")}.`);
   await sandbox.close();
-  process.exit(code);
+  process.exit();
 }
 
-/** @returns the exit code. */
-function save(file: string, sandbox: Sandbox): number {
-  const snapshot = sandbox.snapshot();
+/**
+ * Reads `file`, or makes it. Finds out at once, and not when there is something to lose, whether it can be written.
+ * A file that is something else stays as it is: it must not be overwritten.
+ */
+function openObjects(file: string): SandboxSnapshot {
+  const none: SandboxSnapshot = { advertisers: [], events: [] };
+  if (!existsSync(file)) {
+    writeObjects(file, none);
+    return none;
+  }
+  let content: Partial<SandboxSnapshot>;
   try {
-    writeObjects(file, snapshot);
-    return 0;
+    closeSync(openSync(file, "r+"));
+    content = JSON.parse(readFileSync(file, "utf8"));
   } catch (error) {
-    // The folder may have gone since the start, or the disk be full: the terminal is the last place to keep it.
-    console.error(`advertising-sandbox: --objects ${file} can't be written: ${(error as Error).message}`);
-    console.error(`What lived there:\n${JSON.stringify(snapshot)}`);
-    return 1;
+    throw new Error(`--objects ${file} can't be read and written: ${(error as Error).message}`);
+  }
+  const isList = (list: unknown) => Array.isArray(list) && list.every((object) => Number.isSafeInteger(object?.id));
+  if (isList(content?.advertisers) && isList(content?.events)) return content as SandboxSnapshot;
+  throw new Error(
+    `--objects ${file} is no file of a sandbox: it needs the lists advertisers and events, each object with an id`,
+  );
+}
+
+function writeObjects(file: string, snapshot: SandboxSnapshot): void {
+  try {
+    writeFileSync(file, JSON.stringify(snapshot, undefined, 2));
+  } catch (error) {
+    throw new Error(`--objects ${file} can't be written: ${(error as Error).message}`);
   }
 }

@@ -5,11 +5,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
-import { type Answer, json, sessionRefused } from "./answers.js";
-import { answerControl, type Control, isForControl } from "./control-address.js";
-import { type ArmedFault, Faults } from "./faults.js";
+import { json, sessionRefused } from "./answers.js";
 import type {
   FaultRule,
+  Operation,
   SandboxObject,
   SandboxOptions,
   SandboxRequest,
@@ -17,16 +16,23 @@ import type {
   SessionRefusal,
 } from "./options.js";
 import { Platform } from "./platform.js";
-import type { Handled } from "./record-operations.js";
-import { type Operation, type Route, routeOf } from "./routes.js";
-import { logLine, type Occurrence } from "./shown.js";
-import { keepsProperAnswer, respond, statusWith, strike, strikesFirst } from "./strike.js";
+import type { Handled } from "./records.js";
+import { type Route, routeOf } from "./routes.js";
+import { logLine } from "./shown.js";
+import { type ArmedFault, Faults, isCarriedOut, respond, statusWith, strike } from "./strike.js";
 
 /** More than any request of this API; the rest of a larger one is not read. */
 const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 
+/** Answers a request that is not for the platform. @returns false where it is. */
+type Intercept = (incoming: IncomingMessage, response: ServerResponse) => boolean;
+
 /** A running sandbox. Made by `startSandbox`. */
 export class Sandbox {
+  readonly email: string;
+  readonly password: string;
+  /** How an ended session is refused; may be changed at any time. */
+  sessionRefusal: SessionRefusal;
   /** Every request that arrived, in the order of arrival. */
   readonly requests: SandboxRequest[] = [];
   /** Connections that are open now, and the most that ever were. */
@@ -47,14 +53,15 @@ export class Sandbox {
   readonly #platform: Platform;
   readonly #faults = new Faults();
 
-  readonly #control: Control | undefined;
-
-  /** @param control takes commands at the control address; without it, there is no such address. */
-  constructor(options: SandboxOptions, control?: Control) {
+  constructor(options: SandboxOptions, intercept: Intercept = () => false) {
     this.#options = options;
-    this.#control = control;
     this.#platform = new Platform(options);
-    this.#server = createServer((incoming, response) => this.#receive(incoming, response));
+    this.email = this.#platform.email;
+    this.password = this.#platform.password;
+    this.sessionRefusal = options.sessionRefusal ?? "401";
+    this.#server = createServer((incoming, response) => {
+      if (!intercept(incoming, response)) this.#receive(incoming, response);
+    });
     this.#server.on("connection", (socket) => {
       this.openConnections++;
       this.maxOpenConnections = Math.max(this.maxOpenConnections, this.openConnections);
@@ -70,23 +77,6 @@ export class Sandbox {
       this.#server.listen(this.#options.port ?? 0, "127.0.0.1", resolve);
     });
     return this;
-  }
-
-  get email(): string {
-    return this.#platform.email;
-  }
-
-  get password(): string {
-    return this.#platform.password;
-  }
-
-  /** How an ended session is refused; may be changed at any time. */
-  get sessionRefusal(): SessionRefusal {
-    return this.#platform.sessionRefusal;
-  }
-
-  set sessionRefusal(way: SessionRefusal) {
-    this.#platform.sessionRefusal = way;
   }
 
   get port(): number {
@@ -116,11 +106,6 @@ export class Sandbox {
     return { advertisers: this.advertisers, events: this.events };
   }
 
-  /** With `maxCookieAge`: the values of the session cookies that long-lived sessions are taken with now, the newest first. */
-  get youngCookies(): string[] {
-    return this.#platform.sessions.young;
-  }
-
   /** Makes requests fail. */
   fail(rule: FaultRule): ArmedFault {
     return this.#faults.arm(rule);
@@ -147,8 +132,7 @@ export class Sandbox {
   /** Forgets requests and counts; what lives here stays. */
   resetCounts(): void {
     this.requests.length = 0;
-    this.logins = this.advertiserPosts = this.eventPosts = 0;
-    this.reads = this.updates = this.deletes = this.searches = 0;
+    for (const counter of Object.values(COUNTERS)) this[counter] = 0;
     this.maxOpenConnections = this.openConnections;
   }
 
@@ -161,14 +145,8 @@ export class Sandbox {
   }
 
   #receive(incoming: IncomingMessage, response: ServerResponse): void {
-    const control = this.#control;
-    if (control !== undefined && isForControl(incoming)) {
-      readText(incoming, (line) => answerControl(control, line, incoming, response));
-      return;
-    }
     const route = routeOf(incoming.method, incoming.url, this.#options);
-    const operation = route?.operation;
-    const rule = operation === undefined ? undefined : this.#faults.take(operation);
+    const rule = route === undefined ? undefined : this.#faults.take(route.operation);
     const request: SandboxRequest = {
       method: incoming.method ?? "",
       path: incoming.url ?? "",
@@ -178,16 +156,12 @@ export class Sandbox {
       accepted: false,
     };
     this.requests.push(request);
-    this.#count(operation);
-    if (rule !== undefined && strikesFirst(rule.with)) {
+    if (route !== undefined) this[COUNTERS[route.operation]]++;
+    if (rule?.with.kind === "reset-before-read") {
       incoming.socket.resetAndDestroy();
-      this.#tell(request, { because: `fault: ${rule.with.kind}` });
+      this.#options.log?.(logLine(request));
       return;
     }
-
-    incoming.once("close", () => {
-      if (!incoming.complete) this.#tell(request, { because: "not received whole" });
-    });
     readText(incoming, (text) => {
       (request as { body: unknown }).body = parsed(text);
       const finish = () => this.#finish(route, rule, request, incoming, response);
@@ -195,16 +169,6 @@ export class Sandbox {
       if (latencyMs > 0) setTimeout(finish, latencyMs);
       else finish();
     });
-  }
-
-  #count(operation: Operation | undefined): void {
-    if (operation === "authenticate") this.logins++;
-    if (operation === "advertiser") this.advertiserPosts++;
-    if (operation === "event") this.eventPosts++;
-    if (operation === "read") this.reads++;
-    if (operation === "update") this.updates++;
-    if (operation === "delete") this.deletes++;
-    if (operation === "search") this.searches++;
   }
 
   #finish(
@@ -217,27 +181,35 @@ export class Sandbox {
     const fault = rule?.with;
     let handled: Handled;
     if (fault?.kind === "session-refusal") handled = { answer: sessionRefused(fault.way ?? this.sessionRefusal) };
-    else if (fault !== undefined && rule?.act !== true && !keepsProperAnswer(fault))
-      handled = { answer: json(200, { success: true }) };
-    else handled = this.#platform.handle(route, request);
-    const { answer, created, done } = handled;
-    const operation = route?.operation;
-    const loggedIn = operation === "authenticate" && answer.headers["set-cookie"] !== undefined;
-    request.accepted = created !== undefined || loggedIn || done === true;
+    else if (rule !== undefined && !isCarriedOut(rule)) handled = { answer: json(200, { success: true }) };
+    else handled = this.#platform.handle(route, request) ?? { answer: sessionRefused(this.sessionRefusal) };
+    const { answer, created } = handled;
+    request.accepted = created !== undefined;
     request.status = fault === undefined ? answer.status : statusWith(fault, answer);
     // Before the answer: anyone who has that finds the line.
-    this.#tell(request, { operation, created, loggedIn, because: fault && `fault: ${fault.kind}` });
+    this.#options.log?.(logLine(request, created && { noun: route?.operation ?? "", object: created }));
     if (fault !== undefined) strike(fault, answer, created, request, incoming, response);
-    else respond(this.#options.gzip ? packed(answer) : answer, response);
-  }
-
-  #tell(request: SandboxRequest, occurrence: Occurrence): void {
-    this.#options.log?.(logLine(request, occurrence));
+    else if (!this.#options.gzip) respond(answer, response);
+    else {
+      const headers = { ...answer.headers, "content-encoding": "gzip" };
+      respond({ ...answer, headers, body: gzipSync(answer.body) }, response);
+    }
   }
 }
 
+/** Where a sandbox counts each operation. */
+const COUNTERS = {
+  authenticate: "logins",
+  advertiser: "advertiserPosts",
+  event: "eventPosts",
+  read: "reads",
+  update: "updates",
+  delete: "deletes",
+  search: "searches",
+} as const satisfies Record<Operation, keyof Sandbox>;
+
 /** @param done gets the body once it is there; what is beyond the limit is left out. */
-function readText(incoming: IncomingMessage, done: (text: string) => void): void {
+export function readText(incoming: IncomingMessage, done: (text: string) => void): void {
   const chunks: Buffer[] = [];
   let bytes = 0;
   incoming.on("data", (chunk: Buffer) => {
@@ -245,14 +217,6 @@ function readText(incoming: IncomingMessage, done: (text: string) => void): void
     if (bytes <= MAX_REQUEST_BYTES) chunks.push(chunk);
   });
   incoming.on("end", () => done(Buffer.concat(chunks).toString("utf8")));
-}
-
-function packed(answer: Answer): Answer {
-  return {
-    ...answer,
-    headers: { ...answer.headers, "content-encoding": "gzip" },
-    body: gzipSync(answer.body) as unknown as string,
-  };
 }
 
 function parsed(text: string): unknown {

@@ -3,48 +3,40 @@
  * lives there. Pure.
  */
 import type { SandboxObject, SandboxRequest, SandboxSnapshot } from "./options.js";
-import type { Operation } from "./routes.js";
-import { count, printable } from "./text.js";
 
-export interface Occurrence {
-  readonly operation?: Operation | undefined;
-  readonly created?: SandboxObject | undefined;
-  readonly loggedIn?: boolean;
-  /** Why it went otherwise than the platform would have it. */
-  readonly because?: string | undefined;
+/** Control and direction characters could make a terminal show something else than was sent: each run becomes a space. */
+export function printable(text: string, most: number): string {
+  const plain = text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, " ");
+  return plain.length <= most ? plain : `${plain.slice(0, most - 1).toWellFormed()}…`;
 }
 
-export function logLine({ method, path, status }: SandboxRequest, occurrence: Occurrence): string {
-  const { operation, created, loggedIn, because } = occurrence;
-  const query = path.indexOf("?"); // may hold credentials
-  const shown = printable(query < 0 ? path : path.slice(0, query), 80) + (query < 0 ? "" : "?…");
-  const result =
-    created !== undefined ? `, ${described(operation ?? "object", created)}` : loggedIn ? ", logged in" : "";
-  return `${method} ${shown} ${status === 0 ? "no response" : status}${result}${because === undefined ? "" : ` (${because})`}`;
+/** `1 event`, `2 events`. */
+export function count(amount: number, noun: string): string {
+  return `${amount} ${noun}${amount === 1 ? "" : "s"}`;
 }
 
-function described(noun: string, object: SandboxObject): string {
-  return `${noun} ${object.id} "${printable(String(object[`${noun}_name`]), 60)}"`;
+/** @param created with its noun, if the request has created something. */
+export function logLine(
+  { method, path, status }: SandboxRequest,
+  created?: { readonly noun: string; readonly object: SandboxObject },
+): string {
+  const [plain = "", query] = path.split("?"); // a query may hold credentials
+  const shown = `${method} ${printable(plain, 80)}${query === undefined ? "" : "?…"} ${status || "no response"}`;
+  if (created === undefined) return shown;
+  const { noun, object } = created;
+  return `${shown}, ${noun} ${object.id} "${printable(String(object[`${noun}_name`]), 60)}"`;
 }
 
 const ADVERTISER_COLUMNS = ["id", "advertiser_name", "active"];
 const EVENT_COLUMNS = [
-  "id",
-  "event_name",
-  "advertiser_id",
-  "value",
-  "event_type_id",
-  "segment_id",
-  "click_window",
-  "view_window",
-  "attribution",
+  ...["id", "event_name", "advertiser_id", "value", "event_type_id", "segment_id"],
+  ...["click_window", "view_window", "attribution"],
 ];
 
 /** A table for each kind, with the platform's own names; fields that few installations have are in the JSON alone. */
 export function tableOf({ advertisers, events }: SandboxSnapshot): string {
-  return [...section("advertiser", advertisers, ADVERTISER_COLUMNS), ...section("event", events, EVENT_COLUMNS)].join(
-    "\n",
-  );
+  const tables = [section("advertiser", advertisers, ADVERTISER_COLUMNS), section("event", events, EVENT_COLUMNS)];
+  return tables.flat().join("\n");
 }
 
 function section(noun: string, objects: readonly SandboxObject[], columns: readonly string[]): string[] {

@@ -1,45 +1,84 @@
 /**
- * Breaks exchanges on the wire, in the ways that real networks and servers do.
+ * Which requests fail, and how: breaks exchanges on the wire, in the ways that real networks and servers do.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { pipeline } from "node:stream";
 import { gzipSync } from "node:zlib";
 import type { Answer } from "./answers.js";
-import type { Fault, SandboxObject, SandboxRequest } from "./options.js";
+import type { Fault, FaultRule, Operation, SandboxObject, SandboxRequest } from "./options.js";
 
-/** Whether the fault strikes before the body is read. */
-export function strikesFirst(fault: Fault): boolean {
-  return fault.kind === "reset-before-read";
+/** A fault rule at work. */
+export interface ArmedFault {
+  /** Requests that it hit. */
+  readonly hits: number;
+  /** Requests that it will still hit. */
+  readonly remaining: number;
+  /** Takes it away. */
+  cancel(): void;
 }
 
-/** Whether the fault disturbs a proper answer, rather than replacing it: the request is carried out in any case. */
-export function keepsProperAnswer({ kind }: Fault): boolean {
-  return (
-    kind === "close-after" ||
-    kind === "early-hints" ||
-    kind === "continue" ||
-    kind === "slow-body" ||
-    kind === "many-headers"
-  );
+/** Which requests fail: the rules that are armed, and whom the next one hits. */
+export class Faults {
+  #armed: Armed[] = [];
+
+  arm(rule: FaultRule): ArmedFault {
+    const armed = new Armed(rule);
+    this.#armed.push(armed);
+    return armed;
+  }
+
+  clear(): void {
+    this.#armed = [];
+  }
+
+  /** The fault for a request to `operation`, if any; counts it. */
+  take(operation: Operation): FaultRule | undefined {
+    return this.#armed.find((each) => each.strikes(operation))?.rule;
+  }
 }
+
+class Armed implements ArmedFault {
+  hits = 0;
+  remaining: number;
+  #toSkip: number;
+
+  constructor(readonly rule: FaultRule) {
+    this.remaining = rule.times ?? 1;
+    this.#toSkip = rule.after ?? 0;
+  }
+
+  cancel(): void {
+    this.remaining = 0;
+  }
+
+  strikes(operation: Operation): boolean {
+    const { on } = this.rule;
+    const isCreate = operation === "advertiser" || operation === "event";
+    const isMeant = on === "any" || on === operation || (on === "create" && isCreate);
+    if (this.remaining <= 0 || !isMeant || this.#toSkip-- > 0) return false;
+    this.remaining--;
+    this.hits++;
+    return true;
+  }
+}
+
+/** These disturb a proper answer, rather than replacing it: the request is carried out in any case. */
+const KEEPING = ["close-after", "early-hints", "continue", "slow-body", "many-headers"];
+
+/** Whether a request is carried out that `rule` hits. */
+export function isCarriedOut({ act, with: { kind } }: FaultRule): boolean {
+  return act === true || KEEPING.includes(kind);
+}
+
+const UNANSWERED = ["reset-before-read", "reset", "close-without-answer", "no-answer", "garbage"];
 
 /** The status that a client gets to see; 0 where it sees none. */
 export function statusWith(fault: Fault, proper: Answer): number {
-  switch (fault.kind) {
-    case "answer":
-      return fault.status;
-    case "huge-body":
-    case "gzip-bomb":
-      return 200;
-    case "reset-before-read":
-    case "reset":
-    case "close-without-answer":
-    case "no-answer":
-    case "garbage":
-      return 0;
-    default:
-      return proper.status;
-  }
+  if (fault.kind === "answer") return fault.status;
+  return UNANSWERED.includes(fault.kind) ? 0 : proper.status;
 }
+
+const HUGE_CHUNK = Buffer.alloc(64 * 1024, " ");
 
 /** Answers with `fault` instead of `proper`, the answer that would have been given. */
 export function strike(
@@ -62,7 +101,7 @@ export function strike(
   switch (fault.kind) {
     case "answer": {
       const value = typeof fault.body === "function" ? fault.body(created, request) : (fault.body ?? "");
-      response.writeHead(fault.status, { ...fault.headers } as Record<string, string | string[]>);
+      response.writeHead(fault.status, fault.headers);
       response.end(typeof value === "string" || Buffer.isBuffer(value) ? value : JSON.stringify(value));
       return;
     }
@@ -107,46 +146,27 @@ export function strike(
       return;
     }
     case "huge-body": {
-      response.writeHead(200, { "content-type": "application/json" });
-      const chunk = Buffer.alloc(64 * 1024, " ");
-      let left = fault.bytes;
-      const pump = () => {
-        while (left > 0 && !response.destroyed) {
-          left -= chunk.length;
-          if (!response.write(chunk)) {
-            response.once("drain", pump);
-            return;
-          }
-        }
-        response.end();
-      };
-      pump();
+      response.writeHead(proper.status, { "content-type": "application/json" });
+      const chunks = Array(Math.ceil(fault.bytes / HUGE_CHUNK.length)).fill(HUGE_CHUNK);
+      pipeline(chunks, response, () => undefined); // the client may not want it all
       return;
     }
     case "gzip-bomb":
-      response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" });
+      response.writeHead(proper.status, { "content-type": "application/json", "content-encoding": "gzip" });
       response.end(gzipSync(Buffer.alloc(fault.bytes, " ")));
       return;
     case "huge-header":
       raw([`x-huge: ${"x".repeat(fault.bytes)}`, `content-length: ${body.length}`], body);
       socket.end();
       return;
-    case "many-headers":
-      raw(
-        [
-          ...Array.from({ length: fault.count }, (_, index) => `x-${index}: ${index}`),
-          `content-length: ${body.length}`,
-        ],
-        body,
-      );
+    case "many-headers": {
+      const many = Array.from({ length: fault.count }, (_, index) => `x-${index}: ${index}`);
+      raw([...many, `content-length: ${body.length}`], body);
       socket.end();
       return;
+    }
     case "close-after":
-      response.writeHead(proper.status, { ...proper.headers, connection: "close" } as Record<
-        string,
-        string | string[]
-      >);
-      response.end(body);
+      respond({ ...proper, headers: { ...proper.headers, connection: "close" } }, response);
       return;
     case "early-hints":
       response.writeEarlyHints({ link: "</style.css>; rel=preload" }, () => respond(proper, response));
@@ -161,6 +181,6 @@ export function strike(
 }
 
 export function respond(answer: Answer, response: ServerResponse): void {
-  response.writeHead(answer.status, { ...answer.headers } as Record<string, string | string[]>);
+  response.writeHead(answer.status, answer.headers);
   response.end(answer.body);
 }

@@ -66,7 +66,7 @@ export async function setMocks(options: MockOptions = {}): Promise<Mocks> {
   const earlier = current;
   const platform = new Platform(() => currentProgram().reading);
   current = platform;
-  earlier?.expectTold();
+  if (earlier?.isTold === false) earlier.expectGood();
   const registered: DeclaredResource[] = [];
   await pulumi.runtime.setMocks(
     {
@@ -132,7 +132,8 @@ const READING: Reading = {
 class Platform {
   readonly #findings: Finding[] = [];
   #ids = 0;
-  #isTold = false;
+  /** Whether the test has seen what is wrong. */
+  isTold = false;
 
   /** @param reading the settings of the program that is under test. */
   constructor(private readonly reading: () => SettingsReading) {}
@@ -142,38 +143,28 @@ class Platform {
    * handle of each error that a mock throws, so what is wrong is kept for {@link expectGood}.
    * @returns `undefined` for a resource of another package.
    */
-  register({ type, name, inputs, id }: MockResourceArgs): DeclaredResource | undefined {
+  register({ type, name, inputs, id: read }: MockResourceArgs): DeclaredResource | undefined {
     const kind = kindOfType(type);
+    if (kind !== undefined) {
+      const outputs = read ? {} : this.#checked(kind, name, inputs);
+      const id = read || this.#idOf(outputs);
+      return { type: kind.name, name, id, outputs: { ...outputs, [kind.idProperty]: exactId(id) } };
+    }
     const set = setOfType(type);
-    if (kind !== undefined && id) return readResource(kind, name, id);
-    if (kind !== undefined) return this.#create(kind, name, this.#checked(kind, name, inputs));
-    if (set !== undefined) return this.#createSet(set, name, this.#checked(set, name, inputs));
-    return undefined;
+    return set === undefined ? undefined : this.#createSet(set, name, this.#checked(set, name, inputs));
   }
 
   /** @throws pulumi.RunError that lists everything that was wrong with the resources so far. */
   expectGood(): void {
     if (this.#findings.length === 0) return;
-    this.#isTold = true;
+    this.isTold = true;
     throw programError(this.reading(), this.#findings, "`pulumi up` would stop there");
-  }
-
-  /** Called before the next program begins: it throws the same, unless the test has seen it already. */
-  expectTold(): void {
-    if (!this.#isTold) this.expectGood();
-  }
-
-  #create({ name: type, idProperty }: Kind, name: string, outputs: Record<string, unknown>): DeclaredResource {
-    const id = this.#idOf(outputs);
-    return { type, name, id, outputs: { ...outputs, [idProperty]: exactId(id) } };
   }
 
   #createSet(set: SetKind, name: string, outputs: Record<string, unknown>): DeclaredResource {
     const defaults = { ...set.defaultsIn(this.reading().settings), ...asRecord(outputs.defaults) };
-    const eventIds = Object.entries(asRecord(outputs.events)).map(([key, entry]) => [
-      key,
-      exactId(this.#idOf(asRecord(entry))),
-    ]);
+    const entries = Object.entries(asRecord(outputs.events));
+    const eventIds = entries.map(([key, entry]) => [key, exactId(this.#idOf(asRecord(entry)))]);
     const all = { ...outputs, defaults, eventIds: Object.fromEntries(eventIds) };
     return { type: set.name, name, id: `set-${name}`, outputs: all };
   }
@@ -191,8 +182,4 @@ class Platform {
     if (problems.length > 0) this.#findings.push(findingOf(labelOf(kind.name, name), problems));
     return values;
   }
-}
-
-function readResource({ name: type, idProperty }: Kind, name: string, id: string): DeclaredResource {
-  return { type, name, id, outputs: { [idProperty]: exactId(id) } };
 }
