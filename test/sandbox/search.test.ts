@@ -22,7 +22,8 @@ async function start(options: SandboxOptions = {}, more: object = {}) {
   const operations = { event: { search: eventOperations.search }, createdVisibleAfterSeconds: 0, ...more };
   const settings = { operations: JSON.stringify(operations), markField: "alternative_id" };
   const adapt = (runtime: Runtime): Runtime => ({ ...runtime, clock });
-  const noSearch = () => sandbox.fail({ on: "search", with: { kind: "answer", status: 500 }, times: 50 });
+  /** Searches prove nothing then; unlike a 500, this answer is not asked for again after a pause. */
+  const noSearch = () => sandbox.fail({ on: "search", with: { kind: "answer", status: 404 }, times: 50 });
   return { sandbox, folder, clock, noSearch, run: { settings, adapt } };
 }
 
@@ -49,7 +50,7 @@ describe.each(SHAPES)("%s: an answer that is lost", (shape) => {
     expect([error, e.id]).toEqual([undefined, "2"]);
     expect(wordsOf(now)).toContain(`${e.label} was created as 2: its response was lost, and a search has found it.`);
     expect(clock.sleeps).toEqual([1000, 2000, 4000]);
-    expect(sandbox.eventPosts).toBe(1);
+    expect(sandbox).toMatchObject({ eventPosts: 1, searches: 3 });
   });
 
   it("C2, C3: is unresolved if it is not found; the next run sends it, with its mark, once it can no longer arrive", async () => {
@@ -221,21 +222,19 @@ describe.each(SHAPES)("%s: an answer that is lost", (shape) => {
   });
 });
 
-it("R6: a create that waited for two rate limits counts as not made only from its last sending on", async () => {
+it("R6: a create that waited for a rate limit counts as not made only from its last sending on", async () => {
   const { sandbox, clock, folder, run } = await start();
-  const limit: Fault = { kind: "answer", status: 429, headers: { "retry-after": "1" } };
-  const limits = [1, 2].map(() => sandbox.fail({ on: "event", with: limit }));
-  const silent = sandbox.fail({ on: "event", with: { kind: "no-answer" } });
-  const { event, runtime } = newRun(sandbox, folder, { settings: { ...run.settings, requestTimeoutSeconds: "5" } });
-  void failureOf(event.create({ eventName: "E", advertiserId: 1, value: 1, __identity: "tiny/dev::e" }));
-  await struck(...limits.slice(0, 1));
+  const limit = sandbox.fail({ on: "event", with: { kind: "answer", status: 429, headers: { "retry-after": "1" } } });
+  sandbox.fail({ on: "event", with: lost });
+  const settings = { ...run.settings, requestTimeoutSeconds: "5" };
+  const { event, runtime } = newRun(sandbox, folder, { ...run, settings });
+  const failing = failureOf(event.create({ eventName: "E", advertiserId: 1, value: 1, __identity: "tiny/dev::e" }));
+  await struck(limit);
   const firstMs = Date.now();
-  await struck(...limits);
-  const secondMs = Date.now();
-  await struck(silent);
+  await failing; // a second later
   const sent = runtime.memory("tiny/dev::e").of("ConversionEvent::e") ?? expect.fail("nothing is noted");
   const sentMs = Date.parse(sent.at);
-  expect(sentMs).toBeGreaterThanOrEqual(secondMs);
+  expect(sentMs).toBeGreaterThan(firstMs);
   const arrivesWithinMs = (5 + 60) * 1000;
   for (const [atMs, kind] of [
     [(firstMs + sentMs) / 2 + arrivesWithinMs, "open"],
@@ -245,7 +244,7 @@ it("R6: a create that waited for two rate limits counts as not made only from it
     const look = { wasJustSent: false, isOnce: true };
     expect(await lookFor(conversionEvent, { ...runtime, clock }, "e", sent, look)).toMatchObject({ kind });
   }
-  expect(sandbox).toMatchObject({ eventPosts: 3, events: [] });
+  expect(sandbox).toMatchObject({ eventPosts: 2, events: [] });
 });
 
 describe("C5: the end of a create", () => {
