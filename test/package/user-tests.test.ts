@@ -6,33 +6,18 @@ import { projectEnvironment } from "../support/packed.js";
 import { runProcess } from "../support/stack.js";
 
 const repository = resolve(import.meta.dirname, "../..");
-const tool = (path: string) => join(repository, "node_modules", path);
 
-interface Runner {
-  readonly file: string;
-  readonly loading: string;
-  /** For Node.js. */
-  readonly command: readonly string[];
-}
+const FILE = "shop.test.mjs";
+/** How Node.js starts each. */
+const RUNNERS = [
+  ["vitest", [join(repository, "node_modules/vitest/vitest.mjs"), "run", "--root", ".", "--config", "none.mjs"]],
+  ["node:test", ["--test", FILE]],
+] as const;
 
-const RUNNERS: Record<string, Runner> = {
-  vitest: {
-    file: "shop.test.mjs",
-    loading: `import { beforeEach, it } from "vitest";
+const loading = (runner: string) => `import { beforeEach, it } from "${runner}";
 import * as advertising from "pulumi-advertising";
 import { outputOf, setMocks } from "pulumi-advertising/testing";
-import * as pulumi from "@pulumi/pulumi";`,
-    command: [tool("vitest/vitest.mjs"), "run", "--root", ".", "--config", "none.mjs"],
-  },
-  "node:test": {
-    file: "shop.test.mjs",
-    loading: `import { beforeEach, it } from "node:test";
-import * as advertising from "pulumi-advertising";
-import { outputOf, setMocks } from "pulumi-advertising/testing";
-import * as pulumi from "@pulumi/pulumi";`,
-    command: ["--test", "shop.test.mjs"],
-  },
-};
+import * as pulumi from "@pulumi/pulumi";`;
 
 const GOOD = `
 const thrown = async (run) => { try { await run(); } catch (error) { return error.message; } return "nothing"; };
@@ -57,14 +42,14 @@ it("Pulumi's own mocks", async () => {
 });
 `;
 
-describe.each(Object.entries(RUNNERS))("%s", (_name, { file, loading, command }) => {
+describe.each(RUNNERS)("%s", (runner, command) => {
   function run(...parts: string[]) {
     // Inside the repository, so that its node_modules are found.
     const parent = join(repository, ".pulumi-local", "test");
     mkdirSync(parent, { recursive: true });
     const folder = mkdtempSync(join(parent, "user-tests-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    writeFileSync(join(folder, file), [loading, ...parts].join("\n"));
+    writeFileSync(join(folder, FILE), [loading(runner), ...parts].join("\n"));
     writeFileSync(join(folder, "none.mjs"), "export default {};");
     return runProcess("node", command, folder, projectEnvironment());
   }

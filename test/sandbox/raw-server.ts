@@ -2,15 +2,12 @@
  * A server that follows a script for each connection, byte by byte: it can read nothing, half a request or all of it,
  * answer with any bytes, and close or reset the connection. It logs each POST that arrived whole.
  */
-
 import type { EventEmitter } from "node:events";
-import type { AddressInfo } from "node:net";
-import { createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
 /** A POST that was read completely. */
-export interface RawRequest {
-  readonly path: string;
+interface RawRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   /** The size of the whole request on the wire. */
@@ -20,57 +17,45 @@ export interface RawRequest {
 /** One connection, for a script to control. */
 class RawConnection {
   #received = Buffer.alloc(0);
-  #ended = false;
+  #hasEnded = false;
   #wake: () => void = () => undefined;
-  readonly #log: RawRequest[];
 
   constructor(
     readonly socket: Socket,
     /** 0 for the first connection. */
     readonly index: number,
-    log: RawRequest[],
-  ) {
-    this.#log = log;
-  }
-
-  /** Starts to read. Scripts that read nothing never get here. */
-  #listen(): void {
-    if (this.socket.listenerCount("data") > 0) return;
-    this.socket.on("data", (chunk: Buffer) => {
-      this.#received = Buffer.concat([this.#received, chunk]);
-      this.#wake();
-    });
-    this.socket.once("close", () => {
-      this.#ended = true;
-      this.#wake();
-    });
-    this.socket.once("end", () => {
-      this.#ended = true;
-      this.#wake();
-    });
-    this.socket.resume();
-  }
+    private readonly posts: RawRequest[],
+  ) {}
 
   /** Bytes read so far. */
   get bytesRead(): number {
     return this.#received.length;
   }
 
-  /** Reads until `enough`; false if the client disconnected before. */
-  async #readUntil(enough: () => boolean): Promise<boolean> {
-    this.#listen();
-    while (!enough()) {
-      if (this.#ended) return false;
+  /** Reads until `isEnough`, or until the client disconnects. Scripts that read nothing never get here. */
+  async #readUntil(isEnough: () => boolean): Promise<void> {
+    if (this.socket.listenerCount("data") === 0) {
+      const end = () => {
+        this.#hasEnded = true;
+        this.#wake();
+      };
+      this.socket.once("close", end).once("end", end);
+      this.socket.on("data", (chunk: Buffer) => {
+        this.#received = Buffer.concat([this.#received, chunk]);
+        this.#wake();
+      });
+      this.socket.resume();
+    }
+    while (!isEnough() && !this.#hasEnded) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
     }
-    return true;
   }
 
   /** Reads at least `count` bytes, or less if the client disconnects. */
-  async readBytes(count: number): Promise<void> {
-    await this.#readUntil(() => this.#received.length >= count);
+  readBytes(count: number): Promise<void> {
+    return this.#readUntil(() => this.#received.length >= count);
   }
 
   /** Reads, logs and removes one whole request; none if the client disconnected before. */
@@ -90,12 +75,11 @@ class RawConnection {
     const headers = Object.fromEntries(
       lines.map((line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).trim()]),
     );
-    const length = Number(headers["content-length"] ?? 0);
-    if (this.#received.length < end + 4 + length) return undefined;
-    const body = this.#received.subarray(end + 4, end + 4 + length).toString("utf8");
-    this.#received = this.#received.subarray(end + 4 + length);
-    const request = { path: first.split(" ")[1] ?? "", headers, body, bytes: end + 4 + length };
-    if (first.startsWith("POST ")) this.#log.push(request);
+    const bytes = end + 4 + Number(headers["content-length"] ?? 0);
+    if (this.#received.length < bytes) return undefined;
+    const request = { headers, body: this.#received.subarray(end + 4, bytes).toString("utf8"), bytes };
+    this.#received = this.#received.subarray(bytes);
+    if (first.startsWith("POST ")) this.posts.push(request);
     return request;
   }
 
@@ -108,8 +92,8 @@ class RawConnection {
   }
 
   /** Writes a JSON answer. */
-  async answer(status: number, body: unknown, headers: readonly string[] = []): Promise<void> {
-    await this.write(jsonAnswer(status, body, headers));
+  answer(status: number, body: unknown, headers: readonly string[] = []): Promise<void> {
+    return this.write(jsonAnswer(status, body, headers));
   }
 
   /** Closes the connection (FIN). */
@@ -125,79 +109,60 @@ class RawConnection {
 
 /** The bytes of a JSON answer. */
 export function jsonAnswer(status: number, body: unknown, headers: readonly string[] = []): string {
-  const text = typeof body === "string" ? body : JSON.stringify(body);
-  return [
-    `HTTP/1.1 ${status} X`,
-    "content-type: application/json",
-    `content-length: ${Buffer.byteLength(text)}`,
-    ...headers,
-    "",
-    text,
-  ].join("\r\n");
+  const text = JSON.stringify(body);
+  const length = `content-length: ${Buffer.byteLength(text)}`;
+  return [`HTTP/1.1 ${status} X`, "content-type: application/json", length, ...headers, "", text].join("\r\n");
 }
-
-export interface RawServer {
-  readonly url: string;
-  readonly port: number;
-  /** Every POST that arrived whole. */
-  readonly posts: readonly RawRequest[];
-  /** Connections so far. */
-  readonly connections: number;
-  readonly sockets: readonly Socket[];
-  /** Accepts no more connections. Open ones stay. */
-  stop(): void;
-}
-
-export type Script = (connection: RawConnection) => void | Promise<void>;
 
 /**
  * Starts the server on 127.0.0.1; it ends with the test.
  * @param make creates another kind of server, such as a TLS one, with the connection handler, and names its event.
  */
 export async function startRawServer(
-  script: Script,
+  script: (connection: RawConnection) => void | Promise<void>,
   make: (onConnection: (socket: Socket) => void) => Server = (onConnection) =>
     createServer({ pauseOnConnect: true }, onConnection),
-  port = 0,
-): Promise<RawServer> {
+  wantedPort = 0,
+) {
   const posts: RawRequest[] = [];
   const sockets: Socket[] = [];
   const server = make((socket) => {
     socket.on("error", () => undefined); // errors are the client's concern
-    const connection = new RawConnection(socket, sockets.length, posts);
     sockets.push(socket);
-    void script(connection);
+    void script(new RawConnection(socket, sockets.length - 1, posts));
   });
   (server as EventEmitter).on("tlsClientError", () => undefined);
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, "127.0.0.1", resolve);
+  const port = await listen(server, wantedPort);
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
   });
-  onTestFinished(
-    () =>
-      new Promise<void>((resolve) => {
-        for (const socket of sockets) socket.destroy();
-        server.close(() => resolve());
-      }),
-  );
-  const address = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${address.port}`,
-    port: address.port,
-    posts,
-    sockets,
+    url: `http://127.0.0.1:${port}`,
+    port,
+    /** Every POST that arrived whole. */
+    posts: posts as readonly RawRequest[],
+    sockets: sockets as readonly Socket[],
+    /** Accepts no more connections. Open ones stay. */
     stop: () => void server.close(),
+    /** Connections so far. */
     get connections() {
       return sockets.length;
     },
   };
 }
 
+async function listen(server: Server, port: number): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject).listen(port, "127.0.0.1", resolve);
+  });
+  return (server.address() as AddressInfo).port;
+}
+
 /** A port where nothing listens. */
 export async function closedPort(): Promise<number> {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server, 0);
   await new Promise((resolve) => server.close(resolve));
   return port;
 }

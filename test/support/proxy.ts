@@ -28,26 +28,14 @@ export interface ProxyOptions {
   readonly port?: number;
 }
 
-export interface TestProxy {
-  readonly port: number;
-  /** Host and port. */
-  readonly host: string;
+export async function startProxy({ to, treat, credentials, certificate, port = 0 }: ProxyOptions) {
   /** The `host:port` of each CONNECT. */
-  readonly asked: readonly string[];
-  /** Requests other than CONNECT. */
-  readonly forwarded: readonly string[];
-  /** How many of the client's bytes arrived for each tunnel. */
-  readonly came: readonly number[];
-}
-
-const isAuthorized = ({ headers }: IncomingMessage, credentials: string | undefined) =>
-  credentials === undefined ||
-  headers["proxy-authorization"] === `Basic ${Buffer.from(credentials).toString("base64")}`;
-
-export async function startProxy({ to, treat, credentials, certificate, port = 0 }: ProxyOptions): Promise<TestProxy> {
   const asked: string[] = [];
+  /** Requests other than CONNECT. */
   const forwarded: string[] = [];
+  /** How many of the client's bytes arrived for each tunnel. */
   const came: number[] = [];
+  const authorization = credentials && `Basic ${Buffer.from(credentials).toString("base64")}`;
   const server: Server = certificate === undefined ? createServer() : createSecureServer(certificate);
   server.on("request", ({ url }, answer) => {
     forwarded.push(String(url));
@@ -58,7 +46,7 @@ export async function startProxy({ to, treat, credentials, certificate, port = 0
     client.on("error", () => undefined);
     const treatment = treat?.(asked.length) ?? { kind: "tunnel" };
     asked.push(String(request.url));
-    if (!isAuthorized(request, credentials)) {
+    if (authorization !== undefined && request.headers["proxy-authorization"] !== authorization) {
       client.end('HTTP/1.1 407 X\r\nproxy-authenticate: Basic realm="x"\r\ncontent-length: 2\r\n\r\nno');
       return;
     }
@@ -70,10 +58,9 @@ export async function startProxy({ to, treat, credentials, certificate, port = 0
           client.write("HTTP/1.1 200 Connection established\r\n\r\n");
           upstream.write(head);
           const tunnel = came.push(0) - 1;
-          client.on("data", ({ length }: Buffer) => {
-            came[tunnel] = (came[tunnel] ?? 0) + length;
+          joinSockets(client, upstream, treatment.cutAfter, (passed) => {
+            came[tunnel] = passed;
           });
-          join(client, upstream, treatment.cutAfter ?? Number.POSITIVE_INFINITY);
         });
         return;
       }
@@ -83,16 +70,13 @@ export async function startProxy({ to, treat, credentials, certificate, port = 0
         );
         return;
       case "close":
-        client.end();
+      case "garbage":
+        client.end(treatment.kind === "close" ? "" : "SSH-2.0-OpenSSH_9.9\r\n");
         return;
       case "reset":
         client.resetAndDestroy();
         return;
-      case "garbage":
-        client.end("SSH-2.0-OpenSSH_9.9\r\n");
-        return;
       case "hang":
-        return;
     }
   });
   const bound = await listen(server, port);
@@ -104,11 +88,14 @@ export async function startTlsFront(certificate: TlsOptions, to: number): Promis
   const server = createTlsServer(certificate, (client) => {
     const upstream = connect(to, "127.0.0.1");
     sockets.add(upstream);
-    upstream.on("error", () => client.destroy());
-    client.on("error", () => upstream.destroy());
-    client.on("close", () => upstream.destroy());
-    upstream.on("close", () => client.destroy());
-    client.pipe(upstream).pipe(client);
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const)
+      one
+        .on("error", () => other.destroy())
+        .on("close", () => other.destroy())
+        .pipe(other);
   });
   server.on("tlsClientError", () => undefined);
   const sockets = ownedBy(server);
@@ -116,11 +103,12 @@ export async function startTlsFront(certificate: TlsOptions, to: number): Promis
 }
 
 /** Passes on what comes from either side, until `cutAfter` bytes of the client have passed. */
-function join(client: Socket, upstream: Socket, cutAfter: number): void {
+function joinSockets(client: Socket, upstream: Socket, cutAfter = Infinity, onPassed: (passed: number) => void): void {
   let passed = 0;
   client.on("data", (chunk: Buffer) => {
     const room = cutAfter - passed;
     passed += chunk.length;
+    onPassed(passed);
     if (chunk.length <= room) return void upstream.write(chunk);
     // These bytes are to arrive before the reset.
     upstream.write(chunk.subarray(0, room), () => {
