@@ -2,7 +2,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { request } from "node:http";
 import { join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { answersCommand, ask, carryOut } from "../../provider/src/sandbox/control.js";
@@ -242,42 +241,30 @@ describe("commands", () => {
     const { sandbox } = await controlled({ objects, latencyMs: 60_000 });
     expect(await ask(sandbox.port, "list --json")).toBe(JSON.stringify(sandbox.snapshot(), undefined, 2));
     await expect(ask(sandbox.port, "fial")).rejects.toThrow('"fial"');
-    const status = await new Promise((found, reject) => {
-      const options = { port: sandbox.port, host: "127.0.0.1", path: "/sandbox", method: "POST" };
-      const asked = request({ ...options, headers: { origin: "https://example.com" } }, (response) => {
-        response.resume();
-        found(response.statusCode);
-      });
-      asked.once("error", reject).end("reset");
-    });
+    const headers = { origin: "https://example.com" };
+    const { status } = await fetch(`${sandbox.url}/sandbox`, { method: "POST", headers, body: "reset" });
     expect([status, sandbox.advertisers.length, sandbox.requests.length, sandbox.logins]).toEqual([400, 2, 0, 0]);
   });
 
-  it("in users' tests there is no such address; where nothing listens, the error names it", async () => {
+  it("have no address in users' tests", async () => {
     const sandbox = await useSandbox();
-    const { port } = sandbox;
-    await expect(ask(port, "reset")).rejects.toThrow(/not a sandbox/);
+    await expect(ask(sandbox.port, "reset")).rejects.toThrow(/not a sandbox/);
     expect(sandbox.requests.map(({ status }) => status)).toEqual([404]);
-    await sandbox.close();
-    await expect(ask(port, "list")).rejects.toThrow(new RegExp(`127\\.0\\.0\\.1:${port}.*ECONNREFUSED`));
   });
 });
 
 describe("the language of faults", () => {
-  const unsized =
-    "close-without-answer reset no-answer half-body stalled-body bad-length bad-chunk garbage close-after";
-  const kinds = `${unsized} early-hints continue slow-body huge-body gzip-bomb huge-header many-headers`.split(" ");
-
+  const plain = "close-without-answer reset no-answer half-body stalled-body bad-length bad-chunk garbage close-after";
+  const others = "early-hints continue slow-body huge-body gzip-bomb huge-header many-headers";
   it.each<[string, Partial<FaultRule>]>([
     ["event:close-after-act:1", { on: "event", with: { kind: "close-without-answer" }, act: true, times: 1 }],
     ["create:half-body:3", { on: "create", act: false, times: 3 }],
     ["any:reset-before-read:always", { with: { kind: "reset-before-read" }, times: Number.POSITIVE_INFINITY }],
     ["search:session-refusal", { on: "search", with: { kind: "session-refusal" } }],
-    [
-      "event:status-302",
-      { with: { kind: "answer", status: 302, headers: expect.anything(), body: expect.anything() } },
-    ],
-    ...kinds.map((kind): [string, object] => [`read:${kind}-after-act`, { act: true, with: { kind } }]),
+    ["event:status-302", { with: expect.objectContaining({ kind: "answer", status: 302 }) }],
+    ...`${plain} ${others}`
+      .split(" ")
+      .map((kind): [string, object] => [`read:${kind}-after-act`, { act: true, with: { kind } }]),
   ])("%s is understood", (text, rule) => {
     expect(parseFault(text)).toMatchObject(rule);
   });
@@ -285,14 +272,10 @@ describe("the language of faults", () => {
   it.each<[string, RegExp]>([
     ["evnet:reset", /"evnet:reset": there is no target "evnet"/],
     ["event:close-after-atc:1", /there is no fault "close-after-atc"/],
-    ["event:status-5000", /there is no fault "status-5000"/],
     ["event:status-100", /there is no fault "status-100"/],
     ["event:toString", /there is no fault "toString"/],
-    ["event:answer", /there is no fault "answer"/],
     ["event:reset:0", /times is a whole number from 1 up, or "always"; got "0"/],
-    ["event:reset:", /got ""/],
     ["event:reset:1:2", /expected <target>:<fault>\[:<times>\]/],
-    ["event", /expected <target>:<fault>\[:<times>\]/],
     ["event:session-refusal-after-act", /"session-refusal" comes before a request is carried out/],
     ["\u001b[2J:reset", /there is no target " \[2J"/],
   ])("%s is not, and the complaint lists what there is", (text, reason) => {
