@@ -108,7 +108,7 @@ describe("the process", () => {
 
   it.each<[string[], RegExp]>([
     [["--prot", "1"], /Unknown option '--prot'$/m],
-    [["list"], /needs the --port of the sandbox that runs/],
+    [["list"], /"list" needs the --port of the sandbox that runs/],
     [["list", "--port", "1", "--email", "a"], /--email is for starting a sandbox/],
     [["--json"], /--json belongs to the command list/],
     [["--port", "x"], /--port .*"x"/],

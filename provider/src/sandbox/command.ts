@@ -64,7 +64,8 @@ async function main(args: string[]): Promise<string | undefined> {
     const { port: _, json, ...others } = values;
     const [other] = Object.keys(others);
     if (other !== undefined) throw new NotUnderstood(`--${other} is for starting a sandbox, not for a command`);
-    if (port === undefined) throw new NotUnderstood("a command needs the --port of the sandbox that runs");
+    const [name = ""] = positionals;
+    if (port === undefined) throw new NotUnderstood(`${quoted(name)} needs the --port of the sandbox that runs`);
     return ask(port, [...positionals, ...(json ? ["--json"] : [])].join(" "));
   }
 
@@ -77,9 +78,8 @@ async function main(args: string[]): Promise<string | undefined> {
 }
 
 function wholeNumber(name: string, value: string | undefined, most: number): number | undefined {
-  if (value === undefined || (/^\d+$/.test(value) && Number(value) <= most)) {
-    return value === undefined ? undefined : Number(value);
-  }
+  if (value === undefined) return undefined;
+  if (/^\d+$/.test(value) && Number(value) <= most) return Number(value);
   throw new NotUnderstood(`--${name} takes a whole number from 0 to ${most}; got ${quoted(value)}`);
 }
 

@@ -1,7 +1,6 @@
 /**
  * The options of a sandbox: types, nothing else.
  */
-import type { OutgoingHttpHeaders } from "node:http";
 
 /** What can be asked of the platform: the login, creates by their nouns; the others with the option `operations` alone. */
 export type Operation = "authenticate" | "advertiser" | "event" | "read" | "update" | "delete" | "search";
@@ -171,7 +170,7 @@ export type Fault =
   | {
       readonly kind: "answer";
       readonly status: number;
-      readonly headers?: OutgoingHttpHeaders;
+      readonly headers?: Readonly<Record<string, string | readonly string[]>>;
       /** Text as it is, anything else as JSON; a function gets the object that was created, if any. */
       readonly body?: unknown | ((created: SandboxObject | undefined, request: SandboxRequest) => unknown);
     }

@@ -1,7 +1,7 @@
 /**
  * Which requests fail, and how: breaks exchanges on the wire, in the ways that real networks and servers do.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { pipeline } from "node:stream";
 import { gzipSync } from "node:zlib";
 import type { Answer } from "./answers.js";
@@ -101,7 +101,7 @@ export function strike(
   switch (fault.kind) {
     case "answer": {
       const value = typeof fault.body === "function" ? fault.body(created, request) : (fault.body ?? "");
-      response.writeHead(fault.status, fault.headers);
+      response.writeHead(fault.status, fault.headers as OutgoingHttpHeaders);
       response.end(typeof value === "string" || Buffer.isBuffer(value) ? value : JSON.stringify(value));
       return;
     }
