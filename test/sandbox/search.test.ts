@@ -165,22 +165,6 @@ describe.each(SHAPES)("%s: an answer that is lost", (shape) => {
     },
   );
 
-  it("C2: beside an earlier create of this machine, the last sending counts, and nothing is sent", async () => {
-    const { sandbox, clock, e, up, run, elsewhere } = await one(
-      { searchLagSeconds: 600 },
-      { resendAfterSeconds: "never" },
-    );
-    sandbox.fail({ on: "event", act: true, with: lost, times: 2 });
-    await e.kill({}, run);
-    const other = elsewhere();
-    await up(other);
-    e.engine.state = structuredClone(other.engine.state);
-    expect(await up()).toMatch(/Searched for/);
-    clock.advance(700_000);
-    expect(await up()).toMatch(/found 2 objects: 2 and 3/); // both were sent with the mark of the resource
-    expect([e.id, sandbox.eventPosts]).toEqual([undefined, 2]);
-  });
-
   it("without a mark is not searched for; the mark is in the inputs even without a known search", async () => {
     const { sandbox, clock, e, run } = await one();
     sandbox.fail({ on: "event", act: true, with: lost });

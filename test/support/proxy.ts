@@ -88,14 +88,9 @@ export async function startTlsFront(certificate: TlsOptions, to: number): Promis
   const server = createTlsServer(certificate, (client) => {
     const upstream = connect(to, "127.0.0.1");
     sockets.add(upstream);
-    for (const [one, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const)
-      one
-        .on("error", () => other.destroy())
-        .on("close", () => other.destroy())
-        .pipe(other);
+    client.on("error", () => upstream.destroy());
+    upstream.on("error", () => client.destroy());
+    joinSockets(client, upstream);
   });
   server.on("tlsClientError", () => undefined);
   const sockets = ownedBy(server);
@@ -103,7 +98,7 @@ export async function startTlsFront(certificate: TlsOptions, to: number): Promis
 }
 
 /** Passes on what comes from either side, until `cutAfter` bytes of the client have passed. */
-function joinSockets(client: Socket, upstream: Socket, cutAfter = Infinity, onPassed: (passed: number) => void): void {
+function joinSockets(client: Socket, upstream: Socket, cutAfter = Infinity, onPassed = (_passed: number) => {}): void {
   let passed = 0;
   client.on("data", (chunk: Buffer) => {
     const room = cutAfter - passed;

@@ -37,25 +37,19 @@ describe("setMocks", () => {
     expect(await outputOf(set.advertiserId)).toBe(7);
   });
 
-  it("a catalog, as single events and as sets: each row is one event of its advertiser, and wrong rows are thrown", async () => {
-    const fileOf = (...rows: string[]) => join(folderWith({ "events.csv": rows.join("\n") }), "events.csv");
-    const [heading = "", ...rows] = csvOf(200);
-    for (const [sets, type, amount] of [
-      [false, "ConversionEvent", 200],
-      [true, "ConversionEventSet", 10],
-    ] as const) {
-      const mocks = await setMocks();
-      const catalog = new advertising.Catalog("shop", { file: fileOf(heading, ...rows), sets });
-      expect(Object.keys(await outputOf(catalog.advertiserIds))).toHaveLength(10);
-      const ids = await outputOf(catalog.eventIds);
-      expect(Object.keys(ids).toSorted()).toEqual(Array.from(rows, (_, n) => `event-${n}`).toSorted());
-      expect(new Set(Object.values(ids)).size).toBe(200);
-      expect((await mocks.resources()).filter((each) => each.type === type)).toHaveLength(amount);
-    }
-    const file = fileOf("key,advertiser,eventName,value", "buy,Acme,Buy,many");
-    expect(() => new advertising.Catalog("wrong", { file })).toThrow(
-      /wrong[\s\S]*events\.csv:2:14[\s\S]*\[ADVERTISING_ARGUMENTS\]$/,
-    );
+  const fileOf = (...rows: string[]) => join(folderWith({ "events.csv": rows.join("\n") }), "events.csv");
+
+  it.each([
+    [false, "ConversionEvent", 200],
+    [true, "ConversionEventSet", 10],
+  ])("a catalog with sets %s: each row is one event of its advertiser", async (sets, type, amount) => {
+    const mocks = await setMocks();
+    const { advertiserIds, eventIds } = new advertising.Catalog("shop", { file: fileOf(...csvOf(200)), sets });
+    expect(Object.keys(await outputOf(advertiserIds))).toHaveLength(10);
+    const ids = await outputOf(eventIds);
+    const keys = Array.from({ length: 200 }, (_, n) => `event-${n}`);
+    expect([Object.keys(ids).toSorted(), new Set(Object.values(ids)).size]).toEqual([keys.toSorted(), 200]);
+    expect((await mocks.resources()).filter((each) => each.type === type)).toHaveLength(amount);
   });
 
   it("the constructor throws all problems of its plain arguments", () => {
@@ -65,6 +59,9 @@ describe("setMocks", () => {
     );
     const options = { retainOnDelete: false };
     expect(() => new advertising.Advertiser("acme", { advertiserName: "Acme" }, options)).toThrow("retainOnDelete");
+    const file = fileOf("key,advertiser,eventName,value", "buy,Acme,Buy,many");
+    const inFile = /wrong[\s\S]*events\.csv:2:14[\s\S]*\[ADVERTISING_ARGUMENTS\]$/;
+    expect(() => new advertising.Catalog("wrong", { file })).toThrow(inFile);
   });
 
   it("problems in Outputs are thrown together: by outputOf, resources() or the next setMocks()", async () => {
