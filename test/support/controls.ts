@@ -112,9 +112,9 @@ const rows: Row[] = [
   [
     "after a destroy, an earlier export says what is live",
     "tools/leftovers.ts",
-    "of [...entriesIn(resources), ...replacedIn(resources)]) {",
-    "of replacedIn(resources)) {",
-    "unit/leftovers",
+    "for (const each of objectsIn(resourcesIn(state))) {",
+    "for (const each of objectsIn(resourcesIn(state)).filter(isReplaced)) {",
+    "unit/tools",
     "after a destroy all ids are listed",
   ],
   // A preview finds all that is wrong

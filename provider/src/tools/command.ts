@@ -8,37 +8,26 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { UsageError, whyTooOld, withCode, withPage } from "../base/index.js";
 import { type Command, chosen, say } from "./harness.js";
-import { leftoversCommand } from "./leftovers.js";
-import { loginCommand } from "./login-command.js";
-import { pendingCommand } from "./pending.js";
-import { reportCommand } from "./report-command.js";
-import { validateCommand } from "./validate-command.js";
+import { leftoversCommand as leftovers } from "./leftovers.js";
+import { loginCommand as login } from "./login-command.js";
+import { pendingCommand as pending } from "./pending.js";
+import { reportCommand as report } from "./report-command.js";
+import { validateCommand as validate } from "./validate-command.js";
 
-const COMMANDS: Readonly<Record<string, Command>> = {
-  leftovers: leftoversCommand,
-  login: loginCommand,
-  pending: pendingCommand,
-  report: reportCommand,
-  validate: validateCommand,
-};
+const COMMANDS: Readonly<Record<string, Command>> = { leftovers, login, pending, report, validate };
 
-const HELP = [...Object.values(COMMANDS).map(({ help }) => help), "Usage: pulumi-advertising --help | --version"].join(
-  "\n\n",
-);
+const HELPS = [...Object.values(COMMANDS).map(({ help }) => help), "Usage: pulumi-advertising --help | --version"];
 
-async function main(args: readonly string[]): Promise<number> {
+async function main([name, ...rest]: readonly string[]): Promise<number> {
   const old = whyTooOld(process.versions.node);
   if (old !== undefined) throw new Error(old);
-  const [name, ...rest] = args;
   if (name === undefined) throw new UsageError("a command is missing");
-  if (["--help", "-h", "help"].includes(name)) return say(HELP);
-  if (["--version", "-v"].includes(name)) return say(manifest().version);
+  if (["--help", "-h", "help"].includes(name)) return say(HELPS.join("\n\n"));
+  if (["--version", "-v"].includes(name)) {
+    // The package's own, two folders above the compiled file.
+    return say(JSON.parse(readFileSync(join(__dirname, "../../package.json"), "utf8")).version);
+  }
   return chosen(COMMANDS, name, "command").run(rest);
-}
-
-/** The package's own, two folders above the compiled file. */
-function manifest(): { readonly version: string } {
-  return JSON.parse(readFileSync(join(__dirname, "../../package.json"), "utf8"));
 }
 
 main(process.argv.slice(2)).then(
@@ -47,9 +36,9 @@ main(process.argv.slice(2)).then(
   },
   (error: Error) => {
     const text = `pulumi-advertising: ${error.message}`;
-    const isUsage = error instanceof UsageError;
     const { code } = UsageError;
-    console.error(isUsage ? withCode(`${text}\nSee \`npx pulumi-advertising --help\``, code) : withPage(text, code));
+    const usage = () => withCode(`${text}\nSee \`npx pulumi-advertising --help\``, code);
+    console.error(error instanceof UsageError ? usage() : withPage(text, code));
     process.exitCode = 2;
   },
 );

@@ -3,7 +3,7 @@
  * Markdown of GitHub and GitLab.
  */
 import { agree, count, enumerate, excerpt, printable } from "../base/index.js";
-import { argumentNames, changesIn, holdsUnknown } from "../decision/index.js";
+import { changesIn, holdsUnknown } from "../decision/index.js";
 import { advertiser } from "../kinds/index.js";
 import { UNKNOWN } from "../state/index.js";
 import { type Change, type Preview, SECRET_TEXT } from "./preview.js";
@@ -11,29 +11,20 @@ import { type Change, type Preview, SECRET_TEXT } from "./preview.js";
 /** GitHub takes 65,536 characters, which leaves room for what a workflow adds. */
 export const MAX_CHARACTERS = 60_000;
 
-/** Not what stays as it is. */
-const WORDS: Readonly<Record<Exclude<Change["action"], "keep">, string>> = {
-  create: "create",
-  adopt: "adopt",
-  replace: "replace",
-  "perhaps replace": "replace if the advertiser's id changes",
-  update: "update in place",
-  delete: "leave the state and be deleted",
-  "let go": "leave the state and stay live",
-  move: "move elsewhere and stay managed",
-  "look for": "look for, and create if it is not there",
-  wait: "stay unresolved until somebody settles it",
+/** In counts, after "to", and in the table. What stays as it is is not shown. */
+const WORDS: Readonly<Record<Exclude<Change["action"], "keep">, readonly [counted: string, listed: string]>> = {
+  create: ["create", "create"],
+  adopt: ["adopt", "adopt"],
+  replace: ["replace", "replace"],
+  "perhaps replace": ["replace if a value that is not known yet changes", "perhaps replace"],
+  update: ["update in place", "update"],
+  delete: ["leave the state and be deleted", "delete"],
+  "let go": ["leave the state and stay live", "leave live"],
+  move: ["move elsewhere and stay managed", "managed elsewhere"],
+  "look for": ["look for, and create if it is not there", "search"],
+  wait: ["stay unresolved until somebody settles it", "unresolved"],
 };
 const ACTIONS = Object.keys(WORDS) as (keyof typeof WORDS)[];
-
-/** In the tables, where the name of the action is none that people use. */
-const TITLES: Partial<Record<Change["action"], string>> = {
-  "let go": "leave live",
-  move: "managed elsewhere",
-  "look for": "search",
-  wait: "unresolved",
-};
-const titleOf = (action: Change["action"]) => TITLES[action] ?? action;
 
 export interface Comment {
   readonly text: string;
@@ -42,25 +33,21 @@ export interface Comment {
   readonly replacements: number;
 }
 
-export function commentOf({ changes, hidden, others, diagnostics }: Preview): Comment {
+export function commentOf({ changes, others, diagnostics }: Preview): Comment {
   const renames = renamesAmong(changes);
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   // A note about no resource, such as a preview without a password, is for those who run it.
   const said = diagnostics.filter(
     ({ severity, about }) => severity !== "error" && (severity !== "info" || about !== ""),
   );
+  const counts = countsOf(changes, others);
   const head = [
     "### Advertisers and conversion events",
-    ...(errors.length === 0 ? [] : [`**The preview failed: ${count(errors.length, "error")}.**`]),
-    ...countsOf(changes, others, errors.length > 0, hidden.length > 0),
-    ...(hidden.length === 0
-      ? []
-      : [
-          `Not counted: the events of ${enumerate(hidden.map(code), MAX_NAMED)}, which are secret. Messages say what becomes of them.`,
-        ]),
+    ...(errors.length === 0
+      ? [counts || "**The preview shows no changes**"]
+      : [`**The preview failed: ${count(errors.length, "error")}.**`, counts && `As far as it got: ${counts}`]),
     ...fates(changes),
-    summaryTable(changes),
-  ].join("\n\n");
+  ].filter((paragraph) => paragraph !== "");
   // What comes first takes what it needs; each part says what it had to leave out.
   const parts: Part[] = [
     { title: "Errors", lines: errors.map(item) },
@@ -69,60 +56,41 @@ export function commentOf({ changes, hidden, others, diagnostics }: Preview): Co
     { title: "Changes", lines: changeRows(changes), folded: { header: 2 } },
     { title: "Messages", lines: said.map(item), folded: { header: 0 } },
   ];
-  const text = `${parts.reduce((all, part) => `${all}${fitting(part, MAX_CHARACTERS - all.length - 3)}`, head)}\n`;
-  const replacements = changes.filter(({ action }) => action === "replace" || action === "perhaps replace").length;
-  return { text, renames: renames.length, replacements };
+  const addTo = (all: string, part: Part) => all + fitting(part, MAX_CHARACTERS - all.length - 3);
+  const replacements = changes.filter(isReplacement).length;
+  return { text: `${parts.reduce(addTo, head.join("\n\n"))}\n`, renames: renames.length, replacements };
 }
 
-interface Part {
-  readonly title: string;
-  readonly lines: readonly string[];
-  /** Not open at first. `header`: so many lines before the first item. */
-  readonly folded?: { readonly header: number };
+function isReplacement({ action }: Change): boolean {
+  return action === "replace" || action === "perhaps replace";
 }
 
-/** @param isPart the preview failed: what it did not get to may change too. @param mayBeMore what is not shown changes too. */
-function countsOf(changes: readonly Change[], others: number, isPart: boolean, mayBeMore: boolean): string[] {
-  const parts = ACTIONS.map((action) => ({ action, amount: withAction(changes, action).length }));
-  const some = parts.filter(({ amount }) => amount > 0);
-  const ours = some.map(({ action, amount }) => `${amount} to ${WORDS[action]}`).join(", ");
+/** Empty if nothing changes. */
+function countsOf(changes: readonly Change[], others: number): string {
+  const byAction = Map.groupBy(changes, ({ action }) => action);
+  const ours = ACTIONS.flatMap((action) => {
+    const amount = byAction.get(action)?.length ?? 0;
+    return amount === 0 ? [] : [`${amount} to ${WORDS[action][0]}`];
+  });
   const told = [
-    ...(ours === "" && (isPart || mayBeMore) ? [] : [`**${ours || "The preview shows no changes"}**`]),
+    ...(ours.length === 0 ? [] : [`**${ours.join(", ")}**`]),
     ...(others === 0 ? [] : [`${count(others, "change")} of other resources`]),
-  ].join("; and ");
-  return told === "" ? [] : [`${isPart ? "As far as it got: " : ""}${told}`];
-}
-
-function withAction(changes: readonly Change[], action: Change["action"]): Change[] {
-  return changes.filter((change) => change.action === action);
+  ];
+  return told.join("; and ");
 }
 
 /** How many objects would leave the state: those that stay live, and those that are deleted. */
 function fates(changes: readonly Change[]): string[] {
   const former = changes.flatMap((change) => change.former ?? []);
-  const told = (amount: number, fate: string) =>
-    amount === 0
-      ? []
-      : [`Up to ${count(amount, "object")} would ${fate}; tags keep firing ${agree(amount, "its id", "their ids")}.`];
-  const deleted = former.filter(({ isDeleted }) => isDeleted).length;
+  const told = (isDeleted: boolean, fate: string) => {
+    const amount = former.filter((each) => each.isDeleted === isDeleted).length;
+    const ids = agree(amount, "its id", "their ids");
+    return amount === 0 ? "" : `Up to ${count(amount, "object")} would ${fate}; tags keep firing ${ids}.`;
+  };
   return [
-    ...told(former.length - deleted, "stay live on the platform, managed by nothing"),
-    ...told(deleted, "be deleted on the platform, which can't be undone"),
+    told(false, "stay live on the platform, managed by nothing"),
+    told(true, "be deleted on the platform unless something else has them, which can't be undone"),
   ];
-}
-
-function summaryTable(changes: readonly Change[]): string {
-  const present = ACTIONS.filter((action) => withAction(changes, action).length > 0);
-  const due = changes.filter(({ action }) => action !== "keep");
-  const kinds = [...new Set(due.map(({ kind }) => kind.name))].toSorted();
-  if (kinds.length === 0) return "";
-  const rows = kinds.map((kind) => [
-    kind,
-    ...present.map((action) =>
-      String(withAction(changes, action).filter((change) => change.kind.name === kind).length),
-    ),
-  ]);
-  return tableLines(["", ...present.map(titleOf)], rows).join("\n");
 }
 
 interface Rename {
@@ -138,7 +106,7 @@ function renamesAmong(changes: readonly Change[]): Rename[] {
   const nameOf = ({ kind, values }: Change) => JSON.stringify([kind.name, values[kind.nameProperty]]);
   const gone = changes.filter(({ action, former }) => ["let go", "delete"].includes(action) && former !== undefined);
   const byName = Map.groupBy(gone, nameOf);
-  const fresh = withAction(changes, "create");
+  const fresh = changes.filter(({ action }) => action === "create");
   const taken = new Set<Change>();
   const suspects = fresh.flatMap((to): Rename[] => {
     const from = byName.get(nameOf(to))?.find((each) => !taken.has(each) && isSameBody(each, to));
@@ -158,66 +126,40 @@ function isSameBody(one: Change, other: Change): boolean {
   return names.every((name) => holdsUnknown(one.values[name]) || holdsUnknown(other.values[name]));
 }
 
-/** Whether its body is known completely. */
-function isWhole({ kind, values }: Change): boolean {
-  const own = argumentNames(kind).map((name) => values[name]);
-  return !holdsUnknown(own) && !JSON.stringify(own).includes(JSON.stringify(SECRET_TEXT));
-}
-
 function renameItem({ from, to }: Rename): string {
-  const same =
-    isWhole(from) && isWhole(to) ? "all its arguments are" : "as far as this preview shows, its arguments are";
   const happens = from.former?.isDeleted ? "delete that object, and make another one" : "make a second live object";
-  const option = from.isMember || to.isMember ? "set" : "add an alias or set";
   return (
-    `- ${code(to.key)} is new, and ${same} those of ${code(from.key)} (${from.id}), which leaves the state. This would ${happens}. ` +
-    `It looks like a rename: to go on with ${from.id}, ${option} ${code(`existingId: ${from.id}`)}.`
+    `- ${code(to.key)} is new, and as far as this preview shows, all its arguments are those of ${code(from.key)} (${from.id}), ` +
+    `which leaves the state. This would ${happens}. ` +
+    `It looks like a rename: to go on with ${from.id}, set ${code(`existingId: ${from.id}`)}.`
   );
 }
 
 function advertiserItems(changes: readonly Change[]): string[] {
-  return changes
-    .filter(({ kind, action, id }) => kind === advertiser && action === "replace" && id !== undefined)
-    .map((change) => {
-      const { key, id, urn } = change;
-      const events = changes.filter(
-        ({ action, advertiserFrom }) => advertiserFrom.includes(urn) && ["replace", "perhaps replace"].includes(action),
-      );
-      const named = events.map((event) => `${code(event.key)} (${event.id})`);
-      const those =
-        events.length === 0 ? "no event" : `${count(events.length, "event")}: ${enumerate(named, MAX_NAMED)}`;
-      const all = [change, ...events];
-      const deleted = all.filter(({ former }) => former?.isDeleted === true).length;
-      const fate =
-        deleted === 0 ? "the old ones stay live" : `${deleted} of the ${all.length} old ones would be deleted`;
-      return `- ${code(key)} (${id}) is replaced, which would also replace ${those}; ${fate}.`;
-    });
+  const replaced = changes.filter(({ kind, action }) => kind === advertiser && action === "replace");
+  return replaced.map(({ key, id, urn }) => {
+    const events = changes.filter((each) => each.advertiserFrom.includes(urn) && isReplacement(each));
+    const named = events.map((event) => `${code(event.key)} (${event.id})`);
+    const those = events.length === 0 ? "no event" : `${count(events.length, "event")}: ${enumerate(named, MAX_NAMED)}`;
+    return `- ${code(key)} (${id}) is replaced, which would also replace ${those}.`;
+  });
 }
 
 const MAX_NAMED = 20;
 
 function changeRows(changes: readonly Change[]): string[] {
-  const due = ACTIONS.flatMap((action) => withAction(changes, action));
-  if (due.length === 0) return [];
-  return tableLines(
-    ["", "kind", "resource", "name", "id", "differs in"],
-    due.map(({ action, kind, key, values, id = "", changed }) => [
-      titleOf(action),
-      kind.name,
-      code(key),
-      nameOf(values[kind.nameProperty]),
-      id,
-      enumerate(changed),
-    ]),
+  const rows = ACTIONS.flatMap((listed) =>
+    changes
+      .filter(({ action }) => action === listed)
+      .map(({ kind, key, values, id = "", changed }) => {
+        const name = values[kind.nameProperty];
+        const shown =
+          name === SECRET_TEXT ? "(secret)" : typeof name === "string" && name !== UNKNOWN ? code(name) : "";
+        return [WORDS[listed][1], kind.name, code(key), shown, id, enumerate(changed)];
+      }),
   );
-}
-
-function nameOf(value: unknown): string {
-  if (value === SECRET_TEXT) return "(secret)";
-  return typeof value === "string" && value !== UNKNOWN ? code(value) : "";
-}
-
-function tableLines(header: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  if (rows.length === 0) return [];
+  const header = ["", "kind", "resource", "name", "id", "differs in"];
   return [header, header.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`);
 }
 
@@ -227,14 +169,19 @@ function item({ about, message }: Preview["diagnostics"][number]): string {
 
 const MAX_MESSAGE = 2000;
 
+interface Part {
+  readonly title: string;
+  readonly lines: readonly string[];
+  /** Not open at first. `header`: so many lines before the first item. */
+  readonly folded?: { readonly header: number };
+}
+
 /** As many lines as there is room for, and how many are left out; nothing where there are none. */
 function fitting({ title, lines, folded }: Part, room: number): string {
-  if (lines.length === 0) return "";
-  const before = folded
-    ? `<details><summary>${title} (${lines.length - folded.header})</summary>\n`
-    : `#### ${title}\n`;
+  const amount = lines.length - (folded?.header ?? 0);
+  const before = folded ? `<details><summary>${title} (${amount})</summary>\n` : `#### ${title}\n`;
   const after = folded ? "\n\n</details>" : "";
-  const left = (amount: number) => `\n\n… and ${amount} more, for which there is no room here.`;
+  const left = (rest: number) => `\n\n… and ${rest} more, for which there is no room here.`;
   let budget = room - before.length - after.length - left(lines.length).length;
   const shown = lines.filter((line) => {
     budget -= line.length + 1;

@@ -1,26 +1,92 @@
 /**
- * The advertisers and conversion events that a stack's state has, whatever resources they are declared with ({@link objectsIn}), and as reports
- * show them ({@link contentsOf}): what is secret in the state is called secret, and never shown. Pure.
+ * What `pulumi stack export` prints, and the advertisers and conversion events in it: one shape of an object for `pending` and for every report.
+ * What is secret in the state is called secret, and never shown. Pure.
  */
-import { natural, own, type Values } from "../base/index.js";
+import { z } from "zod";
+import { jsonIn, natural, own } from "../base/index.js";
 import { advertiser, conversionEvent, type Kind, kindOfType, type ResourceName, setOfType } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
-  EARLIER,
+  eventIn,
+  IDENTITY,
   keyOf,
   memberInReports,
   memberOf,
   nameInUrn,
+  readBriefing,
   readStoredSet,
   type StoredSet,
+  stackOf,
   type Unresolved,
   unresolvedIn,
 } from "../state/index.js";
-import type { Resource } from "./stack-export.js";
+
+const properties = z.record(z.string(), z.unknown()).optional();
+const resourceSchema = z.looseObject({
+  urn: z.string(),
+  type: z.string(),
+  id: z.string().optional(),
+  /** Replaced: the next run takes it out of the state. */
+  delete: z.boolean().optional(),
+  /** Its object is deleted or left live (`deleteBeforeReplace`): the next run puts another resource in its place, or takes it out. */
+  pendingReplacement: z.boolean().optional(),
+  /** Whether the object stays live when the resource goes: this package's resources say so unless the program sets it otherwise. */
+  retainOnDelete: z.boolean().optional(),
+  /** Only read (`.get`): something else manages it. */
+  external: z.boolean().optional(),
+  inputs: properties,
+  outputs: properties,
+  parent: z.string().optional(),
+  aliases: z.array(z.string()).nullish(),
+});
+export type Resource = z.infer<typeof resourceSchema>;
+const exportSchema = z.looseObject({
+  version: z.literal([3, 4]),
+  deployment: z.looseObject({
+    manifest: z.looseObject({ time: z.string() }).optional(),
+    resources: z.array(resourceSchema).nullish(),
+    pending_operations: z.array(z.looseObject({ resource: resourceSchema, type: z.string() })).nullish(),
+  }),
+});
+export type ExportedStack = z.infer<typeof exportSchema>;
+
+/**
+ * @param text what `pulumi stack export` printed, or what a file backend keeps of each update (`.pulumi/history/…/*.checkpoint.json`).
+ * @param what it is, for the error. @throws Error in words, where the text is no exported stack.
+ */
+export function readExport(text: string, what = "this"): ExportedStack {
+  const data = jsonIn(text);
+  const latest = own(own(data, "checkpoint"), "latest");
+  const { data: stack, error } = exportSchema.safeParse(latest ? { version: 3, deployment: latest } : data);
+  if (stack !== undefined) return stack;
+  const path = error.issues[0]?.path.join(".") || "a deployment";
+  const why = data === undefined ? "it is not JSON" : `${path} is missing, or is not of the kind that Pulumi writes`;
+  throw new Error(`${what} is not what \`pulumi stack export\` prints: ${why}`);
+}
+
+/** The names under which resources of ours were registered, `<organization>/<project>/<stack>`: after a rename, and until the next run, the former one. */
+export function stackNamesIn({ deployment }: ExportedStack): string[] {
+  const pending = (deployment.pending_operations ?? []).map(({ resource }) => resource);
+  const identities = [...resourcesIn({ deployment }), ...pending].flatMap(
+    ({ inputs }) => readBriefing(inputs?.[IDENTITY])?.identity ?? [],
+  );
+  return [...new Set(identities.map(stackOf))];
+}
+
+export function resourcesIn({ deployment }: Pick<ExportedStack, "deployment">): readonly Resource[] {
+  return deployment.resources ?? [];
+}
+
+/** When the state was written, ISO 8601; empty where it does not say. */
+export function timeOf({ deployment }: ExportedStack): string {
+  return deployment.manifest?.time ?? "";
+}
 
 /** One object of the platform that a state is about: a single resource, or a member of a set. */
 export interface StoredObject {
   readonly kind: Kind;
+  /** In reports: the resource's name; of a set's member, `<set>/<key>`. The URN where others of its kind have the same. */
+  readonly key: string;
   /** Of a member, with its key behind it. */
   readonly urn: string;
   /** In this machine's memory. */
@@ -33,13 +99,20 @@ export interface StoredObject {
   readonly record: Unresolved | undefined;
 }
 
-/** The objects that these resources manage. What is only read (`.get`) is another one's, or nobody's. */
+/** The objects that these resources manage, in natural order. What is only read (`.get`) is another one's, or nobody's. */
 export function objectsIn(resources: readonly Resource[]): StoredObject[] {
-  return resources.filter(({ external }) => external !== true).flatMap(storedIn);
+  const found = resources.filter(({ external }) => external !== true).flatMap(storedIn);
+  const shortOf = ({ resource: { urn }, in: place }: (typeof found)[number]) =>
+    place === undefined ? nameInUrn(urn) : memberInReports(nameInUrn(urn), place.key);
+  const objects = [...Map.groupBy(found, (each) => `${each.kind.name} ${shortOf(each)}`).values()].flatMap((alike) => {
+    const isOne = new Set(alike.map(({ urn }) => urn)).size === 1;
+    return alike.map((each) => ({ ...each, key: isOne ? shortOf(each) : each.urn }));
+  });
+  return inNaturalOrder(objects, ({ key }) => key);
 }
 
-/** Of what is secret as a whole nothing is shown. */
-function storedIn(resource: Resource): StoredObject[] {
+/** Of what is secret as a whole nothing is known. */
+function storedIn(resource: Resource): Omit<StoredObject, "key">[] {
   const { urn, type, id, outputs = {} } = resource;
   const kind = kindOfType(type);
   if (kind !== undefined) {
@@ -48,14 +121,12 @@ function storedIn(resource: Resource): StoredObject[] {
   }
   const setKind = setOfType(type);
   if (setKind === undefined) return [];
-  const { events, eventIds, ...rest } = outputs;
-  const plain = { events: isSecret(events) ? {} : events, eventIds: isSecret(eventIds) ? {} : eventIds };
-  const set = readStoredSet({ ...rest, ...plain });
+  const plain = Object.entries(outputs).filter(([, value]) => !isSecret(value));
+  const set = readStoredSet(Object.fromEntries(plain));
   const keys = new Set([...set.events.keys(), ...set.eventIds.keys(), ...set.unresolved.keys()]);
   return [...keys].map((key) => {
     const [held, record, at] = [set.eventIds.get(key), set.unresolved.get(key), memberOf(urn, key)];
-    const memoryKey = memberOf(keyOfUrn(setKind.name, urn), key);
-    const place = { urn: at, memoryKey, resource, in: { set, key } };
+    const place = { urn: at, memoryKey: memberOf(keyOfUrn(setKind.name, urn), key), resource, in: { set, key } };
     return { kind: setKind.member, ...place, id: isPlatformId(held) ? held : undefined, record };
   });
 }
@@ -78,54 +149,34 @@ export function holdsSecret(value: unknown): boolean {
   return JSON.stringify(value ?? null).includes(`"${SECRET_SIGNATURE}":`);
 }
 
-/** Stands for a value that must not be shown. */
-export const SECRET: unique symbol = Symbol("secret");
-
-export type Shown = string | number | boolean | typeof SECRET | Values;
-
-/** One object of the platform, or one whose create has an unknown outcome. */
-export interface Entry extends StoredObject {
-  /** Unique among the stack's objects of its kind: the resource's name; of a set's member, `<set>/<key>`. */
-  readonly key: string;
-  /** Arguments by their names in programs; what is not set is absent. */
-  readonly values: Readonly<Record<string, Shown>>;
-  /** Whether it lives with other arguments than these, which are only declared. */
-  readonly isEarlier: boolean;
+/** Whether another resource has its place, or will have it (`deleteBeforeReplace`): the state holds it until the next run. */
+export function isReplaced({ resource }: StoredObject): boolean {
+  return resource.delete === true || resource.pendingReplacement === true;
 }
 
 export interface Contents {
   /** In natural order. */
-  readonly advertisers: readonly Entry[];
-  readonly events: readonly Entry[];
+  readonly advertisers: readonly StoredObject[];
+  readonly events: readonly StoredObject[];
   /** The keys of the advertisers by their ids, for reports that say whose an event is. */
   readonly advertiserKeys: ReadonlyMap<string, string>;
-  /** Labels of sets whose ids are secret as a whole, so that nothing is known of their members. */
-  readonly secretSets: readonly string[];
 }
 
-/**
- * @param resources of one stack, in any order. What was replaced is left out, though the state holds it until the next run; what is only read
- * (`.get`) is not. What awaits its replacement (`deleteBeforeReplace`) has no id until then.
- */
+/** What reports list of a stack. What awaits its replacement (`deleteBeforeReplace`) has no id until then. */
 export function contentsOf(resources: readonly Resource[]): Contents {
-  const current = resources.filter((each) => each.delete !== true);
-  const isHidden = ({ type, outputs }: Resource) => setOfType(type) !== undefined && isSecret(outputs?.eventIds);
-  const found = current.filter((each) => !isHidden(each)).flatMap(storedIn);
-  const entriesOf = (kind: Kind) => withKeys(found.filter((each) => each.kind === kind));
-  const advertisers = entriesOf(advertiser);
-  return {
-    advertisers,
-    events: entriesOf(conversionEvent),
-    advertiserKeys: new Map(advertisers.map(({ resource: { id = "" }, key }) => [id, key])),
-    secretSets: current.filter(isHidden).map(({ urn }) => nameInUrn(urn)),
-  };
+  const objects = objectsIn(resources.filter((each) => each.delete !== true));
+  const shownOf = (kind: Kind) =>
+    objects.filter((each) => each.kind === kind).map((each) => (isReplaced(each) ? { ...each, id: undefined } : each));
+  const advertisers = shownOf(advertiser);
+  const advertiserKeys = new Map(advertisers.map(({ resource: { id = "" }, key }) => [id, key]));
+  return { advertisers, events: shownOf(conversionEvent), advertiserKeys };
 }
 
-/** Prints which sets' events nothing can be said of. @param consequence a clause. */
-export function warnOfSecretSets({ secretSets }: Contents, consequence: string): void {
-  for (const set of secretSets) {
-    console.error(`Warning: the ids of the set ${set} are secret in the state, ${consequence}`);
-  }
+/** Prints of which sets a report knows nothing. */
+export function warnOfSecretSets(resources: readonly Resource[]): void {
+  const hidden = resources.filter(({ type, outputs }) => setOfType(type) !== undefined && isSecret(outputs?.eventIds));
+  for (const set of new Set(hidden.map(({ urn }) => nameInUrn(urn))))
+    console.error(`Warning: the ids of the set ${set} are secret in the state: nothing is known of its events`);
 }
 
 /** As people count: `event-2` before `event-10`. */
@@ -133,82 +184,31 @@ export function inNaturalOrder<T>(items: Iterable<T>, textOf: (item: T) => strin
   return [...items].sort((a, b) => natural(textOf(a), textOf(b)) || (textOf(a) < textOf(b) ? -1 : 1));
 }
 
-/** Each under the shortest of its names that no other one has. */
-function withKeys(found: readonly StoredObject[]): Entry[] {
-  const namesOf = ({ resource: { urn, parent }, in: place }: StoredObject) => {
-    const name = nameInUrn(urn);
-    const names = [name, ...(parent === undefined ? [] : [`${nameInUrn(parent)}/${name}`]), urn];
-    return place === undefined ? names : names.map((each) => memberInReports(each, place.key));
-  };
-  const holders = new Map<string, number>();
-  for (const object of found) {
-    for (const name of new Set(namesOf(object))) holders.set(name, (holders.get(name) ?? 0) + 1);
-  }
-  const entries = found.map((object) => ({
-    ...object,
-    id: object.resource.pendingReplacement === true ? undefined : object.id,
-    key: namesOf(object).find((name) => holders.get(name) === 1) ?? object.urn,
-    values: valuesOf(object),
-    isEarlier: object.in
-      ? object.in.set.earlier.has(object.in.key)
-      : own(object.resource.outputs, EARLIER) !== undefined,
-  }));
-  return inNaturalOrder(entries, ({ key }) => key);
-}
+/** Stands for a value that must not be shown. */
+export const SECRET = "(secret)";
 
-function valuesOf(object: StoredObject): Record<string, Shown> {
-  const read = readerOf(object);
-  const values: Record<string, Shown> = {};
-  for (const name of object.kind.outputs) {
-    const value = read(name);
-    if (value === undefined || value === null) continue;
-    values[name] = value === SECRET || holdsSecret(value) ? SECRET : (value as Shown);
-  }
-  return values;
-}
-
-/** What an argument is, or was when the object was sent. */
-function readerOf({ kind, resource: { outputs = {} }, in: place, record }: StoredObject): (name: string) => unknown {
-  if (place === undefined) return (name) => own(outputs, name);
-  const { advertiserId, defaults, events } = place.set;
-  const entry = events.get(place.key) ?? {};
-  const areSecret = isSecret(outputs.events) || isSecret(entry);
-  return (name) => {
-    if (name === "advertiserId") return advertiserId;
-    if (areSecret) return SECRET;
-    const [given, sent] = [own(entry, name), name === kind.nameProperty ? record?.name : own(record?.facts, name)];
-    if (given !== undefined) return given;
-    return sent ?? (isSecret(defaults) ? SECRET : own(defaults, name));
-  };
+/** An object's arguments by their names in programs, as far as they are set: as declared, or as an unresolved create was sent. */
+export function valuesOf({ kind, resource, in: place, record }: StoredObject): Readonly<Record<string, unknown>> {
+  const { outputs = {} } = resource;
+  const entry = place?.set.events.get(place.key) ?? {};
+  const isHidden = place !== undefined && [outputs.events, outputs.defaults, entry].some(isSecret);
+  const sent = { ...(record?.name === undefined ? {} : { [kind.nameProperty]: record.name }), ...record?.facts };
+  const all = place === undefined ? outputs : { ...sent, ...eventIn(place.set, entry) };
+  const entries = kind.outputs.flatMap((name) => {
+    const value = own(all, name);
+    if (isHidden && name !== "advertiserId") return [[name, SECRET] as const];
+    return value === undefined || value === null ? [] : [[name, holdsSecret(value) ? SECRET : value] as const];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** The name on the platform, as a report may show it; empty where it is not known. */
-export function nameOf({ kind, values }: Entry): string {
-  return shown(values[kind.nameProperty]);
+export function nameOf(object: StoredObject): string {
+  return shown(valuesOf(object)[object.kind.nameProperty]);
 }
 
-/** For people: `secret` in parentheses, which no name is, or the value on one line. */
-export function shown(value: Shown | undefined): string {
+/** A value for people, on one line. */
+export function shown(value: unknown): string {
   if (value === undefined) return "";
-  if (value === SECRET) return "(secret)";
   return typeof value === "object" ? JSON.stringify(value) : String(value);
-}
-
-/** JSON as people read it, with a line break at its end. */
-export function jsonOf(value: unknown): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`;
-}
-
-/** CSV as RFC 4180 describes it. @param rows the first of them the header. */
-export function csvOf(rows: readonly (readonly string[])[]): string {
-  return rows.map((cells) => `${cells.map(cell).join(",")}\r\n`).join("");
-}
-
-/**
- * A spreadsheet carries out a cell that begins like a formula: an apostrophe keeps it text. Spreadsheets of many countries
- * separate cells by semicolons, even inside of quotation marks, so that each part of a text may become a cell's beginning.
- */
-function cell(text: string): string {
-  const safe = text.replace(/(^|[;\t\r\n])(?=[=+\-@\t\r])/g, "$1'");
-  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -1,6 +1,6 @@
 /**
  * What the commands have in common: they are declared with their help, their options and what they do. `command.ts` calls them;
- * everything that they read from standard input or write to a file passes through here.
+ * everything that they read from standard input, or write as a report, passes through here.
  */
 import { writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -14,7 +14,7 @@ export interface Command {
   readonly run: (args: readonly string[]) => Promise<number>;
 }
 
-export type Values<O extends ParseArgsOptionsConfig> = ReturnType<typeof parseArgs<{ options: O }>>["values"];
+type Values<O extends ParseArgsOptionsConfig> = ReturnType<typeof parseArgs<{ options: O }>>["values"];
 
 interface Declaration<O extends ParseArgsOptionsConfig> {
   readonly help: string;
@@ -34,27 +34,13 @@ export function command<const O extends ParseArgsOptionsConfig>(declaration: Dec
       const { values, positionals } = parsed({ args: [...args], options, allowPositionals: takes !== undefined });
       const { help: isHelpWanted, ...given } = values as { readonly help?: boolean };
       if (isHelpWanted === true) return say(help);
-      commandsTake(stackOptionsIn(given as StackChoice));
+      commandsTake(stackOptionsIn(given));
       const [word = "", ...more] = positionals;
       if (takes !== undefined && (word === "" || more.length > 0))
         throw new UsageError(`expected ${takes}; got ${positionals.join(" ") || "none"}`);
       return run(given as Values<O>, word);
     },
   };
-}
-
-/** Which stack a command is about. */
-export interface StackChoice {
-  readonly stack?: string | undefined;
-  readonly cwd?: string | undefined;
-}
-
-/** Of these options, as `pulumi` has them too, those that were given. */
-export function stackOptionsIn(choice: StackChoice): { readonly option: string; readonly value: string }[] {
-  return (["stack", "cwd"] as const).flatMap((name) => {
-    const value = choice[name];
-    return value === undefined ? [] : [{ option: `--${name}`, value }];
-  });
 }
 
 const parsed: typeof parseArgs = (config) => {
@@ -64,6 +50,18 @@ const parsed: typeof parseArgs = (config) => {
     throw new UsageError((error as Error).message);
   }
 };
+
+/** Which stack a command is about. */
+export interface StackChoice {
+  readonly stack?: string | undefined;
+  readonly cwd?: string | undefined;
+}
+
+/** Of these options, as `pulumi` has them too, those that were given. */
+export function stackOptionsIn({ stack, cwd }: StackChoice): { readonly option: string; readonly value: string }[] {
+  const all = Object.entries({ "--stack": stack, "--cwd": cwd });
+  return all.flatMap(([option, value]) => (value === undefined ? [] : [{ option, value }]));
+}
 
 /** Prints it. @returns the exit code. */
 export function say(sentence: string, code = 0): number {
@@ -100,4 +98,22 @@ export function write(report: string, file: string | undefined): number {
   } catch (error) {
     throw new Error(`the report could not be written to ${file}: ${(error as Error).message}`);
   }
+}
+
+/** JSON as people read it, with a line break at its end. */
+export function jsonOf(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}
+
+/**
+ * CSV as RFC 4180 describes it. A spreadsheet carries out a cell that begins like a formula: an apostrophe keeps it text. Spreadsheets of many
+ * countries separate cells by semicolons, even inside of quotation marks, so that each part of a text may become a cell's beginning.
+ * @param rows the first of them the header.
+ */
+export function csvOf(rows: readonly (readonly string[])[]): string {
+  const cell = (text: string) => {
+    const safe = text.replace(/(^|[;\t\r\n])(?=[=+\-@\t\r])/g, "$1'");
+    return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  return rows.map((cells) => `${cells.map(cell).join(",")}\r\n`).join("");
 }

@@ -1,6 +1,5 @@
 /** `pulumi-advertising login`: one login, before any run and for all of them. */
 import { AdvertisingError, LoginError, momentOf, type Secrets, SettingsError, withPage } from "../base/index.js";
-import type { NewSession } from "../client/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
 import { cookieFileFor } from "../store/index.js";
 import { command, say } from "./harness.js";
@@ -27,9 +26,8 @@ export const loginCommand = command({
     const secrets = secretsIn(reading);
     try {
       for (const warning of reading.warnings) console.error(`Warning: ${secrets.scrub(warning)}`);
-      if (reading.problems.length > 0) {
+      if (reading.problems.length > 0)
         throw new SettingsError(`Nothing was sent (settings ${origin}):\n${describeSettingProblems(reading.problems)}`);
-      }
       return say(secrets.scrub(await logIn(reading, programFolder(choice), secrets, origin)));
     } catch (error) {
       if (!(error instanceof AdvertisingError)) throw error;
@@ -45,42 +43,33 @@ export const loginCommand = command({
  */
 async function logIn(reading: SettingsReading, folder: string, secrets: Secrets, origin: string): Promise<string> {
   const { debugLog, logInAnew, systemSurroundings } = await http();
-  const { settings } = reading;
-  if (settings.authMode === "basic") {
+  const { settings, credentials } = reading;
+  if (settings.authMode === "basic")
     return "No login is needed: with advertising:authMode basic, e-mail and password go with each request. They can't be checked without creating something.";
-  }
   const cookieFile = cookieFileFor(settings, folder);
   const surroundings = systemSurroundings(reading, cookieFile, (message) => console.error(message), secrets);
   const { clock, say: tell, transport } = surroundings;
   const scrub = (text: string) => secrets.scrub(text);
   const onAttempt = debugLog(process.env.ADVERTISING_LOG, () => momentOf(clock), scrub, tell);
   try {
-    const session = await logInAnew(settings, { ...surroundings, onAttempt });
-    const loggedIn = `Logged in as ${settings.email} at ${settings.baseUrl} (settings ${origin}), with ${reading.credentials}.`;
-    if (cookieFile === undefined) {
+    const { isKept, endsAtMs, isEndStated } = await logInAnew(settings, { ...surroundings, onAttempt });
+    const loggedIn = `Logged in as ${settings.email} at ${settings.baseUrl} (settings ${origin}), with ${credentials}.`;
+    if (cookieFile === undefined)
       return `${loggedIn}\nThe session is not kept, since advertising:cookieFile is none: each run logs in for itself.`;
-    }
-    if (!session.isKept) {
+    if (!isKept)
       throw new LoginError(
         `${loggedIn} But the session could not be kept in ${cookieFile}, so each run would log in for itself. Make that file and its ` +
           "folder writable for you alone, or name another place with advertising:cookieFile.",
       );
-    }
-    return [loggedIn, describe(session), `It is kept in ${cookieFile}`, adviceFor(settings.keepLoggedIn)].join("\n");
+    const source = isEndStated
+      ? "as the platform's response says"
+      : "the platform's default, because its response does not say";
+    const advice = settings.keepLoggedIn
+      ? "Its cookies change with each request: use the file on one machine at a time, and do not copy it to a second one."
+      : "Runs with the same address, e-mail and password use it. It may be copied to other machines, which only read it. Keep it secret.";
+    const end = `The session is likely good until ${new Date(endsAtMs).toISOString()} (${source}).`;
+    return [loggedIn, end, `It is kept in ${cookieFile}`, advice].join("\n");
   } finally {
     await transport.close();
   }
-}
-
-function describe({ endsAtMs, isEndStated }: NewSession): string {
-  const source = isEndStated
-    ? "as the platform's response says"
-    : "the platform's default, because its response does not say";
-  return `The session is likely good until ${new Date(endsAtMs).toISOString()} (${source}).`;
-}
-
-function adviceFor(isLongLived: boolean): string {
-  return isLongLived
-    ? "Its cookies change with each request: use the file on one machine at a time, and do not copy it to a second one."
-    : "Runs with the same address, e-mail and password use it. It may be copied to other machines, which only read it. Keep it secret.";
 }

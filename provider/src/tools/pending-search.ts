@@ -18,18 +18,18 @@ import { programFolder, readingOf } from "./pulumi.js";
 export async function searched(open: readonly Create[], facts: Facts, choice: StackChoice): Promise<Answer[]> {
   if (open.length === 0) return [];
   const { reading, origin } = await readingOf(choice);
-  if (reading.problems.length > 0) {
+  if (reading.problems.length > 0)
     throw new Error(`nothing was searched (settings ${origin}):\n${describeSettingProblems(reading.problems)}`);
-  }
   const { answers, told } = await searchFor(open, reading, programFolder(choice));
   for (const line of told) console.log(line);
   return answers.filter(({ create, id }, index) => {
-    const isTwin = id !== undefined && answers.slice(0, index).some((other) => other.id === id);
-    const why = isTwin ? `${id} is another create's too` : id === undefined ? undefined : whyNotIts(create, id, facts);
+    const why = id === undefined ? undefined : whyNotIts(create, id, facts, answers.slice(0, index));
     if (why !== undefined) console.log(`Found, but not settled: ${why}`);
     return why === undefined;
   });
 }
+
+type Found = Answer | { readonly create: Create; readonly words: string };
 
 /** @param folder the program's. @returns also, of the others, in words, what was asked and what came back. */
 export async function searchFor(
@@ -38,24 +38,19 @@ export async function searchFor(
   folder: string,
 ): Promise<{ readonly answers: readonly Answer[]; readonly told: readonly string[] }> {
   const { settings } = reading;
-  const cookieFile = cookieFileFor(settings, folder);
-  const surroundings = systemSurroundings(reading, cookieFile, (message) => console.error(message));
+  const surroundings = systemSurroundings(reading, cookieFileFor(settings, folder), (text) => console.error(text));
   const { transport, clock, secrets } = surroundings;
   const client = new Client(settings, surroundings);
   const looker = { reading, clock, client: () => client };
   const startedMs = clock.wallMs();
-  /** Nobody has noted when it was sent: perhaps just now. */
-  const isUndated = ({ record }: Create) => Number.isNaN(Date.parse(record.at));
 
-  const look = async (create: Create): Promise<Answer | { readonly create: Create; readonly words: string }> => {
+  const look = async (create: Create): Promise<Found> => {
     const { ref, record, formerIds } = create;
     const kind = kindNamed(ref.kind);
     if (!abilitiesOf(kind, settings).search(record.field)) {
       const setting = `advertising:operations.${kind.create.noun}.search`;
-      const why =
-        record.field === undefined
-          ? "it was sent without a mark"
-          : `it holds its mark in ${record.field}; check advertising:markField and ${setting}`;
+      const lacks = `it holds its mark in ${record.field}; check advertising:markField and ${setting}`;
+      const why = record.field === undefined ? "it was sent without a mark" : lacks;
       return { create, words: `can't be searched for: ${why}.` };
     }
     const at = isUndated(create) ? new Date(startedMs).toISOString() : record.at;
@@ -68,8 +63,7 @@ export async function searchFor(
   try {
     let looks = await Promise.all(open.map(look));
     const dueMs = resendDueMs({ at: new Date(startedMs).toISOString() }, looker);
-    const isOpen = (each: (typeof looks)[number]) =>
-      "words" in each && each.create.record.field !== undefined && isUndated(each.create);
+    const isOpen = (each: Found) => "words" in each && each.create.record.field !== undefined && isUndated(each.create);
     const again = looks.filter(isOpen).length;
     if (dueMs !== undefined && again > 0) {
       const until = new Date(dueMs).toISOString();
@@ -86,4 +80,9 @@ export async function searchFor(
   } finally {
     await transport.close();
   }
+}
+
+/** Nobody has noted when it was sent: perhaps just now. */
+function isUndated({ record }: Create): boolean {
+  return Number.isNaN(Date.parse(record.at));
 }

@@ -5,7 +5,7 @@
  * is given.)
  */
 import { z } from "zod";
-import { asRecord, jsonIn, own, type Values } from "../base/index.js";
+import { asRecord, jsonIn, type Values } from "../base/index.js";
 import {
   type Abilities,
   type Action,
@@ -14,20 +14,19 @@ import {
   type Circumstances,
   changesIn,
   type Former,
+  formerOf,
   type Member,
   membersOf,
   type ShownAction,
   shownAction,
   singleMember,
 } from "../decision/index.js";
-import { type Kind, kindOfType, type SetKind, setOfType } from "../kinds/index.js";
+import { type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import { NAMESPACE, operationsSchema } from "../settings/index.js";
 import {
   DELETES,
   eventIn,
-  isOfKnownAccount,
   memberInReports,
-  memberOf,
   nameInUrn,
   objectKey,
   readDeclaredSet,
@@ -46,7 +45,6 @@ const state = z
     inputs: values,
     outputs: values,
     retainOnDelete: z.boolean().optional(),
-    deletedWith: z.string().optional(),
     external: z.boolean().optional(),
     propertyDependencies: z.record(z.string(), z.array(z.string()).nullable()).nullish(),
   })
@@ -69,7 +67,6 @@ export interface Change {
   /** The name in the program; of a set's member, `<set>/<key>`. */
   readonly key: string;
   readonly urn: string;
-  readonly isMember: boolean;
   /** The platform's id that the state holds. */
   readonly id: string | undefined;
   /** The object that leaves the state, unless something else in the program goes on with it. */
@@ -83,9 +80,7 @@ export interface Change {
 
 export interface Preview {
   readonly changes: readonly Change[];
-  /** The names of sets whose events are secret, so that `changes` has none of them. */
-  readonly hidden: readonly string[];
-  /** How many resources of other packages change. */
+  /** How many other resources change: those of other packages, and sets whose events are secret. */
   readonly others: number;
   readonly diagnostics: readonly { readonly severity: string; readonly message: string; readonly about: string }[];
 }
@@ -93,36 +88,25 @@ export interface Preview {
 /** Settings that decide what becomes of an object, as the environment has them: those of the stack stand in the preview. */
 export type Environment = Readonly<Partial<Record<"operations" | "markField", string | undefined>>>;
 
-interface Context {
-  can(kind: Kind): Abilities;
-  /** Whether another resource or member of the preview goes on with an object, or adopts it. */
-  goesOn(kind: Kind, id: string, by: string): boolean;
-  /** Whether a resource adopts an object of this kind whose id is not known yet. */
-  adoptsUnknown(kind: Kind): boolean;
-  /** Whether the engine deletes the object of a resource that leaves the state: by the options in the state. */
-  isDeletedByEngine(old: Step["oldState"]): boolean;
-}
-
 /** @throws Error, in words, where the text is no preview. */
 export function readPreview(text: string, environment: Environment = {}): Preview {
-  const data = jsonIn(text);
-  if (data === undefined) throw new Error("this is not what `pulumi preview --json` prints: it is not JSON");
-  const parsed = previewSchema.safeParse(data);
-  const isPreview = parsed.success && (parsed.data.steps ?? parsed.data.diagnostics) != null;
-  if (!isPreview) throw new Error("this is not what `pulumi preview --json` prints: it has no steps");
-  const { diagnostics, config } = parsed.data;
-  const steps = parsed.data.steps ?? [];
+  const { data } = previewSchema.safeParse(jsonIn(text));
+  if ((data?.steps ?? data?.diagnostics) == null)
+    throw new Error("this is not what `pulumi preview --json` prints: it is not JSON, or has no steps");
+  const { config, steps, diagnostics } = data ?? {};
   const setting = (key: keyof Environment) => config?.[`${NAMESPACE}:${key}`] ?? environment[key];
   // The preview itself reports a setting that is wrong.
   const operations = operationsSchema.safeParse(jsonIn(setting("operations"))).data;
   const can = (kind: Kind) => abilitiesOf(kind, { operations, markField: setting("markField") });
-  const managed = steps.map(ofManaged);
-  const context = { ...contextOf(managed), can };
-  const found = managed.map((step) => ({ step, changes: changesOf(step, context) }));
+  const found = (steps ?? [])
+    .map(ofManaged)
+    .flatMap(inParts)
+    .map((step) => ({ step, decided: decidedIn(step, can) }));
+  const decided = found.flatMap((each) => each.decided ?? []);
+  const held = new Set(decided.flatMap(({ kind, holds }) => (holds === undefined ? [] : objectKey(kind.name, holds))));
   return {
-    changes: found.flatMap(({ changes }) => changes ?? []),
-    hidden: managed.flatMap((step) => (step.op !== "same" && hasSecretEvents(step) ? nameInUrn(step.urn) : [])),
-    others: found.filter(({ step: { op, urn }, changes }) => changes === undefined && isOthers(op, urn)).length,
+    changes: decided.filter(({ isSame }) => !isSame).map((each) => movedIf(held, each)),
+    others: found.filter(({ step: { op, urn }, decided }) => decided === undefined && isOthers(op, urn)).length,
     diagnostics: (diagnostics ?? []).map(({ severity, message, urn }) => ({
       severity,
       message: message.replace(/<\{%\w+%\}>/g, "").trim(),
@@ -131,176 +115,117 @@ export function readPreview(text: string, environment: Environment = {}): Previe
   };
 }
 
-/**
- * The same step without what is only read (`.get`), which holds nothing: what that takes the place of is gone, and what takes its place is
- * new. Where the id stays, the engine deletes nothing.
- */
+/** The same step without what is only read (`.get`), which holds nothing: what it takes the place of is gone, and what takes its place is new. */
 function ofManaged(step: Step): Step {
   const [was, is] = [step.oldState, step.newState].map((each) => (each?.external === true ? undefined : each));
   if (was === step.oldState && is === step.newState) return step;
-  if (was == null) return { ...step, op: is == null ? "same" : "create", oldState: was, newState: is };
-  return { ...step, op: "delete", oldState: step.op === "read" ? { ...was, retainOnDelete: true } : was, newState: is };
+  const op = was == null ? (is == null ? "same" : "create") : "delete";
+  // Where the id stays, the engine deletes nothing.
+  const retainOnDelete = step.op === "read" || was?.retainOnDelete === true;
+  return { ...step, op, oldState: was == null ? was : { ...was, retainOnDelete }, newState: is };
 }
 
-/** Who has, or is to have, which objects. */
-function contextOf(steps: readonly Step[]): Omit<Context, "can"> {
-  const holders = new Map<string, Set<string>>();
-  const unknown = new Set<Kind>();
-  const hold = (kind: Kind, id: string, by: string) => {
-    const key = objectKey(kind.name, id);
-    holders.set(key, (holders.get(key) ?? new Set()).add(by));
-  };
-  // A secret one is no reason to say that nothing is deleted: the `up` knows it, and it likely names another object.
-  const adopt = (kind: Kind, given: unknown, by: string) => {
-    const id = given === UNKNOWN ? UNKNOWN : adoptedBy(given);
-    if (id === UNKNOWN) unknown.add(kind);
-    else if (id !== undefined) hold(kind, id, by);
-  };
-  for (const { op, urn, oldState, newState } of steps) {
-    const type = (newState ?? oldState)?.type ?? "";
-    const goesOn = oldState != null && newState != null && op !== "replace";
-    const [kind, member] = [kindOfType(type), setOfType(type)?.member];
-    if (kind !== undefined) {
-      adopt(kind, newState?.inputs, urn);
-      if (goesOn && oldState.id !== undefined) hold(kind, oldState.id, urn);
-    } else if (member !== undefined) {
-      const { events } = readDeclaredSet(newState?.inputs ?? {});
-      for (const [key, given] of events ?? []) adopt(member, given, memberOf(urn, key));
-      for (const [key, id] of goesOn ? readStoredSet(oldState.outputs ?? {}).eventIds : [])
-        if (events?.has(key) !== false) hold(member, id, memberOf(urn, key));
-    }
-  }
-  const leaving = new Set(steps.filter(({ op }) => op === "delete" || op === "replace").map(({ urn }) => urn));
-  return {
-    goesOn: (kind, id, by) => [...(holders.get(objectKey(kind.name, id)) ?? [])].some((each) => each !== by),
-    adoptsUnknown: (kind) => unknown.has(kind),
-    isDeletedByEngine: (old) => {
-      if (old?.retainOnDelete === true || !isOfKnownAccount(old?.outputs)) return false;
-      return old?.deletedWith === undefined || !leaving.has(old.deletedWith);
-    },
-  };
+/** A set is replaced only where somebody asks the engine for it: all of it goes, and all of it is new. */
+function inParts(step: Step): Step[] {
+  if (step.op !== "replace" || setOfType(step.newState?.type ?? "") === undefined) return [step];
+  return [
+    { ...step, op: "delete", newState: undefined },
+    { ...step, op: "create", oldState: undefined },
+  ];
+}
+
+/** Whether what leaves the state is deleted where a delete is known: the engine goes by its state, the package by what it was told. */
+function isToDelete({ op, oldState, newState }: Step, isSet: boolean): boolean {
+  if (op === "delete") return oldState?.retainOnDelete !== true;
+  return (isSet ? newState : oldState)?.inputs?.[DELETES] === true;
 }
 
 function isOthers(op: string, urn: string): boolean {
   return !["same", "read", "refresh"].includes(op) && !/::pulumi:(pulumi:Stack|providers:[^:]+)::/.test(urn);
 }
 
-/** Whether a step declares a set whose events are all hidden. One that leaves the state shows the ids. */
-function hasSecretEvents({ op, newState }: Step): boolean {
-  return op !== "delete" && own(newState?.inputs, "events") === SECRET_TEXT;
+interface Decided extends Change {
+  /** The object that it has afterwards. */
+  readonly holds: string | undefined;
+  /** The engine has nothing to do. */
+  readonly isSame: boolean;
 }
 
-/** None where it is no resource of ours. */
-function changesOf(step: Step, context: Context): Change[] | undefined {
-  const type = (step.newState ?? step.oldState)?.type ?? "";
-  const kind = kindOfType(type);
-  if (kind !== undefined) return singleChange(kind, step, context);
-  const set = setOfType(type);
-  if (set === undefined) return undefined;
-  if (step.op === "same" || hasSecretEvents(step)) return [];
-  if (step.op !== "replace") return memberChanges(set, step, context);
-  // A set is replaced only where somebody asks the engine for it: all of it goes, and all of it is new.
-  const gone = memberChanges(set, { ...step, op: "delete", newState: undefined }, context);
-  return [...gone, ...memberChanges(set, { ...step, op: "create", oldState: undefined }, context)];
+/** An object that leaves the state here, and that another resource or member goes on with, is not left. */
+function movedIf(held: ReadonlySet<string>, { holds: _, isSame: __, ...change }: Decided): Change {
+  const { kind, former, action } = change;
+  if (former === undefined || !held.has(objectKey(kind.name, former.id))) return change;
+  return { ...change, former: undefined, action: action === "let go" || action === "delete" ? "move" : action };
 }
 
-/** @param isAsked whether it is to be deleted, unless something else has it. @param byOf the URN of what has an object, with a member's key. */
-function circumstancesOf(
-  kind: Kind,
-  { can, goesOn, adoptsUnknown }: Context,
-  isAsked: boolean,
-  byOf: (id: string) => string,
-): Circumstances {
-  return {
-    can: can(kind),
-    // In doubt it stays live.
-    deletes: (id) => isAsked && !adoptsUnknown(kind) && !goesOn(kind, id, byOf(id)),
-  };
-}
+const DECIDED_BY_ENGINE = ["create", "replace", "update", "delete", "same"];
 
-const DECIDED_BY_ENGINE = ["create", "replace", "update", "delete"];
-
-function singleChange(kind: Kind, step: Step, context: Context): Change[] {
-  const { op, oldState, newState } = step;
+/** What becomes of each object of a resource. None where it is no resource of ours, and where nothing is shown of a set's events. */
+function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Decided[] | undefined {
+  const { op, urn, oldState, newState } = step;
+  const type = (newState ?? oldState)?.type ?? "";
+  const [single, set] = [kindOfType(type), setOfType(type)];
+  const kind = single ?? set?.member;
+  const isHidden = set !== undefined && op !== "delete" && newState?.inputs?.events === SECRET_TEXT;
+  if (kind === undefined || isHidden) return undefined;
   if (!DECIDED_BY_ENGINE.includes(op)) return [];
-  const old = oldState == null ? {} : { ...oldState.inputs, ...oldState.outputs };
+  // Of a single resource the engine knows whether it is updated, wherever the comment is made.
+  const can = { ...abilities(kind), ...(set === undefined && { update: op === "update" }) };
   const news = op === "delete" ? undefined : (newState?.inputs ?? {});
-  // What is replaced is deleted only if the package knew the option, as it does not know what a transformation gave.
-  const isToGo = op === "delete" || oldState?.inputs?.[DELETES] === true;
-  const circumstances = circumstancesOf(kind, context, isToGo && context.isDeletedByEngine(oldState), () => step.urn);
-  const decided = singleMember(kind, oldState?.id, old, news, {
-    ...circumstances,
-    // An update, or a replacement, is a fact where the engine has one, wherever the comment is made.
-    can: { ...circumstances.can, update: op === "update" },
-  });
-  const { id } = decided;
-  // The engine has compared the values, but shows each secret as "[secret]": if nothing else has changed, a secret has, or `--replace` was given.
-  const isUnseen = decided.action.do === "keep" && adoptedBy(news) === undefined;
-  if (isUnseen && op === "replace" && id !== undefined) {
-    const { former } = singleMember(kind, id, old, undefined, circumstances); // as if it was removed
-    return [changeOf(kind, step, context, { action: { do: "replace", perhaps: false }, id, former, old, news })];
+  // Nobody can tell whether a secret has changed.
+  const judged = news && withoutSecrets(news);
+  const circumstances = { can, deletes: () => isToDelete(step, set !== undefined) };
+  if (set === undefined) {
+    const olds = { ...oldState?.inputs, ...oldState?.outputs };
+    const member = singleMember(kind, oldState?.id, olds, judged, circumstances);
+    return [decided(kind, step, member, circumstances, { key: nameInUrn(urn), olds, news })];
   }
-  const isSecretUpdate = isUnseen && op === "update" && JSON.stringify(news).includes(JSON.stringify(SECRET_TEXT));
-  const action: Action = isSecretUpdate ? { do: "update", changed: [] } : decided.action;
-  return [changeOf(kind, step, context, { ...decided, action, old, news })];
-}
-
-function memberChanges({ member: kind }: SetKind, step: Step, context: Context): Change[] {
-  const { op, oldState, newState } = step;
-  const stored = readStoredSet(oldState?.outputs ?? {});
-  const isGone = newState == null || op === "delete";
-  const given = isGone ? { events: {} } : (newState.inputs ?? {});
-  const isAsked = isGone
-    ? context.isDeletedByEngine(oldState)
-    : given[DELETES] === true && isOfKnownAccount(oldState?.outputs);
-  const keys = new Map([...stored.eventIds].map(([key, id]) => [id, key]));
-  const byOf = (id: string) => memberOf(step.urn, keys.get(id) ?? "");
-  const circumstances = circumstancesOf(kind, context, isAsked, byOf);
-  const membersWith = (inputs: Values) => membersOf(kind, stored, readDeclaredSet(inputs), circumstances);
-  const shown = membersWith(given);
-  // As for a single one: each secret may have changed.
-  const isUnseen = op === "update" && shown.every(({ action }) => action.do === "keep");
-  const members = isUnseen ? membersWith(withoutSecrets(given)) : shown;
-  const declared = readDeclaredSet(given);
-  return members.map((member) => {
-    const { key, isDeclared, entry } = member;
-    const old = eventIn(stored, stored.events.get(key) ?? {});
-    const news = isDeclared ? eventIn(declared, asRecord(declared.events?.get(key) ?? entry)) : undefined;
-    return changeOf(kind, step, context, { ...member, old, news, memberKey: key });
+  const [stored, declared] = [readStoredSet(oldState?.outputs ?? {}), readDeclaredSet(news ?? {})];
+  return membersOf(kind, stored, readDeclaredSet(judged ?? {}), circumstances).map((member) => {
+    const { key, entry, isDeclared } = member;
+    const olds = eventIn(stored, stored.events.get(key) ?? {});
+    const own = isDeclared ? eventIn(declared, asRecord(declared.events?.get(key) ?? entry)) : undefined;
+    return decided(kind, step, member, circumstances, { key: memberInReports(nameInUrn(urn), key), olds, news: own });
   });
 }
 
-interface Decided extends Pick<Member, "action" | "id" | "former"> {
+interface Described {
+  readonly key: string;
   /** Its arguments as stored, and as declared; none where the program does not declare it any more. */
-  readonly old: Values;
+  readonly olds: Values;
   readonly news: Values | undefined;
-  readonly memberKey?: string;
 }
 
-function changeOf(kind: Kind, { urn, newState }: Step, { goesOn }: Context, decided: Decided): Change {
-  const { action, id, former, old, news, memberKey } = decided;
-  const isMember = memberKey !== undefined;
-  const isKept = former !== undefined && goesOn(kind, former.id, isMember ? memberOf(urn, memberKey) : urn);
-  const shown = isKept && action.do === "let go" ? "move" : shownAction(action);
+function decided(
+  kind: Kind,
+  step: Step,
+  member: Member,
+  { can, deletes }: Circumstances,
+  described: Described,
+): Decided {
+  const { key, olds, news } = described;
+  const { id } = member;
+  const isForced = step.op === "replace" && member.action.do === "keep" && adoptedBy(news) === undefined;
+  const acted: Action = isForced ? { do: "replace", perhaps: false } : member.action;
+  const action: Action = step.op === "same" ? { do: "keep" } : acted;
   // A new object has nothing to differ from.
-  const differs = news !== undefined && ["replace", "perhaps replace", "update"].includes(shown);
+  const differs = news !== undefined && (action.do === "replace" || action.do === "update");
   return {
     kind,
-    action: shown,
-    key: isMember ? memberInReports(nameInUrn(urn), memberKey) : nameInUrn(urn),
-    urn,
-    isMember,
+    action: shownAction(action),
+    key,
+    urn: step.urn,
     id,
-    former: isKept ? undefined : former,
-    values: news ?? old,
-    changed: differs ? changesIn(kind, old, news).names : [],
-    advertiserFrom: newState?.propertyDependencies?.advertiserId ?? [],
+    former: formerOf({ held: id, deletes: can.delete && deletes(id ?? "") }, action),
+    values: news ?? olds,
+    changed: differs ? changesIn(kind, olds, news).names : [],
+    advertiserFrom: step.newState?.propertyDependencies?.advertiserId ?? [],
+    holds: action.do === "adopt" ? action.id : action.do === "keep" || action.do === "update" ? id : undefined,
+    isSame: step.op === "same",
   };
 }
 
-/** The same value with the text for unknown values for each secret. */
-function withoutSecrets<T>(value: T): T {
-  if ((value as unknown) === SECRET_TEXT) return UNKNOWN as T;
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withoutSecrets(each)])) as T;
+/** The same with the text for unknown values for each secret. */
+function withoutSecrets(inputs: Values): Values {
+  return JSON.parse(JSON.stringify(inputs).replaceAll(JSON.stringify(SECRET_TEXT), JSON.stringify(UNKNOWN)));
 }

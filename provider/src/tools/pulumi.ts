@@ -1,12 +1,12 @@
 /** What the Pulumi CLI is asked for the commands: the stack that is meant, its state and its settings, and a refresh of a few resources. */
 import { execFile } from "node:child_process";
-import { readFileSync, type Stats, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { asRecord, enumerate, own, printable, UsageError } from "../base/index.js";
-import { accountOf, environmentNameOf, NAMESPACE, readSettings, type SettingsReading } from "../settings/index.js";
+import { asRecord, enumerate, printable, UsageError } from "../base/index.js";
+import { environmentNameOf, NAMESPACE, readSettings, type SettingsReading } from "../settings/index.js";
+import { type ExportedStack, readExport } from "./contents.js";
 import { type StackChoice, stackOptionsIn, textOf } from "./harness.js";
-import { type ExportedStack, readExport } from "./stack-export.js";
 
 export const STACK_OPTIONS = { stack: { type: "string" }, cwd: { type: "string" } } as const;
 
@@ -33,13 +33,8 @@ function projectAbove(folder: string): string | undefined {
   return project ?? (dirname(folder) === folder ? undefined : projectAbove(dirname(folder)));
 }
 
-/** None for what can't be looked at, as Pulumi takes it. */
-function statusOf(path: string): Stats | undefined {
-  try {
-    return statSync(path);
-  } catch {
-    return undefined;
-  }
+function statusOf(path: string) {
+  return statSync(path, { throwIfNoEntry: false });
 }
 
 /** Empty where it does not say, and where the file can't be read: Pulumi then says so, and runs nothing. */
@@ -57,10 +52,10 @@ function mainIn(project: string): string {
 /** Runs it. @returns what it printed. @throws Error with what it said. */
 async function pulumi(args: readonly string[], choice: StackChoice, environment: object = {}): Promise<string> {
   const options = stackOptionsIn(choice).flatMap(({ option, value }) => [option, value]);
+  const env = { ...process.env, ...environment };
   const running = promisify(execFile)("pulumi", [...args, ...options, "--non-interactive"], {
     maxBuffer: 1024 ** 3,
-    encoding: "utf8",
-    env: { ...process.env, ...environment },
+    env,
   });
   running.child.stdin?.end();
   try {
@@ -69,21 +64,11 @@ async function pulumi(args: readonly string[], choice: StackChoice, environment:
     const { code, stdout = "", stderr = "" } = error as { code?: unknown; stdout?: string; stderr?: string };
     if (code === "ENOENT")
       throw new Error("the `pulumi` command is not on the PATH; to install it: https://www.pulumi.com/docs/install/");
-    // An update prints its errors on standard output.
-    const said = [stderr, args[0] === "refresh" ? stdout : ""].flatMap((text) => text.split("\n").map(printable));
+    // A refresh prints its errors on standard output.
+    const said = `${stderr}\n${args[0] === "refresh" ? stdout : ""}`.split("\n").map(printable);
     const words = said.filter((line) => line !== "").join("\n") || String(error);
-    const failed = `\`pulumi ${args.slice(0, 2).join(" ")}\` failed: ${words}`;
-    const folder = resolve(choice.cwd ?? ".");
-    if (projectAbove(folder) !== undefined) throw new Error(failed);
-    throw new Error(
-      `${failed}\nNeither ${folder} nor a folder above it has a Pulumi.yaml: --cwd takes the program's folder.`,
-    );
+    throw new Error(`\`pulumi ${args.slice(0, 2).join(" ")}\` failed: ${words}`);
   }
-}
-
-/** The chosen stack. Secrets stay encrypted. @throws Error in words. */
-export async function exportOf(choice: StackChoice): Promise<ExportedStack> {
-  return readExport(await pulumi(["stack", "export"], choice));
 }
 
 /** @param file or `-` for standard input. @throws Error in words. */
@@ -91,12 +76,13 @@ export async function exportIn(file: string): Promise<ExportedStack> {
   return readExport(await textOf(file), file === "-" ? undefined : file);
 }
 
-/** The state that a report reads; of the selected stack where nothing else is said. @throws Error in words. */
-export async function stateOf({
-  state,
-  ...choice
-}: StackChoice & { readonly state?: string | undefined }): Promise<ExportedStack> {
-  if (state === undefined) return exportOf(choice);
+export interface StateChoice extends StackChoice {
+  readonly state?: string | undefined;
+}
+
+/** The state that a command reads; of the chosen stack, whose secrets stay encrypted, where nothing else is said. @throws Error in words. */
+export async function stateOf({ state, ...choice }: StateChoice): Promise<ExportedStack> {
+  if (state === undefined) return readExport(await pulumi(["stack", "export"], choice));
   const options = stackOptionsIn(choice).map(({ option }) => option);
   if (options.length > 0) throw new UsageError(`--state already says which state: leave out ${enumerate(options)}`);
   return exportIn(state);
@@ -120,41 +106,25 @@ export function settingInEnvironment(key: Parameters<typeof environmentNameOf>[0
   return process.env[environmentNameOf(key)];
 }
 
-/** The account of the chosen stack; none where its settings do not say it in plain. */
-export async function accountIn(choice: StackChoice): Promise<string | undefined> {
-  const configured = JSON.parse(await pulumi(["config", "--json"], choice).catch(() => "{}")) as object;
-  const [baseUrl, email] = (["baseUrl", "email"] as const).map((key) => {
-    const set = own(configured, `${NAMESPACE}:${key}`);
-    return set === undefined ? settingInEnvironment(key) : own(set, "value");
-  });
-  if (typeof baseUrl !== "string" || typeof email !== "string") return undefined;
-  return accountOf({ baseUrl: baseUrl.trim(), email: email.trim() }) || undefined;
-}
-
 /**
  * The settings that a command sends requests with: those of the stack, as its programs read them, or of the environment.
  * @returns the settings, and in words where they come from.
  */
 export async function readingOf(choice: StackChoice): Promise<{ reading: SettingsReading; origin: string }> {
-  const environment = process.env;
   const stack = await stackName(choice);
   // A machine that just logs in needs neither a stack nor Pulumi; a stack that was named must be there.
-  if (stack === undefined && stackOptionsIn(choice).length === 0) {
-    const reading = readSettings({ config: () => undefined, environment, mayLackPassword: false });
-    return { reading, origin: "of the environment, because `pulumi stack` found no selected stack here" };
-  }
-  const printed = JSON.parse(await pulumi(["config", "--json", "--show-secrets"], choice)) as object;
-  const settings = new Map(
-    Object.entries(printed).flatMap(([key, set]: [string, { value: string; secret: boolean }]) =>
-      key.startsWith(`${NAMESPACE}:`) ? [[key.slice(NAMESPACE.length + 1), set] as const] : [],
-    ),
-  );
+  const isAlone = stack === undefined && stackOptionsIn(choice).length === 0;
+  const printed = isAlone ? "{}" : await pulumi(["config", "--json", "--show-secrets"], choice);
+  const configured = JSON.parse(printed) as Readonly<Record<string, { value: string; secret: boolean }>>;
+  const setting = (key: string) => configured[`${NAMESPACE}:${key}`];
+  const ours = Object.keys(configured).filter((key) => key.startsWith(`${NAMESPACE}:`));
   const reading = readSettings({
-    config: (key) => settings.get(key)?.value,
-    environment,
-    keys: [...settings.keys()],
-    isSecret: (key) => settings.get(key)?.secret ?? false,
+    config: (key) => setting(key)?.value,
+    environment: process.env,
+    keys: ours.map((key) => key.slice(NAMESPACE.length + 1)),
+    isSecret: (key) => setting(key)?.secret ?? false,
     mayLackPassword: false,
   });
-  return { reading, origin: `of the stack ${stack}` };
+  const alone = "of the environment, because `pulumi stack` found no selected stack here";
+  return { reading, origin: isAlone ? alone : `of the stack ${stack}` };
 }

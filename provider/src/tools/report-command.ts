@@ -9,19 +9,21 @@ import { commentOf } from "./comment.js";
 import {
   type Contents,
   contentsOf,
-  csvOf,
-  type Entry,
-  jsonOf,
   nameOf,
+  resourcesIn,
   SECRET,
+  type StoredObject,
   shown,
+  stackNamesIn,
+  timeOf,
+  valuesOf,
   warnOfSecretSets,
 } from "./contents.js";
-import { type Command, chosen, command, say, textOf, write } from "./harness.js";
+import { type Command, chosen, command, csvOf, jsonOf, say, textOf, write } from "./harness.js";
+import { leftoversOf } from "./leftovers.js";
 import { pageOf } from "./page.js";
 import { readPreview } from "./preview.js";
 import { STACK_HELP, STACK_OPTIONS, settingInEnvironment, stateOf } from "./pulumi.js";
-import { type ExportedStack, stackNamesIn, stateIn } from "./stack-export.js";
 
 const HELP = `Usage: pulumi-advertising report ids|page|comment [options]
 
@@ -29,7 +31,7 @@ Reports on a stack or a preview. Sends and changes nothing. Secret values are sh
 
   ids          the ids of advertisers and conversion events, by their names in the program
   page         one HTML file that needs no network: events, ids to copy, windows as bars, event types that an advertiser
-               lacks
+               lacks, and what the stack left live
   comment      a preview as Markdown for a pull request, of at most 60,000 characters; reads what
                \`pulumi preview --json --show-sames\` printed, on standard input
 
@@ -55,14 +57,17 @@ const REPORTS: Readonly<Record<string, Command>> = {
     run: async ({ format = "json", template, out, ...choice }) => {
       const inFormat = chosen(ID_FORMATS, format, "format");
       const addressOf = template === undefined ? undefined : addressesBy(template);
-      const found = idsOf(contentsIn(await stateOf(choice)), addressOf);
-      const keys = found.missing.map(({ key }) => key);
-      const have = count(keys.length, "object has", "objects have");
-      if (keys.length > 0)
-        console.error(
-          `Warning: ${have} no id yet (unresolved, or still to be created): ${enumerate(keys, MAX_LISTED)}`,
-        );
-      return write(inFormat(found), out);
+      const resources = resourcesIn(await stateOf(choice));
+      warnOfSecretSets(resources);
+      const contents = contentsOf(resources);
+      const missing = [...contents.advertisers, ...contents.events].filter(({ id }) => id === undefined);
+      const have = count(missing.length, "object has", "objects have");
+      const keys = enumerate(
+        missing.map(({ key }) => key),
+        MAX_LISTED,
+      );
+      if (missing.length > 0) console.error(`Warning: ${have} no id yet (unresolved, or still to be created): ${keys}`);
+      return write(inFormat(contents, addressOf), out);
     },
   }),
   page: command({
@@ -70,7 +75,10 @@ const REPORTS: Readonly<Record<string, Command>> = {
     options: FROM_STATE,
     run: async ({ out, ...choice }) => {
       const state = await stateOf(choice);
-      return write(pageOf(contentsIn(state), stackNamesIn(state)[0] ?? "", stateIn(state).time), out);
+      const resources = resourcesIn(state);
+      warnOfSecretSets(resources);
+      const about = { stack: stackNamesIn(state)[0] ?? "", time: timeOf(state), leftovers: leftoversOf(state, []) };
+      return write(pageOf(contentsOf(resources), about), out);
     },
   }),
   comment: command({
@@ -93,84 +101,48 @@ export const reportCommand: Command = {
     ["--help", "-h"].includes(name) ? say(HELP) : chosen(REPORTS, name, "report").run(rest),
 };
 
-function contentsIn(stack: ExportedStack): Contents {
-  const contents = contentsOf(stateIn(stack).resources);
-  warnOfSecretSets(contents, "so its events are left out");
-  return contents;
-}
+type AddressOf = (event: StoredObject) => string;
 
-type Identified = Entry & { readonly id: string };
+/** Each list in natural order, so that the same state is always the same text. What has no id is left out. */
+export const ID_FORMATS: Readonly<Record<string, (contents: Contents, addressOf?: AddressOf) => string>> = {
+  /** A contract: fields are only added. An id is a number, or digits where a number can't hold it exactly. */
+  json: ({ advertisers, events }, addressOf) => {
+    const byKey = <T>(objects: readonly StoredObject[], told: (object: StoredObject, id: string) => T) =>
+      Object.fromEntries(objects.flatMap((each) => (each.id === undefined ? [] : [[each.key, told(each, each.id)]])));
+    const idOf = (_: StoredObject, id: string) => exactId(id);
+    const tags = addressOf && byKey(events, addressOf);
+    return jsonOf({ advertisers: byKey(advertisers, idOf), events: byKey(events, idOf), tags });
+  },
+  csv: ({ advertisers, events, advertiserKeys }, addressOf) => {
+    const row = (kind: string, each: StoredObject, owner: string) => {
+      if (each.id === undefined) return [];
+      const tag = addressOf === undefined ? [] : [kind === "event" ? addressOf(each) : ""];
+      return [[kind, each.key, each.id, nameOf(each), advertiserKeys.get(owner) ?? "", owner, ...tag]];
+    };
+    const tag = addressOf === undefined ? [] : ["tag"];
+    return csvOf([
+      ["kind", "key", "id", "name", "advertiser", "advertiserId", ...tag],
+      ...advertisers.flatMap((each) => row("advertiser", each, "")),
+      ...events.flatMap((each) => row("event", each, shown(valuesOf(each).advertiserId))),
+    ]);
+  },
+};
 
-/** Each list in natural order, so that the same state is always the same text. */
-export interface Ids {
-  readonly advertisers: readonly Identified[];
-  readonly events: readonly Identified[];
-  /** Without an id: the outcome of their create is unknown, or the next run sends it. */
-  readonly missing: readonly Entry[];
-  /** The tags' addresses by the keys of the events, where there is a template. */
-  readonly tags: Readonly<Record<string, string>> | undefined;
-  readonly advertiserKeys: Contents["advertiserKeys"];
-}
-
-export function idsOf(contents: Contents, addressOf: ((event: Identified) => string) | undefined): Ids {
-  const { advertisers, advertiserKeys } = contents;
-  const events = identified(contents.events);
-  return {
-    advertisers: identified(advertisers),
-    events,
-    missing: [...advertisers, ...contents.events].filter(({ id }) => id === undefined),
-    tags: addressOf && Object.fromEntries(events.map((event) => [event.key, addressOf(event)])),
-    advertiserKeys,
-  };
-}
-
-function identified(entries: readonly Entry[]): Identified[] {
-  return entries.filter((entry): entry is Identified => entry.id !== undefined);
-}
-
-/** Each ends with a line break. */
-export const ID_FORMATS: Readonly<Record<string, (ids: Ids) => string>> = { json: asJson, csv: asCsv };
-
-/** A contract: fields are only added. An id is a number, or digits where a number can't hold it exactly. */
-function asJson({ advertisers, events, tags }: Ids): string {
-  const byKey = (entries: readonly Identified[]) =>
-    Object.fromEntries(entries.map(({ key, id }) => [key, exactId(id)] as const));
-  return jsonOf({ advertisers: byKey(advertisers), events: byKey(events), tags });
-}
-
-function asCsv({ advertisers, events, tags, advertiserKeys }: Ids): string {
-  const tag = (text: string | undefined) => (tags === undefined ? [] : [text ?? ""]);
-  return csvOf([
-    ["kind", "key", "id", "name", "advertiser", "advertiserId", ...tag("tag")],
-    ...advertisers.map((each) => ["advertiser", each.key, each.id, nameOf(each), "", "", ...tag("")]),
-    ...events.map((each) => {
-      const { key, id } = each;
-      const advertiserId = shown(each.values.advertiserId);
-      const advertiser = advertiserKeys.get(advertiserId) ?? "";
-      return ["event", key, id, nameOf(each), advertiser, advertiserId, ...tag(tags?.[key])];
-    }),
-  ]);
-}
-
-/** What a template may name in braces. */
 const NAMES = ["id", "key", "eventName", "advertiserId", "eventTypeId", "segmentId", "value"];
 
-/**
- * @param template such as `https://tags.example.com/e?id={id}`.
- * @returns the address of an event, with each value percent-encoded. @throws UsageError where the template is none.
- */
-export function addressesBy(template: string): (event: Identified) => string {
-  const named = [...template.matchAll(/\{([^{}]*)\}/g)].map(([, name = ""]) => name);
-  const unknown = [...new Set(named)].filter((name) => !NAMES.includes(name));
+/** @param template with names in braces. @returns an event's address; it throws where a name stands for a secret. @throws UsageError */
+export function addressesBy(template: string): AddressOf {
+  const named = [...template.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+  const unknown = named.filter((name) => !NAMES.includes(name));
   const inBraces = (names: readonly string[]) => enumerate(names.map((name) => `{${name}}`));
   if (unknown.length > 0) throw new UsageError(`--template knows ${inBraces(NAMES)}; got ${inBraces(unknown)}`);
   if (!named.includes("id")) throw new UsageError("--template needs {id}: without it all events have one address");
-  return (event) =>
-    template.replace(/\{(\w+)\}/g, (_, name: string) => {
-      if (name === "id") return event.id;
-      if (name === "key") return encodeURIComponent(event.key);
-      const value = event.values[name];
-      if (value === SECRET) throw new Error(`--template names {${name}}, which is secret of the event ${event.key}`);
-      return encodeURIComponent(shown(value));
+  return (event) => {
+    const values: Readonly<Record<string, unknown>> = { ...valuesOf(event), id: event.id, key: event.key };
+    return template.replace(/\{(\w+)\}/g, (_, name: string) => {
+      if (values[name] === SECRET)
+        throw new Error(`--template names {${name}}, which is secret of the event ${event.key}`);
+      return encodeURIComponent(shown(values[name]));
     });
+  };
 }

@@ -10,7 +10,7 @@ Object.assign(process.env, { XDG_CACHE_HOME: "/cache", PULUMI_BACKEND_URL: "file
 /** Who acts now: set before each run and each command. */
 export const acting: {
   here: { readonly folder: string; readonly disk: Disk; readonly clock: Clock };
-  pulumi: Pick<typeof pulumi, "refresh" | "stateOf" | "stackName" | "exportOf" | "accountIn">;
+  pulumi: Pick<typeof pulumi, "refresh" | "stateOf" | "stackName">;
 } = { here: undefined as never, pulumi: undefined as never };
 
 vi.mock("../../../provider/src/store/index.js", async (original) => {
@@ -32,6 +32,4 @@ vi.mock("../../../provider/src/tools/pulumi.js", async (original) => ({
   refresh: (...given: Parameters<typeof pulumi.refresh>) => acting.pulumi.refresh(...given),
   stateOf: (...given: Parameters<typeof pulumi.stateOf>) => acting.pulumi.stateOf(...given),
   stackName: (...given: Parameters<typeof pulumi.stackName>) => acting.pulumi.stackName(...given),
-  exportOf: (...given: Parameters<typeof pulumi.exportOf>) => acting.pulumi.exportOf(...given),
-  accountIn: (...given: Parameters<typeof pulumi.accountIn>) => acting.pulumi.accountIn(...given),
 }));

@@ -7,13 +7,12 @@ import { own } from "../../../provider/src/base/index.js";
 import { advertiser, conversionEvent, conversionEventSet, type Kind } from "../../../provider/src/kinds/index.js";
 import { createProvider, createSetProvider } from "../../../provider/src/provider/dynamic.js";
 import { createRuntime } from "../../../provider/src/provider/runtime.js";
-import { accountOf, readSettings } from "../../../provider/src/settings/index.js";
+import { readSettings } from "../../../provider/src/settings/index.js";
 import { aboutWhom, objectKey, resourceKeyIn } from "../../../provider/src/state/index.js";
 import { backendIn, isOpen, type MemoryRecord, type Records } from "../../../provider/src/store/index.js";
-import { keyOfUrn, objectsIn } from "../../../provider/src/tools/contents.js";
+import { type ExportedStack, keyOfUrn, objectsIn, stackNamesIn } from "../../../provider/src/tools/contents.js";
 import { pendingCommand } from "../../../provider/src/tools/pending.js";
 import { type Facts, factsIn } from "../../../provider/src/tools/pending-facts.js";
-import { type ExportedStack, stackNamesIn } from "../../../provider/src/tools/stack-export.js";
 import { seededRandom } from "../random.js";
 import {
   type Deployment,
@@ -511,9 +510,7 @@ export class World {
         if (done?.errors.length !== 0) throw new Error(done?.errors.join("\n"));
       },
       stateOf: async () => this.exported,
-      exportOf: async () => this.exported,
       stackName: async () => this.place.stack,
-      accountIn: async () => accountOf(this.settings),
     };
     const { log, error } = console;
     console.log = console.error = (text: string) => this.#tellOn(machine, process, text);

@@ -1,0 +1,303 @@
+/** What the reports on a state show: ids, the page (`test/package/page.test.ts` opens it in a browser), and what is left live. */
+import { describe, expect, it } from "vitest";
+import { LEFT_LIVE } from "../../provider/src/state/stored.js";
+import { contentsOf, type Resource, readExport, valuesOf } from "../../provider/src/tools/contents.js";
+import { LEFTOVER_FORMATS, leftoversOf, otherStackThan } from "../../provider/src/tools/leftovers.js";
+import { pageOf } from "../../provider/src/tools/page.js";
+import { addressesBy, ID_FORMATS } from "../../provider/src/tools/report-command.js";
+import {
+  CIPHERTEXT,
+  encrypted,
+  exportOf,
+  storedAdvertiser,
+  storedEvent,
+  storedSet,
+  UNRESOLVED_OUTPUT,
+} from "../support/stored.js";
+
+const TIME = "2026-03-02T10:00:00Z";
+const stateOf = (resources: readonly Resource[], time = TIME) => readExport(exportOf(resources, time));
+const NOTED = { id: "7", name: "Old", at: "2026-03-01T00:00:00.000Z" };
+
+const STATE = [
+  storedAdvertiser("acme", 1, "Acme, Inc."),
+  storedEvent("signup", "unresolved-x", UNRESOLVED_OUTPUT),
+  storedEvent("buy", 11, { eventName: '=SUM("x")', eventTypeId: 0 }),
+  storedEvent("old", 9, {}, { delete: true }),
+  storedSet("funnel", { events: { a: { eventName: "A", value: 2 } }, eventIds: { a: "90071992547409930" } }),
+];
+
+function ids(format: string, resources: readonly Resource[], template?: string): string {
+  return ID_FORMATS[format]?.(contentsOf(resources), template === undefined ? undefined : addressesBy(template)) ?? "";
+}
+
+function page(resources: readonly Resource[], { stack = "shop/dev", time = TIME } = {}): string {
+  return pageOf(contentsOf(resources), { stack, time, leftovers: leftoversOf(stateOf(resources), []) });
+}
+
+describe("ids", () => {
+  it("json, in which an id that no number can hold is text, and __proto__ is a key like any other", () => {
+    expect(JSON.parse(ids("json", STATE))).toEqual({
+      advertisers: { acme: 1 },
+      events: { buy: 11, "funnel/a": "90071992547409930" },
+    });
+    expect(JSON.parse(ids("json", STATE, "https://t.example/{id}?n={key}")).tags).toEqual({
+      buy: "https://t.example/11?n=buy",
+      "funnel/a": "https://t.example/90071992547409930?n=funnel%2Fa",
+    });
+    expect(ids("json", [storedEvent("__proto__", 7)])).toContain('"__proto__": 7');
+  });
+
+  it("csv", () => {
+    expect(ids("csv", STATE, "https://t.example/{id}")).toBe(
+      [
+        "kind,key,id,name,advertiser,advertiserId,tag",
+        'advertiser,acme,1,"Acme, Inc.",,,',
+        'event,buy,11,"\'=SUM(""x"")",acme,1,https://t.example/11',
+        "event,funnel/a,90071992547409930,A,acme,1,https://t.example/90071992547409930",
+        "",
+      ].join("\r\n"),
+    );
+  });
+
+  it.each([
+    ["=1+1", "'=1+1"],
+    ["foo;=cmd|' /C calc'!A0", "\"foo;'=cmd|' /C calc'!A0\""],
+    ["foo;+1;-2;@x", "\"foo;'+1;'-2;'@x\""],
+    ["foo\n=1", '"foo\n\'=1"'],
+    ["a-b@c.example", "a-b@c.example"],
+  ])("csv: %j is text for a spreadsheet with any separator", (eventName, cell) => {
+    expect(ids("csv", [storedEvent("e", 1, { eventName })])).toContain(`event,e,1,${cell},,1\r\n`);
+  });
+
+  it("a template gets encoded values; one with an unknown name, without {id} or with a secret is refused", () => {
+    expect(
+      ids(
+        "json",
+        [storedEvent("a", 1, { eventName: "50% & more", value: 2.5 })],
+        "x/{id}?n={eventName}&v={value}&s={segmentId}",
+      ),
+    ).toContain("x/1?n=50%25%20%26%20more&v=2.5&s=");
+    expect(() => addressesBy("https://t.example/{id}/{eventNam}")).toThrow(/knows {id}.*; got {eventNam}$/);
+    expect(() => addressesBy("https://t.example/")).toThrow("needs {id}");
+    const hidden = [storedEvent("a", 1, { eventName: encrypted })];
+    expect(() => ids("json", hidden, "x/{id}/{eventName}")).toThrow("{eventName}, which is secret of the event a");
+  });
+});
+
+describe("contents", () => {
+  it("in natural order, whatever the state's: event-2 before event-10", () => {
+    const events = ["event-10", "event-2", "Event-1", "event-1"].map((name, index) => storedEvent(name, index + 1));
+    expect(contentsOf(events).events.map(({ key }) => key)).toEqual(["event-1", "Event-1", "event-2", "event-10"]);
+    for (const format of Object.keys(ID_FORMATS)) expect(ids(format, STATE.toReversed())).toBe(ids(format, STATE));
+  });
+
+  it("two of one name have their URNs as keys; one that is being replaced does not count", () => {
+    const event = storedEvent("buy", 1);
+    const below = { ...storedEvent("buy", 2), urn: event.urn.replace("::pulumi-nodejs", "::Shop$pulumi-nodejs") };
+    expect(
+      contentsOf([event, below])
+        .events.map(({ key }) => key)
+        .toSorted(),
+    ).toEqual([below.urn, event.urn].toSorted());
+    expect(contentsOf([event, { ...event, delete: true }]).events.map(({ key }) => key)).toEqual(["buy"]);
+  });
+
+  it("arguments: what a refresh found removed has no default, and an unresolved member's are those that were sent", () => {
+    const events = { own: { eventName: "Own", value: 1 }, gone: { eventName: "Gone", value: 1, segmentId: null } };
+    const unresolved = { open: { ...UNRESOLVED_OUTPUT.unresolved, name: "Sent", facts: { value: 5 } } };
+    const set = storedSet("s", { defaults: { segmentId: 5 }, events, eventIds: { own: 1, gone: 2 }, unresolved });
+    expect(
+      contentsOf([set])
+        .events.map(valuesOf)
+        .map(({ eventName, segmentId, value }) => [eventName, segmentId, value]),
+    ).toEqual([
+      ["Gone", undefined, 1],
+      ["Sent", 5, 5],
+      ["Own", 5, 1],
+    ]);
+  });
+});
+
+describe("the page", () => {
+  it("needs no network, and its policy allows none", () => {
+    const text = page([storedAdvertiser("acme", 1), storedEvent("buy", 2)]);
+    expect(text).toContain("default-src 'none'");
+    expect(text).not.toMatch(/https?:|\bsrc=|\bhref=|@import|url\(/);
+  });
+
+  it("a name can't be markup, in content or in an attribute", () => {
+    const name = `<script>alert(1)</script>" onclick='x' & \u0645\u0631\u062d\u0628\u0627`;
+    const left = { [LEFT_LIVE]: [{ ...NOTED, name }] };
+    const text = page([storedAdvertiser(name, 1), storedEvent(name, 2, { eventName: name, ...left })], { stack: name });
+    expect(text.match(/<script/g)).toHaveLength(1);
+    expect(text).not.toContain("onclick='x'");
+    expect(text).not.toMatch(/aria-label="[^"]*" onclick/);
+  });
+
+  it.each<[string, Resource[], string[]]>([
+    [
+      "an object that awaits its replacement has no id",
+      [storedEvent("a", 4711, {}, { pendingReplacement: true })],
+      ["0 unresolved", ">none yet<", "<code>4711</code></td><td>replaced; the next"],
+    ],
+    [
+      "unresolved",
+      [storedEvent("a", "unresolved-x", UNRESOLVED_OUTPUT)],
+      ["1 unresolved (see <code>npx pulumi-advertising pending</code>)", ">unresolved<"],
+    ],
+    [
+      "left live",
+      [storedEvent("a", 8, { [LEFT_LIVE]: [NOTED] })],
+      ["Left live (1)", "<bdi>Old</bdi>", "<code>7</code>", "replaced (2026-03-01"],
+    ],
+    [
+      "windows on a scale of 30 days",
+      [storedEvent("a", 2, { clickWindow: 604_800, viewWindow: 90_000_000 })],
+      ["7 days<span", "width:23.3%", "width:100.0%"],
+    ],
+    // Purchase; landing page, which is always shown; and 7.
+    [
+      "which event types an advertiser lacks",
+      [
+        storedAdvertiser("acme", 1),
+        storedAdvertiser("bare", 3),
+        storedEvent("a", 2, { eventTypeId: 0 }),
+        storedEvent("b", 4, { eventTypeId: 7 }),
+      ],
+      [
+        `<bdi>acme</bdi></th><td class="num">1</td><td class="num gap">none</td><td class="num">1</td>`,
+        `<bdi>bare</bdi></th>${'<td class="num gap">none</td>'.repeat(3)}`,
+      ],
+    ],
+    ["nothing", [], ["0 advertisers, 0 events, 0 unresolved; state of 2026-03-02 10:00 UTC<"]],
+  ])("shows %s", (_, resources, parts) => {
+    const text = page(resources);
+    for (const part of parts) expect(text).toContain(part);
+  });
+
+  it("the time to the minute; an unknown format unchanged", () => {
+    expect(page([], { time: "2026-11-22T01:39:22.494287156Z" })).toContain("state of 2026-11-22 01:39 UTC<");
+    expect(page([], { time: "2026-11-22T01:39:22.5+01:00" })).toContain("state of 2026-11-22T01:39:22.5+01:00<");
+    expect(page([], { time: "" })).not.toContain("state of");
+  });
+});
+
+describe("left live", () => {
+  const inShort = (...args: Parameters<typeof leftoversOf>) =>
+    leftoversOf(...args).map(({ kind, id, name, key, why }) => `${kind} ${id} ${name} ${key}: ${why}`);
+  const idsOf = (...args: Parameters<typeof leftoversOf>) =>
+    leftoversOf(...args).map(({ kind, id }) => `${kind} ${id}`);
+
+  it("what the state notes about replacements and about events that left a set: newest first, then in natural order", () => {
+    const at = "2026-03-02T00:00:00.000Z";
+    const left = ["e10", "e2"].map((key, index) => ({ id: String(index + 30), name: key, key, at }));
+    const owed = { id: "9", key: "b", at: "2026-03-03T00:00:00.000Z", owed: true };
+    const set = storedSet("funnel", { eventIds: { a: 20 }, [LEFT_LIVE]: [...left, owed] });
+    expect(inShort(stateOf([storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] }), set]), [])).toEqual([
+      "ConversionEvent 9  funnel/b: replaced in its set, or removed from it; it could not be deleted, and the next `pulumi up` tries again",
+      "ConversionEvent 31 e2 funnel/e2: replaced in its set, or removed from it",
+      "ConversionEvent 30 e10 funnel/e10: replaced in its set, or removed from it",
+      "ConversionEvent 7 Old buy: replaced",
+    ]);
+    expect(idsOf(stateOf([storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] }), storedEvent("again", 7)]), [])).toEqual([]);
+  });
+
+  it.each([{ delete: true }, { pendingReplacement: true }])(
+    "what is replaced is in the state until the next run: %j",
+    (mark) => {
+      const why = (rest: object) => leftoversOf(stateOf([storedEvent("buy", 7, {}, rest)]), []).map((each) => each.why);
+      expect(why(mark)).toEqual(["replaced; the next `pulumi up` takes it out of the state"]);
+      expect(why({ ...mark, retainOnDelete: undefined })).toEqual(["replaced; the next `pulumi up` deletes it"]);
+    },
+  );
+
+  const set = storedSet("funnel", { eventIds: { a: 20, b: 21 } });
+  const before = stateOf([storedAdvertiser("acme", 1), storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] }), set]);
+
+  it("after a destroy all ids are listed: single resources, members and what was noted", () => {
+    expect(idsOf(stateOf([]), [before])).toEqual([
+      "ConversionEvent 7",
+      "Advertiser 1",
+      "ConversionEvent 8",
+      "ConversionEvent 20",
+      "ConversionEvent 21",
+    ]);
+  });
+
+  it("the latest earlier state that had an object is named, also if two kinds share an id", () => {
+    const first = stateOf(
+      [storedAdvertiser("acme", 1), storedEvent("a", 1), storedEvent("b", 2)],
+      "2026-01-01T00:00:00Z",
+    );
+    const second = stateOf([storedAdvertiser("acme", 1), storedEvent("b", 2)], "2026-02-01T00:00:00Z");
+    expect(inShort(stateOf([storedAdvertiser("acme", 1)]), [first, second])).toEqual([
+      "ConversionEvent 1 a a: removed: it was in the state of 2026-01-01T00:00:00Z",
+      "ConversionEvent 2 b b: removed: it was in the state of 2026-02-01T00:00:00Z",
+    ]);
+  });
+
+  it("what the state of now notes is said with its words; what any resource of its kind has again is not listed", () => {
+    const left = [NOTED, { ...NOTED, id: "8", at: "2026-03-03T00:00:00.000Z" }];
+    const again = [
+      storedSet("other", { eventIds: { x: 20 } }),
+      storedAdvertiser("acme", 1),
+      storedAdvertiser("same", 21),
+    ];
+    expect(inShort(stateOf([storedEvent("buy", 9, { [LEFT_LIVE]: left }), ...again]), [before])).toEqual([
+      "ConversionEvent 8 Old buy: replaced",
+      "ConversionEvent 7 Old buy: replaced",
+      `ConversionEvent 21  funnel/b: removed: it was in the state of ${TIME}`,
+    ]);
+  });
+
+  it("an object that was to be deleted with its resource is not called live; one that was only read (.get) was never managed", () => {
+    const deleting = stateOf([storedEvent("gone", 2, {}, { retainOnDelete: undefined })], "");
+    expect(leftoversOf(stateOf([]), [deleting])[0]?.why).toBe(
+      "removed: it was in an earlier state; live only if its delete was not done (retainOnDelete was off)",
+    );
+    const read = (name: string, id: number) => storedAdvertiser(name, id, name, { external: true });
+    expect(idsOf(stateOf([]), [stateOf([read("theirs", 5)])])).toEqual([]);
+    expect(idsOf(stateOf([read("ref", 1)]), [stateOf([storedAdvertiser("acme", 1)])])).toEqual(["Advertiser 1"]);
+  });
+
+  it("an export of another stack is found out", () => {
+    const of = (stack: string) => stateOf([storedEvent("a", 1, {}, { inputs: { __identity: `shop/${stack}::x` } })]);
+    expect(otherStackThan(["organization/shop/dev"], of("dev"))).toBeUndefined();
+    expect(otherStackThan(["organization/shop/dev"], of("prod"))).toBe("organization/shop/prod");
+    expect(otherStackThan([undefined], of("prod"))).toBeUndefined();
+  });
+
+  it("text says what to do with them; an empty list says in words what can't be known", () => {
+    const text = (...args: [Parameters<typeof leftoversOf>[0], boolean]) =>
+      LEFTOVER_FORMATS.text?.(leftoversOf(args[0], []), args[1]);
+    expect(
+      text(stateOf([storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] })]), false),
+    ).toBe(`1 object that this stack no longer manages. Tags that were placed for it keep firing: deactivate it in the platform's own interface.
+  kind             id  name  advertiserId  key  at                        why
+  ConversionEvent  7   Old                 buy  2026-03-01T00:00:00.000Z  replaced
+`);
+    expect(text(stateOf([]), false)).toMatch(/^Nothing is known/);
+    expect(text(stateOf([]), true)).toMatch(/^Nothing that is live/);
+  });
+});
+
+const HIDDEN = [
+  storedAdvertiser("acme", 1, encrypted),
+  storedEvent("buy", 2, { eventName: encrypted, value: encrypted, clickWindow: encrypted }),
+  storedSet("one", { events: { a: encrypted, b: { eventName: encrypted, value: 1 } }, eventIds: { a: 3, b: 4 } }),
+  storedSet("all", { events: encrypted, eventIds: { a: 5 } }),
+  storedSet("ids", { events: { a: { eventName: "A", value: 1 } }, eventIds: encrypted }),
+];
+it.each([
+  ...Object.keys(ID_FORMATS).map((format) => [`ids, ${format}`, () => ids(format, HIDDEN)] as const),
+  ...Object.entries(LEFTOVER_FORMATS).map(
+    ([format, write]) =>
+      [`left live, ${format}`, () => write(leftoversOf(stateOf([]), [stateOf(HIDDEN)]), true)] as const,
+  ),
+  ["page", () => page(HIDDEN)] as const,
+])("no secret is shown: %s", (name, write) => {
+  expect(write()).not.toMatch(RegExp(`${CIPHERTEXT}|4dabf18193072939515e22adb298388d`));
+  expect(write()).toMatch(/\b5\b/);
+  if (!name.includes("json")) expect(write()).toContain("(secret)");
+});
