@@ -1,8 +1,7 @@
 /** What `report comment` says of a preview is what the `up` then does, whatever the installation can do and whatever is asked for. */
 import { resolve } from "node:path";
-import { describe, expect, it } from "vitest";
-import { useSharedStack } from "../support/shared-stack.js";
-import { program, runProcess, type TestStack } from "../support/stack.js";
+import { expect, it } from "vitest";
+import { newStack, program, runProcess, useSandbox } from "../support/stack.js";
 
 const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
 
@@ -60,96 +59,58 @@ new advertising.ConversionEventSet("of-other", { ...own, events: { a: { eventNam
 `);
 }
 
-const comment = (stack: TestStack, preview: string) =>
-  runProcess("node", [command, "report", "comment"], stack.programFolder, stack.environment, preview);
-
-function countIn(text: string, sentence: RegExp): number {
-  return Number(sentence.exec(text)?.[1] ?? 0);
-}
-
 const ACME = { id: 1, advertiser_name: "Acme", active: true };
 const UPDATE = { update: "PUT rest/event/{id}" };
 const DELETE = { delete: "DELETE rest/event/{id}" };
 
+const knowing = (event: object) => ({ ADVERTISING_OPERATIONS: JSON.stringify({ event }) });
 const found = NAMES.flatMap((name) => [foundId(name, false), foundId(name, true)]).map((id) => ({
-  id,
-  event_name: `found ${id}`,
-  advertiser_id: 1,
-  value: 1,
+  ...{ id, event_name: `found ${id}`, advertiser_id: 1, value: 1 },
 }));
 
-describe.each([
-  {
-    mayDelete: false,
-    installations: [
-      { name: "nothing but creating", event: {} },
-      { name: "an update", event: UPDATE },
-    ],
-  },
-  {
-    mayDelete: true,
-    installations: [
-      { name: "a delete", event: DELETE },
-      { name: "an update, a delete and a read", event: { ...UPDATE, ...DELETE, read: "GET rest/event/{id}" } },
-    ],
-  },
-])("a delete is known: $mayDelete", ({ mayDelete, installations }) => {
-  const knowing = (event: object) => ({ ADVERTISING_OPERATIONS: JSON.stringify({ event }) });
-  const begun = useSharedStack(
-    programOf(mayDelete, false),
-    async ({ stack }) => {
-      const first = await stack.up();
-      expect(first.code, first.output).toBe(0);
-    },
-    {
-      sandbox: { operations: true, objects: { advertisers: [ACME], events: found } },
-      environment: knowing(mayDelete ? DELETE : {}),
-    },
+it.each([
+  { name: "nothing but creating", event: {} },
+  { name: "an update", event: UPDATE },
+  { name: "an update, a delete and a read", event: { ...UPDATE, ...DELETE, read: "GET rest/event/{id}" } },
+])("with $name", async ({ event }) => {
+  const mayDelete = "delete" in event;
+  const sandbox = await useSandbox({ operations: true, objects: { advertisers: [ACME], events: found } });
+  const environment = knowing(mayDelete ? DELETE : {});
+  const stack = await newStack(programOf(mayDelete, false), { sandbox, environment });
+  const first = await stack.up();
+  expect(first.code, first.output).toBe(0);
+  const begun = sandbox.creates;
+  stack.setEnvironment(knowing(event));
+  const unmanaged = async () => {
+    const ids = (await stack.resources()).flatMap(({ id = "", outputs }) =>
+      outputs?.eventIds === undefined ? [id] : Object.values(outputs.eventIds as object).map(String),
+    );
+    return [...sandbox.advertisers, ...sandbox.events].filter(({ id }) => !ids.includes(String(id))).length;
+  };
+  expect(await unmanaged()).toBe(found.length);
+
+  stack.program(programOf(mayDelete, true));
+  const preview = (await stack.preview("--json", "--show-sames")).output;
+  const { output } = await runProcess(
+    "node",
+    [command, "report", "comment"],
+    stack.programFolder,
+    stack.environment,
+    preview,
   );
+  const amountOf = (sentence: RegExp) => Number(sentence.exec(output)?.[1] ?? 0);
+  const [creates, adopts, updates] = [/(\d+) to create/, /(\d+) to adopt/, /(\d+) to update in place/].map(amountOf);
+  const replaces = amountOf(/(\d+) to replace(?! if)/) + amountOf(/(\d+) to replace if/);
+  expect([creates, adopts], output).toEqual([NAMES.length * 4, NAMES.length * 2]);
+  expect(replaces + (updates ?? 0), output).toBe(NAMES.length * 2 + 3);
 
-  it.each(installations)("with $name", async ({ event }) => {
-    const { sandbox, stack } = begun();
-    stack.setEnvironment(knowing(event));
-    const managed = async () => {
-      const ids = (await stack.resources()).flatMap(({ id = "", outputs }) => {
-        return outputs?.eventIds === undefined ? [id] : Object.values(outputs.eventIds as object).map(String);
-      });
-      return new Set(ids);
-    };
-    const unmanaged = async () => {
-      const held = await managed();
-      return [...sandbox.advertisers, ...sandbox.events].filter(({ id }) => !held.has(String(id))).length;
-    };
-    expect(await unmanaged()).toBe(found.length);
-
-    stack.program(programOf(mayDelete, true));
-    const { output } = await comment(stack, (await stack.preview("--json", "--show-sames")).output);
-    const line = /^\*\*(.*)\*\*$/m.exec(output)?.[1] ?? "";
-    const said = {
-      creates: countIn(line, /(\d+) to create/),
-      adopts: countIn(line, /(\d+) to adopt/),
-      replaces: countIn(line, /(\d+) to replace(?! if)/) + countIn(line, /(\d+) to replace if/),
-      updates: countIn(line, /(\d+) to update in place/),
-      deleted: countIn(output, /Up to (\d+) objects? would be deleted/),
-      left: countIn(output, /Up to (\d+) objects? would stay live/),
-    };
-    expect(said.creates, output).toBe(NAMES.length * 4); // added and renamed, of events and of members
-    expect(said.adopts, output).toBe(NAMES.length * 2);
-    expect(said.replaces + said.updates, output).toBe(NAMES.length * 2 + 3);
-
-    const up = await stack.up();
-    expect(up.code, up.output).toBe(0);
-    const done = {
-      posts: sandbox.creates,
-      puts: sandbox.updates,
-      deletes: sandbox.deletes,
-      left: await unmanaged(),
-    };
-    expect(done, `${output}\n${up.output}`).toEqual({
-      posts: said.creates + said.replaces,
-      puts: said.updates,
-      deletes: said.deleted,
-      left: said.left,
-    });
+  const up = await stack.up();
+  expect(up.code, up.output).toBe(0);
+  const { creates: posts, updates: puts, deletes } = sandbox;
+  expect({ posts: posts - begun, puts, deletes, left: await unmanaged() }, `${output}\n${up.output}`).toEqual({
+    posts: NAMES.length * 4 + replaces,
+    puts: updates,
+    deletes: amountOf(/Up to (\d+) objects? would be deleted/),
+    left: amountOf(/Up to (\d+) objects? would stay live/),
   });
 });

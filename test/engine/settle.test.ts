@@ -89,15 +89,12 @@ new advertising.ConversionEventSet("funnel", { advertiserId: 1, events });`);
   expect(sandbox.eventPosts).toBe(7);
 
   // The first machine's memory still has what nobody answered here: it is asked about, and then sent.
-  expect(await answer(stack, 1)).toMatch(/^3 creates may [\s\S]* funnel\/b: [\s\S]* funnel\/c: [\s\S]* lost: /);
   const last = await answer(stack, 0, "--not-created", "funnel", "--not-created", "lost");
   expect(last).toContain("Nothing is pending.");
   const up = await stack.up();
   expect(up.code, up.output).toBe(0);
   expect(sandbox.eventPosts).toBe(10);
   expect(await stateOf(stack)).toMatchObject({ "funnel/a": idOf("a"), ...ids });
-  expect((await stack.up()).output).toContain("6 unchanged");
-  expect(sandbox.eventPosts).toBe(10);
 });
 
 it("what only the memory of a killed run has, or only Pulumi's record of it, is answered in the memory", async () => {

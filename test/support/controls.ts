@@ -112,8 +112,8 @@ const rows: Row[] = [
   [
     "after a destroy, an earlier export says what is live",
     "tools/leftovers.ts",
-    "for (const each of objectsIn(resourcesIn(state))) {",
-    "for (const each of objectsIn(resourcesIn(state)).filter(isReplaced)) {",
+    "return objectsIn(resourcesIn(state)).map((each) => {",
+    "return objectsIn(resourcesIn(state)).filter(isReplaced).map((each) => {",
     "unit/tools",
     "after a destroy all ids are listed",
   ],

@@ -77,55 +77,55 @@ const COLUMNS = ["kind", "id", "name", "advertiserId", "key", "at", "why"] as co
  * - `key`: the resource that held it, as its name in reports;
  * - `at`: when it left the state, ISO 8601; empty where it is not known.
  */
-export type Leftover = Readonly<Record<(typeof COLUMNS)[number], string>>;
+export type Leftover = Readonly<Record<(typeof COLUMNS)[number], string>> & { readonly kind: Kind["name"] };
 
 /** @param earlier states of the same stack, in any order: they show what was removed. @returns what the state does not have (again). */
 export function leftoversOf(now: ExportedStack, earlier: readonly ExportedStack[]): Leftover[] {
-  const all = [now, ...earlier].flatMap(resourcesIn);
   const objects = objectsIn(resourcesIn(now));
+  const found = [
+    ...[now, ...earlier].flatMap(resourcesIn).flatMap(notedIn),
+    ...objects.filter(isReplaced).map((each) => {
+      const next = isRetained(each) ? "takes it out of the state" : "deletes it";
+      return formerly(each, `replaced; the next \`pulumi up\` ${next}`);
+    }),
+    ...earlier
+      .toSorted((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1))
+      .flatMap((state) => {
+        const since = timeOf(state) === "" ? "in an earlier state" : `in the state of ${timeOf(state)}`;
+        return objectsIn(resourcesIn(state)).map((each) => {
+          const unless = isRetained(each) ? "" : "; live only if its delete was not done (retainOnDelete was off)";
+          return formerly(each, `removed: it was ${since}${unless}`);
+        });
+      }),
+  ];
+  const objectOf = ({ kind, id }: Leftover) => objectKey(kind, id);
   const held = new Set(
     objects.filter((each) => !isReplaced(each)).map(({ kind, id = "" }) => objectKey(kind.name, id)),
   );
-  const found = new Map<string, Leftover>();
-  const add = (kind: Kind["name"], leftover: Omit<Leftover, "kind">) => {
-    const object = objectKey(kind, leftover.id);
-    if (!held.has(object) && !found.has(object)) found.set(object, { kind, ...leftover });
-  };
-  for (const resource of all) addNoted(resource, add);
-  for (const each of objects.filter(isReplaced)) {
-    const next = isRetained(each) ? "takes it out of the state" : "deletes it";
-    addFormer(each, `replaced; the next \`pulumi up\` ${next}`, add);
-  }
-  for (const state of earlier.toSorted((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1))) {
-    const since = timeOf(state) === "" ? "in an earlier state" : `in the state of ${timeOf(state)}`;
-    for (const each of objectsIn(resourcesIn(state))) {
-      const unless = isRetained(each) ? "" : "; live only if its delete was not done (retainOnDelete was off)";
-      addFormer(each, `removed: it was ${since}${unless}`, add);
-    }
-  }
-  const byKey = inNaturalOrder(found.values(), ({ kind, key, id }) => `${kind} ${key} ${id}`);
+  const left = found.filter((each) => each.id !== "" && !held.has(objectOf(each)));
+  // What is said first of an object counts.
+  const first = new Map(left.toReversed().map((each) => [objectOf(each), each]));
+  const byKey = inNaturalOrder(first.values(), ({ kind, key, id }) => `${kind} ${key} ${id}`);
   return byKey.toSorted((a, b) => (a.at === b.at ? 0 : a.at < b.at ? 1 : -1));
 }
 
-type Add = (kind: Kind["name"], leftover: Omit<Leftover, "kind">) => void;
-
 /** What the state notes as left live. */
-function addNoted({ urn, type, outputs = {} }: Resource, add: Add): void {
+function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
   const kind = (kindOfType(type) ?? setOfType(type)?.member)?.name;
-  if (kind === undefined) return;
-  for (const { id, at, name = "", key: member, owed } of leftLiveIn(outputs)) {
+  if (kind === undefined) return [];
+  return leftLiveIn(outputs).map(({ id, at, name = "", key: member, owed }) => {
     const key = member === undefined ? nameInUrn(urn) : memberInReports(nameInUrn(urn), member);
     const why = member === undefined ? "replaced" : "replaced in its set, or removed from it";
     const again = owed === true ? "; it could not be deleted, and the next `pulumi up` tries again" : "";
-    add(kind, { id, name, advertiserId: "", key, at, why: why + again });
-  }
+    return { kind, id, name, advertiserId: "", key, at, why: why + again };
+  });
 }
 
 /** Of something that no state notes: nobody knows since when. */
-function addFormer(object: StoredObject, why: string, add: Add): void {
-  const { kind, id, key } = object;
+function formerly(object: StoredObject, why: string): Leftover {
+  const { kind, id = "", key } = object;
   const advertiserId = "advertiserId" in kind.refersTo ? shown(valuesOf(object).advertiserId) : "";
-  if (id !== undefined) add(kind.name, { id, name: nameOf(object), advertiserId, key, at: "", why });
+  return { kind: kind.name, id, name: nameOf(object), advertiserId, key, at: "", why };
 }
 
 function isRetained({ resource: { retainOnDelete } }: StoredObject): boolean {

@@ -135,31 +135,32 @@ function tellForgotten({ ref, record: { id, at } }: Note, { made }: Facts): void
   console.log(`Forgotten: ${ref.short}, ${what}${isOnlyHere ? stays : ""}`);
 }
 
-/** Lists what is pending, and says what the next `up` does. @returns the exit code. */
+/** Lists what is pending; the last line says what the next `up` does. @returns the exit code. */
 function tell({ facts: { open, made, notes }, elsewhere }: Look): number {
   const names = namesOf(open);
   const recorded = open.flatMap((each, index) => (each.known === "record" ? (names[index] ?? []) : []));
   const [those, them] = [enumerate(recorded, MAX_LISTED), agree(recorded.length, "it", "them")];
-  const up = `The next \`${asTyped("pulumi up")}\``;
-  const takesOver = "takes over what earlier runs created, where the program declares it";
+  const when = (is: boolean, ...lines: string[]) => (is ? lines : []);
+  const next = [
+    ...when(open.length > 0, "sends nothing again of which it is not known that it was not created"),
+    ...when(made.length > 0, "takes over what earlier runs created, where the program declares it"),
+  ].join(", and ");
   const lines = [
-    open.length === 0
-      ? "Nothing is pending."
-      : `${count(open.length, "create")} may or may not have reached the platform:`,
+    ...when(open.length === 0, "Nothing is pending."),
+    ...when(open.length > 0, `${count(open.length, "create")} may or may not have reached the platform:`),
     ...open.map(({ ref, record }, index) => `  ${names[index]}: look in the account for ${describe(ref.kind, record)}`),
-    ...(recorded.length === 0 || notes === undefined
-      ? []
-      : [
-          `If the interrupted run was on this machine, it did not send ${those}: the memory of this machine has no line about ${them}.`,
-        ]),
-    ...(recorded.length === 0
-      ? []
-      : ["A run that is still under way on another machine looks the same: let it end, and run this again."]),
-    ...(open.length === 0 ? [] : waysOut(names)),
-    ...(made.length === 0 ? [] : [tellMade(made)]),
+    ...when(
+      recorded.length > 0 && notes !== undefined,
+      `If the interrupted run was on this machine, it did not send ${those}: the memory of this machine has no line about ${them}.`,
+    ),
+    ...when(
+      recorded.length > 0,
+      "A run that is still under way on another machine looks the same: let it end, and run this again.",
+    ),
+    ...when(open.length > 0, ...waysOut(names)),
+    ...when(made.length > 0, tellMade(made)),
     ...tellElsewhere(elsewhere),
-    ...(open.length === 0 ? [] : [`${up} sends none of the pending ones again before they are answered.`]),
-    ...(made.length === 0 ? [] : [`${up} ${takesOver}.`]),
+    ...when(next !== "", `The next \`${asTyped("pulumi up")}\` ${next}.`),
   ];
   return say(lines.join("\n"), open.length === 0 ? 0 : 1);
 }
