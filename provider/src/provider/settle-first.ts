@@ -10,11 +10,7 @@ import { openElsewhere } from "./tell.js";
 /** @throws AccountMismatchError what an interrupted run sent to another account is to be settled there. */
 export function expectAccountOfOpen(runtime: Runtime, memory: Memory): void {
   for (const [account, key] of memory.accountsOfOpen)
-    expectSameAccount(
-      runtime,
-      account,
-      `An interrupted run sent the create of ${aboutWhom(key).label}, which no state has,`,
-    );
+    expectSameAccount(runtime, account, `An interrupted run sent ${aboutWhom(key).label}, which no state has yet,`);
 }
 
 /**
