@@ -4,8 +4,9 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { NEEDED_NODE, whyTooOld } from "../../provider/src/base/text.js";
-import { programFolder } from "../../provider/src/tools/pulumi.js";
+import { asTyped, NEEDED_NODE, whyTooOld } from "../../provider/src/base/text.js";
+import { command } from "../../provider/src/tools/harness.js";
+import { programFolder, STACK_OPTIONS } from "../../provider/src/tools/pulumi.js";
 import { folderWith } from "../support/catalogs.js";
 import { newFolder } from "../support/folder.js";
 import { keepCompiled } from "../support/keep-compiled.js";
@@ -54,6 +55,12 @@ it.each([
   const { code, stdout, stderr } = await runIn(provider, {}, ...args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toContain(said);
+});
+
+it("commands that it prints are about the same stack and folder", async () => {
+  const run = async () => 0;
+  await command({ help: "", options: STACK_OPTIONS, run }).run(["--stack", "acme/dev", "--cwd", "my shop"]);
+  expect(asTyped("pulumi up")).toBe("pulumi up --stack acme/dev --cwd 'my shop'");
 });
 
 const FILES = {

@@ -122,6 +122,7 @@ it.each<[string, string, ...Parameters<typeof commentOn>]>([
     "1 to create",
     [{ op: "replace", urn: E("a"), oldState: onlyRead("5"), newState: managed(undefined) }],
   ],
+  ["what an earlier run replaced", "The preview shows no changes", [{ ...C.gone, op: "delete-replaced" }]],
   ["no longer read", "The preview shows no changes", [{ op: "read-discard", urn: E("a"), oldState: onlyRead("5") }]],
 ])("%s: %s", (_, expected, ...given) => {
   expect(counted(...given)).toBe(expected);
