@@ -49,6 +49,18 @@ describe("after `pulumi stack rename`", () => {
     expect([former.words(), now.words()]).toEqual([[], ["a made 42"]]);
   });
 
+  it("of a file that another machine's run took over meanwhile nothing is lost", async () => {
+    const { disk, former, now, takeOver } = await renamed({ [A]: "made 42" });
+    disk.onChange = (what) => {
+      if (what !== `sync ${now.path}` || now.words().length === 0) return;
+      disk.onChange = () => undefined;
+      disk.rmSync(`${former.path}.lock`);
+      former.append("theirs", `${former.path}.lock`);
+    };
+    await expect(takeOver()).rejects.toThrow(/another run took over the lock/);
+    expect([former.words(), now.words()]).toEqual([["a made 42"], ["a made 42"]]);
+  });
+
   it("a removed stack that had the new name before hides no create; two creates of one key stop it", async () => {
     const { now, takeOver } = await renamed({ [A]: "made 42", [B]: "live 3" }, { [A]: "live 7", [B]: "live 4" });
     await takeOver();
