@@ -1,100 +1,103 @@
 /**
- * Real runs that are killed at random moments and followed by ordinary ones: nothing twice, nothing lost. EVENTS sets how many there are;
- * KILLS, CHECKPOINTS_OFF_KILLS and LOSSES how many kills, without runs that end before their moment (the short version runs here; `npm run
- * kill-test` runs the long one), SEED repeats a run.
+ * Real runs that are killed at random moments and followed by ordinary ones: nothing twice, nothing lost. KILLS sets how many of each kind, without
+ * runs that end before their moment (`npm run kill-test` runs the long version), EVENTS how many events there are, and SEED repeats a run.
  */
 import { rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
-import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { upAndKill, type Victims } from "../support/killing.js";
 import { seededRandom } from "../support/random.js";
-import { expectEachOnce, expectListed, recover, settlePending, shopOf } from "../support/recovery.js";
-import { newStack, type TestStack, useSandbox } from "../support/stack.js";
+import { answer, expectEachOnce, pendingCommand, recover, setShopOf, shopOf } from "../support/recovery.js";
+import { newStack, type TestStack, useSandbox, well } from "../support/stack.js";
 
 const EVENTS = Number(process.env.EVENTS ?? 24);
-const KILLS = Number(process.env.KILLS ?? 1);
-/** Kills of runs that save the state at their end only: the memory alone knows what they created. */
-const CHECKPOINTS_OFF_KILLS = Number(process.env.CHECKPOINTS_OFF_KILLS ?? 1);
-/** Kills that take the disk along. */
-const LOSSES = Number(process.env.LOSSES ?? 1);
+const KILLS = Number(process.env.KILLS ?? 0);
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const LATENCY_MS = 60;
-const CHECKPOINTS_OFF = "the state saved at the end";
 
-/** Resolves when the sandbox has received so many creates, and a moment later. */
-async function received(sandbox: Sandbox, creates: number, thenMs: number, signal: AbortSignal): Promise<void> {
-  while (sandbox.creates < creates && !signal.aborted) await sleep(2);
-  await sleep(thenMs);
+const OFF = { PULUMI_SKIP_CHECKPOINTS: "true" };
+const SEARCH = {
+  ADVERTISING_MARK_FIELD: "alternative_id",
+  ADVERTISING_REQUEST_TIMEOUT_SECONDS: "2",
+  ADVERTISING_MAX_WAIT_SECONDS: "1",
+  // The sandbox carries out what it has received at once, so that nothing comes later than its sender gives up.
+  ADVERTISING_OPERATIONS: JSON.stringify({
+    event: { search: "GET rest/event?alternative_id={mark}" },
+    advertiser: { search: "GET rest/advertiser?alternative_id={mark}" },
+    resendAfterSeconds: 1,
+    createdVisibleAfterSeconds: 0,
+  }),
+};
+/** The time limit, and what comes after it. */
+const UNTIL_SENT_AGAIN_MS = 3100;
+
+/** As on a new machine: what only Pulumi's record has is answered before the next `up`. */
+const loseDisk = (stack: TestStack) => rmSync(stack.cache, { recursive: true, force: true });
+
+/** Nobody has to look: the search finds out, perhaps only a while later. */
+async function searchUntilWell(run: () => ReturnType<TestStack["up"]>): Promise<void> {
+  for (let runs = 1; ; runs++) {
+    const { code, output } = await run();
+    if (code === 0) return;
+    if (runs === 4) throw new Error(output);
+    await sleep(UNTIL_SENT_AGAIN_MS);
+  }
 }
 
-/** Kills one run after a random number of creates. */
-async function killOne(random: () => number, stack: TestStack, sandbox: Sandbox, victims: Victims) {
-  const at = Math.floor(random() * (EVENTS + 2));
-  const done = new AbortController();
-  const wasKilled = await upAndKill(stack, received(sandbox, at, random() * LATENCY_MS, done.signal), victims);
-  done.abort();
-  return { at, wasKilled };
+interface Kind {
+  readonly what: string;
+  readonly events: number;
+  readonly shop: string;
+  readonly environment: Record<string, string>;
+  readonly losesDisk?: boolean;
+  /** `npm test` kills it once. */
+  readonly isShort?: boolean;
 }
 
-it.each([
-  { mode: "the state saved after each step", kills: KILLS, environment: {} },
-  { mode: CHECKPOINTS_OFF, kills: CHECKPOINTS_OFF_KILLS, environment: { PULUMI_SKIP_CHECKPOINTS: "true" } },
-])(
-  `$kills kills of ${EVENTS} events at random moments, $mode (SEED=${seed})`,
-  {
-    timeout: Math.max(KILLS, CHECKPOINTS_OFF_KILLS) * 120_000,
-  },
-  async ({ mode, kills, environment }) => {
+const singles = { events: EVENTS, shop: shopOf(EVENTS) };
+const set = { events: 200, shop: setShopOf(200) };
+const KINDS: Kind[] = [
+  { what: "single events", ...singles, environment: {}, isShort: true },
+  { what: "single events, checkpoints off", ...singles, environment: OFF },
+  { what: "a set", ...set, environment: {} },
+  { what: "a set, checkpoints off", ...set, environment: OFF, isShort: true },
+  { what: "single events, and the disk lost", ...singles, environment: {}, losesDisk: true },
+  { what: "single events with a search", ...singles, environment: SEARCH },
+  { what: "a set with a search, and the disk lost", ...set, environment: SEARCH, losesDisk: true },
+];
+
+it.each(KINDS.filter(({ isShort = false }) => isShort || KILLS > 0))(
+  `kills of $what (SEED=${seed})`,
+  { timeout: Math.max(KILLS, 2) * 120_000 },
+  async ({ what, events, shop, environment, losesDisk = false }) => {
     const random = seededRandom(seed);
-    let killed = 0;
-    let unresolvedInAll = 0;
-    let round = 0;
-    for (; killed < kills; round++) {
-      const sandbox = await useSandbox({ latencyMs: LATENCY_MS });
-      const stack = await newStack(shopOf(EVENTS), { sandbox, environment });
-      const victims: Victims = (seed + round) % 4 === 0 ? "engine" : "tree";
-      const { at, wasKilled } = await killOne(random, stack, sandbox, victims);
-      if (wasKilled) killed++;
-      if (mode === CHECKPOINTS_OFF) await expectListed(stack, sandbox, `round ${round}`);
-      const inFlight = sandbox.creates - (await stack.resources()).length;
-      // As a pipeline does, or as somebody who runs it again.
-      const asksFirst = mode === CHECKPOINTS_OFF && (seed + round) % 2 === 1;
-      const settled = asksFirst ? await settlePending(stack, sandbox) : 0;
-      const { unresolved } = await recover(stack, sandbox);
-      unresolvedInAll += unresolved + settled;
-      await expectEachOnce(stack, sandbox, EVENTS, `round ${round}, ${victims} killed after ${at} creates`);
-      console.log(
-        `round ${round}: ${wasKilled ? `${victims} killed` : "ended"} after ${at} creates, ${inFlight} not saved, ${unresolved} unresolved, ${settled} pending`,
-      );
+    for (let killed = 0, round = 0; killed < Math.max(KILLS, 1); round++) {
+      const sandbox = await useSandbox({ latencyMs: LATENCY_MS, operations: true });
+      const stack = await newStack(shop, { sandbox, environment });
+      const victims: Victims = round % 4 === 3 && !losesDisk ? "engine" : "tree";
+      const at = Math.floor(random() * (events + 2));
+      const done = new AbortController();
+      const reached = async () => {
+        while (sandbox.creates < at && !done.signal.aborted) await sleep(2);
+        await sleep(random() * LATENCY_MS);
+      };
+      if (await upAndKill(stack, reached(), victims)) killed++;
+      done.abort();
+      const how = `${what}, round ${round}: ${victims} killed after ${at} creates (${sandbox.creates} sent)`;
+      if (losesDisk) loseDisk(stack);
+      if (environment === SEARCH) {
+        await stack.cancel();
+        if (losesDisk) await searchUntilWell(() => pendingCommand(stack, "--search"));
+        await searchUntilWell(() => stack.up("--continue-on-error"));
+      } else {
+        await stack.cancel();
+        const listed = losesDisk ? await pendingCommand(stack) : { code: 0, output: "" };
+        if (listed.code === 1) await answer(stack, sandbox, listed.output);
+        if (losesDisk) await well(stack.up());
+        console.log(`${how}, ${await recover(stack, sandbox)} unresolved`);
+      }
+      await expectEachOnce(stack, sandbox, events, how);
+      expect(sandbox).toMatchObject({ updates: 0, deletes: 0 });
     }
-    console.log(
-      `killed ${killed} of ${round} runs, ${mode} (SEED=${seed}); ${unresolvedInAll} resources were unresolved in all`,
-    );
   },
 );
-
-it(`${LOSSES} kills that take the memory with them, \`pending\` before each up (SEED=${seed})`, {
-  timeout: LOSSES * 120_000,
-}, async () => {
-  const random = seededRandom(seed + 1);
-  let killed = 0;
-  let pendingInAll = 0;
-  let round = 0;
-  for (; killed < LOSSES; round++) {
-    const sandbox = await useSandbox({ latencyMs: LATENCY_MS });
-    const stack = await newStack(shopOf(EVENTS), { sandbox });
-    const { at, wasKilled } = await killOne(random, stack, sandbox, "tree");
-    if (wasKilled) killed++;
-    rmSync(stack.cache, { recursive: true, force: true });
-    const pending = await settlePending(stack, sandbox);
-    pendingInAll += pending;
-    const { code, output } = await stack.up();
-    expect(code, output).toBe(0);
-    await expectEachOnce(stack, sandbox, EVENTS, `round ${round}, killed after ${at} creates`);
-    console.log(`round ${round}: ${wasKilled ? "killed" : "ended"} after ${at} creates, ${pending} pending`);
-  }
-  console.log(
-    `killed ${killed} of ${round} runs, without a memory (SEED=${seed}); ${pendingInAll} creates were pending in all`,
-  );
-});

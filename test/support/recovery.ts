@@ -1,103 +1,70 @@
-/**
- * A shop with many events whose runs are interrupted, and what its users do then.
- */
+/** Shops whose runs are interrupted, and what their users do then. */
 import { resolve } from "node:path";
 import { expect } from "vitest";
-import type { Sandbox, SandboxObject } from "../../provider/src/sandbox/index.js";
-import { program, runProcess, type TestStack } from "./stack.js";
+import type { Sandbox } from "../../provider/src/sandbox/index.js";
+import { program, type RunResult, runProcess, type TestStack, well } from "./stack.js";
 
 const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
 
-/** One advertiser `a` and `events` events `e0`, `e1`, … ADOPT has ids that were found in the account, by resource. */
+/** One advertiser `a` and `events` events `e0`, `e1`, … */
 export const shopOf = (events: number) =>
   program(`
-const adopt = JSON.parse(process.env.ADOPT ?? "{}");
-const a = new advertising.Advertiser("a", { advertiserName: "A", existingId: adopt.a });
-for (let i = 0; i < ${events}; i++) {
-  new advertising.ConversionEvent("e" + i, { eventName: "E" + i, advertiserId: a.advertiserId, value: 1, existingId: adopt["e" + i] });
-}`);
+const a = new advertising.Advertiser("a", { advertiserName: "A" });
+for (let i = 0; i < ${events}; i++)
+  new advertising.ConversionEvent("e" + i, { eventName: "E" + i, advertiserId: a.advertiserId, value: 1 });`);
 
-/** Does what users do after a kill, until all is well: unlock, look, follow the advice. @returns also what the first `up` printed. */
-export async function recover(stack: TestStack, sandbox: Sandbox): Promise<{ unresolved: number; first: string }> {
-  await stack.cancel();
-  let unresolved = 0;
-  let first: string | undefined;
-  for (let attempt = 1; attempt <= 12; attempt++) {
-    const { code, output } = await stack.up("--continue-on-error");
-    first ??= output;
-    if (code === 0) return { unresolved, first };
-    if (attempt === 12) throw new Error(output);
-    const adopt: Record<string, number> = {};
-    const notCreated: string[] = [];
-    for (const { urn, id } of await stack.resources()) {
-      if (!id?.startsWith("unresolved-")) continue;
-      unresolved++;
-      const name = urn.split("::").at(-1) ?? "";
-      const found = objectsNamed(sandbox, name);
-      expect(found.length, "at most one object of an unresolved resource").toBeLessThanOrEqual(1);
-      if (found[0] !== undefined) adopt[name] = found[0].id;
-      else notCreated.push(name);
-    }
-    if (notCreated.length > 0) {
-      const settled = await pendingCommand(stack, ...notCreated.map((name) => `--not-created=${name}`));
-      for (const name of notCreated)
-        expect(settled.output).toMatch(new RegExp(`Settled as not created: .*\\b${name}\\b`));
-    }
-    stack.setEnvironment({ ADOPT: JSON.stringify(adopt) });
-  }
-  throw new Error("unreachable");
-}
+/** The same as a set `s`. */
+export const setShopOf = (events: number) =>
+  program(`
+const a = new advertising.Advertiser("a", { advertiserName: "A" });
+const events = Object.fromEntries(Array.from({ length: ${events} }, (_, i) => ["e" + i, { eventName: "E" + i, value: 1 }]));
+new advertising.ConversionEventSet("s", { advertiserId: a.advertiserId, events });`);
 
 /** Runs the command `pending` for this stack. */
-export function pendingCommand(stack: TestStack, ...args: readonly string[]) {
+export function pendingCommand(stack: TestStack, ...args: readonly string[]): Promise<RunResult> {
   return runProcess("node", [command, "pending", ...args], stack.programFolder, stack.environment);
 }
 
-/** After a kill that left nothing in the state: `pending` knows each existing object from the memory. */
-export async function expectListed(stack: TestStack, sandbox: Sandbox, round: string): Promise<void> {
-  const { output } = await pendingCommand(stack);
-  const names = [...output.matchAll(/look in the account for the \w+ named "(\w+)"/g)].map(([, name]) => name);
-  const created = /^Created by earlier runs, and not in the state yet: .*$/m.exec(output)?.[0] ?? "";
-  const ranges = [...created.matchAll(/[( ](\d+)(?:–(\d+))?[),]/g)].map(([, from, to = from]) =>
-    [from, to].map(Number),
+/** Answers what is asked for, as somebody does who looks in the account. @returns how many creates that were. */
+export async function answer(stack: TestStack, sandbox: Sandbox, asked: string): Promise<number> {
+  const names = new Set(
+    [...asked.matchAll(/(?:--created '|^ {2})([\w/]+)(?:=|: look in the account)/gm)].map(([, name = ""]) => name),
   );
-  const isListed = (object: SandboxObject) =>
-    names.includes(nameOf(object)) || ranges.some(([from = 0, to = 0]) => from <= object.id && object.id <= to);
-  const unknown = [...sandbox.advertisers, ...sandbox.events].filter((object) => !isListed(object));
-  expect(unknown.map(nameOf), `${round}: ${output}`).toEqual([]);
-}
-
-/** Does what a pipeline does on a runner whose disk is gone: asks for the engine's own record, looks, and settles each create. */
-export async function settlePending(stack: TestStack, sandbox: Sandbox): Promise<number> {
-  await stack.cancel();
-  const listed = await pendingCommand(stack);
-  if (listed.code === 0) return 0;
-  expect(listed.code, listed.output).toBe(1);
-  const names = [...listed.output.matchAll(/^ {2}(\w+): look in the account for/gm)].map(([, name = ""]) => name);
-  const answers = names.flatMap((name) => {
-    const found = objectsNamed(sandbox, name);
-    expect(found.length, "at most one object of a pending create").toBeLessThanOrEqual(1);
+  const answers = [...names].flatMap((name) => {
+    const found = objectsOf(sandbox).filter((object) => nameOf(object) === name.split("/").at(-1)?.toUpperCase());
+    expect(found.length, "at most one object of a create").toBeLessThanOrEqual(1);
     return found[0] === undefined ? ["--not-created", name] : ["--created", `${name}=${found[0].id}`];
   });
-  const settled = await pendingCommand(stack, ...answers);
-  expect(settled.output).toContain("Nothing is pending");
-  expect(settled.code).toBe(0);
-  return names.length;
+  expect(await well(pendingCommand(stack, ...answers))).toContain("Nothing is pending");
+  return names.size;
 }
 
-const nameOf = (object: SandboxObject) => String(object.advertiser_name ?? object.event_name);
-
-function objectsNamed(sandbox: Sandbox, name: string) {
-  return [...sandbox.advertisers, ...sandbox.events].filter((object) => nameOf(object) === name.toUpperCase());
+/** Does what users do after an interruption, until all is well: unlock, run it again, answer. @returns how many were unresolved. */
+export async function recover(stack: TestStack, sandbox: Sandbox): Promise<number> {
+  await stack.cancel();
+  let unresolved = 0;
+  for (;;) {
+    const { code, output } = await stack.up("--continue-on-error");
+    if (code === 0) return unresolved;
+    const asked = await answer(stack, sandbox, output);
+    expect(asked, output).toBeGreaterThan(0);
+    unresolved += asked;
+  }
 }
+
+export const objectsOf = (sandbox: Sandbox) => [...sandbox.advertisers, ...sandbox.events];
+const nameOf = (object: Sandbox["events"][number]) => String(object.advertiser_name ?? object.event_name);
 
 /** Expects that every object exists once and is managed, and that nothing is left to do. */
-export async function expectEachOnce(stack: TestStack, sandbox: Sandbox, events: number, round: string): Promise<void> {
-  const objects = [...sandbox.advertisers, ...sandbox.events];
-  const names = objects.map(nameOf);
-  expect(new Set(names).size, `${round}: nothing twice`).toBe(names.length);
-  const managed = (await stack.resources()).map(({ id }) => id).sort();
-  expect(managed).toEqual(objects.map(({ id }) => String(id)).sort());
+export async function expectEachOnce(stack: TestStack, sandbox: Sandbox, events: number, how: string): Promise<void> {
+  const objects = objectsOf(sandbox);
+  expect(new Set(objects.map(nameOf)).size, `${how}: nothing twice`).toBe(objects.length);
+  const managed = Object.values(await stack.ids()).flatMap((id) =>
+    typeof id === "object" ? Object.values(id ?? {}) : id,
+  );
+  expect(managed.map(String).sort(), `${how}: nothing unmanaged`).toEqual(objects.map(({ id }) => String(id)).sort());
   expect(managed).toHaveLength(events + 1);
-  expect((await stack.up()).output).toContain(`${events + 2} unchanged`);
+  const posts = sandbox.creates;
+  expect(await well(stack.up()), how).not.toMatch(/created|updated/);
+  expect(sandbox.creates).toBe(posts);
 }

@@ -31,6 +31,8 @@ declare module "vitest" {
     initialisedStack: InitialisedStack;
     /** The address of the server with the engine's key. */
     keyServer: string;
+    /** The folder of a `pulumi` that counts, by COUNT_AS, and goes on as the real one. */
+    counting: string;
   }
 }
 
@@ -116,5 +118,18 @@ export default async function initialiseStack(project: TestProject): Promise<() 
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  return keys.close;
+  const counting = mkdtempSync(join(tmpdir(), "counting-"));
+  const starts = join(counting, "starts");
+  const { stdout: real } = await promisify(execFile)("which", ["pulumi"]);
+  const script = `#!/bin/sh\necho "$COUNT_AS" >> "${starts}"\nexec "${real.trim()}" "$@"\n`;
+  writeFileSync(join(counting, "pulumi"), script, { mode: 0o755 });
+  project.provide("counting", counting);
+  return () => {
+    keys.close();
+    const all = existsSync(starts) ? readFileSync(starts, "utf8").trim().split("\n") : [];
+    const counts = [...Map.groupBy(all, (name) => name)].map(([name, each]) => `${name} ${each.length}`);
+    if (all.length > 0)
+      console.log(`${all.length} processes of Pulumi in ${project.name}: ${counts.sort().join(", ")}`);
+    rmSync(counting, { recursive: true, force: true });
+  };
 }

@@ -3,8 +3,8 @@
  */
 import { spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { inject, onTestFinished } from "vitest";
+import { basename, join, resolve } from "node:path";
+import { expect, inject, onTestFinished } from "vitest";
 import { type Sandbox, type SandboxOptions, startSandbox } from "../../provider/src/sandbox/index.js";
 import { keepCompiled } from "./keep-compiled.js";
 import { copyStack, PASSPHRASE, PROJECT, STACK, selectStack, stateFileIn } from "./stack-init.js";
@@ -49,8 +49,8 @@ export interface StackOptions {
   readonly file?: string;
   readonly sandbox?: Sandbox;
   readonly environment?: Record<string, string>;
-  /** Lines of Pulumi.dev.yaml's `config`, such as `{ "advertising:authMode": "basic" }`. */
-  readonly config?: Record<string, string>;
+  /** Lines of Pulumi.dev.yaml's `config`, such as `{ "advertising:authMode": "basic" }`; objects are structured configuration. */
+  readonly config?: Record<string, string | object>;
   readonly project?: string;
   /** A cache folder, with cookie file and journal, to share with other stacks. */
   readonly cache?: string;
@@ -229,11 +229,39 @@ export class TestStack {
       .sort((a, b) => (a.urn < b.urn ? -1 : 1));
   }
 
+  /** What each resource has, by name: its id, or a set's ids by key; `?` for a create of unknown outcome. */
+  async ids(): Promise<Record<string, unknown>> {
+    const all = await this.resources();
+    const idOf = ({ id, outputs }: StateResource) => outputs?.eventIds ?? id?.replace(/^unresolved-.*/, "?");
+    return Object.fromEntries(all.map((each) => [each.urn.split("::").at(-1), idOf(each)]));
+  }
+
+  /** Changes the state, as somebody does who imports an edited one. */
+  editState(edit: (text: string) => string): void {
+    const path = stateFileIn(this.#backend, this.#project);
+    writeFileSync(path, edit(readFileSync(path, "utf8")));
+  }
+
   /** The program's outputs. */
   async outputs(): Promise<Record<string, unknown>> {
     const { resources = [] } = await this.deployment();
     return resources.find(({ type }) => type === "pulumi:pulumi:Stack")?.outputs ?? {};
   }
+}
+
+/** @returns what a run printed that has to end well. */
+export async function well(run: Promise<RunResult>): Promise<string> {
+  const { code, output } = await run;
+  expect(code, output).toBe(0);
+  return output;
+}
+
+/** @returns what a run printed that has to fail, in words: without a stack trace. */
+export async function failed(run: Promise<RunResult>): Promise<string> {
+  const { code, output } = await run;
+  expect(code, output).not.toBe(0);
+  expect(output).not.toMatch(/^\s+at .*:\d+/m);
+  return output;
 }
 
 /** A new stack `dev` with its own program. Its folder is removed after the test. */
@@ -249,7 +277,9 @@ const PROXY_VARIABLE = /^(HTTPS?|NO|ALL)_PROXY$/i;
 /** This process's environment without what would affect a run: the user's settings, keys and proxies, and vitest's. */
 export function inheritedEnvironment(): Record<string, string> {
   const isOthers = (name: string) => /^(ADVERTISING_|PULUMI_|VAULT_|VITEST)/.test(name) || PROXY_VARIABLE.test(name);
-  return { ...inherited((name) => !isOthers(name)), NODE_OPTIONS: keepCompiled };
+  const { PATH, ...others } = inherited((name) => !isOthers(name));
+  const COUNT_AS = basename(expect.getState().testPath ?? "", ".test.ts");
+  return { ...others, PATH: `${inject("counting")}:${PATH}`, COUNT_AS, NODE_OPTIONS: keepCompiled };
 }
 
 /** The user's proxies, for package managers, which may have no other way out. */

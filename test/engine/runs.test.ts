@@ -1,0 +1,93 @@
+/** Runs of one stack on two machines, at once, and with two copies of the package. */
+import { cpSync, existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { upAndKill, upAndSignal } from "../support/killing.js";
+import { answer, expectEachOnce, pendingCommand, shopOf } from "../support/recovery.js";
+import { failed, newStack, program, type RunResult, useSandbox, well } from "../support/stack.js";
+
+const until = async (condition: () => boolean) => {
+  while (!condition()) await sleep(5);
+};
+
+it("two machines: the lock between them; one is killed, the other one, without a memory, takes the stack over, and the first goes on", async () => {
+  const [events, inFlight] = [12, 3];
+  const sandbox = await useSandbox();
+  const first = await newStack(shopOf(events), { sandbox });
+  const second = await first.onAnotherMachine();
+  sandbox.fail({ on: "event", act: true, times: inFlight, after: 5, with: { kind: "no-answer" } });
+  let meanwhile: RunResult | undefined;
+  const locked = async () => {
+    await until(() => sandbox.creates === events + 1);
+    meanwhile = await second.up();
+    // What was answered is saved.
+    while ((await second.resources()).length < events + 1 - inFlight) await sleep(10);
+  };
+  expect(await upAndKill(first, locked(), "tree")).toBe(true);
+  expect(meanwhile?.output).toContain("the stack is currently locked by 1 lock(s)");
+  expect(sandbox.creates, "sent by the first machine alone").toBe(events + 1);
+
+  await second.cancel();
+  expect(await answer(second, sandbox, (await pendingCommand(second)).output), "Pulumi's record").toBe(inFlight);
+  await well(second.up());
+  // The first one remembers its own creates, and finds them in the state.
+  await expectEachOnce(first, sandbox, events, "two machines");
+  expect(sandbox.creates).toBe(events + 1);
+});
+
+it("two runs at once, after `pulumi cancel` of one that goes on: the second one waits, and takes over what the first has made", async () => {
+  const sandbox = await useSandbox();
+  // The first run gets no further than this before the second one's engine has read the state.
+  const limited = sandbox.fail({
+    ...{ on: "event", after: 3, times: Number.MAX_SAFE_INTEGER },
+    with: { kind: "answer", status: 429, headers: { "retry-after": "1" }, body: { message: "slowly" } },
+  });
+  const shop = (more: string) =>
+    program(`${more}
+const a = new advertising.Advertiser("a", { advertiserName: "A" });
+const events = Object.fromEntries([1, 2, 3, 4, 5].map((n) => ["e" + n, { eventName: "E" + n, value: 1 }]));
+new advertising.ConversionEvent("single", { advertiserId: a, eventName: "S", value: 1 });
+new advertising.ConversionEventSet("funnel", { advertiserId: a, events });`);
+  const stack = await newStack(shop(""), { sandbox });
+  const first = upAndSignal(stack, [], "process");
+  await until(() => limited.hits > 0);
+  stack.program(shop(`require("node:fs").writeFileSync("begun", "");`));
+  await stack.cancel();
+  const second = stack.up();
+  await until(() => existsSync(join(stack.programFolder, "begun")));
+  limited.cancel();
+  expect((await first).code).toBe(0);
+  expect(await well(second)).toContain("nothing is sent");
+  await expectEachOnce(stack, sandbox, 6, "two runs");
+  expect(sandbox.creates - limited.hits).toBe(7);
+});
+
+const built = resolve(import.meta.dirname, "../../provider/dist");
+const LIBRARY = `
+const advertising = require("pulumi-advertising");
+exports.advertiser = () => new advertising.Advertiser("web", { advertiserName: "Web" });`;
+
+it("two copies of the package: nothing is sent, and both are named, with the cure; with one of them it runs", async () => {
+  const sandbox = await useSandbox();
+  const buy = `new advertising.ConversionEvent("buy", { eventName: "Buy", advertiserId: require("./library").advertiser(), value: 2 });`;
+  const stack = await newStack(program(buy), { sandbox });
+  const copyIn = (folder: string, version: string) => {
+    const copy = join(stack.programFolder, folder, "node_modules", "pulumi-advertising");
+    mkdirSync(copy, { recursive: true });
+    cpSync(built, join(copy, "dist"), { recursive: true });
+    const exports = { ".": "./dist/index.js", "./handlers": "./dist/handlers.js" };
+    writeFileSync(join(copy, "package.json"), JSON.stringify({ name: "pulumi-advertising", version, exports }));
+    return realpathSync(copy);
+  };
+  const copies = [copyIn(".", "0.2.0"), copyIn("library", "0.1.0")];
+  stack.write("library/index.js", LIBRARY);
+  const output = await failed(stack.up());
+  for (const words of [...copies.map((each) => `  ${each}\n`), "npm dedupe", "1 problem; nothing was registered"])
+    expect(output).toContain(words);
+  expect(sandbox.requests).toEqual([]);
+  expect(await stack.resources()).toEqual([]);
+  rmSync(copies[1] ?? "", { recursive: true });
+  await well(stack.up());
+  expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 1 });
+});
