@@ -11,20 +11,18 @@ import { backendIn, memoryPath, readMemory } from "../../provider/src/store/inde
 import { newFolder } from "../support/folder.js";
 import { keepCompiled } from "../support/keep-compiled.js";
 import { struck, upAndKill } from "../support/killing.js";
-import { type Deployment, destroy, type Faces, refresh, up } from "../support/model/engine.js";
+import { type Deployment, type Faces, refresh, up } from "../support/model/engine.js";
 import { type Declared, PROJECT, programHalf, refIn } from "../support/model/program.js";
 import { newRun } from "../support/run.js";
 import { newStack, program, useSandbox } from "../support/stack.js";
 import { STACK, stateFileIn } from "../support/stack-init.js";
 
 interface Run {
-  readonly how: "preview" | "up" | "refresh" | "destroy";
+  readonly how: "up" | "refresh";
   /** What is declared from now on. */
   readonly program?: readonly Declared[];
   readonly fault?: FaultRule;
   readonly isKilled?: boolean;
-  readonly target?: Declared;
-  readonly replace?: Declared;
 }
 
 interface Played {
@@ -35,11 +33,11 @@ interface Played {
 const PROGRAM = program(`
 const byName = {};
 for (const each of JSON.parse(require("node:fs").readFileSync("resources.json", "utf8"))) {
-  const { type, name, aliases, advertiser, platformName, value, existingId, events, deletes } = each;
+  const { type, name, aliases, advertiser, platformName, value, events, deletes } = each;
   const advertiserId = byName[advertiser]?.advertiserId ?? advertiser;
   const args = {
-    Advertiser: { advertiserName: platformName, existingId },
-    ConversionEvent: { eventName: platformName, advertiserId, value, existingId },
+    Advertiser: { advertiserName: platformName },
+    ConversionEvent: { eventName: platformName, advertiserId, value },
     ConversionEventSet: { advertiserId, events },
   };
   const former = (aliases ?? []).map((alias) => ({ name: alias }));
@@ -69,15 +67,11 @@ async function throughPulumi(sandbox: Sandbox) {
     RECORD_TO: calls,
     RECORD_STATE: stateFileIn(join(stack.folder, "backend"), PROJECT),
   });
-  return async ({ how, fault, isKilled, target, replace }: Run, resources: readonly Declared[]): Promise<Played> => {
+  return async ({ how, fault, isKilled }: Run, resources: readonly Declared[]): Promise<Played> => {
     stack.write("resources.json", JSON.stringify(resources));
     rmSync(calls, { force: true });
     const armed = fault && sandbox.fail(fault);
-    const args = [
-      ...(how === "preview" ? [] : ["--parallel", "1"]),
-      ...(target === undefined ? [] : ["--target", refIn(STACK, target).urn]),
-      ...(replace === undefined ? [] : ["--replace", refIn(STACK, replace).urn]),
-    ];
+    const args = ["--parallel", "1"];
     if (isKilled === true && armed !== undefined) {
       expect(await upAndKill(stack, struck(armed), "tree", args)).toBe(true);
       await stack.cancel();
@@ -101,7 +95,7 @@ function throughStandIn(sandbox: Sandbox) {
   const place = { backend: backendIn(environment, folder), stack: `organization/${PROJECT}/${STACK}` };
   let state: Deployment = { manifest: { time: "" }, resources: [] };
 
-  return async ({ how, fault, isKilled, target, replace }: Run, resources: readonly Declared[]): Promise<Played> => {
+  return async ({ how, fault, isKilled }: Run, resources: readonly Declared[]): Promise<Played> => {
     const calls: string[] = [];
     const run = newRun(sandbox, folder, { settings: SETTINGS, environment });
     const recorded = <T extends object>(face: T, type: keyof typeof HANDLERS) =>
@@ -114,7 +108,6 @@ function throughStandIn(sandbox: Sandbox) {
           },
       });
     let isOver = false;
-    const only = (one: Declared | undefined) => one && new Set([refIn(STACK, one).urn]);
     const options = {
       faces: {
         Advertiser: recorded(run.advertiser, "Advertiser"),
@@ -127,23 +120,18 @@ function throughStandIn(sandbox: Sandbox) {
       },
       now: () => new Date().toISOString(),
       checkpoints: true,
-      isPreview: how === "preview",
-      targets: only(target),
-      replace: only(replace),
     };
     const records = readMemory(memoryPath(place, join(folder, "stacks")))?.records ?? new Map();
-    const { registrations } = programHalf(resources, STACK, settings, records, how === "preview");
+    const { registrations } = programHalf(resources, STACK, settings, records);
     const armed = fault && sandbox.fail(fault);
-    const stateBefore = state;
-    const play = { refresh, destroy, up: undefined, preview: undefined }[how];
-    const ending = play?.(stateBefore, options) ?? up(stateBefore, registrations, options);
+    const ending = how === "refresh" ? refresh(state, options) : up(state, registrations, options);
     const ended = await Promise.race([ending, ...(isKilled === true && armed ? [struck(armed)] : [])]);
     isOver = true;
     // What is under way is never answered.
     if (ended === undefined) run.runtime.memory(refIn(STACK, a).identity).release();
     else run.closeNow();
     sandbox.endFaults();
-    if (how !== "preview" && ended !== undefined) state = ended.deployment;
+    if (ended !== undefined) state = ended.deployment;
     return { calls, state };
   };
 }
@@ -192,7 +180,7 @@ const [e, of1] = [event("e", { deletes: true }), event("of-1", { advertiser: "1"
 const renamed = event("renamed", { aliases: ["former"], platformName: "former" });
 const REFUSED = { kind: "answer", status: 406, body: { success: false, errors: ["not now"] } } as const;
 
-it("created, changed, renamed, replaced, targeted, killed, refreshed and destroyed: the same calls and states", async () => {
+it("created, changed, renamed, refused in part, killed, replaced, removed and refreshed: the same calls and states", async () => {
   const runs: readonly Run[] = [
     { how: "up", program: [a, e, event("former"), setOf(1)] },
     // Refused in part: saved with an error, and tried again.
@@ -201,12 +189,15 @@ it("created, changed, renamed, replaced, targeted, killed, refreshed and destroy
       program: [a, { ...e, value: 2 }, renamed, setOf(2)],
       fault: { on: "update", after: 1, with: REFUSED },
     },
-    { how: "up", replace: renamed },
-    { how: "preview", program: [a, { ...e, value: 3 }, setOf(2), of1] },
-    { how: "up", fault: { on: "event", act: true, with: { kind: "no-answer" } }, isKilled: true },
-    { how: "up", target: a },
+    {
+      how: "up",
+      program: [a, e, renamed, setOf(2), of1],
+      fault: { on: "event", act: true, with: { kind: "no-answer" } },
+      isKilled: true,
+    },
+    { how: "up", program: [{ ...a, platformName: "B" }, e, setOf(2)] },
+    { how: "up", program: [{ ...a, platformName: "B" }, e, setOf(2), of1] },
     { how: "refresh" },
-    { how: "destroy" },
   ];
   const objects = { advertisers: [{ id: 1, advertiser_name: "Live", active: true }], events: [] };
   const sandboxes = [0, 1].map(() => useSandbox({ authMode: "both", objects, operations: true }));

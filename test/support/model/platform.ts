@@ -12,15 +12,13 @@ export interface Made {
   fields: Values;
   /** The key of the resource or member that it was made for; none if another client made it. */
   readonly key: string | undefined;
-  readonly atMs: number;
-  isLive: boolean;
 }
 
 /** What happens to a request instead of its answer. `late`: it is carried out only a while after its sender has given up. */
 export type Break = "lost" | "undone" | "late" | "refused" | "limited" | "not sent" | "another's id";
 
 export interface Fault {
-  readonly on: "create" | "read" | "update" | "delete" | "search";
+  readonly on: "create" | "read" | "update" | "search";
   readonly after: number;
   readonly with: Break;
 }
@@ -38,42 +36,27 @@ export interface Sender {
   keyOf(label: string): string;
   /** Called before an object is made. @throws Error if that must not be. */
   judge(key: string, kind: Kind["name"], fields: Values): void;
-  /** Called before an object is deleted. */
-  judgeDelete(kind: Kind["name"], id: string): void;
 }
 
 export class Platform {
   readonly objects: Made[] = [];
   posts = 0;
-  #later: { readonly atMs: number; readonly make: (atMs: number) => void }[] = [];
-  #next: Record<Kind["name"], number>;
-
-  /** @param shares whether ids of both kinds are the same numbers. */
-  constructor(
-    private readonly lagMs: { readonly read: number; readonly search: number },
-    shares: boolean,
-  ) {
-    this.#next = { Advertiser: shares ? 5001 : 1001, ConversionEvent: 5001 };
-  }
+  #later: { readonly atMs: number; readonly make: () => void }[] = [];
+  #next = 5001;
 
   /** What was under way arrives. */
   settle(): void {
     const due = this.#later.filter(({ atMs }) => atMs <= time.clock.wallMs());
     this.#later = this.#later.filter((each) => !due.includes(each));
-    for (const { atMs, make } of due) make(atMs);
+    for (const { make } of due) make();
   }
 
   get(kind: Kind["name"], id: string): Made | undefined {
     return this.objects.find((each) => each.kind === kind && each.id === id);
   }
 
-  isLive(kind: Kind["name"], id: string): boolean {
-    return this.get(kind, id)?.isLive === true;
-  }
-
-  make(kind: Kind["name"], fields: Values, key: string | undefined, atMs = time.clock.wallMs()): Made {
-    const id = String(this.#next[kind]++);
-    const made = { kind, id, fields, key, atMs, isLive: true };
+  make(kind: Kind["name"], fields: Values, key: string | undefined): Made {
+    const made = { kind, id: String(this.#next++), fields, key };
     this.objects.push(made);
     return made;
   }
@@ -104,13 +87,12 @@ export class Platform {
         throw new OutcomeUnknownError(`${label}: the connection ended.`, "");
       return result as T;
     };
-    const visible = (each: Made, lagMs: number) => each.isLive && each.atMs + lagMs <= time.clock.wallMs();
 
-    const client: Pick<Client, "create" | "read" | "update" | "delete" | "search"> = {
+    const client: Pick<Client, "create" | "read" | "update" | "search"> = {
       create: async ({ operation, fields, label, beforeSend, onCreated }) => {
         const kind = operation.noun === "advertiser" ? "Advertiser" : "ConversionEvent";
         const key = sender.keyOf(label);
-        const make = (atMs?: number) => this.make(kind, fields, key, atMs);
+        const make = () => this.make(kind, fields, key);
         for (;;) {
           const at = now();
           const broken = take("create");
@@ -139,38 +121,24 @@ export class Platform {
       read: ({ kind, id, label }) =>
         sent("read", label, () => {
           const found = this.get(kind.name, id);
-          return found !== undefined && visible(found, this.lagMs.read)
-            ? ({ ...found.fields, id } as Awaited<ReturnType<Client["read"]>>)
-            : undefined;
+          return found && ({ ...found.fields, id } as Awaited<ReturnType<Client["read"]>>);
         }),
       update: ({ kind, id, label }, fields) =>
         sent("update", label, () => {
           const found = this.get(kind.name, id);
-          if (found === undefined || !visible(found, this.lagMs.read)) return undefined;
+          if (found === undefined) return undefined;
           found.fields = { ...found.fields, ...fields };
           return [];
         }),
-      delete: ({ kind, id, label }) =>
-        sent("delete", label, () => {
-          const found = this.get(kind.name, id);
-          if (found === undefined || !visible(found, this.lagMs.read)) return false;
-          sender.judgeDelete(kind.name, id);
-          found.isLive = false;
-          return true;
-        }),
       search: ({ kind, field, mark, label }) =>
         sent("search", label, () =>
-          this.objects
-            .filter(
-              (each) => each.kind === kind.name && each.fields[field] === mark && visible(each, this.lagMs.search),
-            )
-            .map(({ id }) => id),
+          this.objects.filter((each) => each.kind === kind.name && each.fields[field] === mark).map(({ id }) => id),
         ),
     };
     return client as Client;
   }
 
-  textOf({ kind, id, fields, key, isLive }: Made): string {
-    return `${objectKey(kind, id)} (${JSON.stringify(fields)}, made for ${key}${isLive ? "" : ", gone"})`;
+  textOf({ kind, id, fields, key }: Made): string {
+    return `${objectKey(kind, id)} (${JSON.stringify(fields)}, made for ${key})`;
   }
 }

@@ -10,7 +10,6 @@ import type { Registration, Values } from "./engine.js";
 export interface Entry {
   readonly eventName: string;
   readonly value: number;
-  readonly existingId?: string | undefined;
 }
 
 /** One resource of a program: `Advertiser`, or what belongs to the advertiser with this name, or with this id. */
@@ -21,7 +20,6 @@ export interface Declared {
   readonly advertiser?: string;
   readonly platformName?: string;
   readonly value?: number;
-  readonly existingId?: string | undefined;
   readonly events?: Readonly<Record<string, Entry>>;
   readonly deletes?: boolean;
 }
@@ -49,7 +47,6 @@ export function programHalf(
   stack: string,
   settings: Settings,
   records: Records,
-  isPreview: boolean,
 ): ProgramHalf {
   const judge = new Judge();
   const batch = program.map((declared) => {
@@ -66,7 +63,7 @@ export function programHalf(
     judge.add(declaration);
     return declaration;
   });
-  const { findings, warnings, briefings } = judge.judge(batch, records, isPreview);
+  const { findings, warnings, briefings } = judge.judge(batch, records, false);
   const registrations = program.map((declared, index): Registration => {
     const { type, aliases = [], deletes } = declared;
     const ref = refIn(stack, declared);
@@ -96,9 +93,9 @@ function ownerOf(program: readonly Declared[], { advertiser: name }: Declared): 
   return program.find((each) => each.type === "Advertiser" && each.name === name);
 }
 
-function argumentsOf({ type, platformName, value, existingId, events }: Declared, advertiserId: unknown): Values {
-  if (type === "Advertiser") return { advertiserName: platformName, existingId };
-  if (type === "ConversionEvent") return { eventName: platformName, advertiserId, value, existingId };
+function argumentsOf({ type, platformName, value, events }: Declared, advertiserId: unknown): Values {
+  if (type === "Advertiser") return { advertiserName: platformName };
+  if (type === "ConversionEvent") return { eventName: platformName, advertiserId, value };
   return { advertiserId, events };
 }
 
@@ -111,15 +108,14 @@ export interface Wanted {
   readonly member: string | undefined;
   readonly name: string;
   readonly value: number | undefined;
-  readonly existingId: string | undefined;
 }
 
 export function objectsOf(program: readonly Declared[]): Wanted[] {
   return program.flatMap((resource): Wanted[] => {
-    const { type, events, platformName = "", value, existingId } = resource;
+    const { type, events, platformName = "", value } = resource;
     const { key, label } = refIn("any", resource);
     if (type !== "ConversionEventSet")
-      return [{ kind: type, key, label, resource, member: undefined, name: platformName, value, existingId }];
+      return [{ kind: type, key, label, resource, member: undefined, name: platformName, value }];
     return Object.entries(events ?? {}).map(([member, entry]) => ({
       kind: "ConversionEvent",
       key: memberOf(key, member),
@@ -128,7 +124,6 @@ export function objectsOf(program: readonly Declared[]): Wanted[] {
       member,
       name: entry.eventName,
       value: entry.value,
-      existingId: entry.existingId,
     }));
   });
 }

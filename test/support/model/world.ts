@@ -10,69 +10,49 @@ import { createRuntime } from "../../../provider/src/provider/runtime.js";
 import { readSettings } from "../../../provider/src/settings/index.js";
 import { aboutWhom, objectKey, resourceKeyIn } from "../../../provider/src/state/index.js";
 import { backendIn, isOpen, type MemoryRecord, type Records } from "../../../provider/src/store/index.js";
-import { type ExportedStack, keyOfUrn, objectsIn, stackNamesIn } from "../../../provider/src/tools/contents.js";
+import { type ExportedStack, keyOfUrn, objectsIn } from "../../../provider/src/tools/contents.js";
 import { pendingCommand } from "../../../provider/src/tools/pending.js";
 import { type Facts, factsIn } from "../../../provider/src/tools/pending-facts.js";
 import { seededRandom } from "../random.js";
-import {
-  type Deployment,
-  destroy,
-  type Ended,
-  type Faces,
-  type RunOptions,
-  refresh,
-  type Saved,
-  up,
-  type Values,
-} from "./engine.js";
+import { type Deployment, type Ended, type Faces, type RunOptions, refresh, up, type Values } from "./engine.js";
 import { beginTime, FOLDER, type Kill, Killed, Machine, now, Process, time } from "./machine.js";
 import { acting } from "./mocks.js";
 import { type Fault, LATE_MS, MARK_FIELD, type Made, Platform } from "./platform.js";
-import { type Declared, objectsOf, PROJECT, type ProgramHalf, programHalf, refIn, type Wanted } from "./program.js";
+import { type Declared, objectsOf, PROJECT, programHalf, type Wanted } from "./program.js";
 
 export interface Config {
   readonly seed: number;
   readonly read: boolean;
   readonly update: boolean;
-  readonly delete: boolean;
   readonly search: boolean;
   readonly checkpoints: boolean;
-  readonly readLagSeconds: number;
-  readonly searchLagSeconds: number;
-  readonly sharesIds: boolean;
 }
 
 export class Violation extends Error {}
 
-export interface RunWish extends Pick<RunOptions, "targets" | "replace" | "concurrent" | "stopAfter"> {
+export interface RunWish extends Pick<RunOptions, "targets" | "concurrent"> {
   readonly kill?: Kill | undefined;
   readonly faults?: readonly Fault[];
   /** What people say of unresolved creates, by mark. */
   readonly answers?: string;
-  /** After so many saves the backend takes no more. */
-  readonly lastSave?: number | undefined;
-  /** After so many saves `pulumi cancel` is called, and another run begins beside it. */
-  readonly beside?: { readonly after: number; readonly begin: () => void };
 }
 
-export interface Done extends Pick<Ended, "errors" | "ops"> {
-  readonly texts: readonly string[];
+export interface Done {
+  readonly errors: readonly string[];
   readonly posts: number;
 }
 
 const ENVIRONMENT = { PULUMI_BACKEND_URL: "file:///backend" };
-const BACKEND = backendIn(ENVIRONMENT, "/");
+export const STACK = "dev";
+const PLACE = { backend: backendIn(ENVIRONMENT, "/"), stack: `organization/${PROJECT}/${STACK}` };
 
 export class World {
   readonly machines = [new Machine(), new Machine()] as const;
-  readonly platform: Platform;
+  readonly platform = new Platform();
   readonly log: string[] = [];
   readonly random: () => number;
   readonly counts = { runs: 0, kills: 0, answers: 0, takenOver: 0, stopped: 0 };
   state: Deployment = { manifest: { time: "" }, resources: [] };
-  /** Older states, of clean ends. */
-  readonly history: Deployment[] = [];
-  stack = "dev";
   program: readonly Declared[] = [];
   /** The machine that knows of an interrupted run; `nobody` if its disk is lost. */
   knowing: 0 | 1 | "nobody" | undefined;
@@ -91,8 +71,6 @@ export class World {
   constructor(readonly config: Config) {
     beginTime();
     this.random = seededRandom(config.seed);
-    const { readLagSeconds, searchLagSeconds } = config;
-    this.platform = new Platform({ read: readLagSeconds * 1000, search: searchLagSeconds * 1000 }, config.sharesIds);
   }
 
   get #settings(): Record<string, string> {
@@ -100,11 +78,9 @@ export class World {
     const ways = (noun: string) => ({
       ...(config.read ? { read: `GET rest/${noun}/{id}` } : {}),
       ...(config.update ? { update: `PUT rest/${noun}/{id}` } : {}),
-      ...(config.delete ? { delete: `DELETE rest/${noun}/{id}` } : {}),
       ...(config.search ? { search: `GET rest/${noun}?${MARK_FIELD}={mark}` } : {}),
     });
-    const createdVisibleAfterSeconds = Math.max(config.readLagSeconds, config.searchLagSeconds);
-    const operations = { event: ways("event"), advertiser: ways("advertiser"), createdVisibleAfterSeconds };
+    const operations = { event: ways("event"), advertiser: ways("advertiser"), createdVisibleAfterSeconds: 0 };
     return {
       baseUrl: "https://platform.example",
       email: "a@example.com",
@@ -119,10 +95,6 @@ export class World {
 
   get settings() {
     return readSettings({ config: (key) => this.#settings[key], environment: {}, mayLackPassword: true }).settings;
-  }
-
-  get place() {
-    return { backend: BACKEND, stack: `organization/${PROJECT}/${this.stack}` };
   }
 
   get wanted(): readonly Wanted[] {
@@ -143,65 +115,47 @@ export class World {
     return ids;
   }
 
-  hasSaid({ id }: Made): boolean {
-    return this.#said.has(id);
-  }
-
   /** Runs Pulumi. @returns nothing if the run was killed. */
-  async run(
-    how: "up" | "preview" | "refresh" | "destroy",
-    machineNumber: 0 | 1,
-    wish: RunWish = {},
-  ): Promise<Done | undefined> {
-    const { kill, faults = [], answers = "{}", lastSave = Number.POSITIVE_INFINITY, beside, ...options } = wish;
+  async run(how: "up" | "refresh", machineNumber: 0 | 1, wish: RunWish = {}): Promise<Done | undefined> {
+    const { kill, faults = [], answers = "{}", ...options } = wish;
     this.counts.runs++;
     const machine = this.machines[machineNumber];
     const process = new Process(machine, kill);
     this.#act(process);
-    const { program, config, stack } = this;
+    const { program, config } = this;
     const before = this.state;
-    const texts: string[] = [];
     const tell = (text: string) => {
       if (process.isDead) return;
-      texts.push(text);
+      if (text.includes("it is taken over")) this.counts.takenOver++;
       this.say(`    ${text}`);
     };
     const records = this.recordsOn(machineNumber);
     const labels = new Map(objectsOf(program).map(({ label, key }) => [label, key]));
-    const isPreview = how === "preview";
     const runtime = this.#runtime(process, answers, tell, {
       process,
       faults,
       keyOf: (label: string) => labels.get(label) ?? label,
       knownOther: (kind: Kind["name"], key: string) =>
-        [...records.values()].find(
-          (each) => each.key !== key && isOpenOrHeld(each) && aboutWhom(each.key).kind === kind,
-        )?.id,
-      judge: (key: string, kind: Kind["name"], fields: Values) => {
-        if (isPreview) this.#wrong(`a preview creates ${key}`);
-        this.#judgeCreate(key, kind, fields, { before, program, records, replace: wish.replace, isAlone: !beside });
-      },
-      judgeDelete: (kind: Kind["name"], id: string) =>
-        this.#judgeDelete(kind, id, before, how === "destroy" ? [] : program),
+        [...records.values()].find((each) => each.key !== key && isHolding(each) && aboutWhom(each.key).kind === kind)
+          ?.id,
+      judge: (key: string, kind: Kind["name"], fields: Values) =>
+        this.#judgeCreate(key, kind, fields, { before, program, records }),
     });
     let saves = 0;
     const save = (deployment: Deployment) => {
       if (process.isOver) throw new Killed("killed");
-      if (saves++ === beside?.after) beside.begin();
+      saves++;
       process.moment();
-      if (saves <= lastSave) this.#save(before, deployment);
+      this.#save(before, deployment);
       process.moment();
     };
     const posts = this.platform.posts;
+    const leaves: RunOptions["leaves"] = (resource) =>
+      this.say(`    - ${resource.urn} ${heldIn({ resources: [resource] }).map(({ object }) => object)}`);
     const faces = facesOf(runtime, process);
-    // With --diff, which shows the outputs.
-    const leaves = (resource: Saved) =>
-      this.say(
-        `    - ${resource.urn.split("::").at(-1)} (${heldIn({ resources: [resource] }).map(({ object }) => object)})`,
-      );
-    const run: RunOptions = { ...options, faces, save, now, checkpoints: config.checkpoints, isPreview, leaves };
-    const ending = this.#engine(how, before, run, { program, stack, records, isPreview, tell });
-    const ended = await Promise.race([ending, process.death]);
+    const run: RunOptions = { ...options, faces, save, now, checkpoints: config.checkpoints, leaves };
+    const ending = how === "refresh" ? refresh(before, run) : this.#up(program, records, before, run, tell);
+    const ended = await Promise.race([process.death, ending]);
     ending.catch(() => undefined);
     let isKilled = ended === "killed";
     if (ended !== "killed") {
@@ -209,7 +163,7 @@ export class World {
       if (how === "up") this.#printed[machineNumber] = ended.errors.join("\n");
       try {
         if (!config.checkpoints) runtime.closeNow();
-        if (!isPreview) save(ended.deployment);
+        save(ended.deployment);
         if (config.checkpoints) runtime.closeNow();
       } catch (error) {
         if (!(error instanceof Killed)) throw error;
@@ -218,46 +172,34 @@ export class World {
     } else if (kill?.how === "engine") await runtime.abandon();
     process.isDead = true;
     this.expectGood();
+    // A run that saves drops Pulumi's record of an interrupted update: only this machine knows of it from now on.
     const isCleared = before.pending_operations?.some(({ type }) => type === "updating") === true && saves > 0;
-    const isWhole = how === "up" && options.targets === undefined && ended !== "killed" && ended.errors.length === 0;
-    // A run that saves drops Pulumi's record of an interrupted update.
-    if (isCleared && !isWhole && wish.answers === undefined && !isPreview) this.onlyOn = machineNumber;
-    const isLossy = saves > lastSave;
-    if (isLossy) this.onlyOn = machineNumber;
+    const isWell = how === "up" && ended !== "killed" && ended.errors.length === 0;
+    if (isCleared && !isWell && wish.answers === undefined) this.onlyOn = machineNumber;
+    if (isWell) this.#releaseSaid(records);
     if (!isKilled) {
-      if (!isPreview && ended !== "killed" && ended.errors.length === 0 && !isLossy) this.history.push(this.state);
-      const { errors, ops } = ended as Ended;
+      const { errors } = ended as Ended;
       if (errors.length > 0) this.counts.stopped++;
-      if (texts.some((text) => text.includes("it is taken over"))) this.counts.takenOver++;
-      if (isWhole && !isLossy) this.#expectTold(before, records, texts);
-      return { errors, ops, texts, posts: this.platform.posts - posts };
+      return { errors, posts: this.platform.posts - posts };
     }
     this.counts.kills++;
     this.log.push(`    killed (${kill?.how})`);
     machine.after(kill?.how === "power" ? () => Math.min(1, Math.floor(this.random() * 4) / 3) : undefined);
-    if (!isPreview) this.knowing = machineNumber;
-    if (!isPreview && !config.checkpoints) this.onlyOn = machineNumber;
+    this.knowing = machineNumber;
     return undefined;
   }
 
-  async #engine(
-    how: "up" | "preview" | "refresh" | "destroy",
+  async #up(
+    program: readonly Declared[],
+    records: Records,
     before: Deployment,
     run: RunOptions,
-    on: {
-      readonly program: readonly Declared[];
-      readonly stack: string;
-      readonly records: Records;
-      readonly isPreview: boolean;
-      readonly tell: (text: string) => void;
-    },
+    tell: (text: string) => void,
   ): Promise<Ended> {
-    if (how === "refresh") return refresh(before, run);
-    if (how === "destroy") return destroy(before, run);
-    const half: ProgramHalf = programHalf(on.program, on.stack, this.settings, on.records, on.isPreview);
-    half.warnings.forEach(on.tell);
+    const half = programHalf(program, STACK, this.settings, records);
+    half.warnings.forEach(tell);
     if (half.findings.length > 0) throw new Error(`the model's program is wrong: ${half.findings.join("\n")}`);
-    return up(before, half.registrations, { ...run, programEnded: () => half.atEnd().forEach(on.tell) });
+    return up(before, half.registrations, { ...run, programEnded: () => half.atEnd().forEach(tell) });
   }
 
   #runtime(process: Process, answers: string, tell: (text: string) => void, sender: Parameters<Platform["client"]>[0]) {
@@ -288,7 +230,7 @@ export class World {
   }
 
   recordsOn(machine: 0 | 1): Records {
-    return this.machines[machine].records(this.place);
+    return this.machines[machine].records(PLACE);
   }
 
   // What must always hold
@@ -310,78 +252,62 @@ export class World {
     key: string,
     kind: Kind["name"],
     fields: Values,
-    run: {
-      readonly before: Deployment;
-      readonly program: readonly Declared[];
-      readonly records: Records;
-      readonly replace: RunOptions["replace"];
-      readonly isAlone: boolean;
-    },
+    run: { readonly before: Deployment; readonly program: readonly Declared[]; readonly records: Records },
   ): void {
-    const wanted = objectsOf(run.program).find((each) => each.key === key);
+    const objects = objectsOf(run.program);
+    const wanted = objects.find((each) => each.key === key);
     if (wanted === undefined) {
       this.#wrong(`${key} is created, and the program does not declare it`);
       return;
     }
-    if (wanted.existingId !== undefined) this.#wrong(`${key} is created, and its existingId names an object`);
     const { name, aliases = [] } = wanted.resource;
+    const held = [...heldIn(this.state), ...heldIn(run.before)];
     // An alias counts only where the state has nothing under the name itself.
-    const isThere = run.before.resources.some(({ urn }) => urn === refIn(this.stack, wanted.resource).urn);
+    const isThere = run.before.resources.some(({ urn, type }) => keyOf(type, urn) === resourceKeyIn(key));
     const names = isThere ? [name] : [name, ...aliases];
     const isOurs = (other: string | undefined) =>
       other !== undefined && names.some((each) => other === key.replace(`::${name}`, `::${each}`));
-    const held = [...heldIn(this.state), ...heldIn(run.before)];
     this.#releaseLetGo(held);
     this.#letGo.delete(key);
     for (const made of this.platform.objects) {
-      if (!made.isLive || made.kind !== kind || made.key === undefined || this.released.has(made)) continue;
-      if (this.isAdopted(made, key)) continue;
+      if (made.kind !== kind || made.key === undefined || this.released.has(made)) continue;
       const holders = held.filter(({ object }) => object === objectKey(kind, made.id));
-      const holder = holders[0]?.key;
       if (holders.some(({ isToGo }) => isToGo)) continue;
       // What ended cleanly, and was not saved, is not found under a new name.
       const isRenamed = made.key !== key && run.records.get(made.key)?.state === "handed";
-      if (holder === undefined && isOurs(made.key) && !isRenamed)
+      if (holders.length === 0 && isOurs(made.key) && !isRenamed)
         this.#wrong(`${key} is created again: ${this.platform.textOf(made)} is not in the state`);
-      const isReplaced = [...(run.replace ?? [])].some(
-        (urn) => keyOfUrn(wanted.resource.type, urn) === resourceKeyIn(key),
-      );
-      if (isOurs(holder) && !isReplaced && isSame(made.fields, fields))
+      if (isOurs(holders[0]?.key) && isSame(made.fields, fields))
         this.#wrong(`${key} is created again with the same arguments as ${this.platform.textOf(made)}`);
     }
     const own = run.records.get(key);
-    if (!run.isAlone || (own !== undefined && isOpen(own)) || [...unresolvedKeys(run.before)].some(isOurs)) return;
-    const objects = objectsOf(run.program);
+    if ((own !== undefined && isOpen(own)) || [...unresolvedKeys(run.before)].some(isOurs)) return;
+    // Settle first. A \`diff\` that has seen it in the state, perhaps under a new name, has settled it.
     const declared = new Set(objects.map((each) => each.key));
-    // What the program adopts is declared too, under another name.
-    const isAdopted = ({ key: other, id }: MemoryRecord) =>
-      objects.some((each) => each.existingId === id && aboutWhom(each.key).kind === aboutWhom(other).kind);
-    // A `diff` that has seen it in the state, perhaps under a new name, has settled it.
     const isSeen = ({ key: other, id = "", replaces = "" }: MemoryRecord) => {
       const [its, former] = [id, replaces].map((each) => objectKey(aboutWhom(other).kind, each));
       return held.some((each) => each.object === its || (each.key === other && each.object !== former));
     };
     for (const record of run.records.values())
-      if (isOpen(record) && !declared.has(record.key) && !isAdopted(record) && !isSeen(record))
+      if (isOpen(record) && !declared.has(record.key) && !isSeen(record))
         this.#wrong(`${key} is created, while ${record.key} (${record.state}) is open and not declared`);
-  }
-
-  #judgeDelete(kind: Kind["name"], id: string, before: Deployment, program: readonly Declared[]): void {
-    if (objectsOf(program).some((each) => each.kind === kind && each.existingId === id))
-      this.#wrong(`${kind} ${id} is deleted, and the program adopts it`);
-    const allows = before.resources.some((resource) => {
-      const { urn, type, outputs } = resource;
-      const isHeld = heldIn({ resources: [resource] }).some(({ object }) => object === objectKey(kind, id));
-      const now = program.find((each) => type.endsWith(`:${each.type}`) && urn.endsWith(`::${each.name}`));
-      return (isHeld || leftIn(outputs).includes(id)) && (resource.retainOnDelete !== true || now?.deletes === true);
-    });
-    if (!allows) this.#wrong(`${kind} ${id} is deleted, and nothing says so`);
   }
 
   #releaseLetGo(held: readonly Held[]): void {
     for (const made of this.platform.objects)
       if (this.#letGo.has(made.key ?? "") && !held.some(({ object }) => object === objectKey(made.kind, made.id)))
         this.released.add(made);
+  }
+
+  /** What a whole up has said, and the program does not declare, is people's to look after. */
+  #releaseSaid(records: Records): void {
+    const held = new Set(heldIn(this.state).map(({ object }) => object));
+    const declared = new Set(this.wanted.map(({ key }) => key));
+    for (const { key, id = "" } of records.values()) {
+      const made = this.platform.get(aboutWhom(key).kind, id);
+      if (made !== undefined && !declared.has(key) && !held.has(objectKey(made.kind, id)) && this.#said.has(id))
+        this.released.add(made);
+    }
   }
 
   /** Invariant 2, after each step. */
@@ -395,7 +321,7 @@ export class World {
     const memories = this.machines.flatMap((machine) => machine.everyRecord());
     for (const made of this.platform.objects) {
       const { kind, id, key } = made;
-      if (!made.isLive || key === undefined) continue;
+      if (key === undefined) continue;
       const name = String(made.fields.event_name ?? made.fields.advertiser_name);
       const isHeld = held.some(({ object }) => object === objectKey(kind, id));
       const isNoted =
@@ -411,29 +337,6 @@ export class World {
     }
   }
 
-  /** After a whole up that ended well: of what this machine knows, each id that has left the state was said. */
-  #expectTold(before: Deployment, records: Records, texts: readonly string[]): void {
-    const now = new Set(heldIn(this.state).map(({ object }) => object));
-    const told = this.idsIn(texts.join("\n"));
-    const declared = new Set(this.wanted.map(({ key }) => key));
-    for (const { key, id } of records.values()) {
-      const made = id === undefined ? undefined : this.platform.get(aboutWhom(key).kind, id);
-      const isHere = declared.has(key) || now.has(objectKey(aboutWhom(key).kind, id ?? ""));
-      if (made !== undefined && !isHere && this.hasSaid(made)) this.released.add(made);
-    }
-    for (const { object, key, isToGo } of heldIn(before)) {
-      if (isToGo) continue; // said by the run that replaced it
-      const [kind, id = ""] = object.split(" ") as [Kind["name"], string?];
-      const { id: known, state = "none" } = records.get(key) ?? {};
-      const isKnown = known === id && (state === "live" || state === "handed");
-      // An alias that counts for nothing, because the state has something under the new name, hides it: Pulumi shows it.
-      const isAlias = this.program.some((each) => each.aliases?.includes(aboutWhom(key).name) === true);
-      const isShared = [...records.values()].some((each) => each.id === id && each.key !== key);
-      if (isKnown && !isAlias && !isShared && !now.has(object) && this.platform.isLive(kind, id) && !told.has(id))
-        throw new Violation(`${key} (${object}) has left the state, and is live, and nothing said so`);
-    }
-  }
-
   /** After a whole up that ended well: each object is held once, and is there. */
   checkWhole(): void {
     const seen = new Map<string, string>();
@@ -442,34 +345,18 @@ export class World {
       const other = seen.get(object);
       if (other !== undefined) throw new Violation(`${object} belongs to ${key} and to ${other}`);
       seen.set(object, key);
-      const [kind, id] = object.split(" ") as [Kind["name"], string];
-      if (!this.platform.isLive(kind, id)) throw new Violation(`${key} holds ${object}, which is gone`);
     }
   }
 
   // What people do
 
   facts(machine: 0 | 1): Facts {
-    const stack = this.exported;
-    const places = [this.place, ...this.#formerly(stack)];
-    const all = places.flatMap((place) => [this.machines[machine].records(place)]).filter(({ size }) => size > 0);
-    const memory = all.length === 0 ? undefined : new Map(all.toReversed().flatMap((each) => [...each]));
-    return factsIn(stack, memory, this.place);
+    const records = this.recordsOn(machine);
+    return factsIn(this.exported, records.size === 0 ? undefined : records, PLACE);
   }
 
   get exported(): ExportedStack {
     return { version: 3, deployment: structuredClone(this.state) } as unknown as ExportedStack;
-  }
-
-  /** Whether the state still says its former name somewhere. */
-  get isRenamed(): boolean {
-    return this.#formerly(this.exported).length > 0;
-  }
-
-  #formerly(stack: ExportedStack) {
-    return stackNamesIn(stack)
-      .filter((name) => name !== this.place.stack)
-      .map((name) => ({ backend: BACKEND, stack: name }));
   }
 
   /** The object that a create has made, as somebody sees who looks in the account. @param short the resource's name in commands. */
@@ -477,18 +364,11 @@ export class World {
     const held = new Set(heldIn(this.state).map(({ object }) => object));
     return this.platform.objects.findLast(
       (each) =>
-        each.isLive &&
         each.key !== undefined &&
         aboutWhom(each.key).short === short &&
         !held.has(objectKey(each.kind, each.id)) &&
-        !this.isAdopted(each, each.key) &&
         !this.released.has(each),
     );
-  }
-
-  /** Whether the program has it for something else. */
-  isAdopted({ kind, id }: Made, key?: string): boolean {
-    return this.wanted.some((each) => each.kind === kind && each.existingId === id && each.key !== key);
   }
 
   /** Runs the command `pending`. @returns its exit code; nothing if it was killed. */
@@ -510,7 +390,7 @@ export class World {
         if (done?.errors.length !== 0) throw new Error(done?.errors.join("\n"));
       },
       stateOf: async () => this.exported,
-      stackName: async () => this.place.stack,
+      stackName: async () => PLACE.stack,
     };
     const { log, error } = console;
     console.log = console.error = (text: string) => this.#tellOn(machine, process, text);
@@ -566,15 +446,10 @@ export class World {
     const held = heldIn(this.state);
     const { open, notes } = this.facts(machine);
     const isListed = new Set(open.map(({ ref }) => ref.key));
-    const those = [...(notes?.values() ?? [])].filter(({ ref, record }) => {
-      const isOthers =
-        record.id !== undefined &&
-        (held.some(({ object, key }) => object === objectKey(ref.kind, record.id ?? "") && key !== ref.key) ||
-          this.wanted.some(
-            ({ kind, key, existingId }) => kind === ref.kind && existingId === record.id && key !== ref.key,
-          ));
-      const isStopping = isOpen(record) && !declared.has(ref.key) && !isListed.has(ref.key);
-      return isStopping || (isOthers && (record.state === "made" || record.state === "handed"));
+    const those = [...(notes?.values() ?? [])].filter(({ ref, record: { id, state, ...record } }) => {
+      const isOthers = held.some(({ object, key }) => object === objectKey(ref.kind, id ?? "") && key !== ref.key);
+      const isStopping = isOpen({ ...record, state }) && !declared.has(ref.key) && !isListed.has(ref.key);
+      return isStopping || (isOthers && (state === "made" || state === "handed"));
     });
     if (those.length === 0) return;
     const code = await this.#command(
@@ -600,7 +475,7 @@ export class World {
   }
 }
 
-function isOpenOrHeld({ id, state }: MemoryRecord): boolean {
+function isHolding({ id, state }: MemoryRecord): boolean {
   return id !== undefined && state !== "none";
 }
 
@@ -627,17 +502,10 @@ function leftIn({ __left: left }: Values): string[] {
   return Array.isArray(left) ? left.map(({ id }) => String(id)) : [];
 }
 
-function keysOfOperation({
-  urn,
-  type,
-  aliases = [],
-}: {
-  urn: string;
-  type: string;
-  aliases?: readonly string[];
-}): string[] {
-  const resource = type.split(":").at(-1) as Declared["type"];
-  return [urn, ...aliases].map((each) => keyOfUrn(resource, each));
+const keyOf = (type: string, urn: string) => keyOfUrn(type.split(":").at(-1) as Declared["type"], urn);
+
+function keysOfOperation(resource: { type: string; urn: string; aliases?: readonly string[] }): string[] {
+  return [resource.urn, ...(resource.aliases ?? [])].map((each) => keyOf(resource.type, each));
 }
 
 function isSame(made: Values, fields: Values): boolean {
