@@ -92,7 +92,7 @@ export class Life {
     world.log.push(`${how} on ${machine} ${JSON.stringify(wish)}`, ...this.#text());
     const done = await world.run(how, machine, wish);
     if (how === "refresh" || done?.errors.length !== 0) return;
-    world.checkWhole();
+    this.#expectOnce();
     world.onlyOn = undefined;
     if (world.facts(machine).open.length > 0) return;
     world.knowing = undefined;
@@ -241,9 +241,8 @@ export class Life {
     world.log.push("the end", ...this.#text());
     const machine = this.#machine();
     for (let ups = 1; ups <= 3; ups++) {
-      await world.answer(machine);
+      await world.answer(machine, undefined, true);
       if (world.config.read) await world.run("refresh", machine);
-      await world.forget(machine);
       const done = await world.run("up", machine);
       world.check();
       world.wait(1000);
@@ -257,9 +256,14 @@ export class Life {
     throw new Violation("three more ups have not settled everything");
   }
 
+  #expectOnce(): void {
+    const objects = heldIn(this.world.state).flatMap(({ object, isToGo }) => (isToGo ? [] : [object]));
+    if (new Set(objects).size < objects.length) throw new Violation(`held twice: ${objects.toSorted().join(", ")}`);
+  }
+
   #expectDeclared(): void {
     const { world } = this;
-    world.checkWhole();
+    this.#expectOnce();
     const held = new Map(heldIn(world.state).map(({ key, object }) => [key, object]));
     if (unresolvedKeys(world.state).size > 0) throw new Violation("a create is unresolved after an up without errors");
     for (const { key, kind, name, value } of world.wanted) {

@@ -337,17 +337,6 @@ export class World {
     }
   }
 
-  /** After a whole up that ended well: each object is held once, and is there. */
-  checkWhole(): void {
-    const seen = new Map<string, string>();
-    for (const { object, key, isToGo } of heldIn(this.state)) {
-      if (isToGo) continue;
-      const other = seen.get(object);
-      if (other !== undefined) throw new Violation(`${object} belongs to ${key} and to ${other}`);
-      seen.set(object, key);
-    }
-  }
-
   // What people do
 
   facts(machine: 0 | 1): Facts {
@@ -414,8 +403,11 @@ export class World {
     this.#printed[machine] += `\n${text}`;
   }
 
-  /** Somebody looks in the account some time later, and says of each create that output has asked for what is true. */
-  async answer(machine: 0 | 1, kill?: Kill): Promise<void> {
+  /**
+   * Somebody looks in the account some time later, and says of each create that output has asked for what is true.
+   * @param forgets what stops others, and the program does not declare, is let go, as output says.
+   */
+  async answer(machine: 0 | 1, kill?: Kill, forgets = false): Promise<void> {
     this.wait(this.random() < 0.5 ? 600 : LATE_MS / 1000 + 5);
     const errors = this.#printed[machine];
     this.#printed[machine] = "";
@@ -429,6 +421,13 @@ export class World {
     if (code === 2) throw new Violation(`an answer was refused: ${this.#printed[machine]}`);
     if (code === undefined) return;
     if (this.knowing !== undefined) this.knowing = machine;
+    // Also what an `up` asks for and `pending` does not list: another machine has settled it, and nothing declares it any more.
+    const stopping = [...errors.matchAll(/--(?:forget|not-created) '([^']+)'/g)].map(([, short = ""]) => short);
+    for (const short of forgets ? new Set(stopping) : []) {
+      if (listed.some(([, name]) => name?.split("=")[0] === short)) continue;
+      const made = this.truthOf(short);
+      if ((await this.#command(machine, ["--forget", short])) !== 2 && made !== undefined) this.released.add(made);
+    }
   }
 
   /** What is true of the creates that output asks for. */
@@ -438,29 +437,6 @@ export class World {
       const made = this.truthOf(short);
       return made === undefined ? ["--not-created", short] : ["--created", `${short}=${made.id}`];
     });
-  }
-
-  /** What stops the creates of others, and can't be answered, is let go. */
-  async forget(machine: 0 | 1): Promise<void> {
-    const declared = new Set(this.wanted.map(({ key }) => key));
-    const held = heldIn(this.state);
-    const { open, notes } = this.facts(machine);
-    const isListed = new Set(open.map(({ ref }) => ref.key));
-    const those = [...(notes?.values() ?? [])].filter(({ ref, record: { id, state, ...record } }) => {
-      const isOthers = held.some(({ object, key }) => object === objectKey(ref.kind, id ?? "") && key !== ref.key);
-      const isStopping = isOpen({ ...record, state }) && !declared.has(ref.key) && !isListed.has(ref.key);
-      return isStopping || (isOthers && (state === "made" || state === "handed"));
-    });
-    if (those.length === 0) return;
-    const code = await this.#command(
-      machine,
-      those.flatMap(({ ref }) => ["--forget", ref.short]),
-    );
-    if (code === 2) throw new Violation(`what is to be forgotten was refused: ${this.#printed[machine]}`);
-    for (const { ref, record } of those) {
-      const made = record.id === undefined ? undefined : this.platform.get(ref.kind, record.id);
-      if (made !== undefined) this.released.add(made);
-    }
   }
 
   /** `pulumi refresh --clear-pending-creates`, once all is answered. */
