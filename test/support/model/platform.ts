@@ -12,6 +12,8 @@ export interface Made {
   fields: Values;
   /** The key of the resource or member that it was made for; none if another client made it. */
   readonly key: string | undefined;
+  /** Before this moment it is still under way. */
+  readonly fromMs: number;
 }
 
 /** What happens to a request instead of its answer. `late`: it is carried out only a while after its sender has given up. */
@@ -41,22 +43,14 @@ export interface Sender {
 export class Platform {
   readonly objects: Made[] = [];
   posts = 0;
-  #later: { readonly atMs: number; readonly make: () => void }[] = [];
   #next = 5001;
-
-  /** What was under way arrives. */
-  settle(): void {
-    const due = this.#later.filter(({ atMs }) => atMs <= time.clock.wallMs());
-    this.#later = this.#later.filter((each) => !due.includes(each));
-    for (const { make } of due) make();
-  }
 
   get(kind: Kind["name"], id: string): Made | undefined {
     return this.objects.find((each) => each.kind === kind && each.id === id);
   }
 
-  make(kind: Kind["name"], fields: Values, key: string | undefined): Made {
-    const made = { kind, id: String(this.#next++), fields, key };
+  make(kind: Kind["name"], fields: Values, key: string | undefined, delayMs = 0): Made {
+    const made = { kind, id: String(this.#next++), fields, key, fromMs: time.clock.wallMs() + delayMs };
     this.objects.push(made);
     return made;
   }
@@ -78,7 +72,6 @@ export class Platform {
       await Promise.resolve();
       const broken = take(on);
       process.moment();
-      this.settle();
       if (broken === "refused") throw new RefusedError(`${label}: not now.`);
       if (broken === "not sent") throw new NotSentError(`${label}: nobody listens.`);
       const result = broken === "undone" ? undefined : work();
@@ -92,13 +85,11 @@ export class Platform {
       create: async ({ operation, fields, label, beforeSend, onCreated }) => {
         const kind = operation.noun === "advertiser" ? "Advertiser" : "ConversionEvent";
         const key = sender.keyOf(label);
-        const make = () => this.make(kind, fields, key);
         for (;;) {
           const at = now();
           const broken = take("create");
           await beforeSend(at);
           process.moment();
-          this.settle();
           if (broken === "not sent") throw new NotSentError(`${label}: nobody listens.`);
           if (broken === "limited") {
             await time.clock.sleep(1000);
@@ -108,10 +99,10 @@ export class Platform {
           this.posts++;
           if (broken === "refused") throw new RefusedError(`${label} was refused.`);
           if (broken !== "undone") sender.judge(key, kind, fields);
-          if (broken === "late") this.#later.push({ atMs: time.clock.wallMs() + LATE_MS, make });
-          const made = broken === "undone" || broken === "late" ? undefined : make();
+          const delayMs = broken === "late" ? LATE_MS : 0;
+          const made = broken === "undone" ? undefined : this.make(kind, fields, key, delayMs);
           process.moment();
-          if (made === undefined || broken === "lost")
+          if (made === undefined || broken === "lost" || broken === "late")
             throw new OutcomeUnknownError(`${label} was sent at ${at}, and the connection ended.`, at);
           const id = (broken === "another's id" ? sender.knownOther(kind, key) : undefined) ?? made.id;
           await onCreated(id);
@@ -132,7 +123,11 @@ export class Platform {
         }),
       search: ({ kind, field, mark, label }) =>
         sent("search", label, () =>
-          this.objects.filter((each) => each.kind === kind.name && each.fields[field] === mark).map(({ id }) => id),
+          this.objects
+            .filter(
+              (each) => each.kind === kind.name && each.fields[field] === mark && each.fromMs <= time.clock.wallMs(),
+            )
+            .map(({ id }) => id),
         ),
     };
     return client as Client;

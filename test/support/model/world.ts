@@ -447,7 +447,6 @@ export class World {
 
   wait(seconds: number): void {
     time.clock.advance(seconds * 1000);
-    this.platform.settle();
   }
 }
 
