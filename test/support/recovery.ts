@@ -22,7 +22,8 @@ new advertising.ConversionEventSet("s", { advertiserId: a.advertiserId, events }
 
 /** Runs the command `pending` for this stack. */
 export function pendingCommand(stack: TestStack, ...args: readonly string[]): Promise<RunResult> {
-  return runProcess("node", [command, "pending", ...args], stack.programFolder, stack.environment);
+  const environment = { ...stack.environment, COUNT_AS: `pending of ${stack.environment.COUNT_AS}` };
+  return runProcess("node", [command, "pending", ...args], stack.programFolder, environment);
 }
 
 /** Answers what is asked for, as somebody does who looks in the account. @returns how many creates that were. */

@@ -25,7 +25,8 @@ export interface Fault {
   readonly with: Break;
 }
 
-export const LATE_MS = 20_000;
+/** Later than the searches of the run that sent it, and earlier than it may be sent again. */
+export const LATE_MS = 39_000;
 export const MARK_FIELD = "alternative_id";
 
 /** One run, as far as the platform is concerned. */
