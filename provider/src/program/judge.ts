@@ -61,8 +61,7 @@ export class Judge {
       if (resource === undefined || resource.isRead) return [];
       const { key, kind, deletes } = resource;
       const ids = adopted.get(kind.name) ?? "";
-      // What may delete has to know all of them. Of a program that adopts thousands, not each resource carries all ids
-      // for the words alone.
+      // What may delete has to know all of them. Of thousands, not each resource carries all ids for the words alone.
       if (!deletes && ids.length > MAX_CHARACTERS) return [[key, { run }]];
       const adoptsLater = this.#adoptedLater.has(kind.name) || undefined;
       return [[key, { run, deletes: deletes || undefined, adopted: ids || undefined, adoptsLater }]];

@@ -98,9 +98,9 @@ async function check(
   });
   const isNew = Object.keys(olds).length === 0;
   // Before anything is awaited, since other resources may need to know it.
-  const was = { wasSecret: secretArgumentsIn(olds), wasDeleting: own(olds, DELETES) === true };
+  const wasDeleting = own(olds, DELETES) === true && briefing.deletes === true;
   const declared = objectsIn(values);
-  run.noteChecked(who.key, kind, briefing, isNew, was);
+  run.noteChecked(who.key, kind, briefing, isNew, { wasSecret: secretArgumentsIn(olds), wasDeleting });
   const objects = declared ?? [];
   for (const key of declared?.map(({ ref }) => ref.key) ?? [who.key]) run.declared.add(key);
   const twice = objects.flatMap(({ ref, entry, path }) => {

@@ -17,7 +17,7 @@ import { type Briefing, type LeftLive, MAX_LISTED, objectKey, resourceKeyIn, typ
 interface Checked {
   /** The names (for a set the paths) of the arguments that were secret when the state was written. */
   readonly wasSecret: ReadonlySet<string>;
-  /** Whether the engine deletes a replaced object: `retainOnDelete` was off when the state was written. */
+  /** Whether a replaced object is deleted: `retainOnDelete` was off when the state was written, and still is in the program. */
   readonly wasDeleting: boolean;
 }
 

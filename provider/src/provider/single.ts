@@ -177,8 +177,9 @@ export const createSingle: Calls<Kind>["create"] = async (kind, runtime, who, in
 function tellReplaced(kind: Kind, runtime: Runtime, who: Ref, held: string | undefined, id: string): void {
   const { run, deleted } = runtime;
   if (held === undefined || held === id || run.isKept(kind, held) || deleted.has(kind.name, held)) return;
-  const isDeleted = run.checked(who.key).wasDeleting && !run.isStaying(kind, held);
-  if (!isDeleted) runtime.warnEach(leftByReplacement(kind, who, held, id));
+  if (run.checked(who.key).wasDeleting && !run.isStaying(kind, held)) return;
+  run.noteStaying(kind, held); // the engine may still ask for its delete, by the option in the state
+  runtime.warnEach(leftByReplacement(kind, who, held, id));
 }
 
 /** Without a known update this is called only for a resource that was saved with an error. @returns its next properties. */
