@@ -5,32 +5,37 @@ import { memberMark } from "../../provider/src/provider/search.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import { eventOperations, operatedSandbox, operatedSettings } from "../support/operated.js";
+import { failureOf } from "../support/run.js";
 import { SetEngine, wordsOf } from "../support/set-engine.js";
 
 const A = { eventName: "A", value: 1 };
 const B = { eventName: "B", value: 2 };
+const C = { eventName: "C", value: 3 };
 const of = (events: object, more: object = {}) => ({ advertiserId: 1, events, ...more });
 const refusal = { kind: "answer", status: 406, body: { errors: ["busy"] } } as const;
 const lost = { kind: "close-without-answer" } as const;
 
-async function start(operations: Partial<typeof eventOperations> = eventOperations) {
+async function start(operations: Partial<typeof eventOperations> = eventOperations, deletes = false) {
   const clock = new FakeClock(Date.now());
   const sandbox = await operatedSandbox({ clock: () => clock.wallMs() });
   const engine = new SetEngine(sandbox, newFolder());
+  engine.declares = { deletes };
   const adapt = (runtime: Runtime): Runtime => ({ ...runtime, clock });
   const options = { settings: { ...operatedSettings(operations), maxWaitSeconds: "0" }, adapt };
   const up = async (declared: Record<string, unknown>) => (await engine.up(declared, options)).error;
-  const puts = () => sandbox.requests.filter(({ method }) => method === "PUT").map(({ body }) => body);
-  return { sandbox, clock, engine, options, up, puts };
+  const sent = (wanted: string) => sandbox.requests.filter(({ method }) => method === wanted);
+  const puts = () => sent("PUT").map(({ body }) => body);
+  const deleted = () => sent("DELETE").map(({ path }) => Number(path.split("/").at(-1)));
+  const live = () => sandbox.events.map(({ event_name }) => event_name).toSorted();
+  return { sandbox, clock, engine, options, up, puts, deleted, live };
 }
 
 it("a changed member is updated in place", async () => {
   const { sandbox, engine, up, puts } = await start();
   await up(of({ a: A, b: B }));
   const { eventIds } = engine;
-  expect(await up(of({ a: A, b: { ...B, eventName: "Bee" } }))).toBeUndefined();
+  for (const _ of [1, 2]) expect(await up(of({ a: A, b: { ...B, eventName: "Bee" } }))).toBeUndefined();
   expect([engine.eventIds, puts()]).toEqual([eventIds, [{ event_name: "Bee" }]]);
-  expect(await up(of({ a: A, b: { ...B, eventName: "Bee" } }))).toBeUndefined();
   expect(sandbox).toMatchObject({ eventPosts: 2, updates: 1, deletes: 0 });
 });
 
@@ -51,27 +56,22 @@ describe.each([[[]], [["events"]], [["defaults"]], [[`events["a"].value`]]])("wi
         sandbox.endFaults();
         expect(await up(news)).toBeUndefined();
         const sent = puts().length;
-        expect(await up(news)).toBeUndefined();
-        expect(puts()).toHaveLength(sent);
+        expect([await up(news), puts().length]).toEqual([undefined, sent]);
       }
       expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
-      const now = sandbox.events.map(({ value, view_window }) => [value, view_window]);
-      expect(now).toEqual([
-        [5, 90],
-        [2, 90],
-      ]);
+      const now = sandbox.events.map(({ value, view_window }) => `${value} ${view_window}`);
+      expect(now).toEqual(["5 90", "2 90"]);
     },
   );
 });
 
-it.each(["its own", "a default"])(
-  "a secret argument that was %s and is removed is in no state, and is taken away by the update after a failed one",
-  async (where) => {
+it.each([true, false])(
+  "a secret argument that is removed (its own: %s, or a default) is in no state, and is taken away by the update after a failed one",
+  async (isOwn) => {
     const { sandbox, engine, up, puts } = await start();
-    const isOwn = where === "its own";
-    const [own, defaults] = isOwn ? [{ eventTypeId: 31337 }, {}] : [{}, { eventTypeId: 31337 }];
+    const secret = { eventTypeId: 31337 };
     const __secret = [isOwn ? 'events["a"].eventTypeId' : "defaults.eventTypeId"];
-    await up(of({ a: { ...A, ...own } }, { defaults, __secret }));
+    await up(of({ a: { ...A, ...(isOwn && secret) } }, { defaults: isOwn ? {} : secret, __secret }));
     expect(sandbox.events).toMatchObject([{ event_type_id: 31337 }]);
     const news = of({ a: { ...A, value: 5 } });
     sandbox.fail({ on: "update", with: refusal });
@@ -88,7 +88,6 @@ it("trouble in a refresh removes no member from the state", async () => {
   const { sandbox, engine, options, up } = await start();
   await up(of({ a: A, b: B }));
   const { eventIds } = engine;
-  // test/engine/operations.test.ts does each of these in a real refresh.
   for (const status of [401, 404, 500]) {
     sandbox.fail({ on: "read", with: { kind: "answer", status }, times: 20 });
     expect((await engine.refresh(options)).error).toMatch(/\[ADVERTISING_\w+\]$/);
@@ -97,25 +96,11 @@ it("trouble in a refresh removes no member from the state", async () => {
   expect([engine.eventIds, sandbox.eventPosts]).toEqual([eventIds, 2]);
 });
 
-it("a refresh after a partly failed update announces nothing, since it creates and sends nothing", async () => {
-  const { sandbox, engine, options, up } = await start();
-  await up(of({ a: A, b: B }));
-  const former = structuredClone(engine.state?.inputs) ?? expect.fail("no state"); // the engine keeps them after a failed update
-  sandbox.fail({ on: "event", after: 1, with: refusal });
-  expect(await up(of({ a: A, c: { ...B, eventName: "C" }, d: { ...B, eventName: "D" } }))).toContain("busy");
-  const { id, outputs } = engine.state ?? expect.fail("no state");
-  const run = engine.newRun(options);
-  const { props = {} } = await run.set.read(id, outputs);
-  await run.set.diff(id, props as typeof outputs, former);
-  run.closeNow();
-  expect([wordsOf(run), sandbox.eventPosts]).toEqual(["", 4]);
-});
-
 it("marks follow from the set's own, which never changes; twins are looked for, and one that is sent again has the same mark", async () => {
   const { sandbox, clock, engine, up } = await start();
   sandbox.fail({ on: "event", act: true, with: lost, times: 1 });
   sandbox.fail({ on: "event", with: lost, times: 1 });
-  sandbox.fail({ on: "search", with: { kind: "answer", status: 406, body: { errors: ["no"] } }, times: 50 });
+  sandbox.fail({ on: "search", with: refusal, times: 50 });
   expect(await up(of({ a: A, b: A }))).toContain("The outcome of 2 events is unknown");
   sandbox.endFaults();
   const base = String(engine.state?.inputs.__mark).replace(/^alternative_id /, "");
@@ -131,4 +116,103 @@ it("marks follow from the set's own, which never changes; twins are looked for, 
   const marks = sandbox.events.map(({ alternative_id }) => String(alternative_id));
   expect(marks.toSorted()).toEqual(["a", "b", "c"].map(markOf).toSorted());
   expect([Object.keys(engine.eventIds), engine.unresolved, sandbox.eventPosts]).toEqual([["a", "b", "c"], {}, 4]);
+});
+
+describe("with `retainOnDelete: false` and a known delete", () => {
+  const { read, delete: removal } = eventOperations;
+  const deleting = () => start({ read, delete: removal }, true);
+  const changed = { a: { ...A, value: 9 } };
+
+  it("what leaves it is deleted, once, and last of all", async () => {
+    const { sandbox, engine, options, up, live, deleted } = await deleting();
+    await up(of({ a: A, b: B, c: C }));
+    const { a, b, c } = engine.eventIds;
+    const declared = of({ ...changed, b: B });
+    const preview = await engine.preview(declared, options);
+    expect(preview).toContain(`to replace, which makes another live object of each: a (${a})`);
+    expect(preview).toContain(`to delete, if everything else goes well: c (${c})`);
+    const { error, run } = await engine.up(declared, options);
+    expect([error, wordsOf(run)]).toEqual([undefined, expect.stringContaining("retainOnDelete: false says: 2, 4.")]);
+    expect(preview + wordsOf(run)).not.toContain("stays live");
+    expect(deleted().toSorted()).toEqual([a, c]);
+    const order = sandbox.requests.map(({ method }) => method);
+    expect(order.indexOf("DELETE")).toBeGreaterThan(order.lastIndexOf("POST"));
+    expect([live(), engine.eventIds]).toEqual([["A", "B"], { a: sandbox.events.at(-1)?.id, b }]);
+    await up(declared);
+    expect(engine.state?.outputs).not.toHaveProperty("__left");
+    expect(sandbox).toMatchObject({ eventPosts: 4, deletes: 2 });
+  });
+
+  it("nothing is deleted if anything else fails, and a failed delete is tried again: what is still to delete is remembered", async () => {
+    const { sandbox, engine, options, up, live, deleted } = await deleting();
+    await up(of({ a: A, b: B }));
+    const { a, b } = engine.eventIds;
+    const declared = of({ ...changed, c: C });
+    sandbox.fail({ on: "event", after: 1, with: refusal });
+    expect(await up(declared)).toContain(
+      "Still to delete: 2 events. The next `pulumi up` in which everything else goes well deletes them.",
+    );
+    expect([deleted(), engine.eventIds.b]).toEqual([[], undefined]);
+    sandbox.fail({ on: "delete", with: refusal, times: 4 });
+    expect(await up(declared)).toMatch(/busy\. Nothing was deleted\..*Still to delete: 2 events\./s);
+    sandbox.endFaults();
+    expect(live()).toEqual(["A", "A", "B", "C"]);
+    const owed = structuredClone(engine.state);
+    expect(await engine.preview(declared, options)).toContain(`still to delete: a (${a}), b (${b})`);
+    expect(await up(declared)).toBeUndefined();
+    expect([live(), new Set(deleted())]).toEqual([["A", "C"], new Set([a, b])]);
+    expect(engine.state?.outputs).not.toHaveProperty("__left");
+    // If the option is on again before that, they stay live, and are noted.
+    engine.state = owed;
+    engine.declares = {};
+    const { deletes } = sandbox;
+    expect([await up(declared), sandbox.deletes, sandbox.eventPosts]).toEqual([undefined, deletes, 5]);
+    expect(engine.state?.outputs.__left).toMatchObject([{ id: String(a) }, { id: String(b) }]);
+    expect(JSON.stringify(engine.state)).not.toContain("owed");
+  });
+
+  it("an object that another key or resource has, or may get, is not deleted", async () => {
+    const { sandbox, engine, up } = await deleting();
+    await up(of({ a: A, b: B }));
+    const { a, b } = engine.eventIds;
+    // It moves to another key of the set, and to another resource.
+    engine.declares = { deletes: true, adopted: `${a} ${b}` };
+    expect(await up(of({ c: { ...A, existingId: a } }))).toBeUndefined();
+    expect(engine.eventIds).toEqual({ c: a });
+    // An id that is not known yet may be this one.
+    engine.declares = { deletes: true, adoptsLater: true };
+    expect([await up(of({})), engine.eventIds]).toEqual([undefined, {}]);
+    expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
+  });
+
+  it("removing a set deletes all its objects, if necessary in a second run, and none twice", async () => {
+    const { sandbox, engine, options, up, deleted } = await deleting();
+    const events = Array.from({ length: 40 }, (_, n) => [`k${n}`, { eventName: `E${n}`, value: n }] as const);
+    await up(of(Object.fromEntries(events)));
+    const { id = "", outputs = {} } = engine.state ?? {};
+    sandbox.fail({ on: "delete", after: 30, with: refusal, times: 2 });
+    const run = engine.newRun(options);
+    const { message } = await failureOf(run.set.delete(id, outputs));
+    expect(message).toMatch(/38 of 40 events deleted\. Not deleted: \d+.*busy.*\[ADVERTISING_REFUSED\]$/s);
+    run.closeNow();
+    await engine.newRun(options).set.delete(id, outputs);
+    expect([sandbox.events, deleted().length]).toEqual([[], 42]);
+    expect(sandbox).toMatchObject({ eventPosts: 40, logins: 1 });
+  });
+
+  it("with `--replace`, the engine may delete the set before it creates another one", async () => {
+    const { sandbox, engine, options, up, live } = await deleting();
+    await up(of({ a: A, b: B }));
+    const { id = "", outputs = {} } = engine.state ?? {};
+    engine.state = undefined;
+    const run = engine.newRun(options);
+    const check = run.set.check.bind(run.set);
+    run.set.check = async (...args) => {
+      const checked = await check(...args);
+      await run.set.delete(id, outputs);
+      return checked;
+    };
+    expect([await engine.apply(run, of({ a: A, b: B })), run.said, live()]).toEqual([undefined, [], ["A", "B"]]);
+    expect(sandbox).toMatchObject({ eventPosts: 4, deletes: 2 });
+  });
 });

@@ -315,6 +315,10 @@ export class Lone {
     return (this.engine.state?.outputs.__left ?? []) as Values[];
   }
 
+  /** Its part of a program, for {@link play}. */
+  is = (event: Values = {}) => [this.engine, this.of(event)] as const;
+  gone = () => [this.engine, undefined] as const;
+
   up = async (event: Values = {}, options?: RunOptions) => this.engine.up(this.of(event), options);
   preview = async (event: Values = {}, options?: RunOptions) => this.engine.preview(this.of(event), options);
   kill = async (event: Values = {}, options?: RunOptions) => this.engine.upAndKill(this.of(event), undefined, options);
