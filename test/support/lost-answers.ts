@@ -1,6 +1,6 @@
 import type { Fault } from "../../provider/src/sandbox/index.js";
 
-export const html = { "content-type": "text/html" };
+const html = { "content-type": "text/html" };
 
 /** Faults after which it is unknown whether a create was carried out. */
 export const lostAnswers: Fault[] = [

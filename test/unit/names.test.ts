@@ -1,5 +1,7 @@
 /** All names of a resource or member lead to the same one, whatever characters its own name has. */
+import * as pulumi from "@pulumi/pulumi";
 import { expect, it } from "vitest";
+import { identityOf, placeOfProgram, typesOf } from "../../provider/src/program/place.js";
 import {
   aboutWhom,
   type Identity,
@@ -30,39 +32,27 @@ const NAMES = [
   "🛒",
 ];
 const PARENTS = [undefined, CATALOG, `shop:Brand$${CATALOG}`, "x:y:z"];
+const PLACES = NAMES.flatMap((name) => PARENTS.map((parentTypes) => ({ name, parentTypes })));
 
-it.each(NAMES.flatMap((name) => PARENTS.map((parentTypes) => ({ name, parentTypes }))))(
-  "$name in $parentTypes",
-  ({ name, parentTypes }) => {
-    for (const organization of ["organization", "acme"]) {
-      const identity: Identity = { organization, project: "shop", stack: "dev", parentTypes, name };
-      const text = identityText(identity);
-      expect(parseIdentity(text)).toEqual(identity);
-      expect(stackOf(text)).toBe(`${organization}/shop/dev`);
-      const [single, set] = [refOf("ConversionEvent", text), refOf("ConversionEventSet", text)];
-      expect(keyOfUrn("ConversionEvent", single.urn)).toBe(single.key);
-      expect(resourceKeyIn(single.key)).toBe(single.key);
-      expect(aboutWhom(single.key)).toMatchObject({ name, parentTypes, kind: "ConversionEvent", short: name });
-      for (const member of NAMES) {
-        const ref = memberRef(set, member);
-        expect(aboutWhom(ref.key)).toMatchObject({
-          name,
-          parentTypes,
-          member,
-          label: ref.label,
-          kind: "ConversionEvent",
-        });
-        expect(memberOf(keyOfUrn("ConversionEventSet", set.urn), member)).toBe(ref.key);
-        expect(resourceKeyIn(ref.key)).toBe(set.key);
-      }
+it.each(PLACES)("$name in $parentTypes", ({ name, parentTypes }) => {
+  for (const organization of ["organization", "acme"]) {
+    const identity: Identity = { organization, project: "shop", stack: "dev", parentTypes, name };
+    const text = identityText(identity);
+    expect([parseIdentity(text), stackOf(text)]).toEqual([identity, `${organization}/shop/dev`]);
+    const [single, set] = [refOf("ConversionEvent", text), refOf("ConversionEventSet", text)];
+    expect([keyOfUrn("ConversionEvent", single.urn), resourceKeyIn(single.key)]).toEqual([single.key, single.key]);
+    expect(aboutWhom(single.key)).toMatchObject({ name, parentTypes, kind: "ConversionEvent", short: name });
+    for (const member of NAMES) {
+      const { key, label } = memberRef(set, member);
+      expect(aboutWhom(key)).toMatchObject({ name, parentTypes, member, label, kind: "ConversionEvent" });
+      expect([memberOf(keyOfUrn("ConversionEventSet", set.urn), member), resourceKeyIn(key)]).toEqual([key, set.key]);
     }
-  },
-);
+  }
+});
 
 it("different places have different keys, and no stack is in them", () => {
-  const places = NAMES.flatMap((name) => PARENTS.map((parentTypes) => ({ name, parentTypes })));
   const keys = (["Advertiser", "ConversionEvent"] as const).flatMap((kind) =>
-    places.map((place) => keyOf(kind, place)),
+    PLACES.map((place) => keyOf(kind, place)),
   );
   expect(new Set(keys).size).toBe(keys.length);
   expect(refOf("Advertiser", "shop/dev::a").key).toBe(refOf("Advertiser", "shop/prod@acme::a").key);
@@ -77,4 +67,17 @@ it("are stored and shown in these forms", () => {
     label: 'events["a \\"b\\""] of ConversionEventSet "funnel"',
     short: 'funnel/a "b"',
   });
+});
+
+it("in a program, before anything is registered: with the types of all parents, and the organization that backends without any answer", async () => {
+  const newResource = ({ name, inputs }: pulumi.runtime.MockResourceArgs) => ({ id: `${name}-id`, state: inputs });
+  await pulumi.runtime.setMocks({ newResource, call: ({ inputs }) => inputs }, "shop", "dev");
+  const outer = new pulumi.ComponentResource("my:index:Outer", "outer");
+  const inner = new pulumi.ComponentResource("my:Inner", "inner", {}, { parent: outer });
+  expect(placeOfProgram()).toEqual({ organization: "organization", project: "shop", stack: "dev" });
+  expect([undefined, outer, inner].map((parent) => [typesOf(parent), identityOf("e", parent)])).toEqual([
+    [undefined, "shop/dev::e"],
+    ["my:index:Outer", "shop/dev::my:index:Outer$::e"],
+    ["my:index:Outer$my:Inner", "shop/dev::my:index:Outer$my:Inner$::e"],
+  ]);
 });

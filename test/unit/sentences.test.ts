@@ -2,7 +2,6 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { conversionEvent } from "../../provider/src/kinds/index.js";
-import { describeSettingProblem, readSettings } from "../../provider/src/settings/index.js";
 import {
   aboutWhom,
   explain,
@@ -17,7 +16,6 @@ import {
   whatHappened,
 } from "../../provider/src/state/index.js";
 import { commandsIn } from "../support/printed-commands.js";
-import { filesIn, textIn } from "../support/retired-words.js";
 
 const AT = "2026-01-01T00:00:00.000Z";
 const record = { at: AT, mark: "m", body: "f", what: "It was sent, and the connection ended." };
@@ -133,32 +131,4 @@ it("what becomes of an object, and how to go on with it", () => {
     "5 stays live on the platform, and tags that were placed for it keep firing; deactivate it there by hand",
   );
   expect(toGoOnWith("5")).toBe("To go on with 5, set existingId: 5.");
-});
-
-it("a command about a setting is alone on its line, and has the right words", () => {
-  const { problems } = readSettings({
-    config: (key) => ({ operations: '{"event":{"raed":"GET rest/event/{id}"}}', markField: "a b" })[key],
-    environment: {},
-    keys: ["operations", "markField"],
-    mayLackPassword: false,
-  });
-  expect(problems.length).toBeGreaterThan(4);
-  for (const problem of problems) {
-    const commands = commandsIn(describeSettingProblem(problem));
-    expect(commands).toEqual([problem.command]);
-    expect(wordsOf(commands[0] ?? "").slice(0, 2)).toEqual(["pulumi", "config"]);
-  }
-});
-
-it("no sentence of the package has a command in the middle of a line", () => {
-  const calls = /npx pulumi-advertising|pulumi (?:config (?:set|rm)|state delete|refresh --clear)/;
-  const inside = filesIn("provider/src/**/*.ts").flatMap((path) =>
-    textIn(path)
-      .split("\n")
-      .filter((line) => !/^\s*(?:\*|\/\/|\/\*)|<code>/.test(line) && calls.test(line))
-      // A text, or a line of one, that begins with the command.
-      .filter((line) => !new RegExp(`(?:["\`']|\\\\n) *(?:${calls.source})`).test(line))
-      .map((line) => `${path}: ${line.trim()}`),
-  );
-  expect(inside).toEqual([]);
 });

@@ -23,31 +23,37 @@ import {
 import { commandsIn } from "../support/printed-commands.js";
 
 const set = refOf("ConversionEventSet", "shop/dev::funnel");
-const shared = { advertiserId: 7, defaults: {} };
 const A = { eventName: "A", value: 1 };
+const CHANGED = { ...A, value: 2 };
 const OPEN = { at: "2026-01-01T00:00:00Z", mark: "m", body: "f", name: "A", what: "It was sent." };
 const ALL: Abilities = { read: true, update: true, delete: true, search: (field) => field !== undefined };
+const END = "stays live on the platform, and tags that were placed for it keep firing; deactivate it there by hand.";
 
-const members = (olds: object, news: object, can = NO_ABILITIES) =>
-  membersOf(conversionEvent, readStoredSet({ ...shared, ...olds }), readDeclaredSet({ ...shared, ...news }), {
-    can,
-    deletes: () => true,
-  });
-const planned = (olds: object, news: object, can?: Abilities, left: LeftLive[] = [], kept: string[] = []) =>
-  planInWords(conversionEvent, members(olds, news, can), left, (id) => kept.includes(id));
-
+function members(olds: object, news: object, can = NO_ABILITIES) {
+  const shared = { advertiserId: 7, defaults: {} };
+  const [stored, declared] = [readStoredSet({ ...shared, ...olds }), readDeclaredSet({ ...shared, ...news })];
+  return membersOf(conversionEvent, stored, declared, { can, deletes: () => true });
+}
 /** As Pulumi gives them: sorted as text, `k10` before `k2`. */
 const keys = (amount: number) => Array.from({ length: amount }, (_, at) => `k${at}`).sort();
 const many = (amount: number) => Object.fromEntries(keys(amount).map((key) => [key, A]));
 const ids = (amount: number) => Object.fromEntries(keys(amount).map((key) => [key, Number(key.slice(1)) + 1]));
 const FIRST_20 = Array.from({ length: 20 }, (_, at) => `k${at}`).join(", ");
 
-describe("a preview", () => {
+describe("a preview says what becomes of each key", () => {
   const HELD = { events: { a: A, b: A, c: A, gone: A }, eventIds: { a: 1, b: 2, c: 3, gone: 4 } };
-
-  it("says what becomes of each key, and which objects stay live", () => {
-    const news = { a: A, b: { ...A, value: 2 }, c: { ...A, existingId: 9 }, d: A, e: { ...A, existingId: 8 }, f: A };
-    expect(planned({ ...HELD, unresolved: { f: OPEN } }, { events: news })).toBe(
+  const left: LeftLive[] = [
+    { id: "6", at: "", key: "x", owed: true },
+    { id: "7", at: "", key: "y" },
+  ];
+  it.each<[string, Abilities, object, LeftLive[], object, string[], string[]]>([
+    [
+      "and which objects stay live",
+      NO_ABILITIES,
+      { f: OPEN },
+      [],
+      { a: A, b: CHANGED, c: { ...A, existingId: 9 }, d: A, e: { ...A, existingId: 8 }, f: A },
+      [],
       [
         "events: 1 to create, 1 to replace, 2 to adopt, 1 to remove from the state, 1 to settle, 1 unchanged",
         "  to create: d",
@@ -55,18 +61,16 @@ describe("a preview", () => {
         "  to adopt: c (3 → 9), e (8)",
         "  to remove from the state: gone (4)",
         "  to settle first: f",
-        "Each former object (2–4) stays live on the platform, and tags that were placed for it keep firing; deactivate it there by hand.",
-      ].join("\n"),
-    );
-  });
-
-  it("says so where objects can be changed, deleted and looked for", () => {
-    const news = { a: A, b: { ...A, value: 2 }, c: { ...A, existingId: UNKNOWN }, d: A };
-    const left = [
-      { id: "6", at: "", key: "x", owed: true },
-      { id: "7", at: "", key: "y" },
-    ] as const;
-    expect(planned({ ...HELD, unresolved: { d: { ...OPEN, field: "m" } } }, { events: news }, ALL, [...left])).toBe(
+        `Each former object (2–4) ${END}`,
+      ],
+    ],
+    [
+      "where objects can be changed, deleted and looked for",
+      ALL,
+      { d: { ...OPEN, field: "m" } },
+      left,
+      { a: A, b: CHANGED, c: { ...A, existingId: UNKNOWN }, d: A },
+      [],
       [
         "events: 1 to update in place, 1 to look for on the platform, 1 perhaps to replace, 1 to delete, 1 still to delete, 1 unchanged",
         "  to update in place: b (2)",
@@ -74,68 +78,52 @@ describe("a preview", () => {
         "  perhaps to replace, if values that are not known yet turn out to differ: c (3)",
         "  to delete, if everything else goes well: gone (4)",
         "  still to delete: x (6)",
-      ].join("\n"),
-    );
+      ],
+    ],
+    [
+      "and that another resource goes on with one",
+      NO_ABILITIES,
+      {},
+      [],
+      { a: A, b: A, c: A },
+      ["4"],
+      ["events: 1 to remove from the state, 3 unchanged", "  to remove from the state: gone (4, managed elsewhere)"],
+    ],
+  ])("%s", (_, can, unresolved, owed, events, kept, lines) => {
+    const those = members({ ...HELD, unresolved }, { events }, can);
+    expect(planInWords(conversionEvent, those, owed, (id) => kept.includes(id))).toBe(lines.join("\n"));
   });
 
-  it("does not say that an object stays live with which another resource goes on", () => {
-    expect(planned(HELD, { events: { a: A, b: A, c: A } }, undefined, [], ["4"])).toBe(
-      [
-        "events: 1 to remove from the state, 3 unchanged",
-        "  to remove from the state: gone (4, managed elsewhere)",
-      ].join("\n"),
-    );
-  });
-
-  it("says nothing if there is nothing to do", () => {
-    expect(planned(HELD, { events: HELD.events })).toBeUndefined();
-  });
-
-  it("lists the first of thousands, without control characters", () => {
-    expect(planned({}, { events: many(3000) })).toBe(
-      `events: 3000 to create, 0 unchanged\n  to create: ${FIRST_20}, and 2980 more`,
-    );
-    expect(planned({}, { events: { "a\u202eb": A } })).toContain("to create: a b");
+  it("lists the first of thousands, without control characters, and says nothing if there is nothing to do", () => {
+    const planned = (events: object, olds = {}) =>
+      planInWords(conversionEvent, members(olds, { events }), [], () => false);
+    expect(planned(many(3000))).toBe(`events: 3000 to create, 0 unchanged\n  to create: ${FIRST_20}, and 2980 more`);
+    expect(planned({ "a\u202eb": A })).toContain("to create: a b");
+    expect(planned(HELD.events, HELD)).toBeUndefined();
   });
 });
 
 describe("after an `up`", () => {
   const created = (id: string, isTakenOver = false): Outcome => ({ kind: "created", id, isTakenOver });
-  const end =
-    "Each stays live on the platform, and tags that were placed for it keep firing; deactivate it there by hand.";
 
-  it("lists objects that are no longer managed, with both ids", () => {
-    const those = members(
-      { events: many(4), eventIds: ids(4) },
-      { events: { k0: { ...A, value: 2 }, k1: { ...A, existingId: 9 }, k3: { ...A, value: 2 } } },
-    );
+  it("lists objects that are no longer managed, with both ids; of many the ids", () => {
+    const news = { k0: CHANGED, k1: { ...A, existingId: 9 }, k3: CHANGED };
+    const those = members({ events: many(4), eventIds: ids(4) }, { events: news });
     const outcomes = new Map<string, Outcome>([
       ["k0", created("5")],
       ["k1", { kind: "managed", id: "9" }],
       ["k3", { kind: "failed", error: new RefusedError("no") }],
     ]);
-    const left = (managed: string[] = []) =>
-      leftInWords(conversionEvent, those, outcomes, (id) => managed.includes(id));
-    expect(left()).toBe(
-      [
-        "No longer managed after this run: 3 live events.",
-        "  1: k0 is 5 now",
-        "  2: k1 is 9 now",
-        "  3, which was k2",
-        end,
-      ].join("\n"),
-    );
-    expect(left(["1", "2"])).toBe(
-      ["No longer managed after this run: 1 live event.", "  3, which was k2", end].join("\n"),
-    );
-    expect(left(["1", "2", "3"])).toBeUndefined();
-  });
-
-  it("lists the first of many, and the ids of the others", () => {
-    const those = members({ events: many(25), eventIds: ids(25) }, { events: {} });
-    const lines = leftInWords(conversionEvent, those, new Map(), () => false)?.split("\n") ?? [];
-    expect(lines.slice(1, 21)).toEqual(Array.from({ length: 20 }, (_, at) => `  ${at + 1}, which was k${at}`));
-    expect(lines.slice(21)).toEqual(["  and 5 more: 21–25", end]);
+    const left = (...managed: string[]) => leftInWords(conversionEvent, those, outcomes, (id) => managed.includes(id));
+    const lines = ["  1: k0 is 5 now", "  2: k1 is 9 now", "  3, which was k2", `Each ${END}`];
+    expect(left()).toBe(["No longer managed after this run: 3 live events.", ...lines].join("\n"));
+    expect(left("1", "2")).toBe(["No longer managed after this run: 1 live event.", ...lines.slice(2)].join("\n"));
+    expect(left("1", "2", "3")).toBeUndefined();
+    const all = members({ events: many(25), eventIds: ids(25) }, { events: {} });
+    const listed = leftInWords(conversionEvent, all, new Map(), () => false)
+      ?.split("\n")
+      .slice(20);
+    expect(listed).toEqual(["  20, which was k19", "  and 5 more: 21–25", `Each ${END}`]);
   });
 
   it("says which were taken over", () => {
@@ -149,20 +137,16 @@ describe("after an `up`", () => {
 
 describe("the error of the whole set", () => {
   const WELL: Result = { failed: [], kept: [], open: [], asSent: [], waiting: 0, isWell: false };
-  const trouble = (result: Partial<Result>, amount: number, inState = 0) =>
-    troubleInWords(
-      conversionEvent,
-      set,
-      members({}, { events: many(amount) }),
-      { ...WELL, ...result },
-      new Map(Array.from({ length: inState }, (_, at) => [`k${at}`, "1"])),
-    );
+  const trouble = (result: Partial<Result>, amount: number, inState = 0) => {
+    const there = new Map(Array.from({ length: inState }, (_, at) => [`k${at}`, "1"]));
+    return troubleInWords(conversionEvent, set, members({}, { events: many(amount) }), { ...WELL, ...result }, there);
+  };
   const refused = (key: string, reason: string) => ({
     key,
     error: new RefusedError(`${memberRef(set, key).label}: POST https://x was refused: ${reason}`),
   });
 
-  it("has each reason once, with all its keys and its code", () => {
+  it("has each reason once, with all its keys and its code; of thousands the first ones", () => {
     const failed = keys(50).map((key) => refused(key, key === "k7" ? "the name is taken" : "no"));
     const { text, code } = trouble({ failed }, 50);
     expect(code).toBe("ADVERTISING_REFUSED");
@@ -172,35 +156,30 @@ describe("the error of the whole set", () => {
       "  k7: POST https://x was refused: the name is taken [ADVERTISING_REFUSED]",
       "The next `pulumi up` sends only what is missing.",
     ]);
-  });
-
-  it("shortens 3,000 refusals with different words", () => {
-    const { text } = trouble({ failed: keys(3000).map((key) => refused(key, `no ${key}`)) }, 3000);
-    expect(text).toContain("  and 2980 more reasons\n");
-    expect(text.length).toBeLessThan(4000);
+    const all = trouble({ failed: keys(3000).map((key) => refused(key, `no ${key}`)) }, 3000).text;
+    expect(all).toContain("  and 2980 more reasons\n");
+    expect(all.length).toBeLessThan(4000);
   });
 
   it("has what is still to be deleted, and what was made with other arguments", () => {
     const kept = [{ ...refused("k9", "in use"), id: "9" }];
     const asSent = ["k10", "k2"].map((key) => ({ key, id: key.slice(1) }));
-    expect(trouble({ kept, asSent, waiting: 2 }, 2, 2)).toEqual({
-      code: "ADVERTISING_REFUSED",
-      text: [
-        'ConversionEventSet "funnel": 2 of 2 declared events are in the state. Failed:',
-        "  k9: POST https://x was refused: in use [ADVERTISING_REFUSED]",
-        "Still to delete: 2 events. The next `pulumi up` in which everything else goes well deletes them.",
-        "An earlier run created these with other arguments than the program has now: k2 (2), k10 (10). They are in the state as they were sent: the next preview shows what becomes of them.",
-      ].join("\n"),
-    });
+    expect(trouble({ kept, asSent, waiting: 2 }, 2, 2).text.split("\n")).toEqual([
+      'ConversionEventSet "funnel": 2 of 2 declared events are in the state. Failed:',
+      "  k9: POST https://x was refused: in use [ADVERTISING_REFUSED]",
+      "Still to delete: 2 events. The next `pulumi up` in which everything else goes well deletes them.",
+      "An earlier run created these with other arguments than the program has now: k2 (2), k10 (10). They are in the state as they were sent: the next preview shows what becomes of them.",
+    ]);
   });
 
-  it("has all unknown outcomes, and the commands that settle them", () => {
+  it("has all unknown outcomes, and the commands that settle them; of hundreds the first ones", () => {
     const open = [
       { key: "k10", record: { ...OPEN, what: `${memberRef(set, "k10").label}: it was sent.` }, why: undefined },
       { key: `it's "a"`, record: { ...OPEN, searched: "There is none." }, why: "It settles nothing." },
     ];
     const { text, code } = trouble({ open, failed: [refused("k1", "no")] }, 3, 1);
     expect(code).toBe("ADVERTISING_OUTCOME_UNKNOWN");
+    expect(text.split("\n")[0]).toContain("1 of 3 declared events is in the state");
     expect(text.split("\n").slice(3)).toEqual([
       "The outcome of 2 events is unknown, so nothing is sent for them until you settle them. Look in the account for:",
       '  events["it\'s \\"a\\""]: the ConversionEvent named "A", sent at 2026-01-01T00:00:00Z',
@@ -210,22 +189,9 @@ describe("the error of the whole set", () => {
       "    it was sent.",
       ...waysOut([`funnel/it's "a"`, "funnel/k10"]),
     ]);
-  });
-
-  it("shortens the list of unknown outcomes", () => {
-    const open = keys(500).map((key) => ({ key, record: OPEN, why: undefined }));
-    const { text } = trouble({ open }, 500);
-    expect(text.split("\n")[0]).toBe('ConversionEventSet "funnel": 0 of 500 declared events are in the state.');
-    expect([...text.matchAll(/events\["k(\d+)"\]/g)].map(([, at]) => Number(at))).toEqual([...Array(20).keys()]);
-    expect(text).toContain("  and 480 more\n");
-    expect(commandsIn(text).map((line) => line.match(/--/g)?.length)).toEqual([20, 20]);
-  });
-
-  it.each([
-    [0, 1, "0 of 1 declared event is in the state"],
-    [1, 2, "1 of 2 declared events is in the state"],
-    [0, 2, "0 of 2 declared events are in the state"],
-  ])("%i of %i", (inState, all, sentence) => {
-    expect(trouble({ open: [{ key: "k1", record: OPEN, why: undefined }] }, all, inState).text).toContain(sentence);
+    const all = trouble({ open: keys(500).map((key) => ({ key, record: OPEN, why: undefined })) }, 500).text;
+    expect([...all.matchAll(/events\["k(\d+)"\]/g)].map(([, at]) => Number(at))).toEqual([...Array(20).keys()]);
+    expect(all).toContain("  and 480 more\n");
+    expect(commandsIn(all).map((line) => line.match(/--/g)?.length)).toEqual([20, 20]);
   });
 });
