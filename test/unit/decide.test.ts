@@ -221,84 +221,70 @@ describe("the members of a set", () => {
     const declared = readDeclaredSet(news);
     const members = membersOf(event, readStoredSet(olds), declared, circumstances);
     const actions = Object.fromEntries(members.map(({ key, action }) => [key, shownAction(action)]));
-    return { members, actions, changes: isChange(declared, members) };
+    return { actions, changes: isChange(declared, members) };
   };
+  const events = (more: Values) => ({ ...shared, events: more });
+  const perhaps = { a: "perhaps replace", b: "perhaps replace" } as const;
 
   it.each<[string, Values, Values, Record<string, ShownAction>]>([
-    ["a new set", {}, { ...shared, events: { a: A } }, { a: "create" }],
-    ["nothing differs", held, { ...shared, events: { b: B, a: A } }, { b: "keep", a: "keep" }],
-    [
-      "a key is gone, and one is new",
-      held,
-      { ...shared, events: { a: A, c: B } },
-      { a: "keep", c: "create", b: "let go" },
-    ],
+    ["a new set", {}, events({ a: A }), { a: "create" }],
+    ["nothing differs", held, events({ b: B, a: A }), { b: "keep", a: "keep" }],
+    ["a key is gone, and one is new", held, events({ a: A, c: B }), { a: "keep", c: "create", b: "let go" }],
     ["another advertiser", held, { ...held, advertiserId: 8 }, { a: "replace", b: "replace" }],
     [
       "another default, which one member overrides",
       held,
-      { ...shared, defaults: { clickWindow: 61 }, events: { a: A, b: { ...B, clickWindow: 60 } } },
+      { ...events({ a: A, b: { ...B, clickWindow: 60 } }), defaults: { clickWindow: 61 } },
       { a: "replace", b: "keep" },
     ],
     [
       "`null` means none, whatever the default is",
-      { ...held, events: { a: { ...A, clickWindow: null }, b: B } },
-      { ...shared, events: { a: A, b: { ...B, clickWindow: null } } },
-      { a: "replace", b: "replace" },
+      held,
+      events({ a: A, b: { ...B, clickWindow: null } }),
+      { a: "keep", b: "replace" },
     ],
     [
       "an entry is not known",
       held,
-      { ...shared, events: { a: UNKNOWN, b: B, c: UNKNOWN } },
+      events({ a: UNKNOWN, b: B, c: UNKNOWN }),
       { a: "perhaps replace", b: "keep", c: "create" },
     ],
-    [
-      "the defaults are not known",
-      held,
-      { ...held, defaults: UNKNOWN },
-      { a: "perhaps replace", b: "perhaps replace" },
-    ],
-    ["no entry is known", held, { ...shared, events: UNKNOWN }, { a: "perhaps replace", b: "perhaps replace" }],
+    ["the defaults are not known", held, { ...held, defaults: UNKNOWN }, perhaps],
+    ["no entry is known", held, { ...shared, events: UNKNOWN }, perhaps],
+    ["no entry of an empty one is known", {}, { ...shared, events: UNKNOWN }, {}],
     [
       "unresolved, beside what it was to replace and without an object",
       { ...held, unresolved: { b: OPEN, c: OPEN } },
-      { ...shared, events: { a: A } },
+      events({ a: A }),
       { a: "keep", b: "wait", c: "wait" },
     ],
     [
       "that is adopted under another key, which settles nothing",
       { ...held, unresolved: { c: OPEN } },
-      { ...shared, events: { a: A, b: B, d: { ...A, existingId: 9 } } },
+      events({ a: A, b: B, d: { ...A, existingId: 9 } }),
       { a: "keep", b: "keep", d: "adopt", c: "wait" },
     ],
   ])("%s", (_, olds, news, expected) => {
-    const { actions, changes } = plan(olds, news);
-    expect(actions).toEqual(expected);
-    expect(changes).toBe(news.events === UNKNOWN || Object.values(expected).some((action) => action !== "keep"));
-  });
-
-  it("a set that was empty changes if its events are not known", () => {
-    expect(plan({}, { ...shared, events: UNKNOWN })).toMatchObject({ actions: {}, changes: true });
+    const changes = news.events === UNKNOWN || Object.values(expected).some((action) => action !== "keep");
+    expect(plan(olds, news)).toEqual({ actions: expected, changes });
   });
 
   it("an entry that is not known can be updated, unless its advertiser differs too", () => {
     const circumstances = { can: ALL, deletes: () => false };
     expect(plan(held, { ...shared, events: UNKNOWN }, circumstances).actions).toEqual({ a: "update", b: "update" });
-    expect(plan(held, { ...shared, advertiserId: 8, events: { a: UNKNOWN } }, circumstances).actions).toMatchObject({
-      a: "perhaps replace",
-    });
+    const others = plan(held, { ...events({ a: UNKNOWN }), advertiserId: 8 }, circumstances).actions;
+    expect(others.a).toBe("perhaps replace");
   });
 
-  it.each(["constructor", "toString", "hasOwnProperty", "__proto__x", `a"]["b`, "событие 🛒", "1", "k".repeat(100)])(
+  it.each(["constructor", "hasOwnProperty", "__proto__x", `a"]["b`, "событие 🛒", "1"])(
     "the key %s is a key like any other",
     (key) => {
-      const events = { [key]: A };
-      expect(plan({}, { ...shared, events }).actions).toEqual({ [key]: "create" });
-      const made = { ...shared, events, eventIds: { [key]: 5 } };
-      expect(plan(made, { ...shared, events }).actions).toEqual({ [key]: "keep" });
-      expect(plan(made, { ...shared, events: {} }).actions).toEqual({ [key]: "let go" });
+      const declared = events({ [key]: A });
+      const made = { ...declared, eventIds: { [key]: 5 } };
+      const all = [plan({}, declared), plan(made, declared), plan(made, events({}))].map(({ actions }) => actions);
+      expect(all).toEqual(["create", "keep", "let go"].map((action) => ({ [key]: action })));
       // An inherited property is none.
-      expect(plan({}, { ...shared, events: { x: A } }).actions).toEqual({ x: "create" });
+      expect(plan({}, events({ x: A })).actions).toEqual({ x: "create" });
     },
   );
 });
@@ -313,12 +299,7 @@ describe("what differs", () => {
     ["hidden properties", { __at: "x" }, { __identity: "y", existingId: 5 }, []],
     ["one value, and one that is not known", A, { eventName: "B", value: UNKNOWN }, ["eventName", "value"], false],
     ["what is not known, deep inside", fields({ a: 1 }), fields({ a: [UNKNOWN] }), ["additionalFields"], true],
-    [
-      "no shape that anybody knows",
-      { value: [] },
-      { additionalFields: "x", value: { deep: [null] } },
-      ["value", "additionalFields"],
-    ],
+    ["no shape that anybody knows", { value: [] }, { value: { deep: [null] } }, ["value"]],
     ["nothing", undefined, null, []],
   ])("%s", (_, olds, news, names, perhaps = false) => {
     expect(changesIn(event, olds, news)).toEqual({ names, perhaps });
@@ -327,9 +308,7 @@ describe("what differs", () => {
   const limits = { maxWindowSeconds: 2_592_000, markField: undefined };
   it.each<[string, Values, Values, Values]>([
     ["the same in other forms", { ...A, segmentId: 3 }, { event_name: "A", value: "1", segment_id: "3" }, {}],
-    ["what the answer does not have", A, { event_name: "A" }, {}],
-    ["what the program does not say", A, { event_name: "A", segment_id: 3 }, {}],
-    ["another value", A, { event_name: "A", value: 2 }, { value: 2 }],
+    ["more than the program says, and less", A, { segment_id: 3 }, {}],
     ["no value", A, { event_name: "A", value: null }, { value: undefined }],
     [
       "a field",
@@ -340,11 +319,10 @@ describe("what differs", () => {
   ])("the platform has %s", (_, ours, record, expected) => {
     const found = differencesIn(event, limits, ours, record);
     expect(Object.fromEntries(found)).toEqual(expected);
-    const { value, ...others } = { ...ours, ...expected } as Values;
-    expect(withDifferences(ours, found)).toEqual(value === undefined ? others : { value, ...others });
+    expect(withDifferences(ours, found)).toEqual({ ...ours, ...expected });
   });
 
-  it("what an adopted object has beside what a create was sent with: only what is known on both sides counts", () => {
+  it("of what a create was sent with, only what is known on both sides counts", () => {
     const sent = { name: "A", facts: { advertiserId: 7, value: 1 } };
     const otherwise = (values: Values) => sentOtherwise(event, values, sent);
     expect(otherwise({ eventName: "A", advertiserId: "7", value: UNKNOWN, clickWindow: 1 })).toEqual({});
