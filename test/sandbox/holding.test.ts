@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { newFolder } from "../support/folder.js";
 import { eventOperations, operatedSandbox, operatedSettings } from "../support/operated.js";
 import { failureOf } from "../support/run.js";
-import { EventEngine, Lone, play, remembered, SetEngine, SHAPES, type Shape, wordsOf } from "../support/set-engine.js";
+import { EventEngine, Lone, play, remembered, SHAPES, type Shape, wordsOf } from "../support/set-engine.js";
 
 type Values = Record<string, unknown>;
 type Program = Parameters<typeof play>[1];
@@ -194,16 +194,6 @@ describe.each(SHAPES)("what %s has left live", (shape) => {
     expect([elsewhere.left, sandbox.eventPosts]).toEqual([[left("3", "B"), left("4", "C")], 3]);
   });
 
-  it("with an unknown outcome is listed once it has another object", async () => {
-    const { sandbox, lone } = await start();
-    const e = lone(shape, "e", {});
-    await e.up();
-    sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
-    expect((await e.up({ value: 2 })).error).toMatch(/Look in the account/);
-    expect((await e.up({ value: 2, existingId: 3 })).error).toBeUndefined();
-    expect([e.id, e.left, sandbox.eventPosts]).toEqual(["3", [left("2", "E")], 2]);
-  });
-
   it.each(["was", "is"])("is listed without its name if that %s secret", async (when) => {
     const { sandbox, lone } = await start();
     const e = lone(shape, "e", {});
@@ -212,21 +202,6 @@ describe.each(SHAPES)("what %s has left live", (shape) => {
     await e.engine.up({ ...e.of(B), ...(when === "is" && secret) });
     expect(e.left).toEqual([expect.not.objectContaining({ name: expect.anything() })]);
     expect([e.left[0]?.id, sandbox.eventPosts]).toEqual(["2", 2]);
-  });
-
-  it("is kept by a replacement with --replace alone", async () => {
-    const { sandbox, lone } = await start();
-    const e = lone(shape, "e", {});
-    if (e.engine instanceof SetEngine) return; // the engine gives a new set, and its members are taken for lost
-    await e.up();
-    await e.up({ value: 2 });
-    const [state, { event, closeNow }] = [e.engine.state ?? expect.fail(), e.engine.newRun()];
-    const given = { ...e.of({ value: 2 }), __identity: { identity: "tiny/dev::e", run: { isUp: true, resources: 1 } } };
-    const { inputs = {} } = await event.check(state.inputs, given);
-    await event.diff(state.id, state.outputs, inputs as Values);
-    const { outs } = await event.create(inputs as Values);
-    closeNow();
-    expect([(outs as Values).__left, sandbox.eventPosts]).toMatchObject([[{ id: "2" }, { id: "3" }], 3]);
   });
 });
 

@@ -4,17 +4,10 @@
  */
 import { describe, expect, it } from "vitest";
 import type { Runtime } from "../../provider/src/provider/runtime.js";
-import type {
-  Fault,
-  GoneShape,
-  RecordDress,
-  RecordShape,
-  Sandbox,
-  SandboxOptions,
-} from "../../provider/src/sandbox/index.js";
+import type { Fault, Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
-import { operatedSandbox, operatedSettings } from "../support/operated.js";
+import { operatedSandbox } from "../support/operated.js";
 import { failureOf, newRun, type RunOptions } from "../support/run.js";
 import { EventEngine, Lone, SHAPES, wordsOf } from "../support/set-engine.js";
 
@@ -66,80 +59,68 @@ async function byHand(sandbox: Sandbox, id: string): Promise<void> {
 
 describe.each(SHAPES)("%s", (shape) => {
   async function one(options: SandboxOptions = {}) {
-    const [sandbox, folder] = [await operatedSandbox(options), newFolder()];
-    return { sandbox, lone: (name = "e", at = folder) => new Lone(shape, sandbox, at, name) };
+    const clock = new FakeClock(Date.now());
+    const sandbox = await operatedSandbox({ clock: () => clock.wallMs(), ...options });
+    const folder = newFolder();
+    const lone = (name = "e", at = folder) => new Lone(shape, sandbox, at, name);
+    const inTime = (operations: unknown = ALL): RunOptions => ({
+      ...optionsOf(operations),
+      adapt: (runtime) => ({ ...runtime, clock }),
+    });
+    return { sandbox, clock, lone, inTime };
   }
+  /** An object that this package has not created. */
+  const foreign = (value: number) => ({
+    objects: { advertisers: [{ id: 1 }], events: [{ id: 2, event_name: "E", advertiser_id: 1, value }] },
+  });
 
   it("soon after its create not to find it proves nothing, by the state alone; later it leaves the state", async () => {
-    const clock = new FakeClock(Date.now());
-    const { sandbox, lone } = await one({ readLagSeconds: 3600, clock: () => clock.wallMs() });
-    const adapt = (runtime: Runtime): Runtime => ({ ...runtime, clock });
-    const options = { ...optionsOf({ event: ALL.event }), adapt };
-    const e = lone();
+    const { sandbox, clock, lone, inTime } = await one({ readLagSeconds: 3600 });
+    const options = inTime({ event: ALL.event });
+    const [e, elsewhere] = [lone(), lone("e", newFolder())];
     await e.up({}, options);
-    expect(e.engine.state?.outputs).toHaveProperty("__created");
-    const elsewhere = lone("e", newFolder());
     elsewhere.engine.state = structuredClone(e.engine.state);
     const { error, run } = await elsewhere.engine.refresh(options);
     expect([error, elsewhere.id]).toEqual([undefined, "2"]);
-    expect(wordsOf(run)).toMatch(
-      /the platform does not find 2, but it was just created: until 20\S+Z that proves nothing/,
-    );
-    expect((await elsewhere.up({ value: 2 }, options)).error).toMatch(
-      /does not find 2, but it was just created: until 20\S+Z that proves nothing/,
-    );
+    for (const text of [wordsOf(run), (await elsewhere.up({ value: 2 }, options)).error])
+      expect(text).toMatch(/does not find 2, but it was just created: until 20\S+Z that proves nothing/);
     clock.advance(1_000_000);
     expect((await elsewhere.engine.refresh(options)).error).toBeUndefined();
     expect([elsewhere.id, sandbox.eventPosts]).toEqual([undefined, 1]);
   });
 
+  const DIFFERS = /existingId 2 differs: value is 5 there, and 7 here\. Nothing was changed\./;
   it.each<[string, object, RegExp | undefined, object]>([
     ["nothing", {}, undefined, { reads: 0, updates: 0 }],
-    ["a read", { read }, /existingId 2 differs: value is 5 there, and 7 here\. Nothing was changed\./, { reads: 1 }],
+    ["a read", { read }, DIFFERS, { reads: 1 }],
     ["a read and an update", { read, update }, undefined, { reads: 1, updates: 1 }],
   ])("an adoption of an object that differs, with %s known", async (_, event, words, sent) => {
-    const events = [{ id: 2, event_name: "E", advertiser_id: 1, value: 5 }];
-    const { sandbox, lone } = await one({ objects: { advertisers: [{ id: 1 }], events } });
+    const { sandbox, lone } = await one(foreign(5));
     const e = lone();
-    const { error } = await e.up({ value: 7, existingId: 2 }, optionsOf({ event }));
-    if (words === undefined) expect(error).toBeUndefined();
-    else expect(error).toMatch(words);
-    expect(e.id).toBe(words === undefined ? "2" : undefined);
+    const { error = "none" } = await e.up({ value: 7, existingId: 2 }, optionsOf({ event }));
+    expect([e.id, error]).toEqual(words === undefined ? ["2", "none"] : [undefined, expect.stringMatching(words)]);
     expect(sandbox).toMatchObject({ eventPosts: 0, ...sent });
   });
 
-  it("adopted and changed by hand, with only a read known: the refresh says that the up fails, and it does", async () => {
-    const events = [{ id: 2, event_name: "E", advertiser_id: 1, value: 1 }];
-    const { sandbox, lone } = await one({ objects: { advertisers: [{ id: 1 }], events } });
-    const options = operatedSettings({ read });
-    const e = lone();
-    const up = (value: number) => e.up({ value, existingId: 2 }, { settings: options });
-    expect((await up(1)).error).toBeUndefined();
-    Object.assign(sandbox.events[0] ?? {}, { value: 5 });
-    const { run } = await e.engine.refresh({ settings: options });
-    expect(wordsOf(run)).toMatch(
-      /was changed on the platform \(value\): the next `pulumi up` fails, because existingId/,
-    );
-    expect((await up(1)).error).toContain("existingId 2 differs: value is 5 there, and 1 here");
-    expect((await up(5)).error).toBeUndefined();
-    expect(sandbox).toMatchObject({ eventPosts: 0, updates: 0 });
-  });
-
-  it.each([
-    ["an update", { read, update }, "sets it back to what the program says", { updates: 1, eventPosts: 1 }],
-    ["no update", { read }, "replaces it, which creates another live object", { updates: 0, eventPosts: 2 }],
-  ])("changed by hand, with %s known: a refresh says once what the next up does", async (_, event, words, sent) => {
-    const { sandbox, lone } = await one();
-    const e = lone();
-    const options = optionsOf({ event, createdVisibleAfterSeconds: 0 });
-    await e.up({ segmentId: 7 }, options);
-    Object.assign(sandbox.events[0] ?? {}, { segment_id: null });
-    expect(wordsOf((await e.engine.refresh(options)).run)).toContain(`(segmentId): the next \`pulumi up\` ${words}`);
-    expect(wordsOf((await e.engine.refresh(options)).run)).toBe("");
-    expect((await e.up({ segmentId: 7 }, options)).error).toBeUndefined();
-    expect(sandbox.events.at(-1)?.segment_id).toBe(7);
-    expect(sandbox).toMatchObject(sent);
-  });
+  it.each<[string, Values, object, string, object]>([
+    ["an update", {}, { read, update }, "sets it back to what the program says", { updates: 1, eventPosts: 1 }],
+    ["no update", {}, { read }, "replaces it, which creates another live object", { updates: 0, eventPosts: 2 }],
+    ["no update, adopted", { existingId: 2 }, { read }, "fails, because existingId", { updates: 0, eventPosts: 0 }],
+  ])(
+    "changed by hand, with %s known: a refresh says once what the next up does",
+    async (_, more, event, words, sent) => {
+      const { sandbox, lone } = await one("existingId" in more ? foreign(1) : {});
+      const e = lone();
+      const options = optionsOf({ event, createdVisibleAfterSeconds: 0 });
+      await e.up(more, options);
+      Object.assign(sandbox.events[0] ?? {}, { value: 5 });
+      expect(wordsOf((await e.engine.refresh(options)).run)).toContain(`(value): the next \`pulumi up\` ${words}`);
+      expect(wordsOf((await e.engine.refresh(options)).run)).toBe("");
+      const { error = "" } = await e.up(more, options);
+      expect(error).toMatch("existingId" in more ? /existingId 2 differs: value is 5 there, and 1 here/ : /^$/);
+      expect([sandbox.events.at(-1)?.value, sandbox]).toMatchObject([error === "" ? 1 : 5, sent]);
+    },
+  );
 
   it.each<[string, Values, string]>([
     ["created", {}, "Then `pulumi up` creates another one."],
@@ -152,14 +133,11 @@ describe.each(SHAPES)("%s", (shape) => {
       await (more.existingId === undefined ? e : lone("other")).up({}, KNOWN);
       await e.up(more, KNOWN);
       await byHand(sandbox, "2");
-      const { run } = await e.engine.refresh(KNOWN);
-      expect([e.id, wordsOf(run)]).toEqual([
-        undefined,
-        expect.stringMatching(
-          /^ConversionEvent 2(?: \(events\["k"\]\))? is no longer on the platform, so it leaves the state\. /,
-        ),
-      ]);
-      expect(wordsOf(run)).toContain(words);
+      const said = wordsOf((await e.engine.refresh(KNOWN)).run);
+      expect(said).toMatch(
+        /^ConversionEvent 2(?: \(events\["k"\]\))? is no longer on the platform, so it leaves the state\. /,
+      );
+      expect([e.id, said]).toEqual([undefined, expect.stringContaining(words)]);
       expect(await again.preview({}, KNOWN)).not.toContain("was 2 before");
       expect((await again.up({}, KNOWN)).error).toBeUndefined();
       expect([again.id, sandbox.eventPosts]).toEqual(["3", 2]);
@@ -173,27 +151,13 @@ describe.each(SHAPES)("%s", (shape) => {
     await e.up({}, options);
     await byHand(sandbox, "2");
     const { error } = await e.up({ value: 7 }, options);
-    expect(error).toContain(
-      "was not changed: object 2 is no longer on the platform. The next `pulumi up` replaces it.",
-    );
-    expect([e.id, sandbox.eventPosts]).toEqual(["2", 1]);
-    expect((await e.up({ value: 7 }, options)).error).toBeUndefined();
-    expect([e.id, sandbox.eventPosts]).toEqual(["3", 2]);
-  });
-
-  it("made by an interrupted run and deleted by hand: it is taken over, and a refresh finds that it is gone", async () => {
-    const clock = new FakeClock(Date.now());
-    const { sandbox, lone } = await one({ clock: () => clock.wallMs() });
-    const options = { ...KNOWN, adapt: (runtime: Runtime): Runtime => ({ ...runtime, clock }) };
-    const e = lone();
-    await e.kill({}, options);
-    await byHand(sandbox, "2");
-    expect((await e.up({}, options)).error).toBeUndefined();
-    expect([e.id, sandbox.eventPosts]).toEqual(["2", 1]);
-    clock.advance(400_000);
-    await e.engine.refresh(options);
-    expect((await e.up({}, options)).error).toBeUndefined();
-    expect([e.id, sandbox.eventPosts, sandbox.events.length]).toEqual(["3", 2, 1]);
+    expect(error).toContain("object 2 is no longer on the platform. The next `pulumi up` replaces it.");
+    expect([e.id, (await e.up({ value: 7 }, options)).error, e.id, sandbox.eventPosts]).toEqual([
+      "2",
+      undefined,
+      "3",
+      2,
+    ]);
   });
 
   it("deleted by its own run and declared again right away: another one is created, and nothing counts as live", async () => {
@@ -201,9 +165,7 @@ describe.each(SHAPES)("%s", (shape) => {
     const e = lone();
     e.engine.declares = { deletes: true };
     await e.up({}, KNOWN);
-    const destroying = e.engine.newRun(KNOWN);
-    for (const work of e.engine.leave(destroying)) await work();
-    destroying.closeNow();
+    expect(await e.engine.destroy(KNOWN)).toBeUndefined();
     expect(await e.preview({}, KNOWN)).not.toMatch(/ 2\b|live/);
     expect((await e.up({}, KNOWN)).error).toBeUndefined();
     expect([e.id, sandbox.eventPosts, sandbox.deletes]).toEqual(["3", 2, 1]);
@@ -214,56 +176,35 @@ describe.each(SHAPES)("%s", (shape) => {
     const e = lone();
     e.engine.declares = { deletes: true };
     await e.up({}, KNOWN);
-    const lost = (on: "update" | "delete") =>
-      sandbox.fail({ on, act: true, with: { kind: "answer", status: 500 }, times: 9 });
-    lost("update");
-    expect((await e.up({ value: 7 }, KNOWN)).error).toMatch(/no usable response/);
-    sandbox.endFaults();
-    expect((await e.up({ value: 7 }, KNOWN)).error).toBeUndefined();
-    expect(sandbox).toMatchObject({ events: [{ value: 7 }], eventPosts: 1 });
-    lost("delete");
-    const state = structuredClone(e.engine.state);
-    const failing = e.engine.newRun(KNOWN);
-    await expect(Promise.all(e.engine.leave(failing).map((work) => work()))).rejects.toThrow(/no usable response/);
-    failing.closeNow();
-    sandbox.endFaults();
-    e.engine.state = state;
-    const again = e.engine.newRun(KNOWN);
-    await Promise.all(e.engine.leave(again).map((work) => work()));
-    again.closeNow();
-    expect(sandbox).toMatchObject({ events: [], eventPosts: 1 });
+    const saved = structuredClone(e.engine.state);
+    for (const work of [async () => (await e.up({ value: 7 }, KNOWN)).error, () => e.engine.destroy(KNOWN)]) {
+      for (const on of ["update", "delete"] as const)
+        sandbox.fail({ on, act: true, with: { kind: "answer", status: 500 }, times: 9 });
+      expect(await work()).toMatch(/no usable response/);
+      sandbox.endFaults();
+      e.engine.state = saved;
+      expect(await work()).toBeUndefined();
+      expect(sandbox.events.map(({ value }) => value)).toEqual(e.engine.state === undefined ? [] : [7]);
+    }
+    expect(sandbox.eventPosts).toBe(1);
   });
 
   it("of another account, or of one that the state does not say, is never deleted", async () => {
     const { sandbox, lone } = await one();
-    const e = lone();
-    e.engine.declares = { deletes: true };
-    await e.up({}, KNOWN);
-    const { id, outputs } = e.engine.state ?? expect.fail();
-    const run = e.engine.newRun(KNOWN);
-    const provider = shape === "a single event" ? run.event : run.set;
+    const { engine, up } = lone();
+    engine.declares = { deletes: true };
+    await up({}, KNOWN);
+    const { id, inputs, outputs } = engine.state ?? expect.fail();
     const { __at: _, ...unknown } = outputs;
-    const elsewhere = provider.delete(id, { ...outputs, __at: "other.example a@b.c" });
-    expect((await failureOf(elsewhere)).message).toContain("ADVERTISING_ACCOUNT_MISMATCH");
-    await provider.delete(id, unknown);
+    engine.state = { id, inputs, outputs: { ...outputs, __at: "other.example a@b.c" } };
+    expect(await engine.destroy(KNOWN)).toContain("ADVERTISING_ACCOUNT_MISMATCH");
+    const run = engine.newRun(KNOWN);
+    await run[shape === "a single event" ? "event" : "set"].delete(id, unknown);
     await run.event.delete("unresolved-x", outputs);
     expect(run.said).toEqual([expect.stringContaining("because the state does not say which account it belongs to")]);
     expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 0 });
   });
 });
-
-const RECORDS: RecordShape[] = ["object", "payload", "payload-list", "list", "own-name"];
-const DRESSES: RecordDress[] = ["plain", "strings"];
-it.each(RECORDS.flatMap((recordShape) => DRESSES.map((recordDress) => ({ recordShape, recordDress }))))(
-  "an object in an answer of the shape $recordShape, $recordDress: no change if there is none, and .get has every argument",
-  async (dress) => {
-    const { event, id, outs, said, sandbox } = await start(dress);
-    expect(await event.read(id, outs)).toEqual({ id, props: outs });
-    const { __identity: _, ...given } = inputs;
-    expect((await event.read(id, {})).props).toEqual({ ...given, eventId: Number(id) });
-    expect([said, sandbox.reads]).toEqual([[], 2]);
-  },
-);
 
 it("a refresh shows each changed argument once, in the form of the program, and an update sets it back", async () => {
   /** The field, the argument, the platform's value now, and the same value in a program's form. */
@@ -293,25 +234,32 @@ it("a refresh shows each changed argument once, in the form of the program, and 
   }
 });
 
-const GONE: GoneShape[] = ["404", "410", "empty-list", "empty-payload", "could-not-load"];
-it.each(GONE)("an object that is gone (%s) leaves the state, and is an error for .get", async (goneShape) => {
-  const { event, outs, sandbox } = await start({ goneShape });
+it("an object that is gone leaves the state, and is an error for .get, which otherwise has every argument", async () => {
+  const { event, id, outs, said, sandbox } = await start();
   expect(await event.read("999", outs)).toEqual({ id: "", props: {} });
-  expect(sandbox.reads).toBe(1);
   expect((await failureOf(event.read("999", {}))).message).toContain("there is no event 999 on the platform");
+  const { __identity: _, ...given } = inputs;
+  expect((await event.read(id, {})).props).toEqual({ ...given, eventId: Number(id) });
+  expect([await event.read(id, outs), said, sandbox.reads]).toEqual([{ id, props: outs }, [], 4]);
 });
 
-it("R1: a bare 404 counts only if the read works for another object", async () => {
-  const { event, id, outs } = await start({ goneShape: "404-bare" });
-  expect((await failureOf(event.read("999", outs))).message).toMatch(/whether the object or the operation is missing/);
-  const [gone] = await Promise.all([event.read("998", outs), event.read(id, outs)]);
-  expect([gone.id, (await event.read("999", outs)).id]).toEqual(["", ""]);
-});
+it.each<Pick<SandboxOptions, "recordShape" | "recordDress" | "goneShape">>([
+  { recordShape: "object", goneShape: "410" },
+  { recordShape: "payload-list", goneShape: "empty-list", recordDress: "strings" },
+  { recordShape: "list", goneShape: "empty-payload" },
+  { recordShape: "own-name", goneShape: "could-not-load", recordDress: "strings" },
+])(
+  "of an installation that answers with %j, what is there shows no change, and what is gone leaves the state",
+  async (options) => {
+    const { event, id, outs, said } = await start(options);
+    expect([await event.read(id, outs), said]).toEqual([{ id, props: outs }, []]);
+    expect(await event.read("999", outs)).toEqual({ id: "", props: {} });
+  },
+);
 
 it.each<[string, Fault]>([
   ["500", { kind: "answer", status: 500, body: { message: "event 2 not found" } }],
   ["others", { kind: "answer", status: 200, body: { payload: [{ id: 7, event_name: "x" }] } }],
-  ["a refusal about another", { kind: "answer", status: 406, body: { errors: ["advertiser 2 not found"] } }],
   ["a login page", { kind: "session-refusal", way: "login-page" }],
 ])("R1: a read that is answered with trouble (%s) leaves the object in the state", async (_, fault) => {
   const { event, id, outs, sandbox } = await start();

@@ -84,18 +84,6 @@ it.each([true, false])(
   },
 );
 
-it("trouble in a refresh removes no member from the state", async () => {
-  const { sandbox, engine, options, up } = await start();
-  await up(of({ a: A, b: B }));
-  const { eventIds } = engine;
-  for (const status of [401, 404, 500]) {
-    sandbox.fail({ on: "read", with: { kind: "answer", status }, times: 20 });
-    expect((await engine.refresh(options)).error).toMatch(/\[ADVERTISING_\w+\]$/);
-    sandbox.endFaults();
-  }
-  expect([engine.eventIds, sandbox.eventPosts]).toEqual([eventIds, 2]);
-});
-
 it("marks follow from the set's own, which never changes; twins are looked for, and one that is sent again has the same mark", async () => {
   const { sandbox, clock, engine, up } = await start();
   sandbox.fail({ on: "event", act: true, with: lost, times: 1 });
@@ -198,21 +186,5 @@ describe("with `retainOnDelete: false` and a known delete", () => {
     await engine.newRun(options).set.delete(id, outputs);
     expect([sandbox.events, deleted().length]).toEqual([[], 42]);
     expect(sandbox).toMatchObject({ eventPosts: 40, logins: 1 });
-  });
-
-  it("with `--replace`, the engine may delete the set before it creates another one", async () => {
-    const { sandbox, engine, options, up, live } = await deleting();
-    await up(of({ a: A, b: B }));
-    const { id = "", outputs = {} } = engine.state ?? {};
-    engine.state = undefined;
-    const run = engine.newRun(options);
-    const check = run.set.check.bind(run.set);
-    run.set.check = async (...args) => {
-      const checked = await check(...args);
-      await run.set.delete(id, outputs);
-      return checked;
-    };
-    expect([await engine.apply(run, of({ a: A, b: B })), run.said, live()]).toEqual([undefined, [], ["A", "B"]]);
-    expect(sandbox).toMatchObject({ eventPosts: 4, deletes: 2 });
   });
 });

@@ -160,20 +160,6 @@ describe("killed in the middle", () => {
   });
 });
 
-it("1,000 live events are adopted, and nothing is sent", async () => {
-  const { sandbox, engine, up } = await start();
-  const entries = Object.entries(eventsOf(1000));
-  const events = Object.fromEntries(entries.map(([key, event], at) => [key, { ...event, existingId: 5000 + at }]));
-  const { error, run } = await engine.up(of(events));
-  expect(error).toBeUndefined();
-  expect(run.told.length + run.said.length).toBeLessThan(5);
-  expect(await up(eventsOf(1000))).toBeUndefined();
-  expect([engine.eventIds.k999, sandbox.eventPosts]).toEqual([5999, 0]);
-  expect(await up({ ...events, x: { eventName: "x", value: 1, existingId: 5999 } })).toContain(
-    "one object can't be two",
-  );
-});
-
 it("keys turn their objects around with existingId, and nothing is sent", async () => {
   const { sandbox, engine, up } = await start();
   const [A, B, C] = ["A", "B", "C"].map((eventName) => ({ eventName, value: 1 }));

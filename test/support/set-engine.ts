@@ -43,6 +43,8 @@ function recordsIn(folder: string, stack: string): MemoryRecord[] {
   return all.flatMap(({ records }) => [...records.values()]).filter(({ state }) => state !== "none");
 }
 
+const messageOf = (error: Error) => error.message;
+
 /** All that a run has said. */
 export const wordsOf = ({ told, said }: Run) => [...told.map(({ message }) => message), ...said].join("\n");
 
@@ -181,6 +183,15 @@ abstract class Engine {
     return state === undefined ? [] : this.#deletes(run, state);
   }
 
+  /** A `destroy`. @returns the failure. */
+  async destroy(options?: RunOptions): Promise<string | undefined> {
+    const run = this.newRun(options);
+    const ended = Promise.all(this.leave(run).map((work) => work()));
+    const error = await ended.then(() => undefined, messageOf);
+    run.closeNow();
+    return error;
+  }
+
   /** What the program's half has seen open in the memory. @param keys that it declares. */
   openIn(keys: readonly string[]) {
     const records = recordsIn(this.#folder, `organization/${this.stack}`);
@@ -205,7 +216,6 @@ export async function play(
   const adopted = declared.flatMap(([engine, values]) => engine.adoptedIn(values)).join(" ");
   const last: (() => Promise<void>)[] = [];
   const errors: (string | undefined)[] = [];
-  const messageOf = (error: Error) => error.message;
   for (const [engine, values] of program) {
     const whole = { isUp, resources: declared.length, ...engine.openIn(keys) };
     const briefing = { run: whole, ...(adopted !== "" && { adopted }) };
@@ -281,15 +291,12 @@ export class EventEngine extends Engine {
 export class Lone {
   readonly engine: Engine;
   readonly label: string;
-  /** Its name in commands. */
-  readonly short: string;
 
   constructor(shape: Shape, sandbox: Platform, folder: string, name = "buy") {
     this.engine =
       shape === "a single event" ? new EventEngine(sandbox, folder, name) : new SetEngine(sandbox, folder, name);
     const isSet = this.engine instanceof SetEngine;
     this.label = isSet ? `events["k"] of ConversionEventSet "${name}"` : `ConversionEvent "${name}"`;
-    this.short = isSet ? `${name}/k` : name;
   }
 
   /** Its arguments in the form of its resource. */
