@@ -146,11 +146,11 @@ const rows: Row[] = [
   // Reads, deletes
   [
     "a bare 404 counts only with a witness",
-    "client/evidence.ts",
-    "isMissing(answer) && isBare(answer, noun),\n      needsWitness: true,",
-    "isMissing(answer) && isBare(answer, noun),",
-    "unit/evidence",
-    "gone, of a read",
+    "client/judge.ts",
+    'return isNothing ? { kind: "gone", needsWitness: true } : undefined;',
+    'return isNothing ? { kind: "gone" } : undefined;',
+    "unit/answers",
+    "gone by a witness",
   ],
   [
     "an object that something goes on with is not deleted",
@@ -198,11 +198,11 @@ const quick: Row[] = [
   ],
   [
     "an answer that says no anywhere proves no create",
-    "client/evidence.ts",
-    " && !saysNoAnywhere(answer)",
-    "",
-    "unit/evidence",
-    "created",
+    "client/judge.ts",
+    'const objection = objectionIn(answer, "created", noun, sent) ?? contradictionIn',
+    "const objection = contradictionIn",
+    "unit/answers",
+    "a create",
   ],
 ];
 

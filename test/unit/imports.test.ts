@@ -43,7 +43,6 @@ const LIBRARIES: Record<string, RegExp> = {
   "fastest-levenshtein": /^base\/text\.ts$|^sandbox\/text\.ts$/,
   yaml: /^$/, // required when a catalog is read; so is csv-parse
   "csv-parse": /^$/,
-  entities: /^client\/words\.ts$/,
   "@pulumi/pulumi": /^(program\/|testing\/|handlers\.ts$|provider\/(dynamic|engine)\.ts$)/,
 };
 

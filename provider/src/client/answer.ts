@@ -1,9 +1,8 @@
 /**
- * One answer of the platform, with its body read once, for all code that judges an answer or quotes it to people. {@link leavesOf} gives the
- * body as a flat list of values, {@link said} the statements made of them. Decisions use only the `documented` ones, because otherwise the
- * name of an event could change what becomes of it; `words.ts` shows people all of them. Pure.
+ * One answer of the platform, with its body read once, and where in it something may stand: values at any depth, a refusal in the documented
+ * places, and the records and ids of a kind. Pure.
  */
-import { asRecord, own, parseExact, structureIn, type Values } from "../base/index.js";
+import { asRecord, own, parseExact, printable, structureIn, type Values } from "../base/index.js";
 import type { HttpAnswer } from "./http.js";
 
 export interface Answer extends HttpAnswer {
@@ -25,257 +24,139 @@ export function readAnswer(answer: HttpAnswer): Answer {
   }
 }
 
-/** The place of a value in an answer, as names from the inside out. Positions in a list do not count as names. */
-export interface Place {
-  readonly name: string;
-  readonly parent: Place | undefined;
-  readonly depth: number;
-  /** True if one of the names sounds secret. */
-  readonly isSecret: boolean;
-}
-
 export interface Leaf {
-  readonly place: Place | undefined;
+  /** The names that lead to it, the outermost first: the innermost few of them. Positions in a list are no names. */
+  readonly path: readonly string[];
   /** A string, number, boolean or null, or an empty list or object. */
   readonly value: unknown;
-  /** The object that the value is a property of; absent for an entry of a list. */
-  readonly holder: object | undefined;
   readonly isEntry: boolean;
-}
-
-/** @param strings how many more levels of JSON in strings are read as data within it. */
-type ToVisit = Leaf & { readonly strings: number };
-
-/**
- * Lists all values in their order. Without recursion, because an answer may be nested a hundred thousand times.
- * @param strings how many times JSON in a string is read as data: an echo of a request may be a string.
- */
-export function* leavesOf(root: unknown, strings = 0): Generator<Leaf, undefined> {
-  const stack: ToVisit[] = [{ place: undefined, value: root, holder: undefined, isEntry: false, strings }];
-  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-    const { place } = next;
-    const embedded = typeof next.value === "string" && next.strings > 0 ? structureIn(next.value) : undefined;
-    const value = embedded ?? next.value;
-    if (typeof value !== "object" || value === null || isEmpty(value)) {
-      yield embedded === undefined ? next : { ...next, value };
-      continue;
-    }
-    const left = embedded === undefined ? next.strings : next.strings - 1;
-    if (Array.isArray(value)) {
-      for (let at = value.length - 1; at >= 0; at--)
-        stack.push({ place, value: value[at], holder: undefined, isEntry: true, strings: left });
-    } else {
-      for (const [name, part] of Object.entries(value).reverse())
-        stack.push({ place: placeBelow(place, name), value: part, holder: value, isEntry: false, strings: left });
-    }
-  }
-}
-
-function placeBelow(parent: Place | undefined, name: string): Place {
-  return { name, parent, depth: (parent?.depth ?? 0) + 1, isSecret: parent?.isSecret === true || isSecretName(name) };
-}
-
-const SECRET_PART =
-  /passw|passphrase|passcode|pwd|secret|token|cookie|session|sess_?id|credential|authoriz|csrf|xsrf|jwt|bearer|(api|access|private|signing|encryption|account|client)[-_ ]?key/i;
-/** These count only as whole words: an author is not secret. */
-const SECRET_WORDS = /pass|auth|private|sid|pin|otp|sig/i;
-const SECRET_WORD = /^(pass|auth|authentication|private|sid|pin|otp|sig|signature)$/i;
-
-/** Whether a value with this name may be secret, even if it reads like a sentence. */
-export function isSecretName(name: string): boolean {
-  if (SECRET_PART.test(name)) return true;
-  if (!SECRET_WORDS.test(name)) return false;
-  const words = name.replace(/([a-z\d])([A-Z])/g, "$1 $2").split(/[^\p{L}\p{N}]+/u);
-  return words.some((word) => SECRET_WORD.test(word));
-}
-
-export function isEmpty(value: object): boolean {
-  return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0;
-}
-
-/** The names that lead to a place, the outermost first; at most the innermost `most` of them. */
-export function namesTo(place: Place | undefined, most: number): string[] {
-  const names: string[] = [];
-  for (let at = place; at !== undefined && names.length < most; at = at.parent) names.push(at.name);
-  return names.reverse();
-}
-
-export interface Statement {
-  /** The names that lead to it, the outermost first: the innermost {@link MAX_NAMES} of them. */
-  readonly path: readonly string[];
-  /** The field that is named beside it in the same object. */
-  readonly subject?: string;
-  /** A code, alone or beside the text, with its name. */
-  readonly code?: { readonly name: string; readonly value: string };
-  /** Empty for a code alone. */
-  readonly text: string;
-  /** `documented` if it is in a place where the platform is known to report about a request. */
-  readonly where: "documented" | "elsewhere";
-  /** True if its name sounds secret: it may be examined, but is never shown. */
+  /** True if one of the names sounds secret: it may be examined, but is never shown. */
   readonly isSecret: boolean;
 }
 
-const MAX_NAMES = 6;
-/** How many levels of JSON in strings are read. */
-const STRINGS = 2;
+const MAX_NAMES = 8;
+const SECRET = /passw|pwd|secret|token|cookie|session|credential|authoriz|csrf|jwt|api[-_ ]?key|^(auth|sid|pin|otp)$/i;
 
-/** Fields with an answer's sentence, or a list of sentences. */
-const SENTENCES = ["message", "detail", "error", "error_description", "description", "reason", "title"];
-/** Below these every string is a statement, under any name. */
-const LISTS = ["errors", "error", "messages", "warnings", "non_field_errors", "detail"];
-const CODES = ["error_code", "code", "errorCode", "errorcode"];
-/** In an object with a sentence these name the field that the sentence is about. */
-const SUBJECTS = ["field", "field_name", "param", "parameter", "property"];
-
-const read = new WeakMap<Answer, readonly Statement[]>();
-
-/** All statements of an answer, in their order; none of a page, or of a body that is not whole. */
-export function said(answer: Answer): readonly Statement[] {
-  const known = read.get(answer);
-  if (known !== undefined) return known;
-  const statements = statementsOf(answer);
-  read.set(answer, statements);
-  return statements;
-}
-
-/** The statements that may decide something. */
-export function documented(answer: Answer): readonly Statement[] {
-  return said(answer).filter(({ where }) => where === "documented");
-}
-
-/** The names that say what a statement is about, without those under which any statement may be. */
-export function aboutOf({ path, subject }: Statement): string[] {
-  const names = path.filter((name) => !PLAIN.has(name) && !/^\d+$/.test(name));
-  return subject === undefined ? names : [...names, subject];
-}
-
-const PLAIN: ReadonlySet<string> = new Set([
-  ...SENTENCES,
-  ...LISTS,
-  ...CODES,
-  "msg",
-  "text",
-  "payload",
-  "data",
-  "result",
-]);
-
-function statementsOf({ broken, kind, body, data }: Answer): Statement[] {
-  if (broken !== undefined) return []; // half of a sentence may say the opposite
-  if (kind === "text" && data === undefined) return [{ path: [], text: body, where: "documented", isSecret: false }];
-  const statements: Statement[] = [];
-  for (const leaf of leavesOf(data, STRINGS)) {
-    const statement = statementIn(leaf);
-    if (statement === undefined) continue;
-    statements.push(kind === "json" ? statement : { ...statement, where: "elsewhere" });
+/** All values in their order. Without recursion, because an answer may be nested a hundred thousand times. */
+export function leavesOf(root: unknown): Leaf[] {
+  const leaves: Leaf[] = [];
+  const stack: Leaf[] = [{ path: [], value: root, isEntry: false, isSecret: false }];
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    const { path, value, isSecret } = next;
+    if (!isFilled(value)) {
+      leaves.push(next);
+    } else if (Array.isArray(value)) {
+      for (let at = value.length - 1; at >= 0; at--) stack.push({ path, value: value[at], isEntry: true, isSecret });
+    } else {
+      for (const [name, part] of Object.entries(value).reverse()) {
+        const names = [...path, name].slice(-MAX_NAMES);
+        stack.push({ path: names, value: part, isEntry: false, isSecret: isSecret || SECRET.test(name) });
+      }
+    }
   }
-  return statements;
+  return leaves;
 }
 
-function statementIn({ place, value, holder }: Leaf): Statement | undefined {
-  const name = place?.name ?? "";
-  const isCode = CODES.includes(name) && /^[\w.:-]{1,60}$/.test(String(value));
-  if (typeof value !== "string" && !(isCode && typeof value === "number")) return undefined;
-  const text = String(value);
-  const path = namesTo(place, MAX_NAMES);
-  const isDocumented = (place?.depth ?? 0) <= MAX_NAMES && isWhereAnswersSpeak(path);
-  const common = {
-    path,
-    isSecret: place?.isSecret === true,
-    where: isDocumented ? ("documented" as const) : ("elsewhere" as const),
-  };
-  const main = SENTENCES.find((each) => typeof own(holder, each) === "string");
-  if (isCode) return main === undefined ? { ...common, text: "", code: { name, value: text } } : undefined;
-  const subject = subjectIn(holder);
-  if (name === main) {
-    const code = codeIn(holder);
-    return { ...common, text, ...(subject === undefined ? {} : { subject }), ...(code === undefined ? {} : { code }) };
-  }
-  // Values beside an object's sentence say where, of what sort or in which language.
-  const isBeside = main !== undefined && !SENTENCES.includes(name) && !LISTS.includes(name);
-  return isBeside ? { ...common, text, where: "elsewhere" } : { ...common, text };
+/** Whether a value is a list or an object with something in it. */
+function isFilled(value: unknown): value is object {
+  return typeof value === "object" && value !== null && Object.keys(value).length > 0;
 }
 
-/** `message`, `payload.message`, everything below `errors`; directly in the payload, only texts. */
-function isWhereAnswersSpeak(path: readonly string[]): boolean {
-  const [first, ...below] = path.slice(path.findIndex((name) => name !== "payload"));
-  if (first === undefined || first === "payload") return true;
-  return LISTS.includes(first) || (below.length === 0 && (SENTENCES.includes(first) || CODES.includes(first)));
+/** Names of keys without values, to describe an answer whose values are not to be shown. */
+export function shapeOf(value: unknown): string {
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  const names = Object.keys(asRecord(value)).filter((key) => /^\w{1,40}$/.test(key));
+  return names.length === 0 ? "no known fields" : `its fields: ${names.slice(0, 10).join(", ")}`;
 }
 
-function subjectIn(holder: object | undefined): string | undefined {
-  const subjects = SUBJECTS.map((name) => own(holder, name));
-  return subjects.find((each): each is string => typeof each === "string" && /^[\w.[\]-]{1,60}$/.test(each));
+/** How a text begins that reports an error, also beside a success. Those that begin with `WARNING` accompany real successes. */
+export function beginsWithError(value: unknown): boolean {
+  return typeof value === "string" && /^\W*(ERROR\b|[Ee]rror\s*:)/.test(printable(value));
 }
 
-function codeIn(holder: object | undefined): Statement["code"] {
-  const name = CODES.find((each) => /^[\w.:-]{1,60}$/.test(String(own(holder, each) ?? "")));
-  return name === undefined ? undefined : { name, value: String(own(holder, name)) };
+/**
+ * Whether an answer says that the request was refused, in the ways that the platform is known to use: `success: false`, or an entry of
+ * `errors` that begins with `ERROR`, in the answer itself, in its `payload` or under the noun.
+ */
+export function saysRefused({ kind, data }: Answer, noun: string | undefined): boolean {
+  if (kind !== "json") return false;
+  return anyPart(data, noun, (part) => {
+    if (/^\s*false\s*$/i.test(String(own(part, "success")))) return true;
+    const errors = own(part, "errors");
+    return errors !== undefined && leavesOf(errors).some(({ value }) => beginsWithError(value));
+  });
+}
+
+const MAX_DEPTH = 4;
+
+/**
+ * Whether `test` is true for a part of an answer that is about the request: the answer itself, its `payload`, the value under the noun,
+ * and so on inward. For a list it has to be true for every entry, because it is not known which one is meant.
+ */
+export function anyPart(
+  value: unknown,
+  noun: string | undefined,
+  test: (part: unknown) => boolean,
+  depth = 0,
+): boolean {
+  if (depth > MAX_DEPTH || !isFilled(value)) return false;
+  if (Array.isArray(value)) return value.every((entry) => anyPart(entry, noun, test, depth + 1));
+  const inward = noun === undefined ? ["payload"] : ["payload", noun, `${noun}s`];
+  return test(value) || inward.some((name) => anyPart(own(value, name), noun, test, depth + 1));
 }
 
 /** Names that wrap the object, or the list of objects, of an answer. */
 export const WRAPPERS = ["payload", "result", "data"];
 
-/**
- * The id of the object that an answer is about, exact to the last digit; never another object's, such as an event's advertiser_id. None if
- * there are several, or if it stands beside a wrapper with other data, as the id of a request or a job does.
- */
-export function idIn(value: unknown, noun: string): string | undefined {
-  const root = soleOf(value);
-  const parts = [...partsIn(root, noun)].filter((part) => part !== root || !isWrapping(root, noun));
-  const [id, ...others] = idsOf(parts, noun);
-  return others.length > 0 ? undefined : id;
+/** What stands inside of an answer where its object, or a list of objects, may be. */
+function placesIn(data: unknown, noun: string): unknown[] {
+  const named = (value: unknown) => [own(value, noun), own(value, `${noun}s`)];
+  const root = soleOf(data);
+  const wrapped = WRAPPERS.map((name) => own(root, name));
+  return [...wrapped, ...wrapped.flatMap((part) => named(soleOf(part))), ...named(root)];
 }
 
-/** All ids in the places where an answer may have that of its object. */
-export function idsIn(value: unknown, noun: string): string[] {
-  return idsOf([...partsIn(soleOf(value), noun)], noun);
-}
-
-function idsOf(parts: readonly unknown[], noun: string): string[] {
-  return [...new Set(parts.flatMap((part) => ownIdOf(soleOf(part), noun) ?? []))];
-}
-
-/** Whether something is in a wrapper, or under the noun; a text there is a message. */
-function isWrapping(value: unknown, noun: string): boolean {
-  return [...WRAPPERS, noun, `${noun}s`].some((name) => {
-    const part = own(value, name);
-    return typeof part === "object" && part !== null && !isEmpty(part);
-  });
-}
-
-/** An object's own id; none if it has two different ones. */
-export function ownIdOf(record: unknown, noun: string): string | undefined {
-  const [id, named] = [asId(own(record, "id")), asId(own(record, `${noun}_id`))];
-  return id !== undefined && named !== undefined && id !== named ? undefined : (id ?? named);
-}
-
-/** The parts of an answer that may be the object, or a list of objects: the inner ones first. */
-export function* partsIn(value: unknown, noun: string): Generator<unknown, undefined> {
-  for (const name of WRAPPERS) {
-    const part = own(value, name);
-    yield part;
-    yield* namedIn(soleOf(part), noun);
-  }
-  yield value;
-  yield* namedIn(value, noun);
-}
-
-const namedIn = (value: unknown, noun: string) => [own(value, noun), own(value, `${noun}s`)];
-
-/** Every object in an answer that may be one of the requested ones. */
-export function recordsIn(value: unknown, noun: string): Values[] {
-  const parts = Array.isArray(value) ? [value] : [...partsIn(value, noun)];
-  const records = parts.flatMap((part) => (Array.isArray(part) ? part : [part])).map(asRecord);
+/** Every record with one exact id of its own in the places where an answer may have its objects. */
+export function recordsIn(data: unknown, noun: string): Values[] {
+  const records = [...placesIn(data, noun), data]
+    .flatMap((part) => (Array.isArray(part) ? part : [part]))
+    .map(asRecord);
   return [...new Set(records)].filter((record) => ownIdOf(record, noun) !== undefined);
 }
 
-/** The only object of a list with one. */
-function soleOf(value: unknown): unknown {
-  return Array.isArray(value) ? (value.length === 1 ? value[0] : undefined) : value;
+/** All that these places name as an id, exact to the last digit or not. Never another object's, such as an event's advertiser_id. */
+export function idsIn(data: unknown, noun: string): string[] {
+  const own = [...placesIn(data, noun), data].flatMap((part) => namedIds(soleOf(part), noun));
+  return [...new Set([...own, ...recordsIn(data, noun).flatMap((record) => namedIds(record, noun))])];
 }
 
-function asId(value: unknown): string | undefined {
-  const text = typeof value === "number" && Number.isSafeInteger(value) ? String(value) : value;
-  return typeof text === "string" && /^\d{1,30}$/.test(text.trim()) ? text.trim() : undefined;
+/**
+ * The id of the one object that an answer is about. None if it names several, or if the id stands beside a wrapper with other data, as that
+ * of a request or a job does.
+ */
+export function idIn(data: unknown, noun: string): string | undefined {
+  const inner = placesIn(data, noun);
+  const ids = inner.flatMap((part) => namedIds(soleOf(part), noun));
+  if (ids.length === 0 && inner.some(isFilled)) return undefined;
+  return soleId([...ids, ...namedIds(soleOf(data), noun)]);
+}
+
+/** A record's own id, if it names exactly one positive number. */
+export function ownIdOf(record: unknown, noun: string): string | undefined {
+  return soleId(namedIds(record, noun));
+}
+
+function namedIds(record: unknown, noun: string): string[] {
+  const ids = [own(record, "id"), own(record, `${noun}_id`)].filter((id) => id !== undefined && id !== null);
+  return ids.map((id) => (typeof id === "number" && !Number.isSafeInteger(id) ? "?" : String(id).trim()));
+}
+
+function soleId(ids: readonly string[]): string | undefined {
+  const [id, ...others] = new Set(ids);
+  return id !== undefined && others.length === 0 && /^[1-9]\d{0,29}$/.test(id) ? id : undefined;
+}
+
+/** The only entry of a list with one. */
+function soleOf(value: unknown): unknown {
+  return Array.isArray(value) ? (value.length === 1 ? value[0] : undefined) : value;
 }

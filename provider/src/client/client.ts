@@ -1,5 +1,5 @@
 /**
- * Sends the platform's operations, one method for each: it passes the answer to `judgement.ts`, and returns or throws what is known
+ * Sends the platform's operations, one method for each: it passes the answer to `judge.ts`, and returns or throws what is known
  * afterwards. A create is never repeated; the others, which only some installations have, may be.
  */
 import { OutcomeUnknownError, type Values } from "../base/index.js";
@@ -7,23 +7,19 @@ import { addressOf, type Kind, type Operation } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
 import type { Answer } from "./answer.js";
 import {
-  type ChangeJudgement,
-  type CreateJudgement,
+  type Judgement,
   judgeChange,
   judgeCreate,
   judgeRead,
   judgeSearch,
   provesNotDone,
-  type ReadJudgement,
   type Trouble,
   type WireRecord,
-  Witness,
-} from "./judgement.js";
+} from "./judge.js";
 import { type BeforeSend, Session } from "./session.js";
-import type { LetThrough } from "./session-refusal.js";
 import type { Surroundings } from "./surroundings.js";
-import { type Answered, type Asked, hintsFor, isBeforeSending, refusal, troubled, unanswered } from "./trouble.js";
-import { type Reading, saidIn, warningsOf, wordsOf } from "./words.js";
+import { type Answered, isBeforeSending, refusal, troubled, unanswered } from "./trouble.js";
+import { type Clean, saidIn, warningsOf, wordsOf } from "./words.js";
 
 interface CreateRequest extends Required<Pick<Request, "operation" | "fields" | "label">> {
   readonly beforeSend: BeforeSend;
@@ -42,7 +38,6 @@ interface Target {
   readonly operation: Operation;
   readonly id: string;
   readonly label: string;
-  readonly ifNotThere?: string | undefined;
 }
 
 /** What a caller learns of a request's sendings. */
@@ -53,7 +48,7 @@ export interface Sendings {
 }
 
 /** A create whose object is looked for by its mark. */
-export interface Wanted extends Omit<Target, "id" | "ifNotThere"> {
+export interface Wanted extends Omit<Target, "id"> {
   readonly field: string;
   readonly mark: string;
 }
@@ -66,30 +61,30 @@ interface Request {
   readonly fields?: Values;
   /** The resource, for messages: `ConversionEvent "purchase"`. */
   readonly label: string;
-  /** The sentence for a request that was not carried out: `Nothing was created.` */
+  /** The sentence for a request that was not carried out. */
   readonly otherwise: string;
-  readonly ifNotThere?: string | undefined;
   readonly sendings?: Sendings;
 }
 
-interface Performed<T> extends Answered {
-  readonly judged: T;
+interface Received extends Answered {
+  /** Resolves once the answer's cookies are stored; never fails. */
+  readonly kept: Promise<void>;
   /** ISO 8601. */
   readonly sentAt: string;
 }
 
-/** Judges an answer, and does what has to be done before anything else that may take time. */
-type Judge<T> = (answer: Answer, session: LetThrough, reading: Reading) => T | Promise<T>;
-
-const NOTHING_CREATED = "Nothing was created.";
-const NOTHING_CHANGED = "Nothing was changed.";
-const NOTHING_DELETED = "Nothing was deleted.";
+/** Whether an operation has found an object in this run: a bare 404 may also mean that its path does not exist. */
+interface Witness {
+  hasWorked: boolean;
+  /** Requests in flight, which may prove it. */
+  readonly inFlight: Set<Promise<unknown>>;
+}
 
 export class Client {
   readonly #settings: Settings;
   readonly #credentials: string;
   readonly #session: Session;
-  readonly #clean: Reading["clean"];
+  readonly #clean: Clean;
   /** The addresses of operations without placeholders, made once for thousands of creates. */
   readonly #addresses = new Map<Operation, URL>();
   readonly #witnesses = new Map<string, Witness>();
@@ -107,26 +102,18 @@ export class Client {
    * @throws {AdvertisingError} any other error means that nothing was created.
    */
   async create({ operation, fields, label, beforeSend, onCreated }: CreateRequest): Promise<Created> {
-    const performed = await this.#perform<CreateJudgement>(
-      { operation, fields, label, sendings: { beforeSend }, otherwise: NOTHING_CREATED },
-      async (answer, session, { clean }) => {
-        const judged = judgeCreate(answer, operation, clean);
-        if (judged.kind === "created") await onCreated(judged.id);
-        if (session === "accepted" || judged.kind !== "unknown") return judged;
-        // A login page has no id, but it proves that the create got no further than the session.
-        return { kind: "refused", why: `the session was refused (${judged.reason})` };
-      },
-    );
-    const { judged, answer, session, what, sentAt, reading } = performed;
+    const otherwise = "Nothing was created.";
+    const received = await this.#send({ operation, fields, label, sendings: { beforeSend }, otherwise });
+    const { answer, session, kept, what, sentAt, reading } = received;
+    const judged = judgeCreate(answer, operation, fields, this.#clean);
+    if (judged.kind === "created") await onCreated(judged.id);
+    await kept;
     if (judged.kind === "created") return { id: judged.id, warnings: warningsOf(answer, reading) };
-    const words = wordsOf(answer, reading);
-    if (judged.kind === "unknown") {
-      const answered = `${what} was sent at ${sentAt}, and got ${judged.reason}.${saidIn(words)}`;
-      throw new OutcomeUnknownError(answered, sentAt);
-    }
-    const hints = session === "accepted" ? hintsFor(answer, operation, fields) : [];
-    const why = judged.why === undefined ? [] : [judged.why];
-    throw refusal(performed, [...words, ...why], hints);
+    if (judged.kind === "refused") throw refusal(received, judged.why);
+    // A login page has no id, but it proves that the create got no further than the session.
+    if (session !== "accepted") throw refusal(received, `the session was refused (${judged.reason})`);
+    const told = `${what} was sent at ${sentAt}, and got ${judged.reason}.${saidIn(wordsOf(answer, reading))}`;
+    throw new OutcomeUnknownError(told, sentAt);
   }
 
   /**
@@ -134,11 +121,9 @@ export class Client {
    * @returns none if it certainly does not exist.
    * @throws {AdvertisingError} if nothing is known about it.
    */
-  async read({ kind, operation, id, label, ifNotThere }: Target): Promise<WireRecord | undefined> {
-    const found = await this.#witnessed({ operation, values: { id }, label, otherwise: "", ifNotThere }, (answer) =>
-      judgeRead(answer, kind, id),
-    );
-    return found?.kind === "found" ? found.record : undefined;
+  async read({ kind, operation, id, label }: Target): Promise<WireRecord | undefined> {
+    const judge = (answer: Answer) => judgeRead(answer, kind, id);
+    return (await this.#witnessed({ operation, values: { id }, label, otherwise: "" }, judge))?.record;
   }
 
   /**
@@ -147,26 +132,24 @@ export class Client {
    * @throws {AdvertisingError} if it was not changed, or that is not known: it may be sent again.
    */
   async update(
-    { kind, operation, id, label, ifNotThere }: Target,
+    { kind, operation, id, label }: Target,
     fields: Values,
     sendings: Sendings = {},
   ): Promise<readonly string[] | undefined> {
-    const performed = await this.#perform(
-      { operation, values: { id }, fields, label, otherwise: NOTHING_CHANGED, ifNotThere, sendings },
-      throughSession((answer) => judgeChange(answer, kind, id, "changed")),
+    const request = { operation, values: { id }, fields, label, otherwise: "Nothing was changed.", sendings };
+    const { judged, received } = await this.#judged(request, (answer) =>
+      judgeChange(answer, kind, id, "changed", fields),
     );
-    const { judged, answer, reading } = performed;
-    if (judged.kind === "done") return warningsOf(answer, reading);
-    const trouble = judged.kind === "gone" ? judged.unlessWitnessed : judged;
-    if (trouble === undefined) return undefined;
-    throw troubled(trouble, performed);
+    if (judged.kind === "done") return warningsOf(received.answer, received.reading);
+    if (judged.kind !== "gone") throw troubled(judged, received);
+    if (judged.needsWitness === true) throw troubled({ kind: "missing" }, received);
+    return undefined;
   }
 
   /** @returns whether it existed. @throws {AdvertisingError} if it was not deleted, or that is not known. */
   async delete({ kind, operation, id, label }: Target, sendings: Sendings = {}): Promise<boolean> {
-    const request = { operation, values: { id }, label, otherwise: NOTHING_DELETED, sendings };
-    const done = await this.#witnessed(request, (answer) => judgeChange(answer, kind, id, "deleted"));
-    return done !== undefined;
+    const request = { operation, values: { id }, label, otherwise: "Nothing was deleted.", sendings };
+    return (await this.#witnessed(request, (answer) => judgeChange(answer, kind, id, "deleted"))) !== undefined;
   }
 
   /**
@@ -175,43 +158,51 @@ export class Client {
    * @throws {AdvertisingError} if nothing is known.
    */
   async search({ kind, operation, field, mark, label }: Wanted): Promise<readonly string[]> {
-    const performed = await this.#perform(
-      { operation, values: { mark }, label, otherwise: "" },
-      throughSession((answer) => judgeSearch(answer, kind, field, mark)),
-    );
-    if (performed.judged.kind === "listed") return performed.judged.ids;
-    throw troubled(performed.judged, performed);
+    const request = { operation, values: { mark }, label, otherwise: "" };
+    const { judged, received } = await this.#judged(request, (answer) => judgeSearch(answer, kind, field, mark));
+    if (judged.kind === "listed") return judged.ids;
+    throw troubled(judged, received);
   }
 
   /**
-   * Sends a request about an object whose absence some answers prove only if the operation has worked for another object.
+   * Sends a request about an object whose absence some answers prove only if the operation has worked for another object in this run; those
+   * that are in flight are waited for.
    * @returns none if it is gone.
    */
-  async #witnessed(
-    request: Request,
-    judge: (answer: Answer) => ReadJudgement | ChangeJudgement,
-  ): Promise<ReadJudgement | ChangeJudgement | undefined> {
-    const witness = this.#witnessOf(request.operation);
-    const performed = await witness.during(async () => {
-      const result = await this.#perform(request, throughSession(judge));
-      if (isWell(result.judged)) witness.works();
-      return result;
-    });
-    const { judged } = performed;
-    if (isWell(judged)) return judged;
-    if (judged.kind !== "gone") throw troubled(judged, performed);
-    const { unlessWitnessed } = judged;
-    if (unlessWitnessed === undefined || (await witness.hasWorked())) return undefined;
-    throw troubled(unlessWitnessed, performed);
+  async #witnessed(request: Request, judge: (answer: Answer) => Judgement) {
+    const { method, path } = request.operation;
+    const key = `${method} ${path}`;
+    const witness = this.#witnesses.get(key) ?? { hasWorked: false, inFlight: new Set() };
+    this.#witnesses.set(key, witness);
+    const asked = this.#judged(request, judge)
+      .then((result) => {
+        witness.hasWorked ||= result.judged.kind === "done";
+        return result;
+      })
+      .finally(() => witness.inFlight.delete(asked));
+    witness.inFlight.add(asked);
+    const { judged, received } = await asked;
+    if (judged.kind === "done") return judged;
+    if (judged.kind !== "gone") throw troubled(judged, received);
+    while (judged.needsWitness === true && !witness.hasWorked) {
+      if (witness.inFlight.size === 0) throw troubled({ kind: "missing" }, received);
+      await Promise.race(witness.inFlight).catch(() => undefined);
+    }
+    return undefined;
   }
 
-  /** Sends one request and judges its answer. @throws {AdvertisingError} if there is no answer. */
-  async #perform<T>(request: Request, judge: Judge<T>): Promise<Performed<T>> {
-    const { operation, values, fields, label, otherwise, ifNotThere, sendings = {} } = request;
-    const { method, repeatable } = operation;
+  /** A request that the session refused proves nothing about the object, so its answer is not judged. */
+  async #judged<T>(request: Request, judge: (answer: Answer) => T) {
+    const received = await this.#send(request);
+    await received.kept;
+    const refused: Trouble = { kind: "refused" };
+    return { received, judged: received.session === "accepted" ? judge(received.answer) : refused };
+  }
+
+  /** Sends one request. @throws {AdvertisingError} if there is no answer. */
+  async #send({ operation, values, fields, label, otherwise, sendings = {} }: Request): Promise<Received> {
+    const { method, repeatable, noun } = operation;
     const url = this.#addressOf(operation, values);
-    const [settings, credentials] = [this.#settings, this.#credentials];
-    const what = `${label}: ${method} ${url.href}`;
     const body = fields === undefined ? undefined : JSON.stringify(fields);
     let sentAt = "";
     const noted = async (at: string) => {
@@ -222,22 +213,21 @@ export class Client {
     const onUnsure = () => {
       isUnsure = true;
     };
-    /** @returns what may be said about the request then. @param isLastNotDone whether the last sending was surely not carried out. */
-    const conclude = (isLastNotDone: boolean): Asked => {
+    /** @param isLastNotDone whether the last sending was surely not carried out. */
+    const conclude = (isLastNotDone: boolean) => {
       const isNotDone = isLastNotDone && !isUnsure;
       if (isNotDone) sendings.onNotDone?.();
-      return { what, otherwise: isNotDone ? otherwise : "", settings, credentials, ifNotThere };
+      const [settings, credentials] = [this.#settings, this.#credentials];
+      return { what: `${label}: ${method} ${url.href}`, otherwise: isNotDone ? otherwise : "", settings, credentials };
     };
     const { answer, session, kept } = await this.#session
       .send({ method, url, body, repeatable, onUnsure }, noted)
       .catch((error: unknown) => {
         throw unanswered(error, conclude(isBeforeSending(error)), url, sentAt, operation);
       });
-    const asked = conclude(session !== "accepted" || provesNotDone(answer, operation.noun));
+    const asked = conclude(session !== "accepted" || provesNotDone(answer, noun));
     const reading = { fields: operation.fields, sent: fields ?? {}, clean: this.#clean };
-    const judged = await judge(answer, session, reading);
-    await kept;
-    return { ...asked, judged, answer, session, sentAt, reading };
+    return { ...asked, answer, session, kept, sentAt, reading };
   }
 
   #addressOf(operation: Operation, values: Request["values"]): URL {
@@ -247,20 +237,4 @@ export class Client {
     this.#addresses.set(operation, known);
     return known;
   }
-
-  #witnessOf({ method, path }: Operation): Witness {
-    const key = `${method} ${path}`;
-    const witness = this.#witnesses.get(key) ?? new Witness();
-    this.#witnesses.set(key, witness);
-    return witness;
-  }
-}
-
-function isWell<T extends { readonly kind: string }>(judged: T): judged is T & { readonly kind: "found" | "done" } {
-  return judged.kind === "found" || judged.kind === "done";
-}
-
-/** A request that the session refused proves nothing about the object, so its answer is not judged. */
-function throughSession<T>(judge: (answer: Answer) => T): Judge<T | Trouble> {
-  return (answer, session) => (session === "accepted" ? judge(answer) : { kind: "refused" });
 }

@@ -5,8 +5,7 @@
  */
 import { LoginError, type Values } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
-import { type Answer, readAnswer } from "./answer.js";
-import { saysRefused } from "./evidence.js";
+import { type Answer, readAnswer, saysRefused } from "./answer.js";
 import { type HttpAnswer, TransportFailure } from "./http.js";
 import { PatientSender, StopWaiting } from "./patient.js";
 import { SessionJar, whyNoSession } from "./session-file.js";

@@ -1,0 +1,533 @@
+/** What an answer proves: answers that prove each outcome of `client/judge.ts`, and answers that only look like it. */
+import { describe, expect, it } from "vitest";
+import { judgeChange, judgeCreate, judgeRead, judgeSearch } from "../../provider/src/client/judge.js";
+import { sessionSignOf } from "../../provider/src/client/session-refusal.js";
+import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
+import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
+import { answer } from "../support/answers.js";
+
+const ID = "1003";
+const OK = { success: true };
+const NO = { success: false };
+const MADE = { id: 1003, event_name: "x", advertiser_id: 3, value: 1, count_unique: false };
+const { id: _, ...SENT } = MADE;
+/** The form that the service itself was seen to use. */
+const NOT_LOADED = {
+  ...NO,
+  payload: [{ message: ["there were problems", "with your request", "Could not load object 1003 to delete"] }],
+};
+
+type Rows = readonly (readonly [outcome: string, status: number, ...bodies: unknown[]])[];
+type Judge = (status: number, body: unknown) => string;
+
+/** Each body is one answer, with the outcome and the status before it. */
+function table(title: string, judge: Judge, rows: Rows) {
+  const answers = rows.flatMap(([outcome, status, ...bodies]) =>
+    bodies.map((body) => [status, body, outcome] as const),
+  );
+  describe(title, () =>
+    it.each(answers)("%i %j: %s", (status, body, outcome) => {
+      expect(judge(status, body)).toBe(outcome);
+    }),
+  );
+}
+
+const outcomeOf = (judged: { readonly kind: string; readonly id?: string; readonly needsWitness?: true }) =>
+  judged.kind === "created"
+    ? `created ${judged.id}`
+    : `${judged.kind}${judged.needsWitness === true ? " by a witness" : ""}`;
+const createdBy: Judge = (status, body) =>
+  outcomeOf(judgeCreate(answer(status, body), conversionEvent.create, SENT, String));
+const readBy: Judge = (status, body) => outcomeOf(judgeRead(answer(status, body), conversionEvent, ID));
+const changedBy: Judge = (status, body) =>
+  outcomeOf(judgeChange(answer(status, body), conversionEvent, ID, "changed", SENT));
+const deletedBy: Judge = (status, body) => outcomeOf(judgeChange(answer(status, body), conversionEvent, ID, "deleted"));
+const searchedBy: Judge = (status, body) => {
+  const judged = judgeSearch(answer(status, body), conversionEvent, "alternative_id", "mark-1");
+  return judged.kind === "listed" ? `listed ${judged.ids}` : judged.kind;
+};
+
+/** Says no, or not clearly yes, beside whatever else it says; no documented refusal. */
+const UNWELL = [
+  ...[0, "0", "no", null, "", {}, "pending"].map((success) => ({ success })),
+  ...[{ ok: false }, { successful: false }, { result: "failed" }, { status: "error" }, { status: 500 }],
+  ...[{ error: "denied" }, { error: { code: 7, message: "denied" } }, { error: true }, { error_code: "E7" }],
+  ...[{ error_message: "denied" }, { errors: ["denied"] }, { failed: 1 }, { failed: [7] }],
+  ...[{ message: "ERROR: in use" }, { message: ["ERROR: in use"] }, { warnings: ["ERROR: in use"] }],
+  ...[{ meta: { task: { status: "failed" } } }, { shards: [{ success: false }] }, { count: 0 }, { affected_rows: 0 }],
+];
+const DOCUMENTED_NO = [
+  ...[NO, { success: "false" }, { success: " False " }, { errors: ["ERROR: denied"] }],
+  { errors: { event_name: ["ERROR: denied"] } },
+];
+const UNREADABLE = ["OK", "<html><title>Done</title></html>", "null", "true", "1003", '"1003"', "[]", "{}", '{"id":'];
+
+table("a create", createdBy, [
+  ["created 1", 200, { payload: { id: 1 } }, { ...OK, payload: { id: 1 } }, { success: "true", payload: { id: "1" } }],
+  ["created 1", 200, { success: 1, id: 1 }, { success: " True ", id: 1 }, { payload: { event: { event_id: " 1 " } } }],
+  [
+    "created 8",
+    200,
+    { ...OK, payload: "created", id: 8 },
+    { ...OK, event: { id: 8 } },
+    [{ id: 8 }],
+    { payload: [{ id: 8 }] },
+  ],
+  [
+    "created 8",
+    200,
+    [{ ...OK, payload: { id: 8 } }],
+    { payload: { advertiser_id: 3, event_id: 8 } },
+    { ...OK, result: { id: 8 } },
+  ],
+  [
+    "created 8",
+    200,
+    { ...OK, data: [{ id: 8 }] },
+    { payload: { id: 8, event_id: "8" } },
+    { ...OK, id: 8, payload: { id: 8 } },
+  ],
+  [
+    "created 8",
+    200,
+    { ...OK, errors: [], payload: { id: 8 } },
+    { ...OK, error: null, error_code: 0, payload: { id: 8 } },
+  ],
+  ["created 8", 200, { ...OK, errors: ["WARNING: colour"], payload: { id: 8 } }, { status: "OK", code: 200, id: 8 }],
+  ["created 3", 200, { id: 3, status: "PENDING" }, { ...OK, payload: { id: 3, status: "paused", deleted: 0 } }],
+  [
+    "created 1003",
+    201,
+    MADE,
+    { ...OK, payload: MADE },
+    [MADE],
+    { payload: { ...MADE, advertiser_id: "3", event_name: " X " } },
+  ],
+  ["created 9007199254740993", 200, '{"payload":{"id":9007199254740993}}'],
+  ["unknown", 200, ...UNWELL.flatMap((no) => [{ payload: { id: 1 }, ...no }, { payload: { id: 1, ...no } }])],
+  ["unknown", 200, { payload: { id: 1 }, created: false }, { payload: [{ id: 1, message: "ERROR: in use" }] }],
+  ["unknown", 200, "", ...UNREADABLE, OK, "[".repeat(200_000)],
+  // No clear id.
+  [
+    "unknown",
+    200,
+    ...[0, "0", null, "", -5, 1.5, "x", [], "007", "9".repeat(31)].map((id) => ({ ...OK, payload: { id } })),
+  ],
+  ["unknown", 200, [{ id: 1 }, { id: 2 }], { payload: { advertiser_id: 3 } }, { payload: { id: 5, event_id: 6 } }],
+  [
+    "unknown",
+    200,
+    { data: { id: 3 }, payload: { id: 4 } },
+    { id: 3, payload: { id: 4 } },
+    { payload: { id: 4, event: { id: 5 } } },
+  ],
+  ["unknown", 200, '{"__proto__":{"id":5},"payload":{"__proto__":{"id":6}}}', '{"id":1e20}'],
+  // Of a job or a request.
+  ["unknown", 200, { id: "8842", payload: { message: "queued" } }, { jsonrpc: "2.0", id: 1, result: { queued: true } }],
+  [
+    "unknown",
+    200,
+    { ...OK, id: 17, payload: { event: { name: "x" } } },
+    { ...OK, status: "queued", payload: { id: 4 } },
+  ],
+  // Another object's.
+  ["unknown", 200, { ...OK, payload: { ...MADE, event_name: "y" } }, { ...OK, payload: { ...MADE, advertiser_id: 4 } }],
+  ["unknown", 202, { id: 4 }, { ...OK, payload: { id: 4 } }],
+  ...[203, 206, 207, 307, 308, 408, 499, 500, 503].map((status) => ["unknown", status, { id: 4 }, ""] as const),
+  ["unknown", 204, ""],
+  ["refused", 200, ...DOCUMENTED_NO, ...DOCUMENTED_NO.map((no) => ({ ...OK, payload: no }))],
+  ["refused", 200, ...DOCUMENTED_NO.map((no) => ({ payload: { event: no } })), [NO], [NO, NO], { events: [NO] }],
+  ["refused", 200, { ...NO, payload: { id: 1 } }, { ...OK, errors: ["WARNING: a", "ERROR: b"], payload: { id: 1 } }],
+  ["unknown", 200, [NO, OK], { payload: [NO, OK] }],
+  ...[400, 401, 403, 404, 405, 406, 409, 422].map((status) => ["refused", status, { id: 4 }, ""] as const),
+  ...[301, 302, 303].map((status) => ["refused", status, ""] as const),
+]);
+
+it("an own name that begins with ERROR says nothing", () => {
+  const sent = { ...SENT, event_name: "ERROR: page" };
+  const echoed = answer(201, { ...sent, id: 8 });
+  expect(judgeCreate(echoed, conversionEvent.create, sent, String)).toEqual({ kind: "created", id: "8" });
+});
+
+it("an advertiser's id may be its advertiser_id, which is no other one's", () => {
+  const made = answer(200, { payload: { advertiser_id: 3 } });
+  expect(judgeCreate(made, advertiser.create, { advertiser_name: "A" }, String)).toEqual({ kind: "created", id: "3" });
+});
+
+it.each<[string, string, RegExp]>([
+  ["a redirect to an object", "/rest/event/123;s=hidden?key=hidden", /redirect.*to \/rest\/event\/123$/],
+  ["another host's", "https://a:hidden@x.example/event/123#hidden", /redirect.*to x\.example\/event\/123$/],
+])("what is said of %s: its address, without what may be secret", (_, location, words) => {
+  for (const status of [301, 302, 303]) {
+    const judged = judgeCreate(answer(status, "", { location }), conversionEvent.create, SENT, String);
+    expect(judged).toMatchObject({ kind: "unknown", reason: expect.stringMatching(words) });
+  }
+});
+
+it.each<[unknown, string]>([
+  [{ id: 3, payload: { id: 4 } }, "with the id 4 and 3: not clearly the id of one new object"],
+  [{ payload: { id: 4, errors: ["denied"] } }, "with the id 4, but its payload.errors says no"],
+  [{ payload: { ...MADE, event_name: "y" } }, "with the id 1003, but its event_name is not what was sent"],
+  [{ token: "hidden" }, "but without a readable id (its fields: token)"],
+])("an id that was not believed is said, and no value: %j", (body, words) => {
+  const { reason = "" } = judgeCreate(answer(200, body), conversionEvent.create, SENT, String) as { reason?: string };
+  expect(reason).toBe(`status 200, ${words}`);
+});
+
+const changes: Rows = [
+  ["done", 200, "", OK, { success: "true" }, { success: 1 }, { ...OK, message: "the event was changed" }, [OK]],
+  ["done", 200, { ...OK, payload: MADE }, { ...OK, payload: "done" }, { ...OK, payload: { advertiser_id: 3 } }],
+  ["done", 200, { ...OK, errors: ["WARNING: colour"] }, { ...OK, errors: [] }, { ...OK, payload: OK }],
+  ["done", 201, { ...OK, payload: MADE }],
+  ["done", 204, ""],
+  [
+    "unclear",
+    200,
+    ...UNWELL.flatMap((no) => [
+      { ...OK, ...no },
+      { ...OK, payload: no },
+      { ...MADE, ...no },
+    ]),
+  ],
+  [
+    "unclear",
+    200,
+    ...UNREADABLE,
+    { message: "done" },
+    { id: 1003 },
+    { event: { id: ID } },
+    { payload: { event_id: 1003 } },
+  ],
+  ["unclear", 200, { ...OK, payload: [] }, { ...OK, payload: null }, { ...OK, payload: "ERROR: in use" }],
+  [
+    "unclear",
+    200,
+    { ...OK, payload: [{ ...MADE, message: "ERROR: in use" }] },
+    { id: 1003, message: "could not be changed" },
+  ],
+  ["unclear", 200, { ...OK, status: "queued" }, { ...OK, id: 8842, payload: { message: "accepted" } }],
+  [
+    "unclear",
+    200,
+    { ...OK, payload: { id: 77 } },
+    { id: 77 },
+    [{ id: 77 }],
+    { ...OK, payload: { id: 1003, event: { id: 5 } } },
+  ],
+  ["refused", 200, ...DOCUMENTED_NO, { ...NO, message: "no", payload: MADE }],
+  ["unclear", 201, "", { id: 77 }],
+  ...[202, 203, 207, 302, 500, 503].map((status) => [status === 302 ? "refused" : "unclear", status, OK] as const),
+  ["refused", 400, OK, MADE],
+  ["refused", 406, { message: "can not be deleted: pixel 7 was not found" }],
+  ["no-operation", 405, ""],
+  ["gone", 404, { message: "event 1003 was not found" }],
+  ["gone", 406, NOT_LOADED],
+  ["gone by a witness", 404, "", { message: "Not Found" }],
+  ["missing", 404, "no such path"],
+];
+table("an update", changedBy, [
+  ...changes,
+  ["done", 200, MADE, [MADE], { payload: { ...MADE, value: "1.00", count_unique: 0 } }],
+  ["unclear", 200, { ...MADE, value: 2 }, { ...OK, updated: 0 }, { ...OK, payload: { ...MADE, changed: false } }],
+]);
+table("a delete", deletedBy, [
+  ...changes,
+  ["unclear", 200, MADE, { ...OK, deleted: false }, { ...OK, deleted: 0 }, { id: 1003, deleted: true }],
+]);
+
+const ABSENCES = [
+  ...["event 1003 was not found", "Event 1003 not found.", "The event 1003 could not be found", "No such event: 1003"],
+  ...["Could not load event with ID = 1003", "Could not load object 1003 to delete", "could not find event #1003"],
+  ...[
+    "Unable to load event 1003.",
+    "event with id 1003 does not exist",
+    "event 1003 no longer exists",
+    "event 1003 is gone",
+  ],
+  ...["event 1003 has already been deleted", "there is no event 1003", "ERROR: object 1003 not found"],
+];
+/** They are about something else, or also about something else. */
+const NO_ABSENCES = [
+  ...[
+    "Could not load object 1001: you are not allowed to see it",
+    "Could not load event 1003: lock wait timeout exceeded",
+  ],
+  ...[
+    "event 1003 was not found, or you may not see it",
+    "event 1003 was not found in the cache",
+    "event 10031 was not found",
+  ],
+  ...[
+    "event 1003 not found. Try again later.",
+    "event 11003 was not found",
+    "advertiser 1003 was not found",
+    "database timeout",
+  ],
+  ...["segment 7 of event 1003 was not found", "can not be deleted: event 1003 was not found", "Could not load event"],
+  ...[
+    "could not load the handler of /rest/event/1003",
+    "there is no GET /rest/event/1003",
+    "this version of the API was retired",
+  ],
+];
+const EMPTY = { ...OK, payload: [] };
+/** No object, and nothing else that has a meaning. */
+const NONE = [
+  ...[
+    [],
+    EMPTY,
+    { payload: [] },
+    { events: [] },
+    { data: [], errors: [] },
+    { success: "true", payload: [], message: "" },
+  ],
+  ...[
+    { ...EMPTY, message: "Events retrieved successfully" },
+    { payload: [], message: "Nothing found." },
+  ],
+  ...[
+    { payload: [], message: "No events found" },
+    { payload: { events: [] }, count: "0" },
+  ],
+  { status: "OK", code: 200, payload: [], total: 0, meta: { page: 1, total_count: 0 } },
+  { ...EMPTY, warnings: null, error: null, has_more: false, limit: 50, next: null },
+];
+/** No object either, but something else that has a meaning. */
+const NOT_NONE = [
+  ...[
+    { ...EMPTY, warning: "shard 3 is down" },
+    { ...EMPTY, meta: { note: "shard 3 is down" } },
+    { payload: [], total: 200 },
+  ],
+  ...[
+    { payload: [], errors: ["timeout"] },
+    { payload: [], total: "1" },
+    { payload: [], message: "Events are being indexed" },
+  ],
+  ...[
+    { payload: [], message: "No events found in this shard" },
+    { payload: [], message: "No advertisers found" },
+  ],
+  ...[
+    { payload: [], complete: false },
+    { payload: [], partial: true },
+    { payload: [], page: 2 },
+    { payload: [], offset: 1 },
+  ],
+  ...[
+    { payload: [], limit: 0 },
+    { payload: [], status: 0 },
+    { payload: [], code: 0 },
+    { payload: [], has_more: true },
+  ],
+  ...[{ payload: [], next: "/rest/event?page=2" }, { payload: [null] }, { payload: [[]] }, { payload: [{}] }],
+  ...[{ payload: [{ id: 7 }] }, { payload: [], advertisers: [{ id: 1 }] }, { payload: [], success: "maybe" }],
+  ...[{ items: [] }, [[]], OK, { ...OK, message: "No events found" }],
+  ...UNWELL.filter((no) => !("count" in no)).map((no) => ({ payload: [], ...no })),
+];
+
+table("a read", readBy, [
+  ["done", 200, MADE, { ...OK, payload: MADE }, { payload: [MADE] }, [MADE], { events: [MADE, { ...MADE, id: 7 }] }],
+  ["done", 200, { payload: { event_id: "1003" } }],
+  [
+    "unclear",
+    200,
+    { id: 1003, advertiser_name: "A" },
+    [MADE, { ...MADE, value: 7 }],
+    { ...MADE, id: 7 },
+    "",
+    ...UNREADABLE.slice(0, 2),
+  ],
+  ["gone", 404, ...ABSENCES, ...ABSENCES.map((message) => ({ ...NO, message })), { errors: [ABSENCES[1]] }],
+  ["gone", 404, { message: ABSENCES[0], code: "EVENT_NOT_FOUND" }, { message: ABSENCES[0], error_code: 1203 }],
+  ["gone", 410, ABSENCES[0]],
+  ["gone", 406, NOT_LOADED, { errors: [ABSENCES[3]] }, { payload: ABSENCES[4] }],
+  ["gone", 400, { detail: ABSENCES[0] }, { message: ABSENCES[0], code: 400 }],
+  ["gone", 200, { ...NO, message: ABSENCES[3] }, { success: "false", payload: ABSENCES[3] }, ...NONE],
+  [
+    "gone by a witness",
+    404,
+    "",
+    {},
+    "Not Found",
+    "404 page not found",
+    { error: "Not Found", path: "/rest/event/1003", status: 404 },
+  ],
+  ["gone by a witness", 404, NO, { message: "event not found" }, { code: "EVENT_NOT_FOUND" }],
+  ["gone by a witness", 410, "", { message: "gone" }, "410 Gone"],
+  [
+    "gone by a witness",
+    200,
+    "null",
+    {},
+    { payload: null },
+    { payload: {} },
+    { ...OK, event: null },
+    { payload: null, errors: [] },
+  ],
+  [
+    "missing",
+    404,
+    ...NO_ABSENCES,
+    ...NO_ABSENCES.map((message) => ({ message })),
+    "<html><title>Not Found</title></html>",
+  ],
+  [
+    "missing",
+    404,
+    { message: ABSENCES[0], code: "PERMISSION_DENIED" },
+    { message: ABSENCES[0], errors: ["database timeout"] },
+  ],
+  ["missing", 404, { message: ABSENCES[0], hint: "the replica lags behind" }, { code: "TENANT_NOT_FOUND" }],
+  ["missing", 410, "this version of the API was retired"],
+  ["unclear", 404, { payload: MADE }, { message: ABSENCES[0], payload: MADE }],
+  ["refused", 406, ...NO_ABSENCES.map((message) => ({ errors: [message] })), "", { ...NOT_LOADED, payload: [] }],
+  ["refused", 200, ...NO_ABSENCES.map((message) => ({ ...NO, message })), NO],
+  ["unclear", 200, ...NOT_NONE, { ...OK, message: ABSENCES[0] }, { ...OK, payload: null, warning: "shard 3 is down" }],
+  ["unclear", 200, { event: { name: ABSENCES[0] } }],
+  ...[401, 402, 403, 409, 421, 423, 425, 428, 429, 451].map(
+    (status) => ["refused", status, { message: ABSENCES[0] }] as const,
+  ),
+  ...[201, 202, 207, 408, 500].map((status) => ["unclear", status, { ...EMPTY, message: ABSENCES[0] }] as const),
+]);
+
+table("a search", searchedBy, [
+  ["listed ", 200, ...NONE],
+  [
+    "listed 7",
+    200,
+    [
+      { id: 7, alternative_id: "mark-1" },
+      { id: 8, alternative_id: "mark-10" },
+    ],
+  ],
+  [
+    "listed 7,8",
+    200,
+    {
+      payload: [
+        { id: 7, alternative_id: "mark-1" },
+        { event_id: 8, alternative_id: "mark-1" },
+      ],
+    },
+  ],
+  [
+    "unclear",
+    200,
+    ...NOT_NONE,
+    "",
+    "null",
+    {},
+    { payload: null },
+    { payload: {} },
+    { event: null },
+    "OK",
+    "<html></html>",
+  ],
+  ["refused", 200, { ...NO, payload: [] }, { ...NO, message: "No events found" }],
+  ...[201, 202, 204, 206, 207, 500].map((status) => ["unclear", status, EMPTY] as const),
+  ["missing", 404, "", [], { message: "No events found" }],
+  ["refused", 406, NOT_LOADED],
+]);
+
+it("an answer that broke off proves nothing but a refusal by its status", () => {
+  const broken = (status: number, body: unknown) => ({ ...answer(status, body), broken: "ended early" });
+  const kinds = (status: number, body: unknown) => [
+    judgeCreate(broken(status, body), conversionEvent.create, {}, String).kind,
+    judgeRead(broken(status, body), conversionEvent, ID).kind,
+    judgeChange(broken(status, body), conversionEvent, ID, "deleted").kind,
+    judgeSearch(broken(status, body), conversionEvent, "alternative_id", "m").kind,
+  ];
+  for (const body of [EMPTY, { payload: MADE }, NO, "", OK]) {
+    expect(kinds(200, body)).toEqual(["unknown", "unclear", "unclear", "unclear"]);
+  }
+  expect(kinds(404, { message: ABSENCES[0] })).toEqual(["refused", "unclear", "unclear", "unclear"]);
+});
+
+describe("what kind of body an answer has is judged by its content", () => {
+  const HTML = { "content-type": "text/html" };
+  it.each<[string, string, Record<string, string>, object]>([
+    ["JSON with HTML's content type", "[1]", HTML, { kind: "json", data: [1] }],
+    ["JSON behind a byte order mark", "\ufeff{}", {}, { kind: "json", data: {} }],
+    ["an integer beyond 2^53", '{"id":-9007199254740992}', {}, { data: { id: "-9007199254740992" } }],
+    [
+      "no integer",
+      '{"value":12345678901234567.5,"other":1e20}',
+      {},
+      { data: { value: 12345678901234568, other: 1e20 } },
+    ],
+    ["a text with HTML's content type", "No.", HTML, { kind: "html" }],
+    ["XML", '<?xml version="1.0"?><e/>', {}, { kind: "html" }],
+    ["JSON that breaks off", '{"id":', {}, { kind: "text" }],
+    ["nothing", " \ufeff\n", {}, { kind: "empty" }],
+    ["JSON that is nested too deep", `${"[".repeat(1e5)}1${"]".repeat(1e5)}`, {}, { kind: "text" }],
+  ])("%s", (_, body, headers, expected) => {
+    expect(answer(200, body, headers)).toMatchObject(expected);
+  });
+});
+
+table("the session", (status, body) => sessionSignOf(answer(status, body)) ?? "not about it", [
+  ["clear", 401, "", "Unauthorized", NO, { message: "Your session has expired" }, { detail: "Please log in" }],
+  [
+    "clear",
+    401,
+    { message: "Invalid token" },
+    { message: "JSON Web Token expired" },
+    { code: 401, message: "Unauthorized" },
+  ],
+  ["clear", 401, { error_code: "LOGIN_REQUIRED", message: "no" }],
+  ["doubtful", 401, { ...NO, errors: ["event_name is not valid"] }, { colour: ["not known"] }],
+  ["doubtful", 401, { message: "Invalid token in JSON at position 3" }, "Unexpected token < in JSON at position 0"],
+  ["bare", 403, "", { message: "403 Forbidden" }, { ...NO, message: "Forbidden" }, "<html>no</html>"],
+  ["clear", 403, { message: "no session" }],
+  ["doubtful", 403, { message: "You may not create events for this advertiser" }],
+  ["clear", 200, '<html><title>Sign in</title><input type="password"></html>'],
+  [
+    "clear",
+    200,
+    ...["You are not logged in", "NOT_LOGGED_IN", "E7: LOGIN_REQUIRED", "Unauthorized"].map((message) => ({
+      ...NO,
+      message,
+    })),
+  ],
+  ["clear", 200, { success: "false", payload: "not authenticated" }, [{ ...NO, message: "You are not logged in" }]],
+  ["clear", 200, ...["LOGIN_REQUIRED", "NotLoggedIn", "UNAUTHORIZED"].map((error_code) => ({ ...NO, error_code }))],
+  ["clear", 200, { ...NO, code: "session_expired" }, { ...OK, payload: { ...NO, message: "Not authorized." } }],
+  [
+    "clear",
+    200,
+    { ...NO, message: '"You are not logged in"' },
+    { ...NO, message: "You aren't logged in, so it can't be done" },
+  ],
+  ["not about it", 200, "<html><a href='/login'>Log in</a></html>", '{"payload":{"id":1,"event_name":"Login"'],
+  [
+    "not about it",
+    200,
+    ...["the name is taken", "Forbidden", "Not authorized to create events"].map((message) => ({ ...NO, message })),
+  ],
+  [
+    "not about it",
+    200,
+    ...['"Login" is taken', `The name 'Sign in' isn't free`].map((name) => ({ ...NO, message: `Sorry: ${name}` })),
+  ],
+  ["not about it", 200, { ...NO, message: "session_count is bad" }, { ...NO, message: "Unexpected token < in JSON" }],
+  ["not about it", 200, { ...NO, message: "Not authorized", errors: ["segment_id is another account's"] }],
+  ["not about it", 200, { ...OK, message: "session ok", payload: { id: 1 } }],
+  ["clear", 302, ""],
+  ["not about it", 307, ""],
+  ["not about it", 406, { message: "login name not valid" }],
+]);
+
+it.each<[string, string | undefined]>([
+  ["/login", "clear"],
+  ["https://sso.example.com/?back=/rest/event", "clear"],
+  ["/login/42?id=7", "clear"],
+  ["/rest/event/123", undefined],
+  ["/events/123/edit", undefined],
+  ["/event?id=123", undefined],
+  ["/accounts/7/sign-in", "clear"],
+  ["/oauth?client_id=12&back=/", undefined],
+  ["https://[", "clear"],
+])("a redirect to %s", (location, sign) => {
+  for (const status of [301, 302, 303]) expect(sessionSignOf(answer(status, "", { location }))).toBe(sign);
+});
