@@ -4,7 +4,6 @@
  */
 import { describe, expect, it } from "vitest";
 import type { SandboxOptions } from "../../provider/src/sandbox/index.js";
-import { refusalShapes } from "../support/refusal-shapes.js";
 import { useSandbox } from "../support/stack.js";
 
 type Body = Record<string, unknown>;
@@ -107,39 +106,6 @@ describe("the 2.0 login, and strict creates", () => {
       expect(sandbox.advertiserPosts).toBe(2);
     }
   });
-
-  it("a strict create needs a session, and fails if its operation is made to fail", async () => {
-    const { sandbox, client, credentials } = await start();
-    expect((await client.post("rest/advertiser/strict", { advertiser_name: "Acme" })).status).toBe(401);
-    await client.post("rest/v2/authenticate", credentials);
-    sandbox.fail({ on: "advertiser", with: { kind: "answer", status: 500, body: { success: false } } });
-    expect((await client.post("rest/advertiser/strict", { advertiser_name: "Acme" })).status).toBe(500);
-    expect([sandbox.advertiserPosts, sandbox.advertisers.length]).toEqual([2, 0]);
-  });
-
-  it("the login may have other paths", async () => {
-    const { sandbox, client, credentials } = await start({
-      pathPrefix: "/api",
-      authenticatePaths: ["/v2/session", "*/log-in"],
-    });
-    for (const [path, status] of [
-      ["v2/session", 200],
-      ["any/where/log-in", 200],
-      ["rest/authenticate", 404],
-      ["other/v2/session", 404],
-    ] as const)
-      expect([path, (await client.post(path, credentials)).status]).toEqual([path, status]);
-    expect(sandbox.logins).toBe(2);
-  });
-
-  it("a path outside of the prefix is not a login, nor is one that only looks like it", async () => {
-    const { sandbox, credentials } = await start({ pathPrefix: "/api" });
-    const outside = new CookieSession(new URL(sandbox.url).origin);
-    expect((await outside.post("rest/authenticate", credentials)).status).toBe(404);
-    expect((await outside.post("api/rest/reauthenticate", credentials)).status).toBe(404);
-    expect((await outside.request("GET", "api/rest/authenticate")).status).toBe(404);
-    expect(sandbox.logins).toBe(0);
-  });
 });
 
 describe("a client that decides by success alone", () => {
@@ -173,23 +139,6 @@ describe("a client that decides by success alone", () => {
 
     expect([sandbox.advertisers.length, sandbox.events.length]).toEqual([1, 1]);
     expect([sandbox.advertiserPosts, sandbox.eventPosts]).toEqual([4, 2]);
-  });
-
-  // These two shapes have no `success`.
-  it.each(refusalShapes.filter((shape) => shape !== "plain-text" && shape !== "inner-success-false"))(
-    "sees a refusal in the shape %s",
-    async (refusalShape) => {
-      const { sandbox, client, credentials } = await start({ refusalShape });
-      await call(client, "rest/authenticate", credentials);
-      await expect(call(client, "rest/advertiser", {})).rejects.toThrow(/"success":false.*is required/);
-      expect([sandbox.advertiserPosts, sandbox.advertisers.length]).toEqual([1, 0]);
-    },
-  );
-
-  it.each(["401", "403", "success-false"] as const)("sees an ended session in the shape %s", async (sessionRefusal) => {
-    const { sandbox, client } = await start({ sessionRefusal });
-    await expect(call(client, "rest/advertiser", { advertiser_name: "A" })).rejects.toThrow(Failed);
-    expect([sandbox.advertiserPosts, sandbox.advertisers.length]).toEqual([1, 0]);
   });
 
   it("sees that an installation takes Basic credentials", async () => {

@@ -82,8 +82,8 @@ const isNothing = (value: unknown) => /^(false|0|none|null|)$/.test(String(value
 const isHollow = (value: unknown) => typeof value === "object" && value !== null && Object.keys(value).length === 0;
 const FLAG = /^(is_?)?(success(ful)?|ok)$/i;
 const STATE = /^(status|result|outcome)(_?code)?$/i;
-const FAILED = /^(nok|ko|no|false|err(or)?|fail(ed|ure)?|denied|refused|rejected|unsuccessful|[45]\d\d|0)$/i;
-const UNFINISHED = /^(queued|pending|accepted|scheduled|processing|in[ _]progress)$/i;
+const FAILED = /^(nok|ko|no|false|err(or)?|fail(ed|ure)?|denied|refused|rejected|unsuccessful|[45]\d\d)$/i;
+const UNFINISHED = /^(0|queued|pending|accepted|scheduled|processing|in[ _]progress)$/i;
 const ERROR = /^(errors?(_?(code|message|description))?|failed|failures?)$/i;
 
 /** Whether a value says that something went wrong, by its name and those around it. */
@@ -214,13 +214,11 @@ export function judgeRead(answer: Answer, kind: Kind, id: string): Judgement {
   const nameField = kind.wireNames[kind.nameProperty] ?? "";
   const [record, ...more] = found.filter((each) => Object.hasOwn(each, nameField) || Object.hasOwn(each, `${noun}_id`));
   if (record !== undefined && more.length === 0) return { kind: "done", record };
-  if (found.length > 0) {
-    const what = record === undefined ? `an object without ${nameField}` : "several objects with this id";
-    return { kind: "unclear", reason: `it has ${what}` };
-  }
   const others = records.flatMap((each) => ownIdOf(each, noun) ?? []);
-  const what = others.length === 0 ? "no object with an id" : `other objects, such as ${others.slice(0, 3).join(", ")}`;
-  return { kind: "unclear", reason: `it has ${what}` };
+  const named =
+    others.length === 0 ? "no object with an id" : `other objects, such as ${others.slice(0, 3).join(", ")}`;
+  const same = record === undefined ? `an object without ${nameField}` : "several objects with this id";
+  return { kind: "unclear", reason: `it has ${found.length > 0 ? same : named}` };
 }
 
 /**

@@ -49,22 +49,22 @@ export function sessionSignOf(answer: Answer): SessionSign | undefined {
   return status === 401 ? "clear" : "bare";
 }
 
-/** The words of an answer after the names that they are about; codes such as `session_expired` and `NotLoggedIn` as words. */
+/** The words of an answer without what it quotes; codes such as `session_expired` and `NotLoggedIn` as words. */
 function spokenIn({ kind, data, body }: Answer): string[] {
-  if (kind !== "json") return kind === "text" && data === undefined ? [body] : [];
-  const spoken = leavesOf(data).filter((leaf) => typeof leaf.value === "string" && isSpoken(leaf));
-  return [...spoken].map(({ path, value }) => {
-    const text = String(value);
-    const words = /\s/.test(text) ? text.replace(/\b[A-Z]+_[A-Z\d_]+\b/g, asWords) : asWords(text);
-    return path.slice(1).some((name) => ABOUT_A_LOGIN.test(name)) ? `${path.join(" ")} ${words}` : words;
-  });
+  const spoken = leavesOf(kind === "json" ? data : body).filter(
+    (leaf) => typeof leaf.value === "string" && isSpoken(leaf),
+  );
+  const isReadable = kind === "json" || (kind === "text" && data === undefined);
+  const texts = isReadable ? spoken.map(({ value }) => String(value).replaceAll(QUOTED, " ")) : [];
+  return texts.map((text) => (/\s/.test(text) ? text.replace(CAPITALS, asWords) : asWords(text)));
 }
 
+/** In a sentence other names with `_` stay whole, because they may be those of fields. */
+const CAPITALS = /\b[A-Z]+_[A-Z\d_]+\b/g;
 const asWords = (code: string) => code.replace(/([a-z])([A-Z])/g, "$1 $2").replaceAll("_", " ");
 
 function isAboutALogin(text: string): boolean {
-  const unquoted = text.replaceAll(QUOTED, " ");
-  return ABOUT_A_LOGIN.test(unquoted) || (/\btoken\b/i.test(unquoted) && !ABOUT_SYNTAX.test(unquoted));
+  return ABOUT_A_LOGIN.test(text) || (/\btoken\b/i.test(text) && !ABOUT_SYNTAX.test(text));
 }
 
 /** Statuses after which a client sends a GET. (307 and 308 ask for the same POST elsewhere.) */

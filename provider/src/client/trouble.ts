@@ -59,16 +59,11 @@ export function refusal({ answer, what, otherwise, session, settings, credential
   return new RefusedError(`${what} was refused with status ${status}: ${sentences.filter(Boolean).join(" ")}`);
 }
 
-function sessionHint(session: LetThrough, { authMode, keepLoggedIn }: Settings, credentials: string): string {
+function sessionHint(session: LetThrough, { authMode }: Settings, credentials: string): string {
   if (authMode === "basic") return `Check ${credentials}, and whether this installation takes Basic credentials.`;
-  if (session === "refused") {
-    return "The session is new; another login would not help: the account may lack the permission.";
-  }
-  const orEach = "; or each response ends the session before it, and advertising:maxConcurrentRequests must be 1.";
-  return (
-    "It was sent again on a new session and refused again: the account may lack the permission, or the login may not be valid there" +
-    (keepLoggedIn ? orEach : ".")
-  );
+  return session === "refused"
+    ? "The session is new; another login would not help: the account may lack the permission."
+    : "It was sent again on a new session and refused again: the account may lack the permission, or the login may not be valid there.";
 }
 
 /** The error for an answer that does not say that the request was carried out. */
