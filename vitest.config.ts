@@ -45,9 +45,7 @@ export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
     projects: [
-      project("unit", light),
-      project("sandbox", light),
-      { ...project("model", light), plugins: mutating() },
+      ...["unit", "sandbox", "model"].map((name) => ({ ...project(name, light), plugins: mutating() })),
       project("engine", heavy),
       project("package", heavy),
     ],

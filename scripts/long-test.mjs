@@ -1,6 +1,4 @@
-import { inRoot } from "./lib/paths.mjs";
-import { Problem, runMain } from "./lib/problem.mjs";
-import { run } from "./lib/run.mjs";
+import { inRoot, Problem, run, runMain } from "./lib/base.mjs";
 import { setUp } from "./setup.mjs";
 
 /** The long versions of tests that `npm test` runs in short; a variable that is set already wins. */

@@ -1,6 +1,4 @@
-import { inRoot } from "./lib/paths.mjs";
-import { runMain } from "./lib/problem.mjs";
-import { run } from "./lib/run.mjs";
+import { inRoot, run, runMain } from "./lib/base.mjs";
 import { setUp } from "./setup.mjs";
 
 /** Set-up, then the main job, on the Node.js that the package needs: this script itself may run on an older one. */

@@ -1,72 +1,63 @@
+/** Creates through the client, and through bare undici, without an engine and without the memory. */
+import { pathToFileURL } from "node:url";
 import { Agent } from "undici";
-import { fieldsOf, forEachInFlight, IN_FLIGHT, openClient } from "./bench-creates.mjs";
-import { median, table } from "./bench-table.mjs";
+import { inRoot } from "./base.mjs";
 
-/** At a latency of 0 a round takes a fraction of a second, so there are many: what else the machine does is then in few of them. */
-const LOADS = {
-  0: { creates: 3000, rounds: 25 },
-  50: { creates: 1000, rounds: 5 },
-};
+const IN_FLIGHT = 16;
+const CREATES = 3000;
+/** A round takes a fraction of a second, so there are many: what else the machine does is then in few of them. */
+const PAIRS = 25;
 /** Until the code of both is compiled. */
-const WARM_UP_ROUNDS = 2;
+const WARM_UP = 2;
 
-/**
- * The client alone against bare undici on the same sandbox, in pairs whose order alternates: creates a second, and CPU a create of this
- * process. Without the memory of creates, which is measured by itself.
- * @param sandboxes by latency in milliseconds, each in a process of its own
- */
-export async function measureClient({ sandboxes }) {
-  const rows = [];
-  for (const [latencyMs, sandbox] of sandboxes) {
-    const { creates, rounds } = LOADS[latencyMs];
-    const pairs = [];
-    for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
-      const order = Object.entries({ undici: bareUndici, client: ourClient });
-      const pair = {};
-      for (const [name, begin] of round % 2 === 0 ? order : order.toReversed()) {
-        pair[name] = await measureOne(begin, sandbox, creates);
-      }
-      if (round >= 0) pairs.push(pair);
+const fieldsOf = (i, advertiser_id) => ({
+  event_name: `Event ${i}`,
+  advertiser_id,
+  event_type_id: 0,
+  value: 25,
+  count_unique: true,
+  click_window: 604800,
+  view_window: 86400,
+  attribution: "ALL",
+});
+
+/** The client against bare undici on the same sandbox, in pairs whose order alternates: medians of creates a second, and of the ratio. */
+export async function measureClient(sandbox) {
+  const undici = [];
+  const client = [];
+  for (let pair = -WARM_UP; pair < PAIRS; pair++) {
+    const order = [
+      [bareUndici, undici],
+      [ourClient, client],
+    ];
+    for (const [begin, perSecond] of pair % 2 === 0 ? order : order.toReversed()) {
+      const one = await measureOne(begin, sandbox);
+      if (pair >= 0) perSecond.push(one);
     }
-    const of = (name, what) => median(pairs.map((pair) => pair[name][what]));
-    const ratioOf = (what) => median(pairs.map(({ client, undici }) => client[what] / undici[what]));
-    const quickest = (name) => Math.max(...pairs.map((pair) => pair[name].perSecond));
-    rows.push([
-      `${latencyMs} ms`,
-      String(rounds),
-      ...["undici", "client"].map((name) => of(name, "perSecond").toFixed(0)),
-      ratioOf("perSecond").toFixed(3),
-      (quickest("client") / quickest("undici")).toFixed(3),
-      ...["undici", "client"].map((name) => of(name, "cpuMs").toFixed(3)),
-      ratioOf("cpuMs").toFixed(2),
-    ]);
-    console.log(`  latency ${latencyMs} ms: ${ratioOf("perSecond").toFixed(3)} of bare undici`);
   }
-  const head = [
-    "the platform's latency",
-    "pairs",
-    "undici, creates/s",
-    "client, creates/s",
-    "client / undici",
-    "of the quickest rounds",
-    "undici, CPU ms",
-    "client, CPU ms",
-    "client / undici, CPU",
-  ];
-  return `${IN_FLIGHT} in flight. Medians, of the ratios those of pairs; the quickest round of each is the one that other work on the machine disturbed least:\n\n${table(head, rows)}`;
+  const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(PAIRS / 2)];
+  const ratio = median(client.map((perSecond, pair) => perSecond / undici[pair]));
+  return { undici: median(undici), client: median(client), ratio, pairs: PAIRS };
 }
 
-async function measureOne(begin, sandbox, creates) {
+async function measureOne(begin, sandbox) {
   await sandbox.reset();
   const { create, close } = await begin(sandbox.address);
   await forEachInFlight(IN_FLIGHT, create); // each connection is opened before the clock starts
-  const cpu = process.cpuUsage();
   const started = performance.now();
-  await forEachInFlight(creates, create);
+  await forEachInFlight(CREATES, create);
   const seconds = (performance.now() - started) / 1000;
-  const { user, system } = process.cpuUsage(cpu);
   await close();
-  return { perSecond: creates / seconds, cpuMs: (user + system) / 1000 / creates };
+  return CREATES / seconds;
+}
+
+/** Calls `work` with 0, 1, … up to `count`, so many at once. */
+async function forEachInFlight(count, work) {
+  let next = 0;
+  const worker = async () => {
+    while (next < count) await work(next++);
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
 }
 
 /**
@@ -103,8 +94,32 @@ async function bareUndici({ url, email, password }) {
   };
 }
 
-async function ourClient(address) {
-  const { create, close } = await openClient(address);
+/** Our client with a new session, kept in memory. */
+async function ourClient({ url, email, password }) {
+  const rooms = ["kinds", "settings", "client"].map(
+    (room) => import(pathToFileURL(inRoot("provider", "dist", room, "index.js")).href),
+  );
+  const [{ kindNamed }, { readSettings }, { Client, systemSurroundings }] = await Promise.all(rooms);
+  const environment = {
+    ADVERTISING_BASE_URL: url,
+    ADVERTISING_EMAIL: email,
+    ADVERTISING_PASSWORD: password,
+    ADVERTISING_MAX_CONCURRENT_REQUESTS: String(IN_FLIGHT),
+  };
+  const reading = readSettings({ config: () => undefined, environment, mayLackPassword: false });
+  const surroundings = systemSurroundings(reading, undefined, () => {});
+  const client = new Client(reading.settings, surroundings);
+  const create = (kind, fields) =>
+    client.create({
+      operation: kindNamed(kind).create,
+      fields,
+      label: "bench",
+      beforeSend: async () => {},
+      onCreated: async () => undefined,
+    });
   const { id } = await create("Advertiser", { advertiser_name: "Advertiser" });
-  return { create: (i) => create("ConversionEvent", fieldsOf(i, Number(id))), close };
+  return {
+    create: (i) => create("ConversionEvent", fieldsOf(i, Number(id))),
+    close: () => surroundings.transport.close(),
+  };
 }

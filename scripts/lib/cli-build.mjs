@@ -8,76 +8,72 @@ import {
   renameSync,
   rmSync,
 } from "node:fs";
-import { availableParallelism } from "node:os";
+import { availableParallelism, totalmem } from "node:os";
 import { join } from "node:path";
-import { BuildProgress, estimate } from "./build-progress.mjs";
-import { compile, download, goOptions } from "./go-build.mjs";
-import { cliFolder, cliVersion, inRoot, isWindows, programName } from "./paths.mjs";
-import { Problem } from "./problem.mjs";
-import { ask, together } from "./run.mjs";
-import { isAtLeast, readVersion } from "./version.mjs";
+import { ask, cliFolder, cliVersion, inRoot, isAtLeast, isWindows, Problem, programName, run } from "./base.mjs";
 
 const PULUMI = "github.com/pulumi/pulumi";
-const versionVariable = `${PULUMI}/sdk/v3/go/common/version.Version`;
-/** The programs to build. Each folder's go.mod and go.sum pin all of its source. */
+/** The programs to build. Each one's go.mod and go.sum in tools/ pin all of its source: they need different versions of one module. */
 const LANGUAGE_HOST = {
   name: "pulumi-language-nodejs",
   module: `${PULUMI}/sdk/v3`,
-  main: "nodejs/cmd/pulumi-language-nodejs",
-  versionVariable,
+  main: `${PULUMI}/sdk/v3/nodejs/cmd/pulumi-language-nodejs`,
+  tags: "",
 };
 const ENGINE = {
   name: "pulumi",
   module: `${PULUMI}/pkg/v3`,
-  main: "cmd/pulumi",
-  versionVariable,
+  main: `${PULUMI}/pkg/v3/cmd/pulumi`,
   // Leaves out what Google's storage client needs for gRPC (cloud.google.com/go/storage, doc.go), 135 of 1,685 packages. The engine
   // speaks to gs:// backends without gRPC.
-  tags: ["disable_grpc_modules"],
+  tags: "disable_grpc_modules",
 };
 /** Starters for Node.js that an official release holds too, and the place in the language host's module where they stand. */
 const STARTERS = { folder: "nodejs/dist", names: ["pulumi-resource-pulumi-nodejs", "pulumi-analyzer-policy"] };
+const PACKAGES_A_LINE = 200;
+
+const GIB = 2 ** 30;
+const cores = availableParallelism();
+const memory = Math.min(totalmem(), process.constrainedMemory?.() || Number.POSITIVE_INFINITY); // a container's limit
+const env = {
+  // Garbage is collected only from 1 GiB on, which is 10% less work, if two such processes a core, and one more, fit into the memory.
+  ...(memory >= 2 * GIB * (cores + 1) ? { GOGC: "off", GOMEMLIMIT: "1GiB" } : {}),
+  ...process.env,
+  // No C compiler is needed, as for the official release, and no workspace outside has a say.
+  CGO_ENABLED: "0",
+  GOWORK: "off",
+};
+const inFolderOf = ({ name }) => ({ cwd: inRoot("tools", name), env });
 
 /**
- * Starts to build the CLI from Go modules into `cliFolder`. Whatever is there under its final name is complete: parts are moved in at
- * the end. Answers `{ show, finished, stop }`: progress is drawn on a terminal from `show()` on, `finished` resolves when the CLI is
- * there, and `stop()` ends the build early. Throws when it cannot start.
+ * Starts to build the CLI from Go modules into `cliFolder`. Whatever is there under its final name is complete: parts are moved in at the
+ * end. Answers `{ finished, stop }`: `finished` resolves when the CLI is there. Throws when it cannot start.
  */
 export function startCliBuild() {
   checkGo();
-  console.log(
-    `Pulumi CLI: building it from its Go source; once per machine, ${estimate(availableParallelism())}, longer where they are busy (0.3 GB of downloads) …`,
-  );
-  const progress = new BuildProgress({
-    write: (text) => process.stdout.write(text),
-    isTerminal: Boolean(process.stdout.isTTY) && !process.env.CI,
-    columns: process.stdout.columns,
-  });
+  const minutes = Math.ceil((40 + 400 / cores) / 60); // measured, from empty caches: 400 s of one core, and 40 s of waiting
+  const often = `once per machine, ${minutes} to ${2 * minutes} minutes on ${cores} cores, 0.3 GB of downloads`;
+  console.log(`Pulumi CLI: building it from its Go source (${often}) …`);
   const controller = new AbortController();
-  const finished = build({ progress, controller, signal: controller.signal }).finally(() => progress.end());
+  const finished = build(controller.signal);
   finished.catch(() => {}); // whoever waits for it is told; until then its failure must not end this process
-  const stop = async () => {
-    controller.abort();
-    await Promise.allSettled([finished]);
-  };
-  return { show: () => progress.show(), finished, stop };
+  return { finished, stop: () => controller.abort() };
 }
 
-async function build(context) {
+async function build(signal) {
   const building = makeFolder();
   const programs = join(building, "bin");
-  const temporary = join(building, "tmp");
-  for (const folder of [programs, temporary]) mkdirSync(folder);
-  const compileInto = (program) =>
-    compile(program, { ...context, temporary, file: join(programs, programName(program.name)) });
+  mkdirSync(programs);
+  const compileInto = (program, packages) =>
+    compile(program, { packages, file: join(programs, programName(program.name)), building, signal });
   try {
     // The small program is compiled while the large one is downloaded. After that one at a time: each of them keeps all cores busy,
     // and the second finds the standard library compiled.
-    await together(context.controller, [
-      () => download(LANGUAGE_HOST, context).then(() => compileInto(LANGUAGE_HOST)),
-      () => download(ENGINE, context),
+    const [, ofEngine] = await settled([
+      download(LANGUAGE_HOST, signal).then((packages) => compileInto(LANGUAGE_HOST, packages)),
+      download(ENGINE, signal),
     ]);
-    await compileInto(ENGINE);
+    await compileInto(ENGINE, ofEngine);
     copyStarters(programs);
     moveAll(programs, cliFolder);
   } finally {
@@ -86,14 +82,20 @@ async function build(context) {
   }
 }
 
+/** What both come to. Neither is left running where the other fails. */
+async function settled(jobs) {
+  await Promise.allSettled(jobs);
+  return Promise.all(jobs);
+}
+
 function checkGo() {
-  const floor = readVersion(/^go (.+)$/m.exec(readFileSync(inRoot("tools", ENGINE.name, "go.mod"), "utf8"))[1]);
+  const [, floor] = /^go (.+)$/m.exec(readFileSync(inRoot("tools", ENGINE.name, "go.mod"), "utf8"));
   // Asked in the folder: a Go that may fetch the newer one that go.mod wants then answers as that one.
-  const answer = ask("go", ["version"], goOptions(ENGINE.name));
-  if (isAtLeast(readVersion(answer), floor)) return;
+  const answer = ask("go", ["version"], inFolderOf(ENGINE));
+  if (isAtLeast(answer, floor)) return;
   throw new Problem(
     `The Pulumi CLI ${cliVersion} is not on this machine, its download was not reachable, and to build it from source ` +
-      `Go ${floor.join(".")} or later is needed (${answer ? `this is ${answer}` : "there is none on PATH"}).\n` +
+      `Go ${floor} or later is needed (${answer ? `this is ${answer}` : "there is none on PATH"}).\n` +
       "Either install Go from https://go.dev/dl/ or the Pulumi CLI from https://www.pulumi.com/docs/install/; then run this command again.",
   );
 }
@@ -103,15 +105,55 @@ function makeFolder() {
   try {
     mkdirSync(cliFolder, { recursive: true });
     return mkdtempSync(`${cliFolder}-building-`);
-  } catch (cause) {
-    throw new Problem(`${cliFolder} cannot be written (${cause.code}). Set PULUMI_HOME to a folder that can.`, {
-      cause,
-    });
+  } catch ({ code }) {
+    throw new Problem(`${cliFolder} cannot be written (${code}). Set PULUMI_HOME to a folder that can.`);
   }
 }
 
+/** Answers how many packages the program has, with Go's own. */
+async function download(program, signal) {
+  console.log(`  ${program.name}: downloading its source`);
+  // Go downloads as many modules at once as it has processors; waiting for a network takes none.
+  const more = { GOMAXPROCS: String(Math.max(16, cores)) };
+  const output = await go(program, ["list", "-deps"], { more, signal });
+  return output.split("\n").filter((line) => !line.startsWith("go: ")).length;
+}
+
+/** Compiles and links a program into `file`. Go leaves its files in `building` where it is stopped. */
+async function compile(program, { packages, file, building, signal }) {
+  console.log(`  ${program.name}: compiling what Go has not kept of ${packages} packages`);
+  let started = 0;
+  const onOutput = (text) => {
+    const before = started;
+    started += text.split("\n").length - 1; // Go names each package on a line as it starts with it
+    const [from, to] = [before, started].map((count) => Math.floor(count / PACKAGES_A_LINE));
+    if (to > from) console.log(`  ${program.name}: ${to * PACKAGES_A_LINE} of ${packages} packages`);
+  };
+  await go(program, ["build", "-v", "-o", file], { more: { GOTMPDIR: building }, onOutput, signal });
+  console.log(`  ${program.name}: built`);
+}
+
+/** Runs Go for a program's main package with the flags of the build, since its cache tells packages apart by them. */
+async function go(program, command, { more, ...options }) {
+  const { cwd } = inFolderOf(program);
+  const version = ask("go", ["list", "-m", "-f", "{{.Version}}", program.module], inFolderOf(program));
+  const flags = [
+    "-mod=readonly",
+    "-trimpath",
+    `-tags=${program.tags}`,
+    // The linker leaves debug information out (-s -w), so the compilers need not write it either: 6% less work.
+    "-gcflags=all=-dwarf=false",
+    `-ldflags=-s -w -X ${PULUMI}/sdk/v3/go/common/version.Version=${version}`,
+  ];
+  const args = [...command, ...flags, program.main];
+  const { exitCode, output } = await run("go", args, { capture: true, cwd, env: { ...env, ...more }, ...options });
+  if (exitCode === 0) return output;
+  const message = output.trim().split("\n").slice(-20).join("\n");
+  throw new Problem(`${message}\n\`go ${command[0]}\` failed for ${program.name}: see its message above.`);
+}
+
 function copyStarters(folder) {
-  const source = ask("go", ["list", "-m", "-f", "{{.Dir}}", LANGUAGE_HOST.module], goOptions(LANGUAGE_HOST.name));
+  const source = ask("go", ["list", "-m", "-f", "{{.Dir}}", LANGUAGE_HOST.module], inFolderOf(LANGUAGE_HOST));
   for (const name of STARTERS.names.map((starter) => (isWindows ? `${starter}.cmd` : starter))) {
     copyFileSync(join(source, STARTERS.folder, name), join(folder, name));
     chmodSync(join(folder, name), 0o755);

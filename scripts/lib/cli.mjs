@@ -1,42 +1,47 @@
 import { existsSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
+import {
+  ask,
+  cliFolder,
+  cliVersion,
+  inRoot,
+  isAtLeast,
+  isWindows,
+  localFolder,
+  Problem,
+  programName,
+  run,
+} from "./base.mjs";
 import { startCliBuild } from "./cli-build.mjs";
-import { canDownload, downloadCli } from "./cli-download.mjs";
-import { cliFolder, cliVersion, localFolder, programName } from "./paths.mjs";
-import { Problem } from "./problem.mjs";
-import { ask } from "./run.mjs";
-import { isAtLeast, readVersion } from "./version.mjs";
+
+const INSTALLER = `https://get.pulumi.com/install.${isWindows ? "ps1" : "sh"}`;
+const TEN_SECONDS_IN_MS = 10_000;
+const TEN_MINUTES_IN_MS = 600_000;
 
 /**
- * Looks for a Pulumi CLI that fits, with its language host for Node.js. Where there is none and no official release can be had, the
- * build from source starts at once, beside whatever the caller does next. Answers `{ finish, stop }`: `finish(node)` resolves to the
+ * Looks for a Pulumi CLI that fits, with its language host for Node.js. Where there is none and its download cannot be reached, the build
+ * from source starts at once, beside whatever the caller does next. Answers `{ finish, stop }`: `finish(node)` resolves to the
  * CLI's folder (found, else downloaded, else built), `stop()` ends a build that is no longer wanted.
  */
 export async function prepareCli() {
-  for (const folder of [...foldersOnPath(), cliFolder]) {
-    const version = fittingVersion(folder);
-    if (version) return { finish: async () => tell(folder, version), stop: async () => {} };
+  const found = [...foldersOnPath(), cliFolder].find(holdsFittingCli);
+  if (found !== undefined) {
+    console.log(`Pulumi CLI: ${versionIn(found)} in ${found}.`);
+    return { finish: async () => found, stop: () => {} };
   }
   let build = (await canDownload()) ? undefined : startCliBuild();
   const finish = async (node) => {
-    if (!build) {
-      await downloadCli(node);
-      if (fittingVersion(cliFolder)) return cliFolder;
+    if (build === undefined) {
+      await download(node);
+      if (holdsFittingCli(cliFolder)) return cliFolder;
       build = startCliBuild();
     }
-    build.show();
     await build.finished;
-    if (fittingVersion(cliFolder)) return cliFolder;
-    throw new Problem(
-      `The Pulumi CLI in ${cliFolder} does not answer as version ${cliVersion}. Delete that folder and run this command again.`,
-    );
+    if (holdsFittingCli(cliFolder)) return cliFolder;
+    const advice = "Delete that folder and run this command again.";
+    throw new Problem(`The Pulumi CLI in ${cliFolder} does not answer as version ${cliVersion}. ${advice}`);
   };
-  return { finish, stop: async () => build?.stop() };
-}
-
-function tell(folder, version) {
-  console.log(`Pulumi CLI: ${version} in ${folder}.`);
-  return folder;
+  return { finish, stop: () => build?.stop() };
 }
 
 /** Folders on PATH that hold a real CLI. The npm package's command of the same name is a script that would start a download. */
@@ -48,18 +53,44 @@ function foldersOnPath() {
     .map(dirname);
 }
 
-/** The version of the CLI in a folder, if that fits and a language host for Node.js is there or on PATH. */
-function fittingVersion(folder) {
+/** Whether the CLI in a folder fits, and a language host for Node.js is there or on PATH. */
+function holdsFittingCli(folder) {
   const hasLanguageHost = [folder, ...(process.env.PATH ?? "").split(delimiter)].some(
     (place) => place && existsSync(join(place, programName("pulumi-language-nodejs"))),
   );
-  const answer = hasLanguageHost ? versionIn(folder) : undefined;
-  const version = readVersion(answer);
-  const wanted = readVersion(cliVersion);
-  return isAtLeast(version, wanted) && version[0] === wanted[0] ? answer : undefined;
+  const version = hasLanguageHost ? versionIn(folder) : undefined;
+  return isAtLeast(version, cliVersion) && version.startsWith(`v${cliVersion.split(".")[0]}.`);
 }
 
 function versionIn(folder) {
   const env = { ...process.env, PULUMI_SKIP_UPDATE_CHECK: "true", PULUMI_HOME: join(localFolder, "home") };
   return ask(join(folder, programName("pulumi")), ["version"], { env });
+}
+
+/** Whether the site that the npm package `pulumi` fetches from answers. */
+async function canDownload() {
+  // This Node.js may not know the proxy that this speaks of; the one of the download does.
+  if (process.env.NODE_USE_ENV_PROXY) return true;
+  try {
+    const answer = await fetch(INSTALLER, { signal: AbortSignal.timeout(TEN_SECONDS_IN_MS) });
+    await answer.body?.cancel();
+    if (answer.ok) return true;
+    tellUnreachable(`HTTP ${answer.status}`);
+  } catch (error) {
+    tellUnreachable(error.cause?.code ?? error.message);
+  }
+  return false;
+}
+
+/** Has the npm package `pulumi` fetch the official release into the folder where it looks for it. Whoever calls looks whether it is there. */
+async function download(node) {
+  console.log(`Pulumi CLI: downloading the official release ${cliVersion} …`);
+  const env = { ...process.env, PULUMI_VERSION: cliVersion, PULUMI_SKIP_UPDATE_CHECK: "true" };
+  const options = { env, capture: true, timeout: TEN_MINUTES_IN_MS };
+  const { exitCode, output } = await run(node, [inRoot("node_modules", "pulumi", "run.js"), "version"], options);
+  if (exitCode !== 0) tellUnreachable(output.trim().split("\n").at(-1) || "no answer in ten minutes");
+}
+
+function tellUnreachable(reason) {
+  console.log(`Pulumi CLI: the download of the official release is not reachable (${reason}).`);
 }

@@ -1,17 +1,16 @@
-import { copyFileSync, existsSync, mkdirSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { startSandbox } from "pulumi-advertising/sandbox";
-import { inRoot, localFolder, programName } from "./paths.mjs";
-import { Problem, runMain } from "./problem.mjs";
-import { run } from "./run.mjs";
-import { loadObjects, saveObjects } from "./sandbox-file.mjs";
+import { inRoot, localFolder, Problem, programName, readJson, run, runMain } from "./base.mjs";
 
 const STACK = "dev";
 const AGAIN =
   "To begin again from nothing, delete the folder .pulumi-local, which holds this stack and the sandbox's objects.";
 const configFile = join(localFolder, `Pulumi.${STACK}.yaml`);
 const stateFolder = join(localFolder, "state");
+/** The sandbox ends with each run, the stack's state stays: so what the state speaks of is kept beside it. */
+const objectsFile = join(localFolder, "sandbox.json");
 
 /** The main job of `npm start`: a real `pulumi up` of the root Pulumi.yaml against a sandbox, and a look at what lives there then. */
 await runMain(async () => {
@@ -23,14 +22,15 @@ await runMain(async () => {
     await pulumiUp(sandbox);
   } finally {
     await sandbox.close();
-    saveObjects({ port, ...sandbox.snapshot() });
+    writeFileSync(`${objectsFile}.new`, JSON.stringify({ port, ...sandbox.snapshot() }));
+    renameSync(`${objectsFile}.new`, objectsFile); // whole or not at all
   }
   show(sandbox, countOf(sandbox) - before);
 });
 
 /** The state remembers the address that each resource was created at: so the sandbox comes back to it. */
 async function startWhereItWas() {
-  const { port, ...objects } = loadObjects() ?? {};
+  const { port, ...objects } = existsSync(objectsFile) ? readJson(objectsFile) : {};
   if (port === undefined) return startSandbox();
   return startSandbox({ objects, port }).catch((error) => {
     if (error.code !== "EADDRINUSE") throw error;

@@ -11,8 +11,6 @@ export interface Control extends Mutation {
   readonly test: string;
   /** A part of the name of each test that must fail. */
   readonly named: string;
-  /** `npm test` tries it too. */
-  readonly isQuick: boolean;
 }
 
 type Row = readonly [promise: string, file: string, from: string, to: string, test: string, named: string];
@@ -102,14 +100,6 @@ const rows: Row[] = [
     "at a clean end only what this engine was given is handed",
   ],
   [
-    "what leaves the state is named",
-    "program/judge.ts",
-    'const isThere = state === "live" || state === "handed";',
-    'const isThere = state === "handed";',
-    "unit/judge",
-    "what leaves",
-  ],
-  [
     "after a destroy, an earlier export says what is live",
     "tools/leftovers.ts",
     "return objectsIn(resourcesIn(state)).map((each) => {",
@@ -118,14 +108,6 @@ const rows: Row[] = [
     "after a destroy all ids are listed",
   ],
   // A preview finds all that is wrong
-  [
-    "two resources can't adopt one object",
-    "program/judge.ts",
-    "return adopter === object ? []",
-    "return adopter !== undefined ? []",
-    "unit/judge",
-    "two can't adopt one object",
-  ],
   [
     "one copy of the package in a program",
     "program/copies.ts",
@@ -160,18 +142,7 @@ const rows: Row[] = [
     "sandbox/holding",
     "an object moves to a new one",
   ],
-  [
-    "existingId settles only a create that it does not contradict",
-    "decision/decide.ts",
-    "if (!isReplaced && told.length === 0) return undefined;",
-    "if (!isReplaced) return undefined;",
-    "unit/decide",
-    "says why existingId does not settle a create",
-  ],
-];
-
-/** `npm test` tries these too. */
-const quick: Row[] = [
+  // Of single functions
   [
     "nothing is written long after it was noted",
     "client/transport.ts",
@@ -189,14 +160,6 @@ const quick: Row[] = [
     "ECONNRESET after sending: never",
   ],
   [
-    "secrets are masked",
-    "base/secrets.ts",
-    "scrubbed += text.slice(done, start) + MASK;",
-    "scrubbed += text.slice(done, end);",
-    "unit/secrets",
-    "a secret is removed as it is",
-  ],
-  [
     "an answer that says no anywhere proves no create",
     "client/judge.ts",
     'const objection = objectionIn(answer, "created", noun, sent) ?? contradictionIn',
@@ -204,10 +167,21 @@ const quick: Row[] = [
     "unit/answers",
     "a create",
   ],
+  [
+    "secrets are masked",
+    "base/secrets.ts",
+    "scrubbed += text.slice(done, start) + MASK;",
+    "scrubbed += text.slice(done, end);",
+    "unit/secrets",
+    "a secret is removed as it is",
+  ],
 ];
 
-const controlOf =
-  (isQuick: boolean) =>
-  ([promise, file, from, to, test, named]: Row): Control => ({ promise, file, from, to, test, named, isQuick });
-
-export const controls: readonly Control[] = [...rows.map(controlOf(false)), ...quick.map(controlOf(true))];
+export const controls: readonly Control[] = rows.map(([promise, file, from, to, test, named]) => ({
+  promise,
+  file,
+  from,
+  to,
+  test,
+  named,
+}));

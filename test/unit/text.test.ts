@@ -3,7 +3,7 @@ import ts from "typescript";
 import { describe, expect, it } from "vitest";
 import { agree, count, nearest } from "../../provider/src/base/text.js";
 import { SETTING_NAMES } from "../../provider/src/settings/settings.js";
-import { filesIn, textIn } from "../support/retired-words.js";
+import { filesIn, textIn } from "../support/pages.js";
 
 describe("a setting", () => {
   it.each([
