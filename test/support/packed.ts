@@ -23,19 +23,12 @@ export const providerFolder = join(repository, "provider");
 const pnpmFolder = join(repository, ".pulumi-local", "pnpm");
 const PNPM = "pnpm@12.21.0";
 
-export type Manager = "npm" | "pnpm";
+type Manager = "npm" | "pnpm";
 
 /** The parts of a package.json that tests read. */
-export interface Manifest {
+interface Manifest {
   readonly version: string;
-  readonly main: string;
-  readonly types: string;
-  readonly type: string;
-  /** By range of TypeScript versions, where each path below the package leads. */
-  readonly typesVersions: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
   readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
-  readonly bin: Readonly<Record<string, string>>;
-  readonly files: readonly string[];
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
@@ -176,18 +169,13 @@ export class InstalledProject {
   }
 }
 
-export interface Started {
+interface Started {
   readonly pid: number;
   readonly match: RegExpExecArray;
   readonly ended: Promise<RunResult>;
 }
 
 const NPM_QUIET = ["--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
-
-/** Installs what a project's package.json names, which includes the tarball of this package. */
-async function install(folder: string, tarball: string): Promise<void> {
-  await succeed("npm", ["install", ...NPM_QUIET, tarball], folder);
-}
 
 /** examples/starter as a user copies it, with the package installed, from the first hook on. @returns its folder. */
 export function useStarter(): () => string {
@@ -197,7 +185,7 @@ export function useStarter(): () => string {
     // Leaves out what developers' own runs put there.
     const isOwn = (path: string) => !/^(Pulumi\..+\.yaml|node_modules)$/.test(basename(path));
     cpSync(join(repository, "examples", "starter"), project(), { recursive: true, filter: isOwn });
-    await install(project(), await packProvider(temporary()));
+    await succeed("npm", ["install", ...NPM_QUIET, await packProvider(temporary())], project());
   });
   return project;
 }

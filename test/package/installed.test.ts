@@ -1,0 +1,203 @@
+/** The package as npm and pnpm install it: how it is loaded, its commands, and real runs with it. */
+import { copyFileSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { beforeAll, expect, it, onTestFinished } from "vitest";
+import type { Sandbox } from "../../provider/src/sandbox/index.js";
+import { InstalledProject, manifestIn, packAsVersion, packProvider, useTemporaryFolder } from "../support/packed.js";
+import { newStack, program, type TestStack, UNCHECKED, useSandbox } from "../support/stack.js";
+
+const temporary = useTemporaryFolder();
+let tarball: string;
+let project: InstalledProject;
+
+beforeAll(async () => {
+  tarball = await packProvider(temporary());
+  project = await InstalledProject.create("npm", tarball, temporary());
+});
+
+/** What a script in the project prints as JSON. It has to end by itself. */
+async function answerOf(file: string, text: string): Promise<unknown> {
+  const { code, output } = await project.node(file, text);
+  expect(output).not.toMatch(/warning|error/i);
+  expect(code).toBe(0);
+  return JSON.parse(output);
+}
+
+const NAMES = [
+  ...["Advertiser", "Attribution", "Catalog", "ConversionEvent", "ConversionEventSet", "EventType"],
+  ...["days", "hours", "validate"],
+];
+
+it("by require: the public names and nothing else, without anything that sends requests", async () => {
+  const script = `
+const advertising = require("pulumi-advertising");
+const loaded = [...Object.keys(require.cache), ...process.moduleLoadList];
+const inner = ["dist/index.js", "session"].map((path) => {
+  try { return typeof require("pulumi-advertising/" + path); } catch (error) { return error.code; }
+});
+console.log(JSON.stringify({ names: Object.keys(advertising).sort(), inner: [...new Set(inner)],
+  heavy: loaded.filter((name) => /undici|tough-cookie|node_modules.(yaml|csv-parse)|pulumi-advertising.dist.(handlers|client|provider|sandbox|tools)/.test(name)) }));`;
+  const inner = ["ERR_PACKAGE_PATH_NOT_EXPORTED"];
+  expect(await answerOf("required.js", script)).toEqual({ names: NAMES, inner, heavy: [] });
+});
+
+it("by import: the same classes, and each other entry works and leaves nothing running", async () => {
+  project.write("events.csv", "key,advertiser,eventName,value\nbuy,4711,Buy,1\n");
+  const script = `
+import { createRequire } from "node:module";
+import { ${NAMES.join(", ")} } from "pulumi-advertising";
+import { conversionEvent } from "pulumi-advertising/handlers";
+import { startSandbox } from "pulumi-advertising/sandbox";
+import { outputOf, setMocks } from "pulumi-advertising/testing";
+const require = createRequire(import.meta.url);
+const required = require("pulumi-advertising");
+const differing = Object.entries({ ${NAMES.join(", ")} }).filter(([name, value]) => value !== required[name]);
+const entries = ["handlers", "sandbox", "testing", "catalog.schema.json"].map((name) => typeof require("pulumi-advertising/" + name));
+const sandbox = await startSandbox();
+const { status } = await fetch(sandbox.url);
+await sandbox.close();
+await setMocks();
+const ids = await outputOf(new Catalog("shop", { file: "events.csv" }).eventIds);
+console.log(JSON.stringify({ differing, entries, status, ids, create: typeof conversionEvent.create }));`;
+  expect(await answerOf("imported.mjs", script)).toEqual({
+    differing: [],
+    entries: ["object", "object", "object", "object"],
+    status: expect.any(Number),
+    ids: { buy: expect.any(Number) },
+    create: "function",
+  });
+});
+
+it("type-checks strictly, its declarations too; and with the compiler that Pulumi brings for programs that have none", async () => {
+  const typed = readFileSync(resolve(import.meta.dirname, "../types/programs.ts"), "utf8");
+  for (const file of ["typed.ts", "typed.mts"]) project.write(file, typed);
+  const strict = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--types", "node"];
+  const how = ["--noEmit", "--target", "es2023", "--moduleResolution", "nodenext", "--module", "nodenext"];
+  const { code, output } = await project.run(project.command("tsc"), ...strict, ...how, "typed.ts", "typed.mts");
+  expect(output).toBe("");
+  expect(code).toBe(0);
+  expect(await answerOf("old-compiler.js", WITH_PULUMIS_COMPILER)).toEqual({ version: "3.8.3", faults: [] });
+});
+
+/** What that old compiler finds wrong in a program, and in what it reads of this package; others' declarations are newer than it. */
+const WITH_PULUMIS_COMPILER = `
+const { writeFileSync } = require("node:fs");
+const { dirname, join } = require("node:path");
+const pulumi = dirname(require.resolve("@pulumi/pulumi/package.json"));
+const { devDependencies } = require("@pulumi/pulumi/package.json");
+const ts = require(join(pulumi, "vendor", "typescript@" + devDependencies.typescript, "typescript.js"));
+writeFileSync("old.ts", \`
+import * as pulumi from "@pulumi/pulumi";
+import * as advertising from "pulumi-advertising";
+const acme = new advertising.Advertiser("acme", { advertiserName: "Acme Shoes" });
+const args: advertising.ConversionEventArgs = { eventName: "P", advertiserId: acme, value: 25, eventTypeId: advertising.EventType.Purchase };
+export const eventId: pulumi.Output<number> = new advertising.ConversionEvent("purchase", args).eventId;
+\`);
+const program = ts.createProgram(["old.ts"], {
+  noEmit: true, strict: true, types: [], target: ts.ScriptTarget.ES2020, module: ts.ModuleKind.CommonJS,
+  moduleResolution: ts.ModuleResolutionKind.NodeJs,
+});
+const ours = program.getSourceFiles().filter(({ fileName }) => fileName === "old.ts" || /[\\\\/]pulumi-advertising[\\\\/]/.test(fileName));
+const faults = ours.flatMap((file) => [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)])
+  .map(({ file, messageText }) => file.fileName + ": " + ts.flattenDiagnosticMessageText(messageText, " "));
+console.log(JSON.stringify({ version: ts.version, faults }));`;
+
+it("its commands run by npx, and keep their exit codes", async () => {
+  const { version } = manifestIn(project.packageFolder);
+  project.write("catalog.yaml", "advertisers: { acme: { advertiserName: Acme } }\neventsFile: events.csv\n");
+  project.write("events.csv", "key;advertiser;event name;value\r\nbuy;acme;Buy;1\r\n");
+  for (const [args, said, expected] of [
+    [["pulumi-advertising", "--help"], /^Usage: pulumi-advertising/m, 0],
+    [["pulumi-advertising", "--version"], new RegExp(`^${version.replaceAll(".", "\\.")}\n$`), 0],
+    [["pulumi-advertising", "validate", "catalog.yaml"], /1 advertiser, 1 conversion event; 0 errors, 0 warnings/, 0],
+    [["advertising-sandbox", "--help"], /^Usage: advertising-sandbox/m, 0],
+    [["advertising-sandbox", "--port", "abc"], /--port .*"abc"/, 2],
+  ] as const) {
+    const { code, output } = await project.exec(...(args as readonly [string, ...string[]]));
+    expect(output).toMatch(said);
+    expect(code, args.join(" ")).toBe(expected);
+  }
+});
+
+it("advertising-sandbox serves a real run, and ends at SIGTERM with what it counted", async () => {
+  const args = ["--email", "me@example.com", "--password", "a word of its own"];
+  const listens = /listens on (http:\/\/127\.0\.0\.1:\d+)/;
+  const { pid, match, ended } = await project.start("advertising-sandbox", args, listens);
+  const stack = await newStack(program(`exports.id = new advertising.Advertiser("a", { advertiserName: "A" }).id;`), {
+    programFolder: project.folder,
+    config: { "advertising:baseUrl": match[1] as string, "advertising:email": "me@example.com" },
+    environment: { ADVERTISING_PASSWORD: "a word of its own" },
+  });
+  const { code, output } = await stack.up();
+  expect(output).toContain("2 created");
+  expect(code).toBe(0);
+  process.kill(pid, "SIGTERM");
+  const end = await ended;
+  expect(end.output).toContain("1 login, 1 advertiser, 0 events.");
+  expect(end.output).not.toContain("a word of its own");
+  expect(end.code).toBe(0);
+});
+
+const BODY = `
+const acme = new advertising.Advertiser("acme", { advertiserName: "Acme Shoes" });
+const events = ["Landing", "Basket"].map((eventName, value) =>
+  new advertising.ConversionEvent(eventName, { eventName, advertiserId: acme, value, clickWindow: advertising.days(7) }));`;
+const EXPORTS = "export const eventIds = events.map((event) => event.eventId);";
+const PROGRAMS = {
+  "index.js": `const advertising = require("pulumi-advertising");${BODY}${EXPORTS.replace("export const ", "exports.")}`,
+  "index.mjs": `import * as advertising from "pulumi-advertising";${BODY}${EXPORTS}`,
+  "index.ts": `import * as advertising from "pulumi-advertising";${BODY}${EXPORTS}`,
+};
+
+async function upIn(file: keyof typeof PROGRAMS, sandbox: Sandbox): Promise<TestStack> {
+  // What an earlier test left: programs, and the stack's settings.
+  for (const name of readdirSync(project.folder))
+    if (/^(index\.|Pulumi\.|tsconfig)/.test(name)) rmSync(join(project.folder, name));
+  const stack = await newStack(PROGRAMS[file], { file, sandbox, programFolder: project.folder, project: "shop" });
+  const { code, output } = await stack.up();
+  expect(output).toContain("4 created");
+  expect(output).not.toMatch(/warning|error/i);
+  expect(code).toBe(0);
+  return stack;
+}
+
+it.each(["index.js", "index.mjs"] as const)("%s: one login, each object once, its id in the outputs", async (file) => {
+  const sandbox = await useSandbox();
+  const stack = await upIn(file, sandbox);
+  expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 1, eventPosts: 2 });
+  const idOf = (name: string) => sandbox.events.find(({ event_name }) => event_name === name)?.id;
+  expect(await stack.outputs()).toEqual({ eventIds: [idOf("Landing"), idOf("Basket")] });
+});
+
+it("a TypeScript program's state is the next version's, installed by pnpm in another folder", async () => {
+  const sandbox = await useSandbox();
+  const stack = await upIn("index.ts", sandbox);
+  stack.setEnvironment(UNCHECKED); // from here on, as its types were checked
+  const { version } = manifestIn(project.packageFolder);
+  const stored = async () =>
+    (await stack.resources()).map(({ urn, id, inputs, outputs }) => ({ urn, id, inputs, outputs }));
+  const before = await stored();
+  for (const place of [temporary(), "node_modules", version]) expect(JSON.stringify(before)).not.toContain(place);
+  sandbox.resetCounts();
+
+  const next = await packAsVersion("9.0.0", tarball, temporary());
+  const elsewhere = await InstalledProject.create("pnpm", next, temporary());
+  expect(manifestIn(elsewhere.packageFolder).version).toBe("9.0.0");
+  for (const name of ["Pulumi.yaml", "Pulumi.dev.yaml", "tsconfig.json", "index.ts"])
+    copyFileSync(join(project.folder, name), join(elsewhere.folder, name)); // what one commits
+  renameSync(project.folder, `${project.folder}-hidden`);
+  onTestFinished(() => renameSync(`${project.folder}-hidden`, project.folder));
+  stack.programFolder = elsewhere.folder;
+  expect((await stack.run(["stack", "select", "dev"])).code).toBe(0);
+
+  for (const command of ["refresh", "up"]) {
+    const { code, output } = await stack.run([command, "--yes", "--skip-preview", "--expect-no-changes"]);
+    expect(output).toContain("4 unchanged");
+    expect(code).toBe(0);
+    expect(await stored()).toEqual(before);
+  }
+  const { code, output } = await stack.destroy();
+  expect(output).toContain("4 deleted");
+  expect(code).toBe(0);
+  expect(sandbox.requests).toEqual([]);
+});

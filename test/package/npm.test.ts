@@ -1,3 +1,0 @@
-import { describeInstalledBy } from "./installed.js";
-
-describeInstalledBy("npm");
