@@ -39,7 +39,10 @@ await runMain(async () => {
   try {
     await (await newStack(ours(5))).up(); // fills caches
     const sections = [];
-    for (const part of parts) sections.push(await PARTS[part](rounds));
+    for (const part of parts) {
+      console.log(`${part} …`);
+      sections.push(await PARTS[part](rounds));
+    }
     const machine = `${cpus().length} CPUs (${cpus()[0]?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB`;
     console.log(`
 Pulumi ${cliVersion}, \`file://\` backend, Node.js ${process.version}, ${machine}, load ${load} as it began. Medians of ${rounds}.
