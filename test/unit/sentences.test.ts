@@ -15,7 +15,6 @@ import {
   waysOut,
   whatHappened,
 } from "../../provider/src/state/index.js";
-import { filesIn, textIn } from "../support/pages.js";
 import { commandsIn } from "../support/printed-commands.js";
 
 const AT = "2026-01-01T00:00:00.000Z";
