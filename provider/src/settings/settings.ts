@@ -188,7 +188,7 @@ const TABLE = {
   },
 } satisfies Readonly<Record<string, SettingRule>>;
 
-/** The checked settings. Times in seconds; docs/settings.md has the table. */
+/** The checked settings. Times in seconds; docs/reference.md has the table. */
 export type Settings = { readonly [Name in keyof typeof TABLE]: z.output<(typeof TABLE)[Name]["schema"]> };
 
 export const SETTINGS: Readonly<Record<keyof Settings, SettingRule>> = TABLE;
