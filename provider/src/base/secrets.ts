@@ -1,8 +1,8 @@
 /**
- * Masks registered secrets in every text that leaves the process. Each secret is looked for in the spellings that a single
- * writer gives it, computed once when it is registered, as CI systems do: as it is, percent-encoded, in JSON, in HTML, in
- * hexadecimal digits, and in Base64 at each of the three offsets. A number is looked for among the numbers of the text, because its
- * digits may also be part of an id.
+ * Masks registered secrets in every text that leaves the process. Each secret is looked for in the spellings that a single writer gives it,
+ * computed once when it is registered: as it is, percent-encoded, in JSON, in HTML, in hexadecimal digits, and in Base64 also within longer data; each of them in
+ * both Unicode normal forms, and in any case. A number is looked for among the numbers of the text, because its digits may also be part
+ * of an id.
  */
 
 const MASK = "[secret]";
@@ -16,17 +16,21 @@ const MIN_PASSING = 512;
 /** A number as JSON or a person writes it; or a character reference, whose digits are none. */
 const NUMBER = /%[\da-f]{2}|\\u[\da-f]{4}|&#x?[\da-f]+;|(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[+-]?\d+)?/gi;
 
+/** So many characters of a spelling find it. */
+const BEGINNING = 3;
+
 export class Secrets {
   readonly #lasting = new Set<string>();
   readonly #numbers = new Set<number>();
   #passing = new Set<string>();
-  #needles = new Needles();
+  /** The spellings by how they begin, so that the cost of a text does not grow with their number. */
+  #spellings = new Map<string, Set<string>>();
 
   /** Registers a secret for good. Empty values are ignored. */
   add(secret: string | undefined): void {
     if (secret === undefined || this.#lasting.has(secret)) return;
     this.#lasting.add(secret);
-    this.#needles.add(secret);
+    this.#lookFor(secret);
   }
 
   /** Registers a number for good. */
@@ -38,148 +42,104 @@ export class Secrets {
   addPassing(secret: string): void {
     const isKnown = this.#passing.delete(secret);
     this.#passing.add(secret);
-    if (!isKnown) this.#needles.add(secret);
+    if (!isKnown) this.#lookFor(secret);
     if (this.#passing.size <= 2 * MIN_PASSING) return;
     this.#passing = new Set([...this.#passing].slice(-MIN_PASSING));
-    this.#needles = new Needles();
-    for (const kept of [...this.#lasting, ...this.#passing]) this.#needles.add(kept);
+    this.#spellings = new Map();
+    for (const kept of [...this.#lasting, ...this.#passing]) this.#lookFor(kept);
+  }
+
+  #lookFor(secret: string): void {
+    for (const spelling of spellingsOf(secret)) {
+      const beginning = spelling.slice(0, BEGINNING);
+      this.#spellings.set(beginning, (this.#spellings.get(beginning) ?? new Set()).add(spelling));
+    }
   }
 
   /** `text` with each registered secret replaced by `[secret]`, in each of its spellings. */
   scrub(text: string): string {
+    const folded = withoutCase(text);
     let scrubbed = "";
     let done = 0;
-    for (const [start, end] of this.#needles.find(text)) {
+    for (let start = 0; start < text.length; start++) {
+      const end = start + this.#lengthAt(folded, start);
+      if (end === start) continue;
       if (start >= done) scrubbed += text.slice(done, start) + MASK;
       done = Math.max(done, end);
     }
     return this.#withoutNumbers(scrubbed + text.slice(done));
   }
 
+  /** How long the longest spelling is that begins there; 0 where none does. */
+  #lengthAt(folded: string, start: number): number {
+    let longest = 0;
+    for (let count = 1; count <= BEGINNING; count++) {
+      for (const spelling of this.#spellings.get(folded.slice(start, start + count)) ?? [])
+        if (spelling.length > longest && folded.startsWith(spelling, start)) longest = spelling.length;
+    }
+    return longest;
+  }
+
   #withoutNumbers(text: string): string {
     if (this.#numbers.size === 0) return text;
     return text.replace(NUMBER, (written) => (this.#numbers.has(Number(written.replaceAll(",", ""))) ? MASK : written));
   }
-
-  /** How many characters and candidates were looked at: the cost so far, on any machine. */
-  get steps(): number {
-    return this.#needles.steps;
-  }
 }
 
-/** So many characters of a needle find it. */
-const BEGINNING = 3;
-
-/** Finds which of many needles stand in a text, at a cost that does not grow with their number. */
-class Needles {
-  readonly #needles = new Set<string>();
-  /** By how they begin: the lengths of the needles, the longest first. */
-  readonly #lengths = new Map<string, number[]>();
-  steps = 0;
-
-  add(secret: string): void {
-    for (const needle of spellingsOf(secret)) {
-      this.#needles.add(needle);
-      const beginning = needle.slice(0, BEGINNING);
-      const lengths = new Set(this.#lengths.get(beginning)).add(needle.length);
-      this.#lengths.set(
-        beginning,
-        [...lengths].sort((a, b) => b - a),
-      );
-    }
-  }
-
-  /** @returns where the longest needle at each place begins and ends, in the order of the text. */
-  *find(text: string): Generator<readonly [start: number, end: number]> {
-    this.steps += text.length;
-    for (let at = 0; at < text.length; at++) {
-      const end = this.#endAt(text, at);
-      if (end !== undefined) yield [at, end];
-    }
-  }
-
-  #endAt(text: string, at: number): number | undefined {
-    for (let count = BEGINNING; count > 0; count--) {
-      const lengths = this.#lengths.get(text.slice(at, at + count)) ?? [];
-      this.steps += lengths.length;
-      const length = lengths.find((each) => this.#needles.has(text.slice(at, at + each)));
-      if (length !== undefined) return at + length;
-    }
-    return undefined;
-  }
+/** In small letters, as far as each character keeps its place. */
+function withoutCase(text: string): string {
+  return text.replace(/\p{Lu}/gu, (letter) => {
+    const small = letter.toLowerCase();
+    return small.length === letter.length ? small : letter;
+  });
 }
 
-/** Every spelling of a secret; none of an empty one. */
+/** Every spelling of a secret, without its case; none of an empty one. */
 function spellingsOf(secret: string): Set<string> {
-  const bytes = Buffer.from(secret);
-  const percent = encodeURIComponent(secret.toWellFormed());
-  const everyByte = [...bytes].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
-  const hex = bytes.toString("hex");
-  const spellings = new Set([
-    secret,
-    secret.toWellFormed(),
-    hex,
-    hex.toUpperCase(),
-    ...jsonOf(secret),
-    ...htmlOf(secret),
-  ]);
-  // Forms write a space as `+`, and more or fewer characters are left as they are.
-  const stricter = percent.replace(/[!'()*~]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`);
-  for (const each of [percent, stricter, encodeURI(secret.toWellFormed()), everyByte]) {
-    for (const spelling of [each, each.replaceAll("%20", "+")]) {
-      spellings.add(spelling);
-      spellings.add(spelling.replace(/%[\dA-Fa-f]{2}/g, (byte) => byte.toLowerCase()));
-      spellings.add(spelling.replace(/%[\dA-Fa-f]{2}/g, (byte) => byte.toUpperCase()));
-    }
-  }
-  for (const each of base64Of(bytes)) {
-    spellings.add(each);
-    spellings.add(each.replaceAll("+", "-").replaceAll("/", "_"));
-  }
+  const spellings = new Set(formsOf(secret).flatMap(spelled).map(withoutCase));
   spellings.delete("");
   return spellings;
 }
 
-/** Between the quotes of JSON: as `JSON.stringify` writes it, in ASCII alone, and each with slashes escaped. */
-function jsonOf(secret: string): string[] {
-  const plain = JSON.stringify(secret).slice(1, -1);
-  const escaped = (digits: (code: string) => string) =>
-    plain.replace(/[^\x20-\x7e]/g, (unit) => `\\u${digits(unit.charCodeAt(0).toString(16).padStart(4, "0"))}`);
-  const all = [plain, escaped((code) => code), escaped((code) => code.toUpperCase())];
-  return [...all, ...all.map((each) => each.replaceAll("/", "\\/"))];
+/** Both normal forms; and both cases, since letters such as ß and a final ς have another length or form there. */
+function formsOf(secret: string): string[] {
+  if (/^[\x20-\x7e]*$/.test(secret)) return [secret];
+  const forms = [secret, secret.toWellFormed(), secret.normalize("NFC"), secret.normalize("NFD")];
+  return forms.flatMap((form) => [form, form.toLowerCase(), form.toUpperCase()]);
 }
 
-const QUOTES: readonly (readonly [quote: string, apostrophe: string])[] = [
-  ["&quot;", "&#39;"],
-  ["&quot;", "&#039;"],
-  ["&quot;", "&apos;"],
-  ["&quot;", "&#x27;"],
-  ["&#34;", "&#39;"],
-  ["&#x22;", "&#x27;"],
-  ["&quot;", "'"],
-  ['"', "'"],
-];
-
-/** As writers of HTML escape it: they differ in how they write quotes. */
-function htmlOf(secret: string): string[] {
-  const plain = secret.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-  return QUOTES.map(([quote, apostrophe]) => plain.replaceAll('"', quote).replaceAll("'", apostrophe));
+function spelled(text: string): string[] {
+  const [bytes, json] = [Buffer.from(text), JSON.stringify(text).slice(1, -1)];
+  const percent = encodeURIComponent(text.toWellFormed());
+  const strict = percent.replace(/[!'()*~]/g, (each) => `%${each.charCodeAt(0).toString(16)}`);
+  const ascii = json.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const html = text.replace(/[&<>"]/g, (each) => ENTITIES[each] ?? each);
+  return [
+    ...[text, bytes.toString("hex"), ...base64Of(bytes)],
+    ...[percent, strict].flatMap((each) => [each, each.replaceAll("%20", "+")]),
+    ...[json, ascii].flatMap((each) => [each, each.replaceAll("/", "\\/")]),
+    ...["'", "&#39;", "&#039;", "&#x27;"].map((apostrophe) => html.replaceAll("'", apostrophe)),
+  ];
 }
 
 /** A piece of Base64 this short may stand anywhere. */
 const MIN_DIGITS = 4;
 
 /**
- * The digits that are the secret's alone, whatever stands before and behind it: so it is found within longer data, such as
- * `user:password`, at whichever of the three offsets it begins.
+ * The digits that are the secret's alone, whatever stands before and behind it, at each of the three offsets at which it may begin: so it
+ * is found in `user:password`, which shows the password to whoever decodes it.
  */
 function base64Of(bytes: Buffer): string[] {
   const pieces = [0, 1, 2].flatMap((offset) => {
-    const digits = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64");
+    const digits = Buffer.concat([Buffer.alloc(offset), bytes])
+      .toString("base64")
+      .replace(/=+$/, "");
     const start = Math.ceil((offset * 8) / 6);
-    // At the end of the data its last digit, and the padding, are known too.
-    const toTheEnd = digits.slice(start);
-    return [digits.slice(start, Math.floor(((offset + bytes.length) * 8) / 6)), toTheEnd.replace(/=+$/, ""), toTheEnd];
+    // At the end of the data its last digit is known too.
+    return [digits.slice(start, Math.floor(((offset + bytes.length) * 8) / 6)), digits.slice(start)];
   });
-  return pieces.filter((piece) => piece.length >= MIN_DIGITS);
+  const long = pieces.filter((piece) => piece.length >= MIN_DIGITS);
+  return [...long, ...long.map((piece) => piece.replaceAll("+", "-").replaceAll("/", "_"))];
 }
+
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
