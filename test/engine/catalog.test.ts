@@ -140,8 +140,8 @@ new advertising.Advertiser("b", { advertiserName: "" });`),
     expect.stringMatching(/^retainOnDelete can't be false/),
     "file is required: expected the path of a file, known when the program runs",
     expect.stringMatching(/^advertiserName expected a string of at least 1 character/),
-    "three.csv:2:9 7/x: clickWindow is 7 seconds; windows are seconds if no unit is written. If days were meant, write 7d",
-    'three.csv:3:5 7/y: eventName "x" is also the name of "7/x", case and separators aside',
+    "three.csv:2 7/x: clickWindow is 7 seconds; windows are seconds if no unit is written. If days were meant, write 7d",
+    'three.csv:3 7/y: eventName "x" is also the name of "7/x", case and separators aside',
   ])
     expect(lines).toContainEqual(line);
   expect(output).not.toContain("advertising.days(7)");

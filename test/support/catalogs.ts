@@ -44,10 +44,7 @@ export const MISTAKES: Readonly<Record<string, readonly [text: string, told: str
     yamlWith("additionalFields: {}").replace("value: 1", "value: 1,5"),
     "5:49 acme/purchase: 5 is not a known argument; known are eventName, value, eventTypeId, segmentId, countUnique, clickWindow, viewWindow, attribution, existingId, additionalFields; within { } a comma begins another entry: write a decimal point",
   ],
-  "a thousands separator": [
-    yamlWith('eventTypeId: "1,000"'),
-    "write it without a thousands separator, and with a decimal point",
-  ],
+  "a thousands separator": [yamlWith('eventTypeId: "1,000"'), "no thousands separator, percent or currency sign"],
   "a unit that is none": [yamlWith("clickWindow: 7 dayz"), "write seconds, or a number with its unit: 7d, 12h, 90min"],
   months: [yamlWith("clickWindow: 1m"), "write seconds, or a number with its unit: 7d, 12h, 90min"],
   "no window": [yamlWith("clickWindow: 0"), "expected whole seconds from 1 to 2592000; got 0"],
@@ -109,9 +106,9 @@ export const MISTAKES: Readonly<Record<string, readonly [text: string, told: str
     "rules: { error: { uniqueNames: true } }\nadvertisers: { acme: { advertiserName: A } }",
     '"error" is not known; did you mean errors?',
   ],
-  "a style that is none": [
-    "rules: { errors: { nameCasing: shout } }\nadvertisers: { acme: { advertiserName: A } }",
-    'expected one of sentence, title, lower, upper, kebab, snake, camel, pascal; got the string "shout"',
+  "a rule that is none": [
+    "rules: { errors: { nameCasing: sentence } }\nadvertisers: { acme: { advertiserName: A } }",
+    "rules.errors: nameCasing is not a known argument; known are uniqueNames",
   ],
   "digits as an advertiser's key": [
     'advertisers: { "12": { advertiserName: A } }',

@@ -133,7 +133,7 @@ describe("validate", () => {
     expect(await check(["good.csv"])).toEqual({
       code: 0,
       stdout:
-        'warning: good.csv:3:8 Acme/b: eventName "a" is also the name of "Acme/a", case and separators aside\n' +
+        'warning: good.csv:3 Acme/b: eventName "a" is also the name of "Acme/a", case and separators aside\n' +
         "good.csv: 1 advertiser, 2 conversion events; 0 errors, 1 warning\n",
       stderr: "",
     });
@@ -148,8 +148,9 @@ describe("validate", () => {
   it("json, and annotations for GitHub at the file in the repository", async () => {
     const { code, stdout } = await check(["bad, 100%.csv", "--format", "json"]);
     expect(code).toBe(1);
-    const message = 'expected a finite number; got the string "10%"; write a plain number, without a percent sign';
-    const place = { file: "bad, 100%.csv", line: 2, column: 10 };
+    const message =
+      'expected a finite number; got the string "10%"; write a plain number: a decimal point, and no thousands separator, percent or currency sign';
+    const place = { file: "bad, 100%.csv", line: 2 };
     expect(JSON.parse(stdout)).toEqual({
       ...{ file: "bad, 100%.csv", ok: false, advertisers: 1, events: 1 },
       findings: [{ level: "error", ...place, subject: "Acme/a", property: "value", message }],
@@ -157,7 +158,7 @@ describe("validate", () => {
     const github = await check(["bad, 100%.csv", "--format", "github"], { GITHUB_WORKSPACE: tmpdir() });
     expect(github.code).toBe(1);
     expect(github.stdout).toMatch(
-      /^::error file=advertising-catalog-\w+\/bad%2C 100%25\.csv,line=2,col=10::Acme\/a: value expected a finite number; got the string "10%25"; write .*\nbad, 100%\.csv: 1 error, 0 warnings /,
+      /^::error file=advertising-catalog-\w+\/bad%2C 100%25\.csv,line=2::Acme\/a: value expected a finite number; got the string "10%25"; write .*\nbad, 100%\.csv: 1 error, 0 warnings /,
     );
   });
 

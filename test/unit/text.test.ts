@@ -5,51 +5,38 @@ import { agree, count, nearest } from "../../provider/src/base/text.js";
 import { SETTING_NAMES } from "../../provider/src/settings/settings.js";
 import { filesIn, textIn } from "../support/pages.js";
 
-describe("a setting", () => {
-  it.each([
-    // The beginning of a name, even if mistyped, counts more than a short edit distance to another name.
-    ["maxWait", "maxWaitSeconds"],
-    ["maxwait", "maxWaitSeconds"],
-    ["MAX_WAIT", "maxWaitSeconds"],
-    ["max-wait", "maxWaitSeconds"],
-    ["maxWiat", "maxWaitSeconds"],
-    ["maxWindow", "maxWindowSeconds"],
-    ["maxConcurrent", "maxConcurrentRequests"],
-    ["maxConcurrency", "maxConcurrentRequests"],
-    ["requestTimeout", "requestTimeoutSeconds"],
-    ["auth", "authMode"],
-    ["mark", "markField"],
-    // A part of a name, or a name with an addition.
-    ["timeout", "requestTimeoutSeconds"],
-    ["timeoutSeconds", "requestTimeoutSeconds"],
-    ["window", "maxWindowSeconds"],
-    ["wait", "maxWaitSeconds"],
-    ["url", "baseUrl"],
-    ["emailAddress", "email"],
-    // Typing errors.
-    ["maxWaitSecond", "maxWaitSeconds"],
-    ["maxWaitMs", "maxWaitSeconds"],
-    ["pasword", "password"],
-    ["mail", "email"],
-    ["baseurl", "baseUrl"],
-    ["BASE_URI", "baseUrl"],
-    ["cookiefiel", "cookieFile"],
-  ])("%s suggests %s", (typed, meant) => {
-    expect(nearest(typed, SETTING_NAMES)).toBe(meant);
-  });
-
-  it.each(["proxy", "token", "x", "", "_", "id", "verbose"])("%j suggests none", (typed) => {
-    expect(nearest(typed, SETTING_NAMES)).toBeUndefined();
-  });
+it.each([
+  // A piece of a name counts as the name, the shortest one first.
+  ["maxwait", "maxWaitSeconds"],
+  ["MAX_WAIT", "maxWaitSeconds"],
+  ["maxWindow", "maxWindowSeconds"],
+  ["requestTimeout", "requestTimeoutSeconds"],
+  ["auth", "authMode"],
+  ["timeoutSeconds", "requestTimeoutSeconds"],
+  ["wait", "maxWaitSeconds"],
+  ["url", "baseUrl"],
+  ["emailAddress", "email"],
+  // Typing errors.
+  ["maxWiatSeconds", "maxWaitSeconds"],
+  ["pasword", "password"],
+  ["mail", "email"],
+  ["BASE_URI", "baseUrl"],
+  ["cookiefiel", "cookieFile"],
+  ...["proxy", "token", "x", "", "_", "id", "verbose"].map((typed) => [typed, undefined]),
+])("%j, which is no setting, suggests %s", (typed = "", meant) => {
+  expect(nearest(typed, SETTING_NAMES)).toBe(meant);
 });
 
-it("an argument, a command and an option are suggested too", () => {
+it("the nearest of several names is suggested, whatever their order", () => {
   expect(nearest("click_window", ["viewWindow", "clickWindow"])).toBe("clickWindow");
-  expect(nearest("clickWindowSeconds", ["viewWindow", "clickWindow"])).toBe("clickWindow");
   expect(nearest("vlaue", ["eventName", "value"])).toBe("value");
-  expect(nearest("pendign", ["pending", "help"])).toBe("pending");
-  expect(nearest("not-create", ["created", "not-created"])).toBe("not-created");
-  expect(nearest("creatd", ["not-created", "created"])).toBe("created");
+  for (const known of [
+    ["created", "not-created"],
+    ["not-created", "created"],
+  ]) {
+    expect(nearest("not-create", known)).toBe("not-created");
+    expect(nearest("creatd", known)).toBe("created");
+  }
 });
 
 describe("numbers agree with their nouns", () => {

@@ -17,7 +17,5 @@ export function momentOf(clock: Pick<Clock, "wallMs">): string {
 export const systemClock: Clock = {
   wallMs: Date.now,
   monotonicMs: () => performance.now(),
-  sleep: async (ms) => {
-    await sleep(ms);
-  },
+  sleep: (ms) => sleep(ms),
 };

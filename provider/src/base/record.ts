@@ -39,11 +39,6 @@ export function jsonIn(text: string | undefined): unknown {
   }
 }
 
-/** A line for each, with its JSON. */
-export function jsonLines(entries: readonly object[]): string {
-  return entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
-}
-
 /** The object or list that `text` is the JSON of, if any. */
 export function structureIn(text: string): object | undefined {
   // JSON that begins with a bracket is an object or a list; a text may just begin like one.

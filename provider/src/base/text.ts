@@ -2,7 +2,6 @@
  * Text on its way to people: fit for a terminal, in a sentence, and with what a mistyped name was meant to be. Pure, but for what
  * {@link commandsTake} notes.
  */
-import { distance } from "fastest-levenshtein";
 
 // C0 and C1 controls (escape sequences start with one), line and paragraph separators, and the marks that turn the
 // reading direction of what follows: each could make a terminal show something else than was written.
@@ -60,14 +59,12 @@ export function enumerate(items: readonly string[], most = Number.POSITIVE_INFIN
   return told.length < 2 ? told.join("") : `${told.slice(0, -1).join(", ")} and ${told.at(-1)}`;
 }
 
-/** More of those that share a sentence are counted. */
+/** More of those that share a reason are counted. */
 const MAX_SHARING = 3;
 
 /**
- * What is wrong with many for one reason is said once: the first in full, then the names of the next with the same value, then other
- * values with a name for each, and how many more there are.
- * @param nameOf names one that is not said in full. @param reasonOf the text without the name. Equal but for its values where the
- *   rule is the same.
+ * What is wrong with many for one reason is said once: the first in full, then the names of the next, and how many more there are.
+ * @param nameOf names one that is not said in full. @param reasonOf the text without the name.
  */
 export function saidOnce<T>(
   items: readonly T[],
@@ -75,52 +72,10 @@ export function saidOnce<T>(
   nameOf: (item: T) => string,
   reasonOf: (item: T) => string,
 ): string[] {
-  return [...Map.groupBy(items, (item) => withoutValues(reasonOf(item))).values()].map((alike) => {
-    const [[first, ...same] = [], ...rest] = [...Map.groupBy(alike, reasonOf).values()];
-    if (first === undefined) return "";
-    const told = rest.flatMap(([each]) =>
-      each === undefined ? [] : [`${valueIn(reasonOf(each), reasonOf(first))} in ${nameOf(each)}`],
-    );
-    const clauses = [
-      ...(same.length === 0 ? [] : [`the same in ${listed(same.map(nameOf), same.length)}`]),
-      ...(told.length === 0 ? [] : [`also ${listed(told, rest.flat().length)}`]),
-    ];
-    return `${textOf(first)}${clauses.length === 0 ? "" : ` (${clauses.join("; ")})`}`;
+  return [...Map.groupBy(items, (item) => withoutValues(reasonOf(item))).values()].map(([first, ...others]) => {
+    const also = others.length === 0 ? "" : ` (also in ${enumerate(others.map(nameOf), MAX_SHARING)})`;
+    return first === undefined ? "" : `${textOf(first)}${also}`;
   });
-}
-
-/** The first few of `names`, and how many more of `amount` there are. */
-function listed(names: readonly string[], amount: number): string {
-  const shown = names.slice(0, MAX_SHARING);
-  return enumerate(shown.length === amount ? shown : [...shown, `${amount - shown.length} more`]);
-}
-
-/**
- * What a sentence has that another one of the same rule has not: the words from the first that differs to the last, of the first clause
- * with any. What is advised behind it follows from that.
- */
-function valueIn(sentence: string, other: string): string {
-  const others = clausesIn(other);
-  for (const [index, words] of clausesIn(sentence).entries()) {
-    const differing = words.flatMap((word, place) => (word === others[index]?.[place] ? [] : [place]));
-    const [first, last = first] = [differing[0], differing.at(-1)];
-    if (first !== undefined && last !== undefined)
-      return words
-        .slice(first, last + 1)
-        .join(" ")
-        .replace(/[.,:]$/, "");
-  }
-  return "";
-}
-
-/** The words of each clause. What stands in quotes is one word, with all that is in it. */
-function clausesIn(sentence: string): string[][] {
-  const clauses: string[][] = [[]];
-  for (const [word] of sentence.matchAll(/(?:"(?:[^"\\]|\\.)*"|[^\s;"])+|;/g)) {
-    if (word === ";") clauses.push([]);
-    else clauses.at(-1)?.push(word);
-  }
-  return clauses;
 }
 
 /** A sentence without the values in it: equal for two of one reason. */
@@ -160,14 +115,34 @@ export function agree(amount: number, one: string, many: string): string {
 /** Shorter pieces occur in too many names to say which one was meant. */
 const MIN_PIECE_CHARACTERS = 3;
 
-/** The name of `known` that `typed` was likely meant to be, case and separators aside; none where all are far from it. */
+/** The name of `known` that `typed` was likely meant to be, or is a piece of, case and separators aside; none where all are far from it. */
 export function nearest(typed: string, known: Iterable<string>): string | undefined {
-  let best: { name: string; penalty: number } | undefined;
+  const word = letters(typed);
+  let best: { readonly name: string; readonly edits: number } | undefined;
   for (const name of known) {
-    const penalty = penaltyOf(letters(typed), letters(name));
-    if (penalty !== undefined && (best === undefined || penalty < best.penalty)) best = { name, penalty };
+    const other = letters(name);
+    const [short = "", long = ""] = word.length < other.length ? [word, other] : [other, word];
+    const isPiece = short.length >= MIN_PIECE_CHARACTERS && long.includes(short);
+    const most = isPiece ? long.length : Math.ceil(short.length / 3);
+    if (short === "" || long.length - short.length > most) continue;
+    const edits = editsBetween(short, long);
+    if (edits <= most && edits < (best?.edits ?? Number.POSITIVE_INFINITY)) best = { name, edits };
   }
   return best?.name;
+}
+
+/** How many characters have to be added, removed or replaced to make the one text of the other. */
+export function editsBetween(one: string, other: string): number {
+  let above = Array.from({ length: other.length + 1 }, (_, column) => column);
+  for (let line = 1; line <= one.length; line++) {
+    const row = [line];
+    for (let column = 1; column <= other.length; column++) {
+      const replaced = (above[column - 1] ?? 0) + (one[line - 1] === other[column - 1] ? 0 : 1);
+      row.push(Math.min(replaced, (above[column] ?? 0) + 1, (row[column - 1] ?? 0) + 1));
+    }
+    above = row;
+  }
+  return above.at(-1) ?? 0;
 }
 
 /**
@@ -184,43 +159,14 @@ export function didYouMean(
 }
 
 /** The same after a sentence, where the known names are too many to list. */
-export function perhapsMeant(typed: string, known: Iterable<string>, suggest = (name: string) => name): string {
+export function perhapsMeant(typed: string, known: Iterable<string>): string {
   const meant = nearest(typed, known);
-  return meant === undefined ? "" : `; did you mean ${suggest(meant)}?`;
-}
-
-/** Shorter words that differ may well be two. */
-const MIN_WORD_CHARACTERS = 4;
-
-/** Whether one word may be the other, misspelt. Equal words may; words that differ in a number may not. */
-export function differsLittle(word: string, other: string): boolean {
-  const [a, b] = [letters(word), letters(other)];
-  if (a === b) return true;
-  const isLong = Math.min(a.length, b.length) >= MIN_WORD_CHARACTERS;
-  // Two letters that changed places are two edits.
-  return isLong && a[0] === b[0] && a.replace(/\D/g, "") === b.replace(/\D/g, "") && distance(a, b) <= 2;
+  return meant === undefined ? "" : `; did you mean ${meant}?`;
 }
 
 /** Case and separators aside: what people take for the same name. */
 export function letters(name: string): string {
   return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
-}
-
-/**
- * How far apart the two are; the whole part is the kind of likeness, of which an earlier one always wins: people leave off
- * a name's end (`maxWait`) more often than they write another name altogether.
- */
-function penaltyOf(typed: string, name: string): number | undefined {
-  if (typed === name) return 0;
-  const edits = distance(typed, name);
-  // Below 1: of several names of one kind of likeness, the one with the least difference.
-  const difference = edits / (Math.max(typed.length, name.length) + 1);
-  const mayBePiece = typed.length >= MIN_PIECE_CHARACTERS;
-  if (mayBePiece && name.startsWith(typed)) return 1 + difference;
-  if (edits <= Math.max(1, typed.length / 4) && edits < typed.length) return 2 + difference;
-  if (mayBePiece && (name.includes(typed) || typed.startsWith(name))) return 3 + difference;
-  if (mayBePiece && distance(typed, name.slice(0, typed.length)) <= typed.length / 3) return 4 + difference;
-  return edits <= name.length / 2 ? 5 + difference : undefined;
 }
 
 /** As in `engines` of package.json. */

@@ -1,224 +1,144 @@
 /**
- * Reads the events of a CSV file. Spreadsheets separate with commas, semicolons or tabs, and each cell knows where it stands. A
- * column is known by its header, however that is spelled; its field (`spelling.ts`) reads its cells.
+ * Reads the events of a CSV file, with any delimiter that spreadsheets write. A column is known by its heading, however that is spelled; its
+ * field (`spelling.ts`) reads its cells.
  */
-import { didYouMean, letters } from "../base/index.js";
+import { didYouMean, letters, printable } from "../base/index.js";
 import { conversionEvent } from "../kinds/index.js";
 import { quoted, type Source } from "../rules/index.js";
 import { fieldNamed } from "./spelling.js";
 import { errorAt, type Finding, keyOf, type WrittenCatalog, type WrittenEvent } from "./written.js";
 
-/** In the order in which messages list them. */
+/** In the order in which messages list them; without the first four, each row would lack something. */
+const REQUIRED = ["key", "advertiser", "eventName", "value"];
 const COLUMNS = [
-  "key",
-  "advertiser",
-  "eventName",
-  "value",
-  "eventTypeId",
-  "segmentId",
-  "countUnique",
-  "clickWindow",
-  "viewWindow",
-  "attribution",
-  "existingId",
-] as const;
-type Column = (typeof COLUMNS)[number];
+  ...REQUIRED,
+  ...["eventTypeId", "segmentId", "countUnique", "clickWindow", "viewWindow", "attribution", "existingId"],
+];
 
-/** Absent, each row would lack it. */
-const REQUIRED: readonly Column[] = ["key", "advertiser", "eventName", "value"];
+/** None where the heading is not known. */
+type Column = string | undefined;
 
-/** Columns by the letters of a header: wire names and spaced names have the same letters as the arguments. */
-const BY_LETTERS = new Map<string, Column>([
+/** Columns by the letters of a heading: wire names and spaced names have the same letters as the arguments. */
+const BY_LETTERS = new Map([
   ...COLUMNS.map((column) => [letters(column), column] as const),
   // The wire name of the one that is called otherwise here.
   [letters(conversionEvent.wireNames.advertiserId ?? ""), "advertiser"],
 ]);
+const columnOf = (heading: string) => BY_LETTERS.get(letters(heading));
 
-export function readCsvEvents(text: string, file: string): Pick<WrittenCatalog, "events" | "findings"> {
-  const knownIn = (header: readonly string[]) => header.filter((name) => BY_LETTERS.has(letters(name))).length;
-  const { rows, findings: unread } = readCsv(text, file, knownIn);
+/** @returns the events as far as the file could be read. */
+export function readCsvEvents(text: string, file: string): WrittenCatalog {
+  const { rows, findings } = readCsv(text, file);
   const [header, ...body] = rows;
-  const top = { file, line: 1, column: 1 };
   if (header === undefined) {
-    const empty = errorAt(top, "", `is empty: expected a header with ${REQUIRED.join(", ")}, and a row for each event`);
-    return { events: [], findings: unread.length > 0 ? unread : [empty] };
+    const reason = `is empty: expected a header with ${REQUIRED.join(", ")}, and a row for each event`;
+    return { file, events: [], findings: findings.length > 0 ? findings : [errorAt({ file, line: 1 }, "", reason)] };
   }
-  const { columns, findings } = readHeader(header);
+  const columns = header.cells.map(columnOf);
   const missing = REQUIRED.filter((column) => !columns.includes(column));
-  if (missing.length > 0)
-    findings.push(
-      errorAt(header[0]?.source ?? top, "", `has no column ${missing.join(", ")}: the first row names the columns`),
-    );
+  findings.push(...headerFindings(header, columns, missing));
   // The rows would say nothing but that.
-  if (missing.includes("key") || missing.includes("advertiser"))
-    return { events: [], findings: [...unread, ...findings] };
+  if (missing.includes("key") || missing.includes("advertiser")) return { file, events: [], findings };
   const events = body.map((row) => {
-    findings.push(...strayCells(row, header), ...formulasIn(row, columns));
-    return eventIn(row, columns, missing);
+    const { event, wrong } = eventIn(row, header, columns, missing);
+    findings.push(...wrong);
+    return event;
   });
-  return { events, findings: [...unread, ...findings] };
+  return { file, events, findings };
 }
 
-function readHeader(header: readonly Cell[]) {
-  const columns: (Column | undefined)[] = [];
-  const findings: Finding[] = [];
-  for (const { text, source } of header) {
-    const column = BY_LETTERS.get(letters(text));
-    if (column !== undefined && columns.includes(column)) {
-      findings.push(errorAt(source, "", `the column ${quoted(text)} is there twice: both are ${column}`));
-    } else if (column === undefined && text !== "") {
-      findings.push(errorAt(source, "", `the column ${quoted(text)} is not known; ${didYouMean(text, COLUMNS)}`));
-    }
-    columns.push(column);
+function headerFindings({ cells, source }: Row, columns: readonly Column[], missing: readonly string[]): Finding[] {
+  const unknown = cells.filter((heading, at) => heading !== "" && columns[at] === undefined);
+  const twice = columns.filter((column, at) => column !== undefined && columns.indexOf(column) !== at);
+  const findings = unknown.map((heading) =>
+    errorAt(source, "", `is not a known column; ${didYouMean(heading, COLUMNS)}`, printable(heading)),
+  );
+  if (twice.length > 0) findings.push(errorAt(source, "", `has two columns ${[...new Set(twice)].join(", ")}`));
+  if (missing.length > 0)
+    findings.push(errorAt(source, "", `has no column ${missing.join(", ")}: the first row names the columns`));
+  return findings;
+}
+
+function eventIn(row: Row, header: Row, columns: readonly Column[], missing: readonly string[]) {
+  const wrong: Finding[] = [];
+  const cells = new Map<string, string>();
+  for (const [at, column] of columns.entries()) {
+    if (column !== undefined && !cells.has(column)) cells.set(column, row.cells[at] ?? "");
   }
-  // Spreadsheets save columns that are empty.
-  return { columns, findings };
-}
-
-/** Texts in no column: in one without a header, or beyond the last one. */
-function strayCells(row: readonly Cell[], header: readonly Cell[]): Finding[] {
-  return row
-    .filter(({ text }, index) => text !== "" && (header[index]?.text ?? "") === "")
-    .slice(0, 1)
-    .map(({ text, source }) =>
-      errorAt(
-        source,
-        "",
-        `the row has more cells than the header (${quoted(text)}); put a value that contains the delimiter in quotes`,
-      ),
-    );
-}
-
-const isFormula = (text: string) => text.startsWith("=");
-
-function formulasIn(row: readonly Cell[], columns: readonly (Column | undefined)[]): Finding[] {
-  return row
-    .filter(({ text }, index) => isFormula(text) && columns[index] !== undefined)
-    .map(({ text, source }) => errorAt(source, "", `${quoted(text)} is a formula: write the value that it has`));
-}
-
-function eventIn(
-  row: readonly Cell[],
-  columns: readonly (Column | undefined)[],
-  missing: readonly Column[],
-): WrittenEvent {
-  const cells = new Map<string, Cell>();
-  for (const [index, column] of columns.entries()) {
-    const cell = row[index];
-    if (column !== undefined && cell !== undefined && !cells.has(column)) cells.set(column, cell);
+  const [key, advertiser] = [keyOf(cells.get("key") ?? ""), keyOf(cells.get("advertiser") ?? "")];
+  const subject = [advertiser, key].filter((part) => part !== "").join("/");
+  // In a column without a heading, or beyond the last one.
+  const stray = row.cells.find((cell, at) => cell !== "" && (header.cells[at] ?? "") === "");
+  if (stray !== undefined) {
+    const reason = `the row has more cells than the header (${quoted(stray)}); put a value that contains the delimiter in quotes`;
+    wrong.push(errorAt(row.source, subject, reason));
   }
-  const textOf = (column: Column) => cells.get(column)?.text ?? "";
-  const [key, advertiser] = [keyOf(textOf("key")), keyOf(textOf("advertiser"))];
   const given: Record<string, unknown> = {};
-  const told = new Set<string>(missing);
-  for (const [column, { text }] of cells) {
+  const told = new Set(missing);
+  for (const [column, cell] of cells) {
+    const mistake = mistakeIn(cell);
     const field = fieldNamed(column);
-    if (field === undefined || text === "") continue;
-    if (isFormula(text)) told.add(column);
-    else given[column] = field.fromCell(text);
+    if (mistake !== undefined) {
+      wrong.push(errorAt(row.source, subject, mistake, column));
+      told.add(column);
+    } else if (field !== undefined && cell !== "") given[column] = field.fromCell(cell);
   }
-  const first = (row.find(({ text }) => text !== "") ?? row[0]) as Cell;
-  return {
-    key,
-    advertiser,
-    subject: [advertiser, key].filter((part) => part !== "").join("/"),
-    given,
-    told,
-    sourceOf: (property = "key") => cells.get(property)?.source ?? first.source,
-  };
+  const event: WrittenEvent = { key, advertiser, subject, given, told, sourceOf: () => row.source };
+  return { event, wrong };
 }
 
-interface Cell {
-  /** Without white space at its ends. */
-  readonly text: string;
+/** What is wrong with a cell in any column. */
+function mistakeIn(cell: string): string | undefined {
+  return cell.startsWith("=") ? `${quoted(cell)} is a formula: write the value that it has` : undefined;
+}
+
+interface Row {
+  /** Without white space at their ends. */
+  readonly cells: readonly string[];
+  /** Where it begins. */
   readonly source: Source;
 }
 
 const DELIMITERS = [",", ";", "\t", "|"];
-
-/**
- * @param scoreOf how much a row looks like the header: the delimiter with which it does most is taken.
- * @returns the rows that are not empty, as far as the file could be read.
- */
-function readCsv(text: string, file: string, scoreOf: (header: readonly string[]) => number) {
-  // Some programs write the delimiter into a line of its own, for spreadsheets.
-  const stated = /^sep=(.)\r?\n/.exec(text);
-  const skipped = stated?.[0].length ?? 0;
-  const scores = DELIMITERS.map((each) => scoreOf(headerWith(each, text.slice(skipped))));
-  const delimiter = stated?.[1] ?? DELIMITERS[scores.indexOf(Math.max(...scores))] ?? ",";
-  const bytes = Buffer.from(text);
-  const at = placesIn(bytes, file);
-
-  const cells: (Cell & { readonly row: number })[] = [];
-  const findings: Finding[] = [];
-  // The library counts lines, not columns; what it does know is how many bytes a cell ends at.
-  let end = Buffer.byteLength(text.slice(0, skipped));
-  const offset = end;
-  try {
-    csvLibrary().parse(bytes.subarray(offset), {
-      ...TOLERANT,
-      delimiter,
-      cast: (value, { index, records, bytes: endOfCell }) => {
-        const start = index === 0 ? afterLineBreak(bytes, end) : end + delimiter.length;
-        end = offset + endOfCell;
-        cells.push({ row: records, text: value.trim(), source: at(start) });
-        return value;
-      },
-    });
-  } catch (error) {
-    const { code, message } = error as { code?: string; message: string };
-    if (code === undefined) throw error;
-    findings.push(errorAt(at(afterLineBreak(bytes, end)), "", `is not read as CSV: ${message}`));
-  }
-  const rows = [...Map.groupBy(cells, ({ row }) => row).values()];
-  return { rows: rows.filter((row) => row.some((cell) => cell.text !== "")), findings };
-}
-
 const TOLERANT = { relax_column_count: true, trim: true } as const;
 
-function headerWith(delimiter: string, text: string): string[] {
+/** @returns the rows that are not empty. */
+function readCsv(content: string, file: string): { readonly rows: readonly Row[]; readonly findings: Finding[] } {
+  // Within quotes, the library counts CRLF as two lines.
+  const text = content.replace(/\r\n?/g, "\n");
+  // Some programs write the delimiter into a line of its own, for spreadsheets.
+  const [stated = "", delimiter = delimiterOf(text)] = /^sep=(.)\n/.exec(text) ?? [];
+  const first = stated === "" ? 1 : 2;
+  let line = first;
+  const rows: Row[] = [];
   try {
-    return csvLibrary().parse(text, { ...TOLERANT, delimiter, to: 1 })[0] ?? [];
-  } catch {
-    return [];
+    csvLibrary().parse(text.slice(stated.length), {
+      ...TOLERANT,
+      delimiter,
+      on_record: (cells: readonly string[], { lines }) => {
+        if (cells.some((cell) => cell !== "")) rows.push({ cells, source: { file, line } });
+        line = first + lines;
+      },
+    });
+    return { rows, findings: [] };
+  } catch (error) {
+    const { code, message } = error as { readonly code?: string; readonly message: string };
+    if (code === undefined) throw error;
+    return { rows, findings: [errorAt({ file, line }, "", `is not read as CSV: ${message}`)] };
   }
 }
 
-function afterLineBreak(bytes: Buffer, offset: number): number {
-  let start = offset;
-  while (bytes[start] === 0x0a || bytes[start] === 0x0d) start++;
-  return start;
-}
-
-/** @returns where an offset is. Looked up only when it is asked for. */
-function placesIn(bytes: Buffer, file: string): (offset: number) => Source {
-  let lineStarts: number[] | undefined;
-  const look = (offset: number) => {
-    lineStarts ??= lineStartsIn(bytes);
-    let line = lineStarts.findLastIndex((start) => start <= offset);
-    if (line < 0) line = 0;
-    const column = bytes.subarray(lineStarts[line], offset).toString().length + 1;
-    return { line: line + 1, column };
-  };
-  return (offset) => {
-    let place: { readonly line: number; readonly column: number } | undefined;
-    const found = () => (place ??= look(offset));
-    return {
-      file,
-      get line() {
-        return found().line;
-      },
-      get column() {
-        return found().column;
-      },
-    };
-  };
-}
-
-function lineStartsIn(bytes: Buffer): number[] {
-  const starts = [0];
-  for (let at = bytes.indexOf(0x0a); at >= 0; at = bytes.indexOf(0x0a, at + 1)) starts.push(at + 1);
-  return starts;
+/** The one with which the header has the most columns that are known. */
+function delimiterOf(text: string): string {
+  const known = DELIMITERS.map((delimiter) => {
+    try {
+      const [header = []]: string[][] = csvLibrary().parse(text, { ...TOLERANT, delimiter, to: 1 });
+      return header.filter((heading) => columnOf(heading) !== undefined).length;
+    } catch {
+      return 0;
+    }
+  });
+  return DELIMITERS[known.indexOf(Math.max(...known))] ?? ",";
 }
 
 /** Loaded when the first file is read: programs without a catalog do without it. */

@@ -1,10 +1,10 @@
 /**
- * Holds what was written in a catalog against the rules of advertisers and events: everything that is wrong at once. The same rules as a
- * JSON Schema are for editors: that knows what is wrong in one place. What is wrong between two, and the settings of an installation,
- * only the rules themselves know.
+ * Holds what was written in a catalog against the rules of advertisers and events: everything that is wrong at once, and names that are
+ * likely mistakes. The same rules as a JSON Schema are for editors: that knows what is wrong in one place. What is wrong between two, and
+ * the settings of an installation, only the rules themselves know.
  */
 import { z } from "zod";
-import { asRecord, count, perhapsMeant, type Values } from "../base/index.js";
+import { asRecord, count, editsBetween, letters, perhapsMeant, type Values } from "../base/index.js";
 import {
   adoptedTwice,
   advertiser,
@@ -13,8 +13,7 @@ import {
   type Kind,
   type Limits,
 } from "../kinds/index.js";
-import { expectationOf, LIVE_ID, quoted, type Rules, validate } from "../rules/index.js";
-import { DEFAULT_WARNINGS, lint, misspeltAdvertisers, RULES, type RuleValues } from "./lint.js";
+import { expectationOf, LIVE_ID, quoted, type Rules, truth, validate } from "../rules/index.js";
 import { fieldNamed } from "./spelling.js";
 import {
   advertiserKey,
@@ -31,13 +30,16 @@ import {
   withoutCase,
 } from "./written.js";
 
+/** The rules that a file may set. `uniqueNames`: names of an advertiser's events differ in more than case and separators. */
+const TEAM_RULES = z.strictObject({ uniqueNames: truth.optional() });
+
 export function judgeCatalog(written: WrittenCatalog, limits: Limits): Catalog {
   return new Judge(written, limits).judge();
 }
 
 class Judge {
   readonly #findings: Finding[] = [];
-  /** The objects by their key, its case aside, and by their existingId: each may be taken once. */
+  /** The objects by their key, its case aside, by their existingId and by their name: each may be taken once. */
   readonly #taken = new Map<string, Written>();
 
   constructor(
@@ -50,13 +52,13 @@ class Judge {
     const defaults = this.#defaults(written.defaults);
     const declared = written.advertisers ?? advertisersNamedIn(written.events);
     const advertisers = declared.map((each) => this.#advertiser(each));
-    if (written.advertisers === undefined) this.#findings.push(...misspeltAdvertisers(written.events));
+    if (written.advertisers === undefined) this.#warnOfMisspeltAdvertisers();
     const defaultsOf = new Map(declared.map((each) => [each.key, mergedWith(defaults, this.#defaults(each.defaults))]));
     const events = written.events.map((event) => this.#event(event, defaultsOf, defaults));
     if (declared.length === 0 && events.length === 0 && written.findings.length === 0)
       this.#findings.push(errorAt({ file: written.file, line: 1, column: 1 }, "", "has no advertisers and no events"));
     const wrongAlone = this.#wrong();
-    this.#lint(events.filter(({ written: { subject } }) => !wrongAlone.has(subject)));
+    this.#sameNames(events.filter((event) => !wrongAlone.has(event.written.subject)));
 
     const wrong = this.#wrong();
     const right = advertisers.filter(({ key }) => !wrong.has(key));
@@ -69,13 +71,14 @@ class Judge {
     };
   }
 
+  /** What has an error. */
   #wrong(): Set<string> {
     const errors = [...this.written.findings, ...this.#findings].filter(({ level }) => level === "error");
     return new Set(errors.map(({ subject }) => subject));
   }
 
   #advertiser(written: WrittenAdvertiser): CatalogAdvertiser {
-    this.#key(written, advertiserKey, "");
+    this.#key(written, advertiserKey, "", this.written.advertisers === undefined ? "advertiser" : "key");
     const args = this.#values(written, advertiser.rules(this.limits));
     this.#existingId(written, advertiser, args);
     return { key: written.key, args };
@@ -85,9 +88,11 @@ class Judge {
     const { key, advertiser: owner } = written;
     this.#key(written, eventKey, owner);
     if (!defaultsOf.has(owner) && !LIVE_ID.test(owner)) {
+      const isMissing = owner === "" && !written.told?.has("advertiser");
       const hint = perhapsMeant(owner, defaultsOf.keys());
-      const reason =
-        owner === "" ? "is required: expected the key of an advertiser" : `${quoted(owner)} is not declared${hint}`;
+      const reason = isMissing
+        ? "is required: expected the key of an advertiser"
+        : `${quoted(owner)} is not declared${hint}`;
       this.#find(written, "advertiser", reason);
     }
     const values = this.#values(written, conversionEventSet.memberRules(this.limits));
@@ -101,11 +106,15 @@ class Judge {
     if (written === undefined) return {};
     const { values, problems } = validate(written.given, rules, { isUnknown: () => false });
     for (const { property, reason } of problems) {
-      const isAbsent = written.given[property] === undefined;
-      if (isAbsent && (written as WrittenEvent).told?.has(property)) continue;
-      const advice = isAbsent ? undefined : adviceFor(property, written.given[property]);
-      const told = advice === undefined ? reason : `${reason}; ${advice}`;
-      this.#find(written, property, told, Object.hasOwn(rules.shape, property));
+      const value = written.given[property];
+      if (value === undefined && (written as WrittenEvent).told?.has(property)) continue;
+      const advice = value === undefined ? undefined : adviceFor(property, value);
+      this.#find(
+        written,
+        property,
+        advice === undefined ? reason : `${reason}; ${advice}`,
+        Object.hasOwn(rules.shape, property),
+      );
     }
     return values;
   }
@@ -120,59 +129,69 @@ class Judge {
     for (const { property } of conversionEvent.warnings(values)) {
       const seconds = Number(values[property]);
       const reason = `is ${count(seconds, "second")}; windows are seconds if no unit is written. If days were meant, write ${seconds}d`;
-      const source = written.sourceOf(property);
-      this.#findings.push({ level: "warning", subject: written.subject, property, reason, source });
+      this.#find(written, property, reason, true, "warning");
     }
   }
 
-  #key(written: Written & { readonly key: string }, rule: z.ZodType, owner: string): void {
+  /** @param property where the key is written. */
+  #key(written: WrittenAdvertiser | WrittenEvent, rule: z.ZodType, owner: string, property = "key"): void {
     const { key } = written;
     if (!rule.safeParse(key).success) {
       const got = key === "" ? "is required" : `${quoted(key)} is not valid`;
-      this.#find(written, "key", `${got}: expected ${expectationOf(rule)}`);
+      this.#find(written, property, `${got}: expected ${expectationOf(rule)}`);
       return;
     }
-    const id = `key ${withoutCase(owner)}/${withoutCase(key)}`;
-    const other = this.#taken.get(id);
-    if (other === undefined) {
-      this.#taken.set(id, written);
-      return;
-    }
-    // Looked up for a finding only: in a long file that takes its time.
+    const other = this.#take(`key ${withoutCase(owner)}/${withoutCase(key)}`, written);
+    if (other === undefined) return;
     const { file, line } = other.sourceOf("key");
-    const at = `${file}:${line}`;
     const whose = owner === "" ? "keys of advertisers" : "keys of an advertiser's events";
-    this.#find(written, "key", `${quoted(key)} is already used at ${at}; ${whose} must differ in more than case`);
+    const reason = `${quoted(key)} is already used at ${file}:${line}; ${whose} must differ in more than case`;
+    this.#find(written, property, reason);
   }
 
   #existingId(written: Written, kind: Kind, { existingId }: Values): void {
     if (existingId === undefined) return;
-    const id = `id ${kind.name} ${String(existingId)}`;
-    const other = this.#taken.get(id);
-    if (other === undefined) this.#taken.set(id, written);
-    else this.#find(written, "existingId", adoptedTwice(String(existingId), other.subject));
+    const other = this.#take(`id ${kind.name} ${String(existingId)}`, written);
+    if (other !== undefined) this.#find(written, "existingId", adoptedTwice(String(existingId), other.subject));
   }
 
-  #lint(events: readonly CatalogEvent[]): void {
-    const { errors, warnings } = this.written.rules;
-    const strict: RuleValues = this.#values(errors, RULES);
-    const lenient: RuleValues = { ...DEFAULT_WARNINGS, ...this.#values(warnings, RULES) };
-    this.#findings.push(
-      ...lint(events, strict, "error", this.limits),
-      // As an error or as a warning, not as both.
-      ...lint(
-        events,
-        strict.uniqueNames === true ? { ...lenient, uniqueNames: false } : lenient,
-        "warning",
-        this.limits,
-      ),
-    );
+  #sameNames(events: readonly CatalogEvent[]): void {
+    const { errors, warnings } = this.written.rules ?? {};
+    const isError = this.#values(errors, TEAM_RULES).uniqueNames === true;
+    if (this.#values(warnings, TEAM_RULES).uniqueNames === false && !isError) return;
+    for (const { advertiser: owner, args, written } of events) {
+      const { eventName: name } = args;
+      if (typeof name !== "string") continue; // reported with the arguments
+      const other = this.#take(`name ${owner}/${letters(name.normalize("NFKC")) || name}`, written);
+      if (other === undefined) continue;
+      const reason = `${quoted(name)} is also the name of ${quoted(other.subject)}, case and separators aside`;
+      this.#find(written, "eventName", reason, true, isError ? "error" : "warning");
+    }
+  }
+
+  /** Warns of an advertiser that has a single event and almost the name of one that has more. */
+  #warnOfMisspeltAdvertisers(): void {
+    const groups = [...Map.groupBy(this.written.events, ({ advertiser: name }) => name)];
+    const settled = groups.filter(([, own]) => own.length > 1).map(([name]) => name);
+    for (const [name, [event, ...others]] of groups) {
+      const meant = others.length > 0 ? undefined : settled.find((other) => isAlmost(name, other));
+      if (event === undefined || meant === undefined) continue;
+      const reason = `${quoted(name)} is almost ${quoted(meant)}: it is another advertiser, with this event alone`;
+      this.#find(event, "advertiser", reason, true, "warning");
+    }
+  }
+
+  /** @returns the object that has it already. */
+  #take(what: string, written: Written): Written | undefined {
+    const other = this.#taken.get(what);
+    if (other === undefined) this.#taken.set(what, written);
+    return other;
   }
 
   /** @param isKnown a property that is not known is found at its name. */
-  #find(written: Written, property: string, reason: string, isKnown = true): void {
+  #find(written: Written, property: string, reason: string, isKnown = true, level: Finding["level"] = "error"): void {
     const source = written.sourceOf(property, isKnown ? "value" : "name");
-    this.#findings.push({ level: "error", subject: written.subject, property, reason, source });
+    this.#findings.push({ level, subject: written.subject, property, reason, source });
   }
 }
 
@@ -192,23 +211,36 @@ function mergedWith(defaults: Values, own: Values): Values {
 
 /** Each text that stands for an advertiser is its key, and its name. */
 function advertisersNamedIn(events: readonly WrittenEvent[]): WrittenAdvertiser[] {
-  const first = new Map<string, WrittenEvent>();
-  for (const event of events) {
-    const { advertiser: key } = event;
-    if (key !== "" && !LIVE_ID.test(key) && !first.has(key)) first.set(key, event);
-  }
-  return [...first].map(([key, event]) => ({
+  const named = events.filter(({ advertiser: key }) => key !== "" && !LIVE_ID.test(key));
+  return [...Map.groupBy(named, ({ advertiser: key }) => key)].map(([key, [event]]) => ({
     key,
     subject: key,
     given: { advertiserName: key },
     defaults: undefined,
-    sourceOf: () => event.sourceOf("advertiser"),
+    sourceOf: () => (event as WrittenEvent).sourceOf("advertiser"),
   }));
+}
+
+/** Word by word: `Store A` and `Store B` are two stores, and `Store 1` and `Store 2`. Keys that differ in case alone are refused. */
+function isAlmost(name: string, other: string): boolean {
+  if (withoutCase(name) === withoutCase(other)) return false;
+  if (letters(name) === letters(other)) return true;
+  const [words, others] = [name, other].map((each) => each.split(/\s+/).map(letters)) as [string[], string[]];
+  return words.length === others.length && words.every((word, at) => isMisspelt(word, others[at] ?? ""));
+}
+
+/** Shorter words that differ may well be two, and so may words that differ in a number. */
+function isMisspelt(word: string, other: string): boolean {
+  if (word === other) return true;
+  const isLong = Math.min(word.length, other.length) >= 4;
+  const haveSameNumber = word.replace(/\D/g, "") === other.replace(/\D/g, "");
+  // Two letters that changed places are two edits.
+  return isLong && haveSameNumber && word[0] === other[0] && editsBetween(word, other) <= 2;
 }
 
 function inOrderOfFile({ source: a }: Finding, { source: b }: Finding): number {
   if (a.file !== b.file) return a.file < b.file ? -1 : 1;
-  return a.line - b.line || a.column - b.column;
+  return a.line - b.line || (a.column ?? 0) - (b.column ?? 0);
 }
 
 /** An editor knows no stack: the widest that any installation may have. */
@@ -216,21 +248,15 @@ const WIDEST: Limits = { maxWindowSeconds: 2_147_483_647, markField: undefined }
 
 export function catalogJsonSchema(): object {
   const defaults = z.strictObject(written(conversionEventSet.sharedRules(WIDEST))).optional();
-  const rules = z.strictObject(written(RULES)).optional();
-  const advertisers = z.record(
-    advertiserKey,
-    z.strictObject({
-      ...written(advertiser.rules(WIDEST)),
-      defaults,
-      events: z.record(eventKey, z.strictObject(written(conversionEventSet.memberRules(WIDEST)))).optional(),
-    }),
-  );
+  const rules = TEAM_RULES.optional();
+  const events = z.record(eventKey, z.strictObject(written(conversionEventSet.memberRules(WIDEST)))).optional();
+  const ofAdvertiser = z.strictObject({ ...written(advertiser.rules(WIDEST)), defaults, events });
   const catalog = z
     .strictObject({
       $schema: z.string().optional(),
       defaults,
       rules: z.strictObject({ errors: rules, warnings: rules }).optional(),
-      advertisers: advertisers.optional(),
+      advertisers: z.record(advertiserKey, ofAdvertiser).optional(),
       eventsFile: z
         .string()
         .regex(/\.(csv|tsv)$/)
@@ -257,10 +283,6 @@ export function catalogJsonSchema(): object {
 
 /** The rules of an object with the spellings that a file may use for each field. */
 function written({ shape }: Rules): Record<string, z.ZodType> {
-  return Object.fromEntries(
-    Object.entries(shape).map(([name, rule]) => {
-      const may = fieldNamed(name)?.written(rule as z.ZodType) ?? rule;
-      return [name, may as z.ZodType];
-    }),
-  );
+  const fields = Object.entries(shape as Readonly<Record<string, z.ZodType>>);
+  return Object.fromEntries(fields.map(([name, rule]) => [name, fieldNamed(name)?.written(rule) ?? rule]));
 }

@@ -23,6 +23,7 @@ const FORMATS: Readonly<Record<string, "yaml" | "json" | "csv">> = {
   ".csv": "csv",
   ".tsv": "csv",
 };
+const formatOf = (file: string) => FORMATS[extname(file).toLowerCase()];
 
 /**
  * Reads a catalog and checks it against all rules.
@@ -33,40 +34,31 @@ export function readCatalog(file: string, folder: string, limits: Limits): Catal
 }
 
 function readWritten(file: string, folder: string): WrittenCatalog {
+  const unread = (...findings: readonly Finding[]) => ({ file, events: [], findings });
   const top = { file, line: 1, column: 1 };
-  const format = FORMATS[extname(file).toLowerCase()];
+  const format = formatOf(file);
   if (format === undefined) {
     const known = Object.keys(FORMATS).join(", ");
-    return unread(file, [errorAt(top, "", `is not a supported type of file: expected a name that ends in ${known}`)]);
+    return unread(errorAt(top, "", `is not a supported type of file: expected a name that ends in ${known}`));
   }
   const text = textOf(file, folder, top);
-  if (typeof text !== "string") return unread(file, [text]);
-  if (format === "csv") return { ...unread(file, []), ...readCsvEvents(text, file) };
+  if (typeof text !== "string") return unread(text);
+  if (format === "csv") return readCsvEvents(text, file);
   const yaml = readYaml(text, file, format);
-  if (!("data" in yaml)) return unread(file, yaml);
-  const { eventsFile, ...written } = readYamlCatalog(yaml, file);
-  if (eventsFile === undefined) return written;
-  const { events, findings } = eventsIn(eventsFile.path, eventsFile.source, file, folder);
+  if (!("data" in yaml)) return unread(...yaml);
+  const written = readYamlCatalog(yaml, file);
+  if (written.eventsFile === undefined) return written;
+  const { events, findings } = eventsIn(written.eventsFile.path, written.eventsFile.source, file, folder);
   return { ...written, events: [...written.events, ...events], findings: [...written.findings, ...findings] };
 }
 
 /** @param catalog the file that names it, to whose folder it is relative. */
-function eventsIn(path: string, named: Source, catalog: string, folder: string) {
+function eventsIn(path: string, named: Source, catalog: string, folder: string): WrittenCatalog {
   const file = isAbsolute(path) ? path : join(dirname(catalog), path);
-  if (FORMATS[extname(file).toLowerCase()] !== "csv")
-    return {
-      events: [],
-      findings: [
-        errorAt(named, "", `eventsFile ${quoted(path)} is not a CSV file: expected a name that ends in .csv or .tsv`),
-      ],
-    };
-  const text = textOf(file, folder, named);
-  return typeof text === "string" ? readCsvEvents(text, file) : { events: [], findings: [text] };
-}
-
-function unread(file: string, findings: readonly Finding[]): WrittenCatalog {
-  const rules = { errors: undefined, warnings: undefined };
-  return { file, defaults: undefined, rules, advertisers: undefined, events: [], findings };
+  const isCsv = formatOf(file) === "csv";
+  const reason = `eventsFile ${quoted(path)} is not a CSV file: expected a name that ends in .csv or .tsv`;
+  const text = isCsv ? textOf(file, folder, named) : errorAt(named, "", reason);
+  return typeof text === "string" ? readCsvEvents(text, file) : { file, events: [], findings: [text] };
 }
 
 const MAX_BYTES = 50_000_000;
@@ -79,22 +71,18 @@ function textOf(file: string, folder: string, named: Source): string | Finding {
   try {
     if (statSync(path).isDirectory()) return problem("is a folder");
     if (statSync(path).size > MAX_BYTES) return problem(`is larger than ${MAX_BYTES / 1_000_000} MB`);
-    const text = decoded(readFileSync(path));
-    return text ?? problem(`is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"`);
+    return decoded(readFileSync(path));
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return problem(`is not there; looked for ${path}`);
-    return problem(`can't be read: ${(error as Error).message}`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ERR_ENCODING_INVALID_ENCODED_DATA")
+      return problem('is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"');
+    return problem(code === "ENOENT" ? `is not there; looked for ${path}` : `can't be read: ${message}`);
   }
 }
 
 /** Without the byte order mark, by which UTF-16 is recognised too: what spreadsheets call Unicode. */
-function decoded(bytes: Buffer): string | undefined {
+function decoded(bytes: Buffer): string {
   const mark = bytes.subarray(0, 2).toString("hex");
   const encoding = mark === "fffe" ? "utf-16le" : mark === "feff" ? "utf-16be" : "utf-8";
-  try {
-    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
+  return new TextDecoder(encoding, { fatal: true }).decode(bytes);
 }

@@ -4,6 +4,7 @@
  * what to write instead.
  */
 import { z } from "zod";
+import { letters } from "../base/index.js";
 import { Attribution, EventType } from "../kinds/index.js";
 
 interface Field {
@@ -32,20 +33,15 @@ const PLAIN_NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?$/;
 const number: Field = {
   ...data,
   fromCell: (cell) => (PLAIN_NUMBER.test(cell) && !wouldBeRounded(cell) ? Number(cell) : cell),
-  advice: (value) => {
-    if (typeof value === "bigint") return ROUNDED;
-    if (typeof value !== "string") return undefined;
-    const cell = value.trim();
-    if (wouldBeRounded(cell)) return ROUNDED;
-    return PLAIN_NUMBER.test(cell) ? `write ${cell}, without quotes` : mistakeInNumber(value);
-  },
+  advice: (value) =>
+    wouldBeRounded(String(value)) ? ROUNDED : (unquoted(value, PLAIN_NUMBER) ?? mistakeInNumber(value)),
 };
 
 /** Ids keep their digits: the rules know them as strings too. */
 const id: Field = {
   ...data,
   fromData: (value) => (typeof value === "bigint" ? String(value) : value),
-  advice: (value) => (typeof value === "string" ? mistakeInNumber(value) : undefined),
+  advice: mistakeInNumber,
 };
 
 const TRUE = ["true", "yes", "1"];
@@ -53,57 +49,36 @@ const FALSE = ["false", "no", "0"];
 
 const truth: Field = {
   ...data,
-  fromCell: (cell) => {
-    const word = cell.toLowerCase();
-    return TRUE.includes(word) ? true : FALSE.includes(word) ? false : cell;
-  },
+  fromCell: (cell) => TRUE.includes(cell.toLowerCase()) || (FALSE.includes(cell.toLowerCase()) ? false : cell),
   advice: (value) => (typeof value === "string" ? "write true or false" : undefined),
 };
 
 const window: Field = {
-  fromCell: (cell) => {
-    if (/^\d{1,15}$/.test(cell)) return Number(cell);
-    const seconds = secondsIn(cell.toLowerCase());
-    return typeof seconds === "number" ? seconds : cell;
-  },
+  fromCell: (cell) => (/^\d{1,15}$/.test(cell) ? Number(cell) : secondsIn(cell.toLowerCase())),
   fromData: (value) => (typeof value === "string" ? secondsIn(value) : value),
-  advice: (value) => {
-    if (typeof value !== "string") return undefined;
-    return mistakeInNumber(value) ?? "write seconds, or a number with its unit: 7d, 12h, 90min";
-  },
+  advice: (value) =>
+    typeof value === "string" ? "write seconds, or a number with its unit: 7d, 12h, 90min" : undefined,
   written: (rule) => z.union([rule, z.string().regex(WINDOW_TEXT)]),
 };
 
 const attribution: Field = {
   ...text,
-  fromCell: (cell) => {
-    const word = cell.toUpperCase();
-    return Object.values(Attribution).some((known) => known === word) ? word : cell;
-  },
+  fromCell: (cell) => Object.values(Attribution).find((known) => known === cell.toUpperCase()) ?? cell,
 };
 
 const EVENT_TYPES = Object.keys(EventType) as (keyof typeof EventType)[];
 
 const eventType: Field = {
   fromCell: (cell) => {
-    const named = EVENT_TYPES.find((name) => withoutSeparators(name) === withoutSeparators(cell));
+    const named = EVENT_TYPES.find((name) => letters(name) === cell.toLowerCase().replaceAll(/[\s_-]/g, ""));
     if (named !== undefined) return EventType[named];
     // Also one that no event type has, such as -1: its rule then says what it expects.
     return /^[+-]?\d{1,15}(\.\d{1,6})?$/.test(cell) ? Number(cell) : cell;
   },
   fromData: (value) => EventType[EVENT_TYPES.find((name) => name === value) as keyof typeof EventType] ?? value,
-  advice: (value) => {
-    if (typeof value !== "string") return undefined;
-    if (/^\d{1,15}$/.test(value.trim())) return `write ${value.trim()}, without quotes`;
-    return mistakeInNumber(value) ?? `or write ${EVENT_TYPES.join(" or ")}`;
-  },
+  advice: (value) => unquoted(value, /^\d{1,15}$/) ?? mistakeInNumber(value) ?? `or write ${EVENT_TYPES.join(" or ")}`,
   written: (rule) => z.union([rule, z.enum(EVENT_TYPES)]),
 };
-
-/** People write a name's words with spaces, `_` or `-` between them, in any case. Any other character makes it another name. */
-function withoutSeparators(name: string): string {
-  return name.toLowerCase().replaceAll(/[\s_-]/g, "");
-}
 
 const FIELDS: Readonly<Record<string, Field>> = {
   advertiserName: text,
@@ -117,12 +92,9 @@ const FIELDS: Readonly<Record<string, Field>> = {
   attribution,
   existingId: id,
   additionalFields: data,
-  // Fields of the catalog's own rules.
-  maxClickWindow: window,
-  maxViewWindow: window,
 };
 
-/** A field of an advertiser, of an event, or of a catalog's rules. */
+/** A field of an advertiser or of an event. */
 export function fieldNamed(name: string): Field | undefined {
   return Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
 }
@@ -134,24 +106,23 @@ function wouldBeRounded(text: string): boolean {
 
 const ROUNDED = `a whole number beyond ${Number.MAX_SAFE_INTEGER} would be rounded`;
 
-/** Names the mistake in a text that should be a number, where people or spreadsheets often make it. Completes a sentence. */
-function mistakeInNumber(text: string): string | undefined {
-  const compact = text.trim();
-  if (/%$/.test(compact)) return "write a plain number, without a percent sign";
-  if (/^#(N\/A|REF!|VALUE!|NAME\?|DIV\/0!|NUM!|NULL!|#+)/i.test(compact))
-    return "the spreadsheet could not work it out";
-  if (/^[+-]?\d[.,]\d+E[+]?\d+$/i.test(compact))
+function unquoted(value: unknown, form: RegExp): string | undefined {
+  return typeof value === "string" && form.test(value.trim()) ? `write ${value.trim()}, without quotes` : undefined;
+}
+
+/** Says what to write instead of a text that should be a number. Completes a sentence. */
+function mistakeInNumber(value: unknown): string | undefined {
+  const cell = typeof value === "string" ? value.trim() : "";
+  if (cell.startsWith("#")) return "the spreadsheet could not work it out";
+  if (/^[+-]?\d[.,]\d+E\+?\d+$/i.test(cell))
     return "a spreadsheet has shortened it: format the column as text, and type the digits again";
-  if (/^[+-]?\d+,\d{1,2}$|^[+-]?\d+,\d{4,}$|^[+-]?0,\d+$/.test(compact))
-    return `write ${compact.replace(",", ".")}, with a decimal point`;
-  if (/^[+-]?\d{1,3}([,.' \u00a0\u2009\u202f]\d{3})+([.,]\d+)?$/.test(compact))
-    return "write it without a thousands separator, and with a decimal point";
-  if (/\p{Sc}/u.test(compact)) return "write a plain number, without a currency";
-  return undefined;
+  if (/^[+-]?(0,\d+|\d+,(\d{1,2}|\d{4,}))$/.test(cell)) return `write ${cell.replace(",", ".")}, with a decimal point`;
+  if (!/\d\D*[.,' \p{Zs}]\d|[%\p{Sc}]/u.test(cell)) return undefined;
+  return "write a plain number: a decimal point, and no thousands separator, percent or currency sign";
 }
 
 /** Windows as people write them: `7d`, `12 hours`, `90min`, `2 weeks`, or seconds. */
-const SECONDS: Readonly<Record<string, number>> = { s: 1, min: 60, h: 3600, d: 86_400, w: 604_800 };
+const SECONDS: Readonly<Record<string, number>> = { s: 1, mi: 60, h: 3600, d: 86_400, w: 604_800 };
 
 /** A number and a unit; `m` alone could be minutes or months, so it is none. */
 const WINDOW_TEXT =
@@ -160,7 +131,7 @@ const WINDOW_TEXT =
 /** @returns whole seconds; `text` itself where it is no window. */
 export function secondsIn(text: string): number | string {
   const [, amount = "", unit = ""] = WINDOW_TEXT.exec(text) ?? [];
-  const length = SECONDS[unit.startsWith("min") ? "min" : unit.charAt(0)];
+  const length = SECONDS[unit.startsWith("mi") ? "mi" : unit.charAt(0)];
   const seconds = Number(amount) * (length ?? Number.NaN);
   const whole = Math.round(seconds);
   return Math.abs(seconds - whole) < 1e-6 ? whole : text;

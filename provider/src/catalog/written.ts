@@ -29,10 +29,11 @@ export interface WrittenAdvertiser extends Written {
 
 export interface WrittenCatalog {
   readonly file: string;
-  readonly defaults: Written | undefined;
-  readonly rules: { readonly errors: Written | undefined; readonly warnings: Written | undefined };
+  readonly defaults?: Written | undefined;
+  /** The team's own rules: a breach is an error, or a warning. */
+  readonly rules?: { readonly errors: Written | undefined; readonly warnings: Written | undefined };
   /** None where the file declares none: the events' own texts name them. */
-  readonly advertisers: readonly WrittenAdvertiser[] | undefined;
+  readonly advertisers?: readonly WrittenAdvertiser[] | undefined;
   readonly events: readonly WrittenEvent[];
   readonly findings: readonly Finding[];
 }
@@ -66,27 +67,30 @@ export interface Finding extends Problem {
   readonly source: Source;
 }
 
-/** An error that stands in a file, about no property. */
-export function errorAt(source: Source, subject: string, reason: string): Finding {
-  return { level: "error", subject, property: "", reason, source };
+/** An error that stands in a file. @param property the one that it is about, if it is about one. */
+export function errorAt(source: Source, subject: string, reason: string, property = ""): Finding {
+  return { level: "error", subject, property, reason, source };
 }
 
-/** `catalog.yaml:12:9 acme/purchase: value expected a finite number; …` */
-export function describeFinding({ source: { file, line, column }, subject, property, reason }: Finding): string {
+/** `catalog.yaml:12:9 acme/purchase: value expected a finite number; …`; in a CSV file the property is the column. */
+export function describeFinding({ source, subject, property, reason }: Finding): string {
   const about = subject === "" ? "" : ` ${subject}:`;
-  return `${file}:${line}:${column}${about}${property === "" ? "" : ` ${property}`} ${reason}`;
+  return `${source.file}:${placeOf(source)}${about}${property === "" ? "" : ` ${property}`} ${reason}`;
 }
 
 /** The same, with each mistake that several rows share on one line. */
 export function describeAlike(findings: readonly Finding[]): string[] {
-  const [top] = findings;
-  const placeOf = ({ file, line, column }: Source) => `${file === top?.source.file ? "" : `${file}:`}${line}:${column}`;
   return saidOnce(
     findings,
     describeFinding,
-    ({ subject, source }) => `${subject === "" ? "" : `${subject} at `}${placeOf(source)}`,
+    ({ subject, source }) =>
+      `${subject} at ${source.file === findings[0]?.source.file ? "" : `${source.file}:`}${placeOf(source)}`,
     ({ property, reason }) => `${property} ${reason}`,
   );
+}
+
+function placeOf({ line, column }: Source): string {
+  return column === undefined ? String(line) : `${line}:${column}`;
 }
 
 /** No white space at the ends, no control or format characters, no `/`, no `::`, not `__proto__`; 1 to 100 characters. */

@@ -2,7 +2,7 @@
  * The advertisers and events of a YAML or JSON file, and where in its text each part of it is. A wrong shape is reported here, a
  * wrong value by its rules.
  */
-import type { Alias, Document, Node, Pair, Scalar, YAMLMap } from "yaml";
+import type { Document, Node, Scalar } from "yaml";
 import { didYouMean, jsonIn, type Values } from "../base/index.js";
 import { isContainer, quoted, type Source, show } from "../rules/index.js";
 import { fieldNamed } from "./spelling.js";
@@ -37,8 +37,7 @@ class Reader {
   ) {}
 
   read(): YamlCatalog {
-    const top = this.#object([], "", this.yaml.data ?? {}, "advertisers, by key") ?? {};
-    this.#refuseUnknown([], "", top, TOP);
+    const top = this.#object([], "", this.yaml.data ?? {}, "advertisers, by key", TOP) ?? {};
     const advertisers: WrittenAdvertiser[] = [];
     const events: WrittenEvent[] = [];
     for (const [name, value] of this.#entries(["advertisers"], "advertisers", top.advertisers)) {
@@ -47,21 +46,17 @@ class Reader {
       const given = this.#object(path, key, value, "an object with advertiserName and events");
       if (given === undefined) continue;
       const { defaults, events: own, ...fields } = given;
-      advertisers.push({
-        ...this.#written(path, key, fields),
-        key,
-        defaults: this.#fields([...path, "defaults"], `${key} defaults`, defaults),
-      });
+      const shared = this.#fields([...path, "defaults"], `${key} defaults`, defaults);
+      advertisers.push({ ...this.#written(path, key, fields), key, defaults: shared });
       for (const [eventName, event] of this.#entries([...path, "events"], key, own)) {
         const eventPath = [...path, "events", eventName];
         const subject = `${key}/${keyOf(eventName)}`;
         const content = this.#object(eventPath, subject, event, "an object with eventName and value");
-        if (content !== undefined)
-          events.push({ ...this.#written(eventPath, subject, content), key: keyOf(eventName), advertiser: key });
+        if (content === undefined) continue;
+        events.push({ ...this.#written(eventPath, subject, content), key: keyOf(eventName), advertiser: key });
       }
     }
-    const rules = this.#object(["rules"], "rules", top.rules ?? {}, "errors and warnings") ?? {};
-    this.#refuseUnknown(["rules"], "rules", rules, ["errors", "warnings"]);
+    const rules = this.#object(["rules"], "rules", top.rules ?? {}, "errors and warnings", ["errors", "warnings"]);
     const { eventsFile } = top;
     const source = this.yaml.sourceOf(["eventsFile"]);
     if (eventsFile !== undefined && typeof eventsFile !== "string")
@@ -70,8 +65,8 @@ class Reader {
       file: this.file,
       defaults: this.#fields(["defaults"], "defaults", top.defaults),
       rules: {
-        errors: this.#fields(["rules", "errors"], "rules.errors", rules.errors),
-        warnings: this.#fields(["rules", "warnings"], "rules.warnings", rules.warnings),
+        errors: this.#fields(["rules", "errors"], "rules.errors", rules?.errors),
+        warnings: this.#fields(["rules", "warnings"], "rules.warnings", rules?.warnings),
       },
       advertisers: top.advertisers === undefined ? undefined : advertisers,
       events,
@@ -102,22 +97,21 @@ class Reader {
     return Object.entries(this.#object(path, subject, value, `${path.at(-1)} by key`) ?? {});
   }
 
-  #object(path: Path, subject: string, value: unknown, expected: string): Values | undefined {
-    if (isContainer(value) && !Array.isArray(value)) return value as Values;
-    const source = this.yaml.sourceOf(path);
-    this.#findings.push(errorAt(source, subject, `expected ${expected}; got ${show(value)}`));
-    return undefined;
-  }
-
-  #refuseUnknown(path: Path, subject: string, given: Values, known: readonly string[]): void {
-    for (const name of Object.keys(given).filter((each) => !known.includes(each))) {
-      const source = this.yaml.sourceOf([...path, name], "name");
-      this.#findings.push(errorAt(source, subject, `${quoted(name)} is not known; ${didYouMean(name, known)}`));
+  /** @param known the names that it may have, where only these are known. */
+  #object(path: Path, subject: string, value: unknown, expected: string, known?: readonly string[]) {
+    if (!isContainer(value) || Array.isArray(value)) {
+      this.#findings.push(errorAt(this.yaml.sourceOf(path), subject, `expected ${expected}; got ${show(value)}`));
+      return undefined;
     }
+    for (const name of known === undefined ? [] : Object.keys(value).filter((each) => !known.includes(each))) {
+      const source = this.yaml.sourceOf([...path, name], "name");
+      this.#findings.push(errorAt(source, subject, `${quoted(name)} is not known; ${didYouMean(name, known ?? [])}`));
+    }
+    return value as Values;
   }
 }
 
-type Path = readonly (string | number)[];
+type Path = readonly string[];
 
 interface YamlFile {
   readonly data: unknown;
@@ -148,16 +142,12 @@ export function readYaml(text: string, file: string, format: "yaml" | "json"): Y
     },
   });
   if (faults.length > 0) return faults;
-  if (format === "json" && jsonIn(text) === undefined)
-    return [
-      errorAt(
-        at(0),
-        "",
-        "is not JSON: comments, trailing commas and names without quotes are YAML; name the file .yaml",
-      ),
-    ];
+  if (format === "json" && jsonIn(text) === undefined) {
+    const reason = "is not JSON: comments, trailing commas and names without quotes are YAML; name the file .yaml";
+    return [errorAt(at(0), "", reason)];
+  }
   try {
-    const data = withoutBigints(document.toJS({ maxAliasCount: MAX_ALIASES }));
+    const data = document.toJS({ maxAliasCount: MAX_ALIASES, reviver: (_, value) => asNumber(value) });
     return { data, sourceOf: (path, part = "value") => at(offsetOf(document, path, part)) };
   } catch (error) {
     return [unread(0, (error as Error).message)];
@@ -167,71 +157,33 @@ export function readYaml(text: string, file: string, format: "yaml" | "json"): Y
 /** Aliases that repeat what they stand for more often than this make the library take the file for a trap. */
 const MAX_ALIASES = 100_000;
 
-/** Each integer that a number can hold as a number. */
-function withoutBigints(value: unknown, holders: readonly object[] = []): unknown {
-  if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : value;
-  if (typeof value !== "object" || value === null || holders.includes(value)) return value;
-  const inside = [...holders, value];
-  if (Array.isArray(value)) return value.map((entry) => withoutBigints(entry, inside));
-  // As own properties: `__proto__` would become the object's prototype otherwise.
-  const copy: Record<string, unknown> = {};
-  for (const [name, entry] of Object.entries(value)) {
-    const content = withoutBigints(entry, inside);
-    Object.defineProperty(copy, name, { value: content, enumerable: true, writable: true, configurable: true });
-  }
-  return copy;
+/** An integer that a number can hold is one. */
+function asNumber(value: unknown): unknown {
+  return typeof value === "bigint" && Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }
 
+/** The place of the last part of the path that is written there. What `<<` brings in has the place of what it is brought into. */
 function offsetOf(document: Document.Parsed, path: Path, part: "value" | "name"): number {
-  let node = resolved(document, document.contents);
-  /** The places of the last part of the path that exists. */
-  let [name, value] = [startOf(document.contents) ?? 0, startOf(document.contents) ?? 0];
+  const { isAlias, isMap, isScalar } = yamlLibrary();
+  let node: Node | null | undefined = document.contents;
+  let [name, value] = [startOf(node) ?? 0, startOf(node) ?? 0];
   for (const segment of path) {
-    const pair = typeof segment === "string" ? pairIn(document, node, segment) : undefined;
-    const next =
-      pair === undefined
-        ? yamlLibrary().isSeq(node)
-          ? (node.items[Number(segment)] as Node | undefined)
-          : undefined
-        : (pair.value as Node | null);
-    if (pair === undefined && next === undefined) return name;
-    name = startOf(pair?.key as Node | undefined) ?? startOf(next) ?? name;
-    value = (isEmpty(next) ? undefined : startOf(next)) ?? name;
-    node = resolved(document, next);
+    const map: Node | undefined | null = isAlias(node) ? node.resolve(document) : node;
+    const pair = isMap(map)
+      ? map.items.find(({ key }) => String((key as Scalar | null)?.value) === segment)
+      : undefined;
+    if (pair === undefined) return name;
+    node = pair.value as Node | null;
+    name = startOf(pair.key as Node) ?? name;
+    // `value:` and nothing behind it.
+    const isEmpty = node === null || (isScalar(node) && node.source === "");
+    value = (isEmpty ? undefined : startOf(node)) ?? name;
   }
   return part === "name" ? name : value;
 }
 
 function startOf(node: Node | null | undefined): number | undefined {
   return node?.range?.[0];
-}
-
-/** `value:` and nothing behind it. */
-function isEmpty(node: Node | null | undefined): boolean {
-  return node === null || node === undefined || (yamlLibrary().isScalar(node) && node.source === "");
-}
-
-function resolved(document: Document.Parsed, node: Node | null | undefined): Node | undefined {
-  const seen = yamlLibrary().isAlias(node) ? (node as Alias).resolve(document) : node;
-  return seen ?? undefined;
-}
-
-/** Its own, or one that `<<` brings in. */
-function pairIn(document: Document.Parsed, node: Node | undefined, name: string): Pair | undefined {
-  if (!yamlLibrary().isMap(node)) return undefined;
-  const { items } = node as YAMLMap;
-  const keyIn = ({ key }: Pair) => (key as Scalar | null)?.value;
-  const own = items.find((pair) => String(keyIn(pair) ?? "") === name);
-  if (own !== undefined) return own;
-  for (const { value } of items.filter((pair) => typeof keyIn(pair) === "symbol")) {
-    const merged = resolved(document, value as Node | null);
-    const sources = yamlLibrary().isSeq(merged) ? (merged.items as Node[]) : [merged];
-    for (const source of sources) {
-      const found = pairIn(document, resolved(document, source), name);
-      if (found !== undefined) return found;
-    }
-  }
-  return undefined;
 }
 
 /** Loaded when the first file is read: programs without a catalog do without it. */

@@ -4,7 +4,7 @@
  *
  * Another kind of resource begins here: a file `*-kind.ts`, its name and handler in the unions of `kind.ts`, a place in {@link KINDS} (a
  * set: in `SETS`); then its class in `program/`, the public exports of `src/index.ts`, its provider in `handlers.ts`, and its route, rules and
- * objects in `sandbox/` (which takes every noun but "advertiser" for an event). What is about certain kinds names them: `catalog/` (`judge.ts`,
+ * objects in `sandbox/` (which takes every noun but "advertiser" for an event). What is about certain kinds names them: `catalog/` (`judge.ts`)
  * `lint.ts`) and `program/catalog.ts`; `tools/contents.ts` (lists by kind) and the reports that are made of it; `tools/comment.ts` (replaced
  * advertisers); the advice in `client/trouble.ts`; and the advertiser's id, which a set's events share (`state/stored.ts`,
  * `provider/set.ts`, `refresh.ts`, `create.ts`). The public types of

@@ -28,7 +28,7 @@ export interface CatalogArgs {
  * The advertisers and conversion events of a data file, each a resource of its own: `Advertiser` `<catalog>/<key>` and
  * `ConversionEvent` `<catalog>/<advertiser's key>/<key>` (with `sets`, a `ConversionEventSet` for each advertiser). The
  * keys alone make the names, so that another order or form of the file changes nothing. One error lists everything that
- * is wrong in the file, with file, line and column, before anything is registered.
+ * is wrong in the file, with its place, before anything is registered.
  *
  * @example
  * const shop = new advertising.Catalog("shop", { file: "catalog.yaml" });

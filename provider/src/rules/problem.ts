@@ -7,7 +7,8 @@
 export interface Source {
   readonly file: string;
   readonly line: number;
-  readonly column: number;
+  /** None in a CSV file, where the property names the column. */
+  readonly column?: number;
 }
 
 /** One thing to fix in one property. */

@@ -38,7 +38,8 @@ const FORMATS: Readonly<Record<string, (file: string, catalog: Catalog) => strin
       const path = inMessage(relative(top, resolve(source.file)).replaceAll("\\", "/"));
       const inProperty = path.replaceAll(":", "%3A").replaceAll(",", "%2C");
       const about = [subject === "" ? "" : `${subject}:`, property, reason].filter((part) => part !== "").join(" ");
-      return `::${level} file=${inProperty},line=${source.line},col=${source.column}::${inMessage(about)}`;
+      const column = source.column === undefined ? "" : `,col=${source.column}`;
+      return `::${level} file=${inProperty},line=${source.line}${column}::${inMessage(about)}`;
     });
     return [...lines, summaryOf(file, catalog)].join("\n");
   },
