@@ -1,16 +1,10 @@
+/** The settings and the proxy, as both processes read them: everything that is wrong at once, and no secret shown. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
-import { edited, operationsSchema } from "../../provider/src/settings/operations-setting.js";
-import { commandFor, readSettings, readValue } from "../../provider/src/settings/read-settings.js";
-import {
-  accountOf,
-  environmentNameOf,
-  SETTING_NAMES,
-  SETTINGS,
-  type SettingRule,
-} from "../../provider/src/settings/settings.js";
+import { createRuntime } from "../../provider/src/provider/runtime.js";
+import { readSettings } from "../../provider/src/settings/read-settings.js";
+import { accountOf, environmentNameOf, SETTING_NAMES, SETTINGS } from "../../provider/src/settings/settings.js";
 
 const complete = { baseUrl: "https://x.example", email: "a@b.c", password: "pw" };
 
@@ -46,37 +40,12 @@ describe("defaults and sources", () => {
     });
   });
 
-  it("are logged with the source of the credentials and with unused variables", () => {
-    const { email, password, ...rest } = complete;
-    const environment = { ADVERTISING_EMAIL: email, ADVERTISING_PASSWORD: "another" };
-    const from = (config: Record<string, string>) => read(config, environment).credentials;
-    expect(from(rest)).toBe("ADVERTISING_EMAIL and ADVERTISING_PASSWORD");
-    expect(from({ ...rest, password: "another" })).toBe("ADVERTISING_EMAIL and advertising:password");
-    expect(from(complete)).toBe(
-      "advertising:email and advertising:password (not ADVERTISING_PASSWORD, which has another value: the configuration counts first)",
-    );
-    expect(from({ ...complete, email: "x@y.z" })).toContain(
-      "(not ADVERTISING_EMAIL and ADVERTISING_PASSWORD, which have other values: the configuration counts first)",
-    );
-  });
-
   it("names an environment variable for each key", () => {
-    expect(SETTING_NAMES.map(environmentNameOf)).toEqual([
-      "ADVERTISING_BASE_URL",
-      "ADVERTISING_EMAIL",
-      "ADVERTISING_PASSWORD",
-      "ADVERTISING_AUTH_MODE",
-      "ADVERTISING_KEEP_LOGGED_IN",
-      "ADVERTISING_AUTHENTICATE_PATH",
-      "ADVERTISING_COOKIE_FILE",
-      "ADVERTISING_MAX_WINDOW_SECONDS",
-      "ADVERTISING_REQUEST_TIMEOUT_SECONDS",
-      "ADVERTISING_MAX_WAIT_SECONDS",
-      "ADVERTISING_MAX_CONCURRENT_REQUESTS",
-      "ADVERTISING_MARK_FIELD",
-      "ADVERTISING_FORMER_ACCOUNT",
-      "ADVERTISING_OPERATIONS",
-    ]);
+    const words =
+      "BASE_URL EMAIL PASSWORD AUTH_MODE KEEP_LOGGED_IN AUTHENTICATE_PATH COOKIE_FILE MAX_WINDOW_SECONDS REQUEST_TIMEOUT_SECONDS";
+    const more = "MAX_WAIT_SECONDS MAX_CONCURRENT_REQUESTS MARK_FIELD FORMER_ACCOUNT OPERATIONS";
+    const names = `${words} ${more}`.split(" ").map((name) => `ADVERTISING_${name}`);
+    expect(SETTING_NAMES.map(environmentNameOf)).toEqual(names);
   });
 
   it("have the same name in every message", () => {
@@ -85,146 +54,52 @@ describe("defaults and sources", () => {
       .filter((file) => file.endsWith(".ts"))
       .map((file) => readFileSync(join(source, file), "utf8"));
     const named = texts.flatMap((text) => [...text.matchAll(/\badvertising:([A-Za-z]+)/g)].map(([, name]) => name));
-    expect(named.length).toBeGreaterThan(30);
+    expect(named.length).toBeGreaterThan(20);
     const known = [...SETTING_NAMES, "index"]; // of type tokens
     expect(named.filter((name) => !known.includes(name ?? ""))).toEqual([]);
   });
 
   it("come from the environment if a key is not set, and from the key if both are", () => {
-    const { settings } = read(
-      { ...complete, email: "key@b.c" },
-      { ADVERTISING_EMAIL: "env@b.c", ADVERTISING_AUTH_MODE: "basic" },
-    );
-    expect(settings).toMatchObject({ email: "key@b.c", authMode: "basic" });
+    const { password, ...rest } = { ...complete, email: "key@b.c" };
+    const environment = { ADVERTISING_EMAIL: "env@b.c", ADVERTISING_AUTH_MODE: "basic", ADVERTISING_PASSWORD: "[1]" };
+    const { settings, credentials } = read(rest, environment);
+    expect(settings).toMatchObject({ email: "key@b.c", authMode: "basic", password: "[1]" });
+    expect(credentials).toBe("advertising:email and ADVERTISING_PASSWORD");
   });
 });
 
-describe("baseUrl", () => {
+describe("a value", () => {
   it.each([
-    ["https://x.example", "https://x.example"],
-    ["https://x.example/", "https://x.example"],
-    ["https://x.example/api/v/", "https://x.example/api/v"],
-    ["HTTPS://X.Example:8443/A", "https://x.example:8443/A"],
-    ["http://localhost:8787", "http://localhost:8787"],
-    ["http://127.0.0.1:8787/p", "http://127.0.0.1:8787/p"],
-    ["http://[::1]:8787", "http://[::1]:8787"],
-    ["https://bücher.example", "https://xn--bcher-kva.example"],
-  ])("%s is taken", (baseUrl, taken) => {
-    expect(read({ ...complete, baseUrl })).toMatchObject({ problems: [], settings: { baseUrl: taken } });
+    ["baseUrl", "https://x.example/", "https://x.example"],
+    ["baseUrl", "https://x.example/api/v/", "https://x.example/api/v"],
+    ["baseUrl", "HTTPS://X.Example:8443/A", "https://x.example:8443/A"],
+    ["baseUrl", "http://localhost:8787", "http://localhost:8787"],
+    ["baseUrl", "http://127.0.0.1:8787/p", "http://127.0.0.1:8787/p"],
+    ["baseUrl", "http://[::1]:8787", "http://[::1]:8787"],
+    ["baseUrl", "https://bücher.example", "https://xn--bcher-kva.example"],
+    ["markField", " alternative_id ", "alternative_id"],
+    ["markField", "toString", "toString"],
+    ["password", "{not json}", "{not json}"],
+    ["authenticatePath", "/api/2.0/login", "api/2.0/login"],
+  ])("of %s may be %s", (key, value, taken) => {
+    expect(read({ ...complete, [key]: value })).toMatchObject({ problems: [], settings: { [key]: taken } });
   });
 
-  it.each([
-    "http://x.example",
-    "http://127.0.0.1.evil.example",
-    "https://user:geheim@x.example",
-    "https://x.example?geheim=1",
-    "https://x.example/#geheim",
-    "ftp://x.example",
-    "x.example",
-    "https://",
-  ])("%s is refused without being printed in full", (baseUrl) => {
-    const { problems } = read({ ...complete, baseUrl });
-    expect(problems).toHaveLength(1);
-    expect(JSON.stringify(problems)).not.toContain("geheim");
-  });
-});
-
-it.each(["x.example:8443/api a@b.c", " X.Example:8443/api A@b.c\n"])(
-  "the former account %j is taken as the state has it",
-  (formerAccount) => {
+  it.each(["x.example:8443/api a@b.c", " X.Example:8443/api A@b.c\n"])("of formerAccount: %j", (formerAccount) => {
     const { settings, problems } = read({ ...complete, formerAccount });
     expect(problems).toEqual([]);
-    expect(settings.formerAccount).toBe(
-      accountOf({ ...settings, baseUrl: "https://x.example:8443/api", email: "a@b.c" }),
-    );
-  },
-);
-
-describe("problems", () => {
-  it("are all reported at once, each with the command that fixes it", () => {
-    const { problems } = read(
-      { authMode: "digest", keepLoggedIn: "yes", maxWaitSeconds: "1.5", maxWaitSecond: "1" },
-      { ADVERTISING_EMAIL: " " },
-    );
-    expect(problems.map(({ source, command }) => [source, command])).toEqual([
-      ["advertising:baseUrl", "pulumi config set advertising:baseUrl https://platform.example.com"],
-      ["ADVERTISING_EMAIL", "pulumi config set advertising:email you@example.com"],
-      ["advertising:password", "pulumi config set --secret advertising:password"],
-      ["advertising:authMode", "pulumi config set advertising:authMode session"],
-      ["advertising:keepLoggedIn", "pulumi config set advertising:keepLoggedIn true"],
-      ["advertising:maxWaitSeconds", "pulumi config set advertising:maxWaitSeconds 120"],
-      ["advertising:maxWaitSecond", "pulumi config rm advertising:maxWaitSecond"],
-    ]);
-    expect(problems.at(-1)?.reason).toContain("did you mean advertising:maxWaitSeconds?");
+    const former = { ...settings, baseUrl: "https://x.example:8443/api", email: "a@b.c" };
+    expect(settings.formerAccount).toBe(accountOf(former));
   });
 
   it.each([
-    ["authMode", "Basic", "basic"],
-    ["authMode", "sesion", "session"],
-    ["authMode", "digest", "session"],
-    ["keepLoggedIn", "yes", "true"],
-    ["keepLoggedIn", " ON ", "true"],
-    ["keepLoggedIn", "1", "true"],
-    ["keepLoggedIn", "ture", "true"],
-    ["keepLoggedIn", "off", "false"],
-    ["keepLoggedIn", "sometimes", "false"],
-  ])("%s %j: the command sets the value that was likely meant", (key, typed, meant) => {
-    const { problems } = read({ ...complete, [key]: typed });
-    expect(problems.map(({ command }) => command)).toEqual([`pulumi config set advertising:${key} ${meant}`]);
-  });
-
-  it.each<[string, string, string]>([
-    ["emial", "x@y.z", "set advertising:email x@y.z"],
-    ["emial", "x y", "set advertising:email you@example.com"],
-    ["baseURI", "https://x.example/a&b", "set advertising:baseUrl 'https://x.example/a&b'"],
-    ["baseURI", "https://user:geheim@x.example", "set advertising:baseUrl https://platform.example.com"],
-    ["auth_mod", "Basic", "set advertising:authMode basic"],
-    ["pasword", "geheim", "set --secret advertising:password"],
-    [
-      "operation",
-      '{"event":{"read":"GET rest/event/{id}"}}',
-      "set --path 'advertising:operations.event.read' 'GET rest/event/{id}'",
-    ],
-  ])("a misspelt key (%s %s) is the only problem, and the command carries its value over", (key, value, set) => {
-    const meant = set.match(/advertising:(\w+)/)?.[1] ?? "";
-    const { [meant as "email"]: _, ...others } = complete;
-    const { problems } = read({ ...others, [key]: value }, {}, { isSecret: () => false });
-    expect(problems.map(({ command }) => command)).toEqual([
-      `pulumi config ${set} && pulumi config rm advertising:${key}`,
-    ]);
-    expect(JSON.stringify(problems)).not.toContain("geheim");
-  });
-
-  it("a misspelt key's value is not printed if it is or may be secret, and does not replace what is set", () => {
-    const { email: _, ...others } = complete;
-    for (const extra of [{ isSecret: () => true }, {}]) {
-      const { problems } = read({ ...others, emial: "geheim" }, {}, extra);
-      expect(problems.map(({ command }) => command)).toEqual([
-        "pulumi config set --secret advertising:email && pulumi config rm advertising:emial",
-      ]);
-    }
-    const { problems } = read({ ...complete, emial: "x@y.z" }, {}, { isSecret: () => false });
-    expect(problems.map(({ command }) => command)).toEqual(["pulumi config rm advertising:emial"]);
-  });
-
-  it("a preview without a password, or with an empty one, goes on with a warning that has the command", () => {
-    for (const environment of [{}, { ADVERTISING_PASSWORD: "" }] as Record<string, string>[]) {
-      const { problems, warnings, notes } = read({ baseUrl: complete.baseUrl, email: complete.email }, environment, {
-        mayLackPassword: true,
-      });
-      expect(problems).toEqual([]);
-      expect(warnings).toEqual([]);
-      expect(notes).toEqual([expect.stringContaining("pulumi config set --secret advertising:password")]);
-    }
-  });
-
-  it("a password in plain text is a warning that does not quote it", () => {
-    const { warnings } = read({ ...complete, password: "geheim" }, {}, { isSecret: () => false });
-    expect(warnings).toEqual([expect.stringContaining("plain text")]);
-    expect(warnings.join()).not.toContain("geheim");
-  });
-
-  it.each([
+    ["baseUrl", "http://x.example"],
+    ["baseUrl", "http://127.0.0.1.evil.example"],
+    ["baseUrl", "https://user:geheim@x.example"],
+    ["baseUrl", "https://x.example?geheim=1"],
+    ["baseUrl", "https://x.example/#geheim"],
+    ["baseUrl", "ftp://x.example"],
+    ["baseUrl", "x.example"],
     ["authenticatePath", "../x"],
     ["authenticatePath", "//evil.example/x"],
     ["authenticatePath", "https://evil.example"],
@@ -232,161 +107,93 @@ describe("problems", () => {
     ["requestTimeoutSeconds", "1e3"],
     ["maxConcurrentRequests", "0"],
     ["maxWindowSeconds", "-1"],
+    ["keepLoggedIn", "yes"],
     ["markField", "a b"],
     ["markField", "__proto__"],
+    ...["advertiser_name", "advertiser_id", "event_name", "value", " attribution "].map((name) => ["markField", name]),
     ["email", "a b"],
     ["email", "a:b"],
     ["formerAccount", "x.example"],
     ["formerAccount", "https://x.example as a@b.c"],
-  ])("%s %s is refused", (key, value) => {
-    expect(read({ ...complete, [key]: value }).problems).toHaveLength(1);
-  });
-});
-
-describe("an unknown environment variable", () => {
-  it.each([
-    ["ADVERTISING_PASWORD", "ADVERTISING_PASSWORD"],
-    ["ADVERTISING_MAX_WAIT", "ADVERTISING_MAX_WAIT_SECONDS"],
-    ["ADVERTISING_TIMEOUT", "ADVERTISING_REQUEST_TIMEOUT_SECONDS"],
-    ["ADVERTISING_BASEURL", "ADVERTISING_BASE_URL"],
-    ["ADVERTISING_LOGS", "ADVERTISING_LOG"],
-  ])("%s is a warning that names %s, without its value", (variable, meant) => {
-    const { problems, warnings, settings } = read(complete, { [variable]: "geheim" });
-    expect(warnings).toEqual([expect.stringMatching(new RegExp(`${variable} .*did you mean ${meant}\\?`))]);
-    expect(JSON.stringify([problems, warnings, settings])).not.toContain("geheim");
-    expect(problems).toEqual([]);
-  });
-
-  it("unlike any known one is a warning that lists those", () => {
-    const { problems, warnings } = read(complete, { ADVERTISING_COLOUR: "red" });
-    expect(problems).toEqual([]);
-    expect(warnings).toEqual([expect.stringMatching(/^ADVERTISING_COLOUR .* known are .*ADVERTISING_MARK_FIELD/)]);
-  });
-
-  it("is reported beside all problems, in alphabetical order", () => {
-    const { problems, warnings } = read({}, { ADVERTISING_PASWORD: "p", ADVERTISING_EMIAL: "e" });
-    expect(problems).toHaveLength(3);
-    expect(warnings.map((warning) => warning.split(" ")[0])).toEqual(["ADVERTISING_EMIAL", "ADVERTISING_PASWORD"]);
-  });
-
-  it("without the package's prefix is ignored, as are the known ones and ADVERTISING_LOG", () => {
-    const known = Object.fromEntries(SETTING_NAMES.map((key) => [environmentNameOf(key), undefined]));
-    const environment = { ...known, ADVERTISING_LOG: "debug", ADVERTISINGX: "1", MY_ADVERTISING_KEY: "1" };
-    expect(read(complete, environment as Record<string, string>).warnings).toEqual([]);
-    expect(read(complete, { ADVERTISING_MAX_WAIT: undefined as unknown as string }).warnings).toEqual([]);
-  });
-});
-
-describe("markField", () => {
-  it.each([
-    ["advertiser_name", "advertiserName of Advertiser"],
-    ["advertiser_id", "advertiserId of ConversionEvent"],
-    ["event_name", "eventName of ConversionEvent"],
-    ["value", "value of ConversionEvent"],
-    ["event_type_id", "eventTypeId of ConversionEvent"],
-    ["segment_id", "segmentId of ConversionEvent"],
-    ["count_unique", "countUnique of ConversionEvent"],
-    ["click_window", "clickWindow of ConversionEvent"],
-    ["view_window", "viewWindow of ConversionEvent"],
-    [" attribution ", "attribution of ConversionEvent"],
-  ])("%s is refused because it would overwrite %s", (markField, argument) => {
-    const { problems, settings } = read({ ...complete, markField });
-    expect(problems).toEqual([
+    ["operations", "GET rest/event/{id}"],
+    ["operations", "{broken"],
+  ])("of %s can't be %s, which is one problem with the command of its example", (key = "", value = "") => {
+    const { problems } = read({ ...complete, [key]: value });
+    const { expected, example } = SETTINGS[key as keyof typeof SETTINGS];
+    expect(problems).toMatchObject([
       {
-        source: "advertising:markField",
-        reason: expect.stringMatching(new RegExp(`${markField.trim()}.*would overwrite.*\\b${argument}$`)),
-        command: "pulumi config set advertising:markField alternative_id",
+        source: `advertising:${key}`,
+        reason: expect.stringContaining(`expected ${expected}; got `),
+        command: expect.stringMatching(/^pulumi config set .*advertising:/),
       },
     ]);
-    expect(settings.markField).toBeUndefined();
-    expect(read(complete, { ADVERTISING_MARK_FIELD: markField }).problems).toMatchObject([
-      { source: "ADVERTISING_MARK_FIELD" },
-    ]);
+    if (key !== "operations") expect(problems[0]?.command).toContain(example);
+    expect(JSON.stringify(problems)).not.toContain("geheim");
   });
 
-  it.each(["alternative_id", "toString", "valueOf"])("%s is accepted, as no argument uses it", (markField) => {
-    expect(read({ ...complete, markField })).toMatchObject({ problems: [], settings: { markField } });
+  const plain = SETTING_NAMES.filter((key) => SETTINGS[key].structured === undefined);
+  it.each(plain)("of %s can't be a structured one, whose content is not shown", (key) => {
+    for (const text of ['{"x":"geheim"}', '["geheim"]', " {} "]) {
+      const reason = expect.stringMatching(/^expected .*; got a structured value, (an object|a list)$/);
+      const { problems } = read({ ...complete, [key]: text });
+      expect(problems).toMatchObject([{ source: `advertising:${key}`, reason }]);
+      expect(JSON.stringify(problems)).not.toContain("geheim");
+    }
   });
 });
 
-describe("a structured value (`pulumi config set --path`), which arrives as JSON text", () => {
-  const plain = SETTING_NAMES.filter((key) => SETTINGS[key].structured === undefined);
-  it.each(plain.flatMap((key) => ['{"x":"geheim"}', '["geheim"]', " {} ", "[]"].map((text) => [key, text])))(
-    "%s %s is refused, and its content is not shown",
-    (key, text) => {
-      const { problems } = read({ ...complete, [key as string]: text as string });
-      expect(problems).toMatchObject([
-        {
-          source: `advertising:${key}`,
-          reason: expect.stringMatching(/^expected .*; got a structured value, (an object|a list)$/),
-          command: expect.stringContaining(`advertising:${key}`),
-        },
-      ]);
-      expect(JSON.stringify(problems)).not.toContain("geheim");
+describe("problems", () => {
+  it("are all reported at once, each with a command", () => {
+    const { problems } = read(
+      { authMode: "digest", maxWaitSeconds: "1.5", maxWaitSecond: "1" },
+      { ADVERTISING_EMAIL: " ", HTTPS_PROXY: "geheim" },
+    );
+    expect(problems.map(({ source, command }) => [source, command])).toEqual([
+      ["advertising:baseUrl", "pulumi config set advertising:baseUrl https://platform.example.com"],
+      ["ADVERTISING_EMAIL", "pulumi config set advertising:email you@example.com"],
+      ["advertising:password", "pulumi config set --secret advertising:password"],
+      ["advertising:authMode", "pulumi config set advertising:authMode session"],
+      ["advertising:maxWaitSeconds", "pulumi config set advertising:maxWaitSeconds 120"],
+      ["HTTPS_PROXY", "export HTTPS_PROXY=http://proxy.example.com:3128"],
+      ["advertising:maxWaitSecond", "pulumi config rm advertising:maxWaitSecond"],
+    ]);
+    expect(problems.at(-1)?.reason).toContain("did you mean advertising:maxWaitSeconds?");
+  });
+
+  it.each([{}, { ADVERTISING_PASSWORD: "" }])(
+    "a preview without a password has a note with the command: %j",
+    (more) => {
+      const { problems, warnings, notes } = read({ baseUrl: complete.baseUrl, email: complete.email }, more, {
+        mayLackPassword: true,
+      });
+      expect([problems, warnings]).toEqual([[], []]);
+      expect(notes).toEqual([expect.stringContaining("pulumi config set --secret advertising:password")]);
     },
   );
 
-  it.each([
-    ["cookieFile", "{x"],
-    ["cookieFile", "[a]/b"],
-    ["cookieFile", "1"],
-    ["cookieFile", '"x"'],
-    ["cookieFile", "null"],
-    ["password", "{not json}"],
-    ["password", "true"],
-  ])("%s %s is text", (key, text) => {
-    expect(read({ ...complete, [key]: text })).toMatchObject({ problems: [], settings: { [key]: text } });
+  it("a password in plain text is a warning that does not quote it", () => {
+    const { warnings } = read({ ...complete, password: "geheim" }, {}, { isSecret: () => false });
+    expect(warnings).toEqual([expect.stringContaining("plain text")]);
+    expect(warnings.join()).not.toContain("geheim");
   });
 
-  it("an environment variable is never structured", () => {
-    const { password: _, ...rest } = complete;
-    expect(read(rest, { ADVERTISING_PASSWORD: "[1]" })).toMatchObject({ problems: [], settings: { password: "[1]" } });
-  });
-});
-
-describe("a setting that is an object", () => {
-  const operation = z
-    .string({ error: () => "expected a method and a path" })
-    .regex(/^[A-Z]+ \S+$/, "expected a method and a path");
-  const rule: SettingRule = {
-    schema: z.strictObject({ event: z.strictObject({ read: operation, search: operation.optional() }) }).optional(),
-    expected: "an object of operations",
-    example: "GET rest/event/{id}",
-    structured: { path: "event.read" },
-  };
-  const json = '{"event":{"read":"GET rest/event/{id}"}}';
-
-  it.each([true, false])("is read from JSON (in the stack's configuration: %s)", (isConfigured) => {
-    expect(readValue(rule, json, isConfigured)).toEqual({ value: JSON.parse(json) });
-  });
-
-  it("has each wrong entry reported by its path", () => {
-    expect(readValue(rule, '{"event":{"read":1,"search":"find"}}', true)).toEqual({
-      refusals: [
-        { path: ".event.read", reason: "expected a method and a path" },
-        { path: ".event.search", reason: "expected a method and a path" },
-      ],
-    });
-  });
-
-  it.each(["GET rest/event/{id}", "{broken", "7"])("is not read from the text %s", (raw) => {
-    expect(readValue(rule, raw, true)).toEqual({
-      refusals: [{ path: "", reason: `expected an object of operations; got the string "${raw}"` }],
-    });
-  });
-
-  it("is set with the command for one entry", () => {
-    expect(commandFor("operations", rule)).toBe(
-      "pulumi config set --path 'advertising:operations.event.read' 'GET rest/event/{id}'",
-    );
+  it("an unknown environment variable is a warning with the nearest one, without its value", () => {
+    const environment = { ADVERTISING_TIMEOUT: "geheim", ADVERTISING_COLOUR: "geheim" };
+    const others = { ADVERTISING_LOG: "debug", ADVERTISINGX: "1", MY_ADVERTISING_KEY: "1" };
+    const { problems, warnings } = read(complete, { ...environment, ...others });
+    expect(problems).toEqual([]);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^ADVERTISING_COLOUR .* known are .*ADVERTISING_MARK_FIELD/),
+      expect.stringMatching(/^ADVERTISING_TIMEOUT .*did you mean ADVERTISING_REQUEST_TIMEOUT_SECONDS\?$/),
+    ]);
+    expect(warnings.join()).not.toContain("geheim");
   });
 });
 
 describe("operations", () => {
   const operations = (value: unknown, more: Record<string, string> = {}) =>
-    read({ ...complete, operations: typeof value === "string" ? value : JSON.stringify(value), ...more });
-  const problemsOf = (value: unknown, more?: Record<string, string>) =>
-    operations(value, more).problems.map(({ source, reason }) => `${source} ${reason}`);
+    read({ ...complete, operations: JSON.stringify(value), ...more });
+  const problemsOf = (value: unknown) => operations(value).problems.map(({ source, reason }) => `${source} ${reason}`);
 
   it("are read as data: method, path, and whether a request may be repeated", () => {
     const { settings, problems } = operations(
@@ -394,184 +201,194 @@ describe("operations", () => {
       { markField: "alternative_id" },
     );
     expect(problems).toEqual([]);
-    expect(settings.operations?.of.event?.read).toMatchObject({
-      method: "GET",
-      path: "rest/event/{id}",
-      repeatable: true,
+    expect(settings.operations).toMatchObject({
+      of: {
+        event: {
+          read: { method: "GET", path: "rest/event/{id}", repeatable: true, noun: "event" },
+          search: { path: "rest/event?alternative_id={mark}" },
+        },
+      },
+      resendAfterSeconds: 60,
+      createdVisibleAfterSeconds: 300,
     });
-    expect(settings.operations?.of.event?.search).toMatchObject({
-      path: "rest/event?alternative_id={mark}",
-      noun: "event",
-    });
-    expect(settings.operations?.of.advertiser).toBeUndefined();
-    expect(settings.operations).toMatchObject({ resendAfterSeconds: 60, createdVisibleAfterSeconds: 300 });
   });
 
-  it("may be JSON in the environment too", () => {
+  it("may be JSON in the environment too; what is wrong there is set as a whole", () => {
+    const known = '{"advertiser":{"delete":"DELETE rest/advertiser?id={id}"},"resendAfterSeconds":"never"';
     const { settings, problems } = read(complete, {
-      ADVERTISING_OPERATIONS:
-        '{"advertiser":{"delete":"DELETE rest/advertiser?id={id}"},"resendAfterSeconds":"never","createdVisibleAfterSeconds":"0"}',
+      ADVERTISING_OPERATIONS: `${known},"createdVisibleAfterSeconds":"0"}`,
     });
     expect(problems).toEqual([]);
     expect(settings.operations).toMatchObject({ of: { advertiser: { delete: { method: "DELETE" } } } });
     expect(settings.operations).toMatchObject({ resendAfterSeconds: undefined, createdVisibleAfterSeconds: 0 });
+    expect(read(complete, { ADVERTISING_OPERATIONS: '{"event":{"reed":"GET rest/event/{id}"}}' }).problems).toEqual([
+      {
+        source: "ADVERTISING_OPERATIONS.event.reed",
+        reason: "is not a known operation; did you mean read?",
+        command: `export ADVERTISING_OPERATIONS='{"event":{"read":"GET rest/event/{id}"}}'`,
+      },
+    ]);
   });
 
-  it("all problems are reported at once, each with its path and the nearest name", () => {
-    expect(
-      problemsOf({
-        events: { read: "GET rest/event/{id}" },
-        resendAfterSeconds: -1,
-        createdVisibleAfterSeconds: "never",
-        event: {
-          reed: "GET rest/event/{id}",
-          read: "POST rest/event/{event_id}",
-          update: "PUT rest/event",
-          delete: "DELETE ../event/{id}",
-          search: "rest/event",
-        },
-        advertiser: "GET",
-      }),
-    ).toEqual([
-      "advertising:operations.events is not a known kind; did you mean event?",
-      "advertising:operations.resendAfterSeconds expected whole seconds from 0 to 86400, or never; got -1",
-      'advertising:operations.createdVisibleAfterSeconds expected whole seconds from 0 to 86400; got the string "never"',
-      "advertising:operations.event.reed is not a known operation; did you mean read?",
-      'advertising:operations.event.read expected the method GET; got the string "POST"',
-      "advertising:operations.event.read has the unknown placeholder {event_id}; known is {id}",
-      "advertising:operations.event.update lacks the placeholder {id}",
-      "advertising:operations.event.delete leaves the base URL; expected a path below it, without a host and without ..",
-      expect.stringMatching(
-        /^advertising:operations.event.search expected a method and a path, such as GET rest\/event\?/,
-      ),
-      'advertising:operations.advertiser expected an object of read, update, delete and search; got the string "GET"',
-      "advertising:operations.event.search needs advertising:markField, the field that each create carries its mark in",
+  it("all problems are reported at once, each with its path, and the command that sets or removes it", () => {
+    const { problems } = operations({
+      events: { read: "GET rest/event/{id}" },
+      resendAfterSeconds: -1,
+      createdVisibleAfterSeconds: "never",
+      event: {
+        reed: "GET rest/event/{id}",
+        read: "POST rest/event/{id}",
+        update: ["PUT rest/event"],
+        search: "rest/event",
+      },
+      advertiser: "GET",
+    });
+    const at = (words: string) => `pulumi config ${words}`.replaceAll("@", "advertising:operations");
+    expect(problems.map(({ source, reason, command }) => [`${source} ${reason}`, command])).toEqual([
+      ["advertising:operations.events is not a known kind; did you mean event?", at("rm --path '@.events'")],
+      [
+        "advertising:operations.resendAfterSeconds expected whole seconds from 0 to 86400, or never; got -1",
+        at("set --path '@.resendAfterSeconds' '60'"),
+      ],
+      [
+        'advertising:operations.createdVisibleAfterSeconds expected whole seconds from 0 to 86400; got the string "never"',
+        at("set --path '@.createdVisibleAfterSeconds' '300'"),
+      ],
+      [
+        "advertising:operations.event.reed is not a known operation; did you mean read?",
+        at("rm --path '@.event.reed'"),
+      ],
+      [
+        'advertising:operations.event.read expected the method GET; got the string "POST"',
+        at("set --path '@.event.read' 'GET rest/event/{id}'"),
+      ],
+      [
+        "advertising:operations.event.update expected a method and a path, such as PUT rest/event/{id}; got a list",
+        at("set --path '@.event.update' 'PUT rest/event/{id}'"),
+      ],
+      [
+        'advertising:operations.event.search expected a method and a path, such as GET rest/event?alternative_id={mark}; got the string "rest/event"',
+        at("set --path '@.event.search' 'GET rest/event?alternative_id={mark}'"),
+      ],
+      [
+        'advertising:operations.advertiser expected an object of read, update, delete and search; got the string "GET"',
+        at("rm --path '@.advertiser'"),
+      ],
+      [
+        "advertising:operations.event.search needs advertising:markField, the field that each create carries its mark in",
+        at("set advertising:markField alternative_id"),
+      ],
     ]);
   });
 
   it.each([
-    "//evil.example/{id}",
-    "https://evil.example/{id}",
-    "a/../../{id}",
-    "a/%2e%2E/{id}",
-    "a/..%2f{id}",
-    "./{id}",
-  ])("a path that leaves the base URL is refused: %s", (path) => {
-    expect(problemsOf({ event: { read: `GET ${path}` } })).toEqual([expect.stringContaining("leaves the base URL")]);
-  });
-
-  it("an update that a server could handle as a create is refused", () => {
-    expect(problemsOf({ event: { update: "POST rest/event?id={id}" } })).toEqual([
-      expect.stringContaining("event.update is the create itself"),
-    ]);
-    expect(problemsOf({ event: { update: "POST rest/event/{id}" } })).toEqual([]);
+    ["GET rest/event/{event_id}", "has the unknown placeholder {event_id}; known is {id}"],
+    ["GET rest/event", "lacks the placeholder {id}"],
+    ...["/evil.example/{id}", "https://evil.example/{id}", "../event/{id}", "a/../../{id}", "a/%2e%2E/{id}"].map(
+      (path) => [
+        `GET /${path}`,
+        "leaves the base URL, or may; expected a plain path below it, without a host, .. or #",
+      ],
+    ),
+    ...["a/..%2f{id}", "a\\{id}", "a//{id}", "{id}#a"].map((path) => [`GET ${path}`, "leaves the base URL, or may"]),
+  ])("the read %s is refused", (text, message) => {
+    expect(problemsOf({ event: { read: text } })).toEqual([expect.stringContaining(`event.read ${message}`)]);
   });
 
   it.each([
-    "POST rest//event?id={id}",
+    "POST rest/event?id={id}",
     "POST rest/%65vent?id={id}",
-    "POST rest/%2565vent?id={id}",
     "POST rest/event;v=1?id={id}",
-    "POST rest/event/?id={id}",
     "POST rest/event/;{id}",
     "POST REST/Event?id={id}",
     "POST rest/advertiser?id={id}",
-  ])("so is %s: another spelling of a create, or a create of the other kind", (text) => {
-    expect(problemsOf({ event: { update: text } })).toEqual([
-      expect.stringContaining("event.update is the create itself"),
-    ]);
+    "POST rest/event{id}",
+  ])("%s, which a server could take for a create, is refused", (text) => {
+    for (const name of ["update", "delete"])
+      expect(problemsOf({ event: { [name]: text } })).toEqual([
+        expect.stringContaining(`event.${name} may be the create itself, which makes another object`),
+      ]);
   });
 
   it.each([
-    ["event", "delete", "DELETE rest/advertiser/{id}"],
-    ["event", "delete", "DELETE rest/event/7/%61dvertiser/{id}"],
-    ["event", "update", "PUT rest/Advertisers/{id}"],
-    ["advertiser", "read", "GET rest/event/{id}"],
-    ["advertiser", "delete", "POST rest//event;v=1/{id}/delete"],
-  ])("an operation of %s has no path of the other kind: %s %s", (noun, name, text) => {
-    expect(problemsOf({ [noun]: { [name]: text } })).toEqual([expect.stringContaining("has the path of another kind")]);
+    ["update", "POST rest/event/{id}"],
+    ["update", "POST rest/event/{id};v=1"],
+    ["update", "PATCH rest/event?id={id}"],
+    ["delete", "POST rest/event/{id}/delete?really=1"],
+    ["delete", "DELETE rest/advertiser/7/event/{id}"],
+  ])("the %s %s is taken", (name, text) => {
+    expect(problemsOf({ event: { [name]: text } })).toEqual([]);
+  });
+});
+
+describe("the proxy", () => {
+  const proxyOf = (environment: Record<string, string>, baseUrl = complete.baseUrl) =>
+    read({ ...complete, baseUrl }, environment);
+  const [p, q] = ["http://p.test:1", "http://q.test:1"];
+
+  it.each<[Record<string, string>, string | undefined, string | undefined]>([
+    [{}, undefined, undefined],
+    [{ ALL_PROXY: p, NO_PROXY: "*" }, undefined, undefined],
+    [{ https_proxy: `${p}/` }, `${p}/`, "https_proxy"],
+    [{ HTTPS_PROXY: " https://P.test " }, "https://p.test/", "HTTPS_PROXY"],
+    [{ HTTPS_PROXY: p, https_proxy: q }, `${q}/`, "https_proxy"],
+    [{ HTTPS_PROXY: p, https_proxy: "" }, undefined, undefined],
+    [{ HTTPS_PROXY: p, HTTP_PROXY: q }, `${p}/`, "HTTPS_PROXY"],
+    [{ HTTPS_PROXY: "", HTTP_PROXY: q }, `${q}/`, "HTTP_PROXY"],
+    [{ http_proxy: "http://[::1]:1" }, "http://[::1]:1/", "http_proxy"],
+  ])("of %o is the one that undici's own agent takes", (environment, url, variable) => {
+    const { proxy, problems } = proxyOf(environment);
+    expect(problems).toEqual([]);
+    expect([proxy?.url, proxy?.variable]).toEqual([url, variable]);
+  });
+
+  it("has the list of exceptions unchanged, and none for this machine, where it is not looked at", () => {
+    expect(proxyOf({ HTTPS_PROXY: p, NO_PROXY: "a, .b *.c:8" }).proxy?.noProxy).toBe("a, .b *.c:8");
+    expect(proxyOf({ HTTPS_PROXY: p, NO_PROXY: "a", no_proxy: "" }).proxy?.noProxy).toBe("");
+    for (const baseUrl of ["http://localhost:8787", "https://127.1.2.3", "http://[::1]:8787"])
+      expect(proxyOf({ HTTPS_PROXY: "nonsense" }, baseUrl)).toMatchObject({ proxy: undefined, problems: [] });
   });
 
   it.each([
-    ["event", "delete", "DELETE rest/advertiser/7/event/{id}"],
-    ["event", "delete", "DELETE api/v2/objects/{id}"],
-    ["event", "update", "POST rest/event/{id};v=1"],
-    ["advertiser", "delete", "DELETE rest/advertiser?id={id}"],
-  ])("an operation of %s may have its own path, or one that names no kind: %s %s", (noun, name, text) => {
-    expect(problemsOf({ [noun]: { [name]: text } })).toEqual([]);
-  });
-
-  describe("the command that fixes it", () => {
-    const commandsFor = (value: unknown) => operations(value).problems.map(({ command }) => command);
-
-    it("moves the value of a misspelt name", () => {
-      expect(commandsFor({ event: { reed: "GET rest/event/{id}" } })).toEqual([
-        "pulumi config rm --path 'advertising:operations.event.reed' && " +
-          "pulumi config set --path 'advertising:operations.event.read' 'GET rest/event/{id}'",
-      ]);
-      expect(commandsFor({ evnt: { read: "GET rest/event/{id}" } })).toEqual([
-        "pulumi config rm --path 'advertising:operations.evnt' && " +
-          "pulumi config set --path 'advertising:operations.event.read' 'GET rest/event/{id}'",
-      ]);
-    });
-
-    it("sets the wrong entry", () => {
-      expect(commandsFor({ advertiser: { update: "PUT rest/advertiser/{ID}" } })).toEqual([
-        "pulumi config set --path 'advertising:operations.advertiser.update' 'PUT rest/advertiser/{id}'",
-      ]);
-    });
-
-    it("sets the whole variable if the value came from the environment", () => {
-      const json = '{"event":{"reed":"GET rest/event/{id}","delete":"DELETE rest/event/{id}"}}';
-      expect(read(complete, { ADVERTISING_OPERATIONS: json }).problems).toEqual([
-        {
-          source: "ADVERTISING_OPERATIONS.event.reed",
-          reason: "is not a known operation; did you mean read?",
-          command: `export ADVERTISING_OPERATIONS='{"event":{"delete":"DELETE rest/event/{id}","read":"GET rest/event/{id}"}}'`,
-        },
-      ]);
-    });
-
-    it.each([
-      { evnt: { read: "GET rest/event/{id}" }, resendAfterSecond: 5 },
-      { event: { reed: "GET rest/event/{id}", update: "PUT rest/event", delete: "DELETE rest/advertiser/{id}" } },
-      { event: "GET", advertiser: { read: 5, delete: "POST rest/advertiser" }, nothingLikeIt: 1 },
-      {
-        resendAfterSeconds: "soon",
-        createdVisibleAfterSeconds: 1.5,
-        createdVisibleAfter: 1,
-        event: { search: "GET rest/event/{id}", 'a"b': "x" },
-      },
-    ])("leaves no problem: %j", (value) => {
-      const { error } = operationsSchema.safeParse(value);
-      const fixes = (error?.issues ?? []).flatMap((issue) => (issue.code === "custom" ? issue.params?.fix : []));
-      expect(fixes.length).toBeGreaterThan(0);
-      expect(operationsSchema.safeParse(edited(value, fixes)).error).toBeUndefined();
-    });
-  });
-
-  it("a misspelt markField is reported once", () => {
-    const { problems } = operations({ event: { search: "GET rest/event?a={mark}" } }, { markfeld: "a" });
-    expect(problems.map(({ source }) => source)).toEqual(["advertising:markfeld"]);
-  });
-
-  it("a search needs the setting markField", () => {
-    const { problems } = operations({ event: { search: "GET rest/event?alternative_id={mark}" } });
-    expect(problems).toEqual([
-      {
-        source: "advertising:operations.event.search",
-        reason: "needs advertising:markField, the field that each create carries its mark in",
-        command: "pulumi config set advertising:markField alternative_id",
-      },
+    "geheim",
+    "user:geheim@p.test:3128",
+    "socks5://user:geheim@p.test:1080",
+    "http://",
+    "http:p.test",
+    "http://user:geheim@p.test:99999",
+    "http://p.test/geheim",
+    // The password is not encoded: its rest would be read as a host, a path or a fragment.
+    "http://user:47#geheim@p.test:3128",
+    "http://user:47/geheim@p.test:3128",
+    "http://user:47?geheim@p.test:3128",
+    "http://user:47\\geheim@p.test:3128",
+    "http://user:geheim%@p.test:3128",
+    "http://user%ff:geheim@p.test:3128",
+  ])("can't be %s: the problem names the variable, never the value", (value) => {
+    const { proxy, problems } = proxyOf({ http_proxy: value });
+    expect(proxy).toBeUndefined();
+    expect(problems).toMatchObject([
+      { source: "http_proxy", command: "export http_proxy=http://proxy.example.com:3128" },
     ]);
+    expect(JSON.stringify(problems)).not.toMatch(/geheim|47|p\.test/);
   });
 
-  it("the command that fixes it sets one entry", () => {
-    expect(operations({ event: { read: 5 } }).problems[0]?.command).toBe(
-      "pulumi config set --path 'advertising:operations.event.read' 'GET rest/event/{id}'",
-    );
-    expect(problemsOf("GET rest/event/{id}")).toEqual([
-      expect.stringContaining("expected an object of operations by kind"),
-    ]);
+  it.each<[string, string[]]>([
+    ["http://p.test:1", []],
+    ["http://user:pass@p.test:1", ["pass", "user:pass"]],
+    ["http://us%65r:p%61ss%40@p.test", ["pass@", "p%61ss%40", "user:pass@", "us%65r:p%61ss%40"]],
+    ["http://m%C3%BCller:x%2Fy@p.test", ["x/y", "x%2Fy", "müller:x/y", "m%C3%BCller:x%2Fy"]],
+    ["http://token@p.test", ["token", "token:"]],
+  ])("%s has these secrets; a user name beside a password stays readable", (HTTPS_PROXY, secret) => {
+    const secrets = proxyOf({ HTTPS_PROXY }).proxy?.secrets ?? [];
+    expect(new Set(secrets)).toEqual(new Set(secret));
+  });
+
+  it("has its credentials scrubbed in the provider's process from its start", () => {
+    const config: Record<string, string> = { baseUrl: "https://x.example", email: "a@b.c" };
+    const { secrets } = createRuntime((key) => config[key], { HTTPS_PROXY: "http://user:geheim%2F1@p.test:3128" });
+    const header = Buffer.from("user:geheim/1").toString("base64url"); // without padding
+    const text = `p.test user geheim/1 geheim%2F1 Basic ${header}`;
+    expect(secrets.scrub(text)).toBe("p.test user [secret] [secret] Basic [secret]");
   });
 });

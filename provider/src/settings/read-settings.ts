@@ -1,21 +1,11 @@
 /**
- * Reads the settings: raw texts in, checked values or everything that is wrong with them out, each with the command that fixes it.
+ * Reads the settings: raw texts in, checked values or everything that is wrong with them out, each with a command that sets an example.
  * No I/O: both processes call it with what they can read.
  */
-import {
-  agree,
-  asTyped,
-  count,
-  didYouMean,
-  enumerate,
-  nearest,
-  plainShellWord,
-  printable,
-  shellWord,
-  structureIn,
-} from "../base/index.js";
+import type { z } from "zod";
+import { asTyped, count, didYouMean, plainShellWord, printable, shellWord, structureIn } from "../base/index.js";
 import { show } from "../rules/index.js";
-import { type Edit, edited, editsFor, searchedNouns } from "./operations-setting.js";
+import { searchedNouns } from "./operations-setting.js";
 import {
   environmentNameOf,
   NAMESPACE,
@@ -24,7 +14,6 @@ import {
   SETTING_NAMES,
   SETTINGS,
   type SettingProblem,
-  type SettingRule,
   type Settings,
 } from "./settings.js";
 
@@ -57,63 +46,42 @@ interface SettingsSource {
 }
 
 export function readSettings(source: SettingsSource): SettingsReading {
-  const unknown = unknownKeys(source.keys ?? []);
-  // A misspelt key is a problem of its own, and the only one.
-  const isMisspelt = (key: keyof Settings) =>
-    unknown.some(({ meant }) => meant === key) && givenIn(source, key).raw === undefined;
-  const judged = SETTING_NAMES.map((key) => [key, isMisspelt(key) ? {} : judge(givenIn(source, key), source)] as const);
-  const settings = Object.fromEntries(
-    judged.map(([key, { value }]) => {
-      // An unusable value must not keep the other checks from running: its default stands in.
-      const { required, schema } = SETTINGS[key];
-      return [key, value ?? (required ? undefined : schema.parse(undefined))];
-    }),
-  ) as unknown as Settings;
+  const judged = SETTING_NAMES.map((key) => ({ key, ...judge(key, source) }));
+  const values = judged.map(({ key, value }) => {
+    // An unusable value must not keep the other checks from running: its default stands in.
+    const { required, schema } = SETTINGS[key];
+    return [key, value ?? (required ? undefined : schema.parse(undefined))];
+  });
+  const settings = Object.fromEntries(values) as unknown as Settings;
   const { proxy, problem } = readProxy(source.environment, settings.baseUrl as string | undefined);
   return {
     settings,
     proxy,
     problems: [
-      ...judged.flatMap(([, { problems = [] }]) => problems),
-      ...(isMisspelt("markField") ? [] : searchesWithoutField(source)),
+      ...judged.flatMap(({ problems = [] }) => problems),
+      ...searchesWithoutField(source),
       ...(problem === undefined ? [] : [problem]),
-      ...unknown.map((each) => unknownKeyProblem(source, each)),
+      ...unknownKeys(source.keys ?? []),
     ],
     warnings: [...unknownVariables(source.environment), ...plainSecrets(source)],
-    credentials: credentialsIn(source),
-    notes: judged.flatMap(([, { note }]) => note ?? []),
+    credentials: (["email", "password"] as const).map((key) => givenIn(source, key).label).join(" and "),
+    notes: judged.flatMap(({ note }) => note ?? []),
   };
 }
 
-/** One setting as it was given: the configuration counts before the environment. */
 interface Given {
-  readonly key: string;
-  readonly rule: SettingRule;
   readonly raw: string | undefined;
   readonly isConfigured: boolean;
   /** The key or the variable where it stands, or the key where it belongs. */
   readonly label: string;
 }
 
+/** The configuration counts before the environment. */
 function givenIn({ config, environment }: SettingsSource, key: keyof Settings): Given {
   const variable = environmentNameOf(key);
-  const configured = config(key);
-  const raw = configured ?? environment[variable];
-  const label = configured !== undefined || raw === undefined ? `${NAMESPACE}:${key}` : variable;
-  return { key, rule: SETTINGS[key], raw, isConfigured: configured !== undefined, label };
-}
-
-/** A variable beside a key that is set is not used: one who has changed only that looks for the mistake elsewhere. */
-function credentialsIn(source: SettingsSource): string {
-  const given = (["email", "password"] as const).map((key) => givenIn(source, key));
-  const unused = given.flatMap(({ key, raw, isConfigured }) => {
-    const variable = environmentNameOf(key);
-    return isConfigured && (source.environment[variable] ?? raw) !== raw ? [variable] : [];
-  });
-  const labels = given.map(({ label }) => label).join(" and ");
-  if (unused.length === 0) return labels;
-  const values = agree(unused.length, "has another value", "have other values");
-  return `${labels} (not ${enumerate(unused)}, which ${values}: the configuration counts first)`;
+  const raw = config(key) ?? environment[variable];
+  const isConfigured = raw === undefined || config(key) !== undefined;
+  return { raw, isConfigured, label: isConfigured ? `${NAMESPACE}:${key}` : variable };
 }
 
 /** The result for one setting; it has no part where the setting is absent and may be. */
@@ -123,101 +91,61 @@ interface Judged {
   readonly note?: string;
 }
 
-function judge(given: Given, { mayLackPassword, mayLackAll = false }: SettingsSource): Judged {
-  const { key, rule, raw, isConfigured, label } = given;
-  const command = commandFor(key, rule, raw === undefined ? undefined : rule.meant?.(raw));
-  const or = rule.required ? environmentNameOf(key) : undefined;
-  const problem = (reason: string) => ({ problems: [{ source: label, reason, command, or }] });
-  const isEmpty = raw !== undefined && raw.trim() === "";
-  if (rule.onlyToSend && (raw === undefined || isEmpty) && mayLackPassword) {
-    const how = isEmpty ? `${label} is set but empty` : `${label} is not set`;
-    return { note: `${how}. This preview needs none. To set it for \`pulumi up\` (or set ${or}):\n  ${command}` };
+function judge(key: keyof Settings, source: SettingsSource): Judged {
+  const given = givenIn(source, key);
+  const { raw, label } = given;
+  const { expected, required, onlyToSend } = SETTINGS[key];
+  const isEmpty = raw?.trim() === "";
+  if (onlyToSend && source.mayLackPassword && (raw === undefined || isEmpty)) {
+    const how = `${label} is ${isEmpty ? "set but empty" : "not set"}. This preview needs none. To set it for \`pulumi up\``;
+    return { note: `${how} (or set ${environmentNameOf(key)}):\n  ${commandFor(key)}` };
   }
-  if (raw === undefined) return rule.required && !mayLackAll ? problem(`is required: ${rule.expected}`) : {};
-  if (isEmpty) return problem(`is set but empty; expected ${rule.expected}`);
-  const { value, refusals = [] } = readValue(rule, raw, isConfigured);
-  const problems = refusals.map(({ path, reason, fix }) => ({
-    source: `${label}${printable(path)}`,
-    reason,
-    ...(fix === undefined ? { command, or } : { command: commandForEdits(given, fix) }),
-  }));
-  return { value, problems };
+  if (raw === undefined) return required && !source.mayLackAll ? refused(key, label, `is required: ${expected}`) : {};
+  if (isEmpty) return refused(key, label, `is set but empty; expected ${expected}`);
+  return valueIn(key, { ...given, raw });
 }
 
-interface Refusal {
-  /** The path of an entry in a structured value, such as `.event.read`; empty for the whole value. */
-  readonly path: string;
-  readonly reason: string;
-  readonly fix?: readonly Edit[];
+function refused(key: keyof Settings, source: string, reason: string): Judged {
+  const or = SETTINGS[key].required ? environmentNameOf(key) : undefined;
+  return { problems: [{ source, reason, command: commandFor(key), or }] };
 }
 
-/** @param isConfigured it stands in the stack's configuration, not in an environment variable. */
-export function readValue(
-  rule: SettingRule,
-  raw: string,
-  isConfigured: boolean,
-): { readonly value?: unknown; readonly refusals?: readonly Refusal[] } {
-  const refused = (got: string, why?: string) => ({
-    refusals: [{ path: "", reason: `expected ${rule.expected}; got ${got}${why === undefined ? "" : `: ${why}`}` }],
-  });
+function valueIn(key: keyof Settings, { raw, isConfigured, label }: Given & { readonly raw: string }): Judged {
+  const { schema, expected, secret, structured } = SETTINGS[key];
   // Pulumi hands programs what `pulumi config set --path` made as JSON text (measured with engine 3.259.0), which would pass for a
-  // path or a password.
+  // path or a password. Environment variables are texts and nothing else.
   const structure = structureIn(raw);
-  if (rule.structured !== undefined) {
-    if (structure === undefined) return refused(shown(rule, raw));
-    const { data: value, error } = rule.schema.safeParse(structure);
-    if (error === undefined) return { value };
-    return {
-      refusals: error.issues.map((issue) => {
-        const fix = issue.code === "custom" ? (issue.params?.fix as readonly Edit[] | undefined) : undefined;
-        return { path: textOf(issue.path), reason: issue.message, ...(fix === undefined ? {} : { fix }) };
-      }),
-    };
-  }
-  // Environment variables are texts and nothing else.
-  if (structure !== undefined && isConfigured) return refused(`a structured value, ${show(structure)}`);
-  const { data: value, error } = rule.schema.safeParse(raw);
-  const objection = error === undefined ? rule.objection?.(value as string) : undefined;
-  return error === undefined && objection === undefined ? { value } : refused(shown(rule, raw), objection);
+  if (!structured && structure !== undefined && isConfigured)
+    return refused(key, label, `expected ${expected}; got a structured value, ${show(structure)}`);
+  // A secret is never shown, nor is whatever an address may hold in front of its host or behind its path.
+  const got = secret || /[@?#]/.test(raw) ? "another value" : show(raw);
+  const isText = structured !== undefined && structure === undefined;
+  const { data: value, error } = schema.safeParse(structured ? structure : raw);
+  if (structured && error !== undefined) return { problems: entryProblems(key, label, isConfigured, error) };
+  return error !== undefined || isText ? refused(key, label, `expected ${expected}; got ${got}`) : { value };
 }
 
-const textOf = (path: readonly PropertyKey[]) => path.map((name) => `.${String(name)}`).join("");
-
-/** A secret is never shown, nor is whatever an address may hold in front of its host or behind its path. */
-function shown(rule: SettingRule, raw: string): string {
-  return rule.secret || /[@?#]/.test(raw) ? "another value" : show(raw);
+/** Each wrong entry of a structured value: in the configuration it is set or removed, a variable is set as a whole. */
+function entryProblems(key: keyof Settings, label: string, isConfigured: boolean, { issues }: z.ZodError) {
+  return issues.map((issue) => {
+    const path = issue.path.map((name) => `.${String(name)}`).join("");
+    const instead = issue.code === "custom" ? issue.params?.instead : undefined;
+    const at = shellWord(printable(`${NAMESPACE}:${key}${path}`));
+    const entry = instead === undefined ? `rm --path ${at}` : `set --path ${at} ${shellWord(instead)}`;
+    const command = isConfigured ? configCommand(entry) : `export ${label}=${shellWord(SETTINGS[key].example)}`;
+    return { source: printable(`${label}${path}`), reason: issue.message, command };
+  });
 }
 
 /** The command that sets `key`; a secret is asked for by the command instead of standing in the shell's history. */
-export function commandFor(key: string, { secret, structured, example }: SettingRule, value = example): string {
+function commandFor(key: keyof Settings): string {
+  const { secret, example, structured } = SETTINGS[key];
   if (secret) return configCommand(`set --secret ${NAMESPACE}:${key}`);
-  if (structured !== undefined)
-    return configCommand(`set --path '${NAMESPACE}:${key}.${structured.path}' '${example}'`);
-  return configCommand(`set ${NAMESPACE}:${key} ${plainShellWord(value)}`);
+  return configCommand(structured ? `set --path ${structured}` : `set ${NAMESPACE}:${key} ${plainShellWord(example)}`);
 }
 
 function configCommand(words: string): string {
   return asTyped(`pulumi config ${words}`);
-}
-
-/** The command that makes a structured setting right where it stands: in the configuration step by step, in a variable as a whole. */
-function commandForEdits({ key, raw = "", isConfigured, label }: Given, edits: readonly Edit[]): string {
-  if (!isConfigured)
-    return printable(`export ${label}=${shellWord(JSON.stringify(edited(structureIn(raw) ?? {}, edits)))}`);
-  return commandForSteps(key, edits);
-}
-
-function commandForSteps(key: string, edits: readonly Edit[]): string {
-  const at = (path: readonly string[]) => {
-    const names = path.map((name) => (/^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`));
-    return shellWord(`${NAMESPACE}:${key}${names.join("")}`);
-  };
-  const steps = edits.map(({ path, value }) =>
-    value === undefined
-      ? configCommand(`rm --path ${at(path)}`)
-      : configCommand(`set --path ${at(path)} ${shellWord(String(value))}`),
-  );
-  return printable(steps.join(" && "));
 }
 
 /** A search looks for the mark that `markField` puts into each create. */
@@ -226,41 +154,17 @@ function searchesWithoutField(source: SettingsSource): SettingProblem[] {
   return searchedNouns(structureIn(givenIn(source, "operations").raw ?? "")).map((noun) => ({
     source: `${NAMESPACE}:operations.${noun}.search`,
     reason: `needs ${NAMESPACE}:markField, the field that each create carries its mark in`,
-    command: commandFor("markField", SETTINGS.markField),
+    command: commandFor("markField"),
   }));
 }
 
-function isSetting(key: string): boolean {
-  return (SETTING_NAMES as string[]).includes(key);
-}
-
-interface UnknownKey {
-  readonly key: string;
-  /** The setting that it likely is, misspelt. */
-  readonly meant: keyof Settings | undefined;
-}
-
-function unknownKeys(keys: readonly string[]): UnknownKey[] {
-  return keys
-    .filter((key) => !isSetting(key))
-    .map((key) => ({ key, meant: nearest(key, SETTING_NAMES) as keyof Settings | undefined }));
-}
-
-function unknownKeyProblem(source: SettingsSource, { key, meant }: UnknownKey): SettingProblem {
-  const hint = didYouMean(key, SETTING_NAMES, { suggest: (known) => `${NAMESPACE}:${known}` });
-  const there = meant === undefined || givenIn(source, meant).isConfigured ? [] : [commandToMove(source, key, meant)];
-  const command = [...there, configCommand(`rm ${NAMESPACE}:${key}`)].join(" && ");
-  return { source: `${NAMESPACE}:${key}`, reason: `is not a known setting; ${hint}`, command };
-}
-
-/** Sets what a misspelt key has. What is or may be a secret is asked for, and so is not printed. */
-function commandToMove({ config, isSecret }: SettingsSource, key: string, meant: keyof Settings): string {
-  const [rule, raw] = [SETTINGS[meant], config(key) ?? ""];
-  if (rule.secret || isSecret?.(key) !== false) return commandFor(meant, { ...rule, secret: true });
-  const structure = rule.structured && structureIn(raw);
-  if (structure !== undefined) return commandForSteps(meant, editsFor([], structure));
-  const isAccepted = readValue(rule, raw, true).refusals === undefined;
-  return commandFor(meant, rule, isAccepted ? raw : rule.meant?.(raw));
+function unknownKeys(keys: readonly string[]): SettingProblem[] {
+  const unknown = keys.filter((key) => !(SETTING_NAMES as string[]).includes(key));
+  return unknown.map((key) => ({
+    source: `${NAMESPACE}:${key}`,
+    reason: `is not a known setting; ${didYouMean(key, SETTING_NAMES, { suggest: (known) => `${NAMESPACE}:${known}` })}`,
+    command: configCommand(`rm ${NAMESPACE}:${key}`),
+  }));
 }
 
 const VARIABLE_PREFIX = environmentNameOf("");
@@ -286,7 +190,7 @@ function plainSecrets({ config, isSecret }: SettingsSource): string[] {
   const secrets = SETTING_NAMES.filter((key) => SETTINGS[key].secret && config(key) !== undefined);
   return secrets
     .filter((key) => isSecret?.(key) === false)
-    .map((key) => `${NAMESPACE}:${key} is stored in plain text. To encrypt it:\n  ${commandFor(key, SETTINGS[key])}`);
+    .map((key) => `${NAMESPACE}:${key} is stored in plain text. To encrypt it:\n  ${commandFor(key)}`);
 }
 
 /** One problem, with the command that fixes it on a line of its own. */

@@ -3,7 +3,6 @@
  * agent: `https_proxy`, or where that is not set or empty `http_proxy`, each before its name in capitals. No I/O.
  */
 import { z } from "zod";
-import { nearest } from "../base/index.js";
 import { ownerOf, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
 import { operationsSchema } from "./operations-setting.js";
 
@@ -26,14 +25,10 @@ export interface SettingRule {
   /** A value for the command that sets it. */
   readonly example: string;
   /**
-   * An object instead of a text: structured configuration, or JSON in the environment variable. The example is of its entry
-   * at this path, such as `event.read`; the schema's own messages tell what is wrong with an entry.
+   * An object instead of a text: structured configuration, or JSON in the environment variable. In words of a shell, one of its entries with
+   * a value; the schema's own messages tell what is wrong with an entry.
    */
-  readonly structured?: { readonly path: string };
-  /** The accepted value that was likely meant by one that is refused: the command that fixes it sets that one. */
-  readonly meant?: (refused: string) => string | undefined;
-  /** Why a value of the right form is refused all the same. */
-  readonly objection?: (value: string) => string | undefined;
+  readonly structured?: string;
   readonly secret?: true;
   readonly required?: true;
   /** Only what sends something needs it: for a preview it may be missing. */
@@ -63,12 +58,6 @@ const authenticatePath = z
   .transform((path) => path.replace(/^\/+/, ""));
 
 const truth = z.stringbool({ truthy: ["true"], falsy: ["false"] });
-
-/** zod's own words, such as yes, off and 1, and misspelt ones. */
-function truthMeant(refused: string): string | undefined {
-  const { data } = z.stringbool().safeParse(refused.trim());
-  return data === undefined ? nearest(refused, ["true", "false"]) : String(data);
-}
 
 function wholeNumber(min: number, max: number) {
   return z
@@ -110,13 +99,11 @@ const TABLE = {
     schema: z.enum(["session", "basic"]).default("session"),
     expected: "session or basic",
     example: "session",
-    meant: (refused) => nearest(refused, ["session", "basic"]),
   },
   keepLoggedIn: {
     schema: truth.default(false),
     expected: "true or false",
     example: "false",
-    meant: truthMeant,
   },
   /** Read without a slash in front. */
   authenticatePath: {
@@ -160,14 +147,11 @@ const TABLE = {
       .string()
       .trim()
       .regex(/^[A-Za-z_][\w.-]{0,99}$/)
-      .refine((name) => name !== "__proto__")
+      // Each create's mark would overwrite the argument.
+      .refine((name) => name !== "__proto__" && ownerOf(name) === undefined)
       .optional(),
     expected: "the wire name of a request field that belongs to no argument",
     example: "alternative_id",
-    objection: (name) => {
-      const owner = ownerOf(name);
-      return owner === undefined ? undefined : `each create's mark would overwrite the argument ${owner}`;
-    },
   },
   /** As {@link accountOf} writes it. */
   formerAccount: {
@@ -183,8 +167,8 @@ const TABLE = {
   operations: {
     schema: operationsSchema,
     expected: 'an object of operations by kind, such as {"event":{"read":"GET rest/event/{id}"}}',
-    example: "GET rest/event/{id}",
-    structured: { path: "event.read" },
+    example: '{"event":{"read":"GET rest/event/{id}"}}',
+    structured: "'advertising:operations.event.read' 'GET rest/event/{id}'",
   },
 } satisfies Readonly<Record<string, SettingRule>>;
 
@@ -225,8 +209,6 @@ export interface ProxySetting {
   readonly secrets: readonly string[];
 }
 
-const EXAMPLE = "http://proxy.example.com:3128";
-
 /**
  * @param baseUrl the platform's address, where it could be read. A loopback address is never asked of a proxy: there it
  *   would be the proxy's own machine.
@@ -235,52 +217,27 @@ export function readProxy(
   environment: Readonly<Record<string, string | undefined>>,
   baseUrl: string | undefined,
 ): { readonly proxy?: ProxySetting; readonly problem?: SettingProblem } {
-  const given = ["https_proxy", "http_proxy"]
-    .map((name) => firstOf(environment, name))
-    .find(({ value }) => value !== "");
+  /** A name in small letters that is set counts before the one in capitals, also where it is empty. */
+  const named = (name: string) => {
+    const variable = environment[name] === undefined ? name.toUpperCase() : name;
+    return { variable, value: environment[variable]?.trim() ?? "" };
+  };
+  const given = [named("https_proxy"), named("http_proxy")].find(({ value }) => value !== "");
   if (given === undefined || (baseUrl !== undefined && isLoopback(new URL(baseUrl).hostname))) return {};
   const { variable, value } = given;
-  const url = urlOf(value);
-  const credentials = url === undefined ? undefined : credentialsOf(url, value);
-  if (url === undefined || credentials === undefined) {
-    const reason =
-      `expected a proxy's address that begins with http:// or https:// and has no path (a user name and password in it ` +
-      "are percent-encoded); got another value, which is not shown";
-    return { problem: { source: variable, reason, command: `export ${variable}=${EXAMPLE}` } };
-  }
-  const noProxy = firstOf(environment, "no_proxy").value;
-  return { proxy: { url: url.href, host: url.host, variable, noProxy, secrets: credentials } };
-}
-
-/** A name in small letters that is set counts before the one in capitals, also where it is empty. */
-function firstOf(environment: Readonly<Record<string, string | undefined>>, name: string) {
-  const variable = environment[name] === undefined ? name.toUpperCase() : name;
-  return { variable, value: environment[variable]?.trim() ?? "" };
-}
-
-/**
- * None where the value is no address of a proxy. One with a path, query or fragment is none either: a password with
- * such a character that was not encoded ends up there, and a part of it in what would be taken for the host.
- */
-function urlOf(value: string): URL | undefined {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (url === undefined || !/^https?:\/\//i.test(value) || !["http:", "https:"].includes(url.protocol))
-    return undefined;
-  return url.pathname === "/" && !/[?#]/.test(value) ? url : undefined;
-}
-
-/** None where they can't be decoded. */
-function credentialsOf(url: URL, value: string): string[] | undefined {
-  const raw = value.slice(value.indexOf("//") + 2, Math.max(value.indexOf("//") + 2, value.lastIndexOf("@")));
-  if (raw === "") return [];
   try {
+    // A password with a character that was not encoded ends up in a path, and a part of it in what would be taken for the host.
+    if (!/^https?:\/\/[^/?#\\]+\/?$/i.test(value)) throw new URIError("a path, or another scheme");
+    const url = new URL(value);
     const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
     // Without a password the user name is what lets one in; with one it may be any short word, and is left readable.
-    const secret = password === "" ? [user, url.username] : [password, url.password, raw.slice(raw.indexOf(":") + 1)];
-    return [...new Set([...secret, `${user}:${password}`, `${url.username}:${url.password}`, raw])].filter(
-      (spelling) => spelling !== "" && spelling !== ":",
-    );
+    const secret = password === "" ? [user, url.username] : [password, url.password];
+    const pairs = [`${user}:${password}`, `${url.username}:${url.password}`];
+    const secrets = user + password === "" ? [] : [...secret, ...pairs];
+    return { proxy: { url: url.href, host: url.host, variable, noProxy: named("no_proxy").value, secrets } };
   } catch {
-    return undefined;
+    const expected = "a proxy's address that begins with http:// or https:// and has no path";
+    const reason = `expected ${expected} (a user name and password in it are percent-encoded); got another value, which is not shown`;
+    return { problem: { source: variable, reason, command: `export ${variable}=http://proxy.example.com:3128` } };
   }
 }
