@@ -1,19 +1,15 @@
-/** A set's arguments are checked against its rules: all problems at once, with paths, and unknown values left alone. */
-import * as pulumi from "@pulumi/pulumi";
+/** A set's arguments are checked against its rules: all problems at once, with their paths. */
 import { describe, expect, it } from "vitest";
 import { holdsUnknown } from "../../provider/src/decision/compare.js";
 import { conversionEventSet } from "../../provider/src/kinds/event-kind.js";
-import { isNotPlain } from "../../provider/src/program/ids.js";
 import { validate } from "../../provider/src/rules/validate.js";
-import { UNKNOWN } from "../../provider/src/state/stored.js";
 
 const limits = { maxWindowSeconds: 2_592_000, markField: undefined };
 const E = { eventName: "E", value: 1 };
 
-const check = (args: object, secret: string[] = [], isUnknown: (value: unknown) => boolean = holdsUnknown) =>
+const check = (args: object) =>
   validate({ advertiserId: 1, events: { e: E }, ...args }, conversionEventSet.rules(limits), {
-    isUnknown,
-    secret: new Set(secret),
+    isUnknown: holdsUnknown,
   });
 const paths = (args: object) => check(args).problems.map(({ property }) => property);
 
@@ -82,17 +78,6 @@ describe("what is wrong", () => {
     ]);
   });
 
-  it("a literal with __proto__ has no such key, and the message says so", () => {
-    expect(check({ events: { __proto__: { ...E }, other: E } }).problems).toEqual([
-      {
-        property: "events",
-        reason:
-          'expected an object with each event under its key; got an object with "__proto__", which JavaScript takes for no key',
-      },
-    ]);
-    expect(check({ events: new Date() }).problems).toMatchObject([{ reason: expect.stringMatching(/got an object$/) }]);
-  });
-
   it.each(["k".repeat(100), "🛒".repeat(100), "constructor", "valueOf", "a.b", `a"]["b`, "1", "__x", "id", "a b"])(
     "the key %s is taken",
     (key) => {
@@ -101,41 +86,6 @@ describe("what is wrong", () => {
       expect(values.events).toEqual({ [key]: E });
     },
   );
-
-  it("a secret is not quoted, wherever it stands", () => {
-    const events = { a: { eventName: "E", value: "needle" }, b: { eventName: "needle\n", value: "needle" } };
-    const secret = [`events["a"].value`, `events["b"]`, "defaults"];
-    const { problems } = check({ defaults: { clickWindow: "needle" }, events }, secret);
-    expect(problems).toHaveLength(4);
-    expect(JSON.stringify(problems)).not.toContain("needle");
-  });
-});
-
-describe.each([
-  ["the program", () => pulumi.output("later") as unknown, (value: unknown) => isNotPlain(value)],
-  ["the provider", () => UNKNOWN as unknown, holdsUnknown],
-])("a value that %s does not know yet", (_, unknown, isUnknown) => {
-  const problemsWith = (args: object) => check(args, [], isUnknown).problems.map(({ property }) => property);
-
-  it("switches off only what depends on it", () => {
-    const bad = { eventName: "", value: 1 };
-    expect(problemsWith({ advertiserId: unknown(), events: { bad } })).toEqual([`events["bad"].eventName`]);
-    expect(problemsWith({ events: { later: unknown(), bad } })).toEqual([`events["bad"].eventName`]);
-    expect(problemsWith({ events: { e: { ...bad, value: unknown() } } })).toEqual([`events["e"].eventName`]);
-    expect(problemsWith({ defaults: { clickWindow: unknown(), viewWindow: 0 } })).toEqual(["defaults.viewWindow"]);
-    expect(problemsWith({ defaults: unknown(), events: { bad } })).toEqual([`events["bad"].eventName`]);
-    expect(problemsWith({ events: unknown(), advertiserId: 0 })).toEqual(["advertiserId"]);
-    expect(problemsWith({ events: { e: { ...E, additionalFields: { x: unknown(), event_name: 1 } } } })).toEqual([
-      `events["e"].additionalFields`,
-    ]);
-  });
-
-  it("comes through as it is", () => {
-    const later = unknown();
-    const { values } = check({ events: { later, e: { ...E, value: later } } }, [], isUnknown);
-    expect((values.events as { later: unknown }).later).toBe(later);
-    expect((values.events as { e: { value: unknown } }).e.value).toBe(later);
-  });
 });
 
 it("an entry's arguments come before the set's defaults, and those before the API's", () => {
@@ -147,4 +97,12 @@ it("an entry's arguments come before the set's defaults, and those before the AP
     viewWindow: 3600,
     attribution: "ALL",
   });
+});
+
+it("short windows are warned of, in defaults and in each entry", () => {
+  const events = { a: { ...E, clickWindow: 30 }, b: { ...E, viewWindow: 366 } };
+  expect(conversionEventSet.warnings({ defaults: { viewWindow: 1 }, events })).toEqual([
+    { property: "defaults.viewWindow", reason: expect.stringContaining("is 1 second; windows are seconds here.") },
+    { property: 'events["a"].clickWindow', reason: expect.stringContaining("write advertising.days(30)") },
+  ]);
 });

@@ -257,6 +257,13 @@ describe("a map of members", () => {
   });
 
   it("shows nothing inside a secret, and says where a value was given", () => {
+    const inside = {
+      a: { ...event, eventName: "needle\n", additionalFields: "needle" },
+      b: { ...event, value: "needle" },
+    };
+    const within = checked(inside, { secret: new Set(['events["a"]', 'events["b"].value']) }).problems;
+    expect(within).toHaveLength(3);
+    expect(JSON.stringify(within)).not.toContain("needle");
     const secret = { secret: new Set(['events["a"]']) };
     const places = {
       sourceOf: (path: string) => ({ file: "catalog.yaml", line: path.includes("a") ? 3 : 9, column: 1 }),

@@ -16,39 +16,32 @@ export abstract class AdvertisingError extends Error {
   }
 }
 
-/** Fix an argument in the program. Nothing was sent. */
-export class ArgumentsError extends AdvertisingError {
-  static override readonly code = "ADVERTISING_ARGUMENTS";
+function coded(code: string) {
+  return class extends AdvertisingError {
+    static override readonly code = code;
+  };
 }
+
+/** Fix an argument in the program. Nothing was sent. */
+export class ArgumentsError extends coded("ADVERTISING_ARGUMENTS") {}
 
 /** Fix a setting of the stack or an environment variable. Nothing was sent, except to find that an operation is not there. */
-export class SettingsError extends AdvertisingError {
-  static override readonly code = "ADVERTISING_SETTINGS";
-}
+export class SettingsError extends coded("ADVERTISING_SETTINGS") {}
 
 /** Fix the credentials, or the cause that the message names. Nothing was created. */
-export class LoginError extends AdvertisingError {
-  static override readonly code = "ADVERTISING_LOGIN";
-}
+export class LoginError extends coded("ADVERTISING_LOGIN") {}
 
 /** Nothing was sent, or what was sent was surely not acted upon for want of a connection: fix the connection, run again. */
-export class NotSentError extends AdvertisingError {
-  static override readonly code = "ADVERTISING_NOT_SENT";
-}
+export class NotSentError extends coded("ADVERTISING_NOT_SENT") {}
 
 /** Wait, run again: the platform limits the rate, for longer than this run may wait. Nothing was created. */
-export class RateLimitedError extends AdvertisingError {
-  static override readonly code = "ADVERTISING_RATE_LIMITED";
-}
+export class RateLimitedError extends coded("ADVERTISING_RATE_LIMITED") {}
 
 /** Read the platform's reason, fix what it names. Nothing was created. */
-export class RefusedError extends AdvertisingError {
-  static override readonly code = "ADVERTISING_REFUSED";
-}
+export class RefusedError extends coded("ADVERTISING_REFUSED") {}
 
 /** Look in the account, then say what is there: a create was sent, and whether it was acted upon is not known, or its id is not. */
-export class OutcomeUnknownError extends AdvertisingError {
-  static override readonly code = "ADVERTISING_OUTCOME_UNKNOWN";
+export class OutcomeUnknownError extends coded("ADVERTISING_OUTCOME_UNKNOWN") {
   constructor(
     message: string,
     /** When it was sent, ISO 8601. */
@@ -60,34 +53,22 @@ export class OutcomeUnknownError extends AdvertisingError {
 }
 
 /** Run it again: a request that may be repeated was answered by nothing that can be used. Nothing in the state has changed. */
-export class BadAnswerError extends AdvertisingError {
-  static override readonly code = "ADVERTISING_BAD_ANSWER";
-}
+export class BadAnswerError extends coded("ADVERTISING_BAD_ANSWER") {}
 
 /** The stack belongs to another account: set it back, or say that the platform has moved. Nothing was sent. */
-export class AccountMismatchError extends AdvertisingError {
-  static override readonly code = "ADVERTISING_ACCOUNT_MISMATCH";
-}
+export class AccountMismatchError extends coded("ADVERTISING_ACCOUNT_MISMATCH") {}
 
 /** Fix or remove the memory's file, as it says. Nothing was sent. */
-export class JournalError extends AdvertisingError {
-  static override readonly code = "ADVERTISING_JOURNAL";
-}
+export class JournalError extends coded("ADVERTISING_JOURNAL") {}
 
 /** Call the command again, corrected, or fix what it says. */
-export class UsageError extends AdvertisingError {
-  static override readonly code = "ADVERTISING_USAGE";
-}
+export class UsageError extends coded("ADVERTISING_USAGE") {}
 
 /** Report it: a defect of this package. */
-export class InternalError extends AdvertisingError {
-  static override readonly code = "ADVERTISING_INTERNAL";
-}
+export class InternalError extends coded("ADVERTISING_INTERNAL") {}
 
 /** Give `.get()` the object's id on the platform: this one is not, and only a run knows it. */
-export class UnsupportedError extends AdvertisingError {
-  static override readonly code = "ADVERTISING_UNSUPPORTED";
-}
+export class UnsupportedError extends coded("ADVERTISING_UNSUPPORTED") {}
 
 /** The error's message as it leaves the process: with the address of its page, and its code at the end. */
 export function withPage(message: string, code: string): string {

@@ -121,7 +121,7 @@ interface YamlFile {
 
 /** @returns what is wrong with the text as YAML or JSON instead. */
 export function readYaml(text: string, file: string, format: "yaml" | "json"): YamlFile | readonly Finding[] {
-  const { LineCounter, parseDocument, visit } = yamlLibrary();
+  const { LineCounter, parseDocument } = yamlLibrary();
   const lineCounter = new LineCounter();
   const document = parseDocument(text, {
     // A number above 2^53 would lose digits.
@@ -135,12 +135,6 @@ export function readYaml(text: string, file: string, format: "yaml" | "json"): Y
   const unread = (offset: number, message: string) =>
     errorAt(at(offset), "", `is not read as ${format.toUpperCase()}: ${message}`);
   const faults = [...document.errors, ...document.warnings].map(({ pos, message }) => unread(pos[0], message));
-  visit(document, {
-    Alias(_, alias) {
-      if (alias.resolve(document) === undefined)
-        faults.push(unread(startOf(alias) ?? 0, `there is no &${alias.source} before *${alias.source}`));
-    },
-  });
   if (faults.length > 0) return faults;
   if (format === "json" && jsonIn(text) === undefined) {
     const reason = "is not JSON: comments, trailing commas and names without quotes are YAML; name the file .yaml";

@@ -3,7 +3,7 @@
  * A set's rules are those of a single event, for each member and for what all members share.
  */
 import { z } from "zod";
-import { count } from "../base/index.js";
+import { asRecord, count, type Values } from "../base/index.js";
 import {
   additionalFieldsBeside,
   expecting,
@@ -80,18 +80,18 @@ export const conversionEvent: Kind = {
       attribution: fields.shape.attribution.default(attribution),
     });
   }),
-  warnings: (values) =>
-    ["clickWindow", "viewWindow"].flatMap((property) => {
-      const seconds = values[property];
-      if (typeof seconds !== "number" || seconds >= LIKELY_DAYS_BELOW_SECONDS) return [];
-      return [
-        {
-          property,
-          reason: `is ${count(seconds, "second")}; windows are seconds here. If days were meant, write advertising.days(${seconds})`,
-        },
-      ];
-    }),
+  warnings: (values) => shortWindows(values),
 };
+
+/** @param at the path in front of the property. */
+function shortWindows(values: Values, at = ""): Problem[] {
+  return ["clickWindow", "viewWindow"].flatMap((property) => {
+    const seconds = values[property];
+    if (typeof seconds !== "number" || seconds >= LIKELY_DAYS_BELOW_SECONDS) return [];
+    const reason = `is ${count(seconds, "second")}; windows are seconds here. If days were meant, write advertising.days(${seconds})`;
+    return [{ property: `${at}${property}`, reason }];
+  });
+}
 
 /** What a program writes instead of a window that was refused. */
 export function adviceFor(path: string, value: unknown): string | undefined {
@@ -138,20 +138,10 @@ export const conversionEventSet: SetKind = {
   memberRules,
   sharedRules,
   defaultsIn: onceFor(eventDefaults),
-  warnings({ defaults, events }) {
-    const found: Problem[] = [...warningsAt("defaults", defaults)];
-    if (typeof events === "object" && events !== null) {
-      for (const [name, event] of Object.entries(events)) {
-        found.push(...warningsAt(`events[${JSON.stringify(name)}]`, event));
-      }
-    }
-    return found;
-  },
+  warnings: ({ defaults, events }) => [
+    ...shortWindows(asRecord(defaults), "defaults."),
+    ...Object.entries(asRecord(events)).flatMap(([name, event]) =>
+      shortWindows(asRecord(event), `events[${JSON.stringify(name)}].`),
+    ),
+  ],
 };
-
-function warningsAt(path: string, values: unknown): Problem[] {
-  if (typeof values !== "object" || values === null) return [];
-  return conversionEvent
-    .warnings(values as Record<string, unknown>)
-    .map(({ property, reason }) => ({ property: `${path}.${property}`, reason }));
-}

@@ -3,7 +3,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { asRecord, own, type Values } from "../base/index.js";
-import { asAccepted, defaultOf, formsOf, isPlatformId } from "../rules/index.js";
+import { asAccepted, defaultOf, formsOf, isContainer, isPlatformId } from "../rules/index.js";
 import type { Kind, Limits } from "./kind.js";
 
 /** The platform's values of the arguments that differ; `undefined` if it has none. */
@@ -54,15 +54,11 @@ function likeOurs(ours: unknown, theirs: unknown): unknown {
   if (Array.isArray(ours) && Array.isArray(theirs) && ours.length === theirs.length) {
     return ours.map((each, at) => likeOurs(each, theirs[at]));
   }
-  if (isObject(ours) && isObject(theirs)) {
+  if (isContainer(ours) && isContainer(theirs)) {
     const fields = Object.entries(ours).map(([name, each]) => [name, likeOurs(each, own(theirs, name) ?? null)]);
     return Object.fromEntries(fields);
   }
   return formsOf(theirs).find((each) => typeof each === typeof ours) ?? theirs ?? null;
-}
-
-function isObject(value: unknown): value is Values {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isSame(ours: unknown, theirs: unknown): boolean {

@@ -155,23 +155,14 @@ export function bodyOf({ wireNames, exactIds }: Named, values: Values): Record<s
 
 /** The same text for equal bodies, whatever the order of their fields. */
 export function fingerprintOf(body: Values): string {
-  return createHash("sha256")
-    .update(JSON.stringify(sorted(body)))
-    .digest("hex")
-    .slice(0, 32);
+  const text = JSON.stringify(body, (_, value: unknown) => {
+    const isFields = typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+    return isFields ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;
+  });
+  return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }
 
 /** The fingerprint of the body that an object with these arguments is created with. */
 export function fingerprintOfBody(kind: Named, values: Values): string {
   return fingerprintOf(bodyOf(kind, values));
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, entry]) => [key, sorted(entry)]),
-  );
 }

@@ -29,10 +29,12 @@ export function unwrapped(schema: z.ZodType): z.ZodType {
 /** Something other than white space and format characters, which have no shape; no control characters, and no half ones. */
 const NAME = /^(?=[\s\S]*[^\s\p{Cf}])[^\p{Cc}\p{Cs}]*$/u;
 
+/** Code points: what a person counts. */
+const charactersIn = (text: string) => [...text].length;
+
 /** Whether `text` is 1 to `most` characters that people can see and type. */
-export function isName(text: string, most = Number.POSITIVE_INFINITY): boolean {
-  // Code points: what a person counts.
-  return NAME.test(text) && [...text].length <= most;
+export function isName(text: string, most: number): boolean {
+  return NAME.test(text) && charactersIn(text) <= most;
 }
 
 /** A name that people read in the platform's interface: 1 to `most` characters, not blank, without control characters. */
@@ -43,11 +45,10 @@ export function nameOf(most: number | undefined) {
     z
       .string()
       .regex(NAME)
-      .superRefine((text, context) => {
-        // Code points: what a person counts. The platform's own unit is not documented.
-        const length = [...text].length;
-        if (most !== undefined && length > most)
-          context.addIssue({ code: "custom", message: `has ${length} characters; the limit is ${most}` });
+      .superRefine((text, { addIssue }) => {
+        // The platform's own unit is not documented.
+        const length = charactersIn(text);
+        if (most !== undefined && length > most) addIssue(`has ${length} characters; the limit is ${most}`);
       }),
     most === undefined ? {} : { maxLength: most },
   );
@@ -110,10 +111,9 @@ export function windowOf(maxSeconds: number) {
     z
       .int()
       .min(1)
-      .superRefine((seconds, context) => {
-        if (seconds <= maxSeconds) return;
+      .superRefine((seconds, { addIssue }) => {
         const limit = `the limit is ${duration(maxSeconds)} (advertising:maxWindowSeconds, if your installation allows more)`;
-        context.addIssue({ code: "custom", message: `is ${duration(seconds)}; ${limit}` });
+        if (seconds > maxSeconds) addIssue(`is ${duration(seconds)}; ${limit}`);
       }),
     { maximum: maxSeconds },
   );
@@ -121,13 +121,8 @@ export function windowOf(maxSeconds: number) {
 
 /** `31 days`, `12 hours`, `90 seconds`: in the largest unit that is exact. */
 export function duration(seconds: number): string {
-  for (const [unit, length] of [
-    ["day", 86_400],
-    ["hour", 3600],
-  ] as const) {
-    if (seconds % length === 0) return count(seconds / length, unit);
-  }
-  return count(seconds, "second");
+  if (seconds % 86_400 === 0) return count(seconds / 86_400, "day");
+  return seconds % 3600 === 0 ? count(seconds / 3600, "hour") : count(seconds, "second");
 }
 
 /**
@@ -137,10 +132,8 @@ export function duration(seconds: number): string {
  */
 export function additionalFieldsBeside(owned: ReadonlySet<string>, markField: string | undefined) {
   const free = (name: string) => !owned.has(name) && name !== markField && name !== "__proto__" && name !== "";
-  const traced =
-    markField === undefined
-      ? ""
-      : `, nor ${markField}, which each create's mark would overwrite (setting advertising:markField)`;
+  const nor = `, nor ${markField}, which each create's mark would overwrite (setting advertising:markField)`;
+  const traced = markField === undefined ? "" : nor;
   return expecting(
     `request fields by their wire names, with values that JSON can carry, and none of ${[...owned].join(", ")}${traced}`,
     z.record(z.string().refine(free), z.json()).refine(isWellFormed),

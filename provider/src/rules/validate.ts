@@ -94,8 +94,8 @@ class Walk {
     }
     if (value === undefined && rule.isOptional()) return undefined;
     const expected = `expected ${expectationOf(rule)}`;
-    const shown = this.#isSecret(path) ? "a secret value" : show(value);
-    this.#found(path, value === undefined ? `is required: ${expected}` : `${expected}; got ${shown}`);
+    const got = `; got ${this.#isSecret(path) ? "a secret value" : show(value)}`;
+    this.#found(path, value === undefined ? `is required: ${expected}` : `${expected}${got}`);
     return undefined;
   }
 
@@ -180,28 +180,17 @@ export function show(value: unknown): string {
     case "boolean":
       return Object.is(value, -0) ? "-0" : String(value);
     case "object":
-      if (Array.isArray(value)) return "a list";
-      return hasGivenPrototype(value) ? 'an object with "__proto__", which JavaScript takes for no key' : "an object";
+      return Array.isArray(value) ? "a list" : "an object";
     default:
       return `a ${typeof value}`;
   }
 }
 
-/** Whether `__proto__` in a literal made it; a class's prototype has a constructor. */
-function hasGivenPrototype(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return isContainer(prototype) && !Object.hasOwn(prototype, "constructor");
-}
-
-/** A name or a cell in a sentence: its first characters, in quotes. */
+/** A name or a cell in a sentence: its first characters, in quotes; with JSON's escapes where not all of it is printable. */
 export function quoted(text: string): string {
   const shown = excerpt(text, SHOWN_CHARACTERS);
-  return shown === printable(shown) ? `"${shown}"` : escaped(shown);
-}
-
-/** JSON's escapes for all that is not printable ASCII, so that control characters are visible and harmless. */
-function escaped(text: string): string {
-  return JSON.stringify(text).replace(
+  if (shown === printable(shown)) return `"${shown}"`;
+  return JSON.stringify(shown).replace(
     /[^\x20-\x7e]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );

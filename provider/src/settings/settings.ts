@@ -40,6 +40,11 @@ function isLoopback(hostname: string): boolean {
   return /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }
 
+/** White space at its ends aside. */
+function textLike(form: RegExp) {
+  return z.string().trim().regex(form);
+}
+
 const baseUrl = z.string().transform((text, context) => {
   const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
   const scheme = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname));
@@ -50,10 +55,7 @@ const baseUrl = z.string().transform((text, context) => {
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 });
 
-const authenticatePath = z
-  .string()
-  .trim()
-  .regex(/^\/?[\w.~/-]+$/)
+const authenticatePath = textLike(/^\/?[\w.~/-]+$/)
   .refine((path) => !path.startsWith("//") && !path.split("/").includes(".."))
   .transform((path) => path.replace(/^\/+/, ""));
 
@@ -79,10 +81,7 @@ const TABLE = {
     required: true,
   },
   email: {
-    schema: z
-      .string()
-      .trim()
-      .regex(/^[^\s:\p{Cc}]+$/u),
+    schema: textLike(/^[^\s:\p{Cc}]+$/u),
     expected: "the login name, without spaces or colons",
     example: "you@example.com",
     required: true,
@@ -113,12 +112,7 @@ const TABLE = {
   },
   /** Absent for the default place. */
   cookieFile: {
-    schema: z
-      .string()
-      .trim()
-      .min(1)
-      .regex(/^\P{Cc}+$/u)
-      .optional(),
+    schema: textLike(/^\P{Cc}+$/u).optional(),
     expected: "a file's path, or none",
     example: "none",
   },
@@ -143,10 +137,7 @@ const TABLE = {
     example: "16",
   },
   markField: {
-    schema: z
-      .string()
-      .trim()
-      .regex(/^[A-Za-z_][\w.-]{0,99}$/)
+    schema: textLike(/^[A-Za-z_][\w.-]{0,99}$/)
       // Each create's mark would overwrite the argument.
       .refine((name) => name !== "__proto__" && ownerOf(name) === undefined)
       .optional(),
@@ -155,10 +146,7 @@ const TABLE = {
   },
   /** As {@link accountOf} writes it. */
   formerAccount: {
-    schema: z
-      .string()
-      .trim()
-      .regex(/^\S+ \S+$/)
+    schema: textLike(/^\S+ \S+$/)
       .transform((account) => account.replace(/^[^/ ]+| \S+$/g, (part) => part.toLowerCase()))
       .optional(),
     expected: "'<host> <e-mail>', as an error about another account shows it",
