@@ -67,7 +67,8 @@ describe("a cell", () => {
     ],
     ["existingId", "1.23E+15", "a spreadsheet has shortened it: format the column as text, and type the digits again"],
     ["existingId", "#REF!", "the spreadsheet could not work it out"],
-    ["segmentId", "=1+1", 'segmentId "=1+1" is a formula: write the value that it has'],
+    ["segmentId", "=1+1", '; got the formula "=1+1": write the value that it has'],
+    ["eventTypeId", "=A1", '; got the formula "=A1": write the value that it has'],
     ["existingId", "0", "existingId expected the id of a live event, an integer from 1 to 9007199254740991; got the"],
   ])("of %s can't be %s", (column, cell, message) => {
     expect(cellFindings(column, cell)).toEqual([expect.stringContaining(`error c.csv:2 a/e: ${column} `)]);
@@ -234,7 +235,7 @@ describe("CSV", () => {
       'a;Acme;"Buy\r\nnow";x;;;ja;;',
       "A;Acme;=1+1;1;;;;12;",
       ";Acme;D;1;;;;12;",
-      "e;;E;1;;;;;;too many",
+      "=e;;E;1;;;;;;too many",
       "f;acme;;;;;;",
     ].join("\r\n");
     expect(findingsIn("c.csv", text)).toEqual([
@@ -244,12 +245,13 @@ describe("CSV", () => {
       'error c.csv:3 Acme/a: eventName expected a string of 1 to 99 characters, not blank, without control characters; got the string "Buy\\nnow"',
       'error c.csv:3 Acme/a: value expected a finite number; got the string "x"',
       'error c.csv:3 Acme/a: countUnique expected true or false; got the string "ja"; write true or false',
-      'error c.csv:5 Acme/A: eventName "=1+1" is a formula: write the value that it has',
       'error c.csv:5 Acme/A: key "A" is already used at c.csv:3; keys of an advertiser\'s events must differ in more than case',
+      'error c.csv:5 Acme/A: eventName expected a string of 1 to 99 characters, not blank, without control characters; got the formula "=1+1": write the value that it has',
       "error c.csv:6 Acme: key is required: expected 1 to 100 characters without /, ::, control characters, and spaces at the ends",
       "error c.csv:6 Acme: existingId 12 already belongs to Acme/A: one object can't be two resources; correct this existingId, or remove the other one",
-      'error c.csv:7 e: the row has more cells than the header ("too many"); put a value that contains the delimiter in quotes',
-      "error c.csv:7 e: advertiser is required: expected the key of an advertiser",
+      'error c.csv:7 =e: the row has more cells than the header ("too many"); put a value that contains the delimiter in quotes',
+      'error c.csv:7 =e: key is the formula "=e": write the value that it has',
+      "error c.csv:7 =e: advertiser is required: expected the key of an advertiser",
       'error c.csv:8 acme: advertiser "acme" is already used at c.csv:3; keys of advertisers must differ in more than case',
       "error c.csv:8 acme/f: eventName is required: expected a string of 1 to 99 characters, not blank, without control characters",
       "error c.csv:8 acme/f: value is required: expected a finite number",

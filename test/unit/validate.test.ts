@@ -2,6 +2,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { printable } from "../../provider/src/base/text.js";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import type { Kind } from "../../provider/src/kinds/kind.js";
@@ -143,6 +144,32 @@ describe("values that JSON can't carry", () => {
     const shared = { a: 1 };
     expect(fieldsOf({ x: shared, y: [shared, shared] }).problems).toEqual([]);
   });
+});
+
+const NO_NUMBERS = [Number.NaN, Number.POSITIVE_INFINITY, "1e21"];
+const NO_IDS = [...NO_NUMBERS, 1e21, 2 ** 53, 0.5, -1, "1.0", "-1", " 1", "0x1", "", "9".repeat(31), "007"];
+const NO_WINDOWS = [...NO_NUMBERS, 0, -0, -1, 0.5, 2_592_001];
+const NO_NAMES = [
+  ...["a\r\nb", "a\n", "\ta", "a\u0000b", "\u001b[31mred", "a\u007f", "a\u0085b", "a\u009b31m", "", " ", "\u200b"],
+  ...["a\ud83d", "\udc69b", "\udc69\ud83d", "🎉".repeat(100), 7],
+];
+const NO_FIELDS = [Number.NaN, [{ y: [Number.NEGATIVE_INFINITY] }], 1n, "\ud800", ["a\udc00"], { "\ud800": 1 }];
+
+it.each<[string, readonly unknown[]]>([
+  ["eventName", NO_NAMES],
+  ["value", NO_NUMBERS],
+  ["eventTypeId", [...NO_NUMBERS, 0.5, -1]],
+  ...["advertiserId", "segmentId", "existingId"].map((name): [string, unknown[]] => [name, NO_IDS]),
+  ...["clickWindow", "viewWindow"].map((name): [string, unknown[]] => [name, NO_WINDOWS]),
+  ["countUnique", ["yes", 1]],
+  ["attribution", ["all", "🎉"]],
+  ["additionalFields", NO_FIELDS.map((x) => ({ fine: 1, x }))],
+])("%s refuses what the platform could not take as it is, in words that can be printed", (property, values) => {
+  for (const value of values) {
+    const { problems } = check(conversionEvent, { [property]: value });
+    expect(problems, JSON.stringify(property)).toMatchObject([{ property }]);
+    for (const { reason } of problems) expect(reason).toBe(printable(reason));
+  }
 });
 
 it.each(["toString", "constructor", "__proto__", "hasOwnProperty", "click_window"])(

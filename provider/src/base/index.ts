@@ -48,7 +48,6 @@ export {
   letters,
   natural,
   nearest,
-  perhapsMeant,
   plainShellWord,
   printable,
   saidOnce,

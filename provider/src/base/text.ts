@@ -158,12 +158,6 @@ export function didYouMean(
   return meant === undefined ? `known are ${list}` : `did you mean ${suggest(meant)}?`;
 }
 
-/** The same after a sentence, where the known names are too many to list. */
-export function perhapsMeant(typed: string, known: Iterable<string>): string {
-  const meant = nearest(typed, known);
-  return meant === undefined ? "" : `; did you mean ${meant}?`;
-}
-
 /** Case and separators aside: what people take for the same name. */
 export function letters(name: string): string {
   return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");

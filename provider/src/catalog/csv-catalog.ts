@@ -4,7 +4,7 @@
  */
 import { didYouMean, letters, printable } from "../base/index.js";
 import { conversionEvent } from "../kinds/index.js";
-import { quoted, type Source } from "../rules/index.js";
+import { InWords, quoted, type Source } from "../rules/index.js";
 import { fieldNamed } from "./spelling.js";
 import { errorAt, type Finding, keyOf, type WrittenCatalog, type WrittenEvent } from "./written.js";
 
@@ -38,9 +38,9 @@ export function readCsvEvents(text: string, file: string): WrittenCatalog {
   const missing = REQUIRED.filter((column) => !columns.includes(column));
   findings.push(...headerFindings(header, columns, missing));
   // The rows would say nothing but that.
-  if (missing.includes("key") || missing.includes("advertiser")) return { file, events: [], findings };
+  if (missing.length > 0) return { file, events: [], findings };
   const events = body.map((row) => {
-    const { event, wrong } = eventIn(row, header, columns, missing);
+    const { event, wrong } = eventIn(row, header, columns);
     findings.push(...wrong);
     return event;
   });
@@ -59,7 +59,7 @@ function headerFindings({ cells, source }: Row, columns: readonly Column[], miss
   return findings;
 }
 
-function eventIn(row: Row, header: Row, columns: readonly Column[], missing: readonly string[]) {
+function eventIn(row: Row, header: Row, columns: readonly Column[]) {
   const wrong: Finding[] = [];
   const cells = new Map<string, string>();
   for (const [at, column] of columns.entries()) {
@@ -74,22 +74,20 @@ function eventIn(row: Row, header: Row, columns: readonly Column[], missing: rea
     wrong.push(errorAt(row.source, subject, reason));
   }
   const given: Record<string, unknown> = {};
-  const told = new Set(missing);
   for (const [column, cell] of cells) {
-    const mistake = mistakeIn(cell);
     const field = fieldNamed(column);
-    if (mistake !== undefined) {
-      wrong.push(errorAt(row.source, subject, mistake, column));
-      told.add(column);
-    } else if (field !== undefined && cell !== "") given[column] = field.fromCell(cell);
+    const mistake = mistakeIn(cell);
+    if (field === undefined && mistake !== undefined) wrong.push(errorAt(row.source, subject, `is ${mistake}`, column));
+    else if (field !== undefined && cell !== "")
+      given[column] = mistake === undefined ? field.fromCell(cell) : new InWords(mistake);
   }
-  const event: WrittenEvent = { key, advertiser, subject, given, told, sourceOf: () => row.source };
+  const event: WrittenEvent = { key, advertiser, subject, given, sourceOf: () => row.source };
   return { event, wrong };
 }
 
-/** What is wrong with a cell in any column. */
+/** What a cell is that is no value in any column. */
 function mistakeIn(cell: string): string | undefined {
-  return cell.startsWith("=") ? `${quoted(cell)} is a formula: write the value that it has` : undefined;
+  return cell.startsWith("=") ? `the formula ${quoted(cell)}: write the value that it has` : undefined;
 }
 
 interface Row {

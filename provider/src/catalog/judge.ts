@@ -4,7 +4,7 @@
  * the settings of an installation, only the rules themselves know.
  */
 import { z } from "zod";
-import { asRecord, count, editsBetween, letters, perhapsMeant, type Values } from "../base/index.js";
+import { asRecord, count, editsBetween, letters, nearest, type Values } from "../base/index.js";
 import {
   adoptedTwice,
   advertiser,
@@ -13,7 +13,7 @@ import {
   type Kind,
   type Limits,
 } from "../kinds/index.js";
-import { expectationOf, LIVE_ID, quoted, type Rules, truth, validate } from "../rules/index.js";
+import { expectationOf, InWords, LIVE_ID, quoted, type Rules, truth, validate } from "../rules/index.js";
 import { fieldNamed } from "./spelling.js";
 import {
   advertiserKey,
@@ -88,8 +88,9 @@ class Judge {
     const { key, advertiser: owner } = written;
     this.#key(written, eventKey, owner);
     if (!defaultsOf.has(owner) && !LIVE_ID.test(owner)) {
-      const isMissing = owner === "" && !written.told?.has("advertiser");
-      const hint = perhapsMeant(owner, defaultsOf.keys());
+      const meant = nearest(owner, defaultsOf.keys());
+      const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
+      const isMissing = owner === "";
       const reason = isMissing
         ? "is required: expected the key of an advertiser"
         : `${quoted(owner)} is not declared${hint}`;
@@ -107,8 +108,7 @@ class Judge {
     const { values, problems } = validate(written.given, rules, { isUnknown: () => false });
     for (const { property, reason } of problems) {
       const value = written.given[property];
-      if (value === undefined && (written as WrittenEvent).told?.has(property)) continue;
-      const advice = value === undefined ? undefined : adviceFor(property, value);
+      const advice = value === undefined || value instanceof InWords ? undefined : adviceFor(property, value);
       this.#find(
         written,
         property,

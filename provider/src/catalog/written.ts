@@ -15,8 +15,6 @@ export interface Written {
 }
 
 export interface WrittenEvent extends Written {
-  /** Properties whose absence is reported elsewhere. */
-  readonly told?: ReadonlySet<string>;
   readonly key: string;
   /** The key of its advertiser, or the id of a live one. */
   readonly advertiser: string;
