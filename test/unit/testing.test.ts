@@ -60,7 +60,7 @@ describe("setMocks", () => {
     const options = { retainOnDelete: false };
     expect(() => new advertising.Advertiser("acme", { advertiserName: "Acme" }, options)).toThrow("retainOnDelete");
     const file = fileOf("key,advertiser,eventName,value", "buy,Acme,Buy,many");
-    const inFile = /wrong[\s\S]*events\.csv:2:14[\s\S]*\[ADVERTISING_ARGUMENTS\]$/;
+    const inFile = /wrong[\s\S]*events\.csv:2 [\s\S]*\[ADVERTISING_ARGUMENTS\]$/;
     expect(() => new advertising.Catalog("wrong", { file })).toThrow(inFile);
   });
 
