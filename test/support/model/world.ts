@@ -43,7 +43,7 @@ export interface Done {
 }
 
 const ENVIRONMENT = { PULUMI_BACKEND_URL: "file:///backend" };
-export const STACK = "dev";
+const STACK = "dev";
 const PLACE = { backend: backendIn(ENVIRONMENT, "/"), stack: `organization/${PROJECT}/${STACK}` };
 
 export class World {
