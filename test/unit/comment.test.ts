@@ -145,6 +145,10 @@ it("says how many objects stay live and how many are deleted; the stack's settin
   expect(commentOn([C.gone, C.replaced])).toMatch(/Up to 2 objects would stay live .*; tags keep firing their ids\./);
   const comment = commentOn([deleting(C.gone), C.replaced], KNOWN);
   expect(comment).toMatch(/Up to 1 object would stay live .*\n\nUp to 1 object would be deleted on the platform/);
+  // What is replaced is deleted only if state and program have the option.
+  expect(commentOn([deleting(C.replaced)], KNOWN)).toContain("1 object would stay live");
+  const both = replace(E("c"), "7", event("C"), event("C2", { __delete: true }));
+  expect(commentOn([deleting(both)], KNOWN)).toContain("1 object would be deleted on the platform");
   const operations = JSON.stringify({ event: KNOWN });
   const of = (config: object, environment: object) => read({ steps: [deleting(C.gone)], config }, environment).text;
   expect(of({ "advertising:operations": operations }, { operations: "{}" })).toContain("would be deleted");

@@ -137,7 +137,7 @@ function inParts(step: Step): Step[] {
 /** Whether what leaves the state is deleted where a delete is known: the engine goes by its state, the package by what it was told. */
 function isToDelete({ op, oldState, newState }: Step, isSet: boolean): boolean {
   if (op === "delete") return oldState?.retainOnDelete !== true;
-  return (isSet ? newState : oldState)?.inputs?.[DELETES] === true;
+  return newState?.inputs?.[DELETES] === true && (isSet || oldState?.inputs?.[DELETES] === true);
 }
 
 function isOthers(op: string, urn: string): boolean {
