@@ -21,7 +21,7 @@ async function limitedFor(seconds: number, headers: readonly string[], options: 
     while ((await connection.readRequest()) !== undefined) {
       postedAt.push(clock.monotonicMs());
       if (clock.monotonicMs() < seconds * 1000) await connection.answer(429, { message: "slow down" }, headers);
-      else await connection.answer(200, { payload: { id: id++ } });
+      else await connection.answer(200, { payload: { id: ++id } });
     }
   });
   const client = new TestClient(server.url, { ...options, clock, settings: { ...basic, ...options.settings } });
