@@ -512,7 +512,12 @@ table("the session", (status, body) => sessionSignOf(answer(status, body)) ?? "n
   ],
   ["not about it", 200, { ...NO, message: "session_count is bad" }, { ...NO, message: "Unexpected token < in JSON" }],
   ["not about it", 200, { ...NO, message: "Not authorized", errors: ["segment_id is another account's"] }],
-  ["not about it", 200, { ...OK, message: "session ok", payload: { id: 1 } }],
+  [
+    "not about it",
+    200,
+    { ...OK, message: "session ok", payload: { id: 1 } },
+    { ...OK, message: "session ok", errors: ["ERROR: no"] },
+  ],
   ["clear", 302, ""],
   ["not about it", 307, ""],
   ["not about it", 406, { message: "login name not valid" }],

@@ -81,10 +81,14 @@ export function beginsWithError(value: unknown): boolean {
 export function saysRefused({ kind, data }: Answer, noun: string | undefined): boolean {
   if (kind !== "json") return false;
   return anyPart(data, noun, (part) => {
-    if (/^\s*false\s*$/i.test(String(own(part, "success")))) return true;
+    if (isFlaggedNo(part)) return true;
     const errors = own(part, "errors");
     return errors !== undefined && leavesOf(errors).some(({ value }) => beginsWithError(value));
   });
+}
+
+export function isFlaggedNo(part: unknown): boolean {
+  return /^\s*false\s*$/i.test(String(own(part, "success")));
 }
 
 const MAX_DEPTH = 4;

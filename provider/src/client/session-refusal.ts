@@ -2,7 +2,7 @@
  * Whether an answer says that the session is the trouble. How the platform answers an expired session is not documented, so all ways of
  * services of this kind are recognised. Pure.
  */
-import { type Answer, leavesOf, saysRefused } from "./answer.js";
+import { type Answer, anyPart, isFlaggedNo, leavesOf } from "./answer.js";
 import type { HttpAnswer } from "./http.js";
 import { isSpoken } from "./words.js";
 
@@ -40,7 +40,8 @@ export function sessionSignOf(answer: Answer): SessionSign | undefined {
   if (kind === "html" && broken === undefined && PAGE.test(body) && PASSWORD_FIELD.test(body)) return "clear";
   const words = broken === undefined ? spokenIn(answer) : [];
   if (status === 200) {
-    if (!saysRefused(answer, undefined)) return undefined;
+    // An `ERROR:` entry does not count: what it stands beside may have been carried out, and would be sent again.
+    if (kind !== "json" || !anyPart(answer.data, undefined, isFlaggedNo)) return undefined;
     const isUnauthorized = words.every((each) => STATUS_PHRASE.test(each)) && /authori[sz]ed/i.test(words.join());
     return isUnauthorized || words.some(isAboutALogin) ? "clear" : undefined;
   }
