@@ -1,31 +1,24 @@
-import { execFileSync } from "node:child_process";
-import fs, {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
-import fsp from "node:fs/promises";
-import { join } from "node:path";
+/** The lock, over the real file system: its promises by number, and processes that crash while they hold it. */
+import { execFileSync, fork, spawn } from "node:child_process";
+import { once } from "node:events";
+import fs, { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { systemClock } from "../../provider/src/base/clock.js";
 import {
   acquireLock,
+  identityOf,
+  type Lock,
   LockHeld,
   LockLost,
   type LockOptions,
   withLock,
-  withLockNow,
 } from "../../provider/src/files/lock.js";
-import { identityOf } from "../../provider/src/files/process-identity.js";
 import { replaceIn } from "../support/builtin.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import { deadPid, foreignLock, lockText, takeOver } from "../support/lock.js";
+import { seededRandom } from "../support/random.js";
 
 /** Much longer than the time after which a holder on another machine counts as dead. */
 const LONG_MS = 120_000;
@@ -35,82 +28,87 @@ function newLockPath() {
   return { folder, path: join(folder, "the.lock") };
 }
 
-/** Takes the lock as `one`, in real time, without waiting, unless `more` says otherwise. */
+/** Takes the lock in real time, without waiting, unless `more` says otherwise. */
 const take = (path: string, more: Partial<LockOptions> = {}) =>
-  acquireLock(path, { clock: systemClock, unique: "one", maxWaitMs: 0, ...more });
-
-/** A lock whose holder died is free at once, also for a caller that does not wait. */
-async function expectFree(content: string): Promise<void> {
-  const { folder, path } = newLockPath();
-  writeFileSync(path, content);
-  let worked = 0;
-  expect(withLockNow(path, () => worked++)).toBe(true);
-  expect(worked).toBe(1);
-  writeFileSync(path, content);
-  const clock = new FakeClock();
-  await (await take(path, { clock, maxWaitMs: LONG_MS })).release();
-  expect(clock.monotonicMs()).toBe(0);
-  expect(readdirSync(folder)).toEqual([]);
-}
+  acquireLock(path, { clock: systemClock, maxWaitMs: 0, ...more });
 
 it("L1: one holder at a time, and nothing is left behind", async () => {
   const { folder, path } = newLockPath();
   let inside = 0;
   let most = 0;
-  const holders = Array.from({ length: 40 }, (_, n) =>
-    withLock(path, { clock: systemClock, unique: `holder ${n}`, maxWaitMs: 60_000 }, async () => {
+  const hold = () =>
+    withLock(path, { clock: systemClock, maxWaitMs: 60_000 }, async () => {
       most = Math.max(most, ++inside);
       await systemClock.sleep(1);
       inside--;
-    }),
-  );
-  await Promise.all(holders);
+    });
+  await Promise.all(Array.from({ length: 40 }, hold));
   expect(most).toBe(1);
   expect(readdirSync(folder)).toEqual([]);
 });
 
 describe("L2, L3: a holder on this machine", () => {
-  it.each([0, 20_000, -20_000, 86_400_000])(
+  it.each([0, 86_400_000, -20_000])(
     "keeps it while its process lives, however long it shows no sign, also if a clock is set by %i ms",
     async (ms) => {
       const { folder, path } = newLockPath();
-      const lock = await take(path, { unique: "holder" });
+      const lock = await take(path);
       const clock = new FakeClock(Date.now());
       clock.jumpWall(ms);
       // Minutes pass for the waiting caller, and no time for the holder, as if it were paused.
-      await expect(take(path, { clock, unique: "other", maxWaitMs: LONG_MS })).rejects.toThrow(LockHeld);
+      const taking = take(path, { clock, maxWaitMs: LONG_MS });
+      await expect(taking).rejects.toThrow(LockHeld);
+      await expect(taking).rejects.toThrow(`(process ${process.pid} of `);
+      await expect(taking).rejects.toThrow("if there is no such run, remove that file");
       expect(clock.monotonicMs()).toBeGreaterThanOrEqual(LONG_MS);
-      expect(lock.isHeld()).toBe(true);
-      expect(withLockNow(path, () => expect.unreachable())).toBe(false);
-      await lock.release();
+      lock.confirm();
+      lock.release();
       expect(readdirSync(folder)).toEqual([]);
     },
   );
 
-  it("that died loses it at once, also to a caller that does not wait", () => expectFree(lockText(deadPid())));
+  it.runIf(process.platform === "linux").each<[string, () => string]>([
+    ["died", () => lockText(deadPid())],
+    ["died, and another process has its number now", () => lockText(process.pid, { started: "1" })],
+  ])("that %s loses it at once, also to a caller that does not wait", async (_, content) => {
+    const { folder, path } = newLockPath();
+    writeFileSync(path, content());
+    const clock = new FakeClock();
+    (await take(path, { clock })).release();
+    expect(clock.monotonicMs()).toBe(0);
+    expect(readdirSync(folder)).toEqual([]);
+  });
 
-  it.runIf(process.platform === "linux")("that died loses it at once, even if another process has its number now", () =>
-    expectFree(lockText(process.pid, { started: "1" })),
-  );
-
-  it("keeps it if the number may be another process's by now, and the error says what to remove", async () => {
+  it.runIf(process.platform === "linux").each<[string, string, string]>([
+    ["is stopped keeps it, which the error says", "T", "kill -STOP $$"],
+    ["has ended, though nobody has taken note of it, loses it", "Z", "exit"],
+  ])("that %s", async (_, state, does) => {
     const { path } = newLockPath();
-    const { host, machine, pid } = identityOf(process.pid);
-    writeFileSync(path, JSON.stringify({ host, machine, pid, unique: "other" }));
-    const taking = take(path, { clock: new FakeClock(), maxWaitMs: LONG_MS });
-    await expect(taking).rejects.toThrow(`process ${pid}; if that is not a Pulumi run, remove ${path}`);
-    expect(withLockNow(path, () => expect.unreachable())).toBe(false);
+    // Nobody waits for the inner shell, as in a container without an init.
+    const parent = spawn("sh", ["-c", `sh -c '${does}' & echo $!; exec sleep 600`], {
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    const [line] = (await once(parent.stdout, "data")) as [Buffer];
+    const pid = Number(line.toString());
+    onTestFinished(() => {
+      parent.kill("SIGKILL");
+      process.kill(pid, "SIGKILL");
+    });
+    await vi.waitUntil(() => readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.[0] === state);
+    writeFileSync(path, lockText(pid));
+    if (state === "Z") (await take(path)).release();
+    else await expect(take(path)).rejects.toThrow(`process ${pid} of ${identityOf(pid).host}, which is stopped`);
   });
 });
 
 describe("L4: a holder on another machine, or in another container", () => {
+  const machine = identityOf(process.pid).machine ?? "";
   const foreign: [string, () => string][] = [
     ["another machine", () => foreignLock],
     ["another machine with the same name", () => lockText(deadPid(), { machine: "this name, another boot" })],
     [
       "another container with the same name and boot",
-      () =>
-        lockText(deadPid(), { machine: identityOf(process.pid).machine?.replace(/pid:\[\d+\]|$/, "pid:[7]") ?? "" }),
+      () => lockText(deadPid(), { machine: machine.replace(/pid:\[\d+\]|$/, "pid:[7]") }),
     ],
     ["a holder that can't be read", () => "{"],
   ];
@@ -121,7 +119,6 @@ describe("L4: a holder on another machine, or in another container", () => {
     const clock = new FakeClock(Date.now());
     clock.beforeWaking = (nowMs) => utimesSync(path, 1000 + nowMs / 1000, 1000 + nowMs / 1000);
     await expect(take(path, { clock, maxWaitMs: 60_000 })).rejects.toThrow(LockHeld);
-    expect(withLockNow(path, () => expect.unreachable())).toBe(false);
     expect(readFileSync(path, "utf8")).toContain("{");
   });
 
@@ -132,16 +129,8 @@ describe("L4: a holder on another machine, or in another container", () => {
     const lock = await take(path, { clock, maxWaitMs: LONG_MS, staleAfterMs: 60_000 });
     expect(clock.monotonicMs()).toBeGreaterThan(60_000);
     expect(clock.monotonicMs()).toBeLessThan(61_000);
-    expect(lock.isHeld()).toBe(true);
-    await lock.release();
+    lock.release();
     expect(readdirSync(folder)).toEqual([]);
-  });
-
-  it("is named in the error", async () => {
-    const { path } = newLockPath();
-    writeFileSync(path, foreignLock);
-    const taking = take(path, { clock: new FakeClock() });
-    await expect(taking).rejects.toThrow(`the lock ${path} is held by another run (process 1 of elsewhere)`);
   });
 });
 
@@ -151,15 +140,8 @@ describe("L5: a lock that another machine has taken over", () => {
     const lock = await take(path);
     lock.confirm();
     takeOver(path);
-    expect(lock.isHeld()).toBe(false);
     expect(() => lock.confirm()).toThrow(LockLost);
     lock.release();
-    expect(readFileSync(path, "utf8")).toBe(foreignLock);
-    fs.rmSync(path);
-    await withLock(path, { clock: systemClock, unique: "one", maxWaitMs: 0 }, async () => takeOver(path));
-    expect(readFileSync(path, "utf8")).toBe(foreignLock);
-    fs.rmSync(path);
-    withLockNow(path, () => takeOver(path));
     expect(readFileSync(path, "utf8")).toBe(foreignLock);
     expect(readdirSync(folder)).toEqual(["the.lock"]);
   });
@@ -171,56 +153,58 @@ describe("L5: a lock that another machine has taken over", () => {
     const lock = await take(path, { heartbeatMs: 100 });
     utimesSync(path, 1000, 1000);
     vi.advanceTimersByTime(100);
-    await vi.waitFor(() => expect(statSync(path).mtimeMs).toBeGreaterThan(1_000_000)); // the heartbeat
+    expect(statSync(path).mtimeMs).toBeGreaterThan(1_000_000); // the heartbeat
     takeOver(path);
     utimesSync(path, 1000, 1000);
-    const beats = vi.fn(fsp.utimes);
-    replaceIn(fsp, { utimes: beats });
     vi.advanceTimersByTime(10_000);
-    expect(beats).not.toHaveBeenCalled();
-    await lock.release();
+    expect(statSync(path).mtimeMs).toBe(1_000_000);
+    lock.release();
   });
 });
 
-describe("L6: a dead process's lock, for a process that is about to end", () => {
-  /** Runs `happens` after the lock was found stale for the second time. */
-  function meanwhile(happens: () => void) {
-    const isDead = () => {
-      throw Object.assign(new Error("injected"), { code: "ESRCH" });
-    };
-    const again = () => {
-      happens();
-      return isDead();
-    };
-    vi.spyOn(process, "kill").mockImplementationOnce(isDead).mockImplementationOnce(again);
-    onTestFinished(() => void vi.restoreAllMocks());
+describe("L6: a dead process's lock", () => {
+  /** Runs these right before and right after the stale lock is moved aside. */
+  function around(path: string, before: () => void, after: () => void = () => undefined) {
+    const { renameSync } = fs;
+    const undo = replaceIn(fs, {
+      renameSync: (from: string, to: string) => {
+        undo();
+        before();
+        renameSync(from, to);
+        after();
+      },
+    });
+    writeFileSync(path, lockText(deadPid()));
   }
 
-  it("is left alone if another process has taken it meanwhile", () => {
+  it("is put back if another process has taken it meanwhile", async () => {
     const { folder, path } = newLockPath();
-    writeFileSync(path, lockText(deadPid()));
-    meanwhile(() => takeOver(path));
-    expect(withLockNow(path, () => expect.unreachable())).toBe(false);
+    around(path, () => takeOver(path));
+    await expect(take(path)).rejects.toThrow(LockHeld);
     expect(readFileSync(path, "utf8")).toBe(foreignLock);
     expect(readdirSync(folder)).toEqual(["the.lock"]);
   });
 
-  it("is free even if the process that was to remove it died too", () => {
+  it("is not put back if a third one was quicker: who had taken it in between finds out when it asks", async () => {
     const { folder, path } = newLockPath();
-    writeFileSync(path, lockText(deadPid()));
-    writeFileSync(`${path}.takeover`, lockText(deadPid()));
-    expect(withLockNow(path, () => undefined)).toBe(true);
-    expect(readdirSync(folder)).toEqual([]);
+    let between: Promise<Lock> | undefined;
+    const takeBetween = () => {
+      fs.rmSync(path);
+      between = take(path);
+    };
+    around(path, takeBetween, () => writeFileSync(path, foreignLock, { mode: 0o600 }));
+    await expect(take(path)).rejects.toThrow(LockHeld);
+    const lock = await between;
+    expect(() => lock?.confirm()).toThrow(LockLost);
+    expect(readFileSync(path, "utf8")).toBe(foreignLock);
+    expect(readdirSync(folder)).toEqual(["the.lock"]);
   });
 
-  it("is left to another process that has taken over its removal meanwhile", () => {
-    const { path } = newLockPath();
-    const dead = lockText(deadPid());
-    writeFileSync(path, dead);
-    meanwhile(() => takeOver(`${path}.takeover`));
-    expect(withLockNow(path, () => expect.unreachable())).toBe(false);
-    expect(readFileSync(path, "utf8")).toBe(dead);
-    expect(readFileSync(`${path}.takeover`, "utf8")).toBe(foreignLock);
+  it("that another process has removed meanwhile is free", async () => {
+    const { folder, path } = newLockPath();
+    around(path, () => fs.rmSync(path));
+    (await take(path)).release();
+    expect(readdirSync(folder)).toEqual([]);
   });
 });
 
@@ -229,34 +213,28 @@ it("L7: the file is never half written, and needs no hard links if the file syst
   const { linkSync } = fs;
   const expectWhole = async () => {
     const lock = await take(path);
-    expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ pid: process.pid, unique: "one" });
+    expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ pid: process.pid });
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    await expect(take(path, { unique: "two" })).rejects.toThrow(LockHeld);
-    expect(withLockNow(path, () => expect.unreachable())).toBe(false);
-    await lock.release();
-    expect(withLockNow(path, () => expect(JSON.parse(readFileSync(path, "utf8"))).toHaveProperty("pid"))).toBe(true);
+    await expect(take(path)).rejects.toThrow(LockHeld);
+    lock.release();
     expect(readdirSync(folder)).toEqual([]);
   };
   const seen: string[] = [];
-  const whenLinked = (temporary: string) => {
-    expect(existsSync(path) && readFileSync(path, "utf8") === "").toBe(false);
-    seen.push(readFileSync(temporary, "utf8"));
-  };
   replaceIn(fs, {
     linkSync: (from: string, to: string) => {
-      whenLinked(from);
+      expect(existsSync(path) && readFileSync(path, "utf8") === "").toBe(false);
+      seen.push(readFileSync(from, "utf8"));
       linkSync(from, to);
     },
   });
   await expectWhole();
-  expect(seen.length).toBeGreaterThan(2);
+  expect(seen).toHaveLength(2);
   for (const content of seen) expect(JSON.parse(content)).toHaveProperty("pid", process.pid);
 
   for (const code of ["EPERM", "ENOTSUP", "ENOSYS"]) {
-    const refused = () => Object.assign(new Error(`${code}: injected, link`), { code, syscall: "link" });
     replaceIn(fs, {
       linkSync: () => {
-        throw refused();
+        throw Object.assign(new Error(`${code}: injected, link`), { code, syscall: "link" });
       },
     });
     await expectWhole();
@@ -273,20 +251,109 @@ it("L1: counts its own link as taken if the system answered a repeated request, 
     },
   });
   const lock = await take(path, { clock: new FakeClock() });
-  expect(lock.isHeld()).toBe(true);
-  await lock.release();
+  lock.confirm();
+  lock.release();
   expect(readdirSync(folder)).toEqual([]);
 });
 
 it.each<[string, (path: string) => void]>([
   ["a pipe", (path) => execFileSync("mkfifo", [path])],
   ["a folder", (path) => mkdirSync(path)],
-  ["a link to nowhere", (path) => symlinkSync(`${path}.nowhere`, path)],
-])("%s in its place is reported at once, and left there", async (_, make) => {
+  ["a link to nowhere", (path) => fs.symlinkSync(`${path}.nowhere`, path)],
+])("L7: %s in its place is reported at once, and left there", async (_, make) => {
   const { folder, path } = newLockPath();
   make(path);
   const taking = take(path, { clock: new FakeClock(), maxWaitMs: 60_000 });
   await expect(taking).rejects.toThrow(`its lock ${path} can't be one: it is`);
-  expect(withLockNow(path, () => expect.unreachable())).toBe(false);
   expect(readdirSync(folder)).toEqual(["the.lock"]);
+});
+
+describe("between processes that crash while they hold it", () => {
+  const script = resolve(import.meta.dirname, "lock-process.mjs");
+  const [PROCESSES, TURNS] = [8, 10];
+  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+
+  interface Life {
+    readonly lock: string;
+    readonly log: string;
+    readonly turns: number;
+    readonly pauses: readonly number[];
+    readonly dies?: "exit" | "kill";
+  }
+
+  /** Starts a process that runs its turns after the message `begin`. */
+  function start(life: Life) {
+    const child = fork(script, [JSON.stringify(life)], { execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    let complaint = "";
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => (complaint += text));
+    const ended = new Promise<void>((done, fail) => {
+      child.once("error", fail);
+      child.once("close", (code, signal) => {
+        if (code === 0 || (signal === "SIGKILL" && life.dies === "kill")) done();
+        else fail(new Error(`the process ended with ${code ?? signal}: ${complaint}`));
+      });
+    });
+    const ready = new Promise<void>((done) => child.once("message", () => done()));
+    return { ready: Promise.race([ready, ended]), begin: () => child.send("begin"), ended };
+  }
+
+  it(`L1, L3, L6: one holder at a time among ${PROCESSES} processes (SEED=${seed})`, { timeout: 120_000 }, async () => {
+    const random = seededRandom(seed);
+    const folder = newFolder();
+    const [lock, log] = [join(folder, "the.lock"), join(folder, "log")];
+    writeFileSync(log, "");
+    /** The processes of one slot, one after the other. Each except the last one dies while it holds the lock. */
+    const livesOf = (place: number): Life[] =>
+      [...Array.from({ length: place % 4 }, () => (random() < 0.5 ? "exit" : "kill")), undefined].map((dies) => ({
+        lock,
+        log,
+        turns: TURNS,
+        pauses: Array.from({ length: TURNS }, () => Math.floor(random() * 4)),
+        ...(dies === undefined ? {} : { dies }),
+      }));
+    const places = Array.from({ length: PROCESSES }, (_, place) => livesOf(place));
+    const first = places.map(([life]) => start(life as Life));
+    await Promise.all(first.map(({ ready }) => ready));
+    for (const { begin } of first) begin();
+    await Promise.all(
+      places.map(async ([, ...later], place) => {
+        await first[place]?.ended;
+        for (const life of later) {
+          const next = start(life);
+          await next.ready;
+          next.begin();
+          await next.ended;
+        }
+      }),
+    );
+
+    let holder: string | undefined;
+    const waiting = new Set<string>();
+    const counted = { holds: 0, leaves: 0, dies: 0, waitedFor: 0 };
+    for (const [index, line] of readFileSync(log, "utf8").trim().split("\n").entries()) {
+      const [pid = "", step = "", mode] = line.split(" ");
+      const what = `SEED=${seed}, line ${index + 1}: ${line}`;
+      if (step === "wants") {
+        waiting.add(pid);
+      } else if (step === "holds") {
+        expect(holder, what).toBeUndefined();
+        expect(mode, what).toBe("600");
+        holder = pid;
+        waiting.delete(pid);
+        counted.holds++;
+        if (waiting.size > 0) counted.waitedFor++;
+      } else {
+        expect(["leaves", "dies"], what).toContain(step);
+        expect(pid, what).toBe(holder);
+        holder = undefined;
+        counted[step as "leaves" | "dies"]++;
+      }
+    }
+    const all = places.flat().length * TURNS;
+    expect(counted).toMatchObject({ holds: all, leaves: all - 12, dies: 12 });
+    // A run in which hardly any process had to wait would prove little.
+    expect(counted.waitedFor).toBeGreaterThan(PROCESSES);
+    expect(readdirSync(folder)).toEqual(["log"]);
+  });
 });

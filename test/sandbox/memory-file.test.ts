@@ -7,7 +7,7 @@ import fsp, { type FileHandle } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { replaceNow, systemDisk } from "../../provider/src/files/index.js";
+import { replacePrivate, systemDisk } from "../../provider/src/files/index.js";
 import type { Memory } from "../../provider/src/store/index.js";
 import { replaceIn } from "../support/builtin.js";
 import { FakeClock } from "../support/clock.js";
@@ -200,15 +200,11 @@ describe("M4: one run at a time", () => {
     expectLeftAlone();
   });
 
-  it.each([
-    ["a line", (file: string, path: string) => file === path],
-    ["its file anew", (file: string) => /\.jsonl\.[^.]*\.tmp$/.test(file)],
-  ])("one that loses it while it writes %s", async (_, isMeant) => {
-    const { newRun, path, append } = await started();
-    append("unfinished"); // so that it is written anew
+  it("one that loses it while it writes a line", async () => {
+    const { newRun, path } = await started();
     let expectLeftAlone: (() => void) | undefined;
     changeHandles(
-      (file) => isMeant(file, path),
+      (file) => file === path,
       (handle) => {
         const datasync = handle.datasync.bind(handle);
         const datasyncAndLoseIt = async () => {
@@ -225,9 +221,28 @@ describe("M4: one run at a time", () => {
     expectLeftAlone?.();
   });
 
+  it("one that loses it before it puts its file anew in its place", async () => {
+    const { newRun, path, append } = await started();
+    append("unfinished"); // so that it is written anew
+    const { fsyncSync } = fs;
+    let expectLeftAlone: (() => void) | undefined;
+    replaceIn(fs, {
+      fsyncSync: (file: number) => {
+        fsyncSync(file);
+        const isAnew = fs.readdirSync(dirname(path)).some((name) => /\.jsonl\.[^.]*\.tmp$/.test(name));
+        if (isAnew) expectLeftAlone ??= takeOverMemory(path);
+      },
+    });
+    const run = newRun();
+    await expectRefused(run, TAKEN);
+    run.closeNow([]);
+    expect(expectLeftAlone).toBeDefined();
+    expectLeftAlone?.();
+  });
+
   it.each<[string, (path: string) => void]>([
     ["removed", (path) => fs.rmSync(path)],
-    ["replaced", (path) => replaceNow(path, "another")],
+    ["replaced", (path) => replacePrivate(path, "another")],
   ])("one whose file is %s sends nothing more, and makes none", async (_, change) => {
     const { newRun, path } = await started();
     const run = newRun();

@@ -111,6 +111,12 @@ export class MemoryDisk implements Disk {
     this.onChange(`sync ${path}`);
   }
 
+  fchmodSync(file: number, mode: number): void {
+    this.#of(file).node.mode = mode;
+  }
+
+  utimesSync(): void {}
+
   closeSync(file: number): void {
     this.#of(file);
     this.#open.delete(file);
@@ -165,27 +171,12 @@ export class MemoryDisk implements Disk {
   }
 
   readonly promises: Disk["promises"] = {
-    open: async (path, flags, mode) => this.#handle(this.openSync(path, flags, mode)),
-    rename: async (from, to) => this.renameSync(from, to),
-    unlink: async (path) => {
-      this.#there(path);
-      this.rmSync(path);
-    },
-    mkdir: async (path, options) => this.mkdirSync(path, options),
-    stat: async (path) => this.#status(this.#there(path)),
-    lstat: async (path) => this.#status(this.#there(path)),
-    chmod: async (path, mode) => {
-      this.#there(path).mode = mode;
-    },
-    utimes: async () => undefined,
-    readdir: async (path) => this.readdirSync(path),
+    open: async (path, flags) => this.#handle(this.openSync(path, flags)),
   };
 
   #handle(fd: number): OpenFile {
     return {
       fd,
-      readFile: async () => this.#of(fd).node.text,
-      writeFile: async (text) => this.writeFileSync(fd, text),
       appendFile: async (text) => this.writeFileSync(fd, text),
       truncate: async (bytes) => {
         const { node, path } = this.#of(fd);
@@ -194,10 +185,6 @@ export class MemoryDisk implements Disk {
         this.#write(node, 0, kept, path);
       },
       datasync: async () => this.fsyncSync(fd),
-      stat: async () => this.fstatSync(fd),
-      chmod: async (mode) => {
-        this.#of(fd).node.mode = mode;
-      },
       close: async () => this.closeSync(fd),
     };
   }
@@ -238,14 +225,12 @@ export class MemoryDisk implements Disk {
     return {
       mode: node.mode,
       uid,
-      gid: uid,
       size: node.text.length,
       nlink: [...this.#names.values()].filter((each) => each === node).length,
       mtimeMs: 0,
       ino: BigInt(node.number),
       dev: 1n,
       isFile: () => !node.isFolder,
-      isDirectory: () => node.isFolder,
     };
   }
 }

@@ -1,10 +1,10 @@
 /** Lock files as other processes and other machines leave them. */
 import { spawnSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
-import { identityOf, type ProcessIdentity } from "../../provider/src/files/process-identity.js";
+import { identityOf } from "../../provider/src/files/lock.js";
 
 /** The content of a lock that the process `pid` of this machine holds, with `more` changed. */
-export function lockText(pid: number, more: Partial<ProcessIdentity> = {}): string {
+export function lockText(pid: number, more: Partial<ReturnType<typeof identityOf>> = {}): string {
   return JSON.stringify({ ...identityOf(pid), ...more, unique: "other" });
 }
 

@@ -1,5 +1,4 @@
 /** A stack's memory, as its runs use it one after the other. Of real files it needs none. */
-import { randomUUID } from "node:crypto";
 import { dirname } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { type Clock, systemClock } from "../../provider/src/base/index.js";
@@ -29,8 +28,7 @@ export const inWords = (record: MemoryRecord | undefined) =>
 
 export function stackOn(disk: Disk = new MemoryDisk(), place: StackPlace = DEV, folder = FOLDER) {
   const path = memoryPath(place, folder);
-  const newRun = (maxWaitMs = 0, clock: Clock = systemClock) =>
-    new Memory({ ...place, path, clock, newUnique: randomUUID, maxWaitMs, disk });
+  const newRun = (maxWaitMs = 0, clock: Clock = systemClock) => new Memory({ ...place, path, clock, maxWaitMs, disk });
   /** An `up`, which the engine ends cleanly unless `work` has let go of the memory. */
   const up = async (work: Work, left: string[] = []) => {
     const run = newRun();

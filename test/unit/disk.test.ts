@@ -41,7 +41,6 @@ class Life {
   readonly #lines: { readonly key: string; readonly says: string }[] = [];
   /** So many of them are certainly on the disk. */
   #confirmed = 0;
-  #unique = 0;
   #ids = 40;
 
   constructor() {
@@ -70,7 +69,7 @@ class Life {
   }
 
   async run(place = DEV): Promise<Memory> {
-    const run = runOn(this.disk, this.clock, `u${++this.#unique}`, place);
+    const run = runOn(this.disk, this.clock, place);
     await run.expectUsable();
     return run;
   }
@@ -93,9 +92,8 @@ class Life {
   }
 }
 
-function runOn(disk: MemoryDisk, clock: Clock, unique: string, place = DEV): Memory {
-  const [path, newUnique] = [memoryPath(place, FOLDER), () => unique];
-  return new Memory({ ...place, path, clock, newUnique, maxWaitMs: 120_000, disk });
+function runOn(disk: MemoryDisk, clock: Clock, place = DEV): Memory {
+  return new Memory({ ...place, path: memoryPath(place, FOLDER), clock, maxWaitMs: 120_000, disk });
 }
 
 /** Every kind of line, several kills, a file that is written anew, and a person's answer. */
@@ -191,7 +189,7 @@ const afterRestart = (image: Image): Image =>
   new Map(
     [...image].map(([path, { text, mode }]) => [
       path,
-      text === undefined || !/\.(lock|takeover)$/.test(path)
+      text === undefined || !/\.lock(\.[^.]*\.tmp)?$/.test(path)
         ? { mode, ...(text && { text }) }
         : { mode, text: Buffer.from(text.toString().replace('"machine":"', '"machine":"before, ')) },
     ]),
@@ -203,7 +201,7 @@ async function checkNextRun(image: Image, facts: Facts, place: typeof DEV): Prom
   const clock = new HastyClock();
   if (place !== DEV) await takeOverFormer(DEV, place, { folder: FOLDER, disk, clock });
   const read = readMemory(memoryPath(place, FOLDER), disk)?.records ?? new Map();
-  const run = runOn(disk, clock, "next", place);
+  const run = runOn(disk, clock, place);
   await run.expectUsable();
   for (const [key, allowed] of facts) {
     const says = inWords(run.of(key));
@@ -213,7 +211,7 @@ async function checkNextRun(image: Image, facts: Facts, place: typeof DEV): Prom
   }
   for (const key of read.keys()) must(facts.has(key), `${key} is invented`);
   await run.sending(create(keyOf("next")));
-  must(inWords(runOn(disk, clock, "reader", place).of(keyOf("next"))) === "sent", "it is not written any more");
+  must(inWords(runOn(disk, clock, place).of(keyOf("next"))) === "sent", "it is not written any more");
   run.release();
 }
 
@@ -254,5 +252,5 @@ it("a run that was killed once it had given the file its name: the next one's re
   life.disk.onChange = () => undefined;
   await (await life.run()).sending(create(keyOf("a")));
   const left = new MemoryDisk(imageAfter(life.disk.moment(), []));
-  expect(inWords(runOn(left, new HastyClock(), "reader").of(keyOf("a")))).toBe("sent");
+  expect(inWords(runOn(left, new HastyClock()).of(keyOf("a")))).toBe("sent");
 });

@@ -8,7 +8,15 @@ import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import type { Cookie } from "tough-cookie";
 import { z } from "zod";
 import { jsonIn, LoginError, own } from "../base/index.js";
-import { type Lock, readPrivate, removeLeftovers, replacePrivate, UntrustedFile, withLock } from "../files/index.js";
+import {
+  type Lock,
+  readPrivate,
+  removeLeftovers,
+  replacePrivate,
+  systemDisk,
+  UntrustedFile,
+  withLock,
+} from "../files/index.js";
 import { accountOf, type Settings } from "../settings/index.js";
 import type { Surroundings } from "./surroundings.js";
 
@@ -33,7 +41,6 @@ export class NoVerifier extends Error {}
 
 /** The format is a contract: later versions read what this one wrote. Version 1 had no verifier of the password. */
 const VERSION = 2;
-const MAX_FILE_BYTES = 1024 * 1024;
 
 const formatSchema = z.object({
   session: z.literal("pulumi-advertising"),
@@ -74,9 +81,9 @@ export class SessionFile {
    */
   async read(): Promise<(StoredSession & { hasSamePassword(): Promise<boolean> }) | undefined> {
     const { path, settings, surroundings } = this;
-    const bytes = await readPrivate(path, MAX_FILE_BYTES, surroundings.disk);
-    if (bytes === undefined) return undefined;
-    const data = jsonIn(bytes.toString("utf8").replace(/^\ufeff/, ""));
+    const text = readPrivate(path, surroundings.disk);
+    if (text === undefined) return undefined;
+    const data = jsonIn(text.replace(/^\ufeff/, ""));
     const version = own(data, "version");
     if (version === 1) return undefined; // replaced at the login that follows
     if (typeof version === "number" && version > VERSION) {
@@ -102,7 +109,7 @@ export class SessionFile {
   /** @param lock under which it is written; throws if that was lost. */
   async write({ jar, loginId, newestAtMs }: StoredSession, lock: Lock): Promise<void> {
     const { baseUrl, email, keepLoggedIn } = this.settings;
-    const { newId, clock, disk } = this.surroundings;
+    const { clock, disk = systemDisk } = this.surroundings;
     const stored: Format = {
       session: "pulumi-advertising",
       version: VERSION,
@@ -114,8 +121,8 @@ export class SessionFile {
       newestAtMs,
       jar: await jar.toJSON(),
     };
-    await replacePrivate(this.path, JSON.stringify(stored), newId(), lock.confirm, disk);
-    await removeLeftovers(this.path, clock.wallMs(), disk);
+    replacePrivate(this.path, JSON.stringify(stored), disk, lock.confirm);
+    removeLeftovers(this.path, clock.wallMs(), disk);
   }
 
   /** Starts to compute the verifier that {@link write} needs, while something else is awaited. */
@@ -125,10 +132,10 @@ export class SessionFile {
 
   locked<T>(work: (lock: Lock) => Promise<T>): Promise<T> {
     const { maxWaitSeconds, requestTimeoutSeconds } = this.settings;
-    const { clock, newId, disk } = this.surroundings;
+    const { clock, disk } = this.surroundings;
     // Another process's login may have to wait for the rate limit, as long as this one would.
     const maxWaitMs = (maxWaitSeconds + requestTimeoutSeconds) * 1000;
-    return withLock(`${this.path}.lock`, { clock, unique: newId(), maxWaitMs, disk }, work);
+    return withLock(`${this.path}.lock`, { clock, maxWaitMs, disk }, work);
   }
 }
 

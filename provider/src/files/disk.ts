@@ -1,9 +1,9 @@
 /**
- * The operating system's file calls that promises rest on, so that a test can put a disk in their place that loses its power.
- * `node:fs` is the real one, as it is. The synchronous ones are for what is small, and for a process that ends. Also a file that is
- * written through them, line by line, each on the disk before its writer goes on ({@link AppendFile}).
+ * The operating system's file calls that promises rest on, so that a test can put a disk in their place that loses its power. `node:fs` is the
+ * real one, as it is. They are synchronous, for what is small, and for a process that ends; but for a file that grows while others wait, line by
+ * line, each on the disk before its writer goes on ({@link AppendFile}).
  */
-import fs from "node:fs";
+import fs, { constants } from "node:fs";
 
 export interface Disk {
   /** @returns a number that stands for the open file. */
@@ -12,6 +12,7 @@ export interface Disk {
   /** Writes where the file was opened to write: at its end, or from its beginning. */
   writeFileSync(file: number, text: string): void;
   fsyncSync(file: number): void;
+  fchmodSync(file: number, mode: number): void;
   closeSync(file: number): void;
   fstatSync(file: number): Status;
   fstatSync(file: number, options: { readonly bigint: true }): Inode;
@@ -20,43 +21,27 @@ export interface Disk {
   linkSync(from: string, to: string): void;
   renameSync(from: string, to: string): void;
   rmSync(path: string, options: { readonly force: true }): void;
-  /** @returns the first folder that it made; none where there was nothing to make. */
-  mkdirSync(path: string, options: { readonly recursive: true; readonly mode: number }): string | undefined;
+  utimesSync(path: string, accessed: Date, modified: Date): void;
+  mkdirSync(path: string, options: { readonly recursive: true; readonly mode: number }): unknown;
   readdirSync(path: string): string[];
-  readonly promises: {
-    open(path: string, flags: string | number, mode?: number): Promise<OpenFile>;
-    rename(from: string, to: string): Promise<void>;
-    unlink(path: string): Promise<void>;
-    mkdir(path: string, options: { readonly recursive: true; readonly mode: number }): Promise<string | undefined>;
-    stat(path: string): Promise<Status>;
-    lstat(path: string): Promise<Status>;
-    chmod(path: string, mode: number): Promise<void>;
-    utimes(path: string, accessed: Date, modified: Date): Promise<void>;
-    readdir(path: string): Promise<string[]>;
-  };
+  readonly promises: { open(path: string, flags: number): Promise<OpenFile> };
 }
 
 export interface OpenFile {
   readonly fd: number;
-  readFile(): Promise<Buffer>;
-  writeFile(text: string): Promise<void>;
   appendFile(text: string): Promise<void>;
   truncate(bytes: number): Promise<void>;
   datasync(): Promise<void>;
-  stat(): Promise<Status>;
-  chmod(mode: number): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface Status {
   readonly mode: number;
   readonly uid: number;
-  readonly gid: number;
   readonly size: number;
   readonly nlink: number;
   readonly mtimeMs: number;
   isFile(): boolean;
-  isDirectory(): boolean;
 }
 
 /** What distinguishes one file from another, exactly. */
@@ -67,23 +52,30 @@ interface Inode {
 
 export const systemDisk: Disk = fs;
 
+/** A pipe would block without O_NONBLOCK; a link could lead anywhere. Both constants are absent on Windows. */
+export const SAFELY = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
 /** A file that grows by whole lines. Writers that come while one write is under way share the next one: many creates in flight cost few syncs. */
 export class AppendFile {
-  #bytes: number;
   #waiting: { readonly line: string; readonly done: (error?: unknown) => void }[] = [];
   #writing = false;
 
+  private constructor(
+    private readonly path: string,
+    private readonly disk: Disk,
+    private readonly confirm: () => void,
+    private readonly handle: OpenFile,
+    private bytes: number,
+  ) {}
+
   /**
-   * @param bytes the file's length.
+   * @param path of a file that is there, and was checked.
    * @param confirm throws where the file is not this writer's any more: called before each write, so that nothing is
    *   written then, and after it, since what was written meanwhile may be where nobody reads it.
    */
-  constructor(
-    private readonly handle: OpenFile,
-    bytes: number,
-    private readonly confirm: () => void = () => undefined,
-  ) {
-    this.#bytes = bytes;
+  static async open(path: string, disk: Disk, confirm: () => void): Promise<AppendFile> {
+    const handle = await disk.promises.open(path, constants.O_WRONLY | constants.O_APPEND | SAFELY);
+    return new AppendFile(path, disk, confirm, handle, disk.fstatSync(handle.fd).size);
   }
 
   /** Resolves once `line` is on the disk. @throws the system's error where it could not be written; what `confirm` throws. */
@@ -94,9 +86,25 @@ export class AppendFile {
     });
   }
 
+  /** For the end of a process: writes at once, unless a line is under way, of which there may be half on the disk. @throws as {@link append} */
+  appendNow(lines: string): void {
+    if (this.#writing) return;
+    this.#confirm();
+    this.disk.writeFileSync(this.handle.fd, lines);
+    this.disk.fsyncSync(this.handle.fd);
+  }
+
   /** What is appended from now on fails; what is under way ends. */
   close(): void {
     this.handle.close().catch(() => undefined); // the end of the process does it too
+  }
+
+  #confirm(): void {
+    this.confirm();
+    const opened = this.disk.fstatSync(this.handle.fd, { bigint: true });
+    const found = this.disk.lstatSync(this.path, { bigint: true, throwIfNoEntry: false });
+    if (found?.ino !== opened.ino || found.dev !== opened.dev)
+      throw new Error("it was removed while this run was using it, and nothing more is sent");
   }
 
   async #write(): Promise<void> {
@@ -106,9 +114,9 @@ export class AppendFile {
       this.#waiting = [];
       let failure: unknown;
       try {
-        this.confirm();
+        this.#confirm();
         await this.#put(batch.map(({ line }) => line).join(""));
-        this.confirm();
+        this.#confirm();
       } catch (error) {
         failure = error;
       }
@@ -121,10 +129,10 @@ export class AppendFile {
     try {
       await this.handle.appendFile(text);
       await this.handle.datasync();
-      this.#bytes += Buffer.byteLength(text);
+      this.bytes += Buffer.byteLength(text);
     } catch (error) {
       // A full disk may have taken half a line, and what is noted after it must stay readable.
-      await this.handle.truncate(this.#bytes).catch(() => undefined);
+      await this.handle.truncate(this.bytes).catch(() => undefined);
       throw error;
     }
   }

@@ -11,47 +11,39 @@
  *     clocks differ between machines, and are set.
  * L5. A holder that may have lost its lock finds that out when it asks, and neither touches the new holder's file nor keeps it
  *     alive. So a holder asks before each change.
- * L6. A stale lock is removed by one process at a time, which looks again before it does. Otherwise a lock is removed that somebody
- *     has taken meanwhile.
+ * L6. A stale lock is moved aside, looked at once more, and put back if it is another one by now. Where a third process was quicker than that, the
+ *     holder finds out when it asks (L5), and stops.
  * L7. The file is whole or absent, on every file system. What is no lock of this user is left alone, and said.
  *
- * Own code since the libraries for it break L6, and report a lost lock by throwing inside a timer.
+ * Own code since the libraries for it take a stopped holder's lock (L2), and report a lost one by throwing inside a timer.
  */
 import { randomUUID } from "node:crypto";
+import { readFileSync, readlinkSync } from "node:fs";
+import { hostname } from "node:os";
 import { dirname } from "node:path";
-import { type Clock, jsonIn, systemClock } from "../base/index.js";
+import { type Clock, jsonIn, own } from "../base/index.js";
 import { type Disk, systemDisk } from "./disk.js";
-import { createExclusively, expectOwn, makePrivateFolder, readNow, UntrustedFile } from "./private-file.js";
-import { fateOf, isIdentity, thisProcess } from "./process-identity.js";
+import { HAS_MODES, makePrivateFolder, readPrivate, UntrustedFile, writeNew } from "./private-file.js";
 
 const FIRST_POLL_MS = 5;
 const MAX_POLL_MS = 25;
-const STALE_AFTER_MS = 15_000;
-/** So often a lock that was free a moment ago is tried again at once. */
-const MAX_TRIES = 10;
 
 /** The lock was not free within the time that may be waited. */
 export class LockHeld extends Error {
-  constructor(
-    readonly path: string,
-    /** Who holds it, in words, and what to do where it may be nobody. */
-    readonly holder: string,
-  ) {
-    super(`the lock ${path} is held by another run (${holder})`);
+  constructor(path: string, holder: string) {
+    super(`the lock ${path} is held by another run (${holder}); if there is no such run, remove that file`);
   }
 }
 
 /** Another process has taken over a lock that was held here. */
 export class LockLost extends Error {
-  constructor(readonly path: string) {
+  constructor(path: string) {
     super(`another run took over the lock ${path} while this one was stopped or cut off from the disk`);
   }
 }
 
 export interface LockOptions {
   readonly clock: Clock;
-  /** A string that no other holder has, fit for a file name. */
-  readonly unique: string;
   readonly maxWaitMs: number;
   /** How often a holder shows that it lives. @default 2000 */
   readonly heartbeatMs?: number;
@@ -63,58 +55,41 @@ export interface LockOptions {
 export interface Lock {
   /** Never fails: a file that can't be removed is judged by whether this process lives. */
   release(): void;
-  /** Whether nobody has taken it over. Reads the file: some microseconds. @throws the system's error if it can't be found out. */
-  isHeld(): boolean;
-  /** @throws LockLost where somebody has; as {@link isHeld}. */
+  /** @throws LockLost where somebody has taken it over; the system's error if that can't be found out. Reads the file: some microseconds. */
   confirm(): void;
 }
 
 /** @throws LockHeld; UntrustedFile where something else stands there; system errors where the lock's folder can't be written to. */
 export async function acquireLock(path: string, options: LockOptions): Promise<Lock> {
-  const { clock, unique, maxWaitMs, heartbeatMs = 2000, staleAfterMs = STALE_AFTER_MS, disk = systemDisk } = options;
-  await makePrivateFolder(dirname(path), disk);
-  const attempt = new Attempt(path, unique, disk, clock, staleAfterMs);
+  const { clock, maxWaitMs, heartbeatMs = 2000, staleAfterMs = 15_000, disk = systemDisk } = options;
+  makePrivateFolder(dirname(path), disk);
+  const content = JSON.stringify({ ...identityOf(process.pid), unique: randomUUID() });
   const deadline = clock.monotonicMs() + maxWaitMs;
+  let seen = { sign: "", sinceMs: 0 };
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(MAX_POLL_MS, pollMs * 2)) {
-    const others = attempt.take();
-    if (others === undefined) return held(path, attempt.content, heartbeatMs, disk);
-    if (clock.monotonicMs() >= deadline) throw new LockHeld(path, wordsFor(path, others));
+    if (isCreated(path, content, disk)) return held(path, content, heartbeatMs, disk);
+    const other = readLock(path, disk);
+    const fate = fateOf(other);
+    // Two machines' clocks may differ, and each may be set: only what is watched here counts.
+    const sign = `${disk.statSync(path, { throwIfNoEntry: false })?.mtimeMs} ${other}`;
+    if (seen.sign !== sign) seen = { sign, sinceMs: clock.monotonicMs() };
+    const isSilent = fate === "elsewhere" && clock.monotonicMs() - seen.sinceMs > staleAfterMs;
+    if (other !== undefined && (fate === "dead" || isSilent)) {
+      removeStale(path, other, disk);
+      continue;
+    }
+    // One that was free just now is tried again.
+    if (other !== undefined && clock.monotonicMs() >= deadline) throw new LockHeld(path, wordsFor(other, fate));
     await clock.sleep(pollMs);
   }
 }
 
-/** Holds the lock while `work` runs, at once. @returns whether it could: not where somebody who may live holds it. */
-export function withLockNow(path: string, work: () => void, disk: Disk = systemDisk): boolean {
-  // There is no time to watch anybody's heartbeat.
-  const attempt = new Attempt(path, randomUUID(), disk, systemClock, Number.POSITIVE_INFINITY);
-  try {
-    if (attempt.take() !== undefined) return false;
-  } catch {
-    return false; // the folder can't be written to, or there is something else than a lock
-  }
-  try {
-    work();
-  } finally {
-    removeIfStill(path, attempt.content, disk);
-  }
-  return true;
-}
-
-/**
- * Who holds the lock, in words; none where nobody does. For what only looks.
- * @param nowMs the wall clock, by which the heartbeat of a holder on another machine is judged.
- */
-export function holderNow(path: string, nowMs: number): string | undefined {
-  const content = readNow(path);
-  if (content === undefined) return undefined;
-  const fate = fateOf(jsonIn(content)).kind;
-  const heartbeatMs = systemDisk.statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const isSilent = Math.abs(nowMs - heartbeatMs) > STALE_AFTER_MS;
-  return fate === "dead" || (fate === "elsewhere" && isSilent) ? undefined : wordsFor(path, content);
-}
-
 /** Holds the lock while `work` runs, which asks it before it changes anything. */
-export async function withLock<T>(path: string, options: LockOptions, work: (lock: Lock) => Promise<T>): Promise<T> {
+export async function withLock<T>(
+  path: string,
+  options: LockOptions,
+  work: (lock: Lock) => T | Promise<T>,
+): Promise<T> {
   const lock = await acquireLock(path, options);
   try {
     return await work(lock);
@@ -124,28 +99,26 @@ export async function withLock<T>(path: string, options: LockOptions, work: (loc
 }
 
 function held(path: string, content: string, heartbeatMs: number, disk: Disk): Lock {
-  const isHeld = () => readNow(path, disk) === content;
+  const isHeld = () => readPrivate(path, disk) === content;
   const timer = setInterval(() => {
     try {
       // The heartbeat must not keep another holder's lock alive.
       if (!isHeld()) return clearInterval(timer);
+      const now = new Date();
+      disk.utimesSync(path, now, now);
     } catch {
-      return; // the next one may go through
+      // The next one may go through. If none does, that shows in a take-over at worst; there is nobody here to tell.
     }
-    const now = new Date();
-    // A failure shows in the next take-over at worst; there is nobody here to tell.
-    disk.promises.utimes(path, now, now).catch(() => undefined);
   }, heartbeatMs);
   timer.unref();
   return {
-    isHeld,
     confirm() {
       if (!isHeld()) throw new LockLost(path);
     },
     release() {
       clearInterval(timer);
       try {
-        removeIfStill(path, content, disk);
+        if (isHeld()) disk.rmSync(path, { force: true });
       } catch {
         // See the promise.
       }
@@ -153,112 +126,121 @@ function held(path: string, content: string, heartbeatMs: number, disk: Disk): L
   };
 }
 
-type Sight =
-  | { readonly kind: "free"; readonly content?: undefined }
-  | { readonly kind: "held" | "stale"; readonly content: string };
-
-class Watch {
-  #seen = { sign: "", sinceMs: 0 };
-
-  constructor(
-    private readonly clock: Clock,
-    private readonly staleAfterMs: number,
-    private readonly disk: Disk,
-  ) {}
-
-  look(path: string): Sight {
-    const content = readLock(path, this.disk);
-    if (content === undefined) return { kind: "free" };
-    const fate = fateOf(jsonIn(content)).kind;
-    if (fate !== "elsewhere") return { kind: fate === "dead" ? "stale" : "held", content };
-    // Two machines' clocks may differ, and each may be set: only what is watched here counts.
-    const now = this.clock.monotonicMs();
-    const heartbeatMs = this.disk.statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-    const sign = `${heartbeatMs} ${content}`;
-    if (this.#seen.sign !== sign) this.#seen = { sign, sinceMs: now };
-    return { kind: now - this.#seen.sinceMs > this.staleAfterMs ? "stale" : "held", content };
+/**
+ * Creates the lock, whole from its first moment on: written under a name of its own, and linked into place. So a process that is killed
+ * meanwhile leaves no half-written one. @returns whether it could: not where there is something at `path`. @throws the system's errors
+ */
+function isCreated(path: string, content: string, disk: Disk): boolean {
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  try {
+    writeNew(temporary, content, disk);
+    try {
+      disk.linkSync(temporary, path);
+    } catch (error) {
+      // Over NFS the answer may be about our own link, asked for once more (open(2) on O_EXCL).
+      if (isTaken(error)) return disk.statSync(temporary, { throwIfNoEntry: false })?.nlink === 2;
+      // A file system without links, or whatever it is: the plain way says.
+      writeNew(path, content, disk);
+    } finally {
+      disk.rmSync(temporary, { force: true });
+    }
+    return true;
+  } catch (error) {
+    if (isTaken(error)) return false;
+    throw error;
   }
+}
+
+function isTaken(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  // Windows answers EPERM while a file of that name is being removed.
+  return code === "EEXIST" || (code === "EPERM" && !HAS_MODES);
+}
+
+/** See L6. @param stale what was judged. */
+function removeStale(path: string, stale: string, disk: Disk): void {
+  const aside = `${path}.${randomUUID()}.tmp`;
+  try {
+    if (readPrivate(path, disk) !== stale) return;
+    disk.renameSync(path, aside);
+    if (readPrivate(aside, disk) !== stale) disk.linkSync(aside, path);
+  } catch (error) {
+    // Another process has removed it, or taken the lock, meanwhile.
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (!["ENOENT", "EEXIST"].includes(code)) throw error;
+  }
+  disk.rmSync(aside, { force: true });
 }
 
 /** @throws UntrustedFile where something else than a lock of this user stands there. */
 function readLock(path: string, disk: Disk): string | undefined {
   try {
-    return readNow(path, disk, expectOwn);
+    return readPrivate(path, disk);
   } catch (error) {
     throw error instanceof UntrustedFile ? new UntrustedFile(`its lock ${path} can't be one: ${error.message}`) : error;
   }
 }
 
-function wordsFor(path: string, content: string): string {
-  // A process that was killed may have left half of it, on a file system without links.
-  const holder = jsonIn(content);
-  if (!isIdentity(holder)) return `unknown owner; if no Pulumi run is active, remove ${path}`;
-  const fate = fateOf(holder);
-  if (fate.kind !== "alive") return `process ${holder.pid} of ${holder.host}`;
-  if (fate.isStopped) return `process ${holder.pid}, which is stopped`;
-  if (fate.isCertain) return `process ${holder.pid}`;
-  return `process ${holder.pid}; if that is not a Pulumi run, remove ${path}`;
+function wordsFor(holder: string, fate: Fate): string {
+  const [pid, host] = ["pid", "host"].map((name) => own(jsonIn(holder), name));
+  if (pid === undefined) return "nobody knows which"; // half of it, as a kill leaves it on a file system without links
+  return `process ${pid} of ${host}${fate === "stopped" ? ", which is stopped" : ""}`;
 }
 
-/** One process's attempt to take a lock, whether it has time to wait or none. */
-class Attempt {
-  /** What stands in the lock once it is taken. */
-  readonly content: string;
-  readonly #holder: Watch;
-  /** Watches the process that is removing the same stale lock. */
-  readonly #taker: Watch;
+/** `elsewhere`: on another machine or in another container, or nobody can tell. */
+type Fate = "alive" | "stopped" | "dead" | "elsewhere";
 
-  constructor(
-    private readonly path: string,
-    private readonly unique: string,
-    private readonly disk: Disk,
-    clock: Clock,
-    staleAfterMs: number,
-  ) {
-    this.content = JSON.stringify({ ...thisProcess(), unique });
-    this.#holder = new Watch(clock, staleAfterMs, disk);
-    this.#taker = new Watch(clock, staleAfterMs, disk);
+/**
+ * Whether a lock's holder still lives. A process number alone does not say: it is given out again, and means another process in another container.
+ */
+function fateOf(holder: string | undefined): Fate {
+  const [pid, machine, started] = ["pid", "machine", "started"].map((name) => own(jsonIn(holder), name));
+  if (machine === undefined || machine !== machineOf() || !Number.isSafeInteger(pid)) return "elsewhere";
+  try {
+    process.kill(Number(pid), 0);
+  } catch (error) {
+    // Any other error means that there is a process, of another user.
+    if ((error as NodeJS.ErrnoException).code === "ESRCH") return "dead";
   }
-
-  /** @returns what stands in the lock that is another's; none where it is taken now. */
-  take(): string | undefined {
-    for (let tries = 1; ; tries++) {
-      if (this.#create(this.path)) return undefined;
-      const seen = this.#holder.look(this.path);
-      if (seen.kind === "held" || tries === MAX_TRIES || (seen.kind === "stale" && !this.#removeStale()))
-        return seen.content ?? "";
-    }
-  }
-
-  #create(path: string): boolean {
-    return createExclusively(path, this.content, this.unique, this.disk);
-  }
-
-  /**
-   * Removes a stale lock, one process at a time: between finding it stale and removing it another process could have
-   * removed it and taken a new one, which must not be removed.
-   * @returns whether it is worth trying again at once.
-   */
-  #removeStale(): boolean {
-    const [path, disk] = [this.path, this.disk];
-    const guard = `${path}.takeover`;
-    if (!this.#create(guard)) {
-      const seen = this.#taker.look(guard);
-      // Left by a process that was killed in these very lines.
-      if (seen.kind === "stale") removeIfStill(guard, seen.content, disk);
-      return seen.kind !== "held";
-    }
-    try {
-      const seen = this.#holder.look(path);
-      // While this process was stopped, its guard may have been taken for a dead one's, and the lock be another's by now.
-      if (seen.kind === "stale" && readNow(guard, disk) === this.content) removeIfStill(path, seen.content, disk);
-    } finally {
-      removeIfStill(guard, this.content, disk);
-    }
-    return true;
-  }
+  const status = statusOf(Number(pid));
+  if (status === undefined) return "alive";
+  // Nobody has taken note of its end, as in containers: its number stays, and it does nothing more.
+  if (/[ZX]/.test(status.state) || (started !== undefined && started !== status.started)) return "dead";
+  return /t/i.test(status.state) ? "stopped" : "alive";
 }
 
-function removeIfStill(path: string, content: string, disk: Disk): void {
-  if (readNow(path, disk) === content) disk.rmSync(path, { force: true });
+/** @param pid of a process of this machine and container. */
+export function identityOf(pid: number) {
+  return { host: hostname(), machine: machineOf(), pid, started: statusOf(pid)?.started };
+}
+
+let machine: string | undefined;
+
+/**
+ * Where process numbers and start times mean the same. Linux: the boot distinguishes two machines of one name, the namespace two containers; none if
+ * that can't be found out: such a holder is judged by its heartbeat alone. Elsewhere a machine is known by its name.
+ */
+function machineOf(): string | undefined {
+  if (process.platform !== "linux") return hostname();
+  try {
+    const boot = () => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    machine ??= [hostname(), boot(), readlinkSync("/proc/self/ns/pid")].join(" ");
+  } catch {
+    // See above.
+  }
+  return machine;
+}
+
+/** What Linux says of a process; none elsewhere, or if another container's /proc is in the place of ours. */
+function statusOf(pid: number): { readonly state: string; readonly started: string } | undefined {
+  try {
+    if (readlinkSync("/proc/self") !== String(process.pid)) return undefined;
+    const status = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // After the command's name, which may hold anything: the 3rd field and on (proc_pid_stat(5); the 22nd is the start, in ticks).
+    const fields = status.slice(status.lastIndexOf(")") + 2).split(" ");
+    const [state, started] = [fields[0], fields[19]];
+    return state === undefined || started === undefined ? undefined : { state, started };
+  } catch {
+    return undefined;
+  }
 }

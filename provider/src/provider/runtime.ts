@@ -127,14 +127,7 @@ export function createRuntime(
       if (memory !== undefined) return memory;
       const place = placeOf(identity);
       const path = memoryPath(place, folder);
-      memory = new Memory({
-        ...place,
-        path,
-        clock: systemClock,
-        newUnique: randomUUID,
-        maxWaitMs: MEMORY_WAIT_MS,
-        disk,
-      });
+      memory = new Memory({ ...place, path, clock: systemClock, maxWaitMs: MEMORY_WAIT_MS, disk });
       return memory;
     },
     /** The open creates of other stacks of this project: one of them may be this stack, under the name that it had. */

@@ -3,7 +3,7 @@
  */
 import { join } from "node:path";
 import { jsonIn, own } from "../base/index.js";
-import { type Disk, readNow, systemDisk } from "../files/index.js";
+import { type Disk, readPrivate, systemDisk } from "../files/index.js";
 import type { Kind } from "../kinds/index.js";
 import { aboutWhom, type CreateRecord, markOf, objectKey } from "../state/index.js";
 import type { StackPlace } from "./places.js";
@@ -113,7 +113,7 @@ export function readLines(text: string) {
 
 /** At once, and without a lock. @returns none where there is no file. @throws MemoryDamaged; UntrustedFile; system errors. */
 export function readMemory(path: string, disk: Disk = systemDisk): Content | undefined {
-  const text = readNow(path, disk);
+  const text = readPrivate(path, disk);
   return text === undefined ? undefined : readLines(text);
 }
 

@@ -2,7 +2,6 @@
  * What is written into a stack's memory outside its runs: the answers of people and of searches, by the command; and its new name after `pulumi stack
  * rename`. Each holds the file's lock from beginning to end.
  */
-import { randomUUID } from "node:crypto";
 import { dirname } from "node:path";
 import { type Clock, systemClock } from "../base/index.js";
 import { type Disk, syncFolder, systemDisk, withLock } from "../files/index.js";
@@ -23,7 +22,7 @@ const maxWaitMs = 30_000;
 export async function writeAnswers(place: StackPlace, lines: readonly Line[], here: Here): Promise<void> {
   const { folder, clock = systemClock, disk } = here;
   const path = memoryPath(place, folder);
-  const file = new MemoryFile({ ...place, path, clock, newUnique: randomUUID, maxWaitMs, disk });
+  const file = new MemoryFile({ ...place, path, clock, maxWaitMs, disk });
   await file.open();
   await file.append(lines).finally(() => file.release());
 }
@@ -44,7 +43,7 @@ export async function takeOverFormer(
   const recordsOf = (place: StackPlace) => readMemory(memoryPath(place, folder), disk)?.records;
   try {
     if (recordsOf(former) === undefined) return;
-    await withLock(`${path}.lock`, { clock, unique: randomUUID(), maxWaitMs, disk }, async (lock) => {
+    await withLock(`${path}.lock`, { clock, maxWaitMs, disk }, async (lock) => {
       const known = recordsOf(now) ?? new Map<string, MemoryRecord>();
       // Of a removed stack that had this name before, the new one may have records.
       const lines = [...(recordsOf(former)?.values() ?? [])].filter((each) => isUnseen(each) || !known.has(each.key));
