@@ -1,7 +1,6 @@
 /**
  * The real client over the real transport, with time that passes at once, for tests against a local server.
  */
-import { randomUUID } from "node:crypto";
 import { inspect } from "node:util";
 import { AdvertisingError } from "../../provider/src/base/errors.js";
 import type { Secrets } from "../../provider/src/base/secrets.js";
@@ -12,7 +11,6 @@ import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import type { Operation } from "../../provider/src/kinds/kind.js";
 import { readProxy, type Settings } from "../../provider/src/settings/settings.js";
 import { FakeClock } from "./clock.js";
-import { seededRandom } from "./random.js";
 import { settingsOf } from "./settings.js";
 import { untilTestEnds } from "./until-test-ends.js";
 
@@ -22,7 +20,6 @@ export interface TestClientOptions {
   /** Where the session is kept; absent for memory. */
   readonly cookieFile?: string;
   readonly clock?: FakeClock;
-  readonly seed?: number;
   /** Proxy variables, read as the settings read them; absent for direct connections. */
   readonly proxyVariables?: Readonly<Record<string, string>>;
 }
@@ -52,7 +49,7 @@ export class TestClient {
   readonly close: () => Promise<void>;
   readonly #client: Client;
 
-  constructor(baseUrl: string, { settings, cookieFile, clock, seed, proxyVariables = {} }: TestClientOptions = {}) {
+  constructor(baseUrl: string, { settings, cookieFile, clock, proxyVariables = {} }: TestClientOptions = {}) {
     this.settings = settingsOf({ baseUrl, cookieFile, ...settings });
     this.clock = clock ?? new FakeClock();
     const reading = { settings: this.settings, proxy: readProxy(proxyVariables, baseUrl).proxy };
@@ -69,8 +66,6 @@ export class TestClient {
         close: () => transport.close(),
       },
       clock: this.clock,
-      random: seededRandom(seed ?? 1),
-      newId: randomUUID,
       cookieFile,
       credentials: "advertising:email and advertising:password",
       secrets: this.secrets,

@@ -1,6 +1,5 @@
 /** A sandbox with clients that share a cookie file. */
-import { readdirSync, statSync } from "node:fs";
-import fsp from "node:fs/promises";
+import fs, { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, onTestFinished, vi } from "vitest";
 import type { Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
@@ -11,9 +10,6 @@ import { newFolder } from "./folder.js";
 import { newRun } from "./run.js";
 import { useSandbox } from "./stack.js";
 
-/** Settings with which a lock is waited for as long as its holder may take. */
-export const waitingAMinute = { maxWaitSeconds: 40, requestTimeoutSeconds: 20 };
-export const counts = ({ logins, creates }: Sandbox) => ({ logins, creates });
 export const modeOf = (path: string) => statSync(path).mode & 0o777;
 
 /** A sandbox, a path for a cookie file, and clients that share both, each like a separate process. */
@@ -50,9 +46,28 @@ export function userRun(sandbox: Sandbox, cookieFile: string) {
 /** The other files in the cookie file's folder. */
 export const beside = (file: string) => readdirSync(dirname(file)).filter((name) => name !== basename(file));
 
-/** Replaces functions of node:fs/promises until the test's end. A replaced `open` can also change the handles that it returns. */
-export const replaceInFs = (replacements: Partial<Record<keyof typeof fsp, unknown>>) => replaceIn(fsp, replacements);
-
-export function systemError(code: string, syscall: string): Error {
-  return Object.assign(new Error(`${code}: injected, ${syscall}`), { code, syscall });
+/** Makes a call fail until the test's end, if its path contains `part`, or its file has a path that fits `made`. @returns how often it did. */
+export function failing(
+  step: "openSync" | "writeFileSync" | "fsyncSync" | "renameSync",
+  part: string,
+  code: string,
+  made?: RegExp,
+) {
+  const { openSync, [step]: original } = fs;
+  const opened = new Map<unknown, string>();
+  let hits = 0;
+  const changed = (...args: unknown[]) => {
+    const path = String(opened.get(args[0]) ?? args[0]);
+    if (!path.includes(part) || made?.test(path) === false)
+      return (original as (...args: unknown[]) => unknown)(...args);
+    hits++;
+    throw Object.assign(new Error(`${code}: injected, ${step}`), { code, syscall: step });
+  };
+  const noting = (path: string, ...rest: [string, number]) => {
+    const file = openSync(path, ...rest);
+    opened.set(file, path);
+    return file;
+  };
+  replaceIn(fs, { openSync: noting, [step]: changed });
+  return () => hits;
 }

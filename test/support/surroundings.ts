@@ -1,5 +1,4 @@
 /** The surroundings for a part of the client that is tested alone: nothing is sent or printed, unless `more` says otherwise. */
-import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import { Secrets } from "../../provider/src/base/secrets.js";
 import type { Surroundings } from "../../provider/src/client/surroundings.js";
@@ -9,8 +8,6 @@ export function surroundingsOf(more: Partial<Surroundings> = {}): Surroundings {
   return {
     transport: { send: () => expect.fail("nothing is sent"), close: async () => undefined },
     clock: new FakeClock(),
-    random: () => 0,
-    newId: randomUUID,
     cookieFile: undefined,
     credentials: "advertising:email and advertising:password",
     secrets: new Secrets(),

@@ -1,8 +1,8 @@
-/** The session over a scripted transport, for cases that a real platform would show only at the right moment. */
-import { expect, it } from "vitest";
+/** The session over a scripted transport: what a refusal means for a login, and cases that a real platform shows only at the right moment. */
+import { afterEach, expect, it, vi } from "vitest";
 import { type HttpAnswer, type HttpRequest, TransportFailure } from "../../provider/src/client/http.js";
 import { Session } from "../../provider/src/client/session.js";
-import { SessionStore } from "../../provider/src/client/session-store.js";
+import { SessionJar } from "../../provider/src/client/session-jar.js";
 import type { Settings } from "../../provider/src/settings/settings.js";
 import { FakeClock } from "../support/clock.js";
 import { settingsOf } from "../support/settings.js";
@@ -17,12 +17,11 @@ const post = (session: Session, body: string, beforeSend: Parameters<Session["se
 
 interface Given {
   readonly settings?: Partial<Settings>;
-  readonly store?: Partial<SessionStore>;
   /** How each create is answered. */
   readonly create: (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
 }
 
-function start({ settings, store, create }: Given) {
+function start({ settings, create }: Given) {
   const clock = new FakeClock(START);
   const creates: HttpRequest[] = [];
   let logins = 0;
@@ -41,12 +40,14 @@ function start({ settings, store, create }: Given) {
     clock,
     say: () => undefined,
   });
-  const session = new Session(all, surroundings, Object.assign(new SessionStore(all, surroundings), store));
-  return { session, clock, creates, logins: () => logins };
+  const session = new Session(all, surroundings);
+  return { session, clock, creates, logins: () => logins, secrets: surroundings.secrets };
 }
 
-function answer(status: number): HttpAnswer {
-  const body = status === 200 ? { success: true, payload: { id: 1 } } : {};
+function answer(
+  status: number,
+  body: object = status === 200 ? { success: true, payload: { id: 1 } } : {},
+): HttpAnswer {
   return { status, headers: { "content-type": "application/json" }, setCookies: [], body: JSON.stringify(body) };
 }
 
@@ -113,22 +114,72 @@ it("creates that are sent and not answered do not hold up the others one after t
   expect(clock.monotonicMs()).toBe(4 * 30_000); // one, one, two, then four at a time
 });
 
-it("S6: an answer does not wait until its cookies are stored, but a request that it makes possible does", async () => {
-  const stored = Promise.withResolvers<void>();
-  const { session, creates } = start({
-    settings: { keepLoggedIn: true },
-    store: {
-      keep: async ({ jar }, setCookies) => {
-        await stored.promise;
-        jar.store(setCookies, url);
-      },
+const WORDS = { message: "you may not create these" };
+
+it.each<[string, number, object, number, number, string, number]>([
+  ["a 401, at once", 401, {}, 0, 0, "accepted", 2],
+  ["a bare 403, at once", 403, {}, 0, 0, "refused", 1],
+  ["a bare 403, after others were accepted", 403, {}, 1, 0, "accepted", 2],
+  ["a bare 403, after a minute", 403, {}, 0, 60_000, "accepted", 2],
+  ["other words, on a young session: about something else", 403, WORDS, 1, 0, "accepted", 1],
+  ["other words, after a minute", 403, WORDS, 1, 60_000, "accepted", 2],
+])("S1: %s", async (_, status, body, accepted, ageMs, expected, expectedLogins) => {
+  const answers = [...Array.from({ length: accepted }, () => answer(200)), answer(status, body)];
+  const { session, clock, creates, logins } = start({
+    create: () => {
+      if (answers.length === 1) clock.advance(ageMs);
+      return answers.shift() ?? answer(200);
     },
-    create: () => ({ ...answer(200), setCookies: ["x_service_cookie=newer; Path=/"] }),
   });
-  const second = post(session, "first", nothing).then(() => post(session, "second", nothing));
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(creates.map(({ body }) => body)).toEqual(["first"]);
-  stored.resolve();
-  await second;
-  expect(creates.map(({ headers }) => headers.cookie)).toEqual(["x_service_cookie=1", "x_service_cookie=newer"]);
+  for (let i = 0; i < accepted; i++) await post(session, "{}", nothing);
+  expect((await post(session, "{}", nothing)).session).toBe(expected);
+  expect([logins(), creates.length]).toEqual([expectedLogins, accepted + expectedLogins]);
+});
+
+it("S5: what a new login did not cure causes none for a minute, and then one", async () => {
+  const { session, clock, creates, logins } = start({ create: () => answer(401) });
+  const one = async () => [(await post(session, "{}", nothing)).session, logins(), creates.length];
+  expect(await one()).toEqual(["refused-again", 2, 2]);
+  expect(await one()).toEqual(["refused", 2, 3]);
+  clock.advance(60_000);
+  expect(await one()).toEqual(["refused-again", 3, 5]);
+});
+
+it.each<[string, number, object, number, string, boolean]>([
+  ["a 401, at once: the credentials are wrong", 401, {}, 0, "refused", true],
+  ["a 401, after others were accepted: it is about the request", 401, {}, 1, "refused", false],
+  ["a bare 403", 403, {}, 0, "accepted", false],
+  ["other words", 403, WORDS, 0, "accepted", false],
+])("S4, Basic: %s", async (_, status, body, accepted, expected, isFinal) => {
+  const answers = [...Array.from({ length: accepted }, () => answer(200)), answer(status, body)];
+  const create = () => answers.shift() ?? answer(200);
+  const { session, creates, secrets } = start({ settings: { authMode: "basic" }, create });
+  for (let i = 0; i < accepted; i++) await post(session, "{}", nothing);
+  expect((await post(session, "{}", nothing)).session).toBe(expected);
+  const next = await post(session, "{}", nothing).then(
+    () => "sent",
+    (error: Error) => error.name,
+  );
+  expect(next).toBe(isFinal ? "LoginError" : "sent");
+  expect(secrets.scrub(String(creates[0]?.headers.authorization))).toBe("Basic [secret]");
+});
+
+const event = new URL("https://platform.example/rest/event");
+afterEach(() => void vi.useRealTimers());
+
+it("a request sends the newest cookies for its path that have not expired", () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 0, 1) });
+  const jar = new SessionJar();
+  expect(jar.header(event)).toBe("");
+  jar.store(["x_service_cookie=1; Path=/; Expires=Thu, 01 Jan 2026 00:01:00 GMT", "b=2; Path=/rest/advertiser"], event);
+  expect([jar.header(event), jar.header(event)]).toEqual(["x_service_cookie=1", "x_service_cookie=1"]);
+  expect(jar.header(url)).toBe("b=2; x_service_cookie=1"); // the longer path first (RFC 6265, section 5.4)
+  jar.store(["x_service_cookie=2; Path=/; Expires=Thu, 01 Jan 2026 00:01:00 GMT"], event);
+  expect(jar.header(event)).toBe("x_service_cookie=2");
+  vi.setSystemTime(Date.UTC(2026, 0, 1, 0, 1));
+  expect(jar.header(event)).toBe("");
+  const other = new SessionJar();
+  other.store(["x_service_cookie=3; Path=/"], event);
+  jar.replaceWith(other);
+  expect(jar.header(event)).toBe("x_service_cookie=3");
 });

@@ -1,121 +1,67 @@
 /**
- * The two ways to authenticate: the cookies of a session, which a login opens, or Basic credentials. Both say which headers a request gets,
- * and what a refused request means for the login. A login request does not use the session, and never repeats refused credentials. The
- * session logs in if it has no login; the command `login` always does ({@link logInAnew}).
+ * The two ways to authenticate: the cookies of a session, which a login opens, or Basic credentials. A login request does not use the session, and
+ * never repeats refused credentials. The session logs in if it has no login; the command `login` always does ({@link logInAnew}).
  */
 import { LoginError, type Values } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
 import { type Answer, readAnswer, saysRefused } from "./answer.js";
 import { type HttpAnswer, TransportFailure } from "./http.js";
 import { PatientSender, StopWaiting } from "./patient.js";
-import { SessionJar, whyNoSession } from "./session-file.js";
-import type { SessionSign } from "./session-refusal.js";
-import { type OpenedSession, SessionStore } from "./session-store.js";
+import { type OpenedSession, SessionStore } from "./session-file.js";
+import { SessionJar, whyNoSession } from "./session-jar.js";
 import type { Surroundings } from "./surroundings.js";
 import { describeFailure } from "./trouble.js";
 import { wordsOf } from "./words.js";
 
-type Verdict =
-  /** The answer is about something else than the login. */
-  | "accepted"
-  /** It is about the login, but a new one would not help. */
-  | "refused"
-  /** The login has ended: a new one may help. */
-  | "ended"
-  /** The credentials are wrong, and there are no others: final for the run. */
-  | "wrong";
-
-/** The history of a login until it refused a request. */
-interface Standing {
-  readonly hasAccepted: boolean;
-  /** Whether another request has found that it ended. */
-  readonly hasEnded: boolean;
-  readonly ageMs: number;
-  /** Whether the same kind of refusal came again on a new login. */
-  readonly isIncurable: boolean;
-}
-
 export interface Login {
+  /** With Basic credentials there is no other login. */
+  readonly isBasic: boolean;
+  /** Opened by an earlier run or another process. */
+  readonly isRestored: boolean;
   headers(url: URL): Promise<Readonly<Record<string, string>>>;
   /** Stores an answer's cookies. Never fails, because the answer itself is more important. */
   keep(answer: HttpAnswer, url: URL): Promise<void>;
-  judge(sign: SessionSign, standing: Standing): Verdict;
 }
 
 /** Opens a new login, valid for `url`. @throws LoginError */
 export type OpenLogin = (url: URL) => Promise<Login>;
 
-export function credentialsOf(
-  settings: Settings,
-  surroundings: Surroundings,
-  sender: PatientSender,
-  store: SessionStore,
-): OpenLogin {
+export function credentialsOf(settings: Settings, surroundings: Surroundings, sender: PatientSender): OpenLogin {
   const { secrets } = surroundings;
   secrets.add(settings.password);
-  if (settings.authMode === "basic") return basicCredentials(settings, surroundings);
+  if (settings.authMode === "basic") {
+    const encoded = Buffer.from(`${settings.email}:${settings.password ?? ""}`).toString("base64");
+    secrets.add(encoded);
+    const headers = { authorization: `Basic ${encoded}` };
+    return async () => ({
+      isBasic: true,
+      isRestored: false,
+      headers: async () => headers,
+      keep: async () => undefined,
+    });
+  }
+  const store = new SessionStore(settings, surroundings);
   let last: OpenedSession | undefined;
   return async (url) => {
-    last = await store.open(
-      last?.loginId,
+    const session = await store.open(
+      last?.stamp,
       () => logIn(settings, surroundings, sender, url),
       (jar) => jar.hasSession(url),
     );
-    return cookieLogin(last, settings.keepLoggedIn, store, async (jar) => {
-      for (const value of await jar.values()) secrets.addPassing(value);
-    });
+    last = session;
+    return {
+      isBasic: false,
+      isRestored: session.isRestored,
+      headers: async (url) => {
+        // In long-lived mode another process may have stored newer cookies, and every answer may bring newer ones.
+        if (settings.keepLoggedIn) await store.update(session);
+        return { cookie: session.jar.header(url) };
+      },
+      keep: async ({ setCookies }, url) => {
+        if (settings.keepLoggedIn && setCookies.length > 0) await store.keep(session, setCookies, url);
+      },
+    };
   };
-}
-
-/** A younger session does not count as ended after a sign that may have another meaning. */
-const YOUNG_MS = 60_000;
-
-/** @param register makes the cookies' values secrets. */
-async function cookieLogin(
-  session: OpenedSession,
-  keepLoggedIn: boolean,
-  store: SessionStore,
-  register: (jar: SessionJar) => Promise<void>,
-): Promise<Login> {
-  await register(session.jar);
-  return {
-    headers: async (url) => {
-      // In long-lived mode another process may have stored newer cookies.
-      if (keepLoggedIn) await register(await store.newest(session));
-      return { cookie: session.jar.header(url) };
-    },
-    keep: async ({ setCookies }, url) => {
-      // In long-lived mode every answer may bring newer cookies.
-      if (!keepLoggedIn || setCookies.length === 0) return;
-      try {
-        await store.keep(session, setCookies, url);
-        await register(session.jar);
-      } catch {
-        // The older cookie goes on being sent; where the platform takes it no more, there is one login.
-      }
-    },
-    judge: (sign, { hasAccepted, hasEnded, ageMs, isIncurable }) => {
-      // The age of a restored session is unknown, so it has probably ended.
-      if (hasEnded || session.restored || ageMs >= YOUNG_MS) return "ended";
-      if (sign === "doubtful") return "accepted";
-      if (sign === "bare" && !hasAccepted) return "refused";
-      // A missing permission must not cause a login for each resource.
-      return isIncurable ? "refused" : "ended";
-    },
-  };
-}
-
-function basicCredentials({ email, password }: Settings, { secrets }: Surroundings): OpenLogin {
-  const encoded = Buffer.from(`${email}:${password ?? ""}`).toString("base64");
-  secrets.add(encoded);
-  return async () => ({
-    headers: async () => ({ authorization: `Basic ${encoded}` }),
-    keep: async () => undefined,
-    judge: (sign, { hasAccepted }) => {
-      if (sign !== "clear") return "accepted";
-      return hasAccepted ? "refused" : "wrong"; // accepted credentials stay valid, so the refusal is about the request
-    },
-  });
 }
 
 /**
@@ -141,7 +87,8 @@ async function logIn(
   let answer: Answer;
   try {
     // A login of unknown outcome may be repeated, because a second session does no harm.
-    answer = readAnswer(await sender.send(() => request, { repeatable: true, patience: sender.patience() }));
+    const how = { repeatable: true, patience: sender.patience(), needsNoSlot: true };
+    answer = readAnswer(await sender.send((transmit) => transmit(request), how));
   } catch (error) {
     if (error instanceof StopWaiting) {
       const from = error.allowedFrom;
@@ -160,9 +107,9 @@ async function logIn(
   if (refusal !== undefined) throw new LoginError(`${asked}: ${refusal} ${nothingCreated}`);
   const jar = new SessionJar();
   jar.store(answer.setCookies, url);
-  if (!(await jar.hasSession(usedAt))) {
+  if (!jar.hasSession(usedAt)) {
     throw new LoginError(
-      `${asked}: the platform accepted it (status ${answer.status}), but ${whyNoSession(answer.setCookies, usedAt)}. ` +
+      `${asked}: the platform accepted it (status ${answer.status}), but ${whyNoSession(answer.setCookies, url, usedAt)}. ` +
         `${nothingCreated} Check advertising:baseUrl and advertising:authenticatePath.`,
     );
   }
@@ -212,25 +159,17 @@ export async function logInAnew(settings: Settings, surroundings: Surroundings):
   // All documented operations are below this address, so a cookie that is valid for one of them is valid here.
   const usedAt = new URL(`${settings.baseUrl}/rest/`);
   const sender = new PatientSender(settings, surroundings);
-  const { jar } = await new SessionStore(settings, surroundings).open(
+  const store = new SessionStore(settings, surroundings);
+  const { jar } = await store.open(
     undefined,
     () => logIn(settings, surroundings, sender, usedAt),
-    async () => false,
+    () => false,
   );
-  const stated = await jar.endsAtMs(usedAt, settings.keepLoggedIn);
+  const stated = jar.endsAtMs(usedAt, settings.keepLoggedIn);
   const byDefault = settings.keepLoggedIn ? BY_DEFAULT_MS.longLived : BY_DEFAULT_MS.short;
-  // Reads the file as another process would. Nothing is sent if there is none.
-  const isKept = new SessionStore(settings, surroundings).open(
-    undefined,
-    () => Promise.reject(new Error("no session is stored")),
-    (stored) => stored.hasSession(usedAt),
-  );
   return {
     endsAtMs: stated ?? surroundings.clock.wallMs() + byDefault,
     isEndStated: stated !== undefined,
-    isKept: await isKept.then(
-      () => true,
-      () => false,
-    ),
+    isKept: store.path !== undefined,
   };
 }

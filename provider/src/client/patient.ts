@@ -24,19 +24,22 @@ export interface Patience {
   leftMs: number;
 }
 
-/** Nothing can be sent yet: what to wait for, without using up a slot. */
-export interface Later {
-  readonly until: Promise<unknown>;
-}
+export type Attempt = { readonly answer: HttpAnswer } | { readonly failure: TransportFailure };
+
+/**
+ * Makes one attempt: calls `transmit` once with the request, which so has the latest cookie.
+ * @returns nothing if it had to wait first, so that the rate limit may be another one by now: then it is called again.
+ */
+export type Exchange = (transmit: (request: HttpRequest) => Promise<Attempt>) => Promise<Attempt | undefined>;
 
 interface SendOptions {
   /** True if carrying it out twice does no harm; see {@link decideRetry}. */
   readonly repeatable: boolean;
   readonly patience: Patience;
-  /** Called when an attempt is over and another may follow, with what kept it from being answered. */
-  readonly onPause?: (failure: TransportFailure | undefined) => void;
   /** Called when an attempt is repeated that may have been carried out. */
   readonly onUnsure?: (() => void) | undefined;
+  /** For a login, which is sent by a request that has a slot. */
+  readonly needsNoSlot?: boolean;
 }
 
 /** After so many attempts without a connection, a message says why nothing happens. */
@@ -60,59 +63,26 @@ export class PatientSender {
     return { leftMs: this.#maxWaitMs };
   }
 
-  /**
-   * @param prepare makes the request for each attempt, so that it has the latest cookie; or says what to wait for before it is
-   *   called again. It must not itself wait for another request of this sender, because it uses one of the slots.
-   * @throws {TransportFailure} if no status line came back. @throws {StopWaiting} if the rate limit outlasts the patience.
-   */
-  async send(
-    prepare: () => HttpRequest | Promise<HttpRequest | Later>,
-    { repeatable, patience, onPause, onUnsure }: SendOptions,
-  ): Promise<HttpAnswer> {
-    const { clock, random, say } = this.#surroundings;
-    const spend = async (delayMs: number, answer?: HttpAnswer) => {
-      if (delayMs > patience.leftMs) {
-        const allowedFrom = new Date(clock.wallMs() + delayMs).toISOString();
-        throw new StopWaiting(answer, allowedFrom, this.#maxWaitMs - patience.leftMs);
-      }
-      patience.leftMs -= delayMs;
-      await clock.sleep(delayMs);
-    };
-
+  /** @throws {TransportFailure} if no status line came back. @throws {StopWaiting} if the rate limit outlasts the patience. */
+  async send(exchange: Exchange, options: SendOptions): Promise<HttpAnswer> {
+    const { patience, onUnsure } = options;
     for (let attemptNumber = 1; ; attemptNumber++) {
-      const { attempt, decision } = await this.#slots.use(async () => {
-        const quietMs = this.#quietMs();
-        if (quietMs > 0) return { until: spend(Math.max(1, quietMs)) };
-        const prepared = await prepare();
-        if ("until" in prepared) return prepared;
-        const attempt = await this.#attempt(prepared, attemptNumber);
-        const decision = decideRetry({
-          attempt,
-          attemptNumber,
-          repeatable,
-          wallClockMs: clock.wallMs(),
-          random: random(),
-        });
-        // Still in its slot, so that no other request sends in it before all know about the wait.
-        if (decision.kind === "limited") this.#keepQuiet(decision.delayMs, patience.leftMs, decision.reason);
-        return { attempt, decision };
-      });
-      const failure = "failure" in attempt ? attempt.failure : undefined;
-      if (decision.kind !== "done") onPause?.(failure);
+      const { attempt, decision, durationMs } = await this.#attempt(exchange, options, attemptNumber);
       if (decision.kind === "limited" && "answer" in attempt) {
-        if (decision.delayMs > patience.leftMs) await spend(decision.delayMs, attempt.answer);
-        continue; // the shared wait happens above, before the next attempt
+        if (decision.delayMs > patience.leftMs) await this.#spend(patience, decision.delayMs, attempt.answer);
+        continue; // the shared wait comes before the next attempt
       }
       if (decision.kind === "again") {
         // A connection attempt that timed out has also used up patience.
-        patience.leftMs -= attempt.durationMs;
-        if (failure === undefined || failure.sent) onUnsure?.();
+        patience.leftMs -= durationMs;
+        if ("answer" in attempt || attempt.failure.sent) onUnsure?.();
         if (decision.delayMs <= patience.leftMs) {
           if (attemptNumber === NOTABLE_ATTEMPTS) {
             const seconds = Math.ceil(patience.leftMs / 1000);
-            say(`No connection to the platform yet (${decision.reason}): trying for up to ${seconds} s more.`);
+            const what = `No connection to the platform yet (${decision.reason})`;
+            this.#surroundings.say(`${what}: trying for up to ${seconds} s more.`);
           }
-          await spend(decision.delayMs);
+          await this.#spend(patience, decision.delayMs);
           continue;
         }
       }
@@ -121,21 +91,59 @@ export class PatientSender {
     }
   }
 
-  async #attempt(request: HttpRequest, attempt: number) {
-    const { clock, transport, onAttempt } = this.#surroundings;
-    const begin = clock.monotonicMs();
-    const report = { method: request.method, path: request.url.pathname, attempt };
-    try {
-      const answer = await transport.send(request);
-      const durationMs = clock.monotonicMs() - begin;
-      onAttempt?.({ ...report, durationMs, status: answer.status });
-      return { answer, durationMs };
-    } catch (failure) {
-      if (!(failure instanceof TransportFailure)) throw failure;
-      const durationMs = clock.monotonicMs() - begin;
-      onAttempt?.({ ...report, durationMs, failure: failure.code, sent: failure.sent });
-      return { failure, durationMs };
+  async #attempt(exchange: Exchange, { repeatable, patience, needsNoSlot }: SendOptions, attemptNumber: number) {
+    const { clock } = this.#surroundings;
+    let durationMs = 0;
+    const transmit = async (request: HttpRequest) => {
+      const begin = clock.monotonicMs();
+      const attempt = await this.#transmit(request);
+      durationMs = clock.monotonicMs() - begin;
+      this.#report(request, attempt, attemptNumber, durationMs);
+      return attempt;
+    };
+    for (;;) {
+      // While it waits for the rate limit it has no slot.
+      const quietMs = this.#quietMs();
+      if (quietMs > 0) await this.#spend(patience, Math.max(1, quietMs));
+      if (needsNoSlot !== true) await this.#slots.enter();
+      try {
+        const attempt = this.#quietMs() > 0 ? undefined : await exchange(transmit);
+        if (attempt === undefined) continue;
+        const [wallClockMs, random] = [clock.wallMs(), Math.random()];
+        const decision = decideRetry({ attempt, attemptNumber, repeatable, wallClockMs, random });
+        // Still in its slot, so that no other request sends in it before all know about the wait.
+        if (decision.kind === "limited") this.#keepQuiet(decision.delayMs, patience.leftMs, decision.reason);
+        return { attempt, decision, durationMs };
+      } finally {
+        if (needsNoSlot !== true) this.#slots.leave();
+      }
     }
+  }
+
+  async #transmit(request: HttpRequest): Promise<Attempt> {
+    try {
+      return { answer: await this.#surroundings.transport.send(request) };
+    } catch (failure) {
+      if (failure instanceof TransportFailure) return { failure };
+      throw failure;
+    }
+  }
+
+  #report({ method, url: { pathname: path } }: HttpRequest, result: Attempt, attempt: number, durationMs: number) {
+    const { onAttempt } = this.#surroundings;
+    if ("answer" in result) onAttempt?.({ method, path, attempt, durationMs, status: result.answer.status });
+    else onAttempt?.({ method, path, attempt, durationMs, failure: result.failure.code, sent: result.failure.sent });
+  }
+
+  /** @param answer that asked for the wait, if it was this request's. */
+  async #spend(patience: Patience, delayMs: number, answer?: HttpAnswer): Promise<void> {
+    const { clock } = this.#surroundings;
+    if (delayMs > patience.leftMs) {
+      const allowedFrom = new Date(clock.wallMs() + delayMs).toISOString();
+      throw new StopWaiting(answer, allowedFrom, this.#maxWaitMs - patience.leftMs);
+    }
+    patience.leftMs -= delayMs;
+    await clock.sleep(delayMs);
   }
 
   #quietMs(): number {
@@ -153,35 +161,23 @@ export class PatientSender {
   }
 }
 
-/** Limits how many work at once, in the order of their calls. While one waits for something else it has no slot. */
+/** Limits how many are in it at once, in the order of their calls. */
 class Slots {
-  #free: number;
   readonly #waiting: (() => void)[] = [];
 
-  constructor(count: number) {
-    this.#free = count;
+  constructor(private free: number) {}
+
+  async enter(): Promise<void> {
+    if (this.free > 0) this.free--;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Runs `work` in a slot, again and again until it returns a result instead of something to wait for. */
-  async use<T extends object>(work: () => Promise<T | Later>): Promise<T> {
-    for (;;) {
-      if (this.#free > 0) this.#free--;
-      else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-      let result: T | Later;
-      try {
-        result = await work();
-      } finally {
-        const next = this.#waiting.shift();
-        if (next === undefined) this.#free++;
-        else next();
-      }
-      if (!("until" in result)) return result;
-      await result.until;
-    }
+  leave(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.free++;
+    else next();
   }
 }
-
-export type Attempt = { readonly answer: HttpAnswer } | { readonly failure: TransportFailure };
 
 interface RetryQuestion {
   readonly attempt: Attempt;

@@ -1,15 +1,19 @@
 /**
- * The cookies of a session, and their file. {@link SessionJar} is tough-cookie's jar with this API's rules for cookies. {@link SessionFile}
- * has the format, and says which sessions it may contain and how it is read and written. A stored session is bound to the password that
- * opened it, so that a changed password is tried and not hidden by an earlier session: the file has a salted verifier that is costly to
- * guess (scrypt, RFC 7914), never the password or a fast digest of it.
+ * A session between the requests of a run, in memory, and between runs and processes, in the cookie file. The file is a convenience: if anything is
+ * wrong with it, a run goes on without it, and says so once. Only a file of a later version of this package stops the run.
+ *
+ * It is written at a login, and only read otherwise; for long-lived sessions it is read before and written after every request (API page, sessions),
+ * and the last writer wins. A stored session is bound to the password that opened it, so that a changed password is tried and not hidden by an
+ * earlier session: the file has a salted verifier that is costly to guess (scrypt, RFC 7914), never the password or a fast digest of it.
  */
-import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
-import type { Cookie } from "tough-cookie";
+import { randomBytes, randomUUID, scrypt, timingSafeEqual } from "node:crypto";
+import { promisify } from "node:util";
 import { z } from "zod";
 import { jsonIn, LoginError, own } from "../base/index.js";
 import {
   type Lock,
+  LockHeld,
+  LockLost,
   readPrivate,
   removeLeftovers,
   replacePrivate,
@@ -18,28 +22,14 @@ import {
   withLock,
 } from "../files/index.js";
 import { accountOf, type Settings } from "../settings/index.js";
+import { SessionJar } from "./session-jar.js";
 import type { Surroundings } from "./surroundings.js";
 
 /** 32 MiB of memory and about 80 ms on one core for each guess. Other values need a new version of the file's format. */
-const COST = { N: 32_768, r: 8, p: 1 } as const;
-const MAX_MEMORY_BYTES = 64 * 1024 * 1024;
+const COST = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 } as const;
 const BYTES = 32;
 
-const verifierSchema = z.object({
-  algorithm: z.literal("scrypt"),
-  N: z.literal(COST.N),
-  r: z.literal(COST.r),
-  p: z.literal(COST.p),
-  salt: z.base64(),
-  hash: z.base64(),
-});
-
-type Verifier = z.infer<typeof verifierSchema>;
-
-/** This machine can't compute a verifier, for example because scrypt is not allowed. */
-export class NoVerifier extends Error {}
-
-/** The format is a contract: later versions read what this one wrote. Version 1 had no verifier of the password. */
+/** The format is a contract: later versions read what this one wrote. */
 const VERSION = 2;
 
 const formatSchema = z.object({
@@ -48,44 +38,121 @@ const formatSchema = z.object({
   baseUrl: z.string(),
   email: z.string(),
   keepLoggedIn: z.boolean(),
-  verifier: verifierSchema,
+  verifier: z.object({ salt: z.base64(), hash: z.base64() }),
   /** The login's id. */
   stamp: z.string().min(1),
-  /** When the answer with the newest cookies arrived, in milliseconds since 1970. */
-  newestAtMs: z.number(),
   jar: z.unknown(),
 });
 
-type Format = z.infer<typeof formatSchema>;
+type Stored = Omit<z.infer<typeof formatSchema>, "jar"> & { readonly jar: SessionJar };
 
-interface StoredSession {
+export interface OpenedSession {
   readonly jar: SessionJar;
-  readonly loginId: string;
-  readonly newestAtMs: number;
+  readonly stamp: string;
+  /** Opened by an earlier run or another process, so that its age and history are not known. */
+  readonly isRestored: boolean;
 }
 
-export class SessionFile {
-  readonly #password: PasswordCheck;
+export class SessionStore {
+  /** Absent if there is none, and once it turned out not to be usable. */
+  path: string | undefined;
+  #current: OpenedSession | undefined;
+  /** The cookies of that login that are not in the file yet, in the order of their arrival. */
+  #unsaved: { readonly setCookies: readonly string[]; readonly url: URL }[] = [];
+  #saving: Promise<void> | undefined;
 
   constructor(
-    readonly path: string,
-    readonly settings: Settings,
-    readonly surroundings: Surroundings,
+    private readonly settings: Settings,
+    private readonly surroundings: Surroundings,
   ) {
-    this.#password = new PasswordCheck(settings.password ?? "");
+    this.path = surroundings.cookieFile;
   }
 
   /**
-   * @returns none if there is no file, or if its session is damaged or not of these settings.
-   * @throws UntrustedFile; LoginError for a file of a later version.
+   * A session of a different login from `ended`: a stored one, or a new one from `logIn`. Processes that need one at the same time share
+   * one login.
+   * @param isUsable whether a stored jar has a session for the platform.
    */
-  async read(): Promise<(StoredSession & { hasSamePassword(): Promise<boolean> }) | undefined> {
-    const { path, settings, surroundings } = this;
-    const text = readPrivate(path, surroundings.disk);
+  async open(
+    ended: string | undefined,
+    logIn: () => Promise<SessionJar>,
+    isUsable: (jar: SessionJar) => boolean,
+  ): Promise<OpenedSession> {
+    const logInNow = async () => ({ jar: await logIn(), stamp: randomUUID(), isRestored: false });
+    const restore = async (): Promise<OpenedSession | undefined> => {
+      const stored = this.#read();
+      if (stored === undefined || stored.stamp === ended || !isUsable(stored.jar)) return undefined;
+      // The platform decides about a changed password. Until it accepts that, the file stays for runs with the other one.
+      return (await this.#isOpenedBy(stored)) ? { jar: stored.jar, stamp: stored.stamp, isRestored: true } : undefined;
+    };
+    let session = await this.#attempt(restore);
+    if (session === undefined) {
+      await this.#locked(async (lock) => {
+        session = await restore(); // another process may have logged in while this one waited for the lock
+        if (session !== undefined) return;
+        const verifier = this.#newVerifier(); // while the login is under way
+        verifier.catch(() => undefined); // awaited below, unless the login fails
+        session = await logInNow();
+        const { baseUrl, email, keepLoggedIn } = this.settings;
+        const { jar, stamp } = session;
+        const session_ = { session: "pulumi-advertising", version: VERSION } as const;
+        this.#write({ ...session_, baseUrl, email, keepLoggedIn, verifier: await verifier, stamp, jar }, lock);
+      });
+    }
+    this.#unsaved = [];
+    this.#current = session ?? (await logInNow());
+    this.#mask(this.#current.jar);
+    return this.#current;
+  }
+
+  /** Long-lived sessions: takes the cookies that another process may have stored. */
+  async update(session: OpenedSession): Promise<void> {
+    await this.#attempt(() => this.#merge(session));
+  }
+
+  /** Long-lived sessions: stores the cookies of an answer. */
+  async keep(session: OpenedSession, setCookies: readonly string[], url: URL): Promise<void> {
+    session.jar.store(setCookies, url); // at once for this process, whatever happens to the file
+    this.#mask(session.jar);
+    // An answer of an ended login comes too late.
+    if (session !== this.#current || this.path === undefined) return;
+    this.#unsaved.push({ setCookies, url });
+    // Answers that come while one write is under way share the next one.
+    this.#saving ??= this.#saveAll().finally(() => {
+      this.#saving = undefined;
+    });
+    await this.#saving;
+  }
+
+  async #saveAll(): Promise<void> {
+    while (this.#unsaved.length > 0 && this.path !== undefined) {
+      const save = (lock: Lock) => {
+        const stored = this.#current && this.#merge(this.#current);
+        if (stored !== undefined) this.#write(stored, lock);
+        this.#unsaved = [];
+      };
+      // After an answer: whatever fails here, the create must still be reported.
+      await this.#locked(save).catch(() => this.#abandon("was changed meanwhile and is left as it is"));
+    }
+  }
+
+  /** Fills the session's jar with the file's cookies, and then those that are not in it yet. @returns what to write, if the file is of this login. */
+  #merge(session: OpenedSession): Stored | undefined {
+    const stored = this.#read();
+    if (stored === undefined || stored.stamp !== session.stamp) return undefined;
+    for (const { setCookies, url } of this.#unsaved) stored.jar.store(setCookies, url);
+    session.jar.replaceWith(stored.jar);
+    this.#mask(session.jar);
+    return stored;
+  }
+
+  /** @returns none if there is no file, or if its session is damaged or of another mode. @throws UntrustedFile; LoginError for a later version. */
+  #read(): Stored | undefined {
+    const { path = "", settings } = this;
+    const text = readPrivate(path);
     if (text === undefined) return undefined;
     const data = jsonIn(text.replace(/^\ufeff/, ""));
     const version = own(data, "version");
-    if (version === 1) return undefined; // replaced at the login that follows
     if (typeof version === "number" && version > VERSION) {
       throw new LoginError(
         `Nothing was sent: the cookie file ${path} was written by a later version of this package (format ${version}), and is left ` +
@@ -93,186 +160,73 @@ export class SessionFile {
       );
     }
     const { data: stored } = formatSchema.safeParse(data);
-    const jar = stored && (await SessionJar.fromJSON(stored.jar).catch(() => undefined));
+    const jar = SessionJar.from(stored?.jar);
     if (stored === undefined || jar === undefined) {
-      surroundings.say(`The cookie file ${path} is damaged; the next login replaces it.`);
+      this.surroundings.say(`The cookie file ${path} is damaged; the next login replaces it.`);
       return undefined;
     }
-    if (accountOf(stored) !== accountOf(settings)) {
+    if (accountOf(stored) !== accountOf(settings))
       throw new UntrustedFile("it has another account's session; give each account a file of its own");
+    return stored.keepLoggedIn === settings.keepLoggedIn ? { ...stored, jar } : undefined;
+  }
+
+  #write(stored: Stored, lock: Lock): void {
+    const { path = "" } = this;
+    replacePrivate(path, JSON.stringify({ ...stored, jar: stored.jar.toJSON() }), systemDisk, lock.confirm);
+    removeLeftovers(path, this.surroundings.clock.wallMs(), systemDisk);
+  }
+
+  async #newVerifier() {
+    const salt = randomBytes(BYTES);
+    return { salt: salt.toString("base64"), hash: (await this.#hash(salt)).toString("base64") };
+  }
+
+  async #isOpenedBy({ verifier }: Stored): Promise<boolean> {
+    const [expected, found] = [
+      await this.#hash(Buffer.from(verifier.salt, "base64")),
+      Buffer.from(verifier.hash, "base64"),
+    ];
+    return found.length === expected.length && timingSafeEqual(found, expected);
+  }
+
+  /** Runs in a separate thread, so that requests go on meanwhile. */
+  async #hash(salt: Buffer): Promise<Buffer> {
+    try {
+      const derive = promisify<string, Buffer, number, typeof COST, Buffer>(scrypt);
+      return await derive(this.settings.password ?? "", salt, BYTES, COST);
+    } catch (error) {
+      // For example because scrypt is not allowed on this machine.
+      throw new UntrustedFile(`its password can't be checked (${(error as Error).message})`);
     }
-    if (stored.keepLoggedIn !== settings.keepLoggedIn) return undefined;
-    const { stamp: loginId, newestAtMs, verifier } = stored;
-    return { jar, loginId, newestAtMs, hasSamePassword: () => this.#password.matches(verifier) };
   }
 
-  /** @param lock under which it is written; throws if that was lost. */
-  async write({ jar, loginId, newestAtMs }: StoredSession, lock: Lock): Promise<void> {
-    const { baseUrl, email, keepLoggedIn } = this.settings;
-    const { clock, disk = systemDisk } = this.surroundings;
-    const stored: Format = {
-      session: "pulumi-advertising",
-      version: VERSION,
-      baseUrl,
-      email,
-      keepLoggedIn,
-      verifier: await this.#password.verifier(),
-      stamp: loginId,
-      newestAtMs,
-      jar: await jar.toJSON(),
-    };
-    replacePrivate(this.path, JSON.stringify(stored), disk, lock.confirm);
-    removeLeftovers(this.path, clock.wallMs(), disk);
+  #mask(jar: SessionJar): void {
+    for (const value of jar.values()) this.surroundings.secrets.addPassing(value);
   }
 
-  /** Starts to compute the verifier that {@link write} needs, while something else is awaited. */
-  prepare(): void {
-    this.#password.verifier().catch(() => undefined); // the write reports it
-  }
-
-  locked<T>(work: (lock: Lock) => Promise<T>): Promise<T> {
+  #locked(work: (lock: Lock) => void | Promise<void>): Promise<void> {
     const { maxWaitSeconds, requestTimeoutSeconds } = this.settings;
-    const { clock, disk } = this.surroundings;
     // Another process's login may have to wait for the rate limit, as long as this one would.
-    const maxWaitMs = (maxWaitSeconds + requestTimeoutSeconds) * 1000;
-    return withLock(`${this.path}.lock`, { clock, maxWaitMs, disk }, work);
-  }
-}
-
-/** Checks one password. Each salt is computed once. */
-class PasswordCheck {
-  readonly #hashes = new Map<string, Promise<Buffer>>();
-  #verifier: Promise<Verifier> | undefined;
-
-  constructor(private readonly password: string) {}
-
-  async matches(stored: Verifier): Promise<boolean> {
-    const [expected, found] = [await this.#hash(stored.salt), Buffer.from(stored.hash, "base64")];
-    if (found.length !== expected.length || !timingSafeEqual(found, expected)) return false;
-    this.#verifier ??= Promise.resolve(stored);
-    return true;
+    const options = { clock: this.surroundings.clock, maxWaitMs: (maxWaitSeconds + requestTimeoutSeconds) * 1000 };
+    return this.#attempt(() => withLock(`${this.path}.lock`, options, work));
   }
 
-  /** A verifier for a session that this password opened; one that matched is used again. */
-  verifier(): Promise<Verifier> {
-    this.#verifier ??= this.#newVerifier();
-    return this.#verifier;
-  }
-
-  async #newVerifier(): Promise<Verifier> {
-    const salt = randomBytes(BYTES).toString("base64");
-    return { algorithm: "scrypt", ...COST, salt, hash: (await this.#hash(salt)).toString("base64") };
-  }
-
-  #hash(salt: string): Promise<Buffer> {
-    const hash = this.#hashes.get(salt) ?? derive(this.password, Buffer.from(salt, "base64"));
-    this.#hashes.set(salt, hash);
-    return hash;
-  }
-}
-
-/** Runs in a separate thread, so that requests go on meanwhile. */
-function derive(password: string, salt: Buffer): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    scrypt(password, salt, BYTES, { ...COST, maxmem: MAX_MEMORY_BYTES }, (error, hash) =>
-      error === null ? resolve(hash) : reject(new NoVerifier(`its password can't be checked (${error.message})`)),
-    );
-  });
-}
-
-/** `<instance_key>_service_cookie`; the key differs per installation (API page, POST rest/authenticate). */
-const SESSION_COOKIE = /_service_cookie$/;
-
-/** Loaded for the first session, before anything is noted. A run that sends nothing, such as a preview, does not need it. */
-function toughCookie(): typeof import("tough-cookie") {
-  return require("tough-cookie") as typeof import("tough-cookie");
-}
-
-export class SessionJar {
-  #jar = new (toughCookie().CookieJar)();
-  /** The last result of {@link header}, for thousands of requests to one address with the same cookies. */
-  #last: { readonly href: string; readonly cookies: readonly Cookie[]; readonly header: string } | undefined;
-
-  /** Stores an answer's cookies as a browser would: those of other domains and expired ones are ignored. */
-  store(setCookies: readonly string[], url: URL): void {
-    for (const header of setCookies.slice(0, MAX_COOKIES)) {
-      this.#jar.setCookieSync(header, url.href, { ignoreError: true });
+  /** Runs `work` with the file. If the file is the trouble, the run goes on without it. */
+  async #attempt<T>(work: () => T | Promise<T>): Promise<T | undefined> {
+    if (this.path === undefined) return undefined;
+    try {
+      return await work();
+    } catch (error) {
+      const { code, syscall, message } = error as NodeJS.ErrnoException;
+      const isOfFiles = [UntrustedFile, LockHeld, LockLost].some((kind) => error instanceof kind);
+      if (!isOfFiles && (code === undefined || syscall === undefined)) throw error;
+      this.#abandon(`is not used: ${isOfFiles ? message : `${code} (${syscall})`}`);
+      return undefined;
     }
-    this.#last = undefined;
   }
 
-  /** The Cookie header's value for `url`, or an empty string. */
-  header(url: URL): string {
-    const { href } = url;
-    if (this.#last?.href !== href || this.#last.cookies.some((cookie) => cookie.TTL() <= 0)) {
-      const cookies = this.#jar.getCookiesSync(href, { sort: true });
-      this.#last = { href, cookies, header: cookies.map((cookie) => cookie.cookieString()).join("; ") };
-    }
-    return this.#last.header;
+  #abandon(why: string): void {
+    this.surroundings.say(`The cookie file ${this.path} ${why}. This run keeps its session in memory.`);
+    this.path = undefined;
   }
-
-  /** Every value for any address, for the scrubber. */
-  async values(): Promise<string[]> {
-    return (await this.#jar.serialize()).cookies.flatMap(({ value }) => (typeof value === "string" ? [value] : []));
-  }
-
-  async hasSession(url: URL): Promise<boolean> {
-    return (await this.#jar.getCookies(url.href)).some(isSession);
-  }
-
-  /**
-   * When the session ends, in milliseconds since 1970: the latest end of its cookies for `url`; none if they do not say.
-   * @param isLongLived then another cookie, with any name, may say so too (API page, sessions).
-   */
-  async endsAtMs(url: URL, isLongLived: boolean): Promise<number | undefined> {
-    const cookies = (await this.#jar.getCookies(url.href)).filter((cookie) => isLongLived || isSession(cookie));
-    const ends = cookies.map((cookie) => cookie.expiryTime()).filter((end) => end !== undefined);
-    const stated = ends.filter(Number.isFinite);
-    return stated.length === 0 ? undefined : Math.max(...stated);
-  }
-
-  replaceWith(other: SessionJar): void {
-    this.#jar = other.#jar;
-    this.#last = undefined;
-  }
-
-  /** The whole jar as plain data, for the cookie file. */
-  async toJSON(): Promise<unknown> {
-    return this.#jar.serialize();
-  }
-
-  /** @throws if `data` is not a serialised jar. */
-  static async fromJSON(data: unknown): Promise<SessionJar> {
-    const jar = new SessionJar();
-    jar.#jar = await toughCookie().CookieJar.deserialize(data as string);
-    return jar;
-  }
-}
-
-/** A cookie of that name without a value is how services end a session. */
-function isSession({ key, value }: Cookie): boolean {
-  return SESSION_COOKIE.test(key) && value !== "";
-}
-
-/** A login sets one or two; a hostile answer may set thousands. */
-const MAX_COOKIES = 20;
-
-/** Why these cookies, from a login that reported success, contain no session. */
-export function whyNoSession(setCookies: readonly string[], url: URL): string {
-  if (setCookies.length === 0) return "the response set no cookie";
-  const cookies = setCookies
-    .slice(0, MAX_COOKIES)
-    .flatMap((header) => toughCookie().Cookie.parse(header, { loose: true }) ?? []);
-  const session = cookies.filter(({ key }) => SESSION_COOKIE.test(key));
-  if (session.length === 0) {
-    return "none of the cookies it set is named <instance_key>_service_cookie";
-  }
-  if (session.every(({ value }) => value === "")) return "the session cookie that it set is empty";
-  if (session.some((cookie) => cookie.TTL() <= 0)) {
-    return "the session cookie that it set has already expired";
-  }
-  if (session.some(({ domain }) => domain !== null)) {
-    return `the session cookie that it set is for another domain, not for ${url.hostname}`;
-  }
-  return `the session cookie that it set does not fit ${url.origin} (path, Secure or expiry)`;
 }

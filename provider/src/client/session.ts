@@ -1,29 +1,27 @@
 /**
  * The session: sends each request on a login, logs in once for all requests, and once more if the login turns out to have ended.
- * `client.ts` passes it each request; `lease.ts` says which requests may be in flight on a login.
+ * `client.ts` passes it each request.
  *
  * S1. A request that must not be repeated is sent again only if its last sending was certainly not carried out: no byte of it left, or it
  *     was answered with 429 or with a 503 that names a time (`patient.ts`), or it was refused for its session, after which it is sent
- *     once more, on another login. Otherwise there could be a second live object.
+ *     once more, on another login.
  * S2. `beforeSend` is awaited before each sending, whatever the previous one's result, so that the note is always there before the
  *     object. Its moment goes with the request, which is not written much later (T7 of `transport.ts`).
- * S3. There is one login at a time, and all requests that need one wait for it: twenty resources cause one login.
+ * S3. There is one login at a time, and all requests that need one wait for it: twenty resources cause one login. No more requests are in flight
+ *     on a login than it has let through, and at least one: a dead session, and wrong credentials, meet one create. Nothing new is sent while
+ *     requests on an ended login are unanswered, or refused and not sent again: they fit into the next one, however short it is.
  * S4. After a failed login, or wrong credentials, the run sends nothing more: refused credentials are tried once.
  * S5. A refusal that a new login did not cure causes no further login for a minute: a missing permission must not cause one for
  *     each resource.
- * S6. Storing an answer's cookies neither delays nor changes the answer: a create is reported whatever happens to a file. Only
- *     requests that the answer makes possible wait for its cookies.
+ * S6. Storing an answer's cookies neither delays nor changes the answer: a create is reported whatever happens to a file.
  */
-
 import { LoginError } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
 import { type Answer, readAnswer } from "./answer.js";
-import { type HttpRequest, TransportFailure } from "./http.js";
-import { type Lease, Leases } from "./lease.js";
+import type { HttpRequest } from "./http.js";
 import { credentialsOf, type Login, type OpenLogin } from "./login.js";
-import { type Later, type Patience, PatientSender } from "./patient.js";
+import { type Attempt, type Exchange, type Patience, PatientSender } from "./patient.js";
 import { type LetThrough, type SessionSign, sessionSignOf } from "./session-refusal.js";
-import { SessionStore } from "./session-store.js";
 import type { Surroundings } from "./surroundings.js";
 
 interface SessionAnswer {
@@ -42,101 +40,139 @@ interface SessionRequest extends Pick<HttpRequest, "method" | "url" | "body"> {
   readonly onUnsure?: (() => void) | undefined;
 }
 
-interface Sending extends SessionRequest {
-  readonly beforeSend: BeforeSend;
-  /** For both sendings together. */
-  readonly patience: Patience;
+/** A login that requests are sent on. */
+interface Current {
+  readonly login: Login;
+  readonly openedAtMs: number;
+  accepted: number;
+  inFlight: number;
+  /** Whether the last one found no connection: until one does, none waits for others, or time-outs would be waited for one after the other. */
+  isUnreachable: boolean;
 }
 
-interface Leased {
-  readonly answer: Answer;
-  readonly sign: SessionSign | undefined;
-  readonly kept: Promise<void>;
-  readonly lease: Lease<Login>;
-}
+type Sent = SessionAnswer & { readonly isEnded: boolean };
+
+/** A younger session does not count as ended after a sign that may have another meaning. */
+const YOUNG_MS = 60_000;
 
 export class Session {
   readonly #clock: Surroundings["clock"];
   readonly #sender: PatientSender;
   readonly #openLogin: OpenLogin;
-  readonly #leases = new Leases<Login>();
+  #current: Current | undefined;
+  /** The number of requests in flight, and of refused ones that are to be sent again. */
+  #underWay = 0;
+  /** Resolves when there are fewer. */
+  #change = Promise.withResolvers<void>();
   #loggingIn: Promise<void> | undefined;
   /** Whether the credentials are wrong, or the login failed: then nothing more is sent in this run. */
   #hasFailed = false;
   /** Refusals that a new login did not cure: operation, status and kind of sign. */
   readonly #incurable = new Set<string>();
 
-  constructor(settings: Settings, surroundings: Surroundings, store = new SessionStore(settings, surroundings)) {
+  constructor(settings: Settings, surroundings: Surroundings) {
     this.#clock = surroundings.clock;
     this.#sender = new PatientSender(settings, surroundings);
-    this.#openLogin = credentialsOf(settings, surroundings, this.#sender, store);
+    this.#openLogin = credentialsOf(settings, surroundings, this.#sender);
   }
 
   /** @throws LoginError, TransportFailure, StopWaiting, and what `beforeSend` throws */
   async send(request: SessionRequest, beforeSend: BeforeSend): Promise<SessionAnswer> {
-    const { url } = request;
-    const sending: Sending = { ...request, beforeSend, patience: this.#sender.patience() };
-    const first = await this.#send(sending, false);
-    const verdict = this.#judge(first, url);
-    if (verdict === "wrong") this.#hasFailed = true;
-    if (verdict !== "ended") return conclude(first, verdict === "accepted" ? "accepted" : "refused");
-
-    first.lease.refuse();
+    const patience = this.#sender.patience();
+    const first = await this.#send(request, beforeSend, patience, false);
+    if (!first.isEnded) return first;
     try {
-      const second = await this.#send(sending, true);
-      if (second.sign === undefined) return conclude(second, "accepted");
-      this.#incurable.add(kindOf(second, url));
-      return conclude(second, "refused-again");
+      return await this.#send(request, beforeSend, patience, true);
     } finally {
-      first.lease.release();
+      this.#leave();
     }
   }
 
-  async #send(sending: Sending, isResend: boolean): Promise<Leased> {
-    const { method, url, body, repeatable, onUnsure, beforeSend, patience } = sending;
-    const held: { lease?: Lease<Login> | undefined } = {};
-    const prepare = async (): Promise<HttpRequest | Later> => {
-      if (this.#hasFailed) throw failedBefore();
-      if (!this.#leases.hasLogin) return { until: this.#logIn(url) };
-      const lease = this.#leases.take(isResend);
-      if (lease === undefined) return { until: this.#leases.change() };
-      held.lease = lease;
-      const notedAtMs = this.#clock.wallMs();
-      await beforeSend(new Date(notedAtMs).toISOString());
-      const headers = await lease.login.headers(url);
-      if (!lease.hasEnded) return { method, url, headers, body, notedAtMs };
-      lease.release();
-      return { until: DONE };
+  async #send(request: SessionRequest, beforeSend: BeforeSend, patience: Patience, isResend: boolean): Promise<Sent> {
+    const { method, url, body } = request;
+    let sent: Sent | undefined;
+    const exchange: Exchange = async (transmit) => {
+      const current = await this.#admit(url, isResend);
+      if (current === undefined) return undefined;
+      try {
+        const notedAtMs = this.#clock.wallMs();
+        await beforeSend(new Date(notedAtMs).toISOString());
+        const headers = await current.login.headers(url);
+        if (this.#current !== current) return undefined;
+        const attempt = await transmit({ method, url, headers, body, notedAtMs });
+        sent = this.#learn(attempt, current, url, isResend);
+        return attempt;
+      } finally {
+        current.inFlight--;
+        if (sent?.isEnded !== true) this.#leave(); // otherwise once it was sent again
+      }
     };
-    try {
-      const received = await this.#sender.send(prepare, {
-        repeatable,
-        patience,
-        onUnsure,
-        // Between two attempts a request has no lease.
-        onPause: (failure) => (failure === undefined ? held.lease?.release() : held.lease?.unreachable()),
-      });
-      const answer = readAnswer(received);
-      const lease = held.lease as Lease<Login>; // without one nothing was sent
-      // Storing cookies may have to wait for another process, for which the answer must not wait.
-      return { answer, sign: sessionSignOf(answer), kept: lease.login.keep(answer, url), lease };
-    } catch (error) {
-      // The login let the request through, whatever happened to its answer.
-      if (error instanceof TransportFailure && error.sent) held.lease?.accept();
-      else held.lease?.release();
-      throw error;
-    }
+    // A refused request goes on in the place of its first sending.
+    await this.#sender.send(exchange, { ...request, patience, needsNoSlot: isResend });
+    return sent as Sent; // there is an answer
   }
 
-  #judge(leased: Leased, url: URL) {
-    const { sign, lease } = leased;
-    if (sign === undefined) return "accepted";
-    return lease.login.judge(sign, {
-      hasAccepted: lease.hasAccepted,
-      hasEnded: lease.hasEnded,
-      ageMs: this.#clock.monotonicMs() - lease.openedAtMs,
-      isIncurable: this.#incurable.has(kindOf(leased, url)),
-    });
+  /** @returns the login to send on, with a place on it; nothing if it had to wait. */
+  async #admit(url: URL, isResend: boolean): Promise<Current | undefined> {
+    const current = this.#current;
+    if (this.#hasFailed) throw failedBefore();
+    if (current === undefined) await this.#logIn(url);
+    else {
+      const { isUnreachable, inFlight, accepted } = current;
+      const isItsTurn = isResend || this.#underWay === inFlight;
+      if (isItsTurn && (isUnreachable || inFlight < Math.max(1, accepted))) {
+        current.inFlight++;
+        this.#underWay++;
+        return current;
+      }
+      await this.#change.promise;
+    }
+    return undefined;
+  }
+
+  #leave(): void {
+    this.#underWay--;
+    this.#change.resolve();
+    this.#change = Promise.withResolvers();
+  }
+
+  /** What an attempt says about its login. @returns nothing if there is no answer. */
+  #learn(attempt: Attempt, current: Current, url: URL, isResend: boolean): Sent | undefined {
+    if ("failure" in attempt) {
+      // What was sent was let through, whatever happened to its answer.
+      if (attempt.failure.sent) current.accepted++;
+      current.isUnreachable = !attempt.failure.sent;
+      return undefined;
+    }
+    const answer = readAnswer(attempt.answer);
+    const sign = sessionSignOf(answer);
+    const kept = current.login.keep(answer, url);
+    const kind = `${url.pathname} ${answer.status} ${sign}`;
+    const session = sign === undefined ? "accepted" : this.#judge(sign, kind, current, isResend);
+    const isLimited = answer.status === 429 || answer.status === 503; // perhaps before anybody looked at the session
+    if (session === "accepted" && !isLimited) current.accepted++;
+    current.isUnreachable = false;
+    if (session !== "ended") return { answer, kept, session, isEnded: false };
+    if (this.#current === current) this.#current = undefined;
+    return { answer, kept, session: "refused", isEnded: true };
+  }
+
+  #judge(sign: SessionSign, kind: string, current: Current, isResend: boolean): LetThrough | "ended" {
+    const { login, openedAtMs, accepted } = current;
+    if (login.isBasic) {
+      if (sign !== "clear") return "accepted";
+      this.#hasFailed ||= accepted === 0; // accepted credentials stay valid, so the refusal is about the request
+      return "refused";
+    }
+    if (isResend) {
+      this.#incurable.add(kind);
+      return "refused-again";
+    }
+    // The age of a restored session is unknown, so it has probably ended.
+    const isOld = login.isRestored || this.#clock.monotonicMs() - openedAtMs >= YOUNG_MS;
+    if (isOld || this.#current !== current) return "ended";
+    if (sign === "doubtful") return "accepted";
+    return (sign === "bare" && accepted === 0) || this.#incurable.has(kind) ? "refused" : "ended";
   }
 
   /** One login for all requests that need one at the same time. */
@@ -145,7 +181,10 @@ export class Session {
     const others = (error: unknown) => Promise.reject(error instanceof LoginError ? failedBefore() : error);
     if (this.#loggingIn !== undefined) return this.#loggingIn.catch(others);
     this.#loggingIn = this.#openLogin(url)
-      .then((login) => this.#leases.begin(login, this.#clock.monotonicMs()))
+      .then((login) => {
+        const openedAtMs = this.#clock.monotonicMs();
+        this.#current = { login, openedAtMs, accepted: 0, inFlight: 0, isUnreachable: false };
+      })
       .catch((error: unknown) => {
         this.#hasFailed ||= error instanceof LoginError;
         throw error;
@@ -155,18 +194,6 @@ export class Session {
       });
     return this.#loggingIn;
   }
-}
-
-const DONE = Promise.resolve();
-
-function conclude({ answer, lease, kept }: Leased, session: LetThrough): SessionAnswer {
-  // The next request that waits for the lease is sent with the cookies of this answer.
-  void kept.then(() => (session === "accepted" ? lease.accept() : lease.release()));
-  return { answer, session, kept };
-}
-
-function kindOf({ answer, sign }: Leased, url: URL): string {
-  return `${url.pathname} ${answer.status} ${sign}`;
 }
 
 function failedBefore(): LoginError {

@@ -1,10 +1,5 @@
-/**
- * What the client needs from outside, apart from its settings. The provider and the commands create it, and each part of the client gets the
- * same one.
- */
-import { randomUUID } from "node:crypto";
+/** What the client needs from outside, apart from its settings. Each part of it gets the same. */
 import { type Clock, Secrets, systemClock } from "../base/index.js";
-import type { Disk } from "../files/index.js";
 import type { SettingsReading } from "../settings/index.js";
 import { createTransport, type Transport } from "./transport.js";
 
@@ -13,14 +8,8 @@ type Reading = Pick<SettingsReading, "settings" | "proxy">;
 export interface Surroundings {
   readonly transport: Transport;
   readonly clock: Clock;
-  /** From 0 to below 1. */
-  readonly random: () => number;
-  /** Unique over all processes. */
-  readonly newId: () => string;
   /** Where the session is kept between runs; none to keep it in memory. Not used with Basic credentials, which have no session. */
   readonly cookieFile: string | undefined;
-  /** The disk with the cookie file. @default the machine's */
-  readonly disk?: Disk | undefined;
   /** Where e-mail and password come from, in words. */
   readonly credentials: string;
   /** The session's cookies are added to it. */
@@ -42,12 +31,8 @@ export interface AttemptReport {
 }
 
 export function transportFor({ settings, proxy }: Reading, clock: Clock = systemClock): Transport {
-  return createTransport({
-    timeoutSeconds: settings.requestTimeoutSeconds,
-    connections: settings.maxConcurrentRequests,
-    clock,
-    proxy,
-  });
+  const { requestTimeoutSeconds: timeoutSeconds, maxConcurrentRequests: connections } = settings;
+  return createTransport({ timeoutSeconds, connections, clock, proxy });
 }
 
 /** Collects the secrets in the settings. */
@@ -58,10 +43,7 @@ export function secretsIn({ settings, proxy }: Reading): Secrets {
   return secrets;
 }
 
-/**
- * The surroundings of a process with one client: the system's clock and randomness, and real connections, which the caller closes.
- * @param say is given scrubbed text.
- */
+/** The surroundings of a process with one client: real connections, which the caller closes. @param say is given scrubbed text. */
 export function systemSurroundings(
   reading: Reading & Pick<SettingsReading, "credentials">,
   cookieFile: string | undefined,
@@ -71,8 +53,6 @@ export function systemSurroundings(
   return {
     transport: transportFor(reading),
     clock: systemClock,
-    random: Math.random,
-    newId: randomUUID,
     cookieFile,
     credentials: reading.credentials,
     secrets,

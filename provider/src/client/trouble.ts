@@ -158,7 +158,7 @@ export function describeFailure(failure: TransportFailure, url: URL): string {
 
 function adviceAtProxy(status: number, variable: string): string {
   if (status === 407)
-    return `it asks for a user name and a password: give them in ${variable} (http://user:password@host:port; only Basic is supported)`;
+    return `it asks for a user name and a password: give them in ${variable}, as http://user:password@host:port (special characters percent-encoded; only Basic is supported)`;
   return status >= 500
     ? `it could not connect: check advertising:baseUrl, and whether ${variable} names the right proxy`
     : `its rules do not allow this: have the platform's address allowed, or name another proxy in ${variable}, or the host in NO_PROXY`;

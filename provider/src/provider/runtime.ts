@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { asRecord, jsonIn, momentOf, SettingsError, systemClock } from "../base/index.js";
-import { Client, debugLog, secretsIn, transportFor } from "../client/index.js";
+import { Client, debugLog, secretsIn, systemSurroundings } from "../client/index.js";
 import { type Disk, readHints, systemDisk } from "../files/index.js";
 import type { Kind } from "../kinds/index.js";
 import { accountOf, describeSettingProblems, readSettings } from "../settings/index.js";
@@ -90,15 +90,8 @@ export function createRuntime(
     const { problems } = readSettings({ config, environment, mayLackPassword: false });
     if (problems.length > 0) throw new SettingsError(`Nothing was sent:\n${describeSettingProblems(problems)}`);
     return new Client(settings, {
-      transport: transportFor(reading),
+      ...systemSurroundings(reading, cookieFileFor(settings, process.cwd()), messages.say, secrets),
       clock: underWay.clock,
-      random: Math.random,
-      newId: randomUUID,
-      cookieFile: cookieFileFor(settings, process.cwd()),
-      credentials: reading.credentials,
-      disk,
-      secrets,
-      say: messages.say,
       onAttempt: debugLog(environment.ADVERTISING_LOG, now, (text) => secrets.scrub(text), messages.say),
     });
   };

@@ -1,35 +1,28 @@
 /**
- * One of several processes that share a cookie file: the built package's client with real time. shared-store-processes.test.ts
+ * One of several processes that share a cookie file: the built package's client with real time. session-processes.test.ts
  * starts it with its task as JSON in the argument, and says over IPC when to begin.
  *
- * Without `names` it gets them in messages, and creates those of one message at once, until it is disconnected.
  * `dieAtCall`: it kills itself right before that file-system call, without a chance to clean up.
  */
 import "../support/cheap-scrypt.mjs";
-import { randomUUID } from "node:crypto";
-import fsp from "node:fs/promises";
+import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 
 const { baseUrl, cookieFile, keepLoggedIn, names, dieAtCall } = JSON.parse(process.argv[2]);
 
-if (dieAtCall !== undefined) {
+/** From now on, so that what the modules need to load does not count. */
+function countCalls() {
   process.umask(0); // so that only the code itself makes files private
   let calls = 0;
-  const counted = (target, name) => {
-    const original = target[name];
-    target[name] = function (...args) {
+  for (const name of Object.keys(fs).filter((name) =>
+    /^(open|write|fsync|close|link|rename|rm|mkdir)\w*Sync$/.test(name),
+  )) {
+    const original = fs[name];
+    fs[name] = (...args) => {
       if (++calls === dieAtCall) process.kill(process.pid, "SIGKILL");
-      return original.apply(this, args);
+      return original(...args);
     };
-  };
-  const { open } = fsp;
-  fsp.open = async (...args) => {
-    if (++calls === dieAtCall) process.kill(process.pid, "SIGKILL");
-    const handle = await open(...args);
-    for (const name of ["writeFile", "datasync", "close"]) counted(handle, name);
-    return handle;
-  };
-  for (const name of ["mkdir", "readdir", "readFile", "rename", "stat", "link", "unlink"]) counted(fsp, name);
+  }
   syncBuiltinESMExports();
 }
 
@@ -55,8 +48,6 @@ const transport = transportFor({ settings });
 const client = new Client(settings, {
   transport,
   clock: systemClock,
-  random: Math.random,
-  newId: randomUUID,
   cookieFile,
   credentials: "advertising:email and advertising:password",
   secrets: secretsIn({ settings }),
@@ -78,14 +69,10 @@ async function create(name) {
   }
 }
 
-if (names === undefined) {
-  process.on("message", async (some) => process.send({ endings: await Promise.all(some.map(create)), said }));
-  process.once("disconnect", () => transport.close());
-} else {
-  process.once("message", async () => {
-    const endings = await Promise.all(names.map(create));
-    await transport.close();
-    process.send({ endings, said }, () => process.disconnect());
-  });
-}
+process.once("message", async () => {
+  if (dieAtCall !== undefined) countCalls();
+  const endings = await Promise.all(names.map(create));
+  await transport.close();
+  process.send({ endings, said }, () => process.disconnect());
+});
 process.send("ready");

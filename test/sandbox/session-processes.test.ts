@@ -5,14 +5,15 @@ import { dirname, join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { FakeClock } from "../support/clock.js";
-import { beside, counts, modeOf, start } from "../support/session-file.js";
+import { counts } from "../support/session.js";
+import { beside, modeOf, start } from "../support/session-file.js";
 
 vi.setConfig({ testTimeout: 120_000 });
 
 const MINUTE = 60_000;
 
 describe("several processes", () => {
-  const script = resolve(import.meta.dirname, "shared-store-process.mjs");
+  const script = resolve(import.meta.dirname, "session-process.mjs");
 
   interface Report {
     readonly endings: readonly { readonly id?: string; readonly failure?: string }[];

@@ -1,0 +1,106 @@
+/** The cookies of a session: tough-cookie's jar with this API's rules. */
+import type { Cookie, CookieJar } from "tough-cookie";
+import { printable } from "../base/index.js";
+
+/** `<instance_key>_service_cookie`; the key differs per installation (API page, POST rest/authenticate). */
+const SESSION_COOKIE = /_service_cookie$/;
+
+/** A login sets one or two; a hostile answer may set thousands. */
+const MAX_COOKIES = 20;
+
+/** Loaded for the first session, before anything is noted. A run that sends nothing, such as a preview, does not need it. */
+function toughCookie(): typeof import("tough-cookie") {
+  return require("tough-cookie") as typeof import("tough-cookie");
+}
+
+export class SessionJar {
+  #jar: CookieJar = new (toughCookie().CookieJar)();
+  /** The last result of {@link header}, for thousands of requests to one address with the same cookies. */
+  #last: { readonly href: string; readonly cookies: readonly Cookie[]; readonly header: string } | undefined;
+
+  /** @returns none if `data` is not a jar as {@link toJSON} gives it. */
+  static from(data: unknown): SessionJar | undefined {
+    try {
+      const jar = new SessionJar();
+      jar.#jar = toughCookie().CookieJar.deserializeSync(data as string);
+      return jar;
+    } catch {
+      return undefined;
+    }
+  }
+
+  toJSON(): unknown {
+    return this.#jar.serializeSync();
+  }
+
+  /** Stores an answer's cookies as a browser would: those of other domains and expired ones are ignored. */
+  store(setCookies: readonly string[], url: URL): void {
+    for (const header of setCookies.slice(0, MAX_COOKIES))
+      this.#jar.setCookieSync(header, url.href, { ignoreError: true });
+    this.#last = undefined;
+  }
+
+  /** The Cookie header's value for `url`, or an empty string. */
+  header({ href }: URL): string {
+    if (this.#last?.href !== href || this.#last.cookies.some((cookie) => cookie.TTL() <= 0)) {
+      const cookies = this.#jar.getCookiesSync(href, { sort: true });
+      this.#last = { href, cookies, header: cookies.map((cookie) => cookie.cookieString()).join("; ") };
+    }
+    return this.#last.header;
+  }
+
+  /** Every value for any address, for the scrubber. */
+  values(): string[] {
+    return this.#jar.serializeSync()?.cookies.flatMap(({ value }) => (typeof value === "string" ? [value] : [])) ?? [];
+  }
+
+  hasSession(url: URL): boolean {
+    return this.#jar.getCookiesSync(url.href).some(isSession);
+  }
+
+  /**
+   * When the session ends, in milliseconds since 1970: the latest end of its cookies for `url`; none if they do not say.
+   * @param isLongLived then another cookie, with any name, may say so too (API page, sessions).
+   */
+  endsAtMs(url: URL, isLongLived: boolean): number | undefined {
+    const cookies = this.#jar.getCookiesSync(url.href).filter((cookie) => isLongLived || isSession(cookie));
+    const stated = cookies.flatMap((cookie) => cookie.expiryTime() ?? []).filter(Number.isFinite);
+    return stated.length === 0 ? undefined : Math.max(...stated);
+  }
+
+  replaceWith(other: SessionJar): void {
+    this.#jar = other.#jar;
+    this.#last = undefined;
+  }
+}
+
+/** A cookie of that name without a value is how services end a session. */
+function isSession({ key, value }: Cookie): boolean {
+  return SESSION_COOKIE.test(key) && value !== "";
+}
+
+/**
+ * Why these cookies, from a login that reported success, contain no session: the first cause. (That a cookie is `Secure` is none: plain HTTP is for
+ * loopback addresses, which may have such ones.)
+ * @param from the login's address. @param to a request's.
+ */
+export function whyNoSession(setCookies: readonly string[], from: URL, to: URL): string {
+  const { Cookie, defaultPath, pathMatch } = toughCookie();
+  if (setCookies.length === 0) return "the response set no cookie";
+  const cookies = setCookies.slice(0, MAX_COOKIES).flatMap((header) => Cookie.parse(header, { loose: true }) ?? []);
+  const cookie = cookies.find(({ key }) => SESSION_COOKIE.test(key));
+  if (cookie === undefined) return "none of the cookies it set is named <instance_key>_service_cookie";
+  const it = "the session cookie that it set";
+  if (cookie.value === "") return `${it} is empty`;
+  if (cookie.TTL() <= 0) {
+    const { maxAge, expires } = cookie;
+    const end = maxAge === null ? new Date(expires as Date).toISOString() : `after ${maxAge} s`;
+    return `${it} has already expired: it ends ${end}, and now is ${new Date().toISOString()}`;
+  }
+  const path = cookie.path ?? defaultPath(from.pathname);
+  if (!pathMatch(to.pathname, path)) return `${it} is for the path ${printable(path)}, and not for ${to.pathname}`;
+  const { domain } = cookie;
+  return domain === null
+    ? `${it} does not fit ${to.origin}`
+    : `${it} is for the domain ${printable(domain)}, and not for ${to.hostname}`;
+}
