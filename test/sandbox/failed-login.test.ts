@@ -166,18 +166,3 @@ describe("S4: a login that fails", () => {
     expect(counts(sandbox)).toEqual({ logins: status === 500 ? 3 : 1, creates: 0 });
   });
 });
-
-it("row 41: a success with ten thousand cookies, more than are read: an error, and nothing is created", async () => {
-  const { sandbox, client } = await start();
-  const cookies = Array.from({ length: 10_000 }, (_, index) => `c${index}=value-4711; Path=/`);
-  sandbox.fail({
-    on: "authenticate",
-    with: { kind: "answer", status: 200, headers: { "set-cookie": cookies }, body: { success: true } },
-    times: 100,
-  });
-  const endings = await client.createMany(5);
-  expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["LoginError"]));
-  expect(endings.map(messageOf).join()).not.toContain("value-4711");
-  expect(sandbox.logins).toBeLessThanOrEqual(3);
-  expect(sandbox.creates).toBe(0);
-});

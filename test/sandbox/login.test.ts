@@ -1,6 +1,6 @@
 /** The command `login` as a process: what it prints, sends and stores, and who can use the session. */
 import { spawn } from "node:child_process";
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
@@ -137,28 +137,6 @@ describe("six machines with copies of one cookie file", () => {
     expect(machines.every(({ isAsCarried }) => isAsCarried())).toBe(true);
     expect(machines.map(({ cookieFile }) => statSync(cookieFile).mode & 0o777)).toEqual(Array(MACHINES).fill(0o600));
   });
-
-  it("log in once each if the session ends in the middle, and create each object once", async () => {
-    const sandbox = await useSandbox();
-    const machines = await carried(sandbox);
-    await createOn(machines, "before");
-    sandbox.expireSessions();
-    const endings = await createOn(machines, "after");
-    expect(endings.filter(({ kind }) => kind !== "created")).toEqual([]);
-    expect(sandbox.logins).toBe(1 + MACHINES);
-    expect(sandbox.advertisers).toHaveLength(2 * MACHINES * CREATES);
-    expect(new Set(namesIn(sandbox)).size).toBe(2 * MACHINES * CREATES);
-  });
-
-  it("do not use the copied session with another password", async () => {
-    const sandbox = await useSandbox();
-    const [machine] = await carried(sandbox);
-    const settings = { password: "another" };
-    const client = new TestClient(sandbox.url, { cookieFile: machine?.cookieFile as string, settings });
-    expect(await client.create()).toMatchObject({ kind: "LoginError" });
-    expect(sandbox).toMatchObject({ logins: 2, creates: 0 });
-    expect(machine?.isAsCarried()).toBe(true);
-  });
 });
 
 describe("exit code 1, with the reason", () => {
@@ -176,26 +154,6 @@ describe("exit code 1, with the reason", () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(readFileSync(join(folder, "session.json"), "utf8")).toBe(stored);
     expect(sandbox.logins).toBe(2);
-  });
-
-  it("a rate limit for logins of more than maxWaitSeconds", async () => {
-    const sandbox = await useSandbox({ loginLimit: { count: 1, windowSeconds: 600 } });
-    const folder = newFolder();
-    expect((await login(sandbox, folder)).code).toBe(0);
-    const { code, stderr } = await login(sandbox, folder);
-    expect(stderr).toMatch(/the platform limits logins, and takes them again from \d{4}-.*\[ADVERTISING_LOGIN\]/s);
-    expect(code).toBe(1);
-  });
-
-  it("nothing listens at the address", async () => {
-    const sandbox = await useSandbox();
-    const { url, email, password } = sandbox;
-    await sandbox.close();
-    const { code, stderr } = await login({ url, email, password }, newFolder(), { ADVERTISING_MAX_WAIT_SECONDS: "0" });
-    expect(stderr).toContain("failed: ");
-    expect(stderr).toMatch(/ECONNREFUSED|refused/);
-    expect(stderr).toMatch(/\[ADVERTISING_LOGIN\]\n$/);
-    expect(code).toBe(1);
   });
 
   it("wrong or missing settings: all are listed, and nothing is sent", async () => {
@@ -223,18 +181,6 @@ describe("exit code 1, with the reason", () => {
     expect(stderr).toContain("But the session could not be kept in");
     expect(code).toBe(1);
     expect(existsSync(join(folder, "shared", "session.json"))).toBe(false);
-  });
-
-  it("a file of a later version stays, and nothing is sent", async () => {
-    const sandbox = await useSandbox();
-    const folder = newFolder();
-    const later = JSON.stringify({ session: "pulumi-advertising", version: 99 });
-    writeFileSync(join(folder, "session.json"), later, { mode: 0o600 });
-    const { code, stderr } = await login(sandbox, folder);
-    expect(stderr).toContain("was written by a later version of this package");
-    expect(code).toBe(1);
-    expect(sandbox.requests).toEqual([]);
-    expect(readFileSync(join(folder, "session.json"), "utf8")).toBe(later);
   });
 });
 

@@ -233,14 +233,6 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
     expect(client.attempts.length).toBeGreaterThan(5);
   });
 
-  it("the proxy's name does not resolve", async () => {
-    const host = `${"x".repeat(64)}.invalid`;
-    const client = new TestClient(PLATFORM, { settings: basic, proxyVariables: { http_proxy: `http://${host}:3128` } });
-    const ending = await client.create();
-    expect(ending.kind).toBe("NotSentError");
-    expect(messageOf(ending)).toMatch(/proxy x+\.invalid:3128 \(http_proxy\).*(ENOTFOUND|EAI_AGAIN).*http_proxy/);
-  });
-
   it("the proxy does not answer: an error within requestTimeoutSeconds, for all steps together", async () => {
     const { sandbox, proxy, client } = await start({
       proxy: treatAll({ kind: "hang" }),

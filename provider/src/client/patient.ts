@@ -14,7 +14,6 @@ export class StopWaiting extends Error {
     readonly answer: HttpAnswer | undefined,
     /** From when on the platform would accept requests again, ISO 8601. */
     readonly allowedFrom: string,
-    readonly waitedMs: number,
   ) {
     super("the rate limit lasts longer than may be waited");
   }
@@ -92,14 +91,22 @@ export class PatientSender {
   }
 
   async #attempt(exchange: Exchange, { repeatable, patience, needsNoSlot }: SendOptions, attemptNumber: number) {
-    const { clock } = this.#surroundings;
+    const { clock, transport, onAttempt } = this.#surroundings;
     let durationMs = 0;
     const transmit = async (request: HttpRequest) => {
       const begin = clock.monotonicMs();
-      const attempt = await this.#transmit(request);
+      const result = await transport.send(request).then(
+        (answer): Attempt => ({ answer }),
+        (failure: unknown): Attempt => {
+          if (failure instanceof TransportFailure) return { failure };
+          throw failure;
+        },
+      );
       durationMs = clock.monotonicMs() - begin;
-      this.#report(request, attempt, attemptNumber, durationMs);
-      return attempt;
+      const report = { method: request.method, path: request.url.pathname, attempt: attemptNumber, durationMs };
+      if ("answer" in result) onAttempt?.({ ...report, status: result.answer.status });
+      else onAttempt?.({ ...report, failure: result.failure.code, sent: result.failure.sent });
+      return result;
     };
     for (;;) {
       // While it waits for the rate limit it has no slot.
@@ -120,27 +127,12 @@ export class PatientSender {
     }
   }
 
-  async #transmit(request: HttpRequest): Promise<Attempt> {
-    try {
-      return { answer: await this.#surroundings.transport.send(request) };
-    } catch (failure) {
-      if (failure instanceof TransportFailure) return { failure };
-      throw failure;
-    }
-  }
-
-  #report({ method, url: { pathname: path } }: HttpRequest, result: Attempt, attempt: number, durationMs: number) {
-    const { onAttempt } = this.#surroundings;
-    if ("answer" in result) onAttempt?.({ method, path, attempt, durationMs, status: result.answer.status });
-    else onAttempt?.({ method, path, attempt, durationMs, failure: result.failure.code, sent: result.failure.sent });
-  }
-
   /** @param answer that asked for the wait, if it was this request's. */
   async #spend(patience: Patience, delayMs: number, answer?: HttpAnswer): Promise<void> {
     const { clock } = this.#surroundings;
     if (delayMs > patience.leftMs) {
       const allowedFrom = new Date(clock.wallMs() + delayMs).toISOString();
-      throw new StopWaiting(answer, allowedFrom, this.#maxWaitMs - patience.leftMs);
+      throw new StopWaiting(answer, allowedFrom);
     }
     patience.leftMs -= delayMs;
     await clock.sleep(delayMs);

@@ -95,8 +95,8 @@ export class SessionStore {
         session = await logInNow();
         const { baseUrl, email, keepLoggedIn } = this.settings;
         const { jar, stamp } = session;
-        const session_ = { session: "pulumi-advertising", version: VERSION } as const;
-        this.#write({ ...session_, baseUrl, email, keepLoggedIn, verifier: await verifier, stamp, jar }, lock);
+        const head = { session: "pulumi-advertising", version: VERSION, baseUrl, email, keepLoggedIn } as const;
+        this.#write({ ...head, verifier: await verifier, stamp, jar }, lock);
       });
     }
     this.#unsaved = [];

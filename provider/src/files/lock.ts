@@ -27,6 +27,8 @@ import { HAS_MODES, makePrivateFolder, readPrivate, UntrustedFile, writeNew } fr
 
 const FIRST_POLL_MS = 5;
 const MAX_POLL_MS = 25;
+/** So often a holder shows that it lives, and after so long without that one on another machine is taken for dead. */
+const [HEARTBEAT_MS, STALE_AFTER_MS] = [2000, 15_000];
 
 /** The lock was not free within the time that may be waited. */
 export class LockHeld extends Error {
@@ -45,10 +47,6 @@ export class LockLost extends Error {
 export interface LockOptions {
   readonly clock: Clock;
   readonly maxWaitMs: number;
-  /** How often a holder shows that it lives. @default 2000 */
-  readonly heartbeatMs?: number;
-  /** After how long without a heartbeat a holder on another machine is taken for dead. @default 15000 */
-  readonly staleAfterMs?: number;
   readonly disk?: Disk | undefined;
 }
 
@@ -61,24 +59,25 @@ export interface Lock {
 
 /** @throws LockHeld; UntrustedFile where something else stands there; system errors where the lock's folder can't be written to. */
 export async function acquireLock(path: string, options: LockOptions): Promise<Lock> {
-  const { clock, maxWaitMs, heartbeatMs = 2000, staleAfterMs = 15_000, disk = systemDisk } = options;
+  const { clock, maxWaitMs, disk = systemDisk } = options;
   makePrivateFolder(dirname(path), disk);
   const content = JSON.stringify({ ...identityOf(process.pid), unique: randomUUID() });
   const deadline = clock.monotonicMs() + maxWaitMs;
   let seen = { sign: "", sinceMs: 0 };
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(MAX_POLL_MS, pollMs * 2)) {
-    if (isCreated(path, content, disk)) return held(path, content, heartbeatMs, disk);
+    // It looks before it writes: a long wait must not cost the disk anything.
     const other = readLock(path, disk);
+    if (other === undefined && isCreated(path, content, disk)) return held(path, content, disk);
     const fate = fateOf(other);
     // Two machines' clocks may differ, and each may be set: only what is watched here counts.
     const sign = `${disk.statSync(path, { throwIfNoEntry: false })?.mtimeMs} ${other}`;
     if (seen.sign !== sign) seen = { sign, sinceMs: clock.monotonicMs() };
-    const isSilent = fate === "elsewhere" && clock.monotonicMs() - seen.sinceMs > staleAfterMs;
+    const isSilent = fate === "elsewhere" && clock.monotonicMs() - seen.sinceMs > STALE_AFTER_MS;
     if (other !== undefined && (fate === "dead" || isSilent)) {
       removeStale(path, other, disk);
       continue;
     }
-    // One that was free just now is tried again.
+    // One that was taken just now is looked at again.
     if (other !== undefined && clock.monotonicMs() >= deadline) throw new LockHeld(path, wordsFor(other, fate));
     await clock.sleep(pollMs);
   }
@@ -98,7 +97,7 @@ export async function withLock<T>(
   }
 }
 
-function held(path: string, content: string, heartbeatMs: number, disk: Disk): Lock {
+function held(path: string, content: string, disk: Disk): Lock {
   const isHeld = () => readPrivate(path, disk) === content;
   const timer = setInterval(() => {
     try {
@@ -109,7 +108,7 @@ function held(path: string, content: string, heartbeatMs: number, disk: Disk): L
     } catch {
       // The next one may go through. If none does, that shows in a take-over at worst; there is nobody here to tell.
     }
-  }, heartbeatMs);
+  }, HEARTBEAT_MS);
   timer.unref();
   return {
     confirm() {
