@@ -45,23 +45,3 @@ export function codeBlocksOf({ text }: Page): CodeBlock[] {
 export function proseOf({ text }: Page): string {
   return text.replaceAll(/^```[\s\S]*?^```$/gm, "");
 }
-
-/** By error code: the examples of its section in docs/messages.md, without what the engine prints around them. */
-export function errorExamples(): Map<string, string[]> {
-  const { text } = page("docs/messages.md");
-  const sections = text.split(/^## /m).slice(1);
-  return new Map(
-    sections.flatMap((section) => {
-      const code = /^`(ADVERTISING_\w+)`/.exec(section)?.[1];
-      if (code === undefined) return [];
-      const blocks = codeBlocksOf({ path: "", text: `## ${section}` });
-      return [[code, blocks.filter(({ language }) => language === "text").map((block) => bare(block.code))] as const];
-    }),
-  );
-}
-
-/** A message with its lines unindented, to compare it with what the engine prints. */
-export function bare(message: string): string {
-  const lines = message.split("\n").map((line) => line.trim().replace(/^error: /, ""));
-  return lines.filter((line) => line !== "").join("\n");
-}
