@@ -73,11 +73,15 @@ console.log("the limit is " + (Error.stackTraceLimit === limit ? "as before" : "
   const again = await well(stack.up());
   expect(again).toContain(`${RESOURCES} unchanged`);
   expect(again).not.toContain("refresh");
-  const state = async () => JSON.stringify(await stack.resources()).replaceAll(/"(created|modified)":"[^"]*",?/g, "");
+  // Not the dependencies, whose order the engine does not keep.
+  const state = async () =>
+    (await stack.resources()).map(({ urn, id, inputs, outputs, initErrors, retainOnDelete }) => {
+      return { urn, id, inputs, outputs, initErrors, retainOnDelete };
+    });
   const before = await state();
   const refreshed = await well(stack.refresh("--run-program"));
   expect(refreshed).toContain("A refresh does not compare any event");
-  expect(await state()).toBe(before);
+  expect(await state()).toEqual(before);
   expect(sandbox.requests).toEqual([]);
 
   // Every change is a replacement.
