@@ -30,8 +30,6 @@ export const filesIn = (pattern: string) =>
     .map((path) => path.replaceAll("\\", "/"))
     .toSorted();
 
-export const textIn = (path: string) => page(path).text;
-
 export interface CodeBlock {
   readonly language: string;
   readonly code: string;
