@@ -12,6 +12,7 @@ import {
 import { Worker } from "node:worker_threads";
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { Session } from "../../provider/src/client/session.js";
 import { createTransport } from "../../provider/src/client/transport.js";
 import type { Fault, Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { type Ending, everythingIn, messageOf, TestClient, type TestClientOptions } from "../support/client.js";
@@ -577,6 +578,25 @@ describe("created", () => {
     expect(await client.create()).toMatchObject({ kind: "created", id });
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+
+  it("an id is noted before anything slow, such as storing the answer's cookies", async () => {
+    const { client } = await start();
+    const stored = Promise.withResolvers<void>();
+    const noted = Promise.withResolvers<string>();
+    client.onCreated = noted.resolve;
+    const send = Session.prototype.send;
+    const slow = vi.spyOn(Session.prototype, "send").mockImplementation(async function (this: Session, ...request) {
+      return { ...(await send.apply(this, request)), kept: stored.promise };
+    });
+    onTestFinished(() => slow.mockRestore());
+    let isOver = false;
+    const ending = client.create().finally(() => {
+      isOver = true;
+    });
+    expect([await noted.promise, isOver]).toEqual(["1", false]);
+    stored.resolve();
+    expect(await ending).toMatchObject({ kind: "created", id: "1" });
   });
 
   it("row 28: 503 at the login, then served", async () => {

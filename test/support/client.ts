@@ -45,6 +45,8 @@ export class TestClient {
   announced = 0;
   /** Called while a create is noted. */
   whileNoting: () => void = () => undefined;
+  /** Called with each id as soon as it is known. */
+  onCreated: (id: string) => void = () => undefined;
   /** For tests that close it before their end. */
   readonly close: () => Promise<void>;
   readonly #client: Client;
@@ -101,7 +103,13 @@ export class TestClient {
     try {
       return {
         kind: "created",
-        ...(await this.#client.create({ operation, fields, label, beforeSend, onCreated: async () => undefined })),
+        ...(await this.#client.create({
+          operation,
+          fields,
+          label,
+          beforeSend,
+          onCreated: async (id) => this.onCreated(id),
+        })),
       };
     } catch (error) {
       if (!(error instanceof AdvertisingError)) throw error; // a defect, because the client throws no other errors
