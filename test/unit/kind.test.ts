@@ -1,7 +1,7 @@
 /** Rules are made once for an installation, however often they are asked for. */
 import { afterEach, expect, it, vi } from "vitest";
-import { advertiser, conversionEvent, conversionEventSet } from "../../provider/src/kinds/index.js";
-import { addressOf } from "../../provider/src/kinds/kind.js";
+import { advertiser, conversionEvent, conversionEventSet, differencesIn } from "../../provider/src/kinds/index.js";
+import { addressOf, fingerprintOf } from "../../provider/src/kinds/kind.js";
 import { validate } from "../../provider/src/program/public-validate.js";
 
 afterEach(() => vi.restoreAllMocks());
@@ -39,4 +39,30 @@ it("an operation's address has its query, with percent-encoded values", () => {
     "https://x.example/rest/event/..%2F7%3Fx",
   );
   expect(addressOf(advertiser.create, "https://x.example").href).toBe("https://x.example/rest/advertiser");
+});
+
+it("a fingerprint does not depend on the order of fields, at any depth, and on nothing less than all of them", () => {
+  const made = fingerprintOf({ a: 1, deep: { x: [1, { p: 1, q: 2 }], y: 2 } });
+  expect(fingerprintOf({ deep: { y: 2, x: [1, { q: 2, p: 1 }] }, a: 1 })).toBe(made);
+  for (const x of [
+    [{ p: 1, q: 2 }, 1],
+    [1, { p: 1, q: "2" }],
+    [1, { p: 1 }],
+  ])
+    expect(fingerprintOf({ a: 1, deep: { x, y: 2 } })).not.toBe(made);
+});
+
+it.each([
+  ["100.00", "1", { value: 100, countUnique: true }],
+  ["100", 0, { value: 100, countUnique: false }],
+  [100, "false", { value: 100, countUnique: false }],
+  ["99.5", 1, { value: 99.5, countUnique: true }],
+])("a platform's value %j and count_unique %j are ours if they mean the same", (value, count_unique, ours) => {
+  const limits = { maxWindowSeconds: 3600, markField: undefined };
+  const differences = (values: object) => [
+    ...differencesIn(conversionEvent, limits, { ...values }, { value, count_unique }),
+  ];
+  expect(differences(ours)).toEqual([]);
+  const others = { value: ours.value + 1, countUnique: !ours.countUnique };
+  expect(differences(others)).toEqual(Object.entries(ours));
 });
