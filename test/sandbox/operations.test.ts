@@ -294,6 +294,16 @@ it.each<[string, Fault, RegExp]>([
   },
 );
 
+it("a refusal of what was sent twice: the first sending may have been carried out", async () => {
+  const { id, outs, sandbox } = await start();
+  const { event } = newRun(sandbox, newFolder(), KNOWN);
+  sandbox.fail({ on: "update", act: true, with: { kind: "close-without-answer" } });
+  sandbox.fail({ on: "update", with: { kind: "answer", status: 409, body: { message: "in use" } } });
+  const { message } = await failureOf(event.update(id, outs, { ...inputs, value: 7 }));
+  expect(message).toMatch(/was refused with status 409: in use\.(?!.*Nothing was changed)/);
+  expect([sandbox.updates, sandbox.events[0]?.value]).toEqual([2, 7]);
+});
+
 it("an update sends only what was changed, a default or null for what was removed, and the id stays", async () => {
   const { event, id, outs, sandbox } = await start();
   const news = { ...inputs, eventName: "Buy", clickWindow: 60 };

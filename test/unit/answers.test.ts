@@ -93,6 +93,7 @@ table("a create", createdBy, [
     { ...OK, errors: [], payload: { id: 8 } },
     { ...OK, error: null, error_code: 0, payload: { id: 8 } },
   ],
+  ["created 8", 200, { ...OK, errors: [{ field: "colour", message: "WARNING: dropped" }], payload: { id: 8 } }],
   ["created 8", 200, { ...OK, errors: ["WARNING: colour"], payload: { id: 8 } }, { status: "OK", code: 200, id: 8 }],
   ["created 3", 200, { id: 3, status: "PENDING" }, { ...OK, payload: { id: 3, status: "paused", deleted: 0 } }],
   [

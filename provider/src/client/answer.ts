@@ -32,6 +32,8 @@ export interface Leaf {
   readonly isEntry: boolean;
   /** True if one of the names sounds secret: it may be examined, but is never shown. */
   readonly isSecret: boolean;
+  /** True beside, or below, a `message` that begins with WARNING. */
+  readonly isWarned?: boolean;
 }
 
 const MAX_NAMES = 8;
@@ -43,14 +45,16 @@ export function leavesOf(root: unknown): Leaf[] {
   const stack: Leaf[] = [{ path: [], value: root, isEntry: false, isSecret: false }];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const { path, value, isSecret } = next;
+    const isWarned = next.isWarned || /^\s*WARNING/i.test(String(own(value, "message") ?? ""));
     if (!isFilled(value)) {
       leaves.push(next);
     } else if (Array.isArray(value)) {
-      for (let at = value.length - 1; at >= 0; at--) stack.push({ path, value: value[at], isEntry: true, isSecret });
+      for (let at = value.length - 1; at >= 0; at--)
+        stack.push({ path, value: value[at], isEntry: true, isSecret, isWarned });
     } else {
       for (const [name, part] of Object.entries(value).reverse()) {
         const names = [...path, name].slice(-MAX_NAMES);
-        stack.push({ path: names, value: part, isEntry: false, isSecret: isSecret || SECRET.test(name) });
+        stack.push({ path: names, value: part, isEntry: false, isSecret: isSecret || SECRET.test(name), isWarned });
       }
     }
   }

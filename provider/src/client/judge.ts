@@ -87,11 +87,12 @@ const UNFINISHED = /^(0|queued|pending|accepted|scheduled|processing|in[ _]progr
 const ERROR = /^(errors?(_?(code|message|description))?|failed|failures?)$/i;
 
 /** Whether a value says that something went wrong, by its name and those around it. */
-function saysNo({ path, value }: Leaf): boolean {
+function saysNo({ path, value, isWarned }: Leaf): boolean {
   const name = path.at(-1) ?? "";
   if (FLAG.test(name)) return !isYes(value);
   if (STATE.test(name)) return FAILED.test(String(value).trim());
-  return path.some((each) => ERROR.test(each)) && !isNothing(value) && !/^\s*WARNING/i.test(String(value));
+  const isWarning = (isWarned && path.includes("errors")) || /^\s*WARNING/i.test(String(value));
+  return path.some((each) => ERROR.test(each)) && !isNothing(value) && !isWarning;
 }
 
 /** Whether a value makes one doubt that something was done: a count of nothing, a wrapper with nothing, a state that is not the end. */
