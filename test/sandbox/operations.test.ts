@@ -296,7 +296,7 @@ it.each<[string, Fault, RegExp]>([
 
 it("a refusal of what was sent twice: the first sending may have been carried out", async () => {
   const { id, outs, sandbox } = await start();
-  const { event } = newRun(sandbox, newFolder(), KNOWN);
+  const { event } = newRun(sandbox, newFolder(), { settings: { ...KNOWN.settings, maxWaitSeconds: "120" } });
   sandbox.fail({ on: "update", act: true, with: { kind: "close-without-answer" } });
   sandbox.fail({ on: "update", with: { kind: "answer", status: 409, body: { message: "in use" } } });
   const { message } = await failureOf(event.update(id, outs, { ...inputs, value: 7 }));
