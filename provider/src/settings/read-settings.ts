@@ -171,13 +171,16 @@ const VARIABLE_PREFIX = environmentNameOf("");
 
 /** `ADVERTISING_LOG`, the debug log, is read from the environment and is no setting. */
 const OTHER_VARIABLES = ["log"];
+/** What `pending` hands to a refresh. */
+const ANSWERS = environmentNameOf("answers");
 
 /** Unlike a key of the namespace, a variable may belong to another tool: it stops nothing. Its value is never shown. */
 function unknownVariables(environment: Readonly<Record<string, string | undefined>>): string[] {
   const names = [...SETTING_NAMES, ...OTHER_VARIABLES];
   const known = names.map(environmentNameOf);
+  const isOurs = (name: string) => known.includes(name) || name === ANSWERS;
   return Object.keys(environment)
-    .filter((name) => name.startsWith(VARIABLE_PREFIX) && environment[name] !== undefined && !known.includes(name))
+    .filter((name) => name.startsWith(VARIABLE_PREFIX) && environment[name] !== undefined && !isOurs(name))
     .sort()
     .map((name) => {
       const typed = name.slice(VARIABLE_PREFIX.length);
