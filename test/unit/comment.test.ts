@@ -13,7 +13,6 @@ const side = (urn: string, id: string | undefined, inputs: Values, outputs?: Val
   inputs,
   outputs,
   retainOnDelete: true,
-  propertyDependencies: urn === ACME ? {} : { advertiserId: [ACME] },
 });
 const ACME = urnOf("Advertiser", "acme");
 const E = (name: string) => urnOf("ConversionEvent", name);
@@ -63,11 +62,6 @@ it.each<[string, string, ...Parameters<typeof commentOn>]>([
   ["a removal", "1 to leave the state and stay live", [C.gone]],
   ["a changed one", "1 to replace", [C.replaced]],
   ["an update", "1 to update in place", [step("update", E("a"), "5", event("A"), event("A", { value: 3 }))], KNOWN],
-  [
-    "an update that sends nothing",
-    "The preview shows no changes",
-    [step("update", E("a"), "5", event("A"), event("A"))],
-  ],
   [
     "an unknown advertiser",
     "1 to replace if a value that is not known yet changes",
@@ -185,15 +179,6 @@ describe("the rename guard", () => {
   ])("%i: %s", (expected, _, steps) => {
     expect(looksLike(steps)).toBe(expected);
   });
-
-  it("leaves out an event of an advertiser that is created, whose id the removed event can't have", () => {
-    const HATS = urnOf("Advertiser", "hats");
-    const { newState, ...rest } = create(E("x"), event("B", { advertiserId: UNKNOWN }));
-    const ofHats = { ...rest, newState: { ...newState, propertyDependencies: { advertiserId: [HATS] } } };
-    const hats = create(HATS, { advertiserName: "Hats" });
-    expect(looksLike([hats, ofHats, C.gone])).toBe(0);
-    expect(looksLike([hats, ofHats, C.gone, remove(ACME, "1", { advertiserName: "Hats" })])).toBe(2);
-  });
 });
 
 describe("a set", () => {
@@ -231,13 +216,6 @@ describe("a set", () => {
       [update(EVENTS, DELETES)],
       KNOWN,
     ],
-    [
-      "what another resource adopts",
-      "1 to create, 1 to adopt, 1 to replace, 1 to update in place, 1 to move elsewhere and stay managed",
-      [update(EVENTS, DELETES), create(E("own"), event("A", { existingId: 11 }))],
-      KNOWN,
-    ],
-    ["removed", "4 to leave the state and stay live", [remove(SET, "set-x", olds)], KNOWN],
     [
       "removed, with retainOnDelete: false",
       "4 to leave the state and be deleted",
@@ -283,17 +261,6 @@ describe("a set", () => {
     );
     const own = create(E("own"), event("A"));
     expect(commentOn([update(events, {}, { earlier: {} }), own])).toContain("<code>own</code> is new");
-  });
-
-  it("is told with an advertiser whose replacement replaces its events", () => {
-    const steps = [
-      replace(ACME, "1", { advertiserName: "Acme" }, { advertiserName: "Acme 2" }),
-      replace(E("buy"), "5", event("Buy"), event("Buy", { advertiserId: UNKNOWN })),
-      update({ a: entry(1) }, { advertiserId: UNKNOWN }),
-    ];
-    expect(commentOn(steps)).toContain(
-      "<code>acme</code> (1) is replaced, which would also replace 2 events: <code>buy</code> (5) and <code>funnel/a</code> (8).",
-    );
   });
 });
 

@@ -4,25 +4,25 @@
  */
 import { agree, count, enumerate, excerpt, printable } from "../base/index.js";
 import { changesIn, holdsUnknown } from "../decision/index.js";
-import { advertiser } from "../kinds/index.js";
 import { UNKNOWN } from "../state/index.js";
+import { SECRET } from "./contents.js";
 import { type Change, type Preview, SECRET_TEXT } from "./preview.js";
 
 /** GitHub takes 65,536 characters, which leaves room for what a workflow adds. */
 export const MAX_CHARACTERS = 60_000;
 
-/** In counts, after "to", and in the table. What stays as it is is not shown. */
-const WORDS: Readonly<Record<Exclude<Change["action"], "keep">, readonly [counted: string, listed: string]>> = {
-  create: ["create", "create"],
-  adopt: ["adopt", "adopt"],
-  replace: ["replace", "replace"],
-  "perhaps replace": ["replace if a value that is not known yet changes", "perhaps replace"],
-  update: ["update in place", "update"],
-  delete: ["leave the state and be deleted", "delete"],
-  "let go": ["leave the state and stay live", "leave live"],
-  move: ["move elsewhere and stay managed", "managed elsewhere"],
-  "look for": ["look for, and create if it is not there", "search"],
-  wait: ["stay unresolved until somebody settles it", "unresolved"],
+/** In counts, after "to"; the table has the action itself. What stays as it is is not shown. */
+const WORDS: Readonly<Record<Exclude<Change["action"], "keep">, string>> = {
+  create: "create",
+  adopt: "adopt",
+  replace: "replace",
+  "perhaps replace": "replace if a value that is not known yet changes",
+  update: "update in place",
+  delete: "leave the state and be deleted",
+  "let go": "leave the state and stay live",
+  move: "move elsewhere and stay managed",
+  "look for": "look for, and create if it is not there",
+  wait: "stay unresolved until somebody settles it",
 };
 const ACTIONS = Object.keys(WORDS) as (keyof typeof WORDS)[];
 
@@ -36,10 +36,7 @@ export interface Comment {
 export function commentOf({ changes, others, diagnostics }: Preview): Comment {
   const renames = renamesAmong(changes);
   const errors = diagnostics.filter(({ severity }) => severity === "error");
-  // A note about no resource, such as a preview without a password, is for those who run it.
-  const said = diagnostics.filter(
-    ({ severity, about }) => severity !== "error" && (severity !== "info" || about !== ""),
-  );
+  const said = diagnostics.filter(({ severity }) => severity !== "error");
   const counts = countsOf(changes, others);
   const head = [
     "### Advertisers and conversion events",
@@ -52,17 +49,12 @@ export function commentOf({ changes, others, diagnostics }: Preview): Comment {
   const parts: Part[] = [
     { title: "Errors", lines: errors.map(item) },
     { title: "Looks like a rename", lines: renames.map(renameItem) },
-    { title: "Replaced advertisers", lines: advertiserItems(changes) },
-    { title: "Changes", lines: changeRows(changes), folded: { header: 2 } },
-    { title: "Messages", lines: said.map(item), folded: { header: 0 } },
+    { title: "Changes", lines: changeRows(changes), header: TABLE, isFolded: true },
+    { title: "Messages", lines: said.map(item), isFolded: true },
   ];
   const addTo = (all: string, part: Part) => all + fitting(part, MAX_CHARACTERS - all.length - 3);
-  const replacements = changes.filter(isReplacement).length;
+  const replacements = changes.filter(({ action }) => action === "replace" || action === "perhaps replace").length;
   return { text: `${parts.reduce(addTo, head.join("\n\n"))}\n`, renames: renames.length, replacements };
-}
-
-function isReplacement({ action }: Change): boolean {
-  return action === "replace" || action === "perhaps replace";
 }
 
 /** Empty if nothing changes. */
@@ -70,7 +62,7 @@ function countsOf(changes: readonly Change[], others: number): string {
   const byAction = Map.groupBy(changes, ({ action }) => action);
   const ours = ACTIONS.flatMap((action) => {
     const amount = byAction.get(action)?.length ?? 0;
-    return amount === 0 ? [] : [`${amount} to ${WORDS[action][0]}`];
+    return amount === 0 ? [] : [`${amount} to ${WORDS[action]}`];
   });
   const told = [
     ...(ours.length === 0 ? [] : [`**${ours.join(", ")}**`]),
@@ -106,18 +98,14 @@ function renamesAmong(changes: readonly Change[]): Rename[] {
   const nameOf = ({ kind, values }: Change) => JSON.stringify([kind.name, values[kind.nameProperty]]);
   const gone = changes.filter(({ action, former }) => ["let go", "delete"].includes(action) && former !== undefined);
   const byName = Map.groupBy(gone, nameOf);
-  const fresh = changes.filter(({ action }) => action === "create");
   const taken = new Set<Change>();
-  const suspects = fresh.flatMap((to): Rename[] => {
-    const from = byName.get(nameOf(to))?.find((each) => !taken.has(each) && isSameBody(each, to));
+  return changes.flatMap((to): Rename[] => {
+    const alike = to.action === "create" ? byName.get(nameOf(to)) : undefined;
+    const from = alike?.find((each) => !taken.has(each) && isSameBody(each, to));
     if (from === undefined) return [];
     taken.add(from);
     return [{ from, to }];
   });
-  const renamed = new Set(suspects.map(({ to }) => to));
-  const newAdvertisers = fresh.filter((each) => each.kind === advertiser && !renamed.has(each)).map(({ urn }) => urn);
-  // An id that does not exist yet is not the advertiser of what was removed.
-  return suspects.filter(({ to }) => !to.advertiserFrom.some((urn) => newAdvertisers.includes(urn)));
 }
 
 /** As far as both are known. */
@@ -135,32 +123,22 @@ function renameItem({ from, to }: Rename): string {
   );
 }
 
-function advertiserItems(changes: readonly Change[]): string[] {
-  const replaced = changes.filter(({ kind, action }) => kind === advertiser && action === "replace");
-  return replaced.map(({ key, id, urn }) => {
-    const events = changes.filter((each) => each.advertiserFrom.includes(urn) && isReplacement(each));
-    const named = events.map((event) => `${code(event.key)} (${event.id})`);
-    const those = events.length === 0 ? "no event" : `${count(events.length, "event")}: ${enumerate(named, MAX_NAMED)}`;
-    return `- ${code(key)} (${id}) is replaced, which would also replace ${those}.`;
-  });
+const COLUMNS = ["", "kind", "resource", "name", "id", "differs in"];
+const TABLE = [COLUMNS, COLUMNS.map(() => "---")].map(rowOf);
+
+function rowOf(cells: readonly string[]): string {
+  return `| ${cells.join(" | ")} |`;
 }
 
-const MAX_NAMED = 20;
-
 function changeRows(changes: readonly Change[]): string[] {
-  const rows = ACTIONS.flatMap((listed) =>
-    changes
-      .filter(({ action }) => action === listed)
-      .map(({ kind, key, values, id = "", changed }) => {
-        const name = values[kind.nameProperty];
-        const shown =
-          name === SECRET_TEXT ? "(secret)" : typeof name === "string" && name !== UNKNOWN ? code(name) : "";
-        return [WORDS[listed][1], kind.name, code(key), shown, id, enumerate(changed)];
-      }),
-  );
-  if (rows.length === 0) return [];
-  const header = ["", "kind", "resource", "name", "id", "differs in"];
-  return [header, header.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`);
+  return ACTIONS.flatMap((listed) => {
+    const alike = changes.filter(({ action }) => action === listed);
+    return alike.map(({ kind, key, values, id = "", changed }) => {
+      const name = values[kind.nameProperty];
+      const shown = name === SECRET_TEXT ? SECRET : typeof name === "string" && name !== UNKNOWN ? code(name) : "";
+      return rowOf([listed, kind.name, code(key), shown, id, enumerate(changed)]);
+    });
+  });
 }
 
 function item({ about, message }: Preview["diagnostics"][number]): string {
@@ -172,15 +150,17 @@ const MAX_MESSAGE = 2000;
 interface Part {
   readonly title: string;
   readonly lines: readonly string[];
-  /** Not open at first. `header`: so many lines before the first item. */
-  readonly folded?: { readonly header: number };
+  /** What stands above them. */
+  readonly header?: readonly string[];
+  /** Not open at first. */
+  readonly isFolded?: boolean;
 }
 
 /** As many lines as there is room for, and how many are left out; nothing where there are none. */
-function fitting({ title, lines, folded }: Part, room: number): string {
-  const amount = lines.length - (folded?.header ?? 0);
-  const before = folded ? `<details><summary>${title} (${amount})</summary>\n` : `#### ${title}\n`;
-  const after = folded ? "\n\n</details>" : "";
+function fitting({ title, lines, header = [], isFolded = false }: Part, room: number): string {
+  const above = isFolded ? `<details><summary>${title} (${lines.length})</summary>` : `#### ${title}`;
+  const before = [above, "", ...header, ""].join("\n");
+  const after = isFolded ? "\n\n</details>" : "";
   const left = (rest: number) => `\n\n… and ${rest} more, for which there is no room here.`;
   let budget = room - before.length - after.length - left(lines.length).length;
   const shown = lines.filter((line) => {
@@ -189,7 +169,7 @@ function fitting({ title, lines, folded }: Part, room: number): string {
   });
   if (shown.length === 0) return "";
   const rest = lines.length - shown.length;
-  return `\n\n${before}\n${shown.join("\n")}${rest === 0 ? "" : left(rest)}${after}`;
+  return `\n\n${before}${shown.join("\n")}${rest === 0 ? "" : left(rest)}${after}`;
 }
 
 /** As code, in which nothing is markup and nobody is mentioned; every character that might be is written as an entity. */

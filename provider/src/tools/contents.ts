@@ -2,8 +2,7 @@
  * What `pulumi stack export` prints, and the advertisers and conversion events in it: one shape of an object for `pending` and for every report.
  * What is secret in the state is called secret, and never shown. Pure.
  */
-import { z } from "zod";
-import { jsonIn, natural, own } from "../base/index.js";
+import { asRecord, jsonIn, natural, own, type Values } from "../base/index.js";
 import { advertiser, conversionEvent, type Kind, kindOfType, type ResourceName, setOfType } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
@@ -21,34 +20,30 @@ import {
   unresolvedIn,
 } from "../state/index.js";
 
-const properties = z.record(z.string(), z.unknown()).optional();
-const resourceSchema = z.looseObject({
-  urn: z.string(),
-  type: z.string(),
-  id: z.string().optional(),
+export interface Resource {
+  readonly urn: string;
+  readonly type: string;
+  readonly id?: string;
   /** Replaced: the next run takes it out of the state. */
-  delete: z.boolean().optional(),
+  readonly delete?: boolean;
   /** Its object is deleted or left live (`deleteBeforeReplace`): the next run puts another resource in its place, or takes it out. */
-  pendingReplacement: z.boolean().optional(),
+  readonly pendingReplacement?: boolean;
   /** Whether the object stays live when the resource goes: this package's resources say so unless the program sets it otherwise. */
-  retainOnDelete: z.boolean().optional(),
+  readonly retainOnDelete?: boolean | undefined;
   /** Only read (`.get`): something else manages it. */
-  external: z.boolean().optional(),
-  inputs: properties,
-  outputs: properties,
-  parent: z.string().optional(),
-  aliases: z.array(z.string()).nullish(),
-});
-export type Resource = z.infer<typeof resourceSchema>;
-const exportSchema = z.looseObject({
-  version: z.literal([3, 4]),
-  deployment: z.looseObject({
-    manifest: z.looseObject({ time: z.string() }).optional(),
-    resources: z.array(resourceSchema).nullish(),
-    pending_operations: z.array(z.looseObject({ resource: resourceSchema, type: z.string() })).nullish(),
-  }),
-});
-export type ExportedStack = z.infer<typeof exportSchema>;
+  readonly external?: boolean;
+  readonly inputs?: Values;
+  readonly outputs?: Values;
+  readonly parent?: string;
+}
+
+export interface ExportedStack {
+  readonly deployment: {
+    readonly manifest?: { readonly time: string };
+    readonly resources?: readonly Resource[] | null;
+    readonly pending_operations?: readonly { readonly resource: Resource; readonly type: string }[] | null;
+  };
+}
 
 /**
  * @param text what `pulumi stack export` printed, or what a file backend keeps of each update (`.pulumi/history/…/*.checkpoint.json`).
@@ -56,12 +51,11 @@ export type ExportedStack = z.infer<typeof exportSchema>;
  */
 export function readExport(text: string, what = "this"): ExportedStack {
   const data = jsonIn(text);
-  const latest = own(own(data, "checkpoint"), "latest");
-  const { data: stack, error } = exportSchema.safeParse(latest ? { version: 3, deployment: latest } : data);
-  if (stack !== undefined) return stack;
-  const path = error.issues[0]?.path.join(".") || "a deployment";
-  const why = data === undefined ? "it is not JSON" : `${path} is missing, or is not of the kind that Pulumi writes`;
-  throw new Error(`${what} is not what \`pulumi stack export\` prints: ${why}`);
+  const deployment = own(own(data, "checkpoint"), "latest") ?? own(data, "deployment");
+  const resources = own(deployment, "resources") ?? [];
+  const areResources = Array.isArray(resources) && resources.every((each) => typeof own(each, "urn") === "string");
+  if (areResources && asRecord(deployment) === deployment) return { deployment };
+  throw new Error(`${what} is not what \`pulumi stack export\` prints`);
 }
 
 /** The names under which resources of ours were registered, `<organization>/<project>/<stack>`: after a rename, and until the next run, the former one. */

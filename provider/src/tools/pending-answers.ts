@@ -51,11 +51,8 @@ export function readAnswers(given: Given, facts: Facts): { readonly answers: Ans
 
   for (const text of given.created) {
     const [, name = text, id = ""] = /^(.+)=(.*)$/s.exec(text) ?? [];
-    const creates = meant(name, pending, NONE);
     if (!LIVE_ID.test(id)) faults.push(`--created takes X=ID with a number from 1 up as ID; got "${text}"`);
-    else if (creates.some(({ ref }) => setNames(ref).includes(name)))
-      faults.push(`"${name}" is a set: add the key of its event, as in ${creates[0]?.ref.short}=${id}`);
-    else for (const create of creates) answer(create, id);
+    else for (const create of meant(name, pending, NONE)) answer(create, id);
   }
   for (const text of given.notCreated) for (const create of meant(text, pending, NONE)) answer(create, undefined);
   for (const text of given.forget) {
@@ -89,14 +86,13 @@ export function whyNotIts(
 
 /** By each name that people may give: of itself, and of its set. */
 function byName<T extends Pick<Create, "ref">>(all: readonly T[]): ReadonlyMap<string, T[]> {
-  const namesOf = ({ ref }: T) => new Set([ref.urn, nameInUrn(ref.urn), ref.short, ...setNames(ref)]);
-  const named = all.flatMap((each) => [...namesOf(each)].map((name) => ({ name, each })));
-  const groups = Map.groupBy(named, ({ name }) => name);
-  return new Map([...groups].map(([name, found]) => [name, found.map(({ each }) => each)]));
-}
-
-function setNames({ member, resourceUrn }: Create["ref"]): string[] {
-  return member === undefined ? [] : [resourceUrn, nameInUrn(resourceUrn)];
+  const names = new Map<string, T[]>();
+  for (const each of all) {
+    const { urn, short, resourceUrn } = each.ref;
+    for (const name of new Set([urn, nameInUrn(urn), short, resourceUrn, nameInUrn(resourceUrn)]))
+      names.set(name, [...(names.get(name) ?? []), each]);
+  }
+  return names;
 }
 
 /** What the provider's `read` reads: JSON, an id or null by mark. */

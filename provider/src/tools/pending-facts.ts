@@ -78,13 +78,11 @@ export function factsIn(stack: ExportedStack, memory: Records | undefined, place
     return (now !== undefined && now !== replaces) || (id !== undefined && ids.has(objectKey(ref.kind, id)));
   };
   const left = remembered.filter((note) => !known.has(note.ref.key) && !isSeen(note));
+  // What the state had, or somebody answered, before that run says nothing of it.
   const isAnswered = (key: string) => {
-    const { state, at, id } = memory?.get(key) ?? {};
-    // What ended cleanly here before may have been followed by another machine's create.
-    if (state === "none" || state === "handed") return Date.parse(at ?? "") >= Date.parse(timeOf(stack));
-    // What the state has by now was made before: Pulumi's record may be of its replacement.
-    const isHeld = state === "live" || (id !== undefined && held.get(key)?.id === id);
-    return known.has(key) || (state !== undefined && !isHeld);
+    const { state = "live", at, id } = memory?.get(key) ?? {};
+    if (state === "none") return Date.parse(at ?? "") >= Date.parse(timeOf(stack));
+    return known.has(key) || (state !== "live" && (id === undefined || held.get(key)?.id !== id));
   };
   const open: Found[] = [
     ...inState,
@@ -99,12 +97,11 @@ export function factsIn(stack: ExportedStack, memory: Records | undefined, place
     return { ...each, formerIds: formerIds.filter((id) => id !== undefined) };
   };
   const holders = new Map<string, { key: string; says: string }>();
-  for (const { ref, record } of remembered)
+  for (const { ref, record } of remembered) {
+    const says = `the memory of this machine has it as ${ref.urn}`;
     if (record.id !== undefined && record.state !== "none")
-      holders.set(objectKey(ref.kind, record.id), {
-        key: ref.key,
-        says: `the memory of this machine has it as ${ref.urn}`,
-      });
+      holders.set(objectKey(ref.kind, record.id), { key: ref.key, says });
+  }
   for (const { kind, id, memoryKey: key, urn } of objects)
     if (id !== undefined) holders.set(objectKey(kind.name, id), { key, says: `the state has it as ${urn}` });
   const made = left.filter(({ record }) => record.state === "made" || record.state === "handed");
@@ -123,12 +120,11 @@ export function refOfKey(key: string, place: StackPlace | undefined): Ref {
 
 /** What Pulumi's record of interrupted runs says was sent, or was about to be; of several such runs the last. */
 function recordedIn(stack: ExportedStack): Found[] {
-  const kept = resourcesIn(stack).filter((each) => each.delete !== true);
-  const current = new Map(kept.map((each) => [each.urn, each]));
+  const current = new Map(resourcesIn(stack).flatMap((each) => (each.delete === true ? [] : [[each.urn, each]])));
   // The engine puts the latest first (measured with 3.259.0).
   const found = (stack.deployment.pending_operations ?? []).toReversed().flatMap(({ type, resource }): Found[] => {
-    const { urn, type: token, inputs = {}, aliases } = resource;
-    const former = [urn, ...(aliases ?? [])].flatMap((each) => current.get(each) ?? [])[0];
+    const { urn, type: token, inputs = {} } = resource;
+    const former = current.get(urn);
     const [kind, set, mark] = [kindOfType(token), setOfType(token), readMark(inputs[MARK])];
     // What would be done now was not done.
     if (kind !== undefined && type === "creating") {

@@ -4,7 +4,6 @@
  * a secret is the text "[secret]", a value that is not known yet a fixed text; unchanged resources are left out unless `--show-sames`
  * is given.)
  */
-import { z } from "zod";
 import { asRecord, jsonIn, type Values } from "../base/index.js";
 import {
   type Abilities,
@@ -37,28 +36,28 @@ import {
 /** As engine 3.259 writes a secret value. */
 export const SECRET_TEXT = "[secret]";
 
-const values = z.record(z.string(), z.unknown()).optional();
-const state = z
-  .looseObject({
-    type: z.string(),
-    id: z.string().optional(),
-    inputs: values,
-    outputs: values,
-    retainOnDelete: z.boolean().optional(),
-    external: z.boolean().optional(),
-    propertyDependencies: z.record(z.string(), z.array(z.string()).nullable()).nullish(),
-  })
-  .nullish();
-const stepSchema = z.looseObject({ op: z.string(), urn: z.string(), oldState: state, newState: state });
-const previewSchema = z.looseObject({
+interface State {
+  readonly type: string;
+  readonly id?: string;
+  readonly inputs?: Values;
+  readonly outputs?: Values;
+  readonly retainOnDelete?: boolean;
+  readonly external?: boolean;
+}
+interface Step {
+  readonly op: string;
+  readonly urn: string;
+  readonly oldState?: State | undefined;
+  readonly newState?: State | undefined;
+}
+interface Printed {
   /** The stack's settings, by namespace and key; structured ones as JSON. */
-  config: z.record(z.string(), z.string()).nullish().catch(undefined),
-  steps: z.array(stepSchema).nullish(),
-  diagnostics: z
-    .array(z.looseObject({ message: z.string(), severity: z.string(), urn: z.string().optional() }))
-    .nullish(),
-});
-type Step = z.infer<typeof stepSchema>;
+  readonly config?: Readonly<Record<string, string>> | null;
+  readonly steps?: readonly Step[] | null;
+  readonly diagnostics?:
+    | readonly { readonly message: string; readonly severity: string; readonly urn?: string }[]
+    | null;
+}
 
 export interface Change {
   readonly kind: Kind;
@@ -66,7 +65,6 @@ export interface Change {
   readonly action: ShownAction | "move";
   /** The name in the program; of a set's member, `<set>/<key>`. */
   readonly key: string;
-  readonly urn: string;
   /** The platform's id that the state holds. */
   readonly id: string | undefined;
   /** The object that leaves the state, unless something else in the program goes on with it. */
@@ -74,8 +72,6 @@ export interface Change {
   /** Its arguments: as declared, or as stored if it leaves the state. */
   readonly values: Values;
   readonly changed: readonly string[];
-  /** URNs of resources whose ids its advertiser comes from. */
-  readonly advertiserFrom: readonly string[];
 }
 
 export interface Preview {
@@ -90,10 +86,9 @@ export type Environment = Readonly<Partial<Record<"operations" | "markField", st
 
 /** @throws Error, in words, where the text is no preview. */
 export function readPreview(text: string, environment: Environment = {}): Preview {
-  const { data } = previewSchema.safeParse(jsonIn(text));
-  if ((data?.steps ?? data?.diagnostics) == null)
+  const { config, steps, diagnostics } = asRecord(jsonIn(text)) as Printed;
+  if (!Array.isArray(steps ?? diagnostics))
     throw new Error("this is not what `pulumi preview --json` prints: it is not JSON, or has no steps");
-  const { config, steps, diagnostics } = data ?? {};
   const setting = (key: keyof Environment) => config?.[`${NAMESPACE}:${key}`] ?? environment[key];
   // The preview itself reports a setting that is wrong.
   const operations = operationsSchema.safeParse(jsonIn(setting("operations"))).data;
@@ -214,12 +209,10 @@ function decided(
     kind,
     action: shownAction(action),
     key,
-    urn: step.urn,
     id,
     former: formerOf({ held: id, deletes: can.delete && deletes(id ?? "") }, action),
     values: news ?? olds,
     changed: differs ? changesIn(kind, olds, news).names : [],
-    advertiserFrom: step.newState?.propertyDependencies?.advertiserId ?? [],
     holds: action.do === "adopt" ? action.id : action.do === "keep" || action.do === "update" ? id : undefined,
     isSame: step.op === "same",
   };
