@@ -110,11 +110,8 @@ describe("exit code 2, and in words why", () => {
       ["leftovers", "--before", "theirs.json", "--state", "ours.json"],
       "theirs.json is a state of the stack organization/shop/prod, not of organization/shop/dev",
     ],
-    [["report", "ids", "--state", "no.json"], "no.json is not what `pulumi stack export` prints: it is not JSON"],
-    [
-      ["leftovers", "--state", "other.json"],
-      "other.json is not what `pulumi stack export` prints: deployment is missing, or is not of",
-    ],
+    [["report", "ids", "--state", "no.json"], "no.json is not what `pulumi stack export` prints"],
+    [["leftovers", "--state", "other.json"], "other.json is not what `pulumi stack export` prints"],
     [["pending", "--state", "list.json"], "list.json is not what `pulumi stack export` prints"],
   ])("%j failed", async (args, sentence) => {
     const { code, stdout, stderr } = await runIn(folderWith(FILES), {}, ...args);
@@ -211,9 +208,7 @@ describe("reports", () => {
       expect(stderr).toContain(
         "Warning: the ids of the set all are secret in the state: nothing is known of its events\n",
       );
-      expect(stderr.includes("1 object has no id yet (unresolved, or still to be created): open\n")).toBe(
-        args[1] === "ids",
-      );
+      expect(stderr.includes("Warning: no id yet: open\n")).toBe(args[1] === "ids");
       expect(stderr).not.toContain(CIPHERTEXT);
     },
   );
@@ -257,7 +252,7 @@ describe("standard input and output through non-blocking pipes, as from npx or a
   it("a second read finds it empty and does not wait", async () => {
     const args = ["leftovers", "--state", "-", "--before", "-"];
     const { code, stderr } = await piped(folderWith({}), FILES["one.json"], ...args);
-    expect(stderr).toContain("this is not what `pulumi stack export` prints: it is not JSON");
+    expect(stderr).toContain("this is not what `pulumi stack export` prints");
     expect(code).toBe(2);
   });
 });

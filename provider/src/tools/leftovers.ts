@@ -1,6 +1,6 @@
 /**
  * `pulumi-advertising leftovers`: what is live on the platform and managed by nobody any more, as the state itself notes it, and as earlier
- * exports of the same stack tell. One list, newest first.
+ * exports of the same stack tell. One list, in natural order.
  */
 import { agree, count, printable } from "../base/index.js";
 import { type Kind, kindOfType, setOfType } from "../kinds/index.js";
@@ -14,10 +14,8 @@ import {
   type Resource,
   resourcesIn,
   type StoredObject,
-  shown,
   stackNamesIn,
   timeOf,
-  valuesOf,
   warnOfSecretSets,
 } from "./contents.js";
 import { chosen, command, csvOf, jsonOf, write } from "./harness.js";
@@ -28,8 +26,7 @@ const HELP = `Usage: pulumi-advertising leftovers [options]
 Lists what this stack left live: objects that were replaced, or left a set; with --before also what left the state since an
 earlier export, by a removal or \`pulumi destroy\`. Sends and changes nothing.
 
-  --before EXPORT        what \`pulumi stack export\` printed earlier (- for standard input), or a checkpoint of a file
-                         backend's history; may be given several times
+  --before EXPORT        an earlier export (- for standard input), or a checkpoint file of a backend; several times
   --state FILE           what \`pulumi stack export\` printed (- for standard input), instead of a stack
   --format FORMAT        text (default), json or csv
   --out FILE             writes to FILE
@@ -48,65 +45,50 @@ export const leftoversCommand = command({
   },
   run: async ({ before, format, out, ...choice }) => {
     const inFormat = chosen(LEFTOVER_FORMATS, format, "format");
-    const earlier: ExportedStack[] = [];
-    for (const file of before) earlier.push(await exportIn(file)); // one by one: standard input is there once
     const now = await stateOf(choice);
     // A state that was destroyed does not say whose it is.
-    const isAsked = stackNamesIn(now).length === 0 && choice.state === undefined && before.length > 0;
-    const names = isAsked ? [await stackName(choice)] : stackNamesIn(now);
-    for (const [index, stack] of earlier.entries()) {
-      const other = otherStackThan(names, stack);
-      if (other !== undefined) throw new Error(`${before[index]} is a state of the stack ${other}, not of ${names[0]}`);
+    const asked = choice.state === undefined && before.length > 0 ? await stackName(choice) : undefined;
+    const names = [...stackNamesIn(now), ...(asked === undefined ? [] : [asked])];
+    const earlier: ExportedStack[] = [];
+    for (const file of before) {
+      const state = await exportIn(file); // one by one: standard input is there once
+      const [other = names[0]] = stackNamesIn(state);
+      // What is listed is taken for dead: so a state of another stack must not pass for an earlier one of this.
+      if (other !== undefined && names.length > 0 && !names.includes(other))
+        throw new Error(`${file} is a state of the stack ${other}, not of ${names[0]}`);
+      earlier.push(state);
     }
     warnOfSecretSets([now, ...earlier].flatMap(resourcesIn));
-    return write(inFormat(leftoversOf(now, earlier), before.length > 0), out);
+    return write(inFormat(leftoversOf(now, earlier)), out);
   },
 });
 
-/** What is listed is taken for dead: so a state of another stack must not pass for an earlier one of this. @returns the other stack's name. */
-export function otherStackThan(names: readonly (string | undefined)[], earlier: ExportedStack): string | undefined {
-  const [stack] = stackNamesIn(earlier);
-  return names.every((name) => name === undefined) || names.includes(stack) ? undefined : stack;
-}
-
-const COLUMNS = ["kind", "id", "name", "advertiserId", "key", "at", "why"] as const;
+const COLUMNS = ["kind", "id", "name", "key", "at", "why"] as const;
 
 /**
  * - `name`: on the platform; empty if it is not known, `(secret)` if it must not be shown;
- * - `advertiserId`: of an event; empty where it is not known;
  * - `key`: the resource that held it, as its name in reports;
  * - `at`: when it left the state, ISO 8601; empty where it is not known.
  */
 export type Leftover = Readonly<Record<(typeof COLUMNS)[number], string>> & { readonly kind: Kind["name"] };
 
-/** @param earlier states of the same stack, in any order: they show what was removed. @returns what the state does not have (again). */
+/** @param earlier states of the same stack: they show what was removed. @returns what the state does not have (again). */
 export function leftoversOf(now: ExportedStack, earlier: readonly ExportedStack[]): Leftover[] {
   const objects = objectsIn(resourcesIn(now));
   const found = [
     ...[now, ...earlier].flatMap(resourcesIn).flatMap(notedIn),
-    ...objects.filter(isReplaced).map((each) => {
-      const next = isRetained(each) ? "takes it out of the state" : "deletes it";
-      return formerly(each, `replaced; the next \`pulumi up\` ${next}`);
+    ...objects.filter(isReplaced).map((each) => formerly(each, "replaced")),
+    ...earlier.flatMap((state) => {
+      const why = `removed since ${timeOf(state) || "an earlier export"}`;
+      return objectsIn(resourcesIn(state)).map((each) => formerly(each, why));
     }),
-    ...earlier
-      .toSorted((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1))
-      .flatMap((state) => {
-        const since = timeOf(state) === "" ? "in an earlier state" : `in the state of ${timeOf(state)}`;
-        return objectsIn(resourcesIn(state)).map((each) => {
-          const unless = isRetained(each) ? "" : "; live only if its delete was not done (retainOnDelete was off)";
-          return formerly(each, `removed: it was ${since}${unless}`);
-        });
-      }),
   ];
-  const objectOf = ({ kind, id }: Leftover) => objectKey(kind, id);
-  const held = new Set(
-    objects.filter((each) => !isReplaced(each)).map(({ kind, id = "" }) => objectKey(kind.name, id)),
-  );
-  const left = found.filter((each) => each.id !== "" && !held.has(objectOf(each)));
+  const current = objects.filter((each) => !isReplaced(each));
+  const held = new Set(current.map(({ kind, id = "" }) => objectKey(kind.name, id)));
+  const left = found.filter(({ kind, id }) => id !== "" && !held.has(objectKey(kind, id)));
   // What is said first of an object counts.
-  const first = new Map(left.toReversed().map((each) => [objectOf(each), each]));
-  const byKey = inNaturalOrder(first.values(), ({ kind, key, id }) => `${kind} ${key} ${id}`);
-  return byKey.toSorted((a, b) => (a.at === b.at ? 0 : a.at < b.at ? 1 : -1));
+  const first = new Map(left.toReversed().map((each) => [objectKey(each.kind, each.id), each]));
+  return inNaturalOrder(first.values(), ({ kind, key, id }) => `${kind} ${key} ${id}`);
 }
 
 /** What the state notes as left live. */
@@ -117,43 +99,28 @@ function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
     const key = member === undefined ? nameInUrn(urn) : memberInReports(nameInUrn(urn), member);
     const why = member === undefined ? "replaced" : "replaced in its set, or removed from it";
     const again = owed === true ? "; it could not be deleted, and the next `pulumi up` tries again" : "";
-    return { kind, id, name, advertiserId: "", key, at, why: why + again };
+    return { kind, id, name, key, at, why: why + again };
   });
 }
 
 /** Of something that no state notes: nobody knows since when. */
 function formerly(object: StoredObject, why: string): Leftover {
-  const { kind, id = "", key } = object;
-  const advertiserId = "advertiserId" in kind.refersTo ? shown(valuesOf(object).advertiserId) : "";
-  return { kind: kind.name, id, name: nameOf(object), advertiserId, key, at: "", why };
+  const { kind, id = "", key, resource } = object;
+  const unless = resource.retainOnDelete === true ? "" : "; live only if it is not deleted (retainOnDelete was off)";
+  return { kind: kind.name, id, name: nameOf(object), key, at: "", why: why + unless };
 }
 
-function isRetained({ resource: { retainOnDelete } }: StoredObject): boolean {
-  return retainOnDelete === true;
-}
-
-/** Each ends with a line break. @param isCompared whether there was an earlier state. */
-export const LEFTOVER_FORMATS: Readonly<
-  Record<string, (leftovers: readonly Leftover[], isCompared: boolean) => string>
-> = {
-  text: asText,
+/** Each ends with a line break. */
+export const LEFTOVER_FORMATS: Readonly<Record<string, (leftovers: readonly Leftover[]) => string>> = {
+  text: (leftovers) => {
+    if (leftovers.length === 0) return "Nothing is known to be left live on the platform.\n";
+    const [objects, them] = [count(leftovers.length, "object"), agree(leftovers.length, "it", "them")];
+    const lines = leftovers.map(
+      ({ kind, id, name, key, at, why }) => `${kind} ${id} "${name}" of ${key}: ${why} ${at}`,
+    );
+    return `${objects} that this stack no longer manages. Tags that were placed for ${them} keep firing: deactivate ${them} in the platform's own interface.
+${lines.map((line) => `  ${printable(line)}\n`).join("")}`;
+  },
   json: (leftovers) => jsonOf({ leftovers }),
   csv: (leftovers) => csvOf([[...COLUMNS], ...leftovers.map((each) => COLUMNS.map((column) => each[column]))]),
 };
-
-function asText(leftovers: readonly Leftover[], isCompared: boolean): string {
-  if (leftovers.length === 0 && isCompared)
-    return "Nothing that is live on the platform has left the state since the earlier export.\n";
-  if (leftovers.length === 0) return "Nothing is known to be left live on the platform.\n";
-  const rows = [[...COLUMNS], ...leftovers.map((each) => COLUMNS.map((column) => printable(each[column])))];
-  const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const lines = rows.map((row) =>
-    row
-      .map((text, column) => text.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
-  const [objects, them] = [count(leftovers.length, "object"), agree(leftovers.length, "it", "them")];
-  return `${objects} that this stack no longer manages. Tags that were placed for ${them} keep firing: deactivate ${them} in the platform's own interface.
-${lines.map((line) => `  ${line}\n`).join("")}`;
-}

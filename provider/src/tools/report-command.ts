@@ -2,7 +2,7 @@
  * `pulumi-advertising report`: what a stack's state or a preview says, for the people who run the account. Here too are the ids by key, for
  * those who place tags; with the addresses of tags, which come from the user's own template, since the platform's are not known.
  */
-import { count, enumerate, UsageError } from "../base/index.js";
+import { enumerate, UsageError } from "../base/index.js";
 import { exactId } from "../rules/index.js";
 import { MAX_LISTED } from "../state/index.js";
 import { commentOf } from "./comment.js";
@@ -11,7 +11,6 @@ import {
   contentsOf,
   nameOf,
   resourcesIn,
-  SECRET,
   type StoredObject,
   shown,
   stackNamesIn,
@@ -30,10 +29,8 @@ const HELP = `Usage: pulumi-advertising report ids|page|comment [options]
 Reports on a stack or a preview. Sends and changes nothing. Secret values are shown as "(secret)".
 
   ids          the ids of advertisers and conversion events, by their names in the program
-  page         one HTML file that needs no network: events, ids to copy, windows as bars, event types that an advertiser
-               lacks, and what the stack left live
-  comment      a preview as Markdown for a pull request, of at most 60,000 characters; reads what
-               \`pulumi preview --json --show-sames\` printed, on standard input
+  page         one HTML file that needs no network: advertisers, events and ids to copy, and what the stack left live
+  comment      Markdown for a pull request, from \`pulumi preview --json --show-sames\` on standard input
 
   --format FORMAT        ids as json (default) or csv
   --template URL         ids with the address of each event's tag: {id}, {key}, {eventName}, {advertiserId},
@@ -60,13 +57,8 @@ const REPORTS: Readonly<Record<string, Command>> = {
       const resources = resourcesIn(await stateOf(choice));
       warnOfSecretSets(resources);
       const contents = contentsOf(resources);
-      const missing = [...contents.advertisers, ...contents.events].filter(({ id }) => id === undefined);
-      const have = count(missing.length, "object has", "objects have");
-      const keys = enumerate(
-        missing.map(({ key }) => key),
-        MAX_LISTED,
-      );
-      if (missing.length > 0) console.error(`Warning: ${have} no id yet (unresolved, or still to be created): ${keys}`);
+      const missing = [...contents.advertisers, ...contents.events].flatMap(({ id, key }) => (id ? [] : [key]));
+      if (missing.length > 0) console.error(`Warning: no id yet: ${enumerate(missing, MAX_LISTED)}`);
       return write(inFormat(contents, addressOf), out);
     },
   }),
@@ -130,19 +122,12 @@ export const ID_FORMATS: Readonly<Record<string, (contents: Contents, addressOf?
 
 const NAMES = ["id", "key", "eventName", "advertiserId", "eventTypeId", "segmentId", "value"];
 
-/** @param template with names in braces. @returns an event's address; it throws where a name stands for a secret. @throws UsageError */
+/** @param template with names in braces. @returns an event's address. @throws UsageError */
 export function addressesBy(template: string): AddressOf {
-  const named = [...template.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
-  const unknown = named.filter((name) => !NAMES.includes(name));
-  const inBraces = (names: readonly string[]) => enumerate(names.map((name) => `{${name}}`));
-  if (unknown.length > 0) throw new UsageError(`--template knows ${inBraces(NAMES)}; got ${inBraces(unknown)}`);
-  if (!named.includes("id")) throw new UsageError("--template needs {id}: without it all events have one address");
+  const unknown = [...template.matchAll(/\{(\w+)\}/g)].find(([, name = ""]) => !NAMES.includes(name));
+  if (unknown !== undefined) throw new UsageError(`--template knows {${NAMES.join("}, {")}}; got ${unknown[0]}`);
   return (event) => {
     const values: Readonly<Record<string, unknown>> = { ...valuesOf(event), id: event.id, key: event.key };
-    return template.replace(/\{(\w+)\}/g, (_, name: string) => {
-      if (values[name] === SECRET)
-        throw new Error(`--template names {${name}}, which is secret of the event ${event.key}`);
-      return encodeURIComponent(shown(values[name]));
-    });
+    return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(shown(values[name])));
   };
 }

@@ -2,7 +2,6 @@
 import { relative, resolve } from "node:path";
 import { ArgumentsError, count, withPage } from "../base/index.js";
 import { type Catalog, describeAlike, readCatalog } from "../catalog/index.js";
-import type { Limits } from "../kinds/index.js";
 import { environmentNameOf, readSettings } from "../settings/index.js";
 import { chosen, command, say } from "./harness.js";
 
@@ -15,49 +14,44 @@ nothing. Limits come from ADVERTISING_MAX_WINDOW_SECONDS and ADVERTISING_MARK_FI
 
 Exit codes: 0 no errors (there may be warnings), 1 errors, 2 called wrongly.`;
 
-const FORMATS: Readonly<Record<string, (file: string, catalog: Catalog) => string>> = {
-  text: (file, catalog) => {
-    const lines = (["error", "warning"] as const).flatMap((level) =>
-      describeAlike(catalog.findings.filter((finding) => finding.level === level)).map((line) => `${level}: ${line}`),
+const FORMATS: Readonly<Record<string, (catalog: Catalog, file: string, errors: number) => string>> = {
+  text: (catalog, file, errors) => {
+    const { findings } = catalog;
+    const [wrong, odd] = ["error", "warning"].map((level) =>
+      describeAlike(findings.filter((each) => each.level === level)),
     );
-    return [...lines, summaryOf(file, catalog)].join("\n");
+    const lines = [...(wrong ?? []).map((line) => `error: ${line}`), ...(odd ?? []).map((line) => `warning: ${line}`)];
+    return [...lines, summaryOf(catalog, file, errors)].join("\n");
   },
   /** A contract: fields are only added. */
-  json: (file, catalog) => {
-    const [advertisers, events] = [catalog.advertisers.length, catalog.events.length];
-    const findings = catalog.findings.map(({ level, subject, property, reason, source }) => {
-      const { file, line, column } = source;
+  json: ({ advertisers, events, findings }, file, errors) => {
+    const listed = findings.map(({ reason, source: { file, line, column }, level, subject, property }) => {
       return { level, file, line, column, subject, property, message: reason };
     });
-    return JSON.stringify({ file, ok: errorsIn(catalog) === 0, advertisers, events, findings }, undefined, 2);
+    const counts = { advertisers: advertisers.length, events: events.length };
+    return JSON.stringify({ file, ok: errors === 0, ...counts, findings: listed }, undefined, 2);
   },
   /** As GitHub's workflow commands want them: files relative to the repository. */
-  github: (file, catalog) => {
+  github: (catalog, file, errors) => {
     const top = process.env.GITHUB_WORKSPACE ?? process.cwd();
+    const escaped = (text: string) => text.replace(/[%\r\n]/g, encodeURIComponent);
     const lines = catalog.findings.map(({ level, subject, property, reason, source }) => {
-      const path = inMessage(relative(top, resolve(source.file)).replaceAll("\\", "/"));
-      const inProperty = path.replaceAll(":", "%3A").replaceAll(",", "%2C");
-      const about = [subject === "" ? "" : `${subject}:`, property, reason].filter((part) => part !== "").join(" ");
+      const path = escaped(relative(top, resolve(source.file)).replaceAll("\\", "/")).replace(
+        /[:,]/g,
+        encodeURIComponent,
+      );
+      const about = [subject && `${subject}:`, property, reason].filter((part) => part !== "").join(" ");
       const column = source.column === undefined ? "" : `,col=${source.column}`;
-      return `::${level} file=${inProperty},line=${source.line}${column}::${inMessage(about)}`;
+      return `::${level} file=${path},line=${source.line}${column}::${escaped(about)}`;
     });
-    return [...lines, summaryOf(file, catalog)].join("\n");
+    return [...lines, summaryOf(catalog, file, errors)].join("\n");
   },
 };
 
-function inMessage(text: string): string {
-  return text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
-}
-
-function summaryOf(file: string, catalog: Catalog): string {
-  const [errors, { advertisers, events, findings }] = [errorsIn(catalog), catalog];
+function summaryOf({ advertisers, events, findings }: Catalog, file: string, errors: number): string {
   const found = `${count(errors, "error")}, ${count(findings.length - errors, "warning")}`;
   const content = `${count(advertisers.length, "advertiser")}, ${count(events.length, "conversion event")}`;
   return errors === 0 ? `${file}: ${content}; ${found}` : withPage(`${file}: ${found}`, ArgumentsError.code);
-}
-
-function errorsIn({ findings }: Catalog): number {
-  return findings.filter(({ level }) => level === "error").length;
 }
 
 export const validateCommand = command({
@@ -66,17 +60,14 @@ export const validateCommand = command({
   takes: "one file",
   run: async ({ format = "text" }, file) => {
     const inFormat = chosen(FORMATS, format, "format");
-    const catalog = readCatalog(file, process.cwd(), limitsInEnvironment());
-    return say(inFormat(file, catalog), errorsIn(catalog) === 0 ? 0 : 1);
+    const names = [environmentNameOf("maxWindowSeconds"), environmentNameOf("markField")];
+    const reading = { config: () => undefined, environment: process.env, mayLackPassword: true };
+    const { settings, problems } = readSettings(reading);
+    // The settings that only a run needs may be wrong.
+    const wrong = problems.filter(({ source }) => names.includes(source));
+    if (wrong.length > 0) throw new Error(wrong.map(({ source, reason }) => `${source} ${reason}`).join("; "));
+    const catalog = readCatalog(file, process.cwd(), settings);
+    const errors = catalog.findings.filter(({ level }) => level === "error").length;
+    return say(inFormat(catalog, file, errors), errors === 0 ? 0 : 1);
   },
 });
-
-/** @throws Error where one of them is wrong; the settings that only a run needs are not looked at. */
-function limitsInEnvironment(): Limits {
-  const names = (["maxWindowSeconds", "markField"] as const satisfies (keyof Limits)[]).map(environmentNameOf);
-  const environment = Object.fromEntries(names.map((name) => [name, process.env[name]]));
-  const { settings, problems } = readSettings({ config: () => undefined, environment, mayLackPassword: true });
-  const wrong = problems.filter(({ source }) => names.includes(source));
-  if (wrong.length > 0) throw new Error(wrong.map(({ source, reason }) => `${source} ${reason}`).join("; "));
-  return settings;
-}
