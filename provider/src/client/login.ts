@@ -144,8 +144,6 @@ const BY_DEFAULT_MS = { short: 15 * 60_000, longLived: 30 * 24 * 3_600_000 } as 
 export interface NewSession {
   /** Milliseconds since 1970. */
   readonly endsAtMs: number;
-  /** True if the answer gave it; otherwise it is the platform's default. */
-  readonly isEndStated: boolean;
   /** True if it is stored for other processes. */
   readonly isKept: boolean;
 }
@@ -169,7 +167,6 @@ export async function logInAnew(settings: Settings, surroundings: Surroundings):
   const byDefault = settings.keepLoggedIn ? BY_DEFAULT_MS.longLived : BY_DEFAULT_MS.short;
   return {
     endsAtMs: stated ?? surroundings.clock.wallMs() + byDefault,
-    isEndStated: stated !== undefined,
     isKept: store.path !== undefined,
   };
 }

@@ -52,22 +52,19 @@ async function logIn(reading: SettingsReading, folder: string, secrets: Secrets,
   const scrub = (text: string) => secrets.scrub(text);
   const onAttempt = debugLog(process.env.ADVERTISING_LOG, () => momentOf(clock), scrub, tell);
   try {
-    const { isKept, endsAtMs, isEndStated } = await logInAnew(settings, { ...surroundings, onAttempt });
+    const { isKept, endsAtMs } = await logInAnew(settings, { ...surroundings, onAttempt });
     const loggedIn = `Logged in as ${settings.email} at ${settings.baseUrl} (settings ${origin}), with ${credentials}.`;
     if (cookieFile === undefined)
       return `${loggedIn}\nThe session is not kept, since advertising:cookieFile is none: each run logs in for itself.`;
     if (!isKept)
       throw new LoginError(
-        `${loggedIn} But the session could not be kept in ${cookieFile}, so each run would log in for itself. Make that file and its ` +
-          "folder writable for you alone, or name another place with advertising:cookieFile.",
+        `${loggedIn} But the session could not be kept in ${cookieFile}. Make that file and its folder writable for you ` +
+          "alone, or name another place with advertising:cookieFile.",
       );
-    const source = isEndStated
-      ? "as the platform's response says"
-      : "the platform's default, because its response does not say";
     const advice = settings.keepLoggedIn
-      ? "Its cookies change with each request: use the file on one machine at a time, and do not copy it to a second one."
-      : "Runs with the same address, e-mail and password use it. It may be copied to other machines, which only read it. Keep it secret.";
-    const end = `The session is likely good until ${new Date(endsAtMs).toISOString()} (${source}).`;
+      ? "Its cookies change with each request: use the file on one machine at a time."
+      : "Other machines may have a copy, which they only read. Keep it secret.";
+    const end = `The session is likely good until ${new Date(endsAtMs).toISOString()}.`;
     return [loggedIn, end, `It is kept in ${cookieFile}`, advice].join("\n");
   } finally {
     await transport.close();

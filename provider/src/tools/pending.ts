@@ -1,8 +1,9 @@
 /** `pulumi-advertising pending`: lists and settles creates of unknown outcome. */
-import { agree, asTyped, count, cut, enumerate, idRanges, UsageError } from "../base/index.js";
+import { asTyped, count, cut, enumerate, idRanges, UsageError } from "../base/index.js";
 import { describe, MAX_LISTED, waysOut } from "../state/index.js";
 import {
   backendIn,
+  type Line,
   memoryFolder,
   memoryPath,
   openOfOthers,
@@ -12,7 +13,7 @@ import {
 } from "../store/index.js";
 import { stackNamesIn } from "./contents.js";
 import { command, say } from "./harness.js";
-import { type Answer, note, readAnswers, settle } from "./pending-answers.js";
+import { note, readAnswers, settle } from "./pending-answers.js";
 import { type Create, type Facts, factsIn, type Note, refOfKey } from "./pending-facts.js";
 import { programFolder, STACK_HELP, STACK_OPTIONS, type StateChoice, stackName, stateOf } from "./pulumi.js";
 
@@ -21,17 +22,14 @@ const HELP = `Usage: pulumi-advertising pending [options]
 Lists the creates whose outcome nobody knows: the unresolved ones in the state, those that only this machine's memory has,
 and those that only Pulumi's record of an interrupted run has.
 
-  --created X=ID         settles one: it was created, as ID
-  --not-created X        settles one: it was not created, and the next up creates it
-  --search               searches for each other one by its mark, and settles it if the result is clear; needs a search in
-                         advertising:operations, and creates nothing
-  --forget X             drops what this machine's memory has of a resource
+  --created X=ID         settles one: it was created, as ID; several times
+  --not-created X        settles one: it was not created, and the next up creates it; several times
+  --search               settles each other one that a search in advertising:operations finds or rules out
+  --forget X             drops what this machine's memory has of a resource; several times
 ${STACK_HELP}
   --state FILE           only lists, from what \`pulumi stack export\` printed (- for standard input)
 
-X is a name as listed, or a URN; for --not-created and --forget also the name of a set, for all its events. All but --search
-may be given several times. What the state has is settled by \`pulumi refresh\` of those resources, the rest in this
-machine's memory.
+X is a name as listed, or a URN; for --not-created and --forget also the name of a set, for all its events.
 
 Exit codes: 0 nothing is pending, 1 something is, 2 failed (for example, during a run).`;
 
@@ -63,13 +61,18 @@ export const pendingCommand = command({
     const searched = search ? await (await import("./pending-search.js")).searched(left, facts, choice) : [];
     const { settled, failed } = await settle([...answers, ...searched], facts, place, choice);
     for (const { of, ref } of elsewhere.filter((each) => settled.some(({ create }) => create === each)))
-      await note([{ key: ref.key, state: "none", at: "" }], of);
-    await note(
-      forgotten.map(({ ref }) => ({ key: ref.key, state: "none", at: "" })),
-      place,
-    );
-    tellSettled(settled);
-    for (const each of forgotten) tellForgotten(each, facts);
+      await note([dropped(ref.key)], of);
+    const dropping = forgotten.map(({ ref }) => dropped(ref.key));
+    await note(dropping, place);
+    const not = settled.flatMap(({ create, id }) => (id === undefined ? create.ref.short : []));
+    if (not.length > 0) console.log(`Settled as not created: ${enumerate(not, MAX_LISTED)}`);
+    const made = settled.filter(({ id }) => id !== undefined);
+    for (const { create, id } of made) console.log(`Settled as created with id ${id}: ${create.ref.short}`);
+    if (made.length > 0) console.log("If an id was wrong, set existingId to the right one in the program.");
+    for (const { ref, record } of forgotten)
+      console.log(
+        `Forgotten: ${ref.short}, ${record.id === undefined ? `sent at ${record.at}` : `created as ${record.id}`}`,
+      );
     const code = tell(await lookAt(choice));
     if (failed === undefined) return code;
     console.error(`Not all were settled: ${failed}`);
@@ -96,15 +99,13 @@ async function lookAt(choice: StateChoice): Promise<Look> {
   const place = { backend: backendIn(process.env, programFolder(choice)), stack: name };
   const facts = factsIn(stack, memoryAt(place), place);
   // What this stack has by now is not meant.
-  const known = new Set([
-    ...facts.open.map(({ ref }) => ref.key),
-    ...[...facts.holders.values()].map(({ key }) => key),
-  ]);
+  const held = [...facts.holders.values()].map(({ key }) => key);
+  const known = new Set([...facts.open.map(({ ref }) => ref.key), ...held]);
   const elsewhere = openOfOthers(place, memoryFolder())
     .filter(({ key }) => !known.has(key))
     .map(({ key, id, stack: other, backend, ...record }): Elsewhere => {
-      const of = { stack: other, backend };
-      return { ref: refOfKey(key, place), record, known: "record", formerIds: [], of, id };
+      const ref = refOfKey(key, place);
+      return { ref, record, known: "record", formerIds: [], of: { stack: other, backend }, id };
     });
   return { facts, place, elsewhere };
 }
@@ -118,51 +119,27 @@ function memoryAt(place: StackPlace): Records | undefined {
   }
 }
 
-function tellSettled(settled: readonly Answer[]): void {
-  const not = settled.filter(({ id }) => id === undefined).map(({ create }) => create.ref.short);
-  if (not.length > 0) console.log(`Settled as not created: ${enumerate(not, MAX_LISTED)}`);
-  const made = settled.filter(({ id }) => id !== undefined);
-  for (const { create, id } of made) console.log(`Settled as created with id ${id}: ${create.ref.short}`);
-  const up = asTyped("pulumi up");
-  if (made.length > 0)
-    console.log(`If an id was wrong, set existingId to the right one in the program, and run \`${up}\`.`);
+function dropped(key: string): Line {
+  return { key, state: "none", at: "" };
 }
 
-function tellForgotten({ ref, record: { id, at } }: Note, { made }: Facts): void {
-  const isOnlyHere = made.some((each) => each.ref.key === ref.key);
-  const what = id === undefined ? `sent at ${at}, with an unknown outcome` : `created as ${id}`;
-  const stays = `, which stays live: to go on with ${id}, set existingId: ${id}`;
-  console.log(`Forgotten: ${ref.short}, ${what}${isOnlyHere ? stays : ""}`);
-}
-
-/** Lists what is pending; the last line says what the next `up` does. @returns the exit code. */
+/** Lists what is pending. @returns the exit code. */
 function tell({ facts: { open, made, notes }, elsewhere }: Look): number {
   const names = namesOf(open);
   const recorded = open.flatMap((each, index) => (each.known === "record" ? (names[index] ?? []) : []));
-  const [those, them] = [enumerate(recorded, MAX_LISTED), agree(recorded.length, "it", "them")];
-  const when = (is: boolean, ...lines: string[]) => (is ? lines : []);
-  const next = [
-    ...when(open.length > 0, "sends nothing again of which it is not known that it was not created"),
-    ...when(made.length > 0, "takes over what earlier runs created, where the program declares it"),
-  ].join(", and ");
+  const isHere = recorded.length > 0 && notes !== undefined;
   const lines = [
-    ...when(open.length === 0, "Nothing is pending."),
-    ...when(open.length > 0, `${count(open.length, "create")} may or may not have reached the platform:`),
+    open.length === 0
+      ? "Nothing is pending."
+      : `${count(open.length, "create")} may or may not have reached the platform:`,
     ...open.map(({ ref, record }, index) => `  ${names[index]}: look in the account for ${describe(ref.kind, record)}`),
-    ...when(
-      recorded.length > 0 && notes !== undefined,
-      `If the interrupted run was on this machine, it did not send ${those}: the memory of this machine has no line about ${them}.`,
-    ),
-    ...when(
-      recorded.length > 0,
-      "A run that is still under way on another machine looks the same: let it end, and run this again.",
-    ),
-    ...when(open.length > 0, ...waysOut(names)),
-    ...when(made.length > 0, tellMade(made)),
+    isHere && `If the interrupted run was on this machine, it did not send ${enumerate(recorded, MAX_LISTED)}.`,
+    recorded.length > 0 && "A run that is still under way on another machine looks the same: let it end first.",
+    ...(open.length > 0 ? waysOut(names) : []),
+    made.length > 0 && tellMade(made),
     ...tellElsewhere(elsewhere),
-    ...when(next !== "", `The next \`${asTyped("pulumi up")}\` ${next}.`),
   ];
-  return say(lines.join("\n"), open.length === 0 ? 0 : 1);
+  return say(lines.filter((line) => line !== false).join("\n"), open.length === 0 ? 0 : 1);
 }
 
 /** What an `up` stops at if it declares it: the stack may have had another name. */
@@ -185,5 +162,5 @@ function tellMade(made: readonly Note[]): string {
   const told = made.map(({ ref, record }) => `${ref.short} (${record.id})`);
   const rest = idRanges(made.slice(MAX_LISTED).flatMap(({ record }) => record.id ?? []));
   const names = enumerate(cut(told, MAX_LISTED, (others) => `${others} more (${rest})`));
-  return `Created by earlier runs, and not in the state yet: ${names}.`;
+  return `Created by earlier runs, and not in the state yet: ${names}. The next \`${asTyped("pulumi up")}\` takes it over.`;
 }
