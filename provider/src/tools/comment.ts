@@ -38,17 +38,18 @@ export function commentOf({ changes, others, diagnostics }: Preview): Comment {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const said = diagnostics.filter(({ severity }) => severity !== "error");
   const counts = countsOf(changes, others);
+  const failed = `**The preview failed: ${count(errors.length, "error")}.**`;
   const head = [
     "### Advertisers and conversion events",
-    ...(errors.length === 0
-      ? [counts || "**The preview shows no changes**"]
-      : [`**The preview failed: ${count(errors.length, "error")}.**`, counts && `As far as it got: ${counts}`]),
-    ...fates(changes),
+    errors.length === 0 ? counts || "**The preview shows no changes**" : failed,
+    errors.length > 0 && counts !== "" ? `As far as it got: ${counts}` : "",
+    fate(changes, false, "stay live on the platform, managed by nothing"),
+    fate(changes, true, "be deleted on the platform unless something else has them, which can't be undone"),
   ].filter((paragraph) => paragraph !== "");
   // What comes first takes what it needs; each part says what it had to leave out.
   const parts: Part[] = [
     { title: "Errors", lines: errors.map(item) },
-    { title: "Looks like a rename", lines: renames.map(renameItem) },
+    { title: "Looks like a rename", lines: renames },
     { title: "Changes", lines: changeRows(changes), header: TABLE, isFolded: true },
     { title: "Messages", lines: said.map(item), isFolded: true },
   ];
@@ -59,52 +60,44 @@ export function commentOf({ changes, others, diagnostics }: Preview): Comment {
 
 /** Empty if nothing changes. */
 function countsOf(changes: readonly Change[], others: number): string {
-  const byAction = Map.groupBy(changes, ({ action }) => action);
   const ours = ACTIONS.flatMap((action) => {
-    const amount = byAction.get(action)?.length ?? 0;
-    return amount === 0 ? [] : [`${amount} to ${WORDS[action]}`];
+    const amount = changes.filter((each) => each.action === action).length;
+    return amount === 0 ? [] : `${amount} to ${WORDS[action]}`;
   });
   const told = [
-    ...(ours.length === 0 ? [] : [`**${ours.join(", ")}**`]),
-    ...(others === 0 ? [] : [`${count(others, "change")} of other resources`]),
+    ours.length > 0 && `**${ours.join(", ")}**`,
+    others > 0 && `${count(others, "change")} of other resources`,
   ];
-  return told.join("; and ");
+  return told.filter((each) => each !== false).join("; and ");
 }
 
-/** How many objects would leave the state: those that stay live, and those that are deleted. */
-function fates(changes: readonly Change[]): string[] {
-  const former = changes.flatMap((change) => change.former ?? []);
-  const told = (isDeleted: boolean, fate: string) => {
-    const amount = former.filter((each) => each.isDeleted === isDeleted).length;
-    const ids = agree(amount, "its id", "their ids");
-    return amount === 0 ? "" : `Up to ${count(amount, "object")} would ${fate}; tags keep firing ${ids}.`;
-  };
-  return [
-    told(false, "stay live on the platform, managed by nothing"),
-    told(true, "be deleted on the platform unless something else has them, which can't be undone"),
-  ];
-}
-
-interface Rename {
-  readonly from: Change;
-  readonly to: Change;
+/** How many objects would leave the state. */
+function fate(changes: readonly Change[], isDeleted: boolean, words: string): string {
+  const amount = changes.filter(({ former }) => former?.isDeleted === isDeleted).length;
+  const ids = agree(amount, "its id", "their ids");
+  return amount === 0 ? "" : `Up to ${count(amount, "object")} would ${words}; tags keep firing ${ids}.`;
 }
 
 /**
  * A new object whose body is that of one which leaves the state is likely the same one under another name, so that creating it makes a second
  * live object. Unlike a run, this sees the whole state. Each new object and each old one is in it at most once.
  */
-function renamesAmong(changes: readonly Change[]): Rename[] {
+function renamesAmong(changes: readonly Change[]): string[] {
   const nameOf = ({ kind, values }: Change) => JSON.stringify([kind.name, values[kind.nameProperty]]);
   const gone = changes.filter(({ action, former }) => ["let go", "delete"].includes(action) && former !== undefined);
   const byName = Map.groupBy(gone, nameOf);
   const taken = new Set<Change>();
-  return changes.flatMap((to): Rename[] => {
+  return changes.flatMap((to) => {
     const alike = to.action === "create" ? byName.get(nameOf(to)) : undefined;
     const from = alike?.find((each) => !taken.has(each) && isSameBody(each, to));
     if (from === undefined) return [];
     taken.add(from);
-    return [{ from, to }];
+    const happens = from.former?.isDeleted ? "delete that object, and make another one" : "make a second live object";
+    return (
+      `- ${code(to.key)} is new, and as far as this preview shows, all its arguments are those of ${code(from.key)} (${from.id}), ` +
+      `which leaves the state. This would ${happens}. ` +
+      `It looks like a rename: to go on with ${from.id}, set ${code(`existingId: ${from.id}`)}.`
+    );
   });
 }
 
@@ -112,15 +105,6 @@ function renamesAmong(changes: readonly Change[]): Rename[] {
 function isSameBody(one: Change, other: Change): boolean {
   const { names } = changesIn(one.kind, one.values, other.values);
   return names.every((name) => holdsUnknown(one.values[name]) || holdsUnknown(other.values[name]));
-}
-
-function renameItem({ from, to }: Rename): string {
-  const happens = from.former?.isDeleted ? "delete that object, and make another one" : "make a second live object";
-  return (
-    `- ${code(to.key)} is new, and as far as this preview shows, all its arguments are those of ${code(from.key)} (${from.id}), ` +
-    `which leaves the state. This would ${happens}. ` +
-    `It looks like a rename: to go on with ${from.id}, set ${code(`existingId: ${from.id}`)}.`
-  );
 }
 
 const COLUMNS = ["", "kind", "resource", "name", "id", "differs in"];

@@ -61,10 +61,8 @@ export function readExport(text: string, what = "this"): ExportedStack {
 /** The names under which resources of ours were registered, `<organization>/<project>/<stack>`: after a rename, and until the next run, the former one. */
 export function stackNamesIn({ deployment }: ExportedStack): string[] {
   const pending = (deployment.pending_operations ?? []).map(({ resource }) => resource);
-  const identities = [...resourcesIn({ deployment }), ...pending].flatMap(
-    ({ inputs }) => readBriefing(inputs?.[IDENTITY])?.identity ?? [],
-  );
-  return [...new Set(identities.map(stackOf))];
+  const all = [...resourcesIn({ deployment }), ...pending];
+  return [...new Set(all.flatMap(({ inputs }) => readBriefing(inputs?.[IDENTITY])?.identity ?? []).map(stackOf))];
 }
 
 export function resourcesIn({ deployment }: Pick<ExportedStack, "deployment">): readonly Resource[] {
@@ -181,13 +179,12 @@ export function inNaturalOrder<T>(items: Iterable<T>, textOf: (item: T) => strin
 /** Stands for a value that must not be shown. */
 export const SECRET = "(secret)";
 
-/** An object's arguments by their names in programs, as far as they are set: as declared, or as an unresolved create was sent. */
-export function valuesOf({ kind, resource, in: place, record }: StoredObject): Readonly<Record<string, unknown>> {
+/** An object's arguments by their names in programs, as far as they are set. */
+export function valuesOf({ kind, resource, in: place }: StoredObject): Readonly<Record<string, unknown>> {
   const { outputs = {} } = resource;
   const entry = place?.set.events.get(place.key) ?? {};
   const isHidden = place !== undefined && [outputs.events, outputs.defaults, entry].some(isSecret);
-  const sent = { ...(record?.name === undefined ? {} : { [kind.nameProperty]: record.name }), ...record?.facts };
-  const all = place === undefined ? outputs : { ...sent, ...eventIn(place.set, entry) };
+  const all = place === undefined ? outputs : eventIn(place.set, entry);
   const entries = kind.outputs.flatMap((name) => {
     const value = own(all, name);
     if (isHidden && name !== "advertiserId") return [[name, SECRET] as const];

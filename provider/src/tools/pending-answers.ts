@@ -113,7 +113,10 @@ export async function settle(
 ): Promise<{ readonly settled: readonly Answer[]; readonly failed: string | undefined }> {
   const others = answers.filter(({ create }) => create.known !== "state");
   const asked = answers.filter(({ create }) => create.known === "state").slice(0, AT_ONCE);
-  const failed = asked.length === 0 ? undefined : await refreshWith(asked, choice);
+  const urns = [...new Set(asked.map(({ create }) => create.ref.resourceUrn))];
+  const byMark = Object.fromEntries(asked.map(({ create, id }) => [create.record.mark, id ?? null]));
+  const refreshed = async () => refresh(urns, { [ANSWERS]: JSON.stringify(byMark) }, choice);
+  const failed = asked.length === 0 ? undefined : await refreshed().catch((error: Error) => error.message);
   const open = asked.length === 0 ? [] : factsIn(await stateOf(choice), undefined, undefined).open;
   const still = new Set(open.flatMap(({ known, record }) => (known === "state" ? record.mark : [])));
   const settled = asked.filter(({ create }) => !still.has(create.record.mark));
@@ -123,14 +126,6 @@ export async function settle(
   const noted = settled.filter(({ create }) => notes?.get(create.ref.key)?.record.state === "sent");
   await note([...others, ...noted].flatMap(linesOf), place);
   return { settled: [...others, ...settled], failed: settled.length === asked.length ? undefined : why };
-}
-
-/** @returns what Pulumi said if it failed. */
-async function refreshWith(answers: readonly Answer[], choice: StackChoice): Promise<string | undefined> {
-  const urns = [...new Set(answers.map(({ create }) => create.ref.resourceUrn))];
-  const byMark = Object.fromEntries(answers.map(({ create, id }) => [create.record.mark, id ?? null]));
-  const refreshed = refresh(urns, { [ANSWERS]: JSON.stringify(byMark) }, choice);
-  return refreshed.then(() => undefined).catch((error: Error) => error.message);
 }
 
 function linesOf({ create: { ref, record, known }, id }: Answer): Line[] {

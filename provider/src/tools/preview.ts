@@ -10,7 +10,6 @@ import {
   type Action,
   abilitiesOf,
   adoptedBy,
-  type Circumstances,
   changesIn,
   type Former,
   formerOf,
@@ -130,7 +129,7 @@ function inParts(step: Step): Step[] {
 }
 
 /** Whether what leaves the state is deleted where a delete is known: the engine goes by its state, the package by what it was told. */
-function isToDelete({ op, oldState, newState }: Step, isSet: boolean): boolean {
+function deletes({ op, oldState, newState }: Step, isSet: boolean): boolean {
   if (op === "delete") return oldState?.retainOnDelete !== true;
   return newState?.inputs?.[DELETES] === true && (isSet || oldState?.inputs?.[DELETES] === true);
 }
@@ -169,53 +168,35 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Decided[] 
   const news = op === "delete" ? undefined : (newState?.inputs ?? {});
   // Nobody can tell whether a secret has changed.
   const judged = news && withoutSecrets(news);
-  const circumstances = { can, deletes: () => isToDelete(step, set !== undefined) };
+  const isToDelete = deletes(step, set !== undefined);
+  const circumstances = { can, deletes: () => isToDelete };
+  /** `olds`, `news`: its arguments as stored, and as declared; none where the program does not declare it any more. */
+  const decided = (member: Member, key: string, olds: Values, news: Values | undefined): Decided => {
+    const { id } = member;
+    const isForced = op === "replace" && member.action.do === "keep" && adoptedBy(news) === undefined;
+    const acted: Action = isForced ? { do: "replace", perhaps: false } : member.action;
+    const action: Action = op === "same" ? { do: "keep" } : acted;
+    // A new object has nothing to differ from.
+    const differs = news !== undefined && (action.do === "replace" || action.do === "update");
+    return {
+      ...{ kind, key, id, action: shownAction(action), values: news ?? olds, isSame: op === "same" },
+      former: formerOf({ held: id, deletes: can.delete && isToDelete }, action),
+      changed: differs ? changesIn(kind, olds, news).names : [],
+      holds: action.do === "adopt" ? action.id : action.do === "keep" || action.do === "update" ? id : undefined,
+    };
+  };
+  const name = nameInUrn(urn);
   if (set === undefined) {
     const olds = { ...oldState?.inputs, ...oldState?.outputs };
-    const member = singleMember(kind, oldState?.id, olds, judged, circumstances);
-    return [decided(kind, step, member, circumstances, { key: nameInUrn(urn), olds, news })];
+    return [decided(singleMember(kind, oldState?.id, olds, judged, circumstances), name, olds, news)];
   }
   const [stored, declared] = [readStoredSet(oldState?.outputs ?? {}), readDeclaredSet(news ?? {})];
   return membersOf(kind, stored, readDeclaredSet(judged ?? {}), circumstances).map((member) => {
     const { key, entry, isDeclared } = member;
     const olds = eventIn(stored, stored.events.get(key) ?? {});
     const own = isDeclared ? eventIn(declared, asRecord(declared.events?.get(key) ?? entry)) : undefined;
-    return decided(kind, step, member, circumstances, { key: memberInReports(nameInUrn(urn), key), olds, news: own });
+    return decided(member, memberInReports(name, key), olds, own);
   });
-}
-
-interface Described {
-  readonly key: string;
-  /** Its arguments as stored, and as declared; none where the program does not declare it any more. */
-  readonly olds: Values;
-  readonly news: Values | undefined;
-}
-
-function decided(
-  kind: Kind,
-  step: Step,
-  member: Member,
-  { can, deletes }: Circumstances,
-  described: Described,
-): Decided {
-  const { key, olds, news } = described;
-  const { id } = member;
-  const isForced = step.op === "replace" && member.action.do === "keep" && adoptedBy(news) === undefined;
-  const acted: Action = isForced ? { do: "replace", perhaps: false } : member.action;
-  const action: Action = step.op === "same" ? { do: "keep" } : acted;
-  // A new object has nothing to differ from.
-  const differs = news !== undefined && (action.do === "replace" || action.do === "update");
-  return {
-    kind,
-    action: shownAction(action),
-    key,
-    id,
-    former: formerOf({ held: id, deletes: can.delete && deletes(id ?? "") }, action),
-    values: news ?? olds,
-    changed: differs ? changesIn(kind, olds, news).names : [],
-    holds: action.do === "adopt" ? action.id : action.do === "keep" || action.do === "update" ? id : undefined,
-    isSame: step.op === "same",
-  };
 }
 
 /** The same with the text for unknown values for each secret. */
