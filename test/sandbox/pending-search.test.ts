@@ -71,13 +71,14 @@ it("says why it can't search, and sends nothing for it", async () => {
     open("other", { field: "external_ref" }),
     { ...advertiser, ref: { ...advertiser.ref, kind: "Advertiser" } },
   ]);
+  const by = "can't be searched for by its mark";
   const check = "check advertising:markField and advertising:operations";
   expect({ found, told }).toEqual({
     found: [],
     told: [
-      "bare: can't be searched for: it was sent without a mark.",
-      `other: can't be searched for: it holds its mark in external_ref; ${check}.event.search.`,
-      `a: can't be searched for: it holds its mark in alternative_id; ${check}.advertiser.search.`,
+      `bare: ${by} (none): ${check}.event.search.`,
+      `other: ${by} (external_ref): ${check}.event.search.`,
+      `a: ${by} (alternative_id): ${check}.advertiser.search.`,
     ],
   });
   expect(sandbox.requests).toEqual([]);

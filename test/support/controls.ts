@@ -102,8 +102,8 @@ const rows: Row[] = [
   [
     "after a destroy, an earlier export says what is live",
     "tools/leftovers.ts",
-    "return objectsIn(resourcesIn(state)).map((each) => formerly(each, why));",
-    "return objectsIn(resourcesIn(state)).filter(isReplaced).map((each) => formerly(each, why));",
+    "return objectsIn(state.resources).map((each) => formerly(each, why));",
+    "return objectsIn(state.resources).filter(isReplaced).map((each) => formerly(each, why));",
     "unit/tools",
     "after a destroy all ids are listed",
   ],

@@ -38,11 +38,11 @@ export interface Resource {
 }
 
 export interface ExportedStack {
-  readonly deployment: {
-    readonly manifest?: { readonly time: string };
-    readonly resources?: readonly Resource[] | null;
-    readonly pending_operations?: readonly { readonly resource: Resource; readonly type: string }[] | null;
-  };
+  /** When it was written, ISO 8601; empty where it does not say. */
+  readonly time: string;
+  readonly resources: readonly Resource[];
+  /** What an interrupted run was doing, the latest first (measured with engine 3.259.0). */
+  readonly pending: readonly { readonly resource: Resource; readonly type: string }[];
 }
 
 /**
@@ -52,26 +52,21 @@ export interface ExportedStack {
 export function readExport(text: string, what = "this"): ExportedStack {
   const data = jsonIn(text);
   const deployment = own(own(data, "checkpoint"), "latest") ?? own(data, "deployment");
-  const resources = own(deployment, "resources") ?? [];
-  const areResources = Array.isArray(resources) && resources.every((each) => typeof own(each, "urn") === "string");
-  if (areResources && asRecord(deployment) === deployment) return { deployment };
-  throw new Error(`${what} is not what \`pulumi stack export\` prints`);
+  const { resources, pending_operations: pending, manifest } = asRecord(deployment);
+  const all = [...listIn(resources), ...listIn(pending).map((each) => own(each, "resource"))];
+  if (asRecord(deployment) !== deployment || !all.every((each) => typeof own(each, "urn") === "string"))
+    throw new Error(`${what} is not what \`pulumi stack export\` prints`);
+  return { time: String(own(manifest, "time") ?? ""), resources: listIn(resources), pending: listIn(pending) };
+}
+
+function listIn<T>(value: unknown): T[] {
+  return Array.isArray(value) ? value : [];
 }
 
 /** The names under which resources of ours were registered, `<organization>/<project>/<stack>`: after a rename, and until the next run, the former one. */
-export function stackNamesIn({ deployment }: ExportedStack): string[] {
-  const pending = (deployment.pending_operations ?? []).map(({ resource }) => resource);
-  const all = [...resourcesIn({ deployment }), ...pending];
+export function stackNamesIn({ resources, pending }: ExportedStack): string[] {
+  const all = [...resources, ...pending.map(({ resource }) => resource)];
   return [...new Set(all.flatMap(({ inputs }) => readBriefing(inputs?.[IDENTITY])?.identity ?? []).map(stackOf))];
-}
-
-export function resourcesIn({ deployment }: Pick<ExportedStack, "deployment">): readonly Resource[] {
-  return deployment.resources ?? [];
-}
-
-/** When the state was written, ISO 8601; empty where it does not say. */
-export function timeOf({ deployment }: ExportedStack): string {
-  return deployment.manifest?.time ?? "";
 }
 
 /** One object of the platform that a state is about: a single resource, or a member of a set. */

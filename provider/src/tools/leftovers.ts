@@ -12,10 +12,8 @@ import {
   nameOf,
   objectsIn,
   type Resource,
-  resourcesIn,
   type StoredObject,
   stackNamesIn,
-  timeOf,
   warnOfSecretSets,
 } from "./contents.js";
 import { chosen, command, csvOf, jsonOf, write } from "./harness.js";
@@ -58,7 +56,7 @@ export const leftoversCommand = command({
         throw new Error(`${file} is a state of the stack ${other}, not of ${names[0]}`);
       earlier.push(state);
     }
-    warnOfSecretSets([now, ...earlier].flatMap(resourcesIn));
+    warnOfSecretSets([now, ...earlier].flatMap(({ resources }) => resources));
     return write(inFormat(leftoversOf(now, earlier)), out);
   },
 });
@@ -74,13 +72,13 @@ export type Leftover = Readonly<Record<(typeof COLUMNS)[number], string>> & { re
 
 /** @param earlier states of the same stack: they show what was removed. @returns what the state does not have (again). */
 export function leftoversOf(now: ExportedStack, earlier: readonly ExportedStack[]): Leftover[] {
-  const objects = objectsIn(resourcesIn(now));
+  const objects = objectsIn(now.resources);
   const found = [
-    ...[now, ...earlier].flatMap(resourcesIn).flatMap(notedIn),
+    ...[now, ...earlier].flatMap(({ resources }) => resources).flatMap(notedIn),
     ...objects.filter(isReplaced).map((each) => formerly(each, "replaced")),
     ...earlier.flatMap((state) => {
-      const why = `removed since ${timeOf(state) || "an earlier export"}`;
-      return objectsIn(resourcesIn(state)).map((each) => formerly(each, why));
+      const why = `removed since ${state.time || "an earlier export"}`;
+      return objectsIn(state.resources).map((each) => formerly(each, why));
     }),
   ];
   const current = objects.filter((each) => !isReplaced(each));

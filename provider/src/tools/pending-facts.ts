@@ -23,16 +23,7 @@ import {
   tellingIn,
 } from "../state/index.js";
 import type { MemoryRecord, Records, StackPlace } from "../store/index.js";
-import {
-  type ExportedStack,
-  holdsSecret,
-  inNaturalOrder,
-  isSecret,
-  keyOfUrn,
-  objectsIn,
-  resourcesIn,
-  timeOf,
-} from "./contents.js";
+import { type ExportedStack, holdsSecret, inNaturalOrder, isSecret, keyOfUrn, objectsIn } from "./contents.js";
 
 export interface Create {
   readonly ref: Pick<Ref, "key" | "kind" | "member" | "short" | "urn" | "resourceUrn">;
@@ -61,7 +52,7 @@ export interface Facts {
 
 /** @param memory what this machine remembers; none if it has no memory of the stack. @param place none if nobody says which stack it is. */
 export function factsIn(stack: ExportedStack, memory: Records | undefined, place: StackPlace | undefined): Facts {
-  const objects = objectsIn(resourcesIn(stack));
+  const objects = objectsIn(stack.resources);
   const current = objects.filter(({ resource }) => resource.delete !== true);
   const held = new Map(current.map((each) => [each.memoryKey, each]));
   const notes = memory && new Map([...memory].map(([key, record]) => [key, { ref: refOfKey(key, place), record }]));
@@ -81,7 +72,7 @@ export function factsIn(stack: ExportedStack, memory: Records | undefined, place
   // What the state had, or somebody answered, before that run says nothing of it.
   const isAnswered = (key: string) => {
     const { state = "live", at, id } = memory?.get(key) ?? {};
-    if (state === "none") return Date.parse(at ?? "") >= Date.parse(timeOf(stack));
+    if (state === "none") return Date.parse(at ?? "") >= Date.parse(stack.time);
     return known.has(key) || (state !== "live" && (id === undefined || held.get(key)?.id !== id));
   };
   const open: Found[] = [
@@ -120,9 +111,8 @@ export function refOfKey(key: string, place: StackPlace | undefined): Ref {
 
 /** What Pulumi's record of interrupted runs says was sent, or was about to be; of several such runs the last. */
 function recordedIn(stack: ExportedStack): Found[] {
-  const current = new Map(resourcesIn(stack).flatMap((each) => (each.delete === true ? [] : [[each.urn, each]])));
-  // The engine puts the latest first (measured with 3.259.0).
-  const found = (stack.deployment.pending_operations ?? []).toReversed().flatMap(({ type, resource }): Found[] => {
+  const current = new Map(stack.resources.flatMap((each) => (each.delete === true ? [] : [[each.urn, each]])));
+  const found = stack.pending.toReversed().flatMap(({ type, resource }): Found[] => {
     const { urn, type: token, inputs = {} } = resource;
     const former = current.get(urn);
     const [kind, set, mark] = [kindOfType(token), setOfType(token), readMark(inputs[MARK])];

@@ -48,10 +48,8 @@ export async function searchFor(
     const { ref, record, formerIds } = create;
     const kind = kindNamed(ref.kind);
     if (!abilitiesOf(kind, settings).search(record.field)) {
-      const setting = `advertising:operations.${kind.create.noun}.search`;
-      const lacks = `it holds its mark in ${record.field}; check advertising:markField and ${setting}`;
-      const why = record.field === undefined ? "it was sent without a mark" : lacks;
-      return { create, words: `can't be searched for: ${why}.` };
+      const check = `check advertising:markField and advertising:operations.${kind.create.noun}.search`;
+      return { create, words: `can't be searched for by its mark (${record.field ?? "none"}): ${check}.` };
     }
     const at = isUndated(create) ? new Date(startedMs).toISOString() : record.at;
     const how = { wasJustSent: false, isOnce: isUndated(create), formerIds };

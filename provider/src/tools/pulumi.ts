@@ -4,7 +4,7 @@ import { readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { asRecord, enumerate, printable, UsageError } from "../base/index.js";
-import { environmentNameOf, NAMESPACE, readSettings, type SettingsReading } from "../settings/index.js";
+import { NAMESPACE, readSettings, type SettingsReading } from "../settings/index.js";
 import { type ExportedStack, readExport } from "./contents.js";
 import { type StackChoice, stackOptionsIn, textOf } from "./harness.js";
 
@@ -99,11 +99,6 @@ export async function refresh(urns: readonly string[], environment: object, choi
 export async function stackName(choice: StackChoice): Promise<string | undefined> {
   const name = await pulumi(["stack", "--show-name", "--fully-qualify-stack-names"], choice).catch(() => undefined);
   return name?.trim();
-}
-
-/** A setting as the environment has it, unchecked. */
-export function settingInEnvironment(key: Parameters<typeof environmentNameOf>[0]): string | undefined {
-  return process.env[environmentNameOf(key)];
 }
 
 /**

@@ -4,17 +4,16 @@
  */
 import { enumerate, UsageError } from "../base/index.js";
 import { exactId } from "../rules/index.js";
+import { environmentNameOf } from "../settings/index.js";
 import { MAX_LISTED } from "../state/index.js";
 import { commentOf } from "./comment.js";
 import {
   type Contents,
   contentsOf,
   nameOf,
-  resourcesIn,
   type StoredObject,
   shown,
   stackNamesIn,
-  timeOf,
   valuesOf,
   warnOfSecretSets,
 } from "./contents.js";
@@ -22,7 +21,9 @@ import { type Command, chosen, command, csvOf, jsonOf, say, textOf, write } from
 import { leftoversOf } from "./leftovers.js";
 import { pageOf } from "./page.js";
 import { readPreview } from "./preview.js";
-import { STACK_HELP, STACK_OPTIONS, settingInEnvironment, stateOf } from "./pulumi.js";
+import { STACK_HELP, STACK_OPTIONS, stateOf } from "./pulumi.js";
+
+const NAMES = ["id", "key", "eventName", "advertiserId", "eventTypeId", "segmentId", "value"];
 
 const HELP = `Usage: pulumi-advertising report ids|page|comment [options]
 
@@ -33,8 +34,7 @@ Reports on a stack or a preview. Sends and changes nothing. Secret values are sh
   comment      Markdown for a pull request, from \`pulumi preview --json --show-sames\` on standard input
 
   --format FORMAT        ids as json (default) or csv
-  --template URL         ids with the address of each event's tag: {id}, {key}, {eventName}, {advertiserId},
-                         {eventTypeId}, {segmentId} and {value} are replaced
+  --template URL         ids with the address of each event's tag: {${NAMES.join("}, {")}}
   --preview FILE         for comment: instead of standard input
   --fail-on WHAT         for comment: exit code 1 if there is one; rename, replace, or both: rename,replace
   --state FILE           what \`pulumi stack export\` printed (- for standard input), instead of a stack
@@ -54,7 +54,7 @@ const REPORTS: Readonly<Record<string, Command>> = {
     run: async ({ format = "json", template, out, ...choice }) => {
       const inFormat = chosen(ID_FORMATS, format, "format");
       const addressOf = template === undefined ? undefined : addressesBy(template);
-      const resources = resourcesIn(await stateOf(choice));
+      const { resources } = await stateOf(choice);
       warnOfSecretSets(resources);
       const contents = contentsOf(resources);
       const missing = [...contents.advertisers, ...contents.events].flatMap(({ id, key }) => (id ? [] : [key]));
@@ -67,10 +67,9 @@ const REPORTS: Readonly<Record<string, Command>> = {
     options: FROM_STATE,
     run: async ({ out, ...choice }) => {
       const state = await stateOf(choice);
-      const resources = resourcesIn(state);
-      warnOfSecretSets(resources);
-      const about = { stack: stackNamesIn(state)[0] ?? "", time: timeOf(state), leftovers: leftoversOf(state, []) };
-      return write(pageOf(contentsOf(resources), about), out);
+      warnOfSecretSets(state.resources);
+      const about = { stack: stackNamesIn(state)[0] ?? "", time: state.time, leftovers: leftoversOf(state, []) };
+      return write(pageOf(contentsOf(state.resources), about), out);
     },
   }),
   comment: command({
@@ -79,7 +78,9 @@ const REPORTS: Readonly<Record<string, Command>> = {
     run: async ({ preview = "-", "fail-on": failOn, out }) => {
       const watched = (failOn?.split(",") ?? []).map((name) => chosen(FAILURES, name.trim(), "reason to fail"));
       // They decide what becomes of an object. A preview holds them if the stack sets them.
-      const [operations, markField] = [settingInEnvironment("operations"), settingInEnvironment("markField")];
+      const [operations, markField] = (["operations", "markField"] as const).map(
+        (key) => process.env[environmentNameOf(key)],
+      );
       const comment = commentOf(readPreview(await textOf(preview), { operations, markField }));
       write(comment.text, out);
       return watched.some((each) => comment[each] > 0) ? 1 : 0;
@@ -119,8 +120,6 @@ export const ID_FORMATS: Readonly<Record<string, (contents: Contents, addressOf?
     ]);
   },
 };
-
-const NAMES = ["id", "key", "eventName", "advertiserId", "eventTypeId", "segmentId", "value"];
 
 /** @param template with names in braces. @returns an event's address. @throws UsageError */
 export function addressesBy(template: string): AddressOf {

@@ -10,7 +10,7 @@ import { createRuntime } from "../../../provider/src/provider/runtime.js";
 import { readSettings } from "../../../provider/src/settings/index.js";
 import { aboutWhom, objectKey, resourceKeyIn } from "../../../provider/src/state/index.js";
 import { backendIn, isOpen, type MemoryRecord, type Records } from "../../../provider/src/store/index.js";
-import { type ExportedStack, keyOfUrn, objectsIn } from "../../../provider/src/tools/contents.js";
+import { type ExportedStack, keyOfUrn, objectsIn, readExport } from "../../../provider/src/tools/contents.js";
 import { pendingCommand } from "../../../provider/src/tools/pending.js";
 import { type Facts, factsIn } from "../../../provider/src/tools/pending-facts.js";
 import { seededRandom } from "../random.js";
@@ -345,7 +345,7 @@ export class World {
   }
 
   get exported(): ExportedStack {
-    return { version: 3, deployment: structuredClone(this.state) } as unknown as ExportedStack;
+    return readExport(JSON.stringify({ version: 3, deployment: this.state }));
   }
 
   /** The object that a create has made, as somebody sees who looks in the account. @param short the resource's name in commands. */
