@@ -85,13 +85,7 @@ describe("what is pending", () => {
       undefined,
       [creating("buy"), creating("buy", { value: 2 })],
     ],
-    [
-      "the state has it with these arguments",
-      [],
-      [storedEvent("buy", 4)],
-      undefined,
-      [creating("buy", { __mark: "f m" })],
-    ],
+    ["the state has it", [], [storedEvent("buy", 4)], undefined, [creating("buy", { __mark: "f m" })]],
     ["with other ones", ["buy (record)"], [storedEvent("buy", 4, { value: 2 })], undefined, [creating("buy")]],
     ["an adoption sent nothing", [], [], undefined, [creating("buy", { existingId: 4 })]],
     ["the state has it as unresolved, once", ["buy (state)"], [OPEN], undefined, [creating("buy")]],
@@ -99,7 +93,7 @@ describe("what is pending", () => {
     ["the memory has it as made", [], [], [record(BUY, "made", { id: "9" })], [creating("buy")]],
     ["handed over, and not saved", [], [], [record(BUY, "handed", { id: "9" })], [creating("buy")]],
     [
-      "what ended cleanly here before says nothing of it",
+      "what the state had before says nothing of it",
       ["buy (record)"],
       [storedEvent("buy", 9, { value: 2 })],
       [record(BUY, "handed", { id: "9" })],

@@ -115,32 +115,28 @@ function recordedIn(stack: ExportedStack): Found[] {
   const found = stack.pending.toReversed().flatMap(({ type, resource }): Found[] => {
     const { urn, type: token, inputs = {} } = resource;
     const former = current.get(urn);
-    const [kind, set, mark] = [kindOfType(token), setOfType(token), readMark(inputs[MARK])];
-    // What would be done now was not done.
-    if (kind !== undefined && type === "creating") {
-      const { action, id } = singleMember(kind, former?.id, former?.outputs ?? {}, inputs);
-      const key = keyOfUrn(kind.name, urn);
-      const record = { ...recordOf(kind, inputs, id), ...mark };
-      return isSent(action) ? [{ ref: { ...aboutWhom(key), urn, resourceUrn: urn }, record, known: "record" }] : [];
-    }
+    const [set, mark] = [setOfType(token), readMark(inputs[MARK])];
+    const kind = kindOfType(token) ?? set?.member;
     // A set that the state has was created; and of an update it has what was there before. Of what is secret as a whole nothing is known.
-    const isOpen = type === "updating" || (type === "creating" && former === undefined);
-    if (set === undefined || !isOpen || isSecret(inputs.events)) return [];
-    const members = membersOf(set.member, readStoredSet(former?.outputs ?? {}), readDeclaredSet(inputs));
-    return members.flatMap(({ key: member, id, values, isDeclared, action }): Found[] => {
-      if (!isDeclared || !isSent(action)) return [];
-      const key = memberOf(keyOfUrn(set.name, urn), member);
+    const isNew = type === "creating" && (set === undefined || former === undefined);
+    const isOpen = isNew || (type === "updating" && set !== undefined);
+    if (kind === undefined || !isOpen || isSecret(inputs.events)) return [];
+    const olds = former?.outputs ?? {};
+    const members =
+      set === undefined
+        ? [singleMember(kind, former?.id, olds, inputs)]
+        : membersOf(kind, readStoredSet(olds), readDeclaredSet(inputs));
+    // What would be done now was not done.
+    const sent = members.filter(({ isDeclared, action }) => isDeclared && ["create", "replace"].includes(action.do));
+    return sent.map(({ key: member, id, values }): Found => {
+      const at = (whole: string) => (set === undefined ? whole : memberOf(whole, member));
       // As the provider derives it.
-      const own = mark && { ...mark, mark: markOf(mark.mark, memberOf("events", member), id) };
-      const record = { ...recordOf(set.member, values, id), ...own };
-      return [{ ref: { ...aboutWhom(key), urn: memberOf(urn, member), resourceUrn: urn }, record, known: "record" }];
+      const own = mark && { ...mark, ...(set && { mark: markOf(mark.mark, memberOf("events", member), id) }) };
+      const ref = { ...aboutWhom(at(keyOfUrn((set ?? kind).name, urn))), urn: at(urn), resourceUrn: urn };
+      return { ref, record: { ...recordOf(kind, values, id), ...own }, known: "record" };
     });
   });
   return [...new Map(found.map((each) => [each.ref.key, each])).values()];
-}
-
-function isSent(action: { readonly do: string }): boolean {
-  return action.do === "create" || action.do === "replace";
 }
 
 /** Of a create that nobody has noted: as far as its arguments say. @param held the id in the state. */
