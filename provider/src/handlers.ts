@@ -4,15 +4,7 @@
  */
 import type { Config } from "@pulumi/pulumi/dynamic";
 import { conversionEventSet as conversionEventSetKind, kindNamed } from "./kinds/index.js";
-import {
-  createProvider,
-  createRuntime,
-  createSetProvider,
-  engineLog,
-  type Runtime,
-  silenceShown,
-  watchEngine,
-} from "./provider/index.js";
+import { createProvider, createRuntime, engineLog, type Runtime, silenceShown, watchEngine } from "./provider/index.js";
 import { NAMESPACE } from "./settings/index.js";
 
 // One process serves all dynamic resources of a deployment: they share what the first call configures.
@@ -40,5 +32,5 @@ function configured(): Runtime {
 }
 
 export const advertiser = createProvider(kindNamed("Advertiser"), configured, configure);
-export const conversionEventSet = createSetProvider(conversionEventSetKind, configured, configure);
+export const conversionEventSet = createProvider(conversionEventSetKind, configured, configure);
 export const conversionEvent = createProvider(kindNamed("ConversionEvent"), configured, configure);

@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent, conversionEventSet } from "../../provider/src/kinds/event-kind.js";
 import type { Kind } from "../../provider/src/kinds/kind.js";
-import { createProvider, createSetProvider } from "../../provider/src/provider/dynamic.js";
+import { createProvider } from "../../provider/src/provider/dynamic.js";
 import type { Severity } from "../../provider/src/provider/engine.js";
 import { createRuntime, type Runtime } from "../../provider/src/provider/runtime.js";
 import { untilTestEnds } from "./until-test-ends.js";
@@ -57,7 +57,7 @@ export function newRun(
     said,
     /** Messages about single resources. */
     told,
-    set: createSetProvider(
+    set: createProvider(
       conversionEventSet,
       () => runtime,
       () => undefined,

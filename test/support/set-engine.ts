@@ -213,7 +213,9 @@ export async function play(
 ): Promise<(string | undefined)[]> {
   const declared = program.flatMap(([engine, values]) => (values === undefined ? [] : [[engine, values] as const]));
   const keys = declared.flatMap(([engine, values]) => engine.keysOf(values));
-  const adopted = declared.flatMap(([engine, values]) => engine.adoptedIn(values)).join(" ");
+  const adopted = declared
+    .flatMap(([engine, values]) => engine.adoptedIn(values).map((id) => `ConversionEvent ${id}`))
+    .join();
   const last: (() => Promise<void>)[] = [];
   const errors: (string | undefined)[] = [];
   for (const [engine, values] of program) {

@@ -37,11 +37,11 @@ describe("messages", () => {
 });
 
 describe("progress", () => {
-  function linesOf(total: number | undefined, msEach: number, amount = total ?? 0) {
+  function linesOf(total: number, msEach: number) {
     const clock = new FakeClock();
     const lines: { text: string; atMs: number }[] = [];
     const progress = new Progress(total, clock, (text) => lines.push({ text, atMs: clock.monotonicMs() }));
-    for (let done = 0; done < amount; done++) {
+    for (let done = 0; done < total; done++) {
       clock.advance(msEach);
       progress.done();
     }
@@ -51,9 +51,7 @@ describe("progress", () => {
   it("says how many of how many are done, and the pace, but not within a minute, nor at the end, which the engine says", () => {
     const textsOf = (...given: Parameters<typeof linesOf>) => linesOf(...given).map(({ text }) => text);
     expect([...textsOf(10_000, 5), ...textsOf(1, 120_000)]).toEqual([]);
-    const ofAll = [600, 1200, 2400].map((done) => `${done} of 3000 done, 10.0 a second`);
-    expect(textsOf(3000, 100)).toEqual(ofAll);
-    expect(textsOf(undefined, 100, 3000)).toEqual(ofAll.map((text) => text.replace(" of 3000", "")));
+    expect(textsOf(3000, 100)).toEqual([600, 1200, 2400].map((done) => `${done} of 3000, 10.0 a second`));
   });
 
   it.each([

@@ -56,8 +56,8 @@ it("an advertiser and an event with the same id are two objects", () => {
   const run = new Run();
   run.claim(advertiser, "5", "a");
   expect(run.claim(event, "5", "b")).toBeUndefined();
-  check(run, "c", { adopted: "7 8" }, true, advertiser);
-  check(run, "d", { adopted: "7 8" }, true, event);
+  check(run, "c", { adopted: "Advertiser 7,Advertiser 8" }, true, advertiser);
+  check(run, "d", { adopted: "ConversionEvent 7,ConversionEvent 8" }, true, event);
   check(run, "e", { adoptsLater: true }, true, advertiser);
   run.noteStaying(advertiser, "9");
   const kinds = [advertiser, event];

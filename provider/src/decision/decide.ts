@@ -46,8 +46,6 @@ export interface Facts {
   readonly can: Abilities;
   /** Whether its object is deleted when it leaves the state. */
   readonly deletes: boolean;
-  /** Whether a run has deleted its object, and the state does not know that. */
-  readonly isGone?: boolean | undefined;
 }
 
 export type Action =
@@ -110,8 +108,8 @@ export function whyNotSettled(kind: Kind, adopts: string, values: Values, sent: 
 }
 
 /** Another owner means another object, and a change that has no name can't be told from one. */
-function canUpdate({ kind, can, changed, isGone }: Facts): boolean {
-  return can.update && isGone !== true && !changed.names.some((name) => name === ANY || name in kind.refersTo);
+function canUpdate({ kind, can, changed }: Facts): boolean {
+  return can.update && !changed.names.some((name) => name === ANY || name in kind.refersTo);
 }
 
 /** An object that leaves the state. */

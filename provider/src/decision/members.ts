@@ -22,7 +22,6 @@ import { type Action, decide, type Facts, type Former, formerOf, NO_ABILITIES } 
 /** What is the same for all objects of a resource. */
 export interface Circumstances extends Pick<Facts, "can"> {
   deletes(id: string): boolean;
-  isGone?(id: string): boolean;
 }
 
 const PLAIN: Circumstances = { can: NO_ABILITIES, deletes: () => false };
@@ -47,7 +46,7 @@ export interface Member {
 /** @param entry none if it is not declared. @param changes not called without an object in the state. */
 function memberFrom(
   kind: Kind,
-  { can, deletes, isGone }: Circumstances,
+  { can, deletes }: Circumstances,
   object: Pick<Member, "key" | "id" | "values" | "unresolved">,
   entry: Values | undefined,
   changes: () => Changes,
@@ -62,7 +61,6 @@ function memberFrom(
     changed: held === undefined || !isDeclared ? NO_CHANGES : changes(),
     can,
     deletes: held !== undefined && can.delete && deletes(held),
-    isGone: held !== undefined && isGone?.(held),
   };
   const action = decide(facts);
   const former = formerOf(facts, action);

@@ -1,6 +1,6 @@
 /** What is wrong with a program, in words: the one error with which it ends. */
 import * as pulumi from "@pulumi/pulumi";
-import { ArgumentsError, count, SettingsError, saidOnce, whyTooOld, withoutValues, withPage } from "../base/index.js";
+import { ArgumentsError, count, cut, SettingsError, whyTooOld, withPage } from "../base/index.js";
 import { inWords, type Problem } from "../rules/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
 
@@ -27,28 +27,18 @@ export function programError(
   const text = [
     `${count(total, "problem")}; ${consequence}.`,
     ...(reading.problems.length > 0 ? [describeSettingProblems(reading.problems)] : []),
-    ...saidOfSeveral(findings).map(({ title, lines }) =>
-      [`  ${title}:`, ...lines.map((line) => `    ${line}`)].join("\n"),
+    ...cut(
+      findings.map(({ title, lines }) => [`  ${title}:`, ...lines.map((line) => `    ${line}`)].join("\n")),
+      MAX_SECTIONS,
+      (more) => `  and problems of ${more} more`,
     ),
   ].join("\n");
   const { code } = findings.length > 0 ? ArgumentsError : SettingsError;
   return unchanging(new pulumi.RunError(withPage(text, code)));
 }
 
-/** Resources with problems of the same rules have one section. One that takes several lines is about one resource. */
-function saidOfSeveral(findings: readonly Finding[]): { readonly title: string; readonly lines: readonly string[] }[] {
-  const alike = Map.groupBy(findings, (finding) =>
-    finding.lines.length <= finding.problems ? withoutValues(finding.lines.join("\n")) : finding,
-  );
-  return [...alike.values()].map((those) => {
-    const [{ title, lines } = { title: "", lines: [] }] = those;
-    const said = (_: string, index: number) => {
-      const lineOf = (finding: Finding) => finding.lines[index] ?? "";
-      return saidOnce(those, lineOf, ({ title: other }) => other, lineOf);
-    };
-    return { title, lines: those.length === 1 ? lines : lines.flatMap(said) };
-  });
-}
+/** More are counted: a program makes thousands of events in a loop. */
+const MAX_SECTIONS = 100;
 
 /** Pulumi would put a property's name before the message, and shows the stack in some of its own, if there is one. */
 function unchanging(error: pulumi.RunError): pulumi.RunError {

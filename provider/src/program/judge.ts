@@ -4,7 +4,7 @@
  * except what comes after a wait for a timer or the like.
  */
 import { asTyped, count, cut, enumerate, idRanges, natural, saidOnce } from "../base/index.js";
-import { adoptedTwice, KINDS, type Kind } from "../kinds/index.js";
+import { adoptedTwice, type Kind } from "../kinds/index.js";
 import { aboutWhom, type Briefing, MAX_LISTED, memberOf, objectKey, resourceKeyIn } from "../state/index.js";
 import { isOpen, type MemoryRecord, openMarkOf, type Records } from "../store/index.js";
 import { type Declaration, type DeclaredObject, LATER } from "./declaration.js";
@@ -23,7 +23,7 @@ export class Judge {
   /** By type, the names of all resources, those included that aliases say they had before. */
   readonly #names = new Set<string>();
   /** By kind and id: the first object that adopts it. */
-  readonly #adopters = new Map(KINDS.map(({ name }) => [name, new Map<string, DeclaredObject>()]));
+  readonly #adopters = new Map<string, DeclaredObject>();
   /** The kinds of objects that something adopts without their ids being known yet. */
   readonly #adoptedLater = new Set<Kind["name"]>();
   #resources = 0;
@@ -40,39 +40,30 @@ export class Judge {
     if (objects === undefined || objects.some(({ adopts }) => adopts === LATER)) this.#adoptedLater.add(kind.name);
     for (const object of objects ?? []) {
       this.#objects.set(object.key, object);
-      if (typeof object.adopts === "string" && this.#adopterOf(kind.name, object.adopts) === undefined)
-        this.#adopters.get(kind.name)?.set(object.adopts, object);
+      if (typeof object.adopts !== "string") continue;
+      const adopted = objectKey(kind.name, object.adopts);
+      this.#adopters.set(adopted, this.#adopters.get(adopted) ?? object);
     }
-  }
-
-  #adopterOf(kind: Kind["name"], id: string): DeclaredObject | undefined {
-    return this.#adopters.get(kind)?.get(id);
   }
 
   /** @param batch all of it was added before. @returns with any findings, nothing may be registered. */
   judge(batch: readonly Declaration[], records: Records, isPreview: boolean) {
     const open = [...records.values()].filter(isOpen);
-    const unclaimed = open.filter((each) => !this.#isClaimed(each)).map(({ key }) => key);
+    const unclaimed = open.map(({ key }) => key).filter((key) => !this.#isDeclared(key));
     const settleFirst =
       open.length === 0 ? {} : { open: openMarkOf(records), unclaimed: unclaimed.slice(0, MAX_LISTED) };
     const run = { isUp: !isPreview, resources: this.#resources, ...settleFirst };
-    const adopted = new Map([...this.#adopters].map(([kind, byId]) => [kind, [...byId.keys()].join(" ")]));
+    const adopted = [...this.#adopters.keys()].join();
     const briefings = batch.flatMap(({ resource }): [string, Brief][] => {
       if (resource === undefined || resource.isRead) return [];
       const { key, kind, deletes } = resource;
-      const ids = adopted.get(kind.name) ?? "";
-      // What may delete has to know all of them. Of thousands, not each resource carries all ids for the words alone.
-      if (!deletes && ids.length > MAX_CHARACTERS) return [[key, { run }]];
+      // What may delete has to know all of them. Of thousands, not each resource carries all for the words alone.
+      if (!deletes && adopted.length > MAX_CHARACTERS) return [[key, { run }]];
       const adoptsLater = this.#adoptedLater.has(kind.name) || undefined;
-      return [[key, { run, deletes: deletes || undefined, adopted: ids || undefined, adoptsLater }]];
+      return [[key, { run, deletes: deletes || undefined, adopted: adopted || undefined, adoptsLater }]];
     });
     const findings = batch.flatMap((declaration) => this.wrongIn(declaration));
     return { findings, warnings: warningsOf(batch), briefings: new Map(briefings) as Briefs };
-  }
-
-  /** Whether an open create is declared under its own name, or by its id. */
-  #isClaimed({ key, id = "" }: MemoryRecord): boolean {
-    return this.#isDeclared(key) || this.#adopterOf(aboutWhom(key).kind, id) !== undefined;
   }
 
   #isDeclared(key: string): boolean {
@@ -84,7 +75,7 @@ export class Judge {
     const twice = (resource?.objects ?? []).flatMap((object) => {
       if (typeof object.adopts !== "string") return [];
       const { kind, member } = aboutWhom(object.key);
-      const adopter = this.#adopterOf(kind, object.adopts) ?? object;
+      const adopter = this.#adopters.get(objectKey(kind, object.adopts)) ?? object;
       const path = member === undefined ? "" : `${memberOf("events", member)}.`;
       const why = adoptedTwice(object.adopts, `"${aboutWhom(adopter.key).short}"`);
       return adopter === object ? [] : [`${path}existingId ${why}`];
@@ -97,7 +88,7 @@ export class Judge {
   atEnd(records: Records): string[] {
     const undeclared = [...records.values()].filter(({ key }) => !this.#isDeclared(key));
     undeclared.sort((a, b) => natural(inWords(a), inWords(b)));
-    const open = undeclared.filter((each) => isOpen(each) && !this.#isClaimed(each));
+    const open = undeclared.filter(isOpen);
     const leaving = this.#leaving(undeclared, records);
     return [
       ...(leaving.length === 0 ? [] : [[leavingLine(leaving), ...this.#renamesIn(leaving, records)].join("\n")]),
@@ -110,10 +101,10 @@ export class Judge {
     const declared = [...records.values()].filter(({ key }) => this.#isDeclared(key));
     const kept = new Set(declared.map(objectOf));
     return undeclared.filter((record) => {
-      const { key, state, id = "" } = record;
-      const { kind, resource, name } = aboutWhom(key);
+      const { key, state } = record;
+      const { resource, name } = aboutWhom(key);
       const isThere = state === "live" || state === "handed";
-      const goesOn = kept.has(objectOf(record)) || this.#adopterOf(kind, id) !== undefined;
+      const goesOn = kept.has(objectOf(record)) || this.#adopters.has(objectOf(record));
       return isThere && !goesOn && !this.#names.has(`${resource} ${name}`);
     });
   }
@@ -135,8 +126,8 @@ export class Judge {
 }
 
 const MAX_HINTS = 3;
-/** Of the ids that each resource carries for its words. */
-const MAX_CHARACTERS = 200;
+/** Of what each resource carries for its words. */
+const MAX_CHARACTERS = 500;
 
 function objectOf({ key, id = "" }: MemoryRecord): string {
   return objectKey(aboutWhom(key).kind, id);

@@ -8,7 +8,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { replaceHints } from "../files/index.js";
 import { NAMESPACE, readSettings, type SettingsReading } from "../settings/index.js";
 import { backendIn, endedPath, memoryPath, type Records, readMemory } from "../store/index.js";
-import { isFirstToSay, noteCopy, severalCopies } from "./copies.js";
+import { noteCopy, severalCopies } from "./copies.js";
 import type { Declaration } from "./declaration.js";
 import { expectNodeFits, type Finding, programError } from "./findings.js";
 import { Outputs } from "./ids.js";
@@ -57,7 +57,6 @@ class Program {
       setImmediate(() => {
         this.#batch = undefined;
         const copies = this.#isUnderTest ? [] : severalCopies();
-        if (copies.length > 0 && !isFirstToSay() && !place.isEmbedded()) return;
         try {
           resolve(this.#judged(declarations, copies));
         } catch (error) {

@@ -5,8 +5,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Values } from "../base/index.js";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
-import { isContainer } from "../rules/index.js";
-import { IDENTITY, memberOf, PROVIDER, SECRET_ARGUMENTS } from "../state/index.js";
+import { IDENTITY, PROVIDER, SECRET_ARGUMENTS } from "../state/index.js";
 import { declare } from "./declaration.js";
 import { isNotPlain, readIdProblem } from "./ids.js";
 import type { Brief } from "./judge.js";
@@ -48,23 +47,14 @@ export function registrationOf(
 function hiddenInputs(briefing: Promise<Brief>, given: Values, identity: string): pulumi.Inputs {
   const whole = heardLater(briefing.then((more) => ({ identity, ...more })));
   if (!isNotPlain(given)) return { [IDENTITY]: whole };
-  return { [IDENTITY]: whole, [SECRET_ARGUMENTS]: heardLater(briefing.then(() => secretPaths(given))) };
+  return { [IDENTITY]: whole, [SECRET_ARGUMENTS]: heardLater(briefing.then(() => secretNames(given))) };
 }
 
-/** The paths of the arguments that are secret: the provider gets their values in clear, and must not quote them. */
-async function secretPaths(given: Values): Promise<string[] | undefined> {
+/** The arguments that are secret, or have a part that is: the provider gets their values in clear, and must not quote them. */
+async function secretNames(given: Values): Promise<string[] | undefined> {
   // Most values are plain: to wait for each would cost a promise.
-  const unknown = partsOf(given).filter(([, value]) => isNotPlain(value));
-  const found = unknown.map(async ([path, value]) => ((await pulumi.isSecret(pulumi.output(value))) ? [path] : []));
-  const paths = (await Promise.all(found)).flat();
-  return paths.length === 0 ? undefined : paths;
-}
-
-/** Each argument by its path. What a set holds is looked at by itself: `defaults.value`, `events["purchase"].value`. */
-function partsOf({ defaults, events, ...others }: Values): [path: string, value: unknown][] {
-  const inside = (path: string, value: unknown): [string, unknown][] =>
-    isContainer(value) ? Object.entries(value).map(([name, part]) => [`${path}.${name}`, part]) : [[path, value]];
-  const whole = [...Object.entries(others), ...inside("defaults", defaults)];
-  if (!isContainer(events)) return [...whole, ["events", events]];
-  return [...whole, ...Object.entries(events).flatMap(([key, entry]) => inside(memberOf("events", key), entry))];
+  const unknown = Object.entries(given).filter(([, value]) => isNotPlain(value));
+  const found = unknown.map(async ([name, value]) => ((await pulumi.isSecret(pulumi.output(value))) ? [name] : []));
+  const names = (await Promise.all(found)).flat();
+  return names.length === 0 ? undefined : names;
 }

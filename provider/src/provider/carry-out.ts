@@ -8,45 +8,33 @@ import {
   NotSentError,
   OutcomeUnknownError,
   RefusedError,
-  type Values,
 } from "../base/index.js";
-import type { Action, Member } from "../decision/index.js";
+import type { Member } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
 import { type LeftLive, memberOf, type Ref } from "../state/index.js";
-import { type Create, createOnce } from "./create.js";
+import { createOnce } from "./create.js";
 import type { Progress } from "./engine.js";
-import type { Properties } from "./inputs.js";
+import type { Managed, Properties } from "./inputs.js";
 import { adopt, updateLive } from "./operations.js";
 import { asOurs, type Outcome } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 import { markFor } from "./search.js";
 
-/** One object of a run: a single resource, or a member of a set. */
-export interface Managed extends Create {
-  /** In its set; empty for a single resource. */
-  readonly key: string;
-  readonly action: Action;
-  readonly held: string | undefined;
-  /** Its arguments in the state. */
-  readonly olds: Values;
-  readonly created: string | undefined;
-}
-
-/** What a resource has and had, by the state and its inputs. `left`: what it has left live. */
-interface Known extends Pick<Managed, "secret" | "olds" | "created"> {
-  readonly inputs: Properties;
-  readonly left: readonly LeftLive[];
-}
-
-export function managedOf(runtime: Runtime, subject: Ref, member: Member, known: Known): Managed {
-  const { key, id: held, action, values, unresolved: unsettled } = member;
-  const { inputs, left, ...more } = known;
+/** @param inputs of its resource. @param left what the resource has left live. @param known what else it has, by the state. */
+export function managedOf(
+  runtime: Runtime,
+  subject: Ref,
+  { id: held, action, values, unresolved: unsettled }: Member,
+  inputs: Properties,
+  left: readonly LeftLive[],
+  known: Pick<Managed, "secret" | "olds" | "created">,
+): Managed {
   // Under `--replace` the engine asks for no `diff`: then only the memory knows the object whose place this takes.
   const noted = runtime.memory(subject.identity).of(subject.key);
   const replaces = held ?? (noted?.state === "live" ? noted.id : undefined);
   const formerIds = [...left.map(({ id }) => id), ...(replaces === undefined ? [] : [replaces])];
   const mark = markFor(runtime, subject, replaces, inputs);
-  return { key, subject, action, values, held, replaces, formerIds, unsettled, mark, ...more };
+  return { subject, action, values, held, replaces, formerIds, unsettled, mark, ...known };
 }
 
 /** @param expectMayBegin throws once nothing more may be sent. */
@@ -69,7 +57,7 @@ async function done(kind: Kind, runtime: Runtime, object: Managed, expectMayBegi
       return { kind: "managed", id };
     }
     case "adopt":
-      return adopt(kind, runtime, { ...object, id: action.id ?? "" });
+      return adopt(kind, runtime, object, action.id ?? "");
     default:
       throw new Error(`nothing to carry out for ${action.do}`);
   }
@@ -84,6 +72,11 @@ const ABOUT_ITSELF = [RefusedError, OutcomeUnknownError, ArgumentsError];
 /** Whether there is something to carry out for an object. (A set deletes last: `set.ts`.) */
 export function hasWork({ action }: Pick<Managed, "action">): boolean {
   return ["create", "replace", "adopt", "update", "look for"].includes(action.do);
+}
+
+/** In its set; empty for a single resource. */
+function keyOf({ subject }: Managed): string {
+  return subject.member ?? "";
 }
 
 /** @param objects those with work to do. @param whyNot says what keeps one from being begun. @returns the outcome of each, by key. */
@@ -114,19 +107,19 @@ export async function carryOutAll(
   };
 
   const outcomeOf = async (object: Managed): Promise<Outcome> => {
-    const { key, subject } = object;
+    const { subject } = object;
     const error = whyNot(object);
     if (error !== undefined) return { kind: "failed", error };
     try {
       return await done(kind, runtime, object, () => {
         if (trouble !== undefined) throw new NotSentError(`${subject.label} was not sent, because ${trouble}.`);
-        begun.add(key);
+        begun.add(keyOf(object));
       });
     } catch (error) {
       return { kind: "failed", error: asOurs(error) };
     }
   };
-  await Promise.all(objects.map(async (object) => note(object.key, await outcomeOf(object))));
+  await Promise.all(objects.map(async (object) => note(keyOf(object), await outcomeOf(object))));
   return outcomes;
 }
 

@@ -16,7 +16,7 @@ import { abilitiesOf, sentOtherwise } from "../decision/index.js";
 import { bodyOf, fingerprintOf, type Kind } from "../kinds/index.js";
 import { aboutWhom, tellingIn, type Unresolved, whatHappened } from "../state/index.js";
 import type { Memory, MemoryRecord } from "../store/index.js";
-import type { WithArguments } from "./inputs.js";
+import type { Managed } from "./inputs.js";
 import { recordOf } from "./operations.js";
 import { describeDefect, earlierOf, type Outcome } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
@@ -24,21 +24,11 @@ import { lookFor } from "./search.js";
 import { expectAccountOfOpen, whyNotNew } from "./settle-first.js";
 import { tellWarnings } from "./tell.js";
 
-export interface Create extends WithArguments {
-  /** The object in the state whose place it takes. */
-  readonly replaces: string | undefined;
-  /** What its resource has had by the state, and the object in it. */
-  readonly formerIds: readonly string[];
-  /** A create of it in the state, with an unknown outcome. */
-  readonly unsettled: Unresolved | undefined;
-  readonly mark: string;
-}
-
 /** @param expectMayBegin throws once nothing more may be sent. @throws AdvertisingError nothing was created. */
 export async function createOnce(
   kind: Kind,
   runtime: Runtime,
-  create: Create,
+  create: Managed,
   expectMayBegin: () => void,
 ): Promise<Outcome> {
   const { subject, values, secret, unsettled } = create;
@@ -95,7 +85,7 @@ function openIn(label: string, noted: MemoryRecord | undefined, unsettled: Unres
 }
 
 /** What has or had an object, as "which …" goes on; none if it is new. */
-function ownerOf(kind: Kind, runtime: Runtime, { subject, formerIds }: Create, id: string) {
+function ownerOf(kind: Kind, runtime: Runtime, { subject, formerIds }: Managed, id: string) {
   const other = runtime.run.holderOf(kind, id);
   if (other !== undefined && other !== subject.key) return `already belongs to ${aboutWhom(other).label}`;
   if (formerIds.includes(id)) return "this resource had before";
@@ -108,7 +98,7 @@ function ownerOf(kind: Kind, runtime: Runtime, { subject, formerIds }: Create, i
 function takeOver(
   kind: Kind,
   runtime: Runtime,
-  { subject, values }: Create,
+  { subject, values }: Managed,
   body: string,
   made: Pick<MemoryRecord, "body" | "name" | "facts"> & { readonly id: string },
 ): Outcome {
@@ -129,7 +119,7 @@ function takeOver(
 async function send(
   kind: Kind,
   runtime: Runtime,
-  create: Create,
+  create: Managed,
   record: Omit<MemoryRecord, "state" | "at" | "id">,
   fields: Values,
   expectMayBegin: () => void,
@@ -186,7 +176,7 @@ async function send(
 }
 
 /** Looks for an open create by its mark, if there is a search. What another resource has or had is not it. */
-async function search(kind: Kind, runtime: Runtime, create: Create, open: Unresolved, wasJustSent: boolean) {
+async function search(kind: Kind, runtime: Runtime, create: Managed, open: Unresolved, wasJustSent: boolean) {
   const { reading, secrets } = runtime;
   if (!abilitiesOf(kind, reading.settings).search(open.field)) return { kind: "unresolved", record: open } as const;
   const { subject, formerIds } = create;

@@ -4,7 +4,7 @@
  */
 
 import type * as dynamic from "@pulumi/pulumi/dynamic";
-import { AdvertisingError, InternalError, JournalError, type Secrets, withPage } from "../base/index.js";
+import { AdvertisingError, InternalError, type Secrets, withPage } from "../base/index.js";
 import type { Kind, SetKind } from "../kinds/index.js";
 import { checkSet, checkSingle } from "./check.js";
 import { type Properties, whoIn } from "./inputs.js";
@@ -33,12 +33,12 @@ const SET: Calls<SetKind> = {
 };
 
 /** @param runtime the process's runtime, once the engine has configured the provider. */
-function providerOf<Resource extends Kind | SetKind>(
-  resource: Resource,
-  calls: Calls<Resource>,
+export function createProvider(
+  resource: Kind | SetKind,
   runtime: () => Runtime,
   configure: (config: dynamic.Config) => void,
 ) {
+  const calls = ("member" in resource ? SET : SINGLE) as Calls<Kind | SetKind>;
   const guarded = guard(runtime);
   const whoOf = (inputs: Properties) => whoIn(resource.name, inputs).who;
   return {
@@ -83,14 +83,6 @@ function providerOf<Resource extends Kind | SetKind>(
 /** With this the engine learns that a resource no longer exists. */
 const GONE: dynamic.ReadResult = { id: "", props: {} };
 
-export function createProvider(kind: Kind, runtime: () => Runtime, configure: (config: dynamic.Config) => void) {
-  return providerOf(kind, SINGLE, runtime, configure);
-}
-
-export function createSetProvider(set: SetKind, runtime: () => Runtime, configure: (config: dynamic.Config) => void) {
-  return providerOf(set, SET, runtime, configure);
-}
-
 /** For `create` and `update`: the engine prints only the message. A new object, since causes and properties may hold secrets. */
 function forEngine(error: unknown, secrets: Secrets): Error {
   const message = secrets.scrub(messageOf(error));
@@ -131,15 +123,7 @@ function guard(runtime: () => Runtime) {
       return await work();
     } catch (error) {
       runtime().run.hasFailed = true;
-      throw asError(notAgain(error, runtime()), runtime().secrets);
+      throw asError(error, runtime().secrets);
     }
   };
-}
-
-/** A problem with the memory stops every resource; only the first error has the full text. */
-function notAgain(error: unknown, { run }: Runtime): unknown {
-  if (!(error instanceof JournalError) || run.beginOnce(error.message)) return error;
-  return new JournalError(
-    "Not sent: this machine's memory of the stack can't be used (another error of this run says why).",
-  );
 }

@@ -156,9 +156,9 @@ export class Progress {
   #nextMs: number;
   #done = 0;
 
-  /** @param total none if it is not known. @param tell is given `400 of 3000 done, 8.2 a second`. */
+  /** @param tell is given `400 of 3000, 8.2 a second`. */
   constructor(
-    private readonly total: number | undefined,
+    private readonly total: number,
     private readonly clock: Pick<Clock, "monotonicMs">,
     private readonly tell: (message: string) => void,
   ) {
@@ -173,6 +173,6 @@ export class Progress {
     const elapsedMs = nowMs - this.#beganMs;
     this.#nextMs = nowMs + Math.min(elapsedMs, LONGEST_SILENCE_MS);
     const pace = ((this.#done / elapsedMs) * 1000).toFixed(1);
-    this.tell(`${this.#done}${this.total === undefined ? "" : ` of ${this.total}`} done, ${pace} a second`);
+    this.tell(`${this.#done} of ${this.total}, ${pace} a second`);
   }
 }

@@ -3,7 +3,7 @@
  * said is what is done, and that everything that leaves the process is scrubbed. `dynamic.ts` is the interface for Pulumi's dynamic providers.
  */
 
-export { createProvider, createSetProvider, silenceShown } from "./dynamic.js";
+export { createProvider, silenceShown } from "./dynamic.js";
 export { engineLog, watchEngine } from "./engine.js";
 export { createRuntime, type Runtime } from "./runtime.js";
 export { type Finding, type Looker, lookFor, memberMark, resendDueMs } from "./search.js";

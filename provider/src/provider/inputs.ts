@@ -1,5 +1,6 @@
 /** Reads what the engine passes on: arguments, perhaps secret or not known yet, beside hidden properties. */
 import { ArgumentsError, own, type Secrets, type Values } from "../base/index.js";
+import type { Action } from "../decision/index.js";
 import type { ResourceName, SetKind } from "../kinds/index.js";
 import {
   type Briefing,
@@ -11,16 +12,28 @@ import {
   readBriefing,
   refOf,
   SECRET_ARGUMENTS,
+  type Unresolved,
 } from "../state/index.js";
 
 export type Properties = Record<string, unknown>;
 
-/** A resource or member with its arguments, declared or stored. */
-export interface WithArguments {
+/** One object of a run: a single resource, or a member of a set. */
+export interface Managed {
   readonly subject: Ref;
+  readonly action: Action;
   readonly values: Values;
-  /** The names of those whose values must not be shown. */
+  /** The names of arguments whose values must not be shown. */
   readonly secret: ReadonlySet<string>;
+  /** The object in the state, its arguments there, and when it was created at the latest, ISO 8601. */
+  readonly held: string | undefined;
+  readonly olds: Values;
+  readonly created: string | undefined;
+  /** A create of it in the state, with an unknown outcome. */
+  readonly unsettled: Unresolved | undefined;
+  /** The object whose place its create takes, and what its resource has had by the state, that included. */
+  readonly replaces: string | undefined;
+  readonly formerIds: readonly string[];
+  readonly mark: string;
 }
 
 /** Which resource inputs are about, and what the program says of it. @throws ArgumentsError it was not declared with this package's classes. */
@@ -57,25 +70,17 @@ function maskSecretsIn(value: unknown, secrets: Secrets): void {
   }
 }
 
-/** `events["purchase"].value`, `defaults.value`, `advertiserId`: as `program/registration.ts` makes them. */
-const PATH = /^(\w+)(?:\[("(?:[^"\\]|\\.)*")\])?(?:\.(.+))?$/s;
-
-/** Masks the secret arguments from now on. @param paths of them. */
-export function maskSecrets(values: Properties, paths: ReadonlySet<string>, secrets: Secrets): void {
-  for (const path of paths) {
-    const [, name = "", key, part] = PATH.exec(path) ?? [];
-    const member = key === undefined ? own(values, name) : own(own(values, name), JSON.parse(key) as string);
-    maskSecretsIn(part === undefined ? member : own(member, part), secrets);
-  }
+/** Masks the secret arguments from now on. */
+export function maskSecrets(values: Properties, names: ReadonlySet<string>, secrets: Secrets): void {
+  for (const name of names) maskSecretsIn(own(values, name), secrets);
 }
 
 /**
  * The names of a member's arguments that must not be shown. With any secret in `events` or `defaults`, none of the set's is shown.
- * @param paths of the set's secret arguments, of now and of the state.
+ * @param secret the set's secret arguments, of now and of the state.
  */
-export function secretOfMembers({ member }: SetKind, ...paths: readonly ReadonlySet<string>[]): ReadonlySet<string> {
-  const all = paths.flatMap((each) => [...each]);
+export function secretOfMembers({ member }: SetKind, secret: ReadonlySet<string>): ReadonlySet<string> {
   // The owner is none of them: without it, an object could not be updated but only replaced.
   const theirs = member.outputs.filter((name) => !(name in member.refersTo));
-  return new Set(all.some((path) => !(path in member.refersTo)) ? [...all, ...theirs] : all);
+  return secret.has("events") || secret.has("defaults") ? new Set([...secret, ...theirs]) : secret;
 }

@@ -20,7 +20,7 @@ import {
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import { aboutWhom, CREATED, isOfKnownAccount, staysLive, type Unresolved, whatHappened } from "../state/index.js";
-import type { WithArguments } from "./inputs.js";
+import type { Managed } from "./inputs.js";
 import type { Outcome } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 import { notDeleted, tellWarnings, tooEarly } from "./tell.js";
@@ -49,12 +49,6 @@ export function unprovenUntil({ reading, clock }: Runtime, created: string | und
   return clock.wallMs() < fromMs ? new Date(fromMs).toISOString() : undefined;
 }
 
-/** @throws RefusedError if the object is so new that its absence proves nothing. */
-function expectProven(runtime: Runtime, { id, label, created }: Target): void {
-  const until = unprovenUntil(runtime, created);
-  if (until !== undefined) throw new RefusedError(tooEarly(label, id, until));
-}
-
 /** Callers have checked with `abilitiesOf` that there is such an operation. */
 function operationOf(kind: Kind, { reading }: Runtime, name: OptionalOperation): Operation {
   const operation = knownOperations(kind, reading.settings)[name];
@@ -66,7 +60,6 @@ function operationOf(kind: Kind, { reading }: Runtime, name: OptionalOperation):
 export async function readLive(kind: Kind, runtime: Runtime, { id, label }: Target): Promise<WireRecord | undefined> {
   const operation = operationOf(kind, runtime, "read");
   const record = await runtime.track(() => runtime.client().read({ kind, operation, id, label }));
-  runtime.noteRead();
   return record;
 }
 
@@ -85,10 +78,9 @@ export async function updateLive(
   const operation = operationOf(kind, runtime, "update");
   const warnings = await runtime.track(() => runtime.client().update({ kind, operation, id, label }, fields));
   if (warnings === undefined) {
-    expectProven(runtime, target);
-    runtime.deleted.add(kind.name, id);
-    const next = "The next `pulumi up` replaces it.";
-    throw new RefusedError(`${label} was not changed: object ${id} is no longer on the platform. ${next}`);
+    const next =
+      "`pulumi refresh`, with a known read, takes what is gone out of the state; `pulumi up --replace` creates another one.";
+    throw new RefusedError(`${label} was not changed: the platform does not find ${id}. ${next}`);
   }
   tellWarnings(runtime, label, warnings);
 }
@@ -110,22 +102,16 @@ function changedFields(kind: Kind, olds: Values, news: Values, changed: readonly
   return fields;
 }
 
-interface Adoption extends WithArguments {
-  readonly id: string;
-  /** A create of unknown outcome in the state, which this adoption settles unless it contradicts it. */
-  readonly unsettled: Unresolved | undefined;
-}
-
 /**
  * Adopts an object without a create. With a known update, arguments that differ are set; otherwise they must not differ. What was open of this
  * resource is settled, in the memory too.
  * @throws AdvertisingError if it does not exist, differs, or could not be read. Nothing has changed, except perhaps by an update.
  */
-export async function adopt(kind: Kind, runtime: Runtime, adoption: Adoption): Promise<Outcome> {
-  const { subject, id, values, unsettled } = adoption;
+export async function adopt(kind: Kind, runtime: Runtime, object: Managed, id: string): Promise<Outcome> {
+  const { subject, values, unsettled } = object;
   const { label, key, identity } = subject;
   const { read } = abilitiesOf(kind, runtime.reading.settings);
-  const differences: Differences = read ? await lookAt(kind, runtime, adoption) : new Map();
+  const differences: Differences = read ? await lookAt(kind, runtime, object, id) : new Map();
   const theirs = withDifferences({ ...values }, differences);
   const other = runtime.run.claim(kind, id, key);
   if (other !== undefined) throw new ArgumentsError(`${label}: existingId ${adoptedTwice(id, aboutWhom(other).label)}`);
@@ -141,7 +127,7 @@ export async function adopt(kind: Kind, runtime: Runtime, adoption: Adoption): P
     runtime.say(
       `${label}: an earlier run created ${noted.id} too, which nothing manages. ${staysLive(kind, noted.id)}.`,
     );
-  await memory.adopted(key, id, runtime.isSameAccount).catch((error: Error) => runtime.say(error.message)); // the next `diff` says it again
+  await memory.adopted(key, id).catch((error: Error) => runtime.say(error.message)); // the next `diff` says it again
   return { kind: "managed", id };
 }
 
@@ -154,7 +140,8 @@ export function recordOf({ at, mark, body, field, name, facts, replaces, what, s
 async function lookAt(
   kind: Kind,
   runtime: Runtime,
-  { subject: { label }, id, values, secret }: Adoption,
+  { subject: { label }, values, secret }: Managed,
+  id: string,
 ): Promise<Differences> {
   const { settings } = runtime.reading;
   const record = await readLive(kind, runtime, { id, label });
@@ -206,7 +193,8 @@ export async function deleteUnlessKept(
   if (!runtime.deleted.has(kind.name, id)) {
     const operation = operationOf(kind, runtime, "delete");
     const wasThere = await runtime.track(() => runtime.client().delete({ kind, operation, id, label }));
-    if (!wasThere) expectProven(runtime, target);
+    const until = wasThere ? undefined : unprovenUntil(runtime, target.created);
+    if (until !== undefined) throw new RefusedError(tooEarly(label, id, until));
   }
   runtime.deleted.add(kind.name, id);
   return true;

@@ -11,7 +11,7 @@ import {
   type Values,
   withoutUndefined,
 } from "../base/index.js";
-import { abilitiesOf, changesIn, decide, knownAdoption, shownAction } from "../decision/index.js";
+import { abilitiesOf } from "../decision/index.js";
 import {
   argumentsFrom,
   differencesIn,
@@ -71,7 +71,7 @@ export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, propert
   const { read } = abilitiesOf(kind, settings);
   if (read && isRefresh) {
     const target = { id, label, created: createdIn(properties) };
-    const props = await refreshed(kind, runtime, target, properties, knownAdoption(properties));
+    const props = await refreshed(kind, runtime, target, properties);
     return props && { id, props };
   }
   // Without a password `.get` still works in a preview.
@@ -128,13 +128,12 @@ async function argumentsOfLive(kind: Kind, runtime: Runtime, id: string): Promis
   return { ...argumentsFrom(kind, runtime.reading.settings, record), [kind.idProperty]: exactId(id) };
 }
 
-/** @param adopts the id in its `existingId`. @returns the next properties: the same object if nothing differs; none if it is gone. */
+/** @returns the next properties: the same object if nothing differs; none if it is gone. */
 async function refreshed(
   kind: Kind,
   runtime: Runtime,
   target: Target,
   properties: Properties,
-  adopts: string | undefined,
 ): Promise<Properties | undefined> {
   const { settings } = runtime.reading;
   const { id, label, created } = target;
@@ -152,22 +151,13 @@ async function refreshed(
   }
   if (record === undefined) {
     runtime.deleted.add(kind.name, id);
-    runtime.warnEach(goneNotice(label, id, adopts === id));
+    runtime.warnEach(goneNotice(label));
     return undefined;
   }
   const differences = differencesIn(kind, settings, properties, record);
   if (differences.size === 0) return properties;
-  const now = withDifferences(properties, differences);
-  const next = decide({
-    kind,
-    held: id,
-    wanted: { adopts, values: properties },
-    changed: changesIn(kind, now, properties),
-    deletes: false,
-    can: abilitiesOf(kind, settings),
-  });
-  runtime.warnEach(driftNotice(label, [...differences.keys()], shownAction(next)));
-  return now;
+  runtime.warnEach(driftNotice(label, [...differences.keys()]));
+  return withDifferences(properties, differences);
 }
 
 /** @returns the next set: the same object if nothing differs. @throws Incomplete if nothing is known about a member. */
@@ -184,7 +174,7 @@ async function refreshedSet(kind: Kind, runtime: Runtime, stored: StoredSet): Pr
         const isDescribed = !stored.earlier.has(key);
         const label = `${kind.name} ${id} (${memberOf("events", key)})`;
         const target = { id, label, created: stored.created };
-        const now = await refreshed(kind, runtime, target, isDescribed ? values : {}, knownAdoption(entry));
+        const now = await refreshed(kind, runtime, target, isDescribed ? values : {});
         if (now === undefined) for (const map of [events, eventIds, earlier]) map.delete(key);
         else if (isDescribed && now !== values) {
           events.set(key, { ...entry, ...changedIn(values, now) });

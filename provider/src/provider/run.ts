@@ -15,7 +15,7 @@ import type { Kind } from "../kinds/index.js";
 import { type Briefing, type LeftLive, MAX_LISTED, objectKey, resourceKeyIn, type Unresolved } from "../state/index.js";
 
 interface Checked {
-  /** The names (for a set the paths) of the arguments that were secret when the state was written. */
+  /** The names of the arguments that were secret when the state was written. */
   readonly wasSecret: ReadonlySet<string>;
   /** Whether a replaced object is deleted: `retainOnDelete` was off when the state was written, and still is in the program. */
   readonly wasDeleting: boolean;
@@ -68,8 +68,8 @@ export class Run {
     const known = (isNew ? this.#checked.get(key) : undefined) ?? was;
     if (!isNew) this.held.delete(key);
     this.#checked.set(key, known);
-    if (adopted !== "" && this.beginOnce(`adopted ${kind.name} ${adopted}`))
-      for (const id of adopted.split(" ")) this.#adopted.add(objectKey(kind.name, id));
+    if (adopted !== "" && this.beginOnce(`adopted ${adopted}`))
+      for (const each of adopted.split(",")) this.#adopted.add(each);
     if (adoptsLater === true) this.#adoptsLater.add(kind.name);
     if (run === undefined) return;
     this.isUp = run.isUp;

@@ -21,7 +21,7 @@ import {
   memoryPath,
   openOfOthers,
 } from "../store/index.js";
-import { createMessages, engineLog, Progress, type TellAt, UnderWay } from "./engine.js";
+import { createMessages, engineLog, type TellAt, UnderWay } from "./engine.js";
 import type { Properties } from "./inputs.js";
 import { Run } from "./run.js";
 
@@ -78,7 +78,6 @@ export function createRuntime(
   let client: Client | undefined;
   let memory: Memory | undefined;
   let elsewhere: ReturnType<typeof openOfOthers> | undefined;
-  let reads: Progress | undefined;
 
   let backend: string | undefined;
   const placeOf = (identity: string) => {
@@ -142,11 +141,6 @@ export function createRuntime(
     now,
     /** Runs work that sends; `expectMayBegin` throws once the engine is gone. */
     track: <T>(work: (expectMayBegin: () => void) => Promise<T>) => underWay.track(work),
-    /** Counts an object that was read, for the progress of a long refresh. */
-    noteRead() {
-      reads ??= new Progress(undefined, systemClock, (text) => messages.tellAt("info", "", `Reading objects: ${text}`));
-      reads.done();
-    },
     /** Ends everything when the engine ends the process cleanly, with hardly any time left. */
     closeNow() {
       // What a run of the whole program, up to its end, has not declared leaves the state, and the program's half has said so.

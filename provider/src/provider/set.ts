@@ -25,10 +25,10 @@ import {
   type Unresolved,
   writeStoredSet,
 } from "../state/index.js";
-import { carryOutAll, hasWork, inTurn, type Managed, managedOf } from "./carry-out.js";
+import { carryOutAll, hasWork, inTurn, managedOf } from "./carry-out.js";
 import { tellBefore } from "./check.js";
 import { Progress, type Severity } from "./engine.js";
-import { argumentsIn, maskSecrets, type Properties, secretOfMembers } from "./inputs.js";
+import { type Managed, maskSecrets, type Properties, secretOfMembers } from "./inputs.js";
 import { deleteUnlessKept, momentToKeep } from "./operations.js";
 import { expectSameAccount, Incomplete, idAfter, type Outcome } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
@@ -80,12 +80,11 @@ function tellPlan(kind: Kind, runtime: Runtime, who: Ref, members: readonly Memb
   runtime.tellAt("warn", who.resourceUrn, withPage(text, code));
 }
 
-/** The problems after a run, or in a preview those that it would have. @param kept deletes that failed. @param waiting how many were not sent. */
+/** The problems after a run, or in a preview those that it would have. @param kept deletes that failed. */
 function resultOf(
   members: readonly Member[],
   outcomes: ReadonlyMap<string, Outcome> = new Map(),
   kept: Result["kept"] = [],
-  waiting = 0,
 ): Result {
   const failed: Result["failed"][number][] = [];
   const open: Result["open"][number][] = [];
@@ -98,7 +97,7 @@ function resultOf(
     else if (action.do === "wait") open.push({ key, record: action.record, why: action.why });
   }
   const isWell = failed.length + kept.length + open.length + asSent.length === 0;
-  return { failed, kept, open, asSent, waiting, isWell };
+  return { failed, kept, open, asSent, isWell };
 }
 
 /** Creates a set like {@link updateSet}. Its id means nothing to the platform. */
@@ -113,18 +112,18 @@ export const updateSet: Calls<SetKind>["update"] = async (set, runtime, who, { i
   const tell = (severity: Severity, text: string | undefined) => {
     if (text !== undefined) runtime.tellAt(severity, who.resourceUrn, text);
   };
-  const paths = secretArgumentsIn(news);
-  maskSecrets(argumentsIn(news), paths, runtime.secrets);
+  const secretNow = secretArgumentsIn(news);
+  maskSecrets(news, secretNow, runtime.secrets);
   expectSameType(name, olds, id, who.label);
   const { circumstances, stored, declared, members } = factsOf(kind, runtime, olds, news);
-  const secret = secretOfMembers(set, paths, runtime.run.checked(who.key).wasSecret);
+  const secret = secretOfMembers(set, new Set([...secretNow, ...runtime.run.checked(who.key).wasSecret]));
   const work = members.filter(hasWork);
   const progress = new Progress(work.length, runtime.clock, (text) => tell("info", `${who.label}: ${text}`));
   const objects = work.map((member) => {
     const left = stored.left.filter((each) => each.key === member.key);
     const olds = eventIn(stored, stored.events.get(member.key) ?? {});
-    const known = { inputs: news, secret, left, olds, created: stored.created };
-    return managedOf(runtime, memberRef(who, member.key), member, known);
+    const known = { secret, olds, created: stored.created };
+    return managedOf(runtime, memberRef(who, member.key), member, news, left, known);
   });
   const why = whyNotNewIn(members);
   const whyNot = ({ action }: Managed) => (action.do === "create" ? why : undefined);
@@ -147,7 +146,7 @@ export const updateSet: Calls<SetKind>["update"] = async (set, runtime, who, { i
   if (gone.size > 0) tell("info", `Deleted on the platform, as retainOnDelete: false says: ${idRanges([...gone])}.`);
   const memory = runtime.memory(who.identity);
   for (const [key, outcome] of outcomes) if (outcome.kind === "created") memory.given(memberRef(who, key).key);
-  const result = resultOf(members, outcomes, kept, isWaiting.size);
+  const result = resultOf(members, outcomes, kept);
   if (result.isWell) return outs;
   const { text, code } = troubleInWords(kind, who, members, result, after.eventIds);
   // Without a member, nothing is saved: the next run creates the set.
@@ -241,13 +240,9 @@ async function deleteAll(
 ) {
   const gone = new Set<string>();
   const { created } = readStoredSet(properties);
-  const progress = new Progress(wanted.length, runtime.clock, (text) =>
-    runtime.tellAt("info", "", `${setLabel}: deleting: ${text}`),
-  );
   const work = async (each: ToDelete) => {
     const label = `${memberLabel(setLabel, each.key ?? "")} (${each.id})`;
     if (await deleteUnlessKept(kind, runtime, { id: each.id, label, created }, properties)) gone.add(each.id);
-    progress.done();
   };
   const failed = await inTurn(wanted, runtime.reading.settings.maxConcurrentRequests, work);
   return { gone, kept: [...failed].map(([{ id, key = "" }, error]) => ({ id, key, error })) };

@@ -27,20 +27,12 @@ import {
   unresolvedIn,
   writeLeftLive,
 } from "../state/index.js";
-import { carryOutAll, hasWork, type Managed, managedOf } from "./carry-out.js";
-import { argumentsIn, maskSecrets, type Properties } from "./inputs.js";
+import { carryOutAll, hasWork, managedOf } from "./carry-out.js";
+import { argumentsIn, type Managed, maskSecrets, type Properties } from "./inputs.js";
 import { createdIn, deleteUnlessKept, momentToKeep } from "./operations.js";
 import { expectSameAccount, Incomplete, idOrError, type Outcome } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
-import {
-  beforeReplacement,
-  beforeTakeOver,
-  besideHeld,
-  leftByReplacement,
-  nextOf,
-  savedAsSent,
-  takenOver,
-} from "./tell.js";
+import { beforeTakeOver, besideHeld, leftByReplacement, nextOf, savedAsSent, takenOver } from "./tell.js";
 
 /** Types, by an argument that only resources of that type have. */
 const TYPES = [
@@ -59,16 +51,10 @@ export function expectSameType(name: ResourceName, olds: Values, id: string, lab
 }
 
 /** What is the same for all objects of a resource. @param isAsked whether `retainOnDelete` is off. @param olds its outputs in the state. */
-export function circumstancesOf(
-  kind: Kind,
-  { run, reading, deleted }: Runtime,
-  isAsked: boolean,
-  olds: Values,
-): Circumstances {
+export function circumstancesOf(kind: Kind, { run, reading }: Runtime, isAsked: boolean, olds: Values): Circumstances {
   return {
     can: abilitiesOf(kind, reading.settings),
     deletes: (id) => isAsked && isOfKnownAccount(olds) && !run.mayBeKept(kind, id),
-    isGone: (id) => deleted.has(kind.name, id),
   };
 }
 
@@ -85,7 +71,7 @@ export function noteSeen(kind: Kind, runtime: Runtime, who: Ref, id: string, isK
   const isBeside = noted !== undefined && noted.state !== "live" && noted.id !== id;
   const isUnsaid = noted?.id === undefined && noted?.replaces !== id; // settled by the state, which has something
   if (isBeside && (isKept || isUnsaid)) runtime.warnEach(besideHeld(kind, who, noted, id));
-  if (runtime.run.isUp === true) memory.saw(who.key, id, runtime.isSameAccount);
+  if (runtime.run.isUp === true) memory.saw(who.key, id);
 }
 
 /**
@@ -111,9 +97,10 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, 
     if (former !== undefined && !wasDeleting) run.noteStaying(kind, former.id);
     if (run.isUp !== true && action.do === "look for")
       runtime.warnEach(beforeTakeOver(who, action.record, nextOf(action.record, undefined, true)));
-    if (run.isUp !== true && former !== undefined && !run.isKept(kind, former.id)) {
+    if (run.isUp !== true && former?.isDeleted === false && !run.isKept(kind, former.id)) {
       const isPerhaps = action.do === "replace" && action.perhaps;
-      runtime.warnEach(beforeReplacement(kind, who, former, { adopts: adoptedBy(news), isPerhaps }));
+      const then = isPerhaps ? "is replaced if values that are not known yet differ" : "is to be replaced";
+      runtime.warnEach(leftByReplacement(kind, who, former.id, then));
     }
   }
   return { changes: action.do !== "keep", replaces: replacesOf(kind, member, news) };
@@ -148,8 +135,8 @@ export const createSingle: Calls<Kind>["create"] = async (kind, runtime, who, in
   const { member, left } = run.held.get(who.key) ?? { member: singleMember(kind, undefined, {}, values), left: [] };
   const adopts = adoptedBy(values);
   const action: Action = adopts === undefined ? { do: "create" } : { do: "adopt", id: adopts };
-  const known = { inputs, secret: secretIn(runtime, inputs), left, olds: {}, created: undefined };
-  const object = managedOf(runtime, who, { ...member, action, values }, known);
+  const known = { secret: secretIn(runtime, inputs), olds: {}, created: undefined };
+  const object = managedOf(runtime, who, { ...member, action, values }, inputs, left, known);
   const outcome = await carryOut(kind, runtime, object);
   /** @param id of the object that the resource has now. */
   const outsWith = (id?: string) => ({
@@ -179,7 +166,7 @@ function tellReplaced(kind: Kind, runtime: Runtime, who: Ref, held: string | und
   if (held === undefined || held === id || run.isKept(kind, held) || deleted.has(kind.name, held)) return;
   if (run.checked(who.key).wasDeleting && !run.isStaying(kind, held)) return;
   run.noteStaying(kind, held); // the engine may still ask for its delete, by the option in the state
-  runtime.warnEach(leftByReplacement(kind, who, held, id));
+  runtime.warnEach(leftByReplacement(kind, who, held, `is ${id} now`));
 }
 
 /** Without a known update this is called only for a resource that was saved with an error. @returns its next properties. */
@@ -191,8 +178,9 @@ export const updateSingle: Calls<Kind>["update"] = async (kind, runtime, who, { 
   const member = singleMember(kind, id, olds, news, circumstancesOf(kind, runtime, wasDeleting, olds));
   if (hasWork(member)) {
     expectSameAccount(runtime, olds[ACCOUNT], `The state has ${who.label}`);
-    const known = { inputs: news, secret: secretIn(runtime, news), left: [], olds, created: createdIn(olds) };
-    idOrError(who, {}, await carryOut(kind, runtime, managedOf(runtime, who, { ...member, values }, known)));
+    const known = { secret: secretIn(runtime, news), olds, created: createdIn(olds) };
+    const object = managedOf(runtime, who, { ...member, values }, news, [], known);
+    idOrError(who, {}, await carryOut(kind, runtime, object));
   }
   const { [ACCOUNT]: account, [CREATED]: created } = olds;
   const recorded = withoutUndefined({ [ACCOUNT]: account, [CREATED]: created });
@@ -209,7 +197,8 @@ export const deleteSingle: Calls<Kind>["delete"] = async (kind, runtime, id, pro
 };
 
 async function carryOut(kind: Kind, runtime: Runtime, object: Managed): Promise<Outcome> {
-  return (await carryOutAll(kind, runtime, [object])).get(object.key) as Outcome;
+  const [outcome] = (await carryOutAll(kind, runtime, [object])).values();
+  return outcome as Outcome;
 }
 
 /** The names of the secret arguments, whose values are masked from now on. */

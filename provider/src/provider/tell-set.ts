@@ -36,8 +36,6 @@ export interface Result {
   readonly open: readonly { readonly key: string; readonly record: Unresolved; readonly why: string | undefined }[];
   /** What was taken over with other arguments than the program has now. */
   readonly asSent: readonly { readonly key: string; readonly id: string }[];
-  /** How many objects are still to be deleted. */
-  readonly waiting: number;
   /** True without any problem. Only then objects are deleted, as the engine does with single resources. */
   readonly isWell: boolean;
 }
@@ -135,7 +133,7 @@ export function troubleInWords(
   kind: Kind,
   set: Ref,
   members: readonly Member[],
-  { failed: refused, kept, open, asSent, waiting }: Result,
+  { failed: refused, kept, open, asSent }: Result,
   held: ReadonlyMap<string, unknown>,
 ): { readonly text: string; readonly code: string } {
   const failed = [...refused, ...kept];
@@ -146,11 +144,6 @@ export function troubleInWords(
     `${set.label}: ${inState} of ${count(declared.length, "declared event")} ${agree(declared.length === 1 ? 1 : inState, "is", "are")} in the state.${failed.length > 0 ? " Failed:" : ""}`,
     ...cut(reasons, MAX_LISTED, (others) => `  and ${count(others, "more reason")}`),
     ...(refused.length === 0 ? [] : ["The next `pulumi up` sends only what is missing."]),
-    ...(waiting === 0
-      ? []
-      : [
-          `Still to delete: ${count(waiting, kind.create.noun)}. The next \`pulumi up\` in which everything else goes well deletes ${agree(waiting, "it", "them")}.`,
-        ]),
     ...(asSent.length === 0
       ? []
       : [

@@ -3,7 +3,6 @@
  * set are in `tell-set.ts`, those about a create of unknown outcome in `state/sentences.ts`. Nothing is decided here.
  */
 import { asTyped, enumerate } from "../base/index.js";
-import type { Former, ShownAction } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
 import { pendingCommand, type Ref, staysLive, toGoOnWith, whatHappened } from "../state/index.js";
 import type { MemoryRecord } from "../store/index.js";
@@ -59,32 +58,10 @@ export function openElsewhere(
   ].join("\n");
 }
 
-/** Before a replacement, in previews; an `up` reports it afterwards. @param adopts the object that takes its place. */
-export function beforeReplacement(
-  kind: Kind,
-  { resourceUrn: urn, label }: Ref,
-  former: Former,
-  { adopts, isPerhaps }: { readonly adopts: string | undefined; readonly isPerhaps: boolean },
-): Notice {
-  const { id, isDeleted } = former;
-  const by = isPerhaps
-    ? "If values that are not known yet differ, it is replaced by another live object"
-    : adopts === undefined
-      ? "The replacement creates another live object"
-      : `${adopts} is adopted in its place`;
-  const fate = isDeleted ? `${id} is deleted on the platform, as retainOnDelete: false says` : staysLive(kind, id);
-  return {
-    sort: `${isPerhaps ? "perhaps replaced" : "replaced"}, and ${isDeleted ? "deleted" : "left live"} on the platform`,
-    urn,
-    text: `${label}: ${by}. ${fate}.`,
-    brief: `${label} (${id})`,
-  };
-}
-
-export function leftByReplacement(kind: Kind, { resourceUrn: urn, label }: Ref, former: string, id: string): Notice {
-  const isNow = `${label} is ${id} now`;
-  const sort = "replaced now, and left live on the platform";
-  return { sort, urn, text: `${isNow}. ${staysLive(kind, former)}.`, brief: `${former} (${isNow})` };
+/** What a replacement leaves live: before it, in a preview, and after it. @param then as "the resource …" goes on: `is 43 now`. */
+export function leftByReplacement(kind: Kind, { resourceUrn: urn, label }: Ref, former: string, then: string): Notice {
+  const sort = "replaced, and left live on the platform";
+  return { sort, urn, text: `${label} ${then}. ${staysLive(kind, former)}.`, brief: `${former} (${label} ${then})` };
 }
 
 /** What this machine has of a resource whose object the state goes on with, in a preview and once in an `up`. */
@@ -107,17 +84,9 @@ export function tellWarnings({ say }: Pick<Messages, "say">, label: string, warn
   for (const warning of warnings) say(`Platform warning (first seen for ${label}): ${warning}`, warning);
 }
 
-/** @param isAdopted whether its `existingId` names it, by the state. */
-export function goneNotice(label: string, id: string, isAdopted: boolean): Notice {
-  const next = isAdopted
-    ? `fails as long as existingId names ${id}: remove it to create another one, or name another object`
-    : "creates another one";
-  return {
-    sort: `no longer on the platform${isAdopted ? ", and named by existingId" : ""}`,
-    urn: "",
-    text: `${label} is no longer on the platform, so it leaves the state. Then \`pulumi up\` ${next}.`,
-    brief: label,
-  };
+export function goneNotice(label: string): Notice {
+  const text = `${label} is no longer on the platform, so it leaves the state: as long as the program declares it, \`pulumi up\` creates another one.`;
+  return { sort: "no longer on the platform", urn: "", text, brief: label };
 }
 
 /** @param until from when on its absence counts, ISO 8601. */
@@ -125,20 +94,10 @@ export function tooEarly(label: string, id: string, until: string): string {
   return `${label}: the platform does not find ${id}, but it was just created: until ${until} that proves nothing. Run this again after that.`;
 }
 
-/** @param action what becomes of it, if the program stays as it is. */
-export function driftNotice(label: string, properties: readonly string[], action: ShownAction): Notice {
-  const next =
-    action === "adopt"
-      ? "fails, because existingId names it. Copy the refreshed values into your program, or change the object back on the platform"
-      : action === "replace"
-        ? "replaces it, which creates another live object. To keep this one, copy the refreshed values into your program"
-        : "sets it back to what the program says";
-  return {
-    sort: "changed on the platform",
-    urn: "",
-    text: `${label} was changed on the platform (${enumerate(properties)}): the next \`pulumi up\` ${next}.`,
-    brief: label,
-  };
+/** What becomes of it, the next preview shows. */
+export function driftNotice(label: string, properties: readonly string[]): Notice {
+  const text = `${label} was changed on the platform (${enumerate(properties)}). To keep that, copy the refreshed values into your program.`;
+  return { sort: "changed on the platform", urn: "", text, brief: label };
 }
 
 /** @param noun of the objects. */

@@ -3,6 +3,7 @@
  * has left live, and a set in its state. The engine hides names that begin with two underscores from previews. Pure.
  */
 import { asRecord, own, type Values } from "../base/index.js";
+import type { objectKey } from "./names.js";
 import type { Unresolved } from "./record.js";
 
 /** The reference that the engine's dynamic-provider process loads; written by `program/registration.ts`. */
@@ -13,7 +14,7 @@ export const IDENTITY = "__identity";
 export const ACCOUNT = "__at";
 /** When an object was created, ISO 8601; for a set, its last one. An output, if only then absence proves something. */
 export const CREATED = "__created";
-/** The names (for a set the paths) of arguments whose values are secret, if there are any; an input only. */
+/** The names of the arguments that are secret or have a part that is, if there are any; an input only. */
 export const SECRET_ARGUMENTS = "__secret";
 /** The mark of a create as `<field> <mark>`, if the installation keeps one: an input only, for the engine's record of an interrupted run. */
 export const MARK = "__mark";
@@ -59,7 +60,7 @@ export interface Briefing {
   };
   /** Whether the option `retainOnDelete` is off, if a delete is known. */
   readonly deletes?: boolean | undefined;
-  /** The ids of all objects of its kind that the program adopts and knows, separated by blanks: only for a resource that may delete. */
+  /** All objects that the program adopts and knows, each as {@link objectKey} names it, separated by commas. */
   readonly adopted?: string | undefined;
   /** Whether the program adopts objects of its kind whose ids it does not know yet: only for a resource that may delete. */
   readonly adoptsLater?: boolean | undefined;

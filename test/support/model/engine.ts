@@ -4,7 +4,7 @@
  * expects the same calls and states. None of the provider's logic is copied here.
  */
 import { type ResourceName, typeTokenOf } from "../../../provider/src/kinds/index.js";
-import type { createProvider, createSetProvider } from "../../../provider/src/provider/dynamic.js";
+import type { createProvider } from "../../../provider/src/provider/dynamic.js";
 import { PROVIDER } from "../../../provider/src/state/index.js";
 import { carriedBack } from "../carried.js";
 
@@ -41,7 +41,7 @@ export interface Deployment {
 export interface Faces {
   readonly Advertiser: ReturnType<typeof createProvider>;
   readonly ConversionEvent: ReturnType<typeof createProvider>;
-  readonly ConversionEventSet: ReturnType<typeof createSetProvider>;
+  readonly ConversionEventSet: ReturnType<typeof createProvider>;
 }
 
 /** What a program registers for one resource. */

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { own } from "../../../provider/src/base/index.js";
 import { advertiser, conversionEvent, conversionEventSet, type Kind } from "../../../provider/src/kinds/index.js";
-import { createProvider, createSetProvider } from "../../../provider/src/provider/dynamic.js";
+import { createProvider } from "../../../provider/src/provider/dynamic.js";
 import { createRuntime } from "../../../provider/src/provider/runtime.js";
 import { readSettings } from "../../../provider/src/settings/index.js";
 import { aboutWhom, objectKey, resourceKeyIn } from "../../../provider/src/state/index.js";
@@ -509,6 +509,6 @@ function facesOf(
   return {
     Advertiser: answering(createProvider(advertiser, given, none)),
     ConversionEvent: answering(createProvider(conversionEvent, given, none)),
-    ConversionEventSet: answering(createSetProvider(conversionEventSet, given, none)),
+    ConversionEventSet: answering(createProvider(conversionEventSet, given, none)),
   };
 }
