@@ -2,7 +2,6 @@ import * as pulumi from "@pulumi/pulumi";
 import { advertiser, typeTokenOf } from "../kinds/index.js";
 import { idInPreview, isOfType, readIdOf } from "./ids.js";
 import { pauseStackTraces } from "./place.js";
-import { currentProgram } from "./program.js";
 import { registrationOf } from "./registration.js";
 
 /** What an {@link Advertiser} is declared with. */
@@ -54,7 +53,6 @@ export class Advertiser extends pulumi.CustomResource {
     try {
       super(...registrationOf(advertiser, name, args, options));
       if (pulumi.runtime.isDryRun()) this.advertiserId = idInPreview(this, this.advertiserId);
-      currentProgram().outputs.noteOwn(this.advertiserId);
     } catch (error) {
       throw traces.retrace(error, Advertiser);
     } finally {

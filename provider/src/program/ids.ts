@@ -35,48 +35,19 @@ function typeTokenIn(resource: pulumi.Resource): unknown {
   return (resource as { __pulumiType?: unknown }).__pulumiType;
 }
 
-/** What one program's Outputs are known to be. */
-export class Outputs {
-  /** Those that hold a resource's own id. */
-  readonly #own = new WeakSet<object>();
-  /** By kind and what was given: programs pass one Output to thousands of events, and each `apply` makes promises. */
-  readonly #ids = new WeakMap<Kind, WeakMap<object, unknown>>();
-
-  /** The resource classes tell it of each resource whose id another one may take. */
-  noteOwn(id: pulumi.Output<unknown>): void {
-    this.#own.add(id);
+/**
+ * `args` with the id's Output, which keeps the dependency, in place of each resource that stands for its id. A resource of another kind becomes words
+ * that no rule accepts. Of a resource in an Output, Pulumi itself passes on the id.
+ */
+export function idsOf(kind: Kind | SetKind, args: Values): Record<string, unknown> {
+  const ids: Record<string, unknown> = { ...args };
+  for (const name of [...kind.exactIds, "existingId"]) {
+    const [value, referred] = [args[name], kind.refersTo[name]];
+    if (!pulumi.Resource.isInstance(value)) continue;
+    const fits = referred !== undefined && isOfType(value, typeTokenOf(referred.name));
+    ids[name] = fits ? (value as unknown as Values)[referred.idProperty] : new InWords(kindInWords(value));
   }
-
-  /**
-   * `args` with the id's Output, which keeps the dependency, in place of each resource that stands for its id. A resource of another kind becomes
-   * words that no rule accepts.
-   */
-  idsOf(kind: Kind | SetKind, args: Values): Record<string, unknown> {
-    const ids: Record<string, unknown> = { ...args };
-    for (const name of [...kind.exactIds, "existingId"]) {
-      const value = args[name];
-      if (value === undefined) continue;
-      const referred = kind.refersTo[name];
-      if (!isLater(value)) ids[name] = idIn(value, referred, (words) => new InWords(words));
-      // What an Output holds is known too late for the program's own checks: the provider refuses the words by name.
-      else if (referred !== undefined && !this.#own.has(value)) ids[name] = this.#laterIdIn(value, referred);
-    }
-    return ids;
-  }
-
-  #laterIdIn(given: object, referred: Kind): unknown {
-    const known = this.#ids.get(referred) ?? new WeakMap<object, unknown>();
-    this.#ids.set(referred, known);
-    const id = known.get(given) ?? pulumi.output(given).apply((later) => idIn(later, referred, String));
-    known.set(given, id);
-    return id;
-  }
-}
-
-function idIn(value: unknown, referred: Kind | undefined, refused: (words: string) => unknown): unknown {
-  if (!pulumi.Resource.isInstance(value)) return value;
-  const fits = referred !== undefined && isOfType(value, typeTokenOf(referred.name));
-  return fits ? (value as unknown as Values)[referred.idProperty] : refused(kindInWords(value));
+  return ids;
 }
 
 /** @param output what the engine says: unknown in a preview of an update in place, when it knows just the id. */

@@ -11,7 +11,6 @@ import { backendIn, endedPath, memoryPath, type Records, readMemory } from "../s
 import { noteCopy, severalCopies } from "./copies.js";
 import type { Declaration } from "./declaration.js";
 import { expectNodeFits, type Finding, programError } from "./findings.js";
-import { Outputs } from "./ids.js";
 import { type Brief, type Briefs, Judge } from "./judge.js";
 import * as place from "./place.js";
 
@@ -30,7 +29,6 @@ class Program {
   /** Then it needs no settings, and reads nothing of this machine. */
   readonly #isUnderTest = place.mocksOfNow() !== undefined;
   readonly reading = readSettingsOfProgram(this.#isUnderTest);
-  readonly outputs = new Outputs();
   readonly #judge = new Judge();
   readonly #records: Records = this.#isUnderTest ? new Map() : readRecords();
   #batch: Batch | undefined;

@@ -3,7 +3,7 @@ import { ArgumentsError, asRecord, withPage } from "../base/index.js";
 import { adviceFor, KINDS, SETS, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
 import { show, validate as validateAgainst } from "../rules/index.js";
 import type { Problem } from "../rules/problem.js";
-import { isNotPlain, Outputs } from "./ids.js";
+import { idsOf, isNotPlain } from "./ids.js";
 
 /** What the rules depend on if an installation differs from the API's documentation. */
 export interface ValidateOptions {
@@ -37,6 +37,6 @@ export function validate(
   }
   const { maxWindowSeconds = THIRTY_DAYS_IN_SECONDS } = options;
   const rules = found.rules({ maxWindowSeconds, markField: undefined });
-  const ids = new Outputs().idsOf(found, asRecord(args));
+  const ids = idsOf(found, asRecord(args));
   return [...validateAgainst(ids, rules, { isUnknown: isNotPlain, advice: adviceFor }).problems];
 }

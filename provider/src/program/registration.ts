@@ -7,7 +7,7 @@ import type { Values } from "../base/index.js";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
 import { IDENTITY, PROVIDER, SECRET_ARGUMENTS } from "../state/index.js";
 import { declare } from "./declaration.js";
-import { isNotPlain, readIdProblem } from "./ids.js";
+import { idsOf, isNotPlain, readIdProblem } from "./ids.js";
 import type { Brief } from "./judge.js";
 import { heardLater, identityOf } from "./place.js";
 import { currentProgram } from "./program.js";
@@ -27,7 +27,7 @@ export function registrationOf(
   // The platform keeps what it can't delete: previews then show Pulumi's own [retain].
   const merged = pulumi.mergeOptions({ retainOnDelete: true }, options ?? {});
   const isRead = options?.id !== undefined;
-  const given = program.outputs.idsOf(kind, { ...args });
+  const given = idsOf(kind, { ...args });
   const call = { kind, name, args: isRead ? undefined : given, options: merged };
   const briefing = program.add(declare(call, program.reading.settings));
   const hidden = isRead ? {} : hiddenInputs(briefing, given, identityOf(name, merged.parent));

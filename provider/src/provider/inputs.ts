@@ -2,18 +2,7 @@
 import { ArgumentsError, own, type Secrets, type Values } from "../base/index.js";
 import type { Action } from "../decision/index.js";
 import type { ResourceName, SetKind } from "../kinds/index.js";
-import {
-  type Briefing,
-  DELETES,
-  IDENTITY,
-  MARK,
-  PROVIDER,
-  type Ref,
-  readBriefing,
-  refOf,
-  SECRET_ARGUMENTS,
-  type Unresolved,
-} from "../state/index.js";
+import { type Briefing, IDENTITY, type Ref, readBriefing, refOf, type Unresolved } from "../state/index.js";
 
 export type Properties = Record<string, unknown>;
 
@@ -45,15 +34,9 @@ export function whoIn(resource: ResourceName, inputs: Properties): { readonly wh
   );
 }
 
-export function argumentsIn({
-  [IDENTITY]: _identity,
-  [SECRET_ARGUMENTS]: _secret,
-  [PROVIDER]: _reference,
-  [MARK]: _mark,
-  [DELETES]: _deletes,
-  ...values
-}: Properties): Properties {
-  return values;
+/** Without the hidden ones. */
+export function argumentsIn(inputs: Properties): Properties {
+  return Object.fromEntries(Object.entries(inputs).filter(([name]) => !name.startsWith("__")));
 }
 
 /** Shorter texts are not real secrets, and masking them would damage ordinary words. */

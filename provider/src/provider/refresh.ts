@@ -2,15 +2,7 @@
  * The engine's `read`: a refresh compares objects with the state, `.get` reads an object of which only the id is known. Without a known read the
  * state is returned unchanged. And it settles unresolved creates: the command `pending` hands it the answers of people.
  */
-import {
-  AdvertisingError,
-  ArgumentsError,
-  count,
-  printable,
-  UnsupportedError,
-  type Values,
-  withoutUndefined,
-} from "../base/index.js";
+import { ArgumentsError, printable, UnsupportedError, type Values, withoutUndefined } from "../base/index.js";
 import { abilitiesOf } from "../decision/index.js";
 import {
   argumentsFrom,
@@ -160,40 +152,28 @@ async function refreshed(
   return withDifferences(properties, differences);
 }
 
-/** @returns the next set: the same object if nothing differs. @throws Incomplete if nothing is known about a member. */
+/** @returns the next set: the same object if nothing differs. @throws AdvertisingError if nothing is known about a member. */
 async function refreshedSet(kind: Kind, runtime: Runtime, stored: StoredSet): Promise<StoredSet> {
   const [events, eventIds, earlier] = [new Map(stored.events), new Map(stored.eventIds), new Map(stored.earlier)];
-  const troubles: AdvertisingError[] = [];
   let isChanged = false;
   await Promise.all(
     [...stored.eventIds].map(async ([key, id]) => {
       const entry = stored.events.get(key) ?? {};
       const values = { ...eventIn(stored, entry) };
-      try {
-        // What the entry does not describe is known by its fingerprint alone: only whether it is there is asked.
-        const isDescribed = !stored.earlier.has(key);
-        const label = `${kind.name} ${id} (${memberOf("events", key)})`;
-        const target = { id, label, created: stored.created };
-        const now = await refreshed(kind, runtime, target, isDescribed ? values : {});
-        if (now === undefined) for (const map of [events, eventIds, earlier]) map.delete(key);
-        else if (isDescribed && now !== values) {
-          events.set(key, { ...entry, ...changedIn(values, now) });
-          // Its owner is the set's, so a different one can only be noted.
-          if (now.advertiserId !== values.advertiserId) earlier.set(key, { body: fingerprintOfBody(kind, now) });
-        } else return;
-        isChanged = true;
-      } catch (error) {
-        if (!(error instanceof AdvertisingError)) throw error;
-        troubles.push(error);
-      }
+      // What the entry does not describe is known by its fingerprint alone: only whether it is there is asked.
+      const isDescribed = !stored.earlier.has(key);
+      const label = `${kind.name} ${id} (${memberOf("events", key)})`;
+      const target = { id, label, created: stored.created };
+      const now = await refreshed(kind, runtime, target, isDescribed ? values : {});
+      if (now === undefined) for (const map of [events, eventIds, earlier]) map.delete(key);
+      else if (isDescribed && now !== values) {
+        events.set(key, { ...entry, ...changedIn(values, now) });
+        // Its owner is the set's, so a different one can only be noted.
+        if (now.advertiserId !== values.advertiserId) earlier.set(key, { body: fingerprintOfBody(kind, now) });
+      } else return;
+      isChanged = true;
     }),
   );
-  const [first] = troubles;
-  if (first !== undefined) {
-    const others = troubles.length - 1;
-    const more = others === 0 ? "" : ` (${count(others, "more event")} of this set failed too.)`;
-    throw new Incomplete(`${first.message}${more}`, undefined, first.code);
-  }
   return isChanged ? { ...stored, events, eventIds, earlier } : stored;
 }
 
