@@ -11,7 +11,6 @@ import {
   type Open,
   settleFirst,
   staysLive,
-  toGoOnWith,
   waysOut,
   whatHappened,
 } from "../../provider/src/state/index.js";
@@ -126,9 +125,8 @@ describe("settle first", () => {
   });
 });
 
-it("what becomes of an object, and how to go on with it", () => {
+it("what becomes of an object", () => {
   expect(staysLive(conversionEvent, "5")).toBe(
     "5 stays live on the platform, and tags that were placed for it keep firing; deactivate it there by hand",
   );
-  expect(toGoOnWith("5")).toBe("To go on with 5, set existingId: 5.");
 });

@@ -87,7 +87,7 @@ describe("a preview says what becomes of each key", () => {
       [],
       { a: A, b: A, c: A },
       ["4"],
-      ["events: 1 to remove from the state, 3 unchanged", "  to remove from the state: gone (4, managed elsewhere)"],
+      ["events: 1 to remove from the state, 3 unchanged", "  to remove from the state: gone (4)"],
     ],
   ])("%s", (_, can, unresolved, owed, events, kept, lines) => {
     const those = members({ ...HELD, unresolved }, { events }, can);

@@ -122,24 +122,3 @@ export async function carryOutAll(
   await Promise.all(objects.map(async (object) => note(keyOf(object), await outcomeOf(object))));
   return outcomes;
 }
-
-/** So many at once. What one fails of for a reason that is not its own, all others fail of that were not begun. @returns the failures, by item. */
-export async function inTurn<T>(
-  items: readonly T[],
-  atOnce: number,
-  work: (item: T) => Promise<void>,
-): Promise<Map<T, AdvertisingError>> {
-  const failed = new Map<T, AdvertisingError>();
-  let trouble: AdvertisingError | undefined;
-  const next = items.values();
-  const worker = async () => {
-    for (const item of next) {
-      const failure = trouble ?? (await work(item).then(() => undefined, asOurs));
-      if (failure === undefined) continue;
-      if (!(failure instanceof RefusedError)) trouble ??= failure;
-      failed.set(item, failure);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
-  return failed;
-}

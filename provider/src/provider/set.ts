@@ -3,7 +3,15 @@
  * and only if everything else went well; and the state afterwards.
  */
 import { isDeepStrictEqual } from "node:util";
-import { type AdvertisingError, count, idRanges, type Values, withoutUndefined, withPage } from "../base/index.js";
+import {
+  type AdvertisingError,
+  count,
+  idRanges,
+  RefusedError,
+  type Values,
+  withoutUndefined,
+  withPage,
+} from "../base/index.js";
 import { type Circumstances, isChange, type Member, membersOf } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, nameToTell, type SetKind } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
@@ -25,12 +33,12 @@ import {
   type Unresolved,
   writeStoredSet,
 } from "../state/index.js";
-import { carryOutAll, hasWork, inTurn, managedOf } from "./carry-out.js";
+import { carryOutAll, hasWork, managedOf } from "./carry-out.js";
 import { tellBefore } from "./check.js";
 import { Progress, type Severity } from "./engine.js";
 import { type Managed, maskSecrets, type Properties, secretOfMembers } from "./inputs.js";
 import { deleteUnlessKept, momentToKeep } from "./operations.js";
-import { expectSameAccount, Incomplete, idAfter, type Outcome } from "./outcome.js";
+import { asOurs, expectSameAccount, Incomplete, idAfter, type Outcome } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
 import { whyNotNewIn } from "./settle-first.js";
 import { circumstancesOf, claimHeld, expectSameType, noteSeen } from "./single.js";
@@ -239,13 +247,25 @@ async function deleteAll(
   properties: Properties,
 ) {
   const gone = new Set<string>();
+  const kept: Result["kept"][number][] = [];
   const { created } = readStoredSet(properties);
-  const work = async (each: ToDelete) => {
-    const label = `${memberLabel(setLabel, each.key ?? "")} (${each.id})`;
-    if (await deleteUnlessKept(kind, runtime, { id: each.id, label, created }, properties)) gone.add(each.id);
+  let trouble: AdvertisingError | undefined;
+  const next = wanted.values();
+  const worker = async () => {
+    for (const { id, key = "" } of next) {
+      const label = `${memberLabel(setLabel, key)} (${id})`;
+      try {
+        if (trouble !== undefined) throw trouble;
+        if (await deleteUnlessKept(kind, runtime, { id, label, created }, properties)) gone.add(id);
+      } catch (error) {
+        const failure = asOurs(error);
+        if (!(failure instanceof RefusedError)) trouble ??= failure;
+        kept.push({ id, key, error: failure });
+      }
+    }
   };
-  const failed = await inTurn(wanted, runtime.reading.settings.maxConcurrentRequests, work);
-  return { gone, kept: [...failed].map(([{ id, key = "" }, error]) => ({ id, key, error })) };
+  await Promise.all(Array.from({ length: runtime.reading.settings.maxConcurrentRequests }, worker));
+  return { gone, kept };
 }
 
 /** Called only if `retainOnDelete` was off. @throws Incomplete if some were not deleted: it may be called again, since what is missing counts as deleted. */

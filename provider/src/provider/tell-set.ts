@@ -65,8 +65,7 @@ export function planInWords(
 ): string | undefined {
   const shown = ({ key, id, action }: Member) => {
     const ids = [...new Set([id, action.do === "adopt" ? action.id : undefined])].filter((each) => each !== undefined);
-    const elsewhere = action.do === "let go" && ids.some(isKept) ? ", managed elsewhere" : "";
-    return `${printable(key)}${ids.length === 0 ? "" : ` (${ids.join(" → ")}${elsewhere})`}`;
+    return `${printable(key)}${ids.length === 0 ? "" : ` (${ids.join(" → ")})`}`;
   };
   const of = (action: ShownAction) => members.filter((member) => shownAction(member.action) === action);
   const owed = left.filter((object) => object.owed === true).map(({ id, key = "" }) => `${printable(key)} (${id})`);

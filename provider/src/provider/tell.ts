@@ -4,7 +4,7 @@
  */
 import { asTyped, enumerate } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
-import { pendingCommand, type Ref, staysLive, toGoOnWith, whatHappened } from "../state/index.js";
+import { pendingCommand, type Ref, staysLive, whatHappened } from "../state/index.js";
 import type { MemoryRecord } from "../store/index.js";
 import type { Messages, Notice } from "./engine.js";
 
@@ -40,7 +40,7 @@ export function madeBefore(kind: Kind, ref: Ref, id: string): Notice {
   return {
     sort: "with an object before",
     urn,
-    text: `${label} was ${id} before: this creates another ${kind.create.noun}, and leaves ${id} as it is. ${toGoOnWith(id)}`,
+    text: `${label} was ${id} before: this creates another ${kind.create.noun}, and leaves ${id} as it is. To go on with ${id}, set existingId: ${id}.`,
     brief: `${label} (${id})`,
   };
 }

@@ -96,8 +96,3 @@ export function settleFirst(creates: readonly Open[]): string {
 export function staysLive({ afterlife }: Pick<Kind, "afterlife">, subject: string): string {
   return `${subject} ${afterlife}; deactivate it there by hand`;
 }
-
-/** How the program adopts a live object for a resource. */
-export function toGoOnWith(id: string): string {
-  return `To go on with ${id}, set existingId: ${id}.`;
-}
