@@ -59,7 +59,7 @@ exports.value = advertising.ConversionEvent.get("got", 3).value;`);
   const [bought, gone] = [named("Buy")?.id, named("Gone")?.id];
   stack.program(shop("B", "Buy", 2));
   const replacing = await well(stack.preview());
-  expect(replacing).toContain(`another live object. ${bought} is deleted on the platform`);
+  expect(replacing).toContain(`is to be replaced. ${bought} is deleted on the platform`);
   expect(replacing).toContain(`to delete, if everything else goes well: gone (${gone})`);
   await well(stack.up());
   expect(sandbox).toMatchObject({ creates: 6, deletes: 2 });

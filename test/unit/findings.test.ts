@@ -1,4 +1,4 @@
-/** The single error of a program, and that a set and a catalog name a mistake once, however many make it. */
+/** The single error of a program, and that a set, a catalog and a warning name a mistake once, however many make it. */
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
 import { describeAlike } from "../../provider/src/catalog/written.js";
@@ -25,10 +25,13 @@ const event = (name: string, args: object) =>
 function judged(...declarations: readonly Declaration[]) {
   const all = new Judge();
   for (const each of declarations) all.add(each);
-  const { findings } = all.judge(declarations, new Map(), true);
+  const { findings, warnings } = all.judge(declarations, new Map(), true);
   const { message } = programError(READ, findings, "nothing was sent");
-  return { lines: message.split("\n") };
+  return { lines: message.split("\n"), warnings };
 }
+
+const inEvents = (...values: string[]) =>
+  values.map((value, index) => `${value} in ConversionEvent "e${index + 2}"`).join(", ");
 
 describe("a mistake of the same rule", () => {
   it.each([
@@ -78,6 +81,17 @@ describe("a mistake of the same rule", () => {
     expect(describeAlike(findings)).toEqual([
       `c.csv:2:11 acme/e1: value expected a finite number; got the string "1,5"; write 1.5, with a decimal point${others}`,
       expect.stringMatching(/^c\.csv:\d+:\d+ acme\/x: eventName is required/),
+    ]);
+  });
+
+  it.each([
+    [1, ""],
+    [2, ' (also 3 in ConversionEvent "e2")'],
+    [50, ` (also ${inEvents("3", "4", "5")} and 46 more)`],
+  ])("that is only likely one, in %i events, is one warning", (amount, others) => {
+    const { warnings } = judged(...upTo(amount).map((each) => event(`e${each}`, { value: 1, clickWindow: each + 1 })));
+    expect(warnings).toEqual([
+      `ConversionEvent "e1": clickWindow is 2 seconds; windows are seconds here. If days were meant, write advertising.days(2)${others}`,
     ]);
   });
 

@@ -82,10 +82,12 @@ describe("between resources", () => {
       expect(look(memory(), ...batch, later).briefings.get(event("a"))).toMatchObject({ adoptsLater: true });
   });
 
-  it("of many warnings the first ones are given", () => {
-    const batch = Array.from({ length: 23 }, (_, at) => declared(event(`e${at}`), {}, {}, [`e${at}: is odd`]));
-    const { warnings } = look(memory(), ...batch);
-    expect([warnings.length, ...warnings.slice(19)]).toEqual([21, "e19: is odd", "and 3 more warnings"]);
+  it("the same warning of several is given once", () => {
+    const warned = (name: string) =>
+      declared(event(name), {}, {}, [`ConversionEvent "${name}": clickWindow is 7 seconds`]);
+    expect(look(memory(), warned("a"), warned("b")).warnings).toEqual([
+      'ConversionEvent "a": clickWindow is 7 seconds (the same in ConversionEvent "b")',
+    ]);
   });
 });
 

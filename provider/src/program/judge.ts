@@ -3,7 +3,7 @@
  * machine remembers and nothing declares. It is asked for each batch, which is what the program declares in one turn of its event loop: all of it,
  * except what comes after a wait for a timer or the like.
  */
-import { asTyped, count, cut, enumerate, idRanges, natural } from "../base/index.js";
+import { asTyped, count, cut, enumerate, idRanges, natural, saidOnce } from "../base/index.js";
 import { adoptedTwice, type Kind } from "../kinds/index.js";
 import { aboutWhom, type Briefing, MAX_LISTED, memberOf, objectKey, resourceKeyIn } from "../state/index.js";
 import { isOpen, type MemoryRecord, openMarkOf, type Records } from "../store/index.js";
@@ -63,9 +63,7 @@ export class Judge {
       return [[key, { run, deletes: deletes || undefined, adopted: adopted || undefined, adoptsLater }]];
     });
     const findings = batch.flatMap((declaration) => this.wrongIn(declaration));
-    const all = batch.flatMap((declaration) => declaration.warnings);
-    const warnings = cut(all, MAX_LISTED, (more) => `and ${count(more, "more warning")}`);
-    return { findings, warnings, briefings: new Map(briefings) as Briefs };
+    return { findings, warnings: warningsOf(batch), briefings: new Map(briefings) as Briefs };
   }
 
   #isDeclared(key: string): boolean {
@@ -133,6 +131,16 @@ const MAX_CHARACTERS = 500;
 
 function objectOf({ key, id = "" }: MemoryRecord): string {
   return objectKey(aboutWhom(key).kind, id);
+}
+
+/** Those that several resources share are given once. */
+function warningsOf(batch: readonly Declaration[]): string[] {
+  return saidOnce(
+    batch.flatMap(({ finding, warnings }) => warnings.map((text) => ({ label: finding.title, text }))),
+    ({ text }) => text,
+    ({ label }) => label,
+    ({ label, text }) => text.replace(label, ""),
+  );
 }
 
 function leavingLine(those: readonly MemoryRecord[]): string {

@@ -49,6 +49,12 @@ export function unprovenUntil({ reading, clock }: Runtime, created: string | und
   return clock.wallMs() < fromMs ? new Date(fromMs).toISOString() : undefined;
 }
 
+/** @throws RefusedError if the object is so new that its absence proves nothing. */
+function expectProven(runtime: Runtime, { id, label, created }: Target): void {
+  const until = unprovenUntil(runtime, created);
+  if (until !== undefined) throw new RefusedError(tooEarly(label, id, until));
+}
+
 /** Callers have checked with `abilitiesOf` that there is such an operation. */
 function operationOf(kind: Kind, { reading }: Runtime, name: OptionalOperation): Operation {
   const operation = knownOperations(kind, reading.settings)[name];
@@ -78,6 +84,7 @@ export async function updateLive(
   const operation = operationOf(kind, runtime, "update");
   const warnings = await runtime.track(() => runtime.client().update({ kind, operation, id, label }, fields));
   if (warnings === undefined) {
+    expectProven(runtime, target);
     const next =
       "`pulumi refresh`, with a known read, takes what is gone out of the state; `pulumi up --replace` creates another one.";
     throw new RefusedError(`${label} was not changed: the platform does not find ${id}. ${next}`);
@@ -193,8 +200,7 @@ export async function deleteUnlessKept(
   if (!runtime.deleted.has(kind.name, id)) {
     const operation = operationOf(kind, runtime, "delete");
     const wasThere = await runtime.track(() => runtime.client().delete({ kind, operation, id, label }));
-    const until = wasThere ? undefined : unprovenUntil(runtime, target.created);
-    if (until !== undefined) throw new RefusedError(tooEarly(label, id, until));
+    if (!wasThere) expectProven(runtime, target);
   }
   runtime.deleted.add(kind.name, id);
   return true;

@@ -32,7 +32,7 @@ import { argumentsIn, type Managed, maskSecrets, type Properties } from "./input
 import { createdIn, deleteUnlessKept, momentToKeep } from "./operations.js";
 import { expectSameAccount, Incomplete, idOrError, type Outcome } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
-import { beforeTakeOver, besideHeld, leftByReplacement, nextOf, savedAsSent, takenOver } from "./tell.js";
+import { beforeTakeOver, besideHeld, nextOf, replaced, savedAsSent, takenOver } from "./tell.js";
 
 /** Types, by an argument that only resources of that type have. */
 const TYPES = [
@@ -97,10 +97,10 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, 
     if (former !== undefined && !wasDeleting) run.noteStaying(kind, former.id);
     if (run.isUp !== true && action.do === "look for")
       runtime.warnEach(beforeTakeOver(who, action.record, nextOf(action.record, undefined, true)));
-    if (run.isUp !== true && former?.isDeleted === false && !run.isKept(kind, former.id)) {
+    if (run.isUp !== true && former !== undefined && !run.isKept(kind, former.id)) {
       const isPerhaps = action.do === "replace" && action.perhaps;
       const then = isPerhaps ? "is replaced if values that are not known yet differ" : "is to be replaced";
-      runtime.warnEach(leftByReplacement(kind, who, former.id, then));
+      runtime.warnEach(replaced(kind, who, former, then));
     }
   }
   return { changes: action.do !== "keep", replaces: replacesOf(kind, member, news) };
@@ -166,7 +166,7 @@ function tellReplaced(kind: Kind, runtime: Runtime, who: Ref, held: string | und
   if (held === undefined || held === id || run.isKept(kind, held) || deleted.has(kind.name, held)) return;
   if (run.checked(who.key).wasDeleting && !run.isStaying(kind, held)) return;
   run.noteStaying(kind, held); // the engine may still ask for its delete, by the option in the state
-  runtime.warnEach(leftByReplacement(kind, who, held, `is ${id} now`));
+  runtime.warnEach(replaced(kind, who, { id: held, isDeleted: false }, `is ${id} now`));
 }
 
 /** Without a known update this is called only for a resource that was saved with an error. @returns its next properties. */

@@ -3,6 +3,7 @@
  * set are in `tell-set.ts`, those about a create of unknown outcome in `state/sentences.ts`. Nothing is decided here.
  */
 import { asTyped, enumerate } from "../base/index.js";
+import type { Former } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
 import { pendingCommand, type Ref, staysLive, whatHappened } from "../state/index.js";
 import type { MemoryRecord } from "../store/index.js";
@@ -58,10 +59,12 @@ export function openElsewhere(
   ].join("\n");
 }
 
-/** What a replacement leaves live: before it, in a preview, and after it. @param then as "the resource …" goes on: `is 43 now`. */
-export function leftByReplacement(kind: Kind, { resourceUrn: urn, label }: Ref, former: string, then: string): Notice {
-  const sort = "replaced, and left live on the platform";
-  return { sort, urn, text: `${label} ${then}. ${staysLive(kind, former)}.`, brief: `${former} (${label} ${then})` };
+/** What becomes of the object that is replaced: before that, in a preview, and after it. @param then as "the resource …" goes on: `is 43 now`. */
+export function replaced(kind: Kind, { resourceUrn: urn, label }: Ref, former: Former, then: string): Notice {
+  const { id, isDeleted } = former;
+  const fate = isDeleted ? `${id} is deleted on the platform, as retainOnDelete: false says` : staysLive(kind, id);
+  const sort = `replaced, and ${isDeleted ? "deleted" : "left live"} on the platform`;
+  return { sort, urn, text: `${label} ${then}. ${fate}.`, brief: `${id} (${label} ${then})` };
 }
 
 /** What this machine has of a resource whose object the state goes on with, in a preview and once in an `up`. */
