@@ -1,6 +1,7 @@
-/** The single error of a program, and that a set, a catalog and a warning name a mistake once, however many make it. */
+/** The single error of a program: what it says of mistakes that many make. */
 import * as pulumi from "@pulumi/pulumi";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { saidOnce } from "../../provider/src/base/index.js";
 import { describeAlike } from "../../provider/src/catalog/written.js";
 import { conversionEvent, conversionEventSet } from "../../provider/src/kinds/event-kind.js";
 import { type Declaration, declare } from "../../provider/src/program/declaration.js";
@@ -30,84 +31,58 @@ function judged(...declarations: readonly Declaration[]) {
   return { lines: message.split("\n"), warnings };
 }
 
-const inEvents = (...values: string[]) =>
-  values.map((value, index) => `${value} in ConversionEvent "e${index + 2}"`).join(", ");
+it.each([
+  [1, ""],
+  [2, " (also in 2)"],
+  [4, " (also in 2, 3 and 4)"],
+  [50, " (also in 2, 3, 4 and 46 more)"],
+])("a mistake that %i make is said once, whatever the values", (amount, others) => {
+  const items = upTo(amount).map((each) => ({ name: `${each}`, reason: `got "${each}", ${each}` }));
+  const said = (all: typeof items) =>
+    saidOnce(
+      all,
+      ({ name, reason }) => `${name} ${reason}`,
+      ({ name }) => name,
+      ({ reason }) => reason,
+    );
+  expect(said(items)).toEqual([`1 got "1", 1${others}`]);
+  expect(said([...items, { name: "x", reason: "is absent" }])).toEqual([`1 got "1", 1${others}`, "x is absent"]);
+});
 
-describe("a mistake of the same rule", () => {
-  it.each([
-    [2, []],
-    [3000, ["  and problems of 2900 more"]],
-  ])("in %i events of a program has a section each; of many the first ones", (amount, more) => {
-    const { lines } = judged(...upTo(amount).map((each) => event(`e${each}`, { value: `${each},5` })));
+it.each([
+  [2, []],
+  [3000, ["  and problems of 2900 more"]],
+])(
+  "in %i events of a program it has a section each, of many the first 100; one that is only likely is one warning",
+  (amount, more) => {
+    const wrong = upTo(amount).map((each) => event(`e${each}`, { value: `${each},5`, viewWindow: 7 }));
+    const { lines, warnings } = judged(...wrong);
     const sections = upTo(Math.min(amount, 100)).flatMap((each) => [
       `  ConversionEvent "e${each}":`,
       `    value expected a finite number; got the string "${each},5"`,
     ]);
-    const expected = [`${amount} problems; nothing was sent.`, ...sections, ...more];
-    expect(lines.join("\n")).toBe(
-      `${expected.join("\n")} (docs/messages.md#advertising_arguments) [ADVERTISING_ARGUMENTS]`,
-    );
-  });
+    const all = [`${amount} problems; nothing was sent.`, ...sections, ...more].join("\n");
+    expect(lines.join("\n")).toBe(`${all} (docs/messages.md#advertising_arguments) [ADVERTISING_ARGUMENTS]`);
+    expect(warnings).toHaveLength(1);
+  },
+);
 
-  it.each([
-    [1, ""],
-    [2, ' (also "2,5" in events["e2"].value)'],
-    [50, ' (also "2,5" in events["e2"].value, "3,5" in events["e3"].value, "4,5" in events["e4"].value and 46 more)'],
-  ])("in %i events of a set is one line", (amount, others) => {
-    const wrong = upTo(amount).map((each): [string, object] => [`e${each}`, { eventName: "E", value: `${each},5` }]);
-    const events = Object.fromEntries([...wrong, ["other", { eventName: "", value: 1 }]]);
-    const set = declare(
-      { kind: conversionEventSet, name: "funnel", args: { advertiserId: 7, events }, options: {} },
-      settingsOf(),
-    );
-    expect(judged(set).lines).toEqual([
-      `${amount + 1} problems; nothing was sent.`,
-      '  ConversionEventSet "funnel":',
-      `    events["e1"].value expected a finite number; got the string "1,5"${others}`,
-      expect.stringMatching(
-        /^ {4}events\["other"\]\.eventName expected a string .*; got the string "" \(docs\/messages\.md#advertising_arguments\) \[ADV/,
-      ),
-    ]);
-  });
+it("in events of a set it is one line", () => {
+  const wrong = upTo(50).map((each): [string, object] => [`e${each}`, { eventName: "E", value: `${each},5` }]);
+  const args = { advertiserId: 7, events: { ...Object.fromEntries(wrong), other: { eventName: "", value: 1 } } };
+  expect(judged(declare({ kind: conversionEventSet, name: "funnel", args, options: {} }, settingsOf())).lines).toEqual([
+    "51 problems; nothing was sent.",
+    '  ConversionEventSet "funnel":',
+    '    events["e1"].value expected a finite number; got the string "1,5" (also in events["e2"].value, events["e3"].value, events["e4"].value and 46 more)',
+    expect.stringMatching(/^ {4}events\["other"\]\.eventName expected a string .*; got the string "" \(docs/),
+  ]);
+});
 
-  it.each([
-    [1, ""],
-    [2, ' (also "2,5" in acme/e2 at 3:11)'],
-    [50, ' (also "2,5" in acme/e2 at 3:11, "3,5" in acme/e3 at 4:11, "4,5" in acme/e4 at 5:11 and 46 more)'],
-  ])("in %i rows of a catalog is one line, with the first places", (amount, others) => {
-    const rows = upTo(amount).map((each) => `e${each};acme;E;${each},5`);
-    const findings = catalogFindings("c.csv", ["key;advertiser;eventName;value", ...rows, "x;acme;;1", ""].join("\n"));
-    expect(findings).toHaveLength(amount + 1);
-    expect(describeAlike(findings)).toEqual([
-      `c.csv:2:11 acme/e1: value expected a finite number; got the string "1,5"; write 1.5, with a decimal point${others}`,
-      expect.stringMatching(/^c\.csv:\d+:\d+ acme\/x: eventName is required/),
-    ]);
-  });
-
-  it.each([
-    [1, ""],
-    [2, ' (also 3 in ConversionEvent "e2")'],
-    [50, ` (also ${inEvents("3", "4", "5")} and 46 more)`],
-  ])("that is only likely one, in %i events, is one warning", (amount, others) => {
-    const { warnings } = judged(...upTo(amount).map((each) => event(`e${each}`, { value: 1, clickWindow: each + 1 })));
-    expect(warnings).toEqual([
-      `ConversionEvent "e1": clickWindow is 2 seconds; windows are seconds here. If days were meant, write advertising.days(2)${others}`,
-    ]);
-  });
-
-  it("names the other one of each that is there twice", () => {
-    const described = (text: string) => describeAlike(catalogFindings("events.csv", text));
-    const keys = ["A;acme", "b;Nord K", "a;acme", "B;Nord K", "c;acme", "C;acme"];
-    expect(
-      described(
-        ["key;advertiser;eventName;value", ...keys.map((row, i) => `${row};E ${"uvwxyz"[i]};1`), ""].join("\n"),
-      ),
-    ).toEqual([
-      'events.csv:4:1 acme/a: key "a" is already used at events.csv:2; keys of an advertiser\'s events must differ in more than case (also "B" is already used at events.csv:3 in Nord K/B at 5:1 and "C" is already used at events.csv:6 in acme/C at 7:1)',
-    ]);
-    const names = ["A 1", "A-1", "B 2", "B-2", "B_2"].map((name, index) => `k${index};acme;${name};1`);
-    expect(described(["key;advertiser;eventName;value", ...names, ""].join("\n"))).toEqual([
-      'events.csv:3:9 acme/k1: eventName "A-1" is also the name of "acme/k0", case and separators aside (also "B-2" is also the name of "acme/k2" in acme/k3 at 5:9 and "B_2" is also the name of "acme/k2" in acme/k4 at 6:9)',
-    ]);
-  });
+it("in rows of a catalog it is one line, with the first places", () => {
+  const rows = upTo(50).map((each) => `e${each};acme;E;${each}%`);
+  const text = ["key;advertiser;eventName;value", ...rows, "x;acme;;1", ""].join("\n");
+  expect(describeAlike(catalogFindings("c.csv", text))).toEqual([
+    'c.csv:2 acme/e1: value expected a finite number; got the string "1%"; write a plain number: a decimal point, and no thousands separator, percent or currency sign (also in acme/e2 at 3, acme/e3 at 4, acme/e4 at 5 and 46 more)',
+    expect.stringMatching(/^c\.csv:52 acme\/x: eventName is required/),
+  ]);
 });

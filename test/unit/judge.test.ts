@@ -86,7 +86,7 @@ describe("between resources", () => {
     const warned = (name: string) =>
       declared(event(name), {}, {}, [`ConversionEvent "${name}": clickWindow is 7 seconds`]);
     expect(look(memory(), warned("a"), warned("b")).warnings).toEqual([
-      'ConversionEvent "a": clickWindow is 7 seconds (the same in ConversionEvent "b")',
+      'ConversionEvent "a": clickWindow is 7 seconds (also in ConversionEvent "b")',
     ]);
   });
 });
