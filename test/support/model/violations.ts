@@ -44,8 +44,8 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "Pulumi's record of an interrupted update is not read",
     "tools/pending-facts.ts",
-    `type === "updating" || (type === "creating" && former === undefined)`,
-    `type === "creating" && former === undefined`,
+    `isNew || (type === "updating" && set !== undefined)`,
+    "isNew",
   ],
 ];
 
