@@ -533,7 +533,7 @@ describe("T3: answered, but the outcome stays unknown: one POST", () => {
       29,
       "200 with an HTML page",
       { kind: "answer", status: 200, headers: html, body: "<html><title>Maintenance</title></html>" },
-      /not JSON \(text\/html\)\. The platform said: an HTML page titled "Maintenance"/,
+      /not JSON \(text\/html\)\. The platform said: an HTML page: Maintenance/,
     ],
     [
       30,

@@ -161,7 +161,7 @@ describe("S1: a session that has ended", () => {
     const { sandbox, client } = await start({ sessionSeconds: 1, clock: () => (now += 2000) });
     const ending = await client.create();
     expect(ending.kind).toBe("RefusedError");
-    expect(messageOf(ending)).toMatch(/sent again on a new session and refused again/);
+    expect(messageOf(ending)).toMatch(/Another login would not help/);
     expect(counts(sandbox)).toEqual({ logins: 2, creates: 2 });
     expect(sandbox.advertisers).toEqual([]);
   });
@@ -173,7 +173,7 @@ describe("S1: a session that has ended", () => {
     sandbox.fail({ on: "create", with: { kind: "session-refusal", way }, times: 1000 });
     const ending = await client.create();
     expect(ending.kind).toBe("RefusedError");
-    expect(messageOf(ending)).toMatch(/sent again on a new session and refused again/);
+    expect(messageOf(ending)).toMatch(/Another login would not help/);
     expect(messageOf(ending)).toContain("Nothing was created.");
     expect(counts(sandbox)).toEqual({ logins: 2, creates: 3 });
     // 20 more creates cause no further login, and none is sent a third time.

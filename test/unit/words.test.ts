@@ -64,7 +64,7 @@ it.each<[string, unknown, string[], Record<string, string>?]>([
   [
     "a page",
     '<html><title>Not&nbsp;now</title><style>p > b {}</style><!-- <p>x --><h1>Not now</h1><p a=">">The name &#8220;a&#x201d; is taken.</p>',
-    ['an HTML page titled "Not now": The name \u201ca\u201d is taken.'],
+    ["an HTML page: Not now The name \u201ca\u201d is taken."],
   ],
   ["a page without a title", "<html><body>Out of order<script>x</script>", ["an HTML page: Out of order"]],
   ["control characters", { message: "a\u001b[31mb\r\nc" }, ["a [31mb c"]],

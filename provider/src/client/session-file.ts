@@ -6,7 +6,7 @@
  * and the last writer wins. A stored session is bound to the password that opened it, so that a changed password is tried and not hidden by an
  * earlier session: the file has a salted verifier that is costly to guess (scrypt, RFC 7914), never the password or a fast digest of it.
  */
-import { randomBytes, randomUUID, scrypt, timingSafeEqual } from "node:crypto";
+import { randomBytes, randomUUID, scrypt } from "node:crypto";
 import { promisify } from "node:util";
 import { z } from "zod";
 import { jsonIn, LoginError, own } from "../base/index.js";
@@ -59,7 +59,7 @@ export class SessionStore {
   #current: OpenedSession | undefined;
   /** The cookies of that login that are not in the file yet, in the order of their arrival. */
   #unsaved: { readonly setCookies: readonly string[]; readonly url: URL }[] = [];
-  #saving: Promise<void> | undefined;
+  #saving = Promise.resolve();
 
   constructor(
     private readonly settings: Settings,
@@ -83,20 +83,21 @@ export class SessionStore {
       const stored = this.#read();
       if (stored === undefined || stored.stamp === ended || !isUsable(stored.jar)) return undefined;
       // The platform decides about a changed password. Until it accepts that, the file stays for runs with the other one.
-      return (await this.#isOpenedBy(stored)) ? { jar: stored.jar, stamp: stored.stamp, isRestored: true } : undefined;
+      const { jar, stamp, verifier } = stored;
+      return (await this.#hash(verifier.salt)) === verifier.hash ? { jar, stamp, isRestored: true } : undefined;
     };
     let session = await this.#attempt(restore);
     if (session === undefined) {
       await this.#locked(async (lock) => {
         session = await restore(); // another process may have logged in while this one waited for the lock
         if (session !== undefined) return;
-        const verifier = this.#newVerifier(); // while the login is under way
-        verifier.catch(() => undefined); // awaited below, unless the login fails
+        const salt = randomBytes(BYTES).toString("base64");
+        const hash = await this.#hash(salt); // before the login, which must not be lost
         session = await logInNow();
         const { baseUrl, email, keepLoggedIn } = this.settings;
         const { jar, stamp } = session;
         const head = { session: "pulumi-advertising", version: VERSION, baseUrl, email, keepLoggedIn } as const;
-        this.#write({ ...head, verifier: await verifier, stamp, jar }, lock);
+        this.#write({ ...head, verifier: { salt, hash }, stamp, jar }, lock);
       });
     }
     this.#unsaved = [];
@@ -118,22 +119,18 @@ export class SessionStore {
     if (session !== this.#current || this.path === undefined) return;
     this.#unsaved.push({ setCookies, url });
     // Answers that come while one write is under way share the next one.
-    this.#saving ??= this.#saveAll().finally(() => {
-      this.#saving = undefined;
-    });
+    this.#saving = this.#saving.then(() => (this.#unsaved.length === 0 ? undefined : this.#save()));
     await this.#saving;
   }
 
-  async #saveAll(): Promise<void> {
-    while (this.#unsaved.length > 0 && this.path !== undefined) {
-      const save = (lock: Lock) => {
-        const stored = this.#current && this.#merge(this.#current);
-        if (stored !== undefined) this.#write(stored, lock);
-        this.#unsaved = [];
-      };
-      // After an answer: whatever fails here, the create must still be reported.
-      await this.#locked(save).catch(() => this.#abandon("was changed meanwhile and is left as it is"));
-    }
+  #save(): Promise<void> {
+    const save = (lock: Lock) => {
+      const stored = this.#current && this.#merge(this.#current);
+      if (stored !== undefined) this.#write(stored, lock);
+      this.#unsaved = [];
+    };
+    // After an answer: whatever fails here, the create must still be reported.
+    return this.#locked(save).catch(() => this.#abandon("was changed meanwhile and is left as it is"));
   }
 
   /** Fills the session's jar with the file's cookies, and then those that are not in it yet. @returns what to write, if the file is of this login. */
@@ -176,24 +173,11 @@ export class SessionStore {
     removeLeftovers(path, this.surroundings.clock.wallMs(), systemDisk);
   }
 
-  async #newVerifier() {
-    const salt = randomBytes(BYTES);
-    return { salt: salt.toString("base64"), hash: (await this.#hash(salt)).toString("base64") };
-  }
-
-  async #isOpenedBy({ verifier }: Stored): Promise<boolean> {
-    const [expected, found] = [
-      await this.#hash(Buffer.from(verifier.salt, "base64")),
-      Buffer.from(verifier.hash, "base64"),
-    ];
-    return found.length === expected.length && timingSafeEqual(found, expected);
-  }
-
   /** Runs in a separate thread, so that requests go on meanwhile. */
-  async #hash(salt: Buffer): Promise<Buffer> {
+  async #hash(salt: string): Promise<string> {
     try {
       const derive = promisify<string, Buffer, number, typeof COST, Buffer>(scrypt);
-      return await derive(this.settings.password ?? "", salt, BYTES, COST);
+      return (await derive(this.settings.password ?? "", Buffer.from(salt, "base64"), BYTES, COST)).toString("base64");
     } catch (error) {
       // For example because scrypt is not allowed on this machine.
       throw new UntrustedFile(`its password can't be checked (${(error as Error).message})`);

@@ -15,8 +15,6 @@ function toughCookie(): typeof import("tough-cookie") {
 
 export class SessionJar {
   #jar: CookieJar = new (toughCookie().CookieJar)();
-  /** The last result of {@link header}, for thousands of requests to one address with the same cookies. */
-  #last: { readonly href: string; readonly cookies: readonly Cookie[]; readonly header: string } | undefined;
 
   /** @returns none if `data` is not a jar as {@link toJSON} gives it. */
   static from(data: unknown): SessionJar | undefined {
@@ -37,16 +35,11 @@ export class SessionJar {
   store(setCookies: readonly string[], url: URL): void {
     for (const header of setCookies.slice(0, MAX_COOKIES))
       this.#jar.setCookieSync(header, url.href, { ignoreError: true });
-    this.#last = undefined;
   }
 
   /** The Cookie header's value for `url`, or an empty string. */
   header({ href }: URL): string {
-    if (this.#last?.href !== href || this.#last.cookies.some((cookie) => cookie.TTL() <= 0)) {
-      const cookies = this.#jar.getCookiesSync(href, { sort: true });
-      this.#last = { href, cookies, header: cookies.map((cookie) => cookie.cookieString()).join("; ") };
-    }
-    return this.#last.header;
+    return this.#jar.getCookieStringSync(href);
   }
 
   /** Every value for any address, for the scrubber. */
@@ -70,7 +63,6 @@ export class SessionJar {
 
   replaceWith(other: SessionJar): void {
     this.#jar = other.#jar;
-    this.#last = undefined;
   }
 }
 

@@ -7,11 +7,11 @@ import type { HttpAnswer } from "./http.js";
 import { isSpoken } from "./words.js";
 
 /**
- * Whether the session let a request through. `refused`: the answer is about the session, but a new one would not help, or is impossible
- * (Basic). `refused-again`: also on a session that was opened for it.
+ * Whether the session let a request through. `refused`: the answer is about the session, but a new one did not or would not help, or is
+ * impossible (Basic).
  * Assumption: a request that was refused for its session was not carried out.
  */
-export type LetThrough = "accepted" | "refused" | "refused-again";
+export type LetThrough = "accepted" | "refused";
 
 export type SessionSign =
   /** Clearly about the login: a redirect to one, a login page, words about a session, a 401 with hardly any words. */

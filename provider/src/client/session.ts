@@ -24,11 +24,13 @@ import { type Attempt, type Exchange, type Patience, PatientSender } from "./pat
 import { type LetThrough, type SessionSign, sessionSignOf } from "./session-refusal.js";
 import type { Surroundings } from "./surroundings.js";
 
-interface SessionAnswer {
+interface Sent {
   readonly answer: Answer;
   readonly session: LetThrough;
   /** Resolves once the answer's cookies are stored; never fails. */
   readonly kept: Promise<void>;
+  /** Whether it is to be sent again, on another login. */
+  readonly isEnded: boolean;
 }
 
 /** Awaited before the first byte may leave, with that moment (ISO 8601); called again before each further sending. */
@@ -36,7 +38,6 @@ export type BeforeSend = (sentAt: string) => Promise<void>;
 
 interface SessionRequest extends Pick<HttpRequest, "method" | "url" | "body"> {
   readonly repeatable: boolean;
-  /** As {@link PatientSender} calls it. */
   readonly onUnsure?: (() => void) | undefined;
 }
 
@@ -49,8 +50,6 @@ interface Current {
   /** Whether the last one found no connection: until one does, none waits for others, or time-outs would be waited for one after the other. */
   isUnreachable: boolean;
 }
-
-type Sent = SessionAnswer & { readonly isEnded: boolean };
 
 /** A younger session does not count as ended after a sign that may have another meaning. */
 const YOUNG_MS = 60_000;
@@ -77,7 +76,7 @@ export class Session {
   }
 
   /** @throws LoginError, TransportFailure, StopWaiting, and what `beforeSend` throws */
-  async send(request: SessionRequest, beforeSend: BeforeSend): Promise<SessionAnswer> {
+  async send(request: SessionRequest, beforeSend: BeforeSend): Promise<Sent> {
     const patience = this.#sender.patience();
     const first = await this.#send(request, beforeSend, patience, false);
     if (!first.isEnded) return first;
@@ -115,7 +114,7 @@ export class Session {
   /** @returns the login to send on, with a place on it; nothing if it had to wait. */
   async #admit(url: URL, isResend: boolean): Promise<Current | undefined> {
     const current = this.#current;
-    if (this.#hasFailed) throw failedBefore();
+    if (this.#hasFailed) throw new LoginError(AFTER_A_FAILED_LOGIN);
     if (current === undefined) await this.#logIn(url);
     else {
       const { isUnreachable, inFlight, accepted } = current;
@@ -148,13 +147,13 @@ export class Session {
     const sign = sessionSignOf(answer);
     const kept = current.login.keep(answer, url);
     const kind = `${url.pathname} ${answer.status} ${sign}`;
-    const session = sign === undefined ? "accepted" : this.#judge(sign, kind, current, isResend);
+    const judged = sign === undefined ? "accepted" : this.#judge(sign, kind, current, isResend);
     const isLimited = answer.status === 429 || answer.status === 503; // perhaps before anybody looked at the session
-    if (session === "accepted" && !isLimited) current.accepted++;
+    if (judged === "accepted" && !isLimited) current.accepted++;
     current.isUnreachable = false;
-    if (session !== "ended") return { answer, kept, session, isEnded: false };
-    if (this.#current === current) this.#current = undefined;
-    return { answer, kept, session: "refused", isEnded: true };
+    const isEnded = judged === "ended";
+    if (isEnded && this.#current === current) this.#current = undefined;
+    return { answer, kept, session: isEnded ? "refused" : judged, isEnded };
   }
 
   #judge(sign: SessionSign, kind: string, current: Current, isResend: boolean): LetThrough | "ended" {
@@ -166,7 +165,7 @@ export class Session {
     }
     if (isResend) {
       this.#incurable.add(kind);
-      return "refused-again";
+      return "refused";
     }
     // The age of a restored session is unknown, so it has probably ended.
     const isOld = login.isRestored || this.#clock.monotonicMs() - openedAtMs >= YOUNG_MS;
@@ -175,29 +174,24 @@ export class Session {
     return (sign === "bare" && accepted === 0) || this.#incurable.has(kind) ? "refused" : "ended";
   }
 
-  /** One login for all requests that need one at the same time. */
-  #logIn(url: URL): Promise<void> {
-    // One error for the whole run says why.
-    const others = (error: unknown) => Promise.reject(error instanceof LoginError ? failedBefore() : error);
-    if (this.#loggingIn !== undefined) return this.#loggingIn.catch(others);
-    this.#loggingIn = this.#openLogin(url)
-      .then((login) => {
-        const openedAtMs = this.#clock.monotonicMs();
-        this.#current = { login, openedAtMs, accepted: 0, inFlight: 0, isUnreachable: false };
-      })
-      .catch((error: unknown) => {
-        this.#hasFailed ||= error instanceof LoginError;
-        throw error;
-      })
-      .finally(() => {
-        this.#loggingIn = undefined;
-      });
-    return this.#loggingIn;
+  /** One login for all requests that need one at the same time: the others look again, and find it, or that it failed. */
+  async #logIn(url: URL): Promise<void> {
+    if (this.#loggingIn !== undefined) return this.#loggingIn.catch(() => undefined);
+    this.#loggingIn = this.#openLogin(url).then((login) => {
+      const openedAtMs = this.#clock.monotonicMs();
+      this.#current = { login, openedAtMs, accepted: 0, inFlight: 0, isUnreachable: false };
+    });
+    try {
+      await this.#loggingIn;
+    } catch (error) {
+      this.#hasFailed = true;
+      throw error;
+    } finally {
+      this.#loggingIn = undefined;
+    }
   }
 }
 
-function failedBefore(): LoginError {
-  return new LoginError(
-    "Nothing was created: the login of this run failed (its error says why), and is not tried again.",
-  );
-}
+/** One error for the whole run says why. */
+const AFTER_A_FAILED_LOGIN =
+  "Nothing was created: the login of this run failed (its error says why), and is not tried again.";

@@ -52,18 +52,17 @@ export function refusal({ answer, what, otherwise, session, settings, credential
   const sentences = [
     refusalIn(why === undefined ? words : [...words, why], data),
     otherwise,
-    session === "accepted" ? "" : sessionHint(session, settings, credentials),
+    session === "accepted" ? "" : sessionHint(settings, credentials),
     session === "accepted" && (status === 404 || status === 405) ? "Check advertising:baseUrl, its path included." : "",
     session === "accepted" && isInactive ? ACTIVATE : "",
   ];
   return new RefusedError(`${what} was refused with status ${status}: ${sentences.filter(Boolean).join(" ")}`);
 }
 
-function sessionHint(session: LetThrough, { authMode }: Settings, credentials: string): string {
-  if (authMode === "basic") return `Check ${credentials}, and whether this installation takes Basic credentials.`;
-  return session === "refused"
-    ? "The session is new; another login would not help: the account may lack the permission."
-    : "It was sent again on a new session and refused again: the account may lack the permission, or the login may not be valid there.";
+function sessionHint({ authMode }: Settings, credentials: string): string {
+  return authMode === "basic"
+    ? `Check ${credentials}, and whether this installation takes Basic credentials.`
+    : "Another login would not help: the account may lack the permission, or the session may not be valid there.";
 }
 
 /** The error for an answer that does not say that the request was carried out. */
@@ -121,13 +120,15 @@ export function unanswered(error: unknown, asked: Asked, url: URL, sentAt: strin
     : new OutcomeUnknownError(told, sentAt, { cause: error });
 }
 
-/** What to do next, by the failure's code; `{address}` is where the host's address comes from. */
-const NEXT_STEPS: Readonly<Record<string, string>> = {
-  ENOTFOUND: "; the name is not known: check {address} and the network",
-  EAI_AGAIN: "; the name could not be looked up: check the network",
-  ECONNREFUSED: "; nothing listens there: check {address}",
-  UND_ERR_CONNECT_TIMEOUT: "; no connection was made in time: check the network and firewalls",
-};
+/** What to do next, by what the failure says; `{address}` is the setting that has the host's address. */
+const NEXT_STEPS: readonly (readonly [RegExp, string])[] = [
+  [/wrong.version.number|packet length too long/i, "it does not speak TLS: check the scheme and the port of {address}"],
+  [/protocol.version|UNSUPPORTED_PROTOCOL|NO_SHARED_CIPHER|HANDSHAKE_FAILURE/i, "TLS 1.2 or newer is needed there"],
+  [/ENOTFOUND|EAI_AGAIN/, "check {address} and the network: the name could not be looked up"],
+  [/ECONNREFUSED/, "nothing listens there: check {address}"],
+  [/UND_ERR_CONNECT_TIMEOUT/, "check the network and firewalls"],
+];
+const AT_CERTIFICATE = "its certificate has to be fixed, or its authority made known with NODE_EXTRA_CA_CERTS";
 
 /** One clause, without a full stop, such as `could not connect to x:443 (ECONNREFUSED …)`. */
 export function describeFailure(failure: TransportFailure, url: URL): string {
@@ -139,27 +140,13 @@ export function describeFailure(failure: TransportFailure, url: URL): string {
   if (code === "ADVERTISING_TOO_LATE") return detail;
   const proxy = tunnel === undefined ? "" : `the proxy ${tunnel.host} (${tunnel.variable})`;
   if (tunnel?.status !== undefined) {
-    const asked = `${proxy} returned status ${tunnel.status} when asked for a connection to ${url.host}`;
-    return `${asked}: ${adviceAtProxy(tunnel.status, tunnel.variable)}`;
+    const told = `${proxy} returned status ${tunnel.status} when asked for a connection to ${url.host}`;
+    return `${told}: check its rules, and ${tunnel.variable} (http://user:password@host:port where it asks for a user)`;
   }
   const isAtProxy = tunnel?.granted === false;
   const host = isAtProxy ? proxy : `${url.host}${tunnel === undefined ? "" : ` through ${proxy}`}`;
+  const known = NEXT_STEPS.find(([says]) => says.test(detail))?.[1];
+  const next = known ?? (isCertificateFailure(failure) ? AT_CERTIFICATE : "");
   const address = isAtProxy ? tunnel.variable : "advertising:baseUrl";
-  if (/wrong.version.number|packet length too long/i.test(message))
-    return `${host} does not speak TLS (${detail}): check the scheme and the port of ${address}`;
-  if (/protocol.version|UNSUPPORTED_PROTOCOL|NO_SHARED_CIPHER|HANDSHAKE_FAILURE/i.test(detail))
-    return `${host} and this side have no version or cipher of TLS in common (${detail}): TLS 1.2 or newer is needed there`;
-  if (isCertificateFailure(failure)) {
-    const next = "its certificate has to be fixed, or its authority made known with NODE_EXTRA_CA_CERTS";
-    return `the TLS connection to ${host} was not trusted (${detail}): ${next}`;
-  }
-  return `could not connect to ${host} (${detail})${NEXT_STEPS[code]?.replace("{address}", () => address) ?? ""}`;
-}
-
-function adviceAtProxy(status: number, variable: string): string {
-  if (status === 407)
-    return `it asks for a user name and a password: give them in ${variable}, as http://user:password@host:port (special characters percent-encoded; only Basic is supported)`;
-  return status >= 500
-    ? `it could not connect: check advertising:baseUrl, and whether ${variable} names the right proxy`
-    : `its rules do not allow this: have the platform's address allowed, or name another proxy in ${variable}, or the host in NO_PROXY`;
+  return `could not connect to ${host} (${detail})${next && `; ${next.replace("{address}", () => address)}`}`;
 }

@@ -105,14 +105,9 @@ const TAG = /<[a-z!?/](?:[^<>"']|"[^"<]*"|'[^'<]*'|["'])*>?/gi;
 function visibleText(body: string, { sent, clean }: Pick<Reading, "sent" | "clean">, isMarkup: boolean): string {
   const echoes = echoesOf(sent);
   const visible = clean(body.replace(/^\ufeff/, "")).replace(HIDDEN, " ");
-  const isPage = /<(html|head|body|title)\b|<!doctype/i.test(visible);
-  const title = decoded(/<title[^<>]*>([^<]*)/i.exec(visible)?.[1] ?? "").trim();
   const parts = visible.split(isMarkup || MARKUP.test(visible) ? TAG : /\r?\n/).map((part) => decoded(part).trim());
-  const text = parts
-    .filter((part) => part !== "" && folded(part) !== folded(title) && !echoes.has(folded(part)))
-    .join(" ");
-  if (!isPage) return text;
-  return `an HTML page${title === "" ? "" : ` titled "${title}"`}${text === "" ? "" : `: ${text}`}`;
+  const text = [...new Set(parts.filter((part) => !echoes.has(folded(part))))].filter(Boolean).join(" ");
+  return /<(html|head|body|title)\b|<!doctype/i.test(visible) ? `an HTML page${text && `: ${text}`}` : text;
 }
 
 /** Enough room for a problem of each field. */
@@ -120,20 +115,15 @@ const MAX_REFUSAL_CHARACTERS = 4000;
 
 /** @param data what is described by its names if there are no words. */
 export function refusalIn(words: readonly string[], data: unknown): string {
-  if (words.length > 0) return asSentence(excerpt(joined(words), MAX_REFUSAL_CHARACTERS));
+  if (words.length > 0) return asSentence(words, MAX_REFUSAL_CHARACTERS);
   return `the response does not say why${data === undefined ? "" : ` (${shapeOf(data)})`}.`;
 }
 
 /** The words of an unclear answer, which may be any server's, after a space; empty if there are none. */
 export function saidIn(words: readonly string[]): string {
-  const text = excerpt(joined(words), MAX_CHARACTERS);
-  return text === "" ? "" : ` The platform said: ${asSentence(text)}`;
+  return words.length === 0 ? "" : ` The platform said: ${asSentence(words, MAX_CHARACTERS)}`;
 }
 
-function asSentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
-}
-
-function joined(words: readonly string[]): string {
-  return words.map((word, at) => (at === words.length - 1 || /[.!?:;,]$/.test(word) ? word : `${word};`)).join(" ");
+function asSentence(words: readonly string[], maxCharacters: number): string {
+  return `${excerpt(words.join("; "), maxCharacters)}.`.replace(/([.!?])\.$/, "$1").replace(/([.!?:;,]); /g, "$1 ");
 }
