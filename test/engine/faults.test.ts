@@ -36,7 +36,7 @@ describe("an unknown outcome", () => {
     ["6: a reset before anything was read", { kind: "reset-before-read" }, /failed after sending/],
     ["7: read, and closed without an answer", { kind: "close-without-answer" }, /failed after sending/, true],
     ["9: no answer", { kind: "no-answer" }, /within 6 s \(advertising:requestTimeoutSeconds\)/, true],
-    ["10: half a body", { kind: "half-body" }, /status 200, but the response's body is not whole/, true],
+    ["10: half a body", { kind: "half-body" }, /status 200, but its body is not whole/, true],
     [
       "19: 307 to another origin",
       { kind: "answer", status: 307, headers: { location: `${elsewhere}/rest/event` } },

@@ -179,10 +179,10 @@ describe("a file that can't be used is left alone, and the run goes on without i
   }
 
   it.each<[string, (file: string) => void, RegExp]>([
-    ["a link that leads nowhere", (file) => fs.symlinkSync("/nowhere/at/all", file), /it is a symbolic link/],
-    ["a link", (file) => fs.symlinkSync("/etc/hostname", file), /it is a symbolic link/],
-    ["a folder", (file) => fs.mkdirSync(file), /it is (a folder|no regular file)/],
-    ["a pipe", (file) => execFileSync("mkfifo", [file]), /it is (a pipe or a device|no regular file)/],
+    ["a link that leads nowhere", (file) => fs.symlinkSync("/nowhere/at/all", file), /it is a link, a folder/],
+    ["a link", (file) => fs.symlinkSync("/etc/hostname", file), /it is a link, a folder/],
+    ["a folder", (file) => fs.mkdirSync(file), /it is a link, a folder/],
+    ["a pipe", (file) => execFileSync("mkfifo", [file]), /it is a link, a folder/],
     ["1 GB", (file) => fs.ftruncateSync(fs.openSync(file, "w"), 1024 ** 3), /it is larger than 67108864 bytes/],
   ])("rows 51, 54: %s", async (_, make, words) => {
     const { sandbox, file, client } = await start();
@@ -194,7 +194,7 @@ describe("a file that can't be used is left alone, and the run goes on without i
   });
 
   it.each<[string, RegExp]>([
-    ["/dev/null", /it is no regular file/],
+    ["/dev/null", /it is a link, a folder/],
     ["/etc/hostname/session.json", /ENOTDIR|EEXIST/],
   ])("row 54: %s", async (cookieFile, words) => {
     const { sandbox, client } = await start();
@@ -324,15 +324,6 @@ describe("a file that is repaired", () => {
     writeFileSync(file, JSON.stringify(stored));
     expect(await client().create()).toMatchObject({ kind: "created" });
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
-  });
-
-  it("row 58: a login removes temporary files of killed processes, except recent ones", async () => {
-    const { file, client } = await start();
-    for (const name of ["a", "b"]) writeFileSync(`${file}.${name}.tmp`, "half a jar");
-    writeFileSync(join(dirname(file), "other.json.a.tmp"), "not ours");
-    fs.utimesSync(`${file}.a.tmp`, Date.now() / 1000 - 600, Date.now() / 1000 - 600);
-    expect(await client().create()).toMatchObject({ kind: "created" });
-    expect(beside(file).sort()).toEqual(["other.json.a.tmp", "session.json.b.tmp"]);
   });
 });
 

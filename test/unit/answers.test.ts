@@ -223,16 +223,17 @@ const changes: Rows = [
   ["no-operation", 405, ""],
   ["gone", 404, { message: "event 1003 was not found" }],
   ["gone", 406, NOT_LOADED],
-  ["gone by a witness", 404, "", { message: "Not Found" }],
   ["missing", 404, "no such path"],
 ];
 table("an update", changedBy, [
   ...changes,
+  ["missing", 404, "", { message: "Not Found" }],
   ["done", 200, MADE, [MADE], { payload: { ...MADE, value: "1.00", count_unique: 0 } }],
   ["unclear", 200, { ...MADE, value: 2 }, { ...OK, updated: 0 }, { ...OK, payload: { ...MADE, changed: false } }],
 ]);
 table("a delete", deletedBy, [
   ...changes,
+  ["gone by a witness", 404, "", { message: "Not Found" }],
   ["unclear", 200, MADE, { ...OK, deleted: false }, { ...OK, deleted: 0 }, { id: 1003, deleted: true }],
 ]);
 

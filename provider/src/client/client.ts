@@ -21,8 +21,7 @@ import type { Surroundings } from "./surroundings.js";
 import { type Answered, isBeforeSending, refusal, troubled, unanswered } from "./trouble.js";
 import { type Clean, saidIn, warningsOf, wordsOf } from "./words.js";
 
-interface CreateRequest extends Required<Pick<Request, "operation" | "fields" | "label">> {
-  readonly beforeSend: BeforeSend;
+interface CreateRequest extends Required<Pick<Request, "operation" | "label" | "fields" | "beforeSend">> {
   /** Awaited as soon as the id is known, before anything else that may take time. Must not fail. */
   readonly onCreated: (id: string) => Promise<void>;
 }
@@ -38,13 +37,6 @@ interface Target {
   readonly operation: Operation;
   readonly id: string;
   readonly label: string;
-}
-
-/** What a caller learns of a request's sendings. */
-export interface Sendings {
-  readonly beforeSend?: BeforeSend;
-  /** Called once all of them are over, if it is proved that none was carried out. */
-  readonly onNotDone?: () => void;
 }
 
 /** A create whose object is looked for by its mark. */
@@ -63,7 +55,7 @@ interface Request {
   readonly label: string;
   /** The sentence for a request that was not carried out. */
   readonly otherwise: string;
-  readonly sendings?: Sendings;
+  readonly beforeSend?: BeforeSend;
 }
 
 interface Received extends Answered {
@@ -85,8 +77,6 @@ export class Client {
   readonly #credentials: string;
   readonly #session: Session;
   readonly #clean: Clean;
-  /** The addresses of operations without placeholders, made once for thousands of creates. */
-  readonly #addresses = new Map<Operation, URL>();
   readonly #witnesses = new Map<string, Witness>();
 
   constructor(settings: Settings, surroundings: Surroundings) {
@@ -102,8 +92,7 @@ export class Client {
    * @throws {AdvertisingError} any other error means that nothing was created.
    */
   async create({ operation, fields, label, beforeSend, onCreated }: CreateRequest): Promise<Created> {
-    const otherwise = "Nothing was created.";
-    const received = await this.#send({ operation, fields, label, sendings: { beforeSend }, otherwise });
+    const received = await this.#send({ operation, fields, label, beforeSend, otherwise: "Nothing was created." });
     const { answer, session, kept, what, sentAt, reading } = received;
     const judged = judgeCreate(answer, operation, fields, this.#clean);
     if (judged.kind === "created") await onCreated(judged.id);
@@ -131,25 +120,17 @@ export class Client {
    * @returns the platform's warnings beside its success; none if the object certainly does not exist.
    * @throws {AdvertisingError} if it was not changed, or that is not known: it may be sent again.
    */
-  async update(
-    { kind, operation, id, label }: Target,
-    fields: Values,
-    sendings: Sendings = {},
-  ): Promise<readonly string[] | undefined> {
-    const request = { operation, values: { id }, fields, label, otherwise: "Nothing was changed.", sendings };
-    const { judged, received } = await this.#judged(request, (answer) =>
-      judgeChange(answer, kind, id, "changed", fields),
-    );
-    if (judged.kind === "done") return warningsOf(received.answer, received.reading);
-    if (judged.kind !== "gone") throw troubled(judged, received);
-    if (judged.needsWitness === true) throw troubled({ kind: "missing" }, received);
-    return undefined;
+  async update({ kind, operation, id, label }: Target, fields: Values) {
+    const request = { operation, values: { id }, fields, label, otherwise: "Nothing was changed." };
+    const judge = (answer: Answer) => judgeChange(answer, kind, id, "changed", fields);
+    return (await this.#witnessed(request, judge))?.warnings;
   }
 
   /** @returns whether it existed. @throws {AdvertisingError} if it was not deleted, or that is not known. */
-  async delete({ kind, operation, id, label }: Target, sendings: Sendings = {}): Promise<boolean> {
-    const request = { operation, values: { id }, label, otherwise: "Nothing was deleted.", sendings };
-    return (await this.#witnessed(request, (answer) => judgeChange(answer, kind, id, "deleted"))) !== undefined;
+  async delete({ kind, operation, id, label }: Target): Promise<boolean> {
+    const request = { operation, values: { id }, label, otherwise: "Nothing was deleted." };
+    const judge = (answer: Answer) => judgeChange(answer, kind, id, "deleted");
+    return (await this.#witnessed(request, judge)) !== undefined;
   }
 
   /**
@@ -182,7 +163,7 @@ export class Client {
       .finally(() => witness.inFlight.delete(asked));
     witness.inFlight.add(asked);
     const { judged, received } = await asked;
-    if (judged.kind === "done") return judged;
+    if (judged.kind === "done") return { ...judged, warnings: warningsOf(received.answer, received.reading) };
     if (judged.kind !== "gone") throw troubled(judged, received);
     while (judged.needsWitness === true && !witness.hasWorked) {
       if (witness.inFlight.size === 0) throw troubled({ kind: "missing" }, received);
@@ -200,41 +181,31 @@ export class Client {
   }
 
   /** Sends one request. @throws {AdvertisingError} if there is no answer. */
-  async #send({ operation, values, fields, label, otherwise, sendings = {} }: Request): Promise<Received> {
+  async #send({ operation, values, fields, label, otherwise, beforeSend }: Request): Promise<Received> {
     const { method, repeatable, noun } = operation;
-    const url = this.#addressOf(operation, values);
+    const [settings, credentials] = [this.#settings, this.#credentials];
+    const url = addressOf(operation, settings.baseUrl, values);
     const body = fields === undefined ? undefined : JSON.stringify(fields);
     let sentAt = "";
     const noted = async (at: string) => {
-      await sendings.beforeSend?.(at);
+      await beforeSend?.(at);
       sentAt = at;
     };
     let isUnsure = false;
     const onUnsure = () => {
       isUnsure = true;
     };
-    /** @param isLastNotDone whether the last sending was surely not carried out. */
-    const conclude = (isLastNotDone: boolean) => {
-      const isNotDone = isLastNotDone && !isUnsure;
-      if (isNotDone) sendings.onNotDone?.();
-      const [settings, credentials] = [this.#settings, this.#credentials];
-      return { what: `${label}: ${method} ${url.href}`, otherwise: isNotDone ? otherwise : "", settings, credentials };
+    const what = `${label}: ${method} ${url.href}`;
+    /** @param isNotDone whether the last sending was surely not carried out. */
+    const asked = (isNotDone: boolean) => {
+      return { what, otherwise: isNotDone && !isUnsure ? otherwise : "", settings, credentials };
     };
     const { answer, session, kept } = await this.#session
       .send({ method, url, body, repeatable, onUnsure }, noted)
       .catch((error: unknown) => {
-        throw unanswered(error, conclude(isBeforeSending(error)), url, sentAt, operation);
+        throw unanswered(error, asked(isBeforeSending(error)), url, sentAt, operation);
       });
-    const asked = conclude(session !== "accepted" || provesNotDone(answer, noun));
     const reading = { fields: operation.fields, sent: fields ?? {}, clean: this.#clean };
-    return { ...asked, answer, session, kept, sentAt, reading };
-  }
-
-  #addressOf(operation: Operation, values: Request["values"]): URL {
-    const { baseUrl } = this.#settings;
-    if (values !== undefined) return addressOf(operation, baseUrl, values);
-    const known = this.#addresses.get(operation) ?? addressOf(operation, baseUrl);
-    this.#addresses.set(operation, known);
-    return known;
+    return { ...asked(session !== "accepted" || provesNotDone(answer, noun)), answer, session, kept, sentAt, reading };
   }
 }

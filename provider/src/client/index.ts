@@ -6,8 +6,7 @@
  * import base, files, kinds, settings and store. undici and tough-cookie are loaded with the first client and its first session. The
  * program's half never imports the room, and the commands only when they need it.
  */
-export { Client, type Sendings } from "./client.js";
-export { debugLog } from "./debug-log.js";
+export { Client } from "./client.js";
 export type { WireRecord } from "./judge.js";
 export { logInAnew, type NewSession } from "./login.js";
-export { type AttemptReport, secretsIn, systemSurroundings, transportFor } from "./surroundings.js";
+export { type AttemptReport, debugLog, secretsIn, systemSurroundings, transportFor } from "./surroundings.js";

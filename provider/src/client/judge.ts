@@ -50,11 +50,13 @@ export type Trouble =
   /** @param isSaid the answer's words say so, and are to be quoted. */
   | { readonly kind: "unclear"; readonly reason: string; readonly isSaid?: boolean };
 
-export type Judgement =
-  | { readonly kind: "done"; readonly record?: WireRecord }
-  /** There is no such object. @param needsWitness unless the operation has not worked for another one in this run. */
-  | { readonly kind: "gone"; readonly needsWitness?: true }
-  | Trouble;
+/** There is no such object. @param needsWitness unless the operation has not worked for another one in this run. */
+interface Gone {
+  readonly kind: "gone";
+  readonly needsWitness?: true;
+}
+
+export type Judgement = { readonly kind: "done"; readonly record?: WireRecord } | Gone | Trouble;
 
 /** Assumptions: a 4xx is a refusal (408 and 499 say that the other side gave up waiting), and a redirect that names no object leads to a login. */
 export function provesNotDone(answer: Answer, noun: string): boolean {
@@ -131,24 +133,21 @@ export function judgeCreate(
 ): CreateJudgement {
   const { status, data } = answer;
   const unknown = (reason: string): CreateJudgement => ({ kind: "unknown", reason: `status ${status}${reason}` });
-  const isNotDone = provesNotDone(answer, noun);
-  if (status >= 300 && status < 400) {
+  const isRedirect = status >= 300 && status < 400;
+  if (provesNotDone(answer, noun)) {
+    const why = "a redirect, which is never followed: check advertising:baseUrl";
+    return { kind: "refused", ...(isRedirect && { why }) };
+  }
+  if (isRedirect) {
     // 307 and 308 ask for the same POST elsewhere, and what the first address did with it is not known; nor is it if
-    // the answer points to what may be the new object. At the other address nothing was created, as no redirect is followed.
-    if (isNotDone) return { kind: "refused", why: "a redirect, which is never followed: check advertising:baseUrl" };
+    // the answer points to what may be the new object.
     const target = describeTarget(answer);
     const where = target === undefined ? "" : `, to ${excerpt(printable(clean(target)), 200)}`;
     return unknown(`, a redirect, which is never followed${where}`);
   }
-  if (isNotDone) return { kind: "refused" };
   if (status < 200 || status >= 300) return unknown("");
-  if (answer.broken !== undefined)
-    return unknown(`, but the response's body is not whole or not readable (${answer.broken})`);
-  if (answer.kind === "empty") return unknown(", but the response is empty");
-  if (answer.kind !== "json") {
-    const type = excerpt(printable(clean(answer.headers["content-type"] ?? "no content type")), 100);
-    return unknown(`, but the response is not JSON (${type})`);
-  }
+  const unreadable = unreadableIn(answer);
+  if (unreadable !== undefined) return unknown(`, but ${unreadable}`);
   const id = idIn(data, noun);
   if (id === undefined) {
     const ids = idsIn(data, noun).filter((each) => /^\d{1,30}$/.test(each));
@@ -158,6 +157,12 @@ export function judgeCreate(
   if (!isMade(answer)) return unknown(`, with the id ${id}: that is not the status of an object that was created`);
   const objection = objectionIn(answer, "created", noun, sent) ?? contradictionIn(data, noun, sent);
   return objection === undefined ? { kind: "created", id } : unknown(`, with the id ${id}, but ${objection}`);
+}
+
+/** Why an answer is no data. */
+function unreadableIn({ kind, broken }: Answer): string | undefined {
+  if (broken !== undefined) return `its body is not whole or not readable (${broken})`;
+  return { json: undefined, empty: "it is empty", html: "it is an HTML page", text: "it is not JSON" }[kind];
 }
 
 /** Whether the object of an answer has another name or advertiser than was sent. */
@@ -195,7 +200,9 @@ export function judgeChange(
     if (record !== undefined && Object.keys(sent).every((name) => isSame(own(record, name), sent[name])))
       return { kind: "done" };
   }
-  const trouble = goneOf(answer, noun, id, false) ?? troubleIn(answer, noun);
+  const gone = goneOf(answer, noun, id, false);
+  // After an update that finds nothing the next run creates another: a bare 404 is not enough for that.
+  const trouble = (act === "changed" && gone?.needsWitness ? undefined : gone) ?? troubleIn(answer, noun);
   if (trouble !== undefined) return trouble;
   if (objection !== undefined || other === undefined)
     return { kind: "unclear", reason: objection ?? "it does not say that it was done", isSaid: true };
@@ -215,11 +222,8 @@ export function judgeRead(answer: Answer, kind: Kind, id: string): Judgement {
   const nameField = kind.wireNames[kind.nameProperty] ?? "";
   const [record, ...more] = found.filter((each) => Object.hasOwn(each, nameField) || Object.hasOwn(each, `${noun}_id`));
   if (record !== undefined && more.length === 0) return { kind: "done", record };
-  const others = records.flatMap((each) => ownIdOf(each, noun) ?? []);
-  const named =
-    others.length === 0 ? "no object with an id" : `other objects, such as ${others.slice(0, 3).join(", ")}`;
-  const same = record === undefined ? `an object without ${nameField}` : "several objects with this id";
-  return { kind: "unclear", reason: `it has ${found.length > 0 ? same : named}` };
+  const what = records.length === 0 ? "no object with an id" : "another object, or more than one";
+  return { kind: "unclear", reason: `it has ${what}` };
 }
 
 /**
@@ -242,7 +246,7 @@ export function judgeSearch(
 }
 
 /** @param isRead an update or a delete may be answered by nothing after it was carried out. */
-function goneOf(answer: Answer, noun: string, id: string, isRead: boolean): Judgement | undefined {
+function goneOf(answer: Answer, noun: string, id: string, isRead: boolean): Gone | undefined {
   const absence = absenceIn(answer, noun, id);
   if (absence === "this object" || (isRead && holdsOnly(answer, noun, Array.isArray))) return { kind: "gone" };
   const isNothing = absence === "bare" || (isRead && holdsOnly(answer, noun, (value) => !Array.isArray(value)));
@@ -252,7 +256,8 @@ function goneOf(answer: Answer, noun: string, id: string, isRead: boolean): Judg
 /** The trouble that the status, a flag or the kind of body shows, before the data is read. */
 function troubleIn(answer: Answer, noun: string): Trouble | undefined {
   const { status, broken, kind } = answer;
-  if (broken !== undefined) return { kind: "unclear", reason: `its body is not whole or not readable (${broken})` };
+  const unreadable = unreadableIn(answer);
+  if (broken !== undefined) return { kind: "unclear", reason: String(unreadable) };
   if (status === 404 || status === 410) {
     if (kind === "json" && recordsIn(answer.data, noun).length > 0)
       return { kind: "unclear", reason: "it has an object all the same" };
@@ -260,10 +265,8 @@ function troubleIn(answer: Answer, noun: string): Trouble | undefined {
   }
   if (status === 405 || status === 501) return { kind: "no-operation" };
   if (provesNotDone(answer, noun)) return { kind: "refused" };
-  if (status !== 200 && status !== 201) return { kind: "unclear", reason: `status ${status}` };
-  if (kind === "json") return undefined;
-  const what = { empty: "it is empty", html: "it is an HTML page", text: "it is not JSON" };
-  return { kind: "unclear", reason: what[kind] };
+  const reason = status !== 200 && status !== 201 ? `status ${status}` : unreadable;
+  return reason === undefined ? undefined : { kind: "unclear", reason };
 }
 
 /** Whether a 200 has nothing (as `isIt` tests) in place of objects, and everything else in it is known to be harmless. */
@@ -295,41 +298,33 @@ function harmlessBeside(noun: string): RegExp {
   );
 }
 
-/** Statuses below 500 that are not about whether the object is there, but about a login, a permission, a method, a conflict, a lock or time. */
-const NOT_OF_THE_OBJECT = [401, 402, 403, 405, 407, 408, 409, 421, 423, 424, 425, 426, 428, 429, 431, 451, 499];
+/** Statuses that may say whether the object is there; others are about a login, a permission, a method, a conflict, a lock or time. */
+const OF_THE_OBJECT = [400, 404, 406, 410, 422];
 /** Phrases without a meaning of their own: those that repeat the status, accompany an absence, or are flags. */
 const HOLLOW =
   /^((error:? )?((404|410)[ :-]*)?(((resource|object|record|entity|page) )?(not found|gone))?|(error:? )?there (was a|were) problems?|with your request|true|false|error|fail(ed|ure)?)[.:!]?$/i;
 
-/** Whether an answer may be about the absence of an object: a whole 404, 410 or refusal that people can read, without an object. */
-function mayMiss(answer: Answer, noun: string): boolean {
-  const { status, kind, data, broken } = answer;
-  const isRefusal = status === 200 ? saysRefused(answer, noun) : status >= 400 && status < 500;
-  const isReadable = broken === undefined && kind !== "html" && (kind !== "text" || data === undefined);
-  return isReadable && isRefusal && !NOT_OF_THE_OBJECT.includes(status) && recordsIn(data, noun).length === 0;
-}
-
-/** What such an answer says, if it says nothing else: that exactly this object does not exist, or no more than its status. */
+/** What a refusal says, if it says nothing else and has no object: that exactly this object does not exist, or no more than its status. */
 function absenceIn(answer: Answer, noun: string, id: string): "this object" | "bare" | undefined {
-  const { status, kind, data, body } = answer;
-  if (!mayMiss(answer, noun)) return undefined;
+  const { status, kind, data, body, broken } = answer;
+  const isRefusal = status === 200 ? saysRefused(answer, noun) : OF_THE_OBJECT.includes(status);
+  const isReadable = broken === undefined && kind !== "html" && (kind !== "text" || data === undefined);
+  if (!isRefusal || !isReadable || recordsIn(data, noun).length > 0) return undefined;
   const absence = absenceOf(noun, id);
   const code = new RegExp(`^(${status}|((resource|object|record|entity|${noun})_)?(not_?found|gone))$`, "i");
-  const leaves = leavesOf(kind === "text" ? body : data);
+  const leaves = leavesOf(kind === "text" ? body : data).map((leaf) => ({ ...leaf, text: String(leaf.value).trim() }));
   const isCode = ({ path }: Leaf) => /code$/i.test(path.at(-1) ?? "");
-  const codes = leaves.filter((leaf) => isCode(leaf) && !code.test(String(leaf.value)));
-  const spoken = leaves.filter((leaf) => !isCode(leaf) && typeof leaf.value === "string" && isSpokenOrSentence(leaf));
-  const texts = spoken.map(({ value }) => String(value).trim().replaceAll("_", " "));
-  const isEmpty = (text: string) => HOLLOW.test(text) || text.toLowerCase() === `${noun} not found`;
-  const hasMore = texts.some((text) => !absence.test(text) && !isEmpty(text));
-  if (hasMore || !codes.every(({ value }) => /^\d+$/.test(String(value)))) return undefined;
+  const codes = leaves.filter((leaf) => isCode(leaf) && !code.test(leaf.text));
+  // What is said anywhere: words in their places, and sentences.
+  const texts = leaves
+    .filter((leaf) => !isCode(leaf) && typeof leaf.value === "string")
+    .filter((leaf) => isSpoken(leaf) || (/\s/.test(leaf.text) && /\p{L}{2}/u.test(leaf.text)))
+    .map(({ text }) => text.replaceAll("_", " "));
+  const isHollowText = (text: string) => HOLLOW.test(text) || text.toLowerCase() === `${noun} not found`;
+  if (texts.some((text) => !absence.test(text) && !isHollowText(text))) return undefined;
+  if (!codes.every(({ text }) => /^\d+$/.test(text))) return undefined;
   if (texts.some((text) => absence.test(text))) return "this object";
   return (status === 404 || status === 410) && codes.length === 0 ? "bare" : undefined;
-}
-
-function isSpokenOrSentence(leaf: Leaf): boolean {
-  const text = String(leaf.value).trim();
-  return isSpoken(leaf) || (/\s/.test(text) && /\p{L}{2}/u.test(text));
 }
 
 /** The sentences that say that an object does not exist: with its kind and its id, and nothing after them. */

@@ -123,19 +123,15 @@ function refusalOf(answer: Answer, sent: Values, from: string, clean: (text: str
   const said = words.length === 0 ? `status ${status}` : `status ${status}: ${words.join("; ")}`;
   const credentials = `Check ${from}; it was tried once, and is not tried again.`;
 
-  if (status >= 200 && status < 300) {
-    if (answer.kind === "html")
-      return `the response is an HTML page (${said}). Check advertising:baseUrl and advertising:authenticatePath.`;
-    return saysRefused(answer, undefined) ? `the platform refused it (${said}). ${credentials}` : undefined;
+  const isDone = status >= 200 && status < 300;
+  const isRedirect = status >= 300 && status < 400;
+  if ((isDone && answer.kind === "html") || isRedirect || status === 404 || status === 405) {
+    const at = "Check advertising:baseUrl and advertising:authenticatePath; redirects are never followed.";
+    return `there is no login at this address (${said}). ${at}`;
   }
-  if (status === 404 || status === 405) {
-    return `there is no login at this address (${said}). Check advertising:baseUrl and advertising:authenticatePath.`;
-  }
-  if (status >= 300 && status < 400) {
-    return `the platform returned a redirect, which is never followed (${said}). Check advertising:baseUrl.`;
-  }
-  if (status >= 400 && status < 500) return `the platform refused it (${said}). ${credentials}`;
-  return `the platform returned ${said}. Wait a while and run it again.`;
+  if (isDone ? saysRefused(answer, undefined) : status < 500)
+    return `the platform refused it (${said}). ${credentials}`;
+  return isDone ? undefined : `the platform returned ${said}. Wait a while and run it again.`;
 }
 
 /** How long a session lasts if its cookie does not say (API page, sessions). */

@@ -9,12 +9,8 @@ import type { Surroundings } from "./surroundings.js";
 
 /** The platform asks for a longer wait than this request may spend. Nothing was acted upon. */
 export class StopWaiting extends Error {
-  constructor(
-    /** The answer that asked for it; none if another request's did. */
-    readonly answer: HttpAnswer | undefined,
-    /** From when on the platform would accept requests again, ISO 8601. */
-    readonly allowedFrom: string,
-  ) {
+  /** @param allowedFrom from when on the platform would accept requests again, ISO 8601. */
+  constructor(readonly allowedFrom: string) {
     super("the rate limit lasts longer than may be waited");
   }
 }
@@ -31,7 +27,7 @@ export type Attempt = { readonly answer: HttpAnswer } | { readonly failure: Tran
  */
 export type Exchange = (transmit: (request: HttpRequest) => Promise<Attempt>) => Promise<Attempt | undefined>;
 
-interface SendOptions {
+export interface SendOptions {
   /** True if carrying it out twice does no harm; see {@link decideRetry}. */
   readonly repeatable: boolean;
   readonly patience: Patience;
@@ -67,10 +63,7 @@ export class PatientSender {
     const { patience, onUnsure } = options;
     for (let attemptNumber = 1; ; attemptNumber++) {
       const { attempt, decision, durationMs } = await this.#attempt(exchange, options, attemptNumber);
-      if (decision.kind === "limited" && "answer" in attempt) {
-        if (decision.delayMs > patience.leftMs) await this.#spend(patience, decision.delayMs, attempt.answer);
-        continue; // the shared wait comes before the next attempt
-      }
+      if (decision.kind === "limited") continue; // the shared wait comes before the next attempt
       if (decision.kind === "again") {
         // A connection attempt that timed out has also used up patience.
         patience.leftMs -= durationMs;
@@ -127,13 +120,9 @@ export class PatientSender {
     }
   }
 
-  /** @param answer that asked for the wait, if it was this request's. */
-  async #spend(patience: Patience, delayMs: number, answer?: HttpAnswer): Promise<void> {
+  async #spend(patience: Patience, delayMs: number): Promise<void> {
     const { clock } = this.#surroundings;
-    if (delayMs > patience.leftMs) {
-      const allowedFrom = new Date(clock.wallMs() + delayMs).toISOString();
-      throw new StopWaiting(answer, allowedFrom);
-    }
+    if (delayMs > patience.leftMs) throw new StopWaiting(new Date(clock.wallMs() + delayMs).toISOString());
     patience.leftMs -= delayMs;
     await clock.sleep(delayMs);
   }

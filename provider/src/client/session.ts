@@ -1,15 +1,13 @@
 /**
- * The session: sends each request on a login, logs in once for all requests, and once more if the login turns out to have ended.
- * `client.ts` passes it each request.
+ * Sends each request on a login, logs in once for all requests, and once more if the login turns out to have ended.
  *
  * S1. A request that must not be repeated is sent again only if its last sending was certainly not carried out: no byte of it left, or it
  *     was answered with 429 or with a 503 that names a time (`patient.ts`), or it was refused for its session, after which it is sent
  *     once more, on another login.
  * S2. `beforeSend` is awaited before each sending, whatever the previous one's result, so that the note is always there before the
  *     object. Its moment goes with the request, which is not written much later (T7 of `transport.ts`).
- * S3. There is one login at a time, and all requests that need one wait for it: twenty resources cause one login. No more requests are in flight
- *     on a login than it has let through, and at least one: a dead session, and wrong credentials, meet one create. Nothing new is sent while
- *     requests on an ended login are unanswered, or refused and not sent again: they fit into the next one, however short it is.
+ * S3. There is one login at a time for all requests. No more of them are in flight on a login than it has let through, and at least one: a dead
+ *     session, and wrong credentials, meet one create. Nothing new is sent while requests on an ended login are unanswered, or not sent again.
  * S4. After a failed login, or wrong credentials, the run sends nothing more: refused credentials are tried once.
  * S5. A refusal that a new login did not cure causes no further login for a minute: a missing permission must not cause one for
  *     each resource.
@@ -20,7 +18,7 @@ import type { Settings } from "../settings/index.js";
 import { type Answer, readAnswer } from "./answer.js";
 import type { HttpRequest } from "./http.js";
 import { credentialsOf, type Login, type OpenLogin } from "./login.js";
-import { type Attempt, type Exchange, type Patience, PatientSender } from "./patient.js";
+import { type Attempt, type Exchange, type Patience, PatientSender, type SendOptions } from "./patient.js";
 import { type LetThrough, type SessionSign, sessionSignOf } from "./session-refusal.js";
 import type { Surroundings } from "./surroundings.js";
 
@@ -36,10 +34,7 @@ interface Sent {
 /** Awaited before the first byte may leave, with that moment (ISO 8601); called again before each further sending. */
 export type BeforeSend = (sentAt: string) => Promise<void>;
 
-interface SessionRequest extends Pick<HttpRequest, "method" | "url" | "body"> {
-  readonly repeatable: boolean;
-  readonly onUnsure?: (() => void) | undefined;
-}
+type SessionRequest = Pick<HttpRequest, "method" | "url" | "body"> & Pick<SendOptions, "repeatable" | "onUnsure">;
 
 /** A login that requests are sent on. */
 interface Current {
@@ -51,6 +46,8 @@ interface Current {
   isUnreachable: boolean;
 }
 
+/** One error for the whole run says why. */
+const FAILED = "Nothing was created: the login of this run failed (its error says why), and is not tried again.";
 /** A younger session does not count as ended after a sign that may have another meaning. */
 const YOUNG_MS = 60_000;
 
@@ -66,7 +63,7 @@ export class Session {
   #loggingIn: Promise<void> | undefined;
   /** Whether the credentials are wrong, or the login failed: then nothing more is sent in this run. */
   #hasFailed = false;
-  /** Refusals that a new login did not cure: operation, status and kind of sign. */
+  /** Refusals that a new login did not cure. */
   readonly #incurable = new Set<string>();
 
   constructor(settings: Settings, surroundings: Surroundings) {
@@ -79,27 +76,21 @@ export class Session {
   async send(request: SessionRequest, beforeSend: BeforeSend): Promise<Sent> {
     const patience = this.#sender.patience();
     const first = await this.#send(request, beforeSend, patience, false);
-    if (!first.isEnded) return first;
-    try {
-      return await this.#send(request, beforeSend, patience, true);
-    } finally {
-      this.#leave();
-    }
+    return first.isEnded ? this.#send(request, beforeSend, patience, true).finally(() => this.#leave()) : first;
   }
 
   async #send(request: SessionRequest, beforeSend: BeforeSend, patience: Patience, isResend: boolean): Promise<Sent> {
-    const { method, url, body } = request;
     let sent: Sent | undefined;
     const exchange: Exchange = async (transmit) => {
-      const current = await this.#admit(url, isResend);
+      const current = await this.#admit(request.url, isResend);
       if (current === undefined) return undefined;
       try {
         const notedAtMs = this.#clock.wallMs();
         await beforeSend(new Date(notedAtMs).toISOString());
-        const headers = await current.login.headers(url);
+        const headers = await current.login.headers(request.url);
         if (this.#current !== current) return undefined;
-        const attempt = await transmit({ method, url, headers, body, notedAtMs });
-        sent = this.#learn(attempt, current, url, isResend);
+        const attempt = await transmit({ ...request, headers, notedAtMs });
+        sent = this.#learn(attempt, current, request.url, isResend);
         return attempt;
       } finally {
         current.inFlight--;
@@ -114,19 +105,14 @@ export class Session {
   /** @returns the login to send on, with a place on it; nothing if it had to wait. */
   async #admit(url: URL, isResend: boolean): Promise<Current | undefined> {
     const current = this.#current;
-    if (this.#hasFailed) throw new LoginError(AFTER_A_FAILED_LOGIN);
-    if (current === undefined) await this.#logIn(url);
-    else {
-      const { isUnreachable, inFlight, accepted } = current;
-      const isItsTurn = isResend || this.#underWay === inFlight;
-      if (isItsTurn && (isUnreachable || inFlight < Math.max(1, accepted))) {
-        current.inFlight++;
-        this.#underWay++;
-        return current;
-      }
-      await this.#change.promise;
-    }
-    return undefined;
+    if (this.#hasFailed) throw new LoginError(FAILED);
+    if (current === undefined) return void (await this.#logIn(url));
+    const isItsTurn = isResend || this.#underWay === current.inFlight;
+    const isFull = !current.isUnreachable && current.inFlight >= Math.max(1, current.accepted);
+    if (!isItsTurn || isFull) return void (await this.#change.promise);
+    current.inFlight++;
+    this.#underWay++;
+    return current;
   }
 
   #leave(): void {
@@ -151,9 +137,9 @@ export class Session {
     const isLimited = answer.status === 429 || answer.status === 503; // perhaps before anybody looked at the session
     if (judged === "accepted" && !isLimited) current.accepted++;
     current.isUnreachable = false;
-    const isEnded = judged === "ended";
-    if (isEnded && this.#current === current) this.#current = undefined;
-    return { answer, kept, session: isEnded ? "refused" : judged, isEnded };
+    if (judged !== "ended") return { answer, kept, session: judged, isEnded: false };
+    if (this.#current === current) this.#current = undefined;
+    return { answer, kept, session: "refused", isEnded: true };
   }
 
   #judge(sign: SessionSign, kind: string, current: Current, isResend: boolean): LetThrough | "ended" {
@@ -175,23 +161,18 @@ export class Session {
   }
 
   /** One login for all requests that need one at the same time: the others look again, and find it, or that it failed. */
-  async #logIn(url: URL): Promise<void> {
+  #logIn(url: URL): Promise<void> {
     if (this.#loggingIn !== undefined) return this.#loggingIn.catch(() => undefined);
-    this.#loggingIn = this.#openLogin(url).then((login) => {
+    const logIn = async () => {
+      const login = await this.#openLogin(url);
       const openedAtMs = this.#clock.monotonicMs();
       this.#current = { login, openedAtMs, accepted: 0, inFlight: 0, isUnreachable: false };
-    });
-    try {
-      await this.#loggingIn;
-    } catch (error) {
+      this.#loggingIn = undefined;
+    };
+    this.#loggingIn = logIn(); // stays if it fails, and is asked no more
+    return this.#loggingIn.catch((error) => {
       this.#hasFailed = true;
       throw error;
-    } finally {
-      this.#loggingIn = undefined;
-    }
+    });
   }
 }
-
-/** One error for the whole run says why. */
-const AFTER_A_FAILED_LOGIN =
-  "Nothing was created: the login of this run failed (its error says why), and is not tried again.";

@@ -104,9 +104,8 @@ export function isBeforeSending(error: unknown): boolean {
 export function unanswered(error: unknown, asked: Asked, url: URL, sentAt: string, { repeatable }: Operation): unknown {
   const { what, otherwise, settings } = asked;
   if (error instanceof StopWaiting) {
-    const status = error.answer === undefined ? "" : ` (status ${error.answer.status})`;
     return new RateLimitedError(
-      `${what} was not carried out: the platform limits the rate${status} and takes requests again from ` +
+      `${what} was not carried out: the platform limits the rate (status 429 or 503) and takes requests again from ` +
         `${error.allowedFrom} on; that is longer than advertising:maxWaitSeconds ` +
         `(${settings.maxWaitSeconds} s) allows. ${otherwise} Run it again then.`,
     );

@@ -9,8 +9,6 @@ export {
   cacheFolder,
   readHints,
   readPrivate,
-  removeLeftovers,
-  replaceHints,
   replacePrivate,
   syncFolder,
   UntrustedFile,

@@ -78,7 +78,7 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
       continue;
     }
     // One that was taken just now is looked at again.
-    if (other !== undefined && clock.monotonicMs() >= deadline) throw new LockHeld(path, wordsFor(other, fate));
+    if (other !== undefined && clock.monotonicMs() >= deadline) throw new LockHeld(path, wordsFor(other));
     await clock.sleep(pollMs);
   }
 }
@@ -180,14 +180,14 @@ function readLock(path: string, disk: Disk): string | undefined {
   }
 }
 
-function wordsFor(holder: string, fate: Fate): string {
+function wordsFor(holder: string): string {
   const [pid, host] = ["pid", "host"].map((name) => own(jsonIn(holder), name));
   if (pid === undefined) return "nobody knows which"; // half of it, as a kill leaves it on a file system without links
-  return `process ${pid} of ${host}${fate === "stopped" ? ", which is stopped" : ""}`;
+  return `process ${pid} of ${host}`;
 }
 
 /** `elsewhere`: on another machine or in another container, or nobody can tell. */
-type Fate = "alive" | "stopped" | "dead" | "elsewhere";
+type Fate = "alive" | "dead" | "elsewhere";
 
 /**
  * Whether a lock's holder still lives. A process number alone does not say: it is given out again, and means another process in another container.
@@ -204,8 +204,7 @@ function fateOf(holder: string | undefined): Fate {
   const status = statusOf(Number(pid));
   if (status === undefined) return "alive";
   // Nobody has taken note of its end, as in containers: its number stays, and it does nothing more.
-  if (/[ZX]/.test(status.state) || (started !== undefined && started !== status.started)) return "dead";
-  return /t/i.test(status.state) ? "stopped" : "alive";
+  return /[ZX]/.test(status.state) || (started !== undefined && started !== status.started) ? "dead" : "alive";
 }
 
 /** @param pid of a process of this machine and container. */

@@ -3,13 +3,14 @@
  */
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname } from "node:path";
 import envPaths from "env-paths";
 import { type Disk, SAFELY, systemDisk } from "./disk.js";
 
 /** A file that must not be used, with the reason in words; nothing was changed. */
 export class UntrustedFile extends Error {}
 
+const NOT_REGULAR = "it is a link, a folder, a pipe or a device";
 const OWNER_ONLY_FILE = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
 /** In such a folder, as /tmp, only a file's owner may remove or replace it. */
@@ -18,8 +19,6 @@ const STICKY = 0o1000;
 export const HAS_MODES = process.platform !== "win32";
 /** Enough for 200,000 objects; a larger file is none of ours. */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** A temporary file this old was left by a process that was killed. */
-const LEFTOVER_AFTER_MS = 60_000;
 
 /** Creates `folder` for the owner alone, where it is missing. @throws UntrustedFile where everybody may replace what is in it. */
 export function makePrivateFolder(folder: string, disk: Disk): void {
@@ -45,11 +44,11 @@ export function readPrivate(path: string, disk: Disk = systemDisk): string | und
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
-    throw code in WHY_NOT_OPENED ? new UntrustedFile(WHY_NOT_OPENED[code]) : error;
+    throw ["ELOOP", "EISDIR", "ENXIO"].includes(code) ? new UntrustedFile(NOT_REGULAR) : error;
   }
   try {
     const status = disk.fstatSync(file);
-    if (!status.isFile()) throw new UntrustedFile("it is no regular file");
+    if (!status.isFile()) throw new UntrustedFile(NOT_REGULAR);
     if (HAS_MODES && status.uid !== process.getuid?.()) throw new UntrustedFile("it belongs to another user");
     if (status.size > MAX_BYTES) throw new UntrustedFile(`it is larger than ${MAX_BYTES} bytes`);
     if (HAS_MODES && (status.mode & 0o077) !== 0) disk.fchmodSync(file, OWNER_ONLY_FILE);
@@ -58,12 +57,6 @@ export function readPrivate(path: string, disk: Disk = systemDisk): string | und
     disk.closeSync(file);
   }
 }
-
-const WHY_NOT_OPENED: Readonly<Record<string, string>> = {
-  ELOOP: "it is a symbolic link",
-  EISDIR: "it is a folder",
-  ENXIO: "it is a pipe or a device",
-};
 
 /** A file that only gives hints: empty where there is none, or where it can't be read. */
 export function readHints(path: string, disk: Disk = systemDisk): string {
@@ -125,15 +118,6 @@ export function writeNew(path: string, content: string, disk: Disk): void {
   }
 }
 
-/** As {@link replacePrivate}, of a file that only gives hints. Never fails: it may stay as it is. */
-export function replaceHints(path: string, content: string): void {
-  try {
-    replacePrivate(path, content);
-  } catch {
-    // See the promise.
-  }
-}
-
 /**
  * Makes the names of a folder's files survive a machine that loses its power, and the folder itself, which may be as new: where the
  * system can do that. @throws the system's error where it could not be done.
@@ -155,20 +139,6 @@ export function syncFolder(folder: string, disk: Disk): void {
 function isNotPossible(error: unknown): boolean {
   const { code = "" } = error as NodeJS.ErrnoException;
   return ["EACCES", "EPERM", "EISDIR", "EINVAL", "EBADF", "ENOTSUP", "ENOSYS", "EROFS"].includes(code);
-}
-
-/** Removes what killed processes left beside `path`. Never fails: it only tidies. */
-export function removeLeftovers(path: string, nowMs: number, disk: Disk): void {
-  try {
-    for (const name of disk.readdirSync(dirname(path))) {
-      if (!name.startsWith(`${basename(path)}.`) || !name.endsWith(".tmp")) continue;
-      const leftover = join(dirname(path), name);
-      const { mtimeMs = nowMs } = disk.statSync(leftover, { throwIfNoEntry: false }) ?? {};
-      if (nowMs - mtimeMs > LEFTOVER_AFTER_MS) disk.rmSync(leftover, { force: true });
-    }
-  } catch {
-    // See the promise.
-  }
 }
 
 /** What this package keeps for a user between runs. */

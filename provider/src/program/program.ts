@@ -5,7 +5,7 @@
  */
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { replaceHints } from "../files/index.js";
+import { appendHints } from "../files/index.js";
 import { NAMESPACE, readSettings, type SettingsReading } from "../settings/index.js";
 import { backendIn, endedPath, memoryPath, type Records, readMemory } from "../store/index.js";
 import { noteCopy, severalCopies } from "./copies.js";
@@ -86,7 +86,7 @@ class Program {
   sayWhatLeaves(): void {
     if (this.#isRefused) return;
     warn(this.#judge.atEnd(this.#records));
-    if (!this.#isUnderTest && !pulumi.runtime.isDryRun()) replaceHints(endedPath(pathOfMemory()), "well\n");
+    if (!this.#isUnderTest && !pulumi.runtime.isDryRun()) appendHints(endedPath(pathOfMemory()), "well\n");
   }
 }
 

@@ -12,7 +12,6 @@ import {
   LockHeld,
   LockLost,
   readPrivate,
-  removeLeftovers,
   replacePrivate,
   syncFolder,
   systemDisk,
@@ -46,7 +45,6 @@ export class MemoryFile {
       const lock = await acquireLock(`${path}.lock`, { clock, maxWaitMs, disk });
       this.#lock = lock;
       disk.rmSync(endedPath(path), { force: true }); // a former run's
-      removeLeftovers(path, clock.wallMs(), disk);
       const text = readPrivate(path, disk);
       const { records, isUntidy } = readLines(text ?? headerOf(this.options));
       if (text === undefined || isUntidy)
