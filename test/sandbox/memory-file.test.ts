@@ -258,6 +258,15 @@ describe("M4: one run at a time", () => {
 });
 
 describe("what is left of it", () => {
+  it("what killed runs left beside it is removed, once nobody can need it", async () => {
+    const { path, up } = await started();
+    const [old, young] = [`${path}.one.tmp`, `${path}.two.tmp`];
+    for (const each of [old, young]) fs.writeFileSync(each, "half");
+    fs.utimesSync(old, 0, 0);
+    await up(() => undefined);
+    expect(fs.readdirSync(dirname(path)).sort()).toEqual([path, young].map((each) => basename(each)));
+  });
+
   it("it does not grow: of 300 creates that were sent several times one line each is left", async () => {
     const { path, up, words } = stackHere();
     const keys = Array.from({ length: 300 }, (_, index) => `Advertiser::${index}`);

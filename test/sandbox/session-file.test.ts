@@ -325,6 +325,15 @@ describe("a file that is repaired", () => {
     expect(await client().create()).toMatchObject({ kind: "created" });
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
   });
+
+  it("row 58: a login removes temporary files of killed processes, except recent ones", async () => {
+    const { file, client } = await start();
+    for (const name of ["a", "b"]) writeFileSync(`${file}.${name}.tmp`, "half a jar");
+    writeFileSync(join(dirname(file), "other.json.a.tmp"), "not ours");
+    fs.utimesSync(`${file}.a.tmp`, Date.now() / 1000 - 600, Date.now() / 1000 - 600);
+    expect(await client().create()).toMatchObject({ kind: "created" });
+    expect(beside(file).sort()).toEqual(["other.json.a.tmp", "session.json.b.tmp"]);
+  });
 });
 
 describe("the password", () => {

@@ -122,11 +122,11 @@ export class MemoryDisk implements Disk {
     this.#open.delete(file);
   }
 
-  fstatSync(file: number): Status & { ino: bigint; dev: bigint } {
+  fstatSync(file: number): Status {
     return this.#status(this.#of(file).node);
   }
 
-  statSync(path: string): (Status & { ino: bigint; dev: bigint }) | undefined {
+  statSync(path: string): Status | undefined {
     const node = this.#names.get(path);
     return node && this.#status(node);
   }
@@ -228,8 +228,8 @@ export class MemoryDisk implements Disk {
       size: node.text.length,
       nlink: [...this.#names.values()].filter((each) => each === node).length,
       mtimeMs: 0,
-      ino: BigInt(node.number),
-      dev: 1n,
+      ino: node.number,
+      dev: 1,
       isFile: () => !node.isFolder,
     };
   }

@@ -285,15 +285,12 @@ function holdsOnly(answer: Answer, noun: string, isIt: (nothing: unknown) => boo
 
 /** What may be beside an empty list, as `name=value`. */
 function harmlessBeside(noun: string): RegExp {
-  const objects = `(${noun}s?|objects?|records?|results?|items?|entries)`;
+  const objects = `(${noun}s?|objects?|records?|results?)`;
   return new RegExp(
     `^((is)?(success(ful)?|ok)=(true|1)|(status(code)?|code|result)=(ok|success|200)` +
       `|(errors?|warnings?|errorcode|errormessage|messages?|(has)?more|next|prev(ious)?|meta|links)=(false|0|none|null)?` +
-      `|(total|count|size|hits|matches|found|results|records|num(ber)?)(of)?(count|results|records|items|hits|rows|found|objects)?=0` +
-      `|offset=0|((current|last|total)?pages?)=[01]|(limit|perpage|pagesize)=[1-9]\\d*` +
-      `|(messages?|msg|detail|description|payload)=(ok|success|nothing( was)? found` +
-      `|(0|(there (are|is) )?no)( more| matching)? ${objects}( (was|were))?( found)?|${objects} not found` +
-      `|${objects} (were )?(retrieved|loaded|listed|found) successfully)[.!]?)$`,
+      `|(total|count|found|results|records)(count|results|records)?=0|offset=0|((current|last|total)?pages?)=[01]|limit=[1-9]\\d*` +
+      `|(messages?|msg|detail|payload)=(ok|success|nothing found|(0|no) ${objects} found|${objects} retrieved successfully)[.!]?)$`,
     "i",
   );
 }
@@ -329,15 +326,13 @@ function absenceIn(answer: Answer, noun: string, id: string): "this object" | "b
 
 /** The sentences that say that an object does not exist: with its kind and its id, and nothing after them. */
 function absenceOf(noun: string, id: string): RegExp {
-  const any = `(the )?(object|record|entity|${noun})`;
   const literally = id.replace(/[^\w-]/g, "\\$&");
-  const it = `${any}:?( with)?( the)?( id)?( ?[:=#])? ?["'(]?${literally}["')]?`;
-  const not = "(not|was not|is not|could not be|can ?not be|wasn't|couldn't be|can't be)";
+  const it = `(the )?(object|record|entity|${noun}):?( with)?( the)?( id)?( ?[:=#])? ?["'(]?${literally}["')]?`;
   return new RegExp(
     `^(error:? )?(` +
-      `(could not|couldn't|can ?not|can't|did not|didn't|unable to|failed to) (load|find|locate|retrieve) ${it}( to (delete|update|load|read))?` +
-      `|${it} ${not} (found|loaded|located|retrieved)|${it} (does not|doesn't) exist( any ?more)?|${it} no longer exists` +
-      `|${it} (has|is|was) ?(already)? ?(been)? ?(deleted|removed|gone)|(there is )?no (such )?${it}( (was )?found| exists)?)\\.?$`,
+      `(could not|can ?not|unable to|failed to) (load|find) ${it}( to (delete|update|load|read))?` +
+      `|${it} ((was |is )?not|could not be|can ?not be) (found|loaded)|${it} (does not exist|no longer exists|is gone)` +
+      `|${it} (has|is|was) (already )?(been )?(deleted|removed)|(there is )?no (such )?${it}( found)?)\\.?$`,
     "i",
   );
 }

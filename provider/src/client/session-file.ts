@@ -15,6 +15,7 @@ import {
   LockHeld,
   LockLost,
   readPrivate,
+  removeLeftovers,
   replacePrivate,
   systemDisk,
   UntrustedFile,
@@ -169,6 +170,7 @@ export class SessionStore {
   #write(stored: Stored, lock: Lock): void {
     const { path = "" } = this;
     replacePrivate(path, JSON.stringify({ ...stored, jar: stored.jar.toJSON() }), systemDisk, lock.confirm);
+    removeLeftovers(path, this.surroundings.clock.wallMs(), systemDisk);
   }
 
   /** Runs in a separate thread, so that requests go on meanwhile. */

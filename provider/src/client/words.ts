@@ -51,17 +51,17 @@ export function wordsOf(answer: Answer, reading: Reading): string[] {
 /** The warnings beside a success. */
 export function warningsOf({ body, data }: Answer, reading: Reading): string[] {
   if (!body.includes("WARNING")) return []; // as after nearly every create
-  return wordsIn(data, reading, ({ path }) => path.includes("errors") || path.includes("warnings"));
+  return wordsIn(data, reading).filter((word) => word.includes("WARNING"));
 }
 
-function wordsIn(data: unknown, { fields, sent, clean }: Reading, isMeant = (_: Leaf) => true): string[] {
+function wordsIn(data: unknown, { fields, sent, clean }: Reading): string[] {
   const known = [...fields, ...Object.keys(sent)];
   const echoes = echoesOf(sent);
   const words = new Set<string>();
   for (const leaf of leavesOf(data)) {
     const { path, value, isSecret } = leaf;
     if (words.size >= MAX_WORDS) break;
-    if (typeof value !== "string" || isSecret || !/\p{L}/u.test(value) || !isMeant(leaf)) continue;
+    if (typeof value !== "string" || isSecret || !/\p{L}/u.test(value)) continue;
     if (!isSpoken(leaf, known) || echoes.has(folded(value)) || /^\s*(true|false)\s*$/i.test(value)) continue;
     const about = path.filter((name) => !PLAIN.test(name) && NAME.test(name)).join(".");
     const text = MARKUP.test(value) ? visibleText(value, { sent: {}, clean }, true) : value;

@@ -15,9 +15,8 @@ export interface Disk {
   fchmodSync(file: number, mode: number): void;
   closeSync(file: number): void;
   fstatSync(file: number): Status;
-  fstatSync(file: number, options: { readonly bigint: true }): Inode;
   statSync(path: string, options: { readonly throwIfNoEntry: false }): Status | undefined;
-  lstatSync(path: string, options: { readonly bigint: true; readonly throwIfNoEntry: false }): Inode | undefined;
+  lstatSync(path: string, options: { readonly throwIfNoEntry: false }): Status | undefined;
   linkSync(from: string, to: string): void;
   renameSync(from: string, to: string): void;
   rmSync(path: string, options: { readonly force: true }): void;
@@ -40,14 +39,11 @@ export interface Status {
   readonly uid: number;
   readonly size: number;
   readonly nlink: number;
+  /** These two distinguish one file from another. */
+  readonly ino: number;
+  readonly dev: number;
   readonly mtimeMs: number;
   isFile(): boolean;
-}
-
-/** What distinguishes one file from another, exactly. */
-interface Inode {
-  readonly ino: bigint;
-  readonly dev: bigint;
 }
 
 export const systemDisk: Disk = fs;
@@ -101,8 +97,8 @@ export class AppendFile {
 
   #confirm(): void {
     this.confirm();
-    const opened = this.disk.fstatSync(this.handle.fd, { bigint: true });
-    const found = this.disk.lstatSync(this.path, { bigint: true, throwIfNoEntry: false });
+    const opened = this.disk.fstatSync(this.handle.fd);
+    const found = this.disk.lstatSync(this.path, { throwIfNoEntry: false });
     if (found?.ino !== opened.ino || found.dev !== opened.dev)
       throw new Error("it was removed while this run was using it, and nothing more is sent");
   }

@@ -9,6 +9,7 @@ export {
   cacheFolder,
   readHints,
   readPrivate,
+  removeLeftovers,
   replacePrivate,
   syncFolder,
   UntrustedFile,

@@ -33,7 +33,11 @@ const [HEARTBEAT_MS, STALE_AFTER_MS] = [2000, 15_000];
 /** The lock was not free within the time that may be waited. */
 export class LockHeld extends Error {
   constructor(path: string, holder: string) {
-    super(`the lock ${path} is held by another run (${holder}); if there is no such run, remove that file`);
+    const [pid = "of unknown number", host = "this or another machine"] = ["pid", "host"].map((name) =>
+      own(jsonIn(holder), name),
+    );
+    const who = `process ${pid} of ${host}`;
+    super(`the lock ${path} is held by another run (${who}); if there is no such run, remove that file`);
   }
 }
 
@@ -78,7 +82,7 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
       continue;
     }
     // One that was taken just now is looked at again.
-    if (other !== undefined && clock.monotonicMs() >= deadline) throw new LockHeld(path, wordsFor(other));
+    if (other !== undefined && clock.monotonicMs() >= deadline) throw new LockHeld(path, other);
     await clock.sleep(pollMs);
   }
 }
@@ -178,12 +182,6 @@ function readLock(path: string, disk: Disk): string | undefined {
   } catch (error) {
     throw error instanceof UntrustedFile ? new UntrustedFile(`its lock ${path} can't be one: ${error.message}`) : error;
   }
-}
-
-function wordsFor(holder: string): string {
-  const [pid, host] = ["pid", "host"].map((name) => own(jsonIn(holder), name));
-  if (pid === undefined) return "nobody knows which"; // half of it, as a kill leaves it on a file system without links
-  return `process ${pid} of ${host}`;
 }
 
 /** `elsewhere`: on another machine or in another container, or nobody can tell. */

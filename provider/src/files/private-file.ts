@@ -3,7 +3,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import envPaths from "env-paths";
 import { type Disk, SAFELY, systemDisk } from "./disk.js";
 
@@ -17,6 +17,8 @@ const OWNER_ONLY_FOLDER = 0o700;
 const STICKY = 0o1000;
 /** POSIX modes and owners mean nothing on Windows, where a user's cache folder is private by its own rules. */
 export const HAS_MODES = process.platform !== "win32";
+/** A temporary file this old was left by a process that was killed. */
+const LEFTOVER_AFTER_MS = 60_000;
 /** Enough for 200,000 objects; a larger file is none of ours. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
@@ -139,6 +141,20 @@ export function syncFolder(folder: string, disk: Disk): void {
 function isNotPossible(error: unknown): boolean {
   const { code = "" } = error as NodeJS.ErrnoException;
   return ["EACCES", "EPERM", "EISDIR", "EINVAL", "EBADF", "ENOTSUP", "ENOSYS", "EROFS"].includes(code);
+}
+
+/** Removes what killed processes left beside `path`. Never fails: it only tidies. */
+export function removeLeftovers(path: string, nowMs: number, disk: Disk): void {
+  try {
+    for (const name of disk.readdirSync(dirname(path))) {
+      if (!name.startsWith(`${basename(path)}.`) || !name.endsWith(".tmp")) continue;
+      const leftover = join(dirname(path), name);
+      const { mtimeMs = nowMs } = disk.statSync(leftover, { throwIfNoEntry: false }) ?? {};
+      if (nowMs - mtimeMs > LEFTOVER_AFTER_MS) disk.rmSync(leftover, { force: true });
+    }
+  } catch {
+    // See the promise.
+  }
 }
 
 /** What this package keeps for a user between runs. */

@@ -12,6 +12,7 @@ import {
   LockHeld,
   LockLost,
   readPrivate,
+  removeLeftovers,
   replacePrivate,
   syncFolder,
   systemDisk,
@@ -45,6 +46,7 @@ export class MemoryFile {
       const lock = await acquireLock(`${path}.lock`, { clock, maxWaitMs, disk });
       this.#lock = lock;
       disk.rmSync(endedPath(path), { force: true }); // a former run's
+      removeLeftovers(path, clock.wallMs(), disk);
       const text = readPrivate(path, disk);
       const { records, isUntidy } = readLines(text ?? headerOf(this.options));
       if (text === undefined || isUntidy)
