@@ -49,6 +49,12 @@ export const pendingCommand = command({
   options: OPTIONS,
   run: async ({ created, "not-created": notCreated, forget, search, ...choice }) => {
     const look = await lookAt(choice);
+    // Otherwise an `up` that no longer declares them would ask for an answer that this command does not take.
+    if (choice.state === undefined)
+      await note(
+        look.facts.settledElsewhere.map(({ key, id }): Line => ({ key, state: "live", id, at: "" })),
+        look.place,
+      );
     if (created.length + notCreated.length + forget.length === 0 && !search) return tell(look);
     if (choice.state !== undefined) throw new UsageError("--state only looks; to settle, leave it out");
     const { facts, place, elsewhere } = look;
