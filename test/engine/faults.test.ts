@@ -2,11 +2,9 @@
  * Rows of the table of faults, through a real `pulumi up`: what the engine gets and saves, and what the next run does. How many
  * bytes went where is the matter of the client's own test of the same name.
  */
-import { existsSync, readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Fault, Sandbox, SandboxRequest } from "../../provider/src/sandbox/index.js";
-import { eventsProgram, newStack, program, type TestStack, useSandbox } from "../support/stack.js";
+import { newStack, program, type TestStack, useSandbox } from "../support/stack.js";
 
 /** Time for every honest answer, also on a busy machine; those that never come take as long, all at once. */
 const TIMEOUT_SECONDS = "6";
@@ -23,12 +21,7 @@ for (let i = 0; i < ${count}; i++) {
 
 const advertiser1 = { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] };
 
-const eventsPosted = ({ requests }: Sandbox): string[] =>
-  requests
-    .filter(({ path }) => path.endsWith("/event"))
-    .map(({ body }) => String((body as { event_name?: unknown }).event_name));
-
-const failing = (count: number) => Array.from({ length: count }, (_, i) => `E${i}`);
+const namesOf = (count: number) => Array.from({ length: count }, (_, i) => `E${i}`);
 
 describe("an unknown outcome", () => {
   type Case = readonly [row: string, fault: Fault, told: RegExp, acted?: boolean];
@@ -46,12 +39,14 @@ describe("an unknown outcome", () => {
     ["30: no id", { kind: "answer", status: 200, body: { success: true } }, /status 200, but/, true],
   ];
 
-  it("of each kind in one program: one POST, saved as unresolved, and nothing is sent again", async () => {
+  it("of each kind in one program: one POST, saved as unresolved, and nothing is sent again; of a refused one nothing is saved", async () => {
     const sandbox = await useSandbox({ authMode: "basic", objects: advertiser1 });
     const elsewhere = await useSandbox();
     const cases = casesOf(elsewhere.url);
     for (const [, fault, , acted = false] of cases) sandbox.fail({ on: "event", act: acted, with: fault });
-    const stack = await newStack(eventsOf1(cases.length + 1), {
+    const rude = { errors: [{ field: "event_name", message: "is rude" }] };
+    sandbox.fail({ on: "event", with: { kind: "answer", status: 422, body: rude } });
+    const stack = await newStack(eventsOf1(cases.length + 2), {
       sandbox,
       config: { "advertising:authMode": "basic", "advertising:requestTimeoutSeconds": TIMEOUT_SECONDS },
     });
@@ -60,11 +55,11 @@ describe("an unknown outcome", () => {
     expect(output).not.toMatch(STACK_TRACE);
     expect(output).toMatch(/was sent at 20\d\d-/);
     expect(output).toContain("existingId");
-    expect(sandbox.eventPosts).toBe(cases.length + 1);
+    expect(sandbox.eventPosts).toBe(cases.length + 2);
     expect(elsewhere).toMatchObject({ requests: [], maxOpenConnections: 0 });
 
     // The faults strike in the order of arrival, which the requests were logged in.
-    const struck = namesByArrival(sandbox, cases.length + 1);
+    const struck = namesByArrival(sandbox, cases.length + 2);
     const saved = await unresolvedOf(stack);
     expect(Object.keys(saved).sort()).toEqual(struck.slice(0, cases.length).sort());
     for (const [index, [row, , told, acted = false]] of cases.entries()) {
@@ -81,6 +76,12 @@ describe("an unknown outcome", () => {
         .toHaveLength(acted ? 1 : 0);
     }
 
+    // Of the refused one nothing is saved.
+    const refused = String(struck[cases.length]);
+    const line = output.split("\n").find((text) => text.includes(`ConversionEvent "${refused.toLowerCase()}": POST`));
+    expect(line).toMatch(/status 422: .*event_name.*is rude.*Nothing was created\./);
+    expect(await stack.resources()).toHaveLength(cases.length + 1);
+
     sandbox.resetCounts();
     const again = await stack.up("--continue-on-error");
     expect(again.code).not.toBe(0);
@@ -91,7 +92,7 @@ describe("an unknown outcome", () => {
   /** Which event came when. One whose request was never read is the one that is missing. */
   function namesByArrival({ requests }: Sandbox, events: number): string[] {
     const names = requests.map(({ body }: SandboxRequest) => (body as { event_name?: string } | undefined)?.event_name);
-    const missing = failing(events).filter((name) => !names.includes(name));
+    const missing = namesOf(events).filter((name) => !names.includes(name));
     expect(missing).toHaveLength(1);
     return names.map((name) => name ?? String(missing[0]));
   }
@@ -104,64 +105,4 @@ describe("an unknown outcome", () => {
     });
     return Object.fromEntries(unresolved);
   }
-});
-
-describe("nothing is created, and nothing is in the state", () => {
-  const refusals: [row: string, status: number, body: unknown, told: RegExp][] = [
-    ["20", 422, { errors: [{ field: "event_name", message: "is rude" }] }, /status 422: .*event_name.*is rude/],
-    ["22", 405, { message: "not here" }, /status 405: not here.*Check advertising:baseUrl/],
-  ];
-
-  it("rows 20 to 23: each refusal in one program, one POST each, with the platform's words", async () => {
-    const sandbox = await useSandbox({ objects: advertiser1 });
-    for (const [, status, body] of refusals) sandbox.fail({ on: "event", with: { kind: "answer", status, body } });
-    const stack = await newStack(eventsOf1(refusals.length), { sandbox });
-    const { code, output } = await stack.up("--continue-on-error");
-    expect(code).not.toBe(0);
-    expect(output).not.toMatch(STACK_TRACE);
-    expect(sandbox).toMatchObject({ logins: 1, eventPosts: refusals.length, events: [] });
-    const struck = eventsPosted(sandbox);
-    for (const [index, [row, , , told]] of refusals.entries()) {
-      const name = String(struck[index]).toLowerCase();
-      const line = output.split("\n").find((text) => text.includes(`ConversionEvent "${name}": POST`));
-      expect.soft(line, `row ${row}`).toMatch(told);
-      expect.soft(line, `row ${row}`).toContain("Nothing was created.");
-    }
-    expect(await stack.resources()).toEqual([]);
-
-    expect((await stack.up()).code).toBe(0);
-    expect(eventsPosted(sandbox).slice(refusals.length).sort()).toEqual(failing(refusals.length));
-  });
-});
-
-describe("row 63: a preview", () => {
-  /** Every file below the folder, with what shows that it was written. */
-  const filesIn = (folder: string) =>
-    existsSync(folder)
-      ? readdirSync(folder, { recursive: true, encoding: "utf8" })
-          .sort()
-          .map((name) => {
-            const { mtimeMs, ino, size, mode } = statSync(join(folder, name));
-            return { name, mtimeMs, ino, size, mode };
-          })
-      : [];
-
-  it("writes no file and sends nothing, neither on a cold machine nor on a warm one", async () => {
-    const sandbox = await useSandbox();
-    const stack = await newStack(eventsProgram(2), { sandbox });
-    expect((await stack.preview()).output).toContain("4 to create");
-    expect(filesIn(stack.cache)).toEqual([]);
-    expect(sandbox).toMatchObject({ requests: [], maxOpenConnections: 0 });
-
-    expect((await stack.up()).code).toBe(0);
-    const warm = filesIn(stack.cache);
-    expect(warm.map(({ name }) => name)).toContainEqual(expect.stringMatching(/session-\w+\.json$/));
-    sandbox.resetCounts();
-    stack.program(eventsProgram(3, 2));
-    const { output } = await stack.preview();
-    expect(output).toContain("1 to create");
-    expect(output).toContain("2 to replace");
-    expect(filesIn(stack.cache)).toEqual(warm);
-    expect(sandbox.requests).toEqual([]);
-  });
 });

@@ -1,4 +1,4 @@
-/** Runs that are interrupted with creates in flight: by Ctrl-C, by SIGTERM twice, or by the death of the provider's process. */
+/** Runs that are interrupted with creates in flight: by Ctrl-C, by SIGTERM once and twice, or by the death of the provider's process. */
 import { rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
@@ -7,7 +7,7 @@ import { upAndKillProvider, upAndSignal } from "../support/killing.js";
 import { answer, expectEachOnce, objectsOf, pendingCommand, recover, shopOf } from "../support/recovery.js";
 import { newStack, type TestStack, useSandbox, well } from "../support/stack.js";
 
-const EVENTS = 24;
+const EVENTS = 36;
 /** Steps that the engine takes at once. */
 const PARALLEL = 4;
 /** By then so many are under way, and one was created before. */
@@ -34,7 +34,7 @@ async function pendingOperations(stack: TestStack): Promise<string[]> {
   return pending_operations.map(({ type, resource }) => `${type} ${resource.urn.split("::").at(-1)}`);
 }
 
-it("one Ctrl-C: what is in flight ends and is saved; SIGTERM twice, and the disk lost: `pending` settles just what was in flight", async () => {
+it("one Ctrl-C, and one SIGTERM: what is in flight ends and is saved; SIGTERM twice, and the disk lost: `pending` settles just what was in flight", async () => {
   const { sandbox, stack } = await start(LATENCY_MS);
   const lost = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
   let atSignal = 0;
@@ -54,6 +54,16 @@ it("one Ctrl-C: what is in flight ends and is saved; SIGTERM twice, and the disk
     what: expect.stringContaining("no whole response came within 4 s (advertising:requestTimeoutSeconds)"),
   });
   expect(await answer(stack, sandbox, unresolved?.initErrors?.join() ?? "")).toBe(1);
+
+  // One SIGTERM, as a pipeline that is stopped sends it.
+  const more = sandbox.creates + SOME;
+  const once = { when: until(() => sandbox.creates >= more), signal: "SIGTERM" } as const;
+  const ended = await upAndSignal(stack, [once], "process");
+  expect(ended.code, ended.output).not.toBe(0);
+  expect(sandbox.creates).toBeLessThan(EVENTS);
+  expect(await pendingOperations(stack)).toEqual([]);
+  expect(Object.keys(await stack.ids()).sort()).toEqual(namesOf(sandbox).sort());
+  expect(Object.values(await stack.ids())).not.toContain("?");
 
   const some = sandbox.creates + SOME;
   const later = until(() => sandbox.creates >= some);
