@@ -1,5 +1,5 @@
 /** The documentation as data. */
-import { globSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 
 const repository = resolve(import.meta.dirname, "../..");
@@ -23,12 +23,6 @@ export function allPages(): Page[] {
       .map((name) => page(relative(repository, join(repository, folder, name)))),
   );
 }
-
-/** Files below the repository's root. */
-export const filesIn = (pattern: string) =>
-  globSync(pattern, { cwd: repository })
-    .map((path) => path.replaceAll("\\", "/"))
-    .toSorted();
 
 export interface CodeBlock {
   readonly language: string;
