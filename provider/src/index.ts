@@ -14,4 +14,4 @@ export type { ConversionEventEntry, ConversionEventSetArgs } from "./program/con
 export { ConversionEventSet } from "./program/conversion-event-set.js";
 export type { ValidateOptions } from "./program/public-validate.js";
 export { validate } from "./program/public-validate.js";
-export type { Problem, Source } from "./rules/problem.js";
+export type { Problem } from "./rules/problem.js";

@@ -82,7 +82,9 @@ it("in rows of a catalog it is one line, with the first places", () => {
   const rows = upTo(50).map((each) => `e${each};acme;E;${each}%`);
   const text = ["key;advertiser;eventName;value", ...rows, "x;acme;;1", ""].join("\n");
   expect(describeAlike(catalogFindings("c.csv", text))).toEqual([
-    'c.csv:2 acme/e1: value expected a finite number; got the string "1%"; write a plain number: a decimal point, and no thousands separator, percent or currency sign (also in acme/e2 at 3, acme/e3 at 4, acme/e4 at 5 and 46 more)',
+    expect.stringMatching(
+      /^c\.csv:2 acme\/e1: value .* \(also in acme\/e2 at 3, acme\/e3 at 4, acme\/e4 at 5 and 46 more\)$/,
+    ),
     expect.stringMatching(/^c\.csv:52 acme\/x: eventName is required/),
   ]);
 });

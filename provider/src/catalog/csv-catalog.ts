@@ -4,9 +4,9 @@
  */
 import { didYouMean, letters, printable } from "../base/index.js";
 import { conversionEvent } from "../kinds/index.js";
-import { InWords, quoted, type Source } from "../rules/index.js";
+import { InWords, quoted } from "../rules/index.js";
 import { fieldNamed } from "./spelling.js";
-import { errorAt, type Finding, keyOf, type WrittenCatalog, type WrittenEvent } from "./written.js";
+import { errorAt, type Finding, keyOf, type Source, type WrittenCatalog, type WrittenEvent } from "./written.js";
 
 /** In the order in which messages list them; without the first four, each row would lack something. */
 const REQUIRED = ["key", "advertiser", "eventName", "value"];
@@ -85,9 +85,13 @@ function eventIn(row: Row, header: Row, columns: readonly Column[]) {
   return { event, wrong };
 }
 
+/** What Excel leaves where it could not work out a value, in English and in German. */
+const ERROR_VALUE = /^#(N\/A|REF!|VALUE!|NAME\?|DIV\/0!|NULL!|NUM!|NV|BEZUG!|WERT!|ZAHL!)$/i;
+
 /** What a cell is that is no value in any column. */
 function mistakeIn(cell: string): string | undefined {
-  return cell.startsWith("=") ? `the formula ${quoted(cell)}: write the value that it has` : undefined;
+  if (cell.startsWith("=")) return `the formula ${quoted(cell)}: write the value that it has`;
+  return ERROR_VALUE.test(cell) ? `the spreadsheet's error ${quoted(cell)}: write the value that is meant` : undefined;
 }
 
 interface Row {
@@ -98,7 +102,6 @@ interface Row {
 }
 
 const DELIMITERS = [",", ";", "\t", "|"];
-const TOLERANT = { relax_column_count: true, trim: true } as const;
 
 /** @returns the rows that are not empty. */
 function readCsv(content: string, file: string): { readonly rows: readonly Row[]; readonly findings: Finding[] } {
@@ -111,8 +114,7 @@ function readCsv(content: string, file: string): { readonly rows: readonly Row[]
   const rows: Row[] = [];
   try {
     csvLibrary().parse(text.slice(stated.length), {
-      ...TOLERANT,
-      delimiter,
+      ...{ relax_column_count: true, trim: true, delimiter },
       on_record: (cells: readonly string[], { lines }) => {
         if (cells.some((cell) => cell !== "")) rows.push({ cells, source: { file, line } });
         line = first + lines;
@@ -126,16 +128,10 @@ function readCsv(content: string, file: string): { readonly rows: readonly Row[]
   }
 }
 
-/** The one with which the header has the most columns that are known. */
+/** The one with which the first line has the most columns that are known. */
 function delimiterOf(text: string): string {
-  const known = DELIMITERS.map((delimiter) => {
-    try {
-      const [header = []]: string[][] = csvLibrary().parse(text, { ...TOLERANT, delimiter, to: 1 });
-      return header.filter((heading) => columnOf(heading) !== undefined).length;
-    } catch {
-      return 0;
-    }
-  });
+  const [header = ""] = text.split("\n", 1);
+  const known = DELIMITERS.map((delimiter) => header.split(delimiter).filter(columnOf).length);
   return DELIMITERS[known.indexOf(Math.max(...known))] ?? ",";
 }
 

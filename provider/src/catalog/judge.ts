@@ -4,7 +4,7 @@
  * the settings of an installation, only the rules themselves know.
  */
 import { z } from "zod";
-import { asRecord, count, editsBetween, letters, nearest, type Values } from "../base/index.js";
+import { asRecord, count, editsBetween, letters, nearest, own, type Values } from "../base/index.js";
 import {
   adoptedTwice,
   advertiser,
@@ -13,7 +13,7 @@ import {
   type Kind,
   type Limits,
 } from "../kinds/index.js";
-import { expectationOf, InWords, LIVE_ID, quoted, type Rules, truth, validate } from "../rules/index.js";
+import { expectationOf, expecting, LIVE_ID, quoted, type Rules, truth, validate } from "../rules/index.js";
 import { fieldNamed } from "./spelling.js";
 import {
   advertiserKey,
@@ -30,8 +30,9 @@ import {
   withoutCase,
 } from "./written.js";
 
-/** The rules that a file may set. `uniqueNames`: names of an advertiser's events differ in more than case and separators. */
-const TEAM_RULES = z.strictObject({ uniqueNames: truth.optional() });
+/** The rules that a file may set. `uniqueNames`: names of an advertiser's events that are alike are an error, or no warning. */
+const TEAM_RULE = expecting("an object", z.strictObject({ uniqueNames: truth.optional() })).optional();
+const TEAM_RULES = z.strictObject({ errors: TEAM_RULE, warnings: TEAM_RULE });
 
 export function judgeCatalog(written: WrittenCatalog, limits: Limits): Catalog {
   return new Judge(written, limits).judge();
@@ -90,11 +91,8 @@ class Judge {
     if (!defaultsOf.has(owner) && !LIVE_ID.test(owner)) {
       const meant = nearest(owner, defaultsOf.keys());
       const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
-      const isMissing = owner === "";
-      const reason = isMissing
-        ? "is required: expected the key of an advertiser"
-        : `${quoted(owner)} is not declared${hint}`;
-      this.#find(written, "advertiser", reason);
+      const required = "is required: expected the key of an advertiser";
+      this.#find(written, "advertiser", owner === "" ? required : `${quoted(owner)} is not declared${hint}`);
     }
     const values = this.#values(written, conversionEventSet.memberRules(this.limits));
     this.#existingId(written, conversionEvent, values);
@@ -105,17 +103,9 @@ class Judge {
   /** The values that fit; what does not is noted. */
   #values(written: Written | undefined, rules: Rules): Record<string, unknown> {
     if (written === undefined) return {};
-    const { values, problems } = validate(written.given, rules, { isUnknown: () => false });
-    for (const { property, reason } of problems) {
-      const value = written.given[property];
-      const advice = value === undefined || value instanceof InWords ? undefined : adviceFor(property, value);
-      this.#find(
-        written,
-        property,
-        advice === undefined ? reason : `${reason}; ${advice}`,
-        Object.hasOwn(rules.shape, property),
-      );
-    }
+    const advice = (property: string, value: unknown) => fieldNamed(property)?.advice(value);
+    const { values, problems } = validate(written.given, rules, { isUnknown: () => false, advice });
+    for (const { property, reason } of problems) this.#find(written, property, reason);
     return values;
   }
 
@@ -129,7 +119,7 @@ class Judge {
     for (const { property } of conversionEvent.warnings(values)) {
       const seconds = Number(values[property]);
       const reason = `is ${count(seconds, "second")}; windows are seconds if no unit is written. If days were meant, write ${seconds}d`;
-      this.#find(written, property, reason, true, "warning");
+      this.#find(written, property, reason, "warning");
     }
   }
 
@@ -156,28 +146,28 @@ class Judge {
   }
 
   #sameNames(events: readonly CatalogEvent[]): void {
-    const { errors, warnings } = this.written.rules ?? {};
-    const isError = this.#values(errors, TEAM_RULES).uniqueNames === true;
-    if (this.#values(warnings, TEAM_RULES).uniqueNames === false && !isError) return;
+    const { errors, warnings } = this.#values(this.written.rules, TEAM_RULES);
+    const isError = own(errors, "uniqueNames") === true;
+    if (!isError && own(warnings, "uniqueNames") === false) return;
     for (const { advertiser: owner, args, written } of events) {
       const { eventName: name } = args;
       if (typeof name !== "string") continue; // reported with the arguments
       const other = this.#take(`name ${owner}/${letters(name.normalize("NFKC")) || name}`, written);
       if (other === undefined) continue;
       const reason = `${quoted(name)} is also the name of ${quoted(other.subject)}, case and separators aside`;
-      this.#find(written, "eventName", reason, true, isError ? "error" : "warning");
+      this.#find(written, "eventName", reason, isError ? "error" : "warning");
     }
   }
 
   /** Warns of an advertiser that has a single event and almost the name of one that has more. */
   #warnOfMisspeltAdvertisers(): void {
     const groups = [...Map.groupBy(this.written.events, ({ advertiser: name }) => name)];
-    const settled = groups.filter(([, own]) => own.length > 1).map(([name]) => name);
+    const settled = groups.filter(([, events]) => events.length > 1).map(([name]) => name);
     for (const [name, [event, ...others]] of groups) {
       const meant = others.length > 0 ? undefined : settled.find((other) => isAlmost(name, other));
       if (event === undefined || meant === undefined) continue;
       const reason = `${quoted(name)} is almost ${quoted(meant)}: it is another advertiser, with this event alone`;
-      this.#find(event, "advertiser", reason, true, "warning");
+      this.#find(event, "advertiser", reason, "warning");
     }
   }
 
@@ -188,18 +178,9 @@ class Judge {
     return other;
   }
 
-  /** @param isKnown a property that is not known is found at its name. */
-  #find(written: Written, property: string, reason: string, isKnown = true, level: Finding["level"] = "error"): void {
-    const source = written.sourceOf(property, isKnown ? "value" : "name");
-    this.#findings.push({ level, subject: written.subject, property, reason, source });
+  #find(written: Written, property: string, reason: string, level: Finding["level"] = "error"): void {
+    this.#findings.push({ level, subject: written.subject, property, reason, source: written.sourceOf(property) });
   }
-}
-
-/** Says what to write instead of a value that was refused, where its field knows. */
-function adviceFor(property: string, value: unknown): string | undefined {
-  // `{ value: 12,50 }`
-  if (/^\d+$/.test(property) && value === null) return "within { } a comma begins another entry: write a decimal point";
-  return fieldNamed(property)?.advice(value);
 }
 
 /** `own` before `defaults`; request fields one by one, as in a `ConversionEventSet`. */
@@ -224,18 +205,17 @@ function advertisersNamedIn(events: readonly WrittenEvent[]): WrittenAdvertiser[
 /** Word by word: `Store A` and `Store B` are two stores, and `Store 1` and `Store 2`. Keys that differ in case alone are refused. */
 function isAlmost(name: string, other: string): boolean {
   if (withoutCase(name) === withoutCase(other)) return false;
-  if (letters(name) === letters(other)) return true;
-  const [words, others] = [name, other].map((each) => each.split(/\s+/).map(letters)) as [string[], string[]];
+  const [words, others] = [name, other].map((each) => each.split(/[^\p{L}\p{N}]+/u).map(letters)) as [
+    string[],
+    string[],
+  ];
   return words.length === others.length && words.every((word, at) => isMisspelt(word, others[at] ?? ""));
 }
 
-/** Shorter words that differ may well be two, and so may words that differ in a number. */
+/** Shorter words that differ may well be two, and so may words with digits. Two letters that changed places are two edits. */
 function isMisspelt(word: string, other: string): boolean {
-  if (word === other) return true;
-  const isLong = Math.min(word.length, other.length) >= 4;
-  const haveSameNumber = word.replace(/\D/g, "") === other.replace(/\D/g, "");
-  // Two letters that changed places are two edits.
-  return isLong && haveSameNumber && word[0] === other[0] && editsBetween(word, other) <= 2;
+  const mayBe = Math.min(word.length, other.length) > 4 && !/\d/.test(word + other);
+  return word === other || (mayBe && editsBetween(word, other) <= 2);
 }
 
 function inOrderOfFile({ source: a }: Finding, { source: b }: Finding): number {
@@ -248,19 +228,15 @@ const WIDEST: Limits = { maxWindowSeconds: 2_147_483_647, markField: undefined }
 
 export function catalogJsonSchema(): object {
   const defaults = z.strictObject(written(conversionEventSet.sharedRules(WIDEST))).optional();
-  const rules = TEAM_RULES.optional();
   const events = z.record(eventKey, z.strictObject(written(conversionEventSet.memberRules(WIDEST)))).optional();
   const ofAdvertiser = z.strictObject({ ...written(advertiser.rules(WIDEST)), defaults, events });
   const catalog = z
     .strictObject({
       $schema: z.string().optional(),
       defaults,
-      rules: z.strictObject({ errors: rules, warnings: rules }).optional(),
+      rules: TEAM_RULES.optional(),
       advertisers: z.record(advertiserKey, ofAdvertiser).optional(),
-      eventsFile: z
-        .string()
-        .regex(/\.(csv|tsv)$/)
-        .optional(),
+      eventsFile: z.string().optional(),
     })
     .meta({
       title: "Advertisers and conversion events",

@@ -1,14 +1,14 @@
 /**
  * A catalog's file on the disk: which format it has, and its bytes as text.
  */
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, extname, isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
 import type { Limits } from "../kinds/index.js";
-import { expecting, quoted, type Source, truth } from "../rules/index.js";
+import { expecting, quoted, truth } from "../rules/index.js";
 import { readCsvEvents } from "./csv-catalog.js";
 import { judgeCatalog } from "./judge.js";
-import { type Catalog, errorAt, type Finding, type WrittenCatalog } from "./written.js";
+import { type Catalog, errorAt, type Finding, type Source, type WrittenCatalog } from "./written.js";
 import { readYaml, readYamlCatalog } from "./yaml-catalog.js";
 
 export const CATALOG_RULES = z.strictObject({
@@ -61,16 +61,12 @@ function eventsIn(path: string, named: Source, catalog: string, folder: string):
   return typeof text === "string" ? readCsvEvents(text, file) : { file, events: [], findings: [text] };
 }
 
-const MAX_BYTES = 50_000_000;
-
 /** @param named the place at which a problem with the file itself is reported. */
 function textOf(file: string, folder: string, named: Source): string | Finding {
   const path = resolve(folder, file);
   const problem = (reason: string) =>
     errorAt(named, "", named.file === file ? reason : `eventsFile ${quoted(file)} ${reason}`);
   try {
-    if (statSync(path).isDirectory()) return problem("is a folder");
-    if (statSync(path).size > MAX_BYTES) return problem(`is larger than ${MAX_BYTES / 1_000_000} MB`);
     return decoded(readFileSync(path));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

@@ -3,15 +3,23 @@
  */
 import { z } from "zod";
 import { saidOnce, type Values } from "../base/index.js";
-import { expecting, type Problem, type Source } from "../rules/index.js";
+import { expecting, type Problem } from "../rules/index.js";
+
+/** The place in a file where a value was written. Lines and columns count from 1. */
+export interface Source {
+  readonly file: string;
+  readonly line: number;
+  /** None in a CSV file, where the property names the column. */
+  readonly column?: number;
+}
 
 export interface Written {
-  /** As people know it: `acme/purchase`, `acme defaults`, `rules.errors`. */
+  /** As people know it: `acme/purchase`, `acme defaults`, `rules`. */
   readonly subject: string;
   /** The values that the file gives, by property in camelCase. */
   readonly given: Values;
-  /** Finds where a property stands: its value, or its name. Without a property, or without that one, where the object does. */
-  readonly sourceOf: (property?: string, part?: "value" | "name") => Source;
+  /** Finds where a property is named; where the object is, if it is not. `key`: the object itself. */
+  readonly sourceOf: (property: string) => Source;
 }
 
 export interface WrittenEvent extends Written {
@@ -28,8 +36,8 @@ export interface WrittenAdvertiser extends Written {
 export interface WrittenCatalog {
   readonly file: string;
   readonly defaults?: Written | undefined;
-  /** The team's own rules: a breach is an error, or a warning. */
-  readonly rules?: { readonly errors: Written | undefined; readonly warnings: Written | undefined };
+  /** The team's own. */
+  readonly rules?: Written | undefined;
   /** None where the file declares none: the events' own texts name them. */
   readonly advertisers?: readonly WrittenAdvertiser[] | undefined;
   readonly events: readonly WrittenEvent[];

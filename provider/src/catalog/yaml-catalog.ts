@@ -2,14 +2,15 @@
  * The advertisers and events of a YAML or JSON file, and where in its text each part of it is. A wrong shape is reported here, a
  * wrong value by its rules.
  */
-import type { Document, Node, Scalar } from "yaml";
+import type { Node, Scalar } from "yaml";
 import { didYouMean, jsonIn, type Values } from "../base/index.js";
-import { isContainer, quoted, type Source, show } from "../rules/index.js";
+import { isContainer, quoted, show } from "../rules/index.js";
 import { fieldNamed } from "./spelling.js";
 import {
   errorAt,
   type Finding,
   keyOf,
+  type Source,
   type Written,
   type WrittenAdvertiser,
   type WrittenCatalog,
@@ -56,7 +57,6 @@ class Reader {
         events.push({ ...this.#written(eventPath, subject, content), key: keyOf(eventName), advertiser: key });
       }
     }
-    const rules = this.#object(["rules"], "rules", top.rules ?? {}, "errors and warnings", ["errors", "warnings"]);
     const { eventsFile } = top;
     const source = this.yaml.sourceOf(["eventsFile"]);
     if (eventsFile !== undefined && typeof eventsFile !== "string")
@@ -64,10 +64,7 @@ class Reader {
     return {
       file: this.file,
       defaults: this.#fields(["defaults"], "defaults", top.defaults),
-      rules: {
-        errors: this.#fields(["rules", "errors"], "rules.errors", rules?.errors),
-        warnings: this.#fields(["rules", "warnings"], "rules.warnings", rules?.warnings),
-      },
+      rules: this.#fields(["rules"], "rules", top.rules),
       advertisers: top.advertisers === undefined ? undefined : advertisers,
       events,
       eventsFile: typeof eventsFile === "string" ? { path: eventsFile, source } : undefined,
@@ -85,10 +82,7 @@ class Reader {
     return {
       subject,
       given: Object.fromEntries(converted),
-      sourceOf: (property, part) =>
-        property === undefined || property === "key"
-          ? this.yaml.sourceOf(path, "name")
-          : this.yaml.sourceOf([...path, property], part),
+      sourceOf: (property) => this.yaml.sourceOf(property === "key" ? path : [...path, ...property.split(".")]),
     };
   }
 
@@ -104,7 +98,7 @@ class Reader {
       return undefined;
     }
     for (const name of known === undefined ? [] : Object.keys(value).filter((each) => !known.includes(each))) {
-      const source = this.yaml.sourceOf([...path, name], "name");
+      const source = this.yaml.sourceOf([...path, name]);
       this.#findings.push(errorAt(source, subject, `${quoted(name)} is not known; ${didYouMean(name, known ?? [])}`));
     }
     return value as Values;
@@ -115,8 +109,8 @@ type Path = readonly string[];
 
 interface YamlFile {
   readonly data: unknown;
-  /** Finds where the value at `path` stands, or its name; where there is none, the name of what would hold it. */
-  readonly sourceOf: (path: Path, part?: "value" | "name") => Source;
+  /** Finds where the name at the end of `path` stands; where it does not, that of what would hold it. */
+  readonly sourceOf: (path: Path) => Source;
 }
 
 /** @returns what is wrong with the text as YAML or JSON instead. */
@@ -142,7 +136,7 @@ export function readYaml(text: string, file: string, format: "yaml" | "json"): Y
   }
   try {
     const data = document.toJS({ maxAliasCount: MAX_ALIASES, reviver: (_, value) => asNumber(value) });
-    return { data, sourceOf: (path, part = "value") => at(offsetOf(document, path, part)) };
+    return { data, sourceOf: (path) => at(offsetOf(document.contents, path)) };
   } catch (error) {
     return [unread(0, (error as Error).message)];
   }
@@ -156,28 +150,19 @@ function asNumber(value: unknown): unknown {
   return typeof value === "bigint" && Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }
 
-/** The place of the last part of the path that is written there. What `<<` brings in has the place of what it is brought into. */
-function offsetOf(document: Document.Parsed, path: Path, part: "value" | "name"): number {
-  const { isAlias, isMap, isScalar } = yamlLibrary();
-  let node: Node | null | undefined = document.contents;
-  let [name, value] = [startOf(node) ?? 0, startOf(node) ?? 0];
+/** The place of the last name of the path that is written there: what an alias or `<<` brings in has that of what it is brought into. */
+function offsetOf(contents: Node | null, path: Path): number {
+  const { isMap } = yamlLibrary();
+  let [node, offset] = [contents, contents?.range?.[0] ?? 0];
   for (const segment of path) {
-    const map: Node | undefined | null = isAlias(node) ? node.resolve(document) : node;
-    const pair = isMap(map)
-      ? map.items.find(({ key }) => String((key as Scalar | null)?.value) === segment)
+    const pair = isMap(node)
+      ? node.items.find(({ key }) => String((key as Scalar | null)?.value) === segment)
       : undefined;
-    if (pair === undefined) return name;
+    if (pair === undefined) return offset;
     node = pair.value as Node | null;
-    name = startOf(pair.key as Node) ?? name;
-    // `value:` and nothing behind it.
-    const isEmpty = node === null || (isScalar(node) && node.source === "");
-    value = (isEmpty ? undefined : startOf(node)) ?? name;
+    offset = (pair.key as Node).range?.[0] ?? offset;
   }
-  return part === "name" ? name : value;
-}
-
-function startOf(node: Node | null | undefined): number | undefined {
-  return node?.range?.[0];
+  return offset;
 }
 
 /** Loaded when the first file is read: programs without a catalog do without it. */

@@ -25,5 +25,5 @@ export {
   truth,
   windowOf,
 } from "./fields.js";
-export type { Problem, Source } from "./problem.js";
+export type { Problem } from "./problem.js";
 export { InWords, inWords, quoted, type Reading, type Rules, show, validate } from "./validate.js";

@@ -7,7 +7,7 @@
 import type { z } from "zod";
 import { didYouMean, excerpt, printable, saidOnce, type Values, withoutValues } from "../base/index.js";
 import { asSent, expectationOf, isContainer, unwrapped } from "./fields.js";
-import type { Problem, Source } from "./problem.js";
+import type { Problem } from "./problem.js";
 
 /** The rules of an object, by property in camelCase. A property is optional where its schema is. */
 export type Rules = z.ZodObject;
@@ -21,8 +21,6 @@ export interface Reading {
   readonly arrivedUndefined?: string;
   /** Says what to write instead of a value that was refused, where that is known. Not asked about secrets. */
   readonly advice?: (path: string, value: unknown) => string | undefined;
-  /** Where the value at a path was written; asked only about what is wrong. */
-  readonly sourceOf?: (path: string) => Source | undefined;
 }
 
 interface Validated {
@@ -123,7 +121,7 @@ class Walk {
     // A rule that knows better than "expected …; got …" says so in its own words, which may tell the value.
     const said = issues.find(({ code, message }) => code === "custom" && message !== ZOD_DEFAULT_MESSAGE);
     if (issues.length === 1 && said !== undefined) return said.message;
-    const advice = this.reading.advice?.(path, value);
+    const advice = value instanceof InWords ? undefined : this.reading.advice?.(path, value);
     return `${expected}; got ${show(value)}${place}${advice === undefined ? "" : `; ${advice}`}`;
   }
 
@@ -134,9 +132,8 @@ class Walk {
     );
   }
 
-  #found(path: string, reason: string): void {
-    const source = this.reading.sourceOf?.(path);
-    this.problems.push({ property: path, reason, ...(source === undefined ? {} : { source }) });
+  #found(property: string, reason: string): void {
+    this.problems.push({ property, reason });
   }
 }
 
