@@ -31,7 +31,7 @@ const number: Field = {
   ...data,
   fromCell: numberIn,
   advice: () =>
-    `write a plain number, not beyond ${Number.MAX_SAFE_INTEGER} if whole: a decimal point, and no quotes, thousands separator, percent or currency sign`,
+    "write a plain number: at most 15 digits, a decimal point, no quotes, thousands separator, percent or currency sign",
 };
 
 /** Ids keep their digits: the rules know them as strings too. */
