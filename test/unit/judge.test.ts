@@ -121,7 +121,7 @@ describe("open creates of earlier runs", () => {
 
   it("that nothing declares are named at the end, in a line of their own", () => {
     expect(atEnd(records, [declared(event("live")), declared(event("handed"))])).toEqual([
-      "3 creates of interrupted runs are declared by nothing: funnel/a (outcome unknown), made (9) and sent (outcome unknown). " +
+      "3 creates of interrupted runs are not declared under their own names: funnel/a (outcome unknown), made (9) and sent (outcome unknown). " +
         "To settle that:\n  npx pulumi-advertising pending",
     ]);
   });

@@ -61,10 +61,13 @@ describe("what is pending", () => {
   const changed = { a: { ...entry("A"), value: 7 }, b: entry("B"), c: entry("C"), d: { ...entry("D"), existingId: 5 } };
   const created = { ...updating(events), type: "creating" };
 
-  it("a create that this machine still waits for, and that the state has by now, was settled elsewhere", () => {
-    const { open, settledElsewhere } = facts([storedEvent("buy", 5)], [record(BUY, "sent")]);
-    expect([open, settledElsewhere]).toEqual([[], [{ key: BUY, id: "5" }]]);
-    expect(facts([storedEvent("buy", 5)], [record(BUY, "sent", { replaces: "5" })]).settledElsewhere).toEqual([]);
+  it.each([
+    [record(BUY, "sent"), [{ key: BUY, id: "5" }]],
+    [record(BUY, "made", { id: "5" }), [{ key: BUY, id: "5" }]],
+    [record(BUY, "sent", { replaces: "5" }), []],
+    [record(BUY, "made", { id: "6" }), []],
+  ])("what this machine waits for, and the state has by now, is settled: %j", (noted, expected) => {
+    expect(facts([storedEvent("buy", 5)], [noted]).settled).toEqual(expected);
   });
 
   it.each<[string, string[], Resource[], ((MemoryRecord | undefined)[] | undefined)?, object[]?]>([

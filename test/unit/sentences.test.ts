@@ -97,10 +97,10 @@ describe("settle first", () => {
   it("has what to look for, the ways out, and what may be forgotten", () => {
     expect(settleFirst([open(PURCHASE), open(LANDING, "42")])).toBe(
       [
-        "Nothing new is created: the program does not declare 2 creates of interrupted runs, and a new name may be them.",
+        "Nothing new is created: the program does not declare 2 creates of interrupted runs under their own names, and a new name may be them.",
         `  ConversionEvent "purchase": an earlier run sent it at ${AT}, and its outcome is unknown. Look in the account for the ConversionEvent named "A" (advertiserId 7, value 1).`,
         '  events["landing"] of ConversionEventSet "funnel": an interrupted run created it as 42.',
-        "If you renamed or moved them: undo that, run `pulumi up` once, and rename then, with an alias.",
+        "If you renamed or moved them: undo that, run `pulumi up` once, and rename then: with an alias, or a key of a set or catalog with existingId.",
         "Otherwise answer for each of unknown outcome:",
         ...waysOut(["purchase"]).slice(0, 4),
         "To stop managing what was created, which stays live:",
@@ -111,7 +111,7 @@ describe("settle first", () => {
 
   it("counts one as one, and lists many in the order in which people count", () => {
     expect(settleFirst([open(PURCHASE, "5")])).toMatch(
-      /declare 1 create of interrupted runs, and a new name may be it\./,
+      /declare 1 create of interrupted runs under its own name, and a new name may be it\./,
     );
     const many = Array.from({ length: 25 }, (_, at) => open(`ConversionEvent::e${at}`)).toSorted((a, b) =>
       a.key < b.key ? -1 : 1,

@@ -3,7 +3,7 @@
  * machine remembers and nothing declares. It is asked for each batch, which is what the program declares in one turn of its event loop: all of it,
  * except what comes after a wait for a timer or the like.
  */
-import { asTyped, count, cut, enumerate, idRanges, natural, saidOnce } from "../base/index.js";
+import { agree, asTyped, count, cut, enumerate, idRanges, natural, saidOnce } from "../base/index.js";
 import { adoptedTwice, type Kind } from "../kinds/index.js";
 import { aboutWhom, type Briefing, MAX_LISTED, memberOf, objectKey, resourceKeyIn } from "../state/index.js";
 import { isOpen, type MemoryRecord, openMarkOf, type Records } from "../store/index.js";
@@ -152,7 +152,8 @@ function leavingLine(those: readonly MemoryRecord[]): string {
 function openLine(open: readonly MemoryRecord[]): string {
   const are = count(open.length, "create of an interrupted run is", "creates of interrupted runs are");
   const names = enumerate(open.map(inWords), MAX_LISTED);
-  return `${are} declared by nothing: ${names}. To settle that:\n  ${asTyped("npx pulumi-advertising pending")}`;
+  const own = agree(open.length, "its own name", "their own names");
+  return `${are} not declared under ${own}: ${names}. To settle that:\n  ${asTyped("npx pulumi-advertising pending")}`;
 }
 
 /** `purchase (42)`, or without a known id `lead (outcome unknown)`. */

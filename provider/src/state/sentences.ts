@@ -84,9 +84,9 @@ export function settleFirst(creates: readonly Open[]): string {
   const forget = ["To stop managing what was created, which stays live:", `  ${pendingCommand("forget", made)}`];
   const list = asTyped("npx pulumi-advertising pending");
   return [
-    `Nothing new is created: the program does not declare ${count(open.length, "create")} of interrupted runs, and a new name may be ${them}.`,
+    `Nothing new is created: the program does not declare ${count(open.length, "create")} of interrupted runs under ${agree(open.length, "its own name", "their own names")}, and a new name may be ${them}.`,
     ...cut(told, MAX_LISTED, (others) => `  and ${others} more, which \`${list}\` lists`),
-    `If you renamed or moved ${them}: undo that, run \`${asTyped("pulumi up")}\` once, and rename then, with an alias.`,
+    `If you renamed or moved ${them}: undo that, run \`${asTyped("pulumi up")}\` once, and rename then: with an alias, or a key of a set or catalog with existingId.`,
     ...(unknown.length === 0 ? [] : ["Otherwise answer for each of unknown outcome:", ...waysOut(unknown).slice(0, 4)]),
     ...(made.length === 0 ? [] : forget),
   ].join("\n");

@@ -44,8 +44,8 @@ export interface Facts {
   readonly open: readonly Create[];
   /** What earlier runs created and the state does not have, in natural order. */
   readonly made: readonly Note[];
-  /** Creates that this machine still waits for, and that the state has by now, with its id: another machine has settled them. */
-  readonly settledElsewhere: readonly { readonly key: string; readonly id: string }[];
+  /** What this machine still waits for, and the state has by now, with its id: a refresh, or another machine, has settled it. */
+  readonly settled: readonly { readonly key: string; readonly id: string }[];
   /** All that this machine remembers of the stack, by key; none if it has no memory of it. */
   readonly notes: ReadonlyMap<string, Note> | undefined;
   /** Who has which object, and says so, by `objectKey`. */
@@ -70,9 +70,10 @@ export function factsIn(stack: ExportedStack, memory: Records | undefined, place
     const now = held.get(ref.key)?.id;
     return (now !== undefined && now !== replaces) || (id !== undefined && ids.has(objectKey(ref.kind, id)));
   };
-  const settledElsewhere = remembered.flatMap(({ ref: { key }, record: { state, replaces } }) => {
+  const settled = remembered.flatMap(({ ref: { key }, record: { state, replaces, id: made } }) => {
     const id = held.get(key)?.id;
-    return state === "sent" && id !== undefined && id !== replaces ? [{ key, id }] : [];
+    const isIts = state === "sent" ? id !== replaces : state === "made" && id === made;
+    return id !== undefined && isIts ? [{ key, id }] : [];
   });
   const left = remembered.filter((note) => !known.has(note.ref.key) && !isSeen(note));
   // What the state had, or somebody answered, before that run says nothing of it.
@@ -103,7 +104,7 @@ export function factsIn(stack: ExportedStack, memory: Records | undefined, place
     if (id !== undefined) holders.set(objectKey(kind.name, id), { key, says: `the state has it as ${urn}` });
   const made = left.filter(({ record }) => record.state === "made" || record.state === "handed");
   const sorted = { open: inNaturalOrder(open.map(withFormer), byName), made: inNaturalOrder(made, byName) };
-  return { ...sorted, settledElsewhere, notes, holders };
+  return { ...sorted, settled, notes, holders };
 }
 
 type Found = Omit<Create, "formerIds">;

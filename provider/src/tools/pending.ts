@@ -1,5 +1,5 @@
 /** `pulumi-advertising pending`: lists and settles creates of unknown outcome. */
-import { asTyped, count, cut, enumerate, idRanges, UsageError } from "../base/index.js";
+import { asTyped, count, cut, enumerate, idRanges, momentOf, systemClock, UsageError } from "../base/index.js";
 import { describe, MAX_LISTED, waysOut } from "../state/index.js";
 import {
   backendIn,
@@ -10,6 +10,7 @@ import {
   type Records,
   readMemory,
   type StackPlace,
+  takeOverFormer,
 } from "../store/index.js";
 import { stackNamesIn } from "./contents.js";
 import { command, say } from "./harness.js";
@@ -49,12 +50,6 @@ export const pendingCommand = command({
   options: OPTIONS,
   run: async ({ created, "not-created": notCreated, forget, search, ...choice }) => {
     const look = await lookAt(choice);
-    // Otherwise an `up` that no longer declares them would ask for an answer that this command does not take.
-    if (choice.state === undefined)
-      await note(
-        look.facts.settledElsewhere.map(({ key, id }): Line => ({ key, state: "live", id, at: "" })),
-        look.place,
-      );
     if (created.length + notCreated.length + forget.length === 0 && !search) return tell(look);
     if (choice.state !== undefined) throw new UsageError("--state only looks; to settle, leave it out");
     const { facts, place, elsewhere } = look;
@@ -103,7 +98,16 @@ async function lookAt(choice: StateChoice): Promise<Look> {
   const name = choice.state === undefined ? await stackName(choice) : stackNamesIn(stack)[0];
   if (name === undefined) return { facts: factsIn(stack, undefined, undefined), place: undefined, elsewhere: [] };
   const place = { backend: backendIn(process.env, programFolder(choice)), stack: name };
+  // The stack was renamed since its last run: its memory comes along, as in an `up`.
+  const formerly = choice.state === undefined ? stackNamesIn(stack).filter((each) => each !== name) : [];
+  for (const former of formerly) await takeOverFormer({ ...place, stack: former }, place, { folder: memoryFolder() });
   const facts = factsIn(stack, memoryAt(place), place);
+  // Otherwise an `up` that no longer declares these would ask for answers that this command does not take.
+  if (choice.state === undefined)
+    await note(
+      facts.settled.map(({ key, id }): Line => ({ key, state: "live", id, at: "" })),
+      place,
+    );
   // What this stack has by now is not meant.
   const held = [...facts.holders.values()].map(({ key }) => key);
   const known = new Set([...facts.open.map(({ ref }) => ref.key), ...held]);
@@ -125,8 +129,9 @@ function memoryAt(place: StackPlace): Records | undefined {
   }
 }
 
+/** The moment makes it an answer to Pulumi's record of an interrupted run too. */
 function dropped(key: string): Line {
-  return { key, state: "none", at: "" };
+  return { key, state: "none", at: momentOf(systemClock) };
 }
 
 /** Lists what is pending. @returns the exit code. */
