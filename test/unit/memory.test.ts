@@ -77,15 +77,16 @@ describe("M2, M3: one record a key, from one state to the next", () => {
     expect(inWords(newRun().of(KEY))).toBe(to);
   });
 
-  it("what was made is seen under its own name alone, and keeps the object's", async () => {
-    const { up, newRun } = stackOn();
-    await up((run) => run.sending({ ...create(A), name: "Acme" }).then(() => run.made(A, "42")));
-    await up((run) => run.saw(B, "42"));
-    expect(newRun().undeclared(() => false)).toHaveLength(1);
-    await up((run) => run.saw(A, "42"));
-    expect(newRun().undeclared(() => false)).toHaveLength(0);
-    expect(newRun().of(A)).toMatchObject({ state: "live", id: "42", name: "Acme" });
-  });
+  it.each([true, false])(
+    "what was made under a former name is seen with its object, for the same account: %s",
+    async (isSame) => {
+      const { up, newRun } = stackOn();
+      await up((run) => run.sending({ ...create(A), name: "Acme" }).then(() => run.made(A, "42")));
+      await up((run) => run.saw(B, "42", () => isSame));
+      expect(newRun().undeclared(() => false)).toHaveLength(isSame ? 0 : 1);
+      expect(newRun().of(A)).toMatchObject({ state: isSame ? "live" : "made", id: "42", name: "Acme" });
+    },
+  );
 
   it("what a stack had under its former name is open from then on, and another memory than the program's half saw", async () => {
     const { up } = stackOn();

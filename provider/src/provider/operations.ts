@@ -134,7 +134,7 @@ export async function adopt(kind: Kind, runtime: Runtime, object: Managed, id: s
     runtime.say(
       `${label}: an earlier run created ${noted.id} too, which nothing manages. ${staysLive(kind, noted.id)}.`,
     );
-  await memory.adopted(key, id).catch((error: Error) => runtime.say(error.message)); // the next `diff` says it again
+  await memory.adopted(key, id, runtime.isSameAccount).catch((error: Error) => runtime.say(error.message)); // the next `diff` says it again
   return { kind: "managed", id };
 }
 

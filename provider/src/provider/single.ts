@@ -71,7 +71,7 @@ export function noteSeen(kind: Kind, runtime: Runtime, who: Ref, id: string, isK
   const isBeside = noted !== undefined && noted.state !== "live" && noted.id !== id;
   const isUnsaid = noted?.id === undefined && noted?.replaces !== id; // settled by the state, which has something
   if (isBeside && (isKept || isUnsaid)) runtime.warnEach(besideHeld(kind, who, noted, id));
-  if (runtime.run.isUp === true) memory.saw(who.key, id);
+  if (runtime.run.isUp === true) memory.saw(who.key, id, runtime.isSameAccount);
 }
 
 /**

@@ -138,7 +138,8 @@ export class Memory {
   }
 
   /** A person names this object for the resource, or adopts it: what was open is settled. @throws JournalError */
-  async adopted(key: string, id: string): Promise<void> {
+  async adopted(key: string, id: string, isSameAccount?: (account: unknown) => boolean): Promise<void> {
+    this.#seeFormer(key, id, isSameAccount);
     await this.#note({ key, state: "live", id });
   }
 
@@ -149,14 +150,25 @@ export class Memory {
   }
 
   /** The state holds this object. Written with the next line, or at the end: if that is lost, the next `diff` says it again. */
-  saw(key: string, id: string): void {
+  saw(key: string, id: string, isSameAccount: (account: unknown) => boolean = () => true): void {
+    this.#seeFormer(key, id, isSameAccount);
     const known = this.of(key);
     const isLive = known?.state === "live" && known.id === id;
     // What it was to replace is still there, or it is known to have made something else.
     const isOther = known?.id === undefined ? known?.replaces === id : known.state !== "live" && known.id !== id;
-    if (this.#ofThisRun.has(key) || isLive || isOther) return;
-    // Its name stays, by which a rename is known.
-    const line: Line = { key, state: "live", id, at: known?.at ?? "", name: known?.id === id ? known.name : undefined };
+    if (!this.#ofThisRun.has(key) && !isLive && !isOther) this.#see(known ?? { key, at: "" }, id);
+  }
+
+  /** What was made under another name, and has this one by an alias or `existingId`, is this. */
+  #seeFormer(key: string, id: string, isSameAccount: (account: unknown) => boolean = () => true): void {
+    const former = this.of(this.holderOf(aboutWhom(key).kind, id) ?? key);
+    const isIt = former?.id === id && former.key !== key && former.state !== "live" && isSameAccount(former.account);
+    if (former !== undefined && isIt) this.#see(former, id);
+  }
+
+  /** Its name stays, by which a rename is known. */
+  #see({ key, at, id: known, name }: Pick<MemoryRecord, "key" | "at" | "id" | "name">, id: string): void {
+    const line: Line = { key, state: "live", id, at, name: known === id ? name : undefined };
     this.#learn(line);
     this.#seen.push(line);
   }
