@@ -106,6 +106,7 @@ describe("open creates of earlier runs", () => {
     ["by their own keys", [declared(event("sent")), declared(event("made")), aSet({ a: undefined })], []],
     ["by a set whose events are unknown", [aSet(undefined)], [event("sent"), event("made")]],
     ["not by a set with other events", [aSet({ b: undefined })], [event("sent"), event("made"), member]],
+    ["by the id of one", [declared(event("x"), { adopts: "9" })], [event("sent"), member]],
     ["not by .get", [declared(event("sent"), {}, { isRead: true })], [event("sent"), event("made"), member]],
     ["not below another parent", [declared("ConversionEvent::my:A$::sent")], [event("sent"), event("made"), member]],
     [

@@ -49,7 +49,7 @@ export class Judge {
   /** @param batch all of it was added before. @returns with any findings, nothing may be registered. */
   judge(batch: readonly Declaration[], records: Records, isPreview: boolean) {
     const open = [...records.values()].filter(isOpen);
-    const unclaimed = open.map(({ key }) => key).filter((key) => !this.#isDeclared(key));
+    const unclaimed = open.filter((each) => !this.#isClaimed(each)).map(({ key }) => key);
     const settleFirst =
       open.length === 0 ? {} : { open: openMarkOf(records), unclaimed: unclaimed.slice(0, MAX_LISTED) };
     const run = { isUp: !isPreview, resources: this.#resources, ...settleFirst };
@@ -64,6 +64,11 @@ export class Judge {
     });
     const findings = batch.flatMap((declaration) => this.wrongIn(declaration));
     return { findings, warnings: warningsOf(batch), briefings: new Map(briefings) as Briefs };
+  }
+
+  /** Whether an open create is declared under its own name, or by its id. */
+  #isClaimed(record: MemoryRecord): boolean {
+    return this.#isDeclared(record.key) || this.#adopters.has(objectOf(record));
   }
 
   #isDeclared(key: string): boolean {
@@ -88,7 +93,7 @@ export class Judge {
   atEnd(records: Records): string[] {
     const undeclared = [...records.values()].filter(({ key }) => !this.#isDeclared(key));
     undeclared.sort((a, b) => natural(inWords(a), inWords(b)));
-    const open = undeclared.filter(isOpen);
+    const open = undeclared.filter((each) => isOpen(each) && !this.#isClaimed(each));
     const leaving = this.#leaving(undeclared, records);
     return [
       ...(leaving.length === 0 ? [] : [[leavingLine(leaving), ...this.#renamesIn(leaving, records)].join("\n")]),
