@@ -68,6 +68,9 @@ describe("what is pending", () => {
     [record(BUY, "made", { id: "6" }), []],
   ])("what this machine waits for, and the state has by now, is settled: %j", (noted, expected) => {
     expect(facts([storedEvent("buy", 5)], [noted]).settled).toEqual(expected);
+    // Of its replacement, in an interrupted run of another machine, it says nothing.
+    const { open } = facts([storedEvent("buy", 5)], [noted], [creating("buy", { value: 7 })]);
+    if (expected.length > 0) expect(open.map(({ known }) => known)).toEqual(["record"]);
   });
 
   it.each<[string, string[], Resource[], ((MemoryRecord | undefined)[] | undefined)?, object[]?]>([

@@ -75,10 +75,11 @@ export function factsIn(stack: ExportedStack, memory: Records | undefined, place
     const isIts = state === "sent" ? id !== replaces : state === "made" && id === made;
     return id !== undefined && isIts ? [{ key, id }] : [];
   });
+  const settledKeys = new Set(settled.map(({ key }) => key));
   const left = remembered.filter((note) => !known.has(note.ref.key) && !isSeen(note));
   // What the state had, or somebody answered, before that run says nothing of it.
   const isAnswered = (key: string) => {
-    const { state = "live", at, id } = memory?.get(key) ?? {};
+    const { state = "live", at, id } = (settledKeys.has(key) ? undefined : memory?.get(key)) ?? {};
     if (state === "none") return Date.parse(at ?? "") >= Date.parse(stack.time);
     return known.has(key) || (state !== "live" && (id === undefined || held.get(key)?.id !== id));
   };
