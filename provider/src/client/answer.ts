@@ -33,7 +33,7 @@ export interface Leaf {
   /** True if one of the names sounds secret: it may be examined, but is never shown. */
   readonly isSecret: boolean;
   /** True beside, or below, a `message` that begins with WARNING. */
-  readonly isWarned?: boolean;
+  readonly isWarned: boolean;
 }
 
 const MAX_NAMES = 8;
@@ -42,19 +42,20 @@ const SECRET = /passw|pwd|secret|token|cookie|session|credential|authoriz|csrf|j
 /** All values in their order. Without recursion, because an answer may be nested a hundred thousand times. */
 export function leavesOf(root: unknown): Leaf[] {
   const leaves: Leaf[] = [];
-  const stack: Leaf[] = [{ path: [], value: root, isEntry: false, isSecret: false }];
+  const stack: Leaf[] = [{ path: [], value: root, isEntry: false, isSecret: false, isWarned: false }];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-    const { path, value, isSecret } = next;
-    const isWarned = next.isWarned || /^\s*WARNING/i.test(String(own(value, "message") ?? ""));
+    const { path, value, isSecret, isWarned } = next;
     if (!isFilled(value)) {
       leaves.push(next);
     } else if (Array.isArray(value)) {
       for (let at = value.length - 1; at >= 0; at--)
         stack.push({ path, value: value[at], isEntry: true, isSecret, isWarned });
     } else {
+      const warns = isWarned || /^\s*WARNING/i.test(String(own(value, "message") ?? ""));
       for (const [name, part] of Object.entries(value).reverse()) {
         const names = [...path, name].slice(-MAX_NAMES);
-        stack.push({ path: names, value: part, isEntry: false, isSecret: isSecret || SECRET.test(name), isWarned });
+        const isHidden = isSecret || SECRET.test(name);
+        stack.push({ path: names, value: part, isEntry: false, isSecret: isHidden, isWarned: warns });
       }
     }
   }
@@ -62,7 +63,7 @@ export function leavesOf(root: unknown): Leaf[] {
 }
 
 /** Whether a value is a list or an object with something in it. */
-function isFilled(value: unknown): value is object {
+export function isFilled(value: unknown): value is object {
   return typeof value === "object" && value !== null && Object.keys(value).length > 0;
 }
 

@@ -20,6 +20,7 @@ import {
   beginsWithError,
   idIn,
   idsIn,
+  isFilled,
   type Leaf,
   leavesOf,
   ownIdOf,
@@ -81,7 +82,7 @@ const DONE = {
 
 const isYes = (value: unknown) => /^\s*(true|1)\s*$/i.test(String(value));
 const isNothing = (value: unknown) => /^(false|0|none|null|)$/.test(String(value)) || isHollow(value);
-const isHollow = (value: unknown) => typeof value === "object" && value !== null && Object.keys(value).length === 0;
+const isHollow = (value: unknown) => typeof value === "object" && value !== null && !isFilled(value);
 const FLAG = /^(is_?)?(success(ful)?|ok)$/i;
 const STATE = /^(status|result|outcome)(_?code)?$/i;
 const FAILED = /^(nok|ko|no|false|err(or)?|fail(ed|ure)?|denied|refused|rejected|unsuccessful|[45]\d\d)$/i;

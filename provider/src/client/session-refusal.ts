@@ -38,10 +38,10 @@ export function sessionSignOf(answer: Answer): SessionSign | undefined {
   if (redirect !== undefined) return redirect === "login" ? "clear" : undefined;
   if (status !== 200 && status !== 401 && status !== 403) return undefined;
   if (kind === "html" && broken === undefined && PAGE.test(body) && PASSWORD_FIELD.test(body)) return "clear";
+  // An `ERROR:` entry does not count: what it stands beside may have been carried out, and would be sent again.
+  if (status === 200 && (kind !== "json" || !anyPart(answer.data, undefined, isFlaggedNo))) return undefined;
   const words = broken === undefined ? spokenIn(answer) : [];
   if (status === 200) {
-    // An `ERROR:` entry does not count: what it stands beside may have been carried out, and would be sent again.
-    if (kind !== "json" || !anyPart(answer.data, undefined, isFlaggedNo)) return undefined;
     const isUnauthorized = words.every((each) => STATUS_PHRASE.test(each)) && /authori[sz]ed/i.test(words.join());
     return isUnauthorized || words.some(isAboutALogin) ? "clear" : undefined;
   }

@@ -22,7 +22,7 @@ import {
   secretArgumentsIn,
   tellingIn,
 } from "../state/index.js";
-import type { MemoryRecord, Records, StackPlace } from "../store/index.js";
+import { isOpen, type MemoryRecord, type Records, type StackPlace } from "../store/index.js";
 import { type ExportedStack, holdsSecret, inNaturalOrder, isSecret, keyOfUrn, objectsIn } from "./contents.js";
 
 export interface Create {
@@ -70,10 +70,10 @@ export function factsIn(stack: ExportedStack, memory: Records | undefined, place
     const now = held.get(ref.key)?.id;
     return (now !== undefined && now !== replaces) || (id !== undefined && ids.has(objectKey(ref.kind, id)));
   };
-  const settled = remembered.flatMap(({ ref: { key }, record: { state, replaces, id: made } }) => {
+  const settled = remembered.flatMap(({ ref: { key }, record }) => {
     const id = held.get(key)?.id;
-    const isIts = state === "sent" ? id !== replaces : state === "made" && id === made;
-    return id !== undefined && isIts ? [{ key, id }] : [];
+    const isIts = id !== undefined && id !== record.replaces && (record.id ?? id) === id;
+    return isIts && isOpen(record) ? [{ key, id }] : [];
   });
   const settledKeys = new Set(settled.map(({ key }) => key));
   const left = remembered.filter((note) => !known.has(note.ref.key) && !isSeen(note));
