@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { struck, upAndKill, upAndStop } from "../support/killing.js";
 import { pendingCommand } from "../support/recovery.js";
-import { newStack, program, type TestStack, useSandbox } from "../support/stack.js";
+import { newStack, program, type TestStack, useSandbox, well } from "../support/stack.js";
 
 const objects = { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] };
 const config = { "advertising:authMode": "basic" };
@@ -121,8 +121,10 @@ it("what only the memory of a killed run has, or only Pulumi's record of it, is 
   expect(taken.code, taken.output).toBe(0);
   expect(await stateOf(stack)).toEqual({ e: String(id) });
   expect(sandbox.eventPosts).toBe(1);
-  // The first machine sees it in the state.
+  // The first machine sees it in the state. To list changes nothing, not even what this machine remembers.
+  const remembered = memoriesOf(stack);
   expect(await answer(stack, 0)).toBe("Nothing is pending.\n");
+  expect(memoriesOf(stack)).toEqual(remembered);
 
   // A set: the record says which events it was about to send, and the memory which of them it sent.
   stack.program(program(both));
@@ -141,4 +143,30 @@ it("what only the memory of a killed run has, or only Pulumi's record of it, is 
   const again = await stack.up();
   expect(again.output).toContain("3 unchanged");
   expect(sandbox.eventPosts).toBe(3);
+
+  // The stack is renamed before it is asked: what was sent under its former name is known, and its memory comes along with the answer.
+  stack.program(
+    program(`${both} new advertising.ConversionEvent("f", { eventName: "F", advertiserId: 1, value: 1 });`),
+  );
+  await killed();
+  await well(stack.run(["stack", "rename", "prod"]));
+  const before = memoriesOf(stack);
+  expect(before.size).toBe(1);
+  const listed = await answer(stack, 1);
+  expect(listed).toMatch(/^1 create may [\s\S]* f: look in the account for the ConversionEvent named "F".* sent at /);
+  expect(listed).not.toContain("did not send");
+  expect(memoriesOf(stack)).toEqual(before);
+  await answer(stack, 0, "--created", `f=${sandbox.events.find(({ event_name }) => event_name === "F")?.id}`);
+  const [after = ""] = memoriesOf(stack).keys();
+  expect([memoriesOf(stack).size, before.has(after)]).toEqual([1, false]);
+  const renamed = await stack.up();
+  expect(renamed.code, renamed.output).toBe(0);
+  expect(sandbox.eventPosts).toBe(4);
 });
+
+/** What this machine remembers of its stacks, by file. */
+function memoriesOf({ cache }: { readonly cache: string }): Map<string, string> {
+  const folder = join(cache, "pulumi-advertising", "stacks");
+  const files = readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
+  return new Map(files.map((name) => [name, readFileSync(join(folder, name), "utf8")]));
+}

@@ -134,6 +134,7 @@ function linesOf({ create: { ref, record, known }, id }: Answer): Line[] {
   if (id === undefined && known === "state" && replaces !== undefined)
     return [{ key, state: "live", id: replaces, at }];
   if (id === undefined) return [{ key, state: "none", at }];
+  if (known === "state") return [{ key, state: "live", id, at }];
   return [...(known === "record" ? [{ ...record, key, state: "sent", at } as const] : []), { key, state: "made", id }];
 }
 

@@ -52,7 +52,12 @@ export const pendingCommand = command({
     const look = await lookAt(choice);
     if (created.length + notCreated.length + forget.length === 0 && !search) return tell(look);
     if (choice.state !== undefined) throw new UsageError("--state only looks; to settle, leave it out");
-    const { facts, place, elsewhere } = look;
+    const { facts, place, formerly, elsewhere } = look;
+    // The stack was renamed since its last run: its memory comes along, as in an `up`.
+    for (const former of formerly) if (place) await takeOverFormer(former, place, { folder: memoryFolder() });
+    // Otherwise an `up` that no longer declares these would ask for answers that this command does not take.
+    const settledBefore = facts.settled.map(({ key, id }): Line => ({ key, state: "live", id, at: "" }));
+    await note(settledBefore, place);
     const { answers, forgotten } = readAnswers(
       { created, notCreated, forget },
       { ...facts, open: [...facts.open, ...elsewhere] },
@@ -89,25 +94,24 @@ interface Elsewhere extends Create {
 interface Look {
   readonly facts: Facts;
   readonly place: StackPlace | undefined;
+  /** The names under which the state's resources were registered, if the stack has another one now. */
+  readonly formerly: readonly StackPlace[];
   /** Creates that are open in another stack, which may be this one under the name that it had: only an answer by name means them. */
   readonly elsewhere: readonly Elsewhere[];
 }
 
+/** Reads only, so that it never waits for a run that is under way. */
 async function lookAt(choice: StateChoice): Promise<Look> {
   const stack = await stateOf(choice);
-  const name = choice.state === undefined ? await stackName(choice) : stackNamesIn(stack)[0];
-  if (name === undefined) return { facts: factsIn(stack, undefined, undefined), place: undefined, elsewhere: [] };
+  const names = stackNamesIn(stack);
+  const name = choice.state === undefined ? await stackName(choice) : names[0];
+  if (name === undefined)
+    return { facts: factsIn(stack, undefined, undefined), place: undefined, formerly: [], elsewhere: [] };
   const place = { backend: backendIn(process.env, programFolder(choice)), stack: name };
-  // The stack was renamed since its last run: its memory comes along, as in an `up`.
-  const formerly = choice.state === undefined ? stackNamesIn(stack).filter((each) => each !== name) : [];
-  for (const former of formerly) await takeOverFormer({ ...place, stack: former }, place, { folder: memoryFolder() });
-  const facts = factsIn(stack, memoryAt(place), place);
-  // Otherwise an `up` that no longer declares these would ask for answers that this command does not take.
-  if (choice.state === undefined)
-    await note(
-      facts.settled.map(({ key, id }): Line => ({ key, state: "live", id, at: "" })),
-      place,
-    );
+  const formerly = names.filter((each) => each !== name).map((each) => ({ ...place, stack: each }));
+  const memories = [...formerly.toReversed(), place].flatMap((each) => memoryAt(each) ?? []);
+  const memory = memories.length === 0 ? undefined : new Map(memories.flatMap((records) => [...records]));
+  const facts = factsIn(stack, memory, place);
   // What this stack has by now is not meant.
   const held = [...facts.holders.values()].map(({ key }) => key);
   const known = new Set([...facts.open.map(({ ref }) => ref.key), ...held]);
@@ -117,7 +121,7 @@ async function lookAt(choice: StateChoice): Promise<Look> {
       const ref = refOfKey(key, place);
       return { ref, record, known: "record", formerIds: [], of: { stack: other, backend }, id };
     });
-  return { facts, place, elsewhere };
+  return { facts, place, formerly, elsewhere };
 }
 
 function memoryAt(place: StackPlace): Records | undefined {
