@@ -44,7 +44,7 @@ none      |none     |none     |none     |none          |sent   |made 42|      |l
 sent      |sent     |sent     |         |sent          |sent   |made 42|none  |live 42|live 7   |live 9|live 9
 sent for 7|sent     |sent     |         |sent          |sent   |made 42|live 7|live 42|sent     |live 9|live 9
 made      |made 42  |made 42  |handed 42|made 42       |       |made 42|      |live 42|made 42  |made 42|live 9
-handed    |handed 42|handed 42|handed 42|none          |       |       |      |live 42|handed 42|handed 42|live 9
+handed    |handed 42|handed 42|handed 42|none          |       |       |      |live 42|handed 42|live 9   |live 9
 live      |live 7   |live 7   |live 7   |none          |sent   |made 42|      |live 42|live 7   |live 9|live 9`;
 const [head = [], ...rows] = TABLE.trim()
   .split("\n")

@@ -111,6 +111,13 @@ describe("what is pending", () => {
       [record(BUY, "handed", { id: "9" })],
       [creating("buy")],
     ],
+    [
+      "another machine replaced what was handed over here",
+      ["buy (record)"],
+      [storedEvent("buy", 10, { value: 2 })],
+      [record(BUY, "handed", { id: "9", replaces: "8" })],
+      [creating("buy")],
+    ],
     ["an earlier run's object says nothing of it", ["buy (record)"], [], [live], [creating("buy")]],
     ["a person has answered since", [], [], [record(BUY, "none", { at: AFTER })], [creating("buy")]],
     ["a person had answered before", ["buy (record)"], [], [none], [creating("buy")]],
@@ -128,6 +135,11 @@ describe("what is pending", () => {
     const records = memory?.filter((each) => each !== undefined);
     const { open } = facts(resources, records, operations);
     expect(open.map(({ ref, known }) => `${ref.short} (${known})`)).toEqual(expected);
+  });
+
+  it("has both of what this machine sent and what another one was about to send later with other arguments", () => {
+    const { open } = facts([], [sent], [creating("buy", { eventName: "Other" })]);
+    expect(open.map(({ record, or }) => [record.name, or?.name])).toEqual([["Signup", "Other"]]);
   });
 
   it("lists what the next `up` takes over, unless the state has that object already, under whatever name", () => {

@@ -15,7 +15,7 @@ import { AdvertisingError, ArgumentsError, OutcomeUnknownError, type Values } fr
 import { abilitiesOf, sentOtherwise } from "../decision/index.js";
 import { bodyOf, fingerprintOf, type Kind } from "../kinds/index.js";
 import { aboutWhom, tellingIn, type Unresolved, whatHappened } from "../state/index.js";
-import type { Memory, MemoryRecord } from "../store/index.js";
+import { isPast, type Memory, type MemoryRecord } from "../store/index.js";
 import type { Managed } from "./inputs.js";
 import { recordOf } from "./operations.js";
 import { describeDefect, earlierOf, type Outcome } from "./outcome.js";
@@ -75,6 +75,7 @@ export function takeableOf(
   const noted = memory.of(key);
   if (noted?.state === "live" || (noted?.state === "handed" && !runtime.isSameAccount(noted.account))) return undefined;
   if (noted?.id === undefined) return noted;
+  if (isPast(noted, held)) return undefined;
   return noted.id === held || runtime.deleted.has(aboutWhom(key).kind, noted.id) ? undefined : noted;
 }
 

@@ -6,6 +6,6 @@
 export { Deleted } from "./deleted.js";
 export { Memory } from "./memory.js";
 export type { Line, MemoryRecord, Records } from "./memory-lines.js";
-export { everyMemory, isOpen, isTwiceIn, openMarkOf, readMemory } from "./memory-lines.js";
+export { everyMemory, isOpen, isPast, isTwiceIn, openMarkOf, readMemory } from "./memory-lines.js";
 export { backendIn, cookieFileFor, endedPath, memoryFolder, memoryPath, type StackPlace } from "./places.js";
 export { openOfOthers, takeOverFormer, writeAnswers } from "./settle.js";

@@ -33,6 +33,11 @@ export function isOpen({ state }: MemoryRecord): boolean {
   return state === "sent" || state === "made";
 }
 
+/** What its run gave the engine was saved: a state with another object has it from a later run, but not with the one that this was to replace. */
+export function isPast({ state, id, replaces }: MemoryRecord, held: string | undefined): boolean {
+  return state === "handed" && held !== undefined && held !== id && held !== replaces;
+}
+
 /** Stands for the keys of all that is open: two processes have seen the same if it is the same. */
 export function openMarkOf(records: Records): string {
   return markOf(...[...records.values()].flatMap((each) => (isOpen(each) ? each.key : [])).toSorted());

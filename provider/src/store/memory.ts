@@ -3,8 +3,8 @@
  * `provider/create.ts` asks it before each POST; a `diff` says to it what the state holds. Its promises, which the tests name by number:
  *
  * M1. Before each sending of a create its record, with the moment, is on the disk. Otherwise a kill leaves a live object that is made again.
- * M2. A record is believed until a later run has seen its object in the state that it began with, or has said that it leaves the state, a person
- *     or a search has settled it, its object was deleted, or the create was certainly not carried out. So what the state lost has a record.
+ * M2. A record is believed until a later run has seen its object in the state that it began with (or, if its run ended cleanly, one that came
+ *     later), or has said that it leaves the state, a person or a search has settled it, its object was deleted, or the create was certainly not carried out. So what the state lost has a record.
  * M3. One record for an exact key at any time: nothing is sent for a resource while its own record is open or handed.
  * M4. One run at a time writes a stack's memory, and asks before and after each write (at its end only before) whether it still is that run.
  * M5. A memory that can't be read or written stops every create. Only an unfinished last line is ignored: nothing was sent on its strength.
@@ -24,7 +24,16 @@ import type { JournalError } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { aboutWhom, objectKey } from "../state/index.js";
 import { type FileOptions, inWords, MemoryFile } from "./memory-file.js";
-import { applyLine, holdersIn, isOpen, type Line, type MemoryRecord, openMarkOf, readMemory } from "./memory-lines.js";
+import {
+  applyLine,
+  holdersIn,
+  isOpen,
+  isPast,
+  type Line,
+  type MemoryRecord,
+  openMarkOf,
+  readMemory,
+} from "./memory-lines.js";
 
 export class Memory {
   readonly #file: MemoryFile;
@@ -155,7 +164,10 @@ export class Memory {
     const known = this.of(key);
     const isLive = known?.state === "live" && known.id === id;
     // What it was to replace is still there, or it is known to have made something else.
-    const isOther = known?.id === undefined ? known?.replaces === id : known.state !== "live" && known.id !== id;
+    const isOther =
+      known?.id === undefined
+        ? known?.replaces === id
+        : known.state !== "live" && known.id !== id && !isPast(known, id);
     if (!this.#ofThisRun.has(key) && !isLive && !isOther) this.#see(known ?? { key, at: "" }, id);
   }
 

@@ -128,14 +128,17 @@ export async function settle(
   return { settled: [...others, ...settled], failed: settled.length === asked.length ? undefined : why };
 }
 
-function linesOf({ create: { ref, record, known }, id }: Answer): Line[] {
+function linesOf({ create: { ref, record, known, or }, id }: Answer): Line[] {
   const [{ key }, { replaces }, at] = [ref, record, momentOf(systemClock)];
   // What the create was to replace is still live: the next run says so.
   if (id === undefined && known === "state" && replaces !== undefined)
     return [{ key, state: "live", id: replaces, at }];
   if (id === undefined) return [{ key, state: "none", at }];
   if (known === "state") return [{ key, state: "live", id, at }];
-  return [...(known === "record" ? [{ ...record, key, state: "sent", at } as const] : []), { key, state: "made", id }];
+  // Of two that differ, nobody knows which it is: it is taken for what the program has.
+  const sent = or === undefined ? record : { mark: record.mark, body: "" };
+  const isNew = known === "record" || or !== undefined;
+  return [...(isNew ? [{ ...sent, key, state: "sent", at } as const] : []), { key, state: "made", id }];
 }
 
 /** Writes into this machine's memory. */

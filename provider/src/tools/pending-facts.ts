@@ -22,7 +22,7 @@ import {
   secretArgumentsIn,
   tellingIn,
 } from "../state/index.js";
-import { isOpen, type MemoryRecord, type Records, type StackPlace } from "../store/index.js";
+import { isOpen, isPast, type MemoryRecord, type Records, type StackPlace } from "../store/index.js";
 import { type ExportedStack, holdsSecret, inNaturalOrder, isSecret, keyOfUrn, objectsIn } from "./contents.js";
 
 export interface Create {
@@ -30,6 +30,8 @@ export interface Create {
   readonly record: CreateRecord;
   /** Who knows of it; `record`: only Pulumi's of an interrupted run. */
   readonly known: "state" | "memory" | "record";
+  /** What Pulumi's record has instead: a later run, on another machine, was about to send other arguments. */
+  readonly or?: CreateRecord | undefined;
   /** Objects that its resource or member has or had: no create made them since. */
   readonly formerIds: readonly string[];
 }
@@ -79,15 +81,20 @@ export function factsIn(stack: ExportedStack, memory: Records | undefined, place
   const left = remembered.filter((note) => !known.has(note.ref.key) && !isSeen(note));
   // What the state had, or somebody answered, before that run says nothing of it.
   const isAnswered = (key: string) => {
-    const { state = "live", at, id } = (settledKeys.has(key) ? undefined : memory?.get(key)) ?? {};
+    const [noted, now] = [memory?.get(key), held.get(key)?.id];
+    const isOver = noted === undefined || settledKeys.has(key) || isPast(noted, now);
+    const { state = "live", at, id } = isOver ? {} : noted;
     if (state === "none") return Date.parse(at ?? "") >= Date.parse(stack.time);
-    return known.has(key) || (state !== "live" && (id === undefined || held.get(key)?.id !== id));
+    return known.has(key) || (state !== "live" && (id === undefined || now !== id));
   };
-  const open: Found[] = [
-    ...inState,
-    ...left.flatMap(({ ref, record }): Found[] => (record.state === "sent" ? [{ ref, record, known: "memory" }] : [])),
-    ...recordedIn(stack).filter(({ ref }) => !isAnswered(ref.key)),
-  ];
+  const recorded = recordedIn(stack);
+  const bodies = new Map(recorded.flatMap(({ ref, record }) => (record.body === "" ? [] : [[ref.key, record]])));
+  const inMemory = left.flatMap(({ ref, record }): Found[] => {
+    const other = bodies.get(ref.key);
+    const or = other?.body === record.body ? undefined : other;
+    return record.state === "sent" ? [{ ref, record, known: "memory", or }] : [];
+  });
+  const open = [...inState, ...inMemory, ...recorded.filter(({ ref }) => !isAnswered(ref.key))];
   const byName = ({ ref }: Pick<Create, "ref">) => `${ref.short} ${ref.urn}`;
   const withFormer = (each: Found): Create => {
     const object = held.get(each.ref.key);

@@ -147,7 +147,10 @@ function tell({ facts: { open, made, notes }, elsewhere }: Look): number {
     open.length === 0
       ? "Nothing is pending."
       : `${count(open.length, "create")} may or may not have reached the platform:`,
-    ...open.map(({ ref, record }, index) => `  ${names[index]}: look in the account for ${describe(ref.kind, record)}`),
+    ...open.map(({ ref, record, or }, index) => {
+      const other = or === undefined ? "" : `, or for ${describe(ref.kind, or)}`;
+      return `  ${names[index]}: look in the account for ${describe(ref.kind, record)}${other}`;
+    }),
     isHere && `If the interrupted run was on this machine, it did not send ${enumerate(recorded, MAX_LISTED)}.`,
     recorded.length > 0 && "A run that is still under way on another machine looks the same: let it end first.",
     ...(open.length > 0 ? waysOut(names) : []),

@@ -363,7 +363,8 @@ export class World {
   /** Runs the command `pending`. @returns its exit code; nothing if it was killed. */
   async #command(machine: 0 | 1, args: readonly string[], kill?: Kill): Promise<number | undefined> {
     this.say(`  pending ${args.join(" ")} on ${machine}`);
-    const process = new Process(this.machines[machine], kill);
+    // A command has no engine beside it.
+    const process = new Process(this.machines[machine], kill && { ...kill, how: "process" });
     const act = () => this.#act(process);
     act();
     let inner: Promise<unknown> = Promise.resolve();
