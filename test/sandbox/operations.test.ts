@@ -102,6 +102,29 @@ describe.each(SHAPES)("%s", (shape) => {
     expect(sandbox).toMatchObject({ eventPosts: 0, ...sent });
   });
 
+  it("edited beside its existingId: without a known update only the state changes, and both values are said", async () => {
+    const { sandbox, lone } = await one(foreign(5));
+    const e = lone();
+    await e.up({ value: 5, existingId: 2 });
+    const [edited, secret] = [
+      { value: 26, existingId: 2 },
+      { segmentId: 8, existingId: 2, value: 26 },
+    ];
+    const said =
+      / is 2, as existingId says: only the state changes \(value 5 → 26\), and the platform is not told\. Change 2 there by hand, or take the edit back\.$/m;
+    expect(await e.preview(edited)).toMatch(said);
+    expect(await e.preview(edited)).not.toMatch(/adopt|replace/);
+    const { error, run } = await e.up(edited);
+    expect([error, wordsOf(run)]).toEqual([undefined, expect.stringMatching(said)]);
+    expect(await e.preview(edited)).toBe("");
+    const __secret = [shape === "a single event" ? "segmentId" : "events"];
+    const hidden = await e.engine.preview({ ...e.of(secret), __secret });
+    expect(hidden).toMatch(/only the state changes \(segmentId \(secret\)\)/);
+    // A known update sends what the state does not have yet.
+    expect((await e.up(secret, optionsOf({ event: { update } }))).error).toBeUndefined();
+    expect(sandbox).toMatchObject({ eventPosts: 0, updates: 1, events: [{ id: 2, value: 5, segment_id: 8 }] });
+  });
+
   it.each<[string, Values, object, object]>([
     ["an update", {}, { read, update }, { updates: 1, eventPosts: 1 }],
     ["no update", {}, { read }, { updates: 0, eventPosts: 2 }],
@@ -114,7 +137,10 @@ describe.each(SHAPES)("%s", (shape) => {
       const options = optionsOf({ event, createdVisibleAfterSeconds: 0 });
       await e.up(more, options);
       Object.assign(sandbox.events[0] ?? {}, { value: 5 });
+      const before = e.engine.state?.inputs;
       expect(wordsOf((await e.engine.refresh(options)).run)).toContain("(value). To keep that,");
+      // The engine compares with the inputs that it gets, and shows both values.
+      expect(e.engine.state?.inputs).toEqual({ ...before, ...e.of({ ...more, value: 5 }) });
       expect(wordsOf((await e.engine.refresh(options)).run)).toBe("");
       const { error = "" } = await e.up(more, options);
       expect(error).toMatch("existingId" in more ? /existingId 2 differs: value is 5 there, and 1 here/ : /^$/);
@@ -349,7 +375,7 @@ describe("delete", () => {
   it("of a replaced object is announced, comes last, and is not noted as left live", async () => {
     const { sandbox, engine, given } = await held();
     expect(await engine.preview(given({ value: 2 }), WITHOUT_UPDATE)).toBe(
-      'ConversionEvent "e" is to be replaced. 2 is deleted on the platform, as retainOnDelete: false says.',
+      'ConversionEvent "e" is to be replaced. 2 is deleted on the platform, as retainOnDelete: false says.\nTo keep 2, undo the change; or set existingId, and make the change on the platform by hand.',
     );
     const { error, run } = await engine.up(given({ value: 2 }), WITHOUT_UPDATE);
     expect([error, wordsOf(run)]).toEqual([undefined, ""]);

@@ -100,9 +100,10 @@ abstract class Engine {
     let error: string | undefined;
     try {
       if (this.state !== undefined) {
-        const { id, props } = await this.provider(run).read(this.state.id, this.state.outputs);
+        const { id, props, inputs } = await this.provider(run).read(this.state.id, this.state.outputs);
         const { initError: _, ...kept } = this.state;
-        this.state = id === "" ? undefined : { ...kept, id: String(id), outputs: carriedBack(props) };
+        const found = inputs && { inputs: { ...carriedBack(inputs), __provider: PROVIDER } };
+        this.state = id === "" ? undefined : { ...kept, ...found, id: String(id), outputs: carriedBack(props) };
       }
     } catch (failure) {
       error = (failure as Error).message;

@@ -130,13 +130,13 @@ const TABLE: readonly [string, Situation, By<ShownAction>, By<Fate>?][] = [
   ["the same, and an argument differs", { held: 5, wanted: other, advertiserId: UNKNOWN }, "replace", "live"],
 
   ["existingId names its own object", { held: 5, wanted: own }, "keep"],
-  ["… and an argument differs", { held: 5, wanted: { ...own, value: 2 } }, update<ShownAction>("update", "adopt")],
+  ["… and an argument differs", { held: 5, wanted: { ...own, value: 2 } }, update<ShownAction>("update", "record")],
   [
     "… and one is not known yet",
     { held: 5, wanted: { ...own, value: UNKNOWN } },
     update<ShownAction>("update", "keep"),
   ],
-  ["… and the advertiser differs", { held: 5, wanted: own, advertiserId: 8 }, "adopt"],
+  ["… and the advertiser differs", { held: 5, wanted: own, advertiserId: 8 }, "record"],
   ["existingId names another object", { held: 5, wanted: foreign }, "adopt", "live"],
   ["… and deletes are on", { held: 5, wanted: foreign, deletes: true }, "adopt", deleted],
   ["existingId is not known yet", { held: 5, wanted: later }, "perhaps replace", "live"],
@@ -184,7 +184,7 @@ it.each(TABLE)("%s", (_, situation, expected, fate) => {
 
 it("the table has every action", () => {
   const all = new Set(COMBINATIONS.flatMap((can) => TABLE.map(([, situation]) => both(situation, can)[0].action.do)));
-  const known = ["adopt", "create", "delete", "keep", "let go", "look for", "replace", "update", "wait"];
+  const known = ["adopt", "create", "delete", "keep", "let go", "look for", "record", "replace", "update", "wait"];
   expect([...all].sort()).toEqual(known);
 });
 

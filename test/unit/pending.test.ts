@@ -138,7 +138,7 @@ describe("what is pending", () => {
   });
 
   it("has both of what this machine sent and what another one was about to send later with other arguments", () => {
-    const { open } = facts([], [sent], [creating("buy", { eventName: "Other" })]);
+    const { open } = facts([], [record(BUY, "sent")], [creating("buy", { eventName: "Other" })]);
     expect(open.map(({ record, or }) => [record.name, or?.name])).toEqual([["Signup", "Other"]]);
   });
 

@@ -62,6 +62,7 @@ describe("a preview says what becomes of each key", () => {
         "  to remove from the state: gone (4)",
         "  to settle first: f",
         `Each former object (2–4) ${END}`,
+        "To keep one, undo the change; or set existingId, and make the change on the platform by hand.",
       ],
     ],
     [

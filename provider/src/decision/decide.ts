@@ -56,6 +56,8 @@ export type Action =
   | { readonly do: "update"; readonly changed: readonly string[] }
   /** The program names the object: nothing is created. No id where it is not known yet. */
   | { readonly do: "adopt"; readonly id: string | undefined }
+  /** The program names the object that the state has, and it can't be updated: the state alone takes the new arguments. */
+  | { readonly do: "record" }
   /** An earlier create has an unknown outcome, and is looked for on the platform. */
   | { readonly do: "look for"; readonly record: Unresolved }
   /** Nothing is done before somebody settles that create. `why`: the program names an object that it did not make. */
@@ -92,8 +94,7 @@ export function decide(facts: Facts): Action {
   if (held === undefined) return { do: "create" };
   if (changed.names.length === 0) return { do: "keep" };
   if (canUpdate(facts)) return { do: "update", changed: changed.names };
-  // The program names this very object: its other arguments only describe it.
-  if (adopts !== undefined) return changed.perhaps ? { do: "keep" } : { do: "adopt", id: adopts };
+  if (adopts !== undefined) return { do: changed.perhaps ? "keep" : "record" };
   return { do: "replace", perhaps: changed.perhaps };
 }
 

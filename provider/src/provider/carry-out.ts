@@ -58,6 +58,8 @@ async function done(kind: Kind, runtime: Runtime, object: Managed, expectMayBegi
     }
     case "adopt":
       return adopt(kind, runtime, object, action.id ?? "");
+    case "record":
+      return adopt(kind, runtime, object, held ?? "");
     default:
       throw new Error(`nothing to carry out for ${action.do}`);
   }
@@ -71,7 +73,7 @@ const ABOUT_ITSELF = [RefusedError, OutcomeUnknownError, ArgumentsError];
 
 /** Whether there is something to carry out for an object. (A set deletes last: `set.ts`.) */
 export function hasWork({ action }: Pick<Managed, "action">): boolean {
-  return ["create", "replace", "adopt", "update", "look for"].includes(action.do);
+  return ["create", "replace", "adopt", "record", "update", "look for"].includes(action.do);
 }
 
 /** In its set; empty for a single resource. */

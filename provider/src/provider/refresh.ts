@@ -20,6 +20,7 @@ import {
   earlierText,
   eventIn,
   explain,
+  inputsFrom,
   memberOf,
   readStoredSet,
   type StoredSet,
@@ -27,7 +28,7 @@ import {
   unresolvedIn,
   writeStoredSet,
 } from "../state/index.js";
-import type { Properties } from "./inputs.js";
+import { argumentsIn, type Properties } from "./inputs.js";
 import { createdIn, momentToKeep, readLive, type Target, unprovenUntil } from "./operations.js";
 import { earlierOf, expectSameAccount, Incomplete } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
@@ -64,7 +65,8 @@ export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, propert
   if (read && isRefresh) {
     const target = { id, label, created: createdIn(properties) };
     const props = await refreshed(kind, runtime, target, properties);
-    return props && { id, props };
+    const { [kind.idProperty]: _, ...args } = argumentsIn(props ?? {});
+    return props && { id, props, inputs: props === properties ? undefined : inputsFrom(props, args) };
   }
   // Without a password `.get` still works in a preview.
   if (read && settings.password !== undefined)
@@ -81,7 +83,13 @@ export const readSet: Calls<SetKind>["read"] = async ({ name, member: kind }, ru
   const now = abilitiesOf(kind, runtime.reading.settings).read ? await refreshedSet(kind, runtime, settled) : settled;
   if (now === stored) return { id, props: properties };
   const { earlier: _, [UNRESOLVED]: __, ...others } = properties; // written again if there are any
-  return { id, props: { ...others, ...writeStoredSet(now, exactId, String(properties[ACCOUNT] ?? "")) } };
+  const props = { ...others, ...writeStoredSet(now, exactId, String(properties[ACCOUNT] ?? "")) };
+  const { advertiserId, defaults, events } = props as Properties;
+  return {
+    id,
+    props,
+    inputs: now === settled ? undefined : inputsFrom(properties, { advertiserId, defaults, events }),
+  };
 };
 
 /** The set in which unresolved creates are what people have answered. @returns the same object without an answer. */

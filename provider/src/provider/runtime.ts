@@ -45,7 +45,8 @@ export interface CheckAnswer {
 /** What the state has of a resource, and its inputs of now. */
 type Change = Omit<CheckRequest, "briefing"> & { readonly id: string };
 
-type Read = { readonly id: string; readonly props: Properties };
+/** `inputs`: where they are not those of the state any more. */
+type Read = { readonly id: string; readonly props: Properties; readonly inputs?: Properties | undefined };
 
 /**
  * The engine's calls for a resource. `who` is the resource, as the front end knows it; `Properties` are inputs or the state's properties; `outs` are

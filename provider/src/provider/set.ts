@@ -21,6 +21,7 @@ import {
   type DeclaredSet,
   type Earlier,
   eventIn,
+  keptForRead,
   type LeftLive,
   memberLabel,
   memberRef,
@@ -41,7 +42,8 @@ import { deleteUnlessKept, momentToKeep } from "./operations.js";
 import { asOurs, expectSameAccount, Incomplete, idAfter, type Outcome } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
 import { whyNotNewIn } from "./settle-first.js";
-import { circumstancesOf, claimHeld, expectSameType, noteSeen } from "./single.js";
+import { changesOf, circumstancesOf, claimHeld, expectSameType, noteSeen } from "./single.js";
+import { notTold } from "./tell.js";
 import { leftInWords, planInWords, type Result, takenOverInWords, troubleInWords } from "./tell-set.js";
 
 /** @param olds the set's properties in the state. @param inputs the checked ones. */
@@ -52,11 +54,13 @@ function factsOf(kind: Kind, runtime: Runtime, olds: Properties, inputs: Propert
 }
 
 /** Shows in a preview what becomes of the members. A set is never replaced. @throws AdvertisingError if nothing may be done. */
-export const planSet: Calls<SetKind>["plan"] = async ({ name, member: kind }, runtime, who, { id, olds, news }) => {
+export const planSet: Calls<SetKind>["plan"] = async (set, runtime, who, { id, olds, news }) => {
   const { run } = runtime;
+  const { name, member: kind } = set;
   expectSameAccount(runtime, olds[ACCOUNT], `The state has ${who.label}`);
   expectSameType(name, olds, id, who.label);
   const { stored, declared, members } = factsOf(kind, runtime, olds, news);
+  const secret = secretOfMembers(set, new Set([...secretArgumentsIn(news), ...run.checked(who.key).wasSecret]));
   // A refresh asks too, with the former inputs, and so does a run for what its targets might replace: nothing is noted or said then.
   if (run.isChecked(who.key)) {
     for (const { key, id: held, former, action } of members) {
@@ -65,10 +69,29 @@ export const planSet: Calls<SetKind>["plan"] = async ({ name, member: kind }, ru
       noteSeen(kind, runtime, ref, held, action.do === "keep");
       if (former === undefined) claimHeld(kind, runtime, ref, held);
     }
-    if (run.isUp !== true) tellPlan(kind, runtime, who, members, stored);
+    if (run.isUp !== true) {
+      tellNotTold(runtime, who, members, stored, secret);
+      tellPlan(kind, runtime, who, members, stored);
+    }
   }
   return { changes: isChange(declared, members) || stored.left.some(({ owed }) => owed === true), replaces: [] };
 };
+
+/** Warns of each member whose change the platform is not told. */
+function tellNotTold(
+  runtime: Runtime,
+  who: Ref,
+  members: readonly Member[],
+  stored: StoredSet,
+  secret: ReadonlySet<string>,
+): void {
+  for (const member of members) {
+    if (member.action.do !== "record" || member.id === undefined) continue;
+    const olds = eventIn(stored, stored.events.get(member.key) ?? {});
+    runtime.warnEach(notTold(memberRef(who, member.key), member.id, changesOf(member, olds, secret)));
+  }
+  runtime.tellCollected();
+}
 
 /** @throws AdvertisingError the `up` would stop at a new member. */
 function tellPlan(kind: Kind, runtime: Runtime, who: Ref, members: readonly Member[], stored: StoredSet): void {
@@ -146,9 +169,12 @@ export const updateSet: Calls<SetKind>["update"] = async (set, runtime, who, { i
     .map(({ owed: _, ...each }): LeftLive => (isWaiting.has(each.id) ? { ...each, owed: true } : each));
   const hasCreated = [...outcomes.values()].some((outcome) => outcome.kind === "created");
   const created = (hasCreated ? momentToKeep(kind, runtime) : undefined) ?? stored.created;
-  const outs = writeStoredSet({ ...after, left, created }, exactId, runtime.account);
+  const forRead = circumstances.can.read && keptForRead(news);
+  const outs = { ...writeStoredSet({ ...after, left, created }, exactId, runtime.account), ...forRead };
 
   tell("info", takenOverInWords(outcomes, who));
+  const done = members.filter(({ key }) => outcomes.get(key)?.kind === "managed");
+  tellNotTold(runtime, who, done, stored, secret);
   const isManaged = (object: string) => runtime.run.isKept(kind, object) || isWaiting.has(object) || gone.has(object);
   tell("warn", leftInWords(kind, members, outcomes, isManaged));
   if (gone.size > 0) tell("info", `Deleted on the platform, as retainOnDelete: false says: ${idRanges([...gone])}.`);

@@ -2,6 +2,7 @@
 import { ArgumentsError, own, type Values, withoutUndefined } from "../base/index.js";
 import {
   type Action,
+  ANY,
   abilitiesOf,
   adoptedBy,
   type Circumstances,
@@ -15,10 +16,13 @@ import {
   ACCOUNT,
   aboutWhom,
   CREATED,
+  changesInWords,
   EARLIER,
   earlierText,
   explain,
+  howToKeep,
   isOfKnownAccount,
+  keptForRead,
   type LeftLive,
   leftLiveIn,
   PROVIDER,
@@ -32,7 +36,7 @@ import { argumentsIn, type Managed, maskSecrets, type Properties } from "./input
 import { createdIn, deleteUnlessKept, momentToKeep } from "./operations.js";
 import { expectSameAccount, Incomplete, idOrError, type Outcome } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
-import { beforeTakeOver, besideHeld, nextOf, replaced, savedAsSent, takenOver } from "./tell.js";
+import { beforeTakeOver, besideHeld, nextOf, notTold, replaced, savedAsSent, takenOver } from "./tell.js";
 
 /** Types, by an argument that only resources of that type have. */
 const TYPES = [
@@ -87,7 +91,8 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, 
   const member = singleMember(kind, id, olds, news, circumstancesOf(kind, runtime, wasDeleting, olds));
   const { action, id: held, former } = member;
   if (action.do === "wait") throw new Incomplete(explain(who, action.record, action.why));
-  const left = leftIn(kind, member, olds, new Set([...secretArgumentsIn(news), ...wasSecret]), runtime.now());
+  const secret = new Set([...secretArgumentsIn(news), ...wasSecret]);
+  const left = leftIn(kind, member, olds, secret, runtime.now());
   run.held.set(key, { member, left });
   // A refresh asks too, with the former inputs, and so does a run for what a replacement or its targets take along: nothing else is noted or
   // said then. What is deleted before its replacement has no other `diff`.
@@ -95,12 +100,15 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, 
     if (held !== undefined) noteSeen(kind, runtime, who, held, action.do === "keep");
     if (held !== undefined && former === undefined) claimHeld(kind, runtime, who, held);
     if (former !== undefined && !wasDeleting) run.noteStaying(kind, former.id);
+    if (run.isUp !== true && held !== undefined && action.do === "record")
+      runtime.warnEach(notTold(who, held, changesOf(member, olds, secret)));
     if (run.isUp !== true && action.do === "look for")
       runtime.warnEach(beforeTakeOver(who, action.record, nextOf(action.record, undefined, true)));
     if (run.isUp !== true && former !== undefined && !run.isKept(kind, former.id)) {
       const isPerhaps = action.do === "replace" && action.perhaps;
       const then = isPerhaps ? "is replaced if values that are not known yet differ" : "is to be replaced";
-      runtime.warnEach(replaced(kind, who, former, then));
+      const notice = replaced(kind, who, former, then);
+      runtime.warnEach({ ...notice, text: `${notice.text}\n${howToKeep(former.id)}` });
     }
   }
   return { changes: action.do !== "keep", replaces: replacesOf(kind, member, news) };
@@ -118,12 +126,18 @@ function leftIn(
   return id === undefined ? before : [...before, withoutUndefined({ id, at, name: nameToTell(kind, olds, secret) })];
 }
 
+/** In words. @param olds its arguments in the state. @param secret names of arguments whose values must not be shown. */
+export function changesOf({ changed, values }: Member, olds: Values, secret: ReadonlySet<string>): string[] {
+  if (changed.includes(ANY)) return ["other arguments than it was created with"];
+  return changesInWords(changed, olds, values, secret);
+}
+
 /** The arguments that the engine shows as the cause of a replacement; none if there is no replacement. */
 function replacesOf(kind: Kind, { action, changed, id: held }: Member, news: Properties): string[] {
   if (action.do === "look for") return [kind.nameProperty];
   if (action.do !== "replace" && action.do !== "adopt") return [];
   // A change that has no name is shown at the argument that people know the object by.
-  const names = changed.map((name) => (name === "*" ? kind.nameProperty : name));
+  const names = changed.map((name) => (name === ANY ? kind.nameProperty : name));
   const adopts = adoptedBy(news);
   return adopts !== undefined && adopts !== held ? [...names, "existingId"] : names;
 }
@@ -142,6 +156,7 @@ export const createSingle: Calls<Kind>["create"] = async (kind, runtime, who, in
   const outsWith = (id?: string) => ({
     ...values,
     ...(account === "" ? {} : { [ACCOUNT]: account }),
+    ...(abilitiesOf(kind, runtime.reading.settings).read && keptForRead(inputs)),
     ...writeLeftLive(left.filter((each) => each.id !== id && !deleted.has(kind.name, each.id))),
   });
   const reference = { [PROVIDER]: inputs[PROVIDER] };
@@ -169,22 +184,25 @@ function tellReplaced(kind: Kind, runtime: Runtime, who: Ref, held: string | und
   runtime.warnEach(replaced(kind, who, { id: held, isDeleted: false }, `is ${id} now`));
 }
 
-/** Without a known update this is called only for a resource that was saved with an error. @returns its next properties. */
+/** Without a known update this is called only for what `existingId` names, and for a resource that was saved with an error. @returns its next properties. */
 export const updateSingle: Calls<Kind>["update"] = async (kind, runtime, who, { id, olds, news }) => {
   const values = argumentsIn(news);
   const open = unresolvedIn(olds);
   if (open !== undefined) throw new Incomplete(explain(who, open));
-  const { wasDeleting } = runtime.run.checked(who.key);
+  const { wasDeleting, wasSecret } = runtime.run.checked(who.key);
   const member = singleMember(kind, id, olds, news, circumstancesOf(kind, runtime, wasDeleting, olds));
   if (hasWork(member)) {
     expectSameAccount(runtime, olds[ACCOUNT], `The state has ${who.label}`);
-    const known = { secret: secretIn(runtime, news), olds, created: createdIn(olds) };
+    const secret = new Set([...secretIn(runtime, news), ...wasSecret]);
+    const known = { secret, olds, created: createdIn(olds) };
     const object = managedOf(runtime, who, { ...member, values }, news, [], known);
     idOrError(who, {}, await carryOut(kind, runtime, object));
+    if (member.action.do === "record") runtime.warnEach(notTold(who, id, changesOf(member, olds, secret)));
   }
   const { [ACCOUNT]: account, [CREATED]: created } = olds;
   const recorded = withoutUndefined({ [ACCOUNT]: account, [CREATED]: created });
-  return { ...values, ...recorded, ...writeLeftLive(leftLiveIn(olds)), [kind.idProperty]: exactId(id) };
+  const kept = abilitiesOf(kind, runtime.reading.settings).read && keptForRead(news);
+  return { ...values, ...recorded, ...kept, ...writeLeftLive(leftLiveIn(olds)), [kind.idProperty]: exactId(id) };
 };
 
 /** Called only if `retainOnDelete` was switched off, perhaps where this package can't see it (a transformation). */

@@ -16,6 +16,7 @@ import { type Member, type ShownAction, shownAction } from "../decision/index.js
 import type { Kind } from "../kinds/index.js";
 import {
   describe,
+  howToKeep,
   type LeftLive,
   MAX_LISTED,
   memberOf,
@@ -48,6 +49,7 @@ const PLAN: readonly (readonly [action: ShownAction, title: string, detail?: str
   ["replace", "to replace", ", which makes another live object of each"],
   ["perhaps replace", "perhaps to replace", ", if values that are not known yet turn out to differ"],
   ["adopt", "to adopt"],
+  ["record", "to change in the state only", ", since the platform has no known way to update"],
   ["let go", "to remove from the state"],
   ["delete", "to delete", ", if everything else goes well"],
   ["wait", "to settle", " first"],
@@ -84,6 +86,7 @@ export function planInWords(
     `events: ${[...counts, `${of("keep").length} unchanged`].join(", ")}`,
     ...parts.map(({ title, detail, those }) => `  ${title}${detail}: ${listed(those)}`),
     ...(live.length === 0 ? [] : [`${staysLive(kind, `Each former object (${idRanges(live)})`)}.`]),
+    ...(of("replace").length === 0 ? [] : [howToKeep("one")]),
   ].join("\n");
 }
 

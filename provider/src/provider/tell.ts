@@ -67,6 +67,13 @@ export function replaced(kind: Kind, { resourceUrn: urn, label }: Ref, former: F
   return { sort, urn, text: `${label} ${then}. ${fate}.`, brief: `${id} (${label} ${then})` };
 }
 
+/** Of an object that the program names and changes, without a known update. @param changes as `changesInWords` says them. */
+export function notTold({ label, resourceUrn: urn }: Ref, id: string, changes: readonly string[]): Notice {
+  const told = enumerate(changes);
+  const text = `${label} is ${id}, as existingId says: only the state changes (${told}), and the platform is not told. Change ${id} there by hand, or take the edit back.`;
+  return { sort: "changed in the state only", urn, text, brief: `${label} (${id}: ${told})` };
+}
+
 /** What this machine has of a resource whose object the state goes on with, in a preview and once in an `up`. */
 export function besideHeld(
   kind: Kind,

@@ -20,6 +20,8 @@ export const SECRET_ARGUMENTS = "__secret";
 export const MARK = "__mark";
 /** That the option `retainOnDelete` is off and a delete is known: an input only, since the engine deletes by the option in its state. */
 export const DELETES = "__delete";
+/** The hidden inputs, for a refresh, which is not handed the inputs and returns those that it found. An output, if a read is known. */
+const HIDDEN_INPUTS = "__inputs";
 /** What was really sent for an object, if the program changed meanwhile: see {@link earlierText}. An output only. */
 export const EARLIER = "__earlier";
 /** What replacements have left live on the platform; an output only. */
@@ -32,6 +34,17 @@ export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 export function secretArgumentsIn({ [SECRET_ARGUMENTS]: paths }: Values): ReadonlySet<string> {
   return new Set(Array.isArray(paths) ? (paths as string[]) : []);
+}
+
+/** The outputs that let a refresh return inputs. */
+export function keptForRead(inputs: Values): Values {
+  const names = [IDENTITY, SECRET_ARGUMENTS, MARK, DELETES].filter((name) => inputs[name] !== undefined);
+  return { [HIDDEN_INPUTS]: Object.fromEntries(names.map((name) => [name, inputs[name]])) };
+}
+
+/** The inputs of a resource with these arguments; none if the state lacks the hidden ones. @param outputs in the state. */
+export function inputsFrom({ [HIDDEN_INPUTS]: hidden }: Values, args: Values): Values | undefined {
+  return hidden === undefined ? undefined : { ...args, ...asRecord(hidden) };
 }
 
 /** Whether the state says at which account its objects are. If not, an id may be another account's: nothing is deleted. */

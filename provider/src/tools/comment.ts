@@ -15,6 +15,7 @@ export const MAX_CHARACTERS = 60_000;
 const WORDS: Readonly<Record<Exclude<Change["action"], "keep">, string>> = {
   create: "create",
   adopt: "adopt",
+  record: "change in the state only: the platform is not told",
   replace: "replace",
   "perhaps replace": "replace if a value that is not known yet changes",
   update: "update in place",

@@ -163,8 +163,9 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Decided[] 
   const isHidden = set !== undefined && op !== "delete" && newState?.inputs?.events === SECRET_TEXT;
   if (kind === undefined || isHidden) return undefined;
   if (!DECIDED_BY_ENGINE.includes(op)) return [];
-  // Of a single resource the engine knows whether it is updated, wherever the comment is made.
-  const can = { ...abilities(kind), ...(set === undefined && { update: op === "update" }) };
+  // Of a single resource the engine knows whether it is updated, wherever the comment is made; but not of one that `existingId` names.
+  const isNamed = oldState?.id !== undefined && adoptedBy(newState?.inputs) === oldState.id;
+  const can = { ...abilities(kind), ...(set === undefined && !isNamed && { update: op === "update" }) };
   const news = op === "delete" ? undefined : (newState?.inputs ?? {});
   // Nobody can tell whether a secret has changed.
   const judged = news && withoutSecrets(news);
@@ -177,12 +178,12 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Decided[] 
     const acted: Action = isForced ? { do: "replace", perhaps: false } : member.action;
     const action: Action = op === "same" ? { do: "keep" } : acted;
     // A new object has nothing to differ from.
-    const differs = news !== undefined && (action.do === "replace" || action.do === "update");
+    const differs = news !== undefined && ["replace", "update", "record"].includes(action.do);
     return {
       ...{ kind, key, id, action: shownAction(action), values: news ?? olds, isSame: op === "same" },
       former: formerOf({ held: id, deletes: can.delete && isToDelete }, action),
       changed: differs ? changesIn(kind, olds, news).names : [],
-      holds: action.do === "adopt" ? action.id : action.do === "keep" || action.do === "update" ? id : undefined,
+      holds: action.do === "adopt" ? action.id : ["keep", "update", "record"].includes(action.do) ? id : undefined,
     };
   };
   const name = nameInUrn(urn);

@@ -324,14 +324,15 @@ export async function refresh(before: Deployment, options: RunOptions): Promise<
   for (const resource of before.resources.filter(({ urn }) => options.targets?.has(urn) !== false)) {
     const face = faceOf(options.faces, resource);
     try {
-      const { id, props } = await face.read(resource.id ?? "", resource.outputs);
+      const { id, props, inputs } = await face.read(resource.id ?? "", resource.outputs);
       if (id === "" || id === undefined) {
         work.drop(resource);
         continue;
       }
       const { initErrors: _, ...whole } = resource;
       const outputs = withProvider(props, resource.outputs);
-      work.alter(resource, { ...whole, id, outputs });
+      const found = inputs && { inputs: withProvider(inputs, resource.outputs) };
+      work.alter(resource, { ...whole, ...found, id, outputs });
       await face.diff(id, outputs, resource.inputs);
     } catch (error) {
       work.fail(error, false);
