@@ -31,10 +31,9 @@ exports.value = advertising.ConversionEvent.get("got", 3).value;`);
 
   // The advertiser's id is an Output: a preview knows that it stays.
   stack.program(shop("B", "Buy"));
-  const preview = await well(stack.preview());
-  expect(preview).toMatch(/~ 2 to update\n/);
-  expect(preview).not.toMatch(/stays live|replace/);
-  await well(stack.up());
+  const inPlace = await well(stack.previewAndUp());
+  expect(inPlace).toMatch(/~ 2 to update\n/);
+  expect(inPlace).not.toMatch(/stays live|replace/);
   expect(await stack.ids()).toEqual(ids);
   expect(await stack.outputs()).toEqual({ value: 1 });
   expect(sandbox).toMatchObject({ creates: 5, updates: 2 });
@@ -58,10 +57,9 @@ exports.value = advertising.ConversionEvent.get("got", 3).value;`);
 
   const [bought, gone] = [named("Buy")?.id, named("Gone")?.id];
   stack.program(shop("B", "Buy", 2));
-  const replacing = await well(stack.preview());
+  const replacing = await well(stack.previewAndUp());
   expect(replacing).toContain(`is to be replaced. ${bought} is deleted on the platform`);
   expect(replacing).toContain(`to delete, if everything else goes well: gone (${gone})`);
-  await well(stack.up());
   expect(sandbox).toMatchObject({ creates: 6, deletes: 2 });
   expect(sandbox.events.map(({ event_name }) => event_name).sort()).toEqual(["Buy", "Got", "Own"]);
 

@@ -185,6 +185,8 @@ export class TestStack {
   }
 
   up = (...args: string[]) => this.run(["up", "--yes", "--skip-preview", ...args]);
+  /** Prints the preview first: one process of Pulumi instead of two. */
+  previewAndUp = (...args: string[]) => this.run(["up", "--yes", ...args]);
   preview = (...args: string[]) => this.run(["preview", ...args]);
   refresh = (...args: string[]) => this.run(["refresh", "--yes", "--skip-preview", ...args]);
   destroy = (...args: string[]) => this.run(["destroy", "--yes", "--skip-preview", ...args]);
