@@ -7,6 +7,7 @@ import { asTyped, enumerate, momentOf, systemClock } from "../base/index.js";
 import { LIVE_ID } from "../rules/index.js";
 import { MAX_LISTED, nameInUrn, objectKey } from "../state/index.js";
 import { type Line, memoryFolder, type StackPlace, writeAnswers } from "../store/index.js";
+import type { ExportedStack } from "./contents.js";
 import type { StackChoice } from "./harness.js";
 import { type Create, type Facts, factsIn, type Note } from "./pending-facts.js";
 import { refresh, stateOf } from "./pulumi.js";
@@ -102,7 +103,8 @@ const ANSWERS = "ADVERTISING_ANSWERS";
 const AT_ONCE = 1000;
 
 /**
- * @param place where this machine's memory is. @returns the answers that count now, and in words, why others do not.
+ * @param place where this machine's memory is.
+ * @returns the answers that count now; in words, why others do not; and the state after a refresh.
  * @throws Error if none counts; with Pulumi's words, if a run is under way or a passphrase is wrong.
  */
 export async function settle(
@@ -110,14 +112,15 @@ export async function settle(
   { notes }: Facts,
   place: StackPlace | undefined,
   choice: StackChoice,
-): Promise<{ readonly settled: readonly Answer[]; readonly failed: string | undefined }> {
+): Promise<{ settled: readonly Answer[]; failed: string | undefined; after: ExportedStack | undefined }> {
   const others = answers.filter(({ create }) => create.known !== "state");
   const asked = answers.filter(({ create }) => create.known === "state").slice(0, AT_ONCE);
   const urns = [...new Set(asked.map(({ create }) => create.ref.resourceUrn))];
   const byMark = Object.fromEntries(asked.map(({ create, id }) => [create.record.mark, id ?? null]));
   const refreshed = async () => refresh(urns, { [ANSWERS]: JSON.stringify(byMark) }, choice);
   const failed = asked.length === 0 ? undefined : await refreshed().catch((error: Error) => error.message);
-  const open = asked.length === 0 ? [] : factsIn(await stateOf(choice), undefined, undefined).open;
+  const after = asked.length === 0 ? undefined : await stateOf(choice);
+  const open = after === undefined ? [] : factsIn(after, undefined, undefined).open;
   const still = new Set(open.flatMap(({ known, record }) => (known === "state" ? record.mark : [])));
   const settled = asked.filter(({ create }) => !still.has(create.record.mark));
   const unlock = `If Pulumi says that the stack is locked, let that run end. Only if you are sure that none is under way:\n  ${asTyped("pulumi cancel")}`;
@@ -125,7 +128,7 @@ export async function settle(
   if (asked.length > 0 && settled.length === 0) throw new Error(`nothing was settled: ${why}`);
   const noted = settled.filter(({ create }) => notes?.get(create.ref.key)?.record.state === "sent");
   await note([...others, ...noted].flatMap(linesOf), place);
-  return { settled: [...others, ...settled], failed: settled.length === asked.length ? undefined : why };
+  return { settled: [...others, ...settled], failed: settled.length === asked.length ? undefined : why, after };
 }
 
 function linesOf({ create: { ref, record, known, or }, id }: Answer): Line[] {

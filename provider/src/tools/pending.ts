@@ -12,7 +12,7 @@ import {
   type StackPlace,
   takeOverFormer,
 } from "../store/index.js";
-import { stackNamesIn } from "./contents.js";
+import { type ExportedStack, stackNamesIn } from "./contents.js";
 import { command, say } from "./harness.js";
 import { note, readAnswers, settle } from "./pending-answers.js";
 import { type Create, type Facts, factsIn, type Note, refOfKey } from "./pending-facts.js";
@@ -49,10 +49,12 @@ export const pendingCommand = command({
   help: HELP,
   options: OPTIONS,
   run: async ({ created, "not-created": notCreated, forget, search, ...choice }) => {
-    const look = await lookAt(choice);
+    const stack = await stateOf(choice);
+    const place = await placeOf(stack, choice);
+    const look = lookAt(stack, place);
     if (created.length + notCreated.length + forget.length === 0 && !search) return tell(look);
     if (choice.state !== undefined) throw new UsageError("--state only looks; to settle, leave it out");
-    const { facts, place, formerly, elsewhere } = look;
+    const { facts, formerly, elsewhere } = look;
     // The stack was renamed since its last run: its memory comes along, as in an `up`.
     for (const former of formerly) if (place) await takeOverFormer(former, place, { folder: memoryFolder() });
     // Otherwise an `up` that no longer declares these would ask for answers that this command does not take.
@@ -65,7 +67,7 @@ export const pendingCommand = command({
     const left = facts.open.filter((create) => !answers.some((answer) => answer.create === create));
     // Loaded here, since nothing else of this command needs the HTTP library.
     const searched = search ? await (await import("./pending-search.js")).searched(left, facts, choice) : [];
-    const { settled, failed } = await settle([...answers, ...searched], facts, place, choice);
+    const { settled, failed, after } = await settle([...answers, ...searched], facts, place, choice);
     for (const { of, ref } of elsewhere.filter((each) => settled.some(({ create }) => create === each)))
       await note([dropped(ref.key)], of);
     const dropping = forgotten.map(({ ref }) => dropped(ref.key));
@@ -79,7 +81,7 @@ export const pendingCommand = command({
       console.log(
         `Forgotten: ${ref.short}, ${record.id === undefined ? `sent at ${record.at}` : `created as ${record.id}`}`,
       );
-    const code = tell(await lookAt(choice));
+    const code = tell(lookAt(after ?? stack, place));
     if (failed === undefined) return code;
     console.error(`Not all were settled: ${failed}`);
     return 2;
@@ -93,22 +95,23 @@ interface Elsewhere extends Create {
 
 interface Look {
   readonly facts: Facts;
-  readonly place: StackPlace | undefined;
   /** The names under which the state's resources were registered, if the stack has another one now. */
   readonly formerly: readonly StackPlace[];
   /** Creates that are open in another stack, which may be this one under the name that it had: only an answer by name means them. */
   readonly elsewhere: readonly Elsewhere[];
 }
 
+/** Where this machine's memory of the stack is; none if nobody says which stack it is. */
+async function placeOf(stack: ExportedStack, choice: StateChoice): Promise<StackPlace | undefined> {
+  const name = choice.state === undefined ? await stackName(choice) : stackNamesIn(stack)[0];
+  return name === undefined ? undefined : { backend: backendIn(process.env, programFolder(choice)), stack: name };
+}
+
 /** Reads only, so that it never waits for a run that is under way. */
-async function lookAt(choice: StateChoice): Promise<Look> {
-  const stack = await stateOf(choice);
-  const names = stackNamesIn(stack);
-  const name = choice.state === undefined ? await stackName(choice) : names[0];
-  if (name === undefined)
-    return { facts: factsIn(stack, undefined, undefined), place: undefined, formerly: [], elsewhere: [] };
-  const place = { backend: backendIn(process.env, programFolder(choice)), stack: name };
-  const formerly = names.filter((each) => each !== name).map((each) => ({ ...place, stack: each }));
+function lookAt(stack: ExportedStack, place: StackPlace | undefined): Look {
+  if (place === undefined) return { facts: factsIn(stack, undefined, undefined), formerly: [], elsewhere: [] };
+  const names = stackNamesIn(stack).filter((each) => each !== place.stack);
+  const formerly = names.map((each) => ({ ...place, stack: each }));
   const memories = [...formerly.toReversed(), place].flatMap((each) => memoryAt(each) ?? []);
   const memory = memories.length === 0 ? undefined : new Map(memories.flatMap((records) => [...records]));
   const facts = factsIn(stack, memory, place);
@@ -121,7 +124,7 @@ async function lookAt(choice: StateChoice): Promise<Look> {
       const ref = refOfKey(key, place);
       return { ref, record, known: "record", formerIds: [], of: { stack: other, backend }, id };
     });
-  return { facts, place, formerly, elsewhere };
+  return { facts, formerly, elsewhere };
 }
 
 function memoryAt(place: StackPlace): Records | undefined {
