@@ -7,7 +7,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
+import { LocalWorkspace, PulumiCommand } from "@pulumi/pulumi/automation/index.js";
 
 const PARALLEL = 4;
 const folder = import.meta.dirname;
@@ -22,7 +22,9 @@ function stop(message: string): never {
   process.exit(2);
 }
 
-const open = (stackName: string) => LocalWorkspace.createOrSelectStack({ stackName, workDir: folder });
+const pulumiCommand = await PulumiCommand.get();
+const open = (stackName: string) =>
+  LocalWorkspace.createOrSelectStack({ stackName, workDir: folder }, { pulumiCommand });
 
 // Wrong credentials stop the fleet here, once, and not in each stack. A preview needs none.
 if (!values.preview) {

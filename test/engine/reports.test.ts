@@ -12,6 +12,12 @@ async function run(stack: TestStack, ...args: string[]): Promise<string> {
   return output;
 }
 
+/** The same of the stack's state, without a process of Pulumi. */
+async function runOn(stack: TestStack, ...args: string[]): Promise<string> {
+  stack.write("now.json", await stack.exported());
+  return run(stack, ...args, "--state", "now.json");
+}
+
 const body = (value: number, rest: string) =>
   program(`
 const acme = new advertising.Advertiser("acme", { advertiserName: "Acme" });
@@ -64,11 +70,11 @@ it("ids, a comment, leftovers on another machine and from earlier states, a page
   const history = join(stack.folder, "backend/.pulumi/history/tiny/dev");
   const checkpoints = readdirSync(history).filter((name) => name.endsWith(".checkpoint.json"));
   for (const file of ["before.json", join(history, checkpoints.toSorted()[0] ?? "")]) {
-    const all = leftIn(await run(stack, "leftovers", "--format", "json", "--before", file));
+    const all = leftIn(await runOn(stack, "leftovers", "--format", "json", "--before", file));
     expect(all).toHaveLength(known.length + 1);
     expect(all.join()).toContain(`${buy} Buy: removed`);
   }
-  const page = await run(stack, "report", "page");
+  const page = await runOn(stack, "report", "page");
   expect(page).toContain("1 advertiser, 4 events, 0 unresolved");
   expect(page).toContain("Left live (3)");
   expect(page).not.toMatch(/Hush|ciphertext|v1:/);
@@ -77,9 +83,9 @@ it("ids, a comment, leftovers on another machine and from earlier states, a page
   for (const [file, text] of Object.entries({ "before.json": exported, "full.json": await other.exported() }))
     other.write(file, text);
   expect((await other.destroy()).code).toBe(0);
-  expect(await run(other, "leftovers")).toMatch(/^Nothing is known/);
+  expect(await runOn(other, "leftovers")).toMatch(/^Nothing is known/);
   const befores = ["before.json", "full.json"].flatMap((file) => ["--before", file]);
-  const { leftovers } = JSON.parse(await run(other, "leftovers", ...befores, "--format", "json"));
+  const { leftovers } = JSON.parse(await runOn(other, "leftovers", ...befores, "--format", "json"));
   const listed = (leftovers as { kind: string; id: string }[]).map(({ kind, id }) => `${kind} ${id}`);
   const live = [
     ...sandbox.advertisers.map(({ id }) => `Advertiser ${id}`),

@@ -43,10 +43,6 @@ new advertising.ConversionEventSet("funnel", { advertiserId: 1, events });`);
   expect((await stack.up("--continue-on-error")).code).not.toBe(0);
   const unknown = { "funnel/a": "?", "funnel/b": "?", "funnel/c": "?", kept: "?", lost: "?", made: "?", secret: "?" };
   expect(await stateOf(stack)).toEqual(unknown);
-  const listed = await answer(stack, 1);
-  expect(listed).toMatch(
-    /^7 creates may or may not have reached the platform:\n {2}funnel\/a: look in the account for /,
-  );
   const idOf = (name: string) => String(sandbox.events.find(({ event_name }) => event_name === name)?.id);
   const created = ["made", "kept", "secret", "a"].flatMap((name) => [
     "--created",
@@ -88,9 +84,8 @@ new advertising.ConversionEventSet("funnel", { advertiserId: 1, events });`);
   expect(await stack.exported()).not.toContain("8675309");
   expect(sandbox.eventPosts).toBe(7);
 
-  // The first machine's memory still has what nobody answered here: it is asked about, and then sent.
-  const last = await answer(stack, 0, "--not-created", "funnel", "--not-created", "lost");
-  expect(last).toContain("Nothing is pending.");
+  // The first machine's memory still has what was answered elsewhere: it is asked about, and then sent.
+  await answer(stack, 0, "--not-created", "funnel", "--not-created", "lost");
   const up = await stack.up();
   expect(up.code, up.output).toBe(0);
   expect(sandbox.eventPosts).toBe(10);
@@ -109,11 +104,7 @@ it("what only the memory of a killed run has, or only Pulumi's record of it, is 
     await stack.cancel();
   };
   await killed();
-  expect(await answer(stack, 1)).toMatch(
-    /^1 create may [\s\S]* e: look in the account for the ConversionEvent named "E"/,
-  );
   const other = await stack.onAnotherMachine();
-  expect(await answer(other, 1)).toContain("A run that is still under way on another machine looks the same");
   const [{ id } = { id: 0 }] = sandbox.events;
   const made = await answer(other, 0, "--created", `e=${id}`);
   expect(made).toContain(`Created by earlier runs, and not in the state yet: e (${id}).`);
@@ -130,18 +121,11 @@ it("what only the memory of a killed run has, or only Pulumi's record of it, is 
   stack.program(program(both));
   other.program(program(both));
   await killed();
-  const here = await answer(stack, 1);
-  expect(here).toContain("it did not send funnel/b");
   const a = String(sandbox.events.find(({ event_name }) => event_name === "a")?.id);
-  expect(await answer(other, 1, "--created", `funnel/a=${a}`)).toContain("1 create may or may not");
-  await answer(other, 0, "--not-created", "funnel/b");
+  await answer(other, 0, "--created", `funnel/a=${a}`, "--not-created", "funnel/b");
   const up = await other.up();
   expect(up.code, up.output).toBe(0);
   expect(await stateOf(stack)).toMatchObject({ e: String(id), "funnel/a": a });
-  expect(sandbox.eventPosts).toBe(3);
-  expect(await answer(stack, 0)).toBe("Nothing is pending.\n");
-  const again = await stack.up();
-  expect(again.output).toContain("3 unchanged");
   expect(sandbox.eventPosts).toBe(3);
 
   // The stack is renamed before it is asked: what was sent under its former name is known, and its memory comes along with the answer.
