@@ -123,7 +123,32 @@ it("changes of other resources are counted apart, and a table names ours", () =>
   ]);
   expect(comment).toContain("**1 to create, 1 to replace**; and 1 change of other resources\n");
   expect(comment).toContain("<details><summary>Changes (2)</summary>");
-  expect(comment).toContain("| replace | Advertiser | <code>acme</code> | <code>Acme 2</code> | 1 | advertiserName |");
+  expect(comment).toContain(
+    '| replace | Advertiser | <code>acme</code> | <code>Acme 2</code> | 1 | <code>advertiserName "Acme" → "Acme 2"</code> |',
+  );
+});
+
+it.each<[string, object, RegExp]>([
+  [
+    "updated",
+    step("update", E("a"), "5", event("A"), event("A", { value: 26 })),
+    /^\| update .* \| 5 \| <code>value 1 → 26<.code> \|$/m,
+  ],
+  ["secret", replace(E("a"), "5", event("A"), event("[secret]")), / \| 5 \| <code>eventName \(secret\)<.code> \|$/m],
+  ["not known yet", replace(E("a"), "5", event("A"), event("A", { value: UNKNOWN })), /value 1 → not known yet/],
+  ["long", replace(E("a"), "5", event("A"), event("B".repeat(99))), /eventName "A" → "B{58}…</],
+  [
+    "adopts another",
+    replace(E("a"), "5", event("A"), event("A", { existingId: 9 })),
+    /^\| adopt .* \| 5 → 9 \| {2}\|$/m,
+  ],
+  [
+    "edited beside its existingId",
+    step("update", E("a"), "5", event("A", { existingId: 5 }), event("A", { existingId: 5, segmentId: 4 })),
+    /^\*\*1 to change in the state only: the platform is not told\*\*[\s\S]*^\| record .* \| 5 \| <code>segmentId none → 4<.code> \|$/m,
+  ],
+])("a change has its old and its new value: %s", (_, change, expected) => {
+  expect(commentOn([change])).toMatch(expected);
 });
 
 it("says how many objects stay live and how many are deleted; the stack's setting comes before the environment's", () => {
@@ -206,6 +231,12 @@ describe("a set", () => {
     ],
   ])("%s: %s", (_, expected, ...given) => {
     expect(counted(...given)).toBe(expected);
+  });
+
+  it("a member's change has both values", () => {
+    expect(commentOn([update({ ...olds.events, a: entry(26) })])).toMatch(
+      /funnel\/a.* <code>value \d+ → 26<.code> \|$/m,
+    );
   });
 
   it("an unresolved member is looked for if a search is known", () => {

@@ -2,7 +2,7 @@
  * What differs between two descriptions of one object: between the state and the program ({@link changesIn}), and between an adopted object and a
  * create that it is to settle ({@link sentOtherwise}). Never throws, whatever shape it gets. Pure.
  */
-import { isPlain, own, type Values } from "../base/index.js";
+import { excerpt, isPlain, own, printable, type Values } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { type CreateRecord, UNKNOWN } from "../state/index.js";
 
@@ -29,6 +29,27 @@ export function argumentNames(kind: Kind): string[] {
 export function changesIn(kind: Kind, olds: unknown, news: unknown): Changes {
   const names = argumentNames(kind).filter((name) => !isSameArgument(kind, name, own(olds, name), own(news, name)));
   return { names, perhaps: names.length > 0 && names.every((name) => holdsUnknown(own(news, name))) };
+}
+
+const MAX_SHOWN = 60;
+
+/**
+ * How arguments change: `value 98 → 26`, `segmentId none → 4`. @param names of those that differ. @param secret those whose values must not be shown.
+ */
+export function changesInWords(
+  names: readonly string[],
+  olds: Values,
+  news: Values,
+  secret: ReadonlySet<string>,
+): string[] {
+  const shown = (value: unknown) => {
+    if (value === UNKNOWN) return "not known yet";
+    return hasValue(value) ? excerpt(printable(JSON.stringify(value)), MAX_SHOWN) : "none";
+  };
+  return names.map((name) => {
+    if (name === ANY) return "it was created with other arguments";
+    return `${name} ${secret.has(name) ? "(secret)" : `${shown(olds[name])} → ${shown(news[name])}`}`;
+  });
 }
 
 function isSameArgument(kind: Kind, name: string, old: unknown, now: unknown): boolean {

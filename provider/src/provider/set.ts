@@ -12,7 +12,7 @@ import {
   withoutUndefined,
   withPage,
 } from "../base/index.js";
-import { type Circumstances, isChange, type Member, membersOf } from "../decision/index.js";
+import { type Circumstances, changesInWords, isChange, type Member, membersOf } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, nameToTell, type SetKind } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
 import {
@@ -42,7 +42,7 @@ import { deleteUnlessKept, momentToKeep } from "./operations.js";
 import { asOurs, expectSameAccount, Incomplete, idAfter, type Outcome } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
 import { whyNotNewIn } from "./settle-first.js";
-import { changesOf, circumstancesOf, claimHeld, expectSameType, noteSeen } from "./single.js";
+import { circumstancesOf, claimHeld, expectSameType, noteSeen } from "./single.js";
 import { notTold } from "./tell.js";
 import { leftInWords, planInWords, type Result, takenOverInWords, troubleInWords } from "./tell-set.js";
 
@@ -88,7 +88,9 @@ function tellNotTold(
   for (const member of members) {
     if (member.action.do !== "record" || member.id === undefined) continue;
     const olds = eventIn(stored, stored.events.get(member.key) ?? {});
-    runtime.warnEach(notTold(memberRef(who, member.key), member.id, changesOf(member, olds, secret)));
+    runtime.warnEach(
+      notTold(memberRef(who, member.key), member.id, changesInWords(member.changed, olds, member.values, secret)),
+    );
   }
   runtime.tellCollected();
 }

@@ -6,6 +6,7 @@ import {
   abilitiesOf,
   adoptedBy,
   type Circumstances,
+  changesInWords,
   hasValue,
   type Member,
   singleMember,
@@ -16,7 +17,6 @@ import {
   ACCOUNT,
   aboutWhom,
   CREATED,
-  changesInWords,
   EARLIER,
   earlierText,
   explain,
@@ -101,7 +101,7 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, 
     if (held !== undefined && former === undefined) claimHeld(kind, runtime, who, held);
     if (former !== undefined && !wasDeleting) run.noteStaying(kind, former.id);
     if (run.isUp !== true && held !== undefined && action.do === "record")
-      runtime.warnEach(notTold(who, held, changesOf(member, olds, secret)));
+      runtime.warnEach(notTold(who, held, changesInWords(member.changed, olds, news, secret)));
     if (run.isUp !== true && action.do === "look for")
       runtime.warnEach(beforeTakeOver(who, action.record, nextOf(action.record, undefined, true)));
     if (run.isUp !== true && former !== undefined && !run.isKept(kind, former.id)) {
@@ -124,12 +124,6 @@ function leftIn(
 ): readonly LeftLive[] {
   const before = leftLiveIn(olds);
   return id === undefined ? before : [...before, withoutUndefined({ id, at, name: nameToTell(kind, olds, secret) })];
-}
-
-/** In words. @param olds its arguments in the state. @param secret names of arguments whose values must not be shown. */
-export function changesOf({ changed, values }: Member, olds: Values, secret: ReadonlySet<string>): string[] {
-  if (changed.includes(ANY)) return ["other arguments than it was created with"];
-  return changesInWords(changed, olds, values, secret);
 }
 
 /** The arguments that the engine shows as the cause of a replacement; none if there is no replacement. */
@@ -197,7 +191,8 @@ export const updateSingle: Calls<Kind>["update"] = async (kind, runtime, who, { 
     const known = { secret, olds, created: createdIn(olds) };
     const object = managedOf(runtime, who, { ...member, values }, news, [], known);
     idOrError(who, {}, await carryOut(kind, runtime, object));
-    if (member.action.do === "record") runtime.warnEach(notTold(who, id, changesOf(member, olds, secret)));
+    if (member.action.do === "record")
+      runtime.warnEach(notTold(who, id, changesInWords(member.changed, olds, values, secret)));
   }
   const { [ACCOUNT]: account, [CREATED]: created } = olds;
   const recorded = withoutUndefined({ [ACCOUNT]: account, [CREATED]: created });

@@ -2,11 +2,10 @@
  * The sentences that the program's half, the provider's half and the command share: a create of unknown outcome with the commands that settle it,
  * creates that nothing declares, and what becomes of an object that is let go. One function a message; nothing is decided here. Pure.
  */
-import { agree, asTyped, count, cut, excerpt, natural, printable, shellWord, type Values } from "../base/index.js";
+import { agree, asTyped, count, cut, natural, printable, shellWord } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { aboutWhom, type Named } from "./names.js";
 import type { CreateRecord, Unresolved } from "./record.js";
-import { UNKNOWN } from "./stored.js";
 
 /** More are only counted in a run's message: `pending` lists all of them. */
 export const MAX_LISTED = 20;
@@ -26,24 +25,6 @@ export function describe(kind: Kind["name"], { name, facts = {}, field, mark, re
 /** Of what is to be replaced. @param id the platform's, or "one". */
 export function howToKeep(id: string): string {
   return `To keep ${id}, undo the change; or set existingId, and make the change on the platform by hand.`;
-}
-
-const MAX_SHOWN = 60;
-
-/** How the arguments with these names change: `value 98 → 26, segmentId none → 4`. @param secret names whose values must not be shown. */
-export function changesInWords(
-  names: readonly string[],
-  olds: Values,
-  news: Values,
-  secret: ReadonlySet<string>,
-): string[] {
-  const shown = (value: unknown) => {
-    if (value === UNKNOWN) return "not known yet";
-    return value === undefined || value === null ? "none" : excerpt(printable(JSON.stringify(value)), MAX_SHOWN);
-  };
-  return names.map(
-    (name) => `${name} ${secret.has(name) ? "(secret)" : `${shown(olds[name])} → ${shown(news[name])}`}`,
-  );
 }
 
 /** One command for all of these. */

@@ -2,7 +2,7 @@
  * A preview as a comment on a pull request: counts first, then what deserves attention, a table, and the rest folded. In the
  * Markdown of GitHub and GitLab.
  */
-import { agree, count, enumerate, excerpt, printable } from "../base/index.js";
+import { agree, count, excerpt, printable } from "../base/index.js";
 import { changesIn, holdsUnknown } from "../decision/index.js";
 import { UNKNOWN } from "../state/index.js";
 import { SECRET } from "./contents.js";
@@ -108,7 +108,7 @@ function isSameBody(one: Change, other: Change): boolean {
   return names.every((name) => holdsUnknown(one.values[name]) || holdsUnknown(other.values[name]));
 }
 
-const COLUMNS = ["", "kind", "resource", "name", "id", "differs in"];
+const COLUMNS = ["", "kind", "resource", "name", "id", "changes"];
 const TABLE = [COLUMNS, COLUMNS.map(() => "---")].map(rowOf);
 
 function rowOf(cells: readonly string[]): string {
@@ -118,10 +118,11 @@ function rowOf(cells: readonly string[]): string {
 function changeRows(changes: readonly Change[]): string[] {
   return ACTIONS.flatMap((listed) => {
     const alike = changes.filter(({ action }) => action === listed);
-    return alike.map(({ kind, key, values, id = "", changed }) => {
+    return alike.map(({ kind, key, values, id, adopts, changes: differences }) => {
       const name = values[kind.nameProperty];
       const shown = name === SECRET_TEXT ? SECRET : typeof name === "string" && name !== UNKNOWN ? code(name) : "";
-      return rowOf([listed, kind.name, code(key), shown, id, enumerate(changed)]);
+      const ids = [id, adopts === id ? undefined : adopts].filter((each) => each !== undefined).join(" → ");
+      return rowOf([listed, kind.name, code(key), shown, ids, differences.map(code).join("<br>")]);
     });
   });
 }

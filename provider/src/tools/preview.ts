@@ -10,7 +10,7 @@ import {
   type Action,
   abilitiesOf,
   adoptedBy,
-  changesIn,
+  changesInWords,
   type Former,
   formerOf,
   type Member,
@@ -64,13 +64,15 @@ export interface Change {
   readonly action: ShownAction | "move";
   /** The name in the program; of a set's member, `<set>/<key>`. */
   readonly key: string;
-  /** The platform's id that the state holds. */
+  /** The platform's id that the state holds, and the one that the object gets where the program says which. */
   readonly id: string | undefined;
+  readonly adopts: string | undefined;
   /** The object that leaves the state, unless something else in the program goes on with it. */
   readonly former: Former | undefined;
   /** Its arguments: as declared, or as stored if it leaves the state. */
   readonly values: Values;
-  readonly changed: readonly string[];
+  /** Which arguments differ, and how, in words. */
+  readonly changes: readonly string[];
 }
 
 export interface Preview {
@@ -178,11 +180,12 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Decided[] 
     const acted: Action = isForced ? { do: "replace", perhaps: false } : member.action;
     const action: Action = op === "same" ? { do: "keep" } : acted;
     // A new object has nothing to differ from.
-    const differs = news !== undefined && ["replace", "update", "record"].includes(action.do);
+    const differs = news !== undefined && ["replace", "update", "record", "adopt"].includes(action.do);
     return {
       ...{ kind, key, id, action: shownAction(action), values: news ?? olds, isSame: op === "same" },
       former: formerOf({ held: id, deletes: can.delete && isToDelete }, action),
-      changed: differs ? changesIn(kind, olds, news).names : [],
+      adopts: action.do === "adopt" ? action.id : undefined,
+      changes: differs ? changesInWords(member.changed, olds, news, secretIn(olds, news)) : [],
       holds: action.do === "adopt" ? action.id : ["keep", "update", "record"].includes(action.do) ? id : undefined,
     };
   };
@@ -198,6 +201,12 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Decided[] 
     const own = isDeclared ? eventIn(declared, asRecord(declared.events?.get(key) ?? entry)) : undefined;
     return decided(member, memberInReports(name, key), olds, own);
   });
+}
+
+/** The names of arguments of which something is not shown. */
+function secretIn(...all: readonly Values[]): ReadonlySet<string> {
+  const isHidden = (value: unknown) => JSON.stringify(value)?.includes(JSON.stringify(SECRET_TEXT)) === true;
+  return new Set(all.flatMap((each) => Object.keys(each).filter((name) => isHidden(each[name]))));
 }
 
 /** The same with the text for unknown values for each secret. */
