@@ -44,8 +44,8 @@ describe("a cell", () => {
       "eventTypeId",
       cell,
     ]),
-    ...["TRUE", "no", "1"].map((cell) => ["countUnique", cell]),
-    ...["7 Days", "3600", "1.5h"].map((cell) => ["clickWindow", cell]),
+    ...["TRUE", "no", "1", "Ja", "nein", "oui", "NON", "WAHR", "faux"].map((cell) => ["countUnique", cell]),
+    ...["7 Days", "3600", "1.5h", "14 Tage", "2 Stunden", "7 jours", "1 heure"].map((cell) => ["clickWindow", cell]),
     ...["123456789012345678901234567890", "12"].map((cell) => ["existingId", cell]),
     ["attribution", "whitelist"],
   ])("of %s may be %s", (column = "", cell = "") => {
@@ -60,6 +60,7 @@ describe("a cell", () => {
     ["clickWindow", "1m", "write seconds, or a number with its unit: 7d, 12h, 90min"],
     ["clickWindow", "40d", "is 40 days; the limit is 30 days"],
     ["existingId", "1.23E+15", 'got the string "1.23E+15"'],
+    ["existingId", "8001.0", 'got the string "8001.0"; write its digits alone: 8001'],
     ["segmentId", "=1+1", '; got the formula "=1+1": write the value that it has'],
   ])("of %s can't be %s", (column, cell, message) => {
     expect(cellFindings(column, cell)).toEqual([expect.stringContaining(`error c.csv:2 a/e: ${column} `)]);
@@ -75,9 +76,11 @@ describe("a cell", () => {
       `error c.csv:3 #NV/#REF!: key ${told("#REF!")}`,
       `error c.csv:3 #NV/#REF!: advertiser ${told("#NV")}`,
       `error c.csv:3 #NV/#REF!: value expected a finite number; ${got("#DIV/0!")}`,
+      'warning c.csv:4 acme/nan: eventName is "nan": is that a name, or was there no value?',
       expect.stringContaining(
         `c.csv:5 acme/null: clickWindow expected whole seconds from 1 to 2592000; ${got("#WERT!")}`,
       ),
+      'warning c.csv:5 acme/null: eventName is "NULL": is that a name, or was there no value?',
     ]);
   });
 
@@ -136,10 +139,11 @@ describe("YAML and JSON", () => {
 
   const grow = Array.from({ length: 12 }, (_, i) => `l${i + 1}: &l${i + 1} [${`*l${i}, `.repeat(9)}]`);
   it.each([
-    ["a key twice", "advertisers:\n  a: {}\n  a: {}\n", "3:3 is not read as YAML: Map keys must be unique"],
+    ["a key twice", "advertisers:\n  a: {}\n  a: {}\n", '3:3 has the key "a" twice: keys must differ'],
     ["an alias of nothing", "advertisers: *no\n", "1:1 is not read as YAML: Unresolved alias"],
     ["a tab", "advertisers:\n\ta: {}\n", "2:1 is not read as YAML: Tabs are not allowed as indentation"],
-    ["two documents", "advertisers: {}\n---\na: 1\n", "2:1 is not read as YAML: Source contains multiple documents"],
+    ["two documents", "advertisers: {}\n---\na: 1\n", "2:1 has several documents: remove the lines with ---"],
+    ["another YAML", "%YAML 1.1\n---\nadvertisers: { a: { existingId: 0010 } }\n", "1:1 is YAML 1.1 by its first line"],
     ["a type of its own", "advertisers: !mine {}\n", "1:14 "],
     ["nothing", "# nothing yet\n", "1:1 has no advertisers and no events"],
     ["a list", "- a\n", "1:1 expected advertisers, by key; got a list"],
@@ -190,12 +194,71 @@ describe("YAML and JSON", () => {
       'error catalog.json:2:121 a/e: value expected a finite number; got the string "1"; write a plain number',
     );
     expect(wrong('"value": 1,')).toContain("is not JSON");
-    expect(wrong('"value": 1, "value": 1')).toContain("Map keys must be unique");
+    expect(wrong('"value": 1, "value": 1')).toContain('has the key "value" twice: keys must differ');
     expect(findingsIn("catalog.json", "")[0]).toMatch(/^error catalog\.json:1:1 /);
   });
 });
 
+it("the same keys are the same text in YAML and in CSV", () => {
+  const keys = ["007", "1.10", "0x1F", "1e3", "12345678901234567890", ".5", "true"];
+  const rows = keys.map((key, i) => `${key},acme,E${i},1\n`).join("");
+  const events = keys.map((key, i) => `${key}: { eventName: E${i}, value: 1 }`).join(", ");
+  const yaml = declaredIn("c.yaml", `advertisers: { acme: { advertiserName: acme, events: { ${events} } } }`);
+  expect(declaredIn("c.csv", `${HEADER}\n${rows}`)).toEqual(yaml);
+  expect(Object.keys(yaml.events).toSorted()).toEqual(keys.map((key) => `acme/${key}`).toSorted());
+});
+
+it.each([
+  ["Sign\u200bup", "they look the same, and differ in U+200B (zero-width space)"],
+  ["Sign\u00adup", "they look the same, and differ in U+00AD (soft hyphen)"],
+  ["Ｓignup", "they look the same, and differ in spaces, or in the form of their letters (Unicode NFC)"],
+])("two names that look the same are a warning that names the characters: %j", (name, told) => {
+  const [finding = "", ...others] = findingsIn("c.csv", `${HEADER}\na,x,Signup,1\nb,x,${name},1\n`);
+  expect(finding).toMatch(/^warning c\.csv:3 x\/b: eventName "/);
+  expect(finding).toContain(`is also the name of "x/a"; ${told}`);
+  expect([others, /[\u200b\u00ad]/.test(finding)]).toEqual([[], false]);
+});
+
+it("two keys that look the same are refused, and a key with a character that nobody sees is shown with its code", () => {
+  const [key, unseen] = findingsIn("c.csv", `${HEADER}\na b,x,A,1\na\u00a0b,x,B,1\nc\u200b,x,C,1\n`);
+  const why = "they look the same, and differ in U+00A0 (no-break space)";
+  expect(key).toBe(`error c.csv:3 x/a\u00a0b: key "a\\u00a0b" is already used at c.csv:2; ${why}`);
+  expect(unseen).toContain('key "c\\u200b" is not valid: expected 1 to 100 characters without');
+});
+
 describe("CSV", () => {
+  it.each([
+    ["12,50", 12.5],
+    ["1234,5", 1234.5],
+    ["3", 3],
+    ["1.234,50", "1234.5 or 1.2345"],
+    ["1\u202f234,50", "1234.5 or 123450"],
+    ["1.234", "1234 or 1.234"],
+  ])("with semicolons and decimal commas: %s", (cell, value) => {
+    const text = `${HEADER};clickWindow\na;x;A;0,5;1,5 Stunden\nb;x;B;${cell};7d\n`.replaceAll(
+      /(?<=[a-z]),(?=[a-z])/gi,
+      ";",
+    );
+    if (typeof value === "number") {
+      expect(declaredIn("c.csv", text).events).toMatchObject({
+        "x/a": { value: 0.5, clickWindow: 5400 },
+        "x/b": { value },
+      });
+    } else {
+      const told = `, which may be ${value}: leave out the separator of thousands`;
+      expect(findingsIn("c.csv", text)).toEqual([expect.stringContaining(told)]);
+    }
+  });
+
+  it("headings that nobody knows are told with the nearest known one, whatever separates them", () => {
+    const told = ["Keey is not a known column; did you mean key?", "Valeu is not a known column; did you mean value?"];
+    for (const separator of [",", ";", "\t", "|"])
+      expect(findingsIn("c.csv", ["Keey", "Valeu"].join(separator))).toEqual([
+        ...told.map((each) => `error c.csv:1 ${each}`),
+        "error c.csv:1 has no column key, advertiser, eventName, value: the first row names the columns",
+      ]);
+  });
+
   it.each([
     "key,advertiser_id,event_name,value,event_type_id,segment_id,count_unique,click_window,view_window,attribution,existing_id",
     "key,advertiser,eventName,value,eventTypeId,segmentId,countUnique,clickWindow,viewWindow,attribution,existingId",
@@ -232,7 +295,7 @@ describe("CSV", () => {
     const text = [
       "sep=;",
       "key;advertiser;eventName;value;clickWindw;Preis;countUnique;existingId;Value",
-      'a;Acme;"Buy\r\nnow";x;;;ja;;',
+      'a;Acme;"Buy\r\nnow";x;;;maybe;;',
       "A;Acme;=1+1;1;;;;12;",
       ";Acme;D;1;;;;12;",
       "=e;;E;1;;;;;;too many",
@@ -246,7 +309,7 @@ describe("CSV", () => {
       expect.stringContaining(
         'error c.csv:3 Acme/a: value expected a finite number; got the string "x"; write a plain',
       ),
-      'error c.csv:3 Acme/a: countUnique expected true or false; got the string "ja"',
+      'error c.csv:3 Acme/a: countUnique expected true or false; got the string "maybe"',
       'error c.csv:5 Acme/A: key "A" is already used at c.csv:3; keys of an advertiser\'s events must differ in more than case',
       expect.stringContaining('; got the formula "=1+1": write the value that it has'),
       "error c.csv:6 Acme: key is required: expected 1 to 100 characters without /, ::, control characters, and spaces at the ends",

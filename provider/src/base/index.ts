@@ -52,6 +52,8 @@ export {
   printable,
   saidOnce,
   shellWord,
+  unseenDifference,
   whyTooOld,
+  withEscapes,
   withoutValues,
 } from "./text.js";

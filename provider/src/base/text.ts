@@ -13,6 +13,36 @@ export function printable(text: string): string {
   return text.toWellFormed().replaceAll("\ufffd", " ").replace(UNPRINTABLE, " ").trim();
 }
 
+/** Characters that nobody sees, or that look like a space and are none. */
+const UNSEEN = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
+
+const UNSEEN_NAMES: Readonly<Record<string, string>> = {
+  ...{ "00A0": "no-break space", "00AD": "soft hyphen", "200B": "zero-width space", "200C": "zero-width non-joiner" },
+  ...{ "200D": "zero-width joiner", "202F": "narrow no-break space", "2060": "word joiner", FEFF: "byte order mark" },
+};
+
+const codeOf = (character: string) => (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+
+/** With an escape for each character that nobody sees. */
+export function withEscapes(text: string): string {
+  return text.replace(UNSEEN, (character) => {
+    const escaped = JSON.stringify(character).slice(1, -1);
+    if (escaped !== character) return escaped;
+    const code = codeOf(character).toLowerCase();
+    return code.length === 4 ? `\\u${code}` : `\\u{${code}}`;
+  });
+}
+
+/** Why two texts that look the same are not; none if one sees the difference. */
+export function unseenDifference(one: string, other: string): string | undefined {
+  const [seen, alike] = [one, other].map((text) => text.normalize("NFKC").replace(UNSEEN, "").replaceAll(" ", ""));
+  if (one === other || seen !== alike) return undefined;
+  const found = [...new Set(`${one}${other}`.match(UNSEEN))].map(codeOf);
+  const told = found.map((code) => `U+${code}${code in UNSEEN_NAMES ? ` (${UNSEEN_NAMES[code]})` : ""}`);
+  const what = found.length > 0 ? enumerate(told) : "spaces, or in the form of their letters (Unicode NFC)";
+  return `they look the same, and differ in ${what}`;
+}
+
 /** The first `most` characters of `text`, with an ellipsis where something was left out. */
 export function excerpt(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;

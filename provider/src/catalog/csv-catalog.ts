@@ -5,7 +5,7 @@
 import { didYouMean, letters, printable } from "../base/index.js";
 import { conversionEvent } from "../kinds/index.js";
 import { InWords, quoted } from "../rules/index.js";
-import { fieldNamed } from "./spelling.js";
+import { fieldNamed, readingsOf, withPoint } from "./spelling.js";
 import { errorAt, type Finding, keyOf, type Source, type WrittenCatalog, type WrittenEvent } from "./written.js";
 
 /** In the order in which messages list them; without the first four, each row would lack something. */
@@ -28,7 +28,7 @@ const columnOf = (heading: string) => BY_LETTERS.get(letters(heading));
 
 /** @returns the events as far as the file could be read. */
 export function readCsvEvents(text: string, file: string): WrittenCatalog {
-  const { rows, findings } = readCsv(text, file);
+  const { rows, findings, delimiter } = readCsv(text, file);
   const [header, ...body] = rows;
   if (header === undefined) {
     const reason = `is empty: expected a header with ${REQUIRED.join(", ")}, and a row for each event`;
@@ -39,8 +39,14 @@ export function readCsvEvents(text: string, file: string): WrittenCatalog {
   findings.push(...headerFindings(header, columns, missing));
   // The rows would say nothing but that.
   if (missing.length > 0) return { file, events: [], findings };
+  // Beside a comma that separates cells, one in a number is a mistake.
+  const at = columns.indexOf("value");
+  const decimals = {
+    isComma: delimiter !== ",",
+    hasComma: body.some(({ cells }) => /^[^.]*\d,\d/.test(cells[at] ?? "")),
+  };
   const events = body.map((row) => {
-    const { event, wrong } = eventIn(row, header, columns);
+    const { event, wrong } = eventIn(row, header, columns, decimals);
     findings.push(...wrong);
     return event;
   });
@@ -59,7 +65,13 @@ function headerFindings({ cells, source }: Row, columns: readonly Column[], miss
   return findings;
 }
 
-function eventIn(row: Row, header: Row, columns: readonly Column[]) {
+/** Whether numbers may have a decimal comma, and one has. */
+interface Decimals {
+  readonly isComma: boolean;
+  readonly hasComma: boolean;
+}
+
+function eventIn(row: Row, header: Row, columns: readonly Column[], { isComma, hasComma }: Decimals) {
   const wrong: Finding[] = [];
   const cells = new Map<string, string>();
   for (const [at, column] of columns.entries()) {
@@ -76,17 +88,21 @@ function eventIn(row: Row, header: Row, columns: readonly Column[]) {
   const given: Record<string, unknown> = {};
   for (const [column, cell] of cells) {
     const field = fieldNamed(column);
-    const mistake = mistakeIn(cell);
+    const readings = isComma && column === "value" ? readingsOf(cell, hasComma) : undefined;
+    const mistake =
+      mistakeIn(cell) ??
+      (readings && `${quoted(cell)}, which may be ${readings.join(" or ")}: leave out the separator of thousands`);
     if (field === undefined && mistake !== undefined) wrong.push(errorAt(row.source, subject, `is ${mistake}`, column));
     else if (field !== undefined && cell !== "")
-      given[column] = mistake === undefined ? field.fromCell(cell) : new InWords(mistake);
+      given[column] = mistake === undefined ? field.fromCell(isComma ? withPoint(cell) : cell) : new InWords(mistake);
   }
   const event: WrittenEvent = { key, advertiser, subject, given, sourceOf: () => row.source };
   return { event, wrong };
 }
 
-/** What Excel leaves where it could not work out a value, in English and in German. */
-const ERROR_VALUE = /^#(N\/A|REF!|VALUE!|NAME\?|DIV\/0!|NULL!|NUM!|NV|BEZUG!|WERT!|ZAHL!)$/i;
+/** What spreadsheets leave where they could not work out or show a value, in English, German, French and Spanish. */
+const ERROR_VALUE =
+  /^#(N\/A|REF!|VALUE!|NAME\?|DIV\/0!|NULL!|NUM!|SPILL!|CALC!|GETTING_DATA|ERROR!|NV|BEZUG!|WERT!|ZAHL!|VALEUR!|NOM\?|NOMBRE[!?]|NUL!|N\/D|¡\w+!|##+)$/i;
 
 /** What a cell is that is no value in any column. */
 function mistakeIn(cell: string): string | undefined {
@@ -104,7 +120,7 @@ interface Row {
 const DELIMITERS = [",", ";", "\t", "|"];
 
 /** @returns the rows that are not empty. */
-function readCsv(content: string, file: string): { readonly rows: readonly Row[]; readonly findings: Finding[] } {
+function readCsv(content: string, file: string): { rows: readonly Row[]; findings: Finding[]; delimiter: string } {
   // Within quotes, the library counts CRLF as two lines.
   const text = content.replace(/\r\n?/g, "\n");
   // Some programs write the delimiter into a line of its own, for spreadsheets.
@@ -120,19 +136,22 @@ function readCsv(content: string, file: string): { readonly rows: readonly Row[]
         line = first + lines;
       },
     });
-    return { rows, findings: [] };
+    return { rows, findings: [], delimiter };
   } catch (error) {
     const { code, message } = error as { readonly code?: string; readonly message: string };
     if (code === undefined) throw error;
-    return { rows, findings: [errorAt({ file, line }, "", `is not read as CSV: ${message}`)] };
+    return { rows, findings: [errorAt({ file, line }, "", `is not read as CSV: ${message}`)], delimiter };
   }
 }
 
-/** The one with which the first line has the most columns that are known. */
+/** The one with which the first line has the most columns that are known; or the most, if none is known. */
 function delimiterOf(text: string): string {
   const [header = ""] = text.split("\n", 1);
-  const known = DELIMITERS.map((delimiter) => header.split(delimiter).filter(columnOf).length);
-  return DELIMITERS[known.indexOf(Math.max(...known))] ?? ",";
+  const amounts = DELIMITERS.map((delimiter) => {
+    const headings = header.split(delimiter);
+    return headings.filter(columnOf).length * 1000 + headings.length;
+  });
+  return DELIMITERS[amounts.indexOf(Math.max(...amounts))] ?? ",";
 }
 
 /** Loaded when the first file is read: programs without a catalog do without it. */

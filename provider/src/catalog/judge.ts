@@ -4,7 +4,7 @@
  * the settings of an installation, only the rules themselves know.
  */
 import { z } from "zod";
-import { asRecord, count, editsBetween, letters, nearest, own, type Values } from "../base/index.js";
+import { asRecord, count, editsBetween, letters, nearest, own, unseenDifference, type Values } from "../base/index.js";
 import {
   adoptedTwice,
   advertiser,
@@ -81,6 +81,7 @@ class Judge {
   #advertiser(written: WrittenAdvertiser): CatalogAdvertiser {
     this.#key(written, advertiserKey, "", this.written.advertisers === undefined ? "advertiser" : "key");
     const args = this.#values(written, advertiser.rules(this.limits));
+    this.#warnOfNoName(written, "advertiserName", args);
     this.#existingId(written, advertiser, args);
     return { key: written.key, args };
   }
@@ -97,6 +98,7 @@ class Judge {
     const values = this.#values(written, conversionEventSet.memberRules(this.limits));
     this.#existingId(written, conversionEvent, values);
     this.#warnOfShortWindows(written, values);
+    this.#warnOfNoName(written, "eventName", values);
     return { key, advertiser: owner, args: mergedWith(defaultsOf.get(owner) ?? byDefault, values), written };
   }
 
@@ -113,6 +115,12 @@ class Judge {
     const values = this.#values(written, conversionEventSet.sharedRules(this.limits));
     if (written !== undefined) this.#warnOfShortWindows(written, values);
     return values;
+  }
+
+  /** Programs write these where a table has nothing. */
+  #warnOfNoName(written: Written, property: string, { [property]: name }: Values): void {
+    if (typeof name !== "string" || !/^(nan|null|none|nil|undefined|n\/?a)$/i.test(name)) return;
+    this.#find(written, property, `is ${quoted(name)}: is that a name, or was there no value?`, "warning");
   }
 
   #warnOfShortWindows(written: Written, values: Values): void {
@@ -135,7 +143,10 @@ class Judge {
     if (other === undefined) return;
     const { file, line } = other.sourceOf("key");
     const whose = owner === "" ? "keys of advertisers" : "keys of an advertiser's events";
-    const reason = `${quoted(key)} is already used at ${file}:${line}; ${whose} must differ in more than case`;
+    const why =
+      unseenDifference(key, (other as WrittenAdvertiser | WrittenEvent).key) ??
+      `${whose} must differ in more than case`;
+    const reason = `${quoted(key)} is already used at ${file}:${line}; ${why}`;
     this.#find(written, property, reason);
   }
 
@@ -154,7 +165,9 @@ class Judge {
       if (typeof name !== "string") continue; // reported with the arguments
       const other = this.#take(`name ${owner}/${letters(name.normalize("NFKC")) || name}`, written);
       if (other === undefined) continue;
-      const reason = `${quoted(name)} is also the name of ${quoted(other.subject)}, case and separators aside`;
+      const unseen = unseenDifference(name, String(other.given.eventName));
+      const aside = unseen === undefined ? ", case and separators aside" : `; ${unseen}`;
+      const reason = `${quoted(name)} is also the name of ${quoted(other.subject)}${aside}`;
       this.#find(written, "eventName", reason, isError ? "error" : "warning");
     }
   }

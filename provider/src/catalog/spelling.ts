@@ -35,10 +35,17 @@ const number: Field = {
 };
 
 /** Ids keep their digits: the rules know them as strings too. */
-const id: Field = { ...data, fromData: (value) => (typeof value === "bigint" ? String(value) : value) };
+const id: Field = {
+  ...data,
+  fromData: (value) => (typeof value === "bigint" ? String(value) : value),
+  advice: (value) => {
+    const [, digits] = /^(\d+)[.,]0+$/.exec(String(value)) ?? [];
+    return digits === undefined ? undefined : `write its digits alone: ${digits}`;
+  },
+};
 
-const TRUE = ["true", "yes", "1"];
-const FALSE = ["false", "no", "0"];
+const TRUE = ["true", "yes", "1", "ja", "wahr", "oui", "vrai"];
+const FALSE = ["false", "no", "0", "nein", "falsch", "non", "faux"];
 
 const truth: Field = {
   ...data,
@@ -46,7 +53,7 @@ const truth: Field = {
 };
 
 const window: Field = {
-  fromCell: (cell) => (/^\d+$/.test(cell) ? numberIn(cell) : secondsIn(cell.toLowerCase())),
+  fromCell: (cell) => (/^\d+$/.test(cell) ? numberIn(cell) : secondsIn(inEnglish(cell.toLowerCase()))),
   fromData: (value) => (typeof value === "string" ? secondsIn(value) : value),
   advice: () => "write seconds, or a number with its unit: 7d, 12h, 90min",
   written: (rule) => z.union([rule, z.string().regex(WINDOW_TEXT)]),
@@ -88,6 +95,20 @@ export function fieldNamed(name: string): Field | undefined {
   return Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
 }
 
+/** `12,50` as `12.50`; none if it has separators of thousands too, so that it may be two numbers. */
+export function withPoint(cell: string): string {
+  return /^[+-]?\d+,\d+(?!\d)/.test(cell) ? cell.replace(",", ".") : cell;
+}
+
+/** The two numbers that a cell with a separator of thousands may be; none without one. @param hasComma whether the file has decimal commas. */
+export function readingsOf(cell: string, hasComma: boolean): readonly [number, number] | undefined {
+  const [, whole, decimals] = /^(\d{1,3}(?:[. \u00a0\u202f'’]\d{3})+)(,\d+)?$/.exec(cell) ?? [];
+  if (whole === undefined || (decimals === undefined && !hasComma)) return undefined;
+  const digits = whole.replaceAll(/\D/g, "");
+  const others = whole.replaceAll(/[^\d.]/g, "") + (decimals ?? "").replace(",", "");
+  return [Number(digits + (decimals ?? "").replace(",", ".")), Number(others)];
+}
+
 /** @returns the cell itself where it is no number, or a whole one that a JavaScript number would round. */
 function numberIn(cell: string): number | string {
   const isWhole = /^[+-]?\d+(\.0*)?$/.test(cell);
@@ -98,6 +119,19 @@ function numberIn(cell: string): number | string {
 /** Windows as people write them: `7d`, `12 hours`, `90min`, `2 weeks`; `m` alone could be minutes or months, so it is none. */
 const WINDOW_TEXT =
   /^(\d{1,9}(?:\.\d{1,6})?) ?(s|sec|secs|second|seconds|min|mins|minute|minutes|h|hour|hours|d|day|days|w|week|weeks)$/;
+
+/** Units as German and French spreadsheets have them. */
+const UNITS = [
+  [/\b(tage?|jours?)$/, "d"],
+  [/\b(stunden?|std|heures?)$/, "h"],
+  [/\b(minuten?)$/, "min"],
+  [/\b(sekunden?|secondes?)$/, "s"],
+  [/\b(wochen?|semaines?)$/, "w"],
+] as const;
+
+function inEnglish(cell: string): string {
+  return UNITS.reduce((text, [unit, english]) => text.replace(unit, english), cell);
+}
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 

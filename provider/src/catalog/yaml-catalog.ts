@@ -2,7 +2,7 @@
  * The advertisers and events of a YAML or JSON file, and where in its text each part of it is. A wrong shape is reported here, a
  * wrong value by its rules.
  */
-import type { Node, Scalar } from "yaml";
+import type { Node, ParsedNode, Scalar } from "yaml";
 import { didYouMean, jsonIn, type Values } from "../base/index.js";
 import { isContainer, quoted, show } from "../rules/index.js";
 import { fieldNamed } from "./spelling.js";
@@ -115,11 +115,11 @@ interface YamlFile {
 
 /** @returns what is wrong with the text as YAML or JSON instead. */
 export function readYaml(text: string, file: string, format: "yaml" | "json"): YamlFile | readonly Finding[] {
-  const { LineCounter, parseDocument } = yamlLibrary();
+  const { LineCounter, parseDocument, visit } = yamlLibrary();
   const lineCounter = new LineCounter();
   const document = parseDocument(text, {
     // A number above 2^53 would lose digits.
-    ...{ lineCounter, merge: true, prettyErrors: false, intAsBigInt: true },
+    ...{ lineCounter, merge: true, prettyErrors: false, intAsBigInt: true, uniqueKeys: isSameKey },
     ...(format === "json" ? { schema: "json" } : {}),
   });
   const at = (offset: number): Source => {
@@ -128,8 +128,17 @@ export function readYaml(text: string, file: string, format: "yaml" | "json"): Y
   };
   const unread = (offset: number, message: string) =>
     errorAt(at(offset), "", `is not read as ${format.toUpperCase()}: ${message}`);
-  const faults = [...document.errors, ...document.warnings].map(({ pos, message }) => unread(pos[0], message));
+  const faults = [...document.errors, ...document.warnings].map(({ code, pos: [from], message }) => {
+    const reason = REASONS[code]?.(text.slice(from));
+    return reason === undefined ? unread(from, message) : errorAt(at(from), "", reason);
+  });
+  if (document.directives?.yaml.explicit === true && document.directives.yaml.version !== "1.2") {
+    const reason =
+      "is YAML 1.1 by its first line, which reads some keys, numbers and ids as others: remove the line %YAML";
+    faults.push(errorAt(at(0), "", reason));
+  }
   if (faults.length > 0) return faults;
+  visit(document, { Pair: (_, { key }) => asWritten(key) });
   if (format === "json" && jsonIn(text) === undefined) {
     const reason = "is not JSON: comments, trailing commas and names without quotes are YAML; name the file .yaml";
     return [errorAt(at(0), "", reason)];
@@ -140,6 +149,23 @@ export function readYaml(text: string, file: string, format: "yaml" | "json"): Y
   } catch (error) {
     return [unread(0, (error as Error).message)];
   }
+}
+
+/** What is wrong, by the library's code, for people who write catalogs. @param rest the text from there on. */
+const REASONS: Readonly<Record<string, (rest: string) => string>> = {
+  DUPLICATE_KEY: (rest) => `has the key ${quoted(/^(["']?)(.+?)\1\s*:/.exec(rest)?.[2] ?? "")} twice: keys must differ`,
+  MULTIPLE_DOCS: () => "has several documents: remove the lines with ---, or make a file of each",
+};
+
+/** A key is the text that was written, as in CSV: `007`, `1.10`, `true`. */
+function asWritten(key: unknown): void {
+  const { isScalar } = yamlLibrary();
+  if (isScalar(key) && ["number", "bigint", "boolean"].includes(typeof key.value)) key.value = key.source;
+}
+
+function isSameKey(one: ParsedNode, other: ParsedNode): boolean {
+  const { isScalar } = yamlLibrary();
+  return one === other || (isScalar(one) && isScalar(other) && one.source === other.source);
 }
 
 /** Aliases that repeat what they stand for more often than this make the library take the file for a trap. */

@@ -5,7 +5,7 @@
  * no values at all once one part does not fit, and in a preview there is always a part that is not known yet.
  */
 import type { z } from "zod";
-import { didYouMean, excerpt, printable, saidOnce, type Values, withoutValues } from "../base/index.js";
+import { didYouMean, excerpt, saidOnce, type Values, withEscapes, withoutValues } from "../base/index.js";
 import { asSent, expectationOf, isContainer, unwrapped } from "./fields.js";
 import type { Problem } from "./problem.js";
 
@@ -183,12 +183,7 @@ export function show(value: unknown): string {
   }
 }
 
-/** A name or a cell in a sentence: its first characters, in quotes; with JSON's escapes where not all of it is printable. */
+/** A name or a cell in a sentence: its first characters, in quotes; with escapes for what nobody would see. */
 export function quoted(text: string): string {
-  const shown = excerpt(text, SHOWN_CHARACTERS);
-  if (shown === printable(shown)) return `"${shown}"`;
-  return JSON.stringify(shown).replace(
-    /[^\x20-\x7e]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return `"${withEscapes(excerpt(text, SHOWN_CHARACTERS))}"`;
 }
