@@ -1,10 +1,10 @@
 /** The package as npm and pnpm install it: how it is loaded, its commands, and real runs with it. */
-import { copyFileSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { beforeAll, expect, it, onTestFinished } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { InstalledProject, manifestIn, packAsVersion, packProvider, useTemporaryFolder } from "../support/packed.js";
-import { newStack, program, type TestStack, UNCHECKED, useSandbox } from "../support/stack.js";
+import { failed, newStack, program, type TestStack, UNCHECKED, useSandbox } from "../support/stack.js";
 
 const temporary = useTemporaryFolder();
 let tarball: string;
@@ -167,6 +167,24 @@ it.each(["index.js", "index.mjs"] as const)("%s: one login, each object once, it
   expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 1, eventPosts: 2 });
   const idOf = (name: string) => sandbox.events.find(({ event_name }) => event_name === name)?.id;
   expect(await stack.outputs()).toEqual({ eventIds: [idOf("Landing"), idOf("Basket")] });
+});
+
+it("a program that reaches the package through a library alone, or is a bundle, is told in one sentence what to install where", async () => {
+  const library = join(project.folder, "node_modules", "tracking");
+  const { packageFolder } = project;
+  const nested = join(library, "node_modules", "pulumi-advertising");
+  mkdirSync(join(library, "node_modules"), { recursive: true });
+  renameSync(packageFolder, nested);
+  onTestFinished(() => renameSync(nested, packageFolder));
+  project.write("node_modules/tracking/index.js", 'module.exports = require("pulumi-advertising");');
+  const sandbox = await useSandbox();
+  const text = PROGRAMS["index.js"].replace('"pulumi-advertising"', '"tracking"');
+  const stack = await newStack(text, { sandbox, programFolder: project.folder, project: "shop" });
+  const output = await failed(stack.preview());
+  expect(output).toContain(
+    `looks for this package from ${project.folder}, and it is not installed there. Nothing was sent. Install it there,`,
+  );
+  expect(output).not.toMatch(/Cannot find module|MODULE_NOT_FOUND/);
 });
 
 it("a TypeScript program's state is the next version's, installed by pnpm in another folder", async () => {

@@ -3,10 +3,10 @@
  * stops every create. Over the real file system.
  */
 import fs from "node:fs";
-import fsp, { type FileHandle } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import type { OpenFile } from "../../provider/src/files/disk.js";
 import { replacePrivate, systemDisk } from "../../provider/src/files/index.js";
 import type { Memory } from "../../provider/src/store/index.js";
 import { replaceIn } from "../support/builtin.js";
@@ -31,12 +31,12 @@ async function expectRefused(run: Memory, words: RegExp): Promise<void> {
 }
 
 /** Changes the handles of the files that `isMeant` selects until the test's end. @returns undoes it. */
-function changeHandles(isMeant: (path: string) => boolean, change: (handle: FileHandle) => Partial<FileHandle>) {
-  const { open } = fsp;
-  return replaceIn(fsp, {
-    open: async (path: string, ...rest: [string]) => {
-      const handle = await open(path, ...rest);
-      return isMeant(String(path)) ? Object.assign(handle, change(handle)) : handle;
+function changeHandles(isMeant: (path: string) => boolean, change: (file: OpenFile) => Partial<OpenFile>) {
+  const { open } = systemDisk.promises;
+  return replaceIn(systemDisk.promises, {
+    open: async (path: string, flags: number) => {
+      const file = await open(path, flags);
+      return isMeant(path) ? { ...file, ...change(file) } : file;
     },
   });
 }

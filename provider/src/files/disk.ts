@@ -1,9 +1,10 @@
 /**
  * The operating system's file calls that promises rest on, so that a test can put a disk in their place that loses its power. `node:fs` is the
- * real one, as it is. They are synchronous, for what is small, and for a process that ends; but for a file that grows while others wait, line by
+ * real one. They are synchronous, for what is small, and for a process that ends; but for a file that grows while others wait, line by
  * line, each on the disk before its writer goes on ({@link AppendFile}).
  */
 import fs, { constants } from "node:fs";
+import { promisify } from "node:util";
 
 export interface Disk {
   /** @returns a number that stands for the open file. */
@@ -46,7 +47,19 @@ export interface Status {
   isFile(): boolean;
 }
 
-export const systemDisk: Disk = fs;
+/** Calls on a descriptor, since Yarn's Plug'n'Play has a `FileHandle` without some of these. */
+async function open(path: string, flags: number): Promise<OpenFile> {
+  const fd = await promisify(fs.open)(path, flags);
+  return {
+    fd,
+    appendFile: (text) => promisify(fs.appendFile)(fd, text),
+    truncate: (bytes) => promisify(fs.ftruncate)(fd, bytes),
+    datasync: () => promisify(fs.fdatasync)(fd),
+    close: () => promisify(fs.close)(fd),
+  };
+}
+
+export const systemDisk: Disk = Object.create(fs, { promises: { value: { open } } });
 
 /** A pipe would block without O_NONBLOCK; a link could lead anywhere. Both constants are absent on Windows. */
 export const SAFELY = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);

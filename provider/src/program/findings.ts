@@ -1,4 +1,6 @@
 /** What is wrong with a program, in words: the one error with which it ends. */
+import { createRequire } from "node:module";
+import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { ArgumentsError, count, cut, SettingsError, whyTooOld, withPage } from "../base/index.js";
 import { inWords, type Problem } from "../rules/index.js";
@@ -15,6 +17,19 @@ export interface Finding {
 export function expectNodeFits(): void {
   const old = whyTooOld(process.versions.node);
   if (old !== undefined) throw unchanging(new pulumi.RunError(`pulumi-advertising: ${old} Nothing was sent.`));
+}
+
+/**
+ * The reference in a state is evaluated in the program's folder, by another process: what a library or a bundle brings along is not found there.
+ * @throws pulumi.RunError
+ */
+export function expectFoundFrom(folder: string): void {
+  try {
+    createRequire(join(folder, "index.js")).resolve("pulumi-advertising/handlers");
+  } catch {
+    const text = `pulumi-advertising: Pulumi's provider process looks for this package from ${folder}, and it is not installed there. Nothing was sent. Install it there, such as with \`npm install pulumi-advertising\`; a library that uses it declares it in peerDependencies.`;
+    throw unchanging(new pulumi.RunError(text));
+  }
 }
 
 /** The error that lists everything. @param consequence what was not done, such as `nothing was sent`. */

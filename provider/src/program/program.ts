@@ -10,7 +10,7 @@ import { NAMESPACE, readSettings, type SettingsReading } from "../settings/index
 import { backendIn, endedPath, memoryPath, type Records, readMemory } from "../store/index.js";
 import { noteCopy, severalCopies } from "./copies.js";
 import type { Declaration } from "./declaration.js";
-import { expectNodeFits, type Finding, programError } from "./findings.js";
+import { expectFoundFrom, expectNodeFits, type Finding, programError } from "./findings.js";
 import { type Brief, type Briefs, Judge } from "./judge.js";
 import * as place from "./place.js";
 
@@ -124,6 +124,8 @@ export function currentProgram(): Program {
 
 function begin(): Program {
   expectNodeFits();
+  // An inline program of the automation API may run in any folder.
+  if (!place.isEmbedded()) expectFoundFrom(process.cwd());
   const program = new Program();
   warn(program.reading.warnings);
   for (const note of program.reading.notes) void pulumi.log.info(note);
