@@ -186,3 +186,16 @@ it("the README's program with nothing configured: the one list, and no noise of 
   expect(output).toContain("[ADVERTISING_SETTINGS]");
   expect(output).not.toMatch(/PromiseRejection|Unhandled|Warning: |^\s+at /m);
 });
+
+it("an ES module in TypeScript, with a top-level await and an import of another one", async () => {
+  const sandbox = await useSandbox();
+  const text = `import * as advertising from "pulumi-advertising";
+import { names } from "./names.ts";
+const advertiserName: string = await Promise.resolve(names.acme);
+export const id = new advertising.Advertiser("acme", { advertiserName }).advertiserId;`;
+  const stack = await newStack(text, { file: "index.ts", sandbox });
+  stack.write("package.json", JSON.stringify({ name: "tiny", private: true, type: "module" }));
+  stack.write("names.ts", 'export const names = { acme: "Acme" };');
+  expect((await stack.up()).code).toBe(0);
+  expect([await stack.outputs(), sandbox.creates]).toEqual([{ id: 1 }, 1]);
+});

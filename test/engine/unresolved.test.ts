@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { struck, upAndKill } from "../support/killing.js";
 import { pendingCommand } from "../support/recovery.js";
-import { eventsProgram, newStack, program, type TestStack, useSandbox } from "../support/stack.js";
+import { eventsProgram, newStack, program, runProcess, type TestStack, useSandbox } from "../support/stack.js";
 
 const LOST = { on: "event", act: true, with: { kind: "close-without-answer" } } as const;
 
@@ -66,6 +66,34 @@ it("every later preview, up (changed inputs, --replace) and refresh stops at it 
   await upWell(stack);
   expect(await idsOf(stack)).toEqual(["1", "3", "4"]);
   expect(sandbox.eventPosts).toBe(3);
+});
+
+it("an error hook that asks the engine to create again gets the same answer: one POST each", async () => {
+  const sandbox = await useSandbox({ objects: { advertisers: [{ id: 1, active: true }], events: [] } });
+  for (const on of ["advertiser", "event"] as const) sandbox.fail({ ...LOST, on, times: 9 });
+  const stack = await newStack("", { sandbox });
+  // Only an inline program's engine takes error hooks (3.259).
+  stack.write(
+    "inline.cjs",
+    `
+const { LocalWorkspace } = require("@pulumi/pulumi/automation");
+${program(`
+let asked = 0;
+const inline = async () => {
+  const again = new pulumi.ErrorHook("again", () => ++asked <= 6);
+  const hooks = { onError: [again] };
+  new advertising.Advertiser("a", { advertiserName: "A" }, { hooks });
+  new advertising.ConversionEvent("e", { eventName: "E", advertiserId: 1, value: 1 }, { hooks });
+  new advertising.ConversionEventSet("s", { advertiserId: 1, events: { k: { eventName: "K", value: 1 } } }, { hooks });
+};`)}
+LocalWorkspace.createOrSelectStack({ stackName: "inline", projectName: "tiny", program: inline }, { workDir: __dirname })
+  .then((stack) => stack.up({ continueOnError: true }))
+  .catch((error) => console.log(error.message, "asked", asked));`,
+  );
+  const { output } = await runProcess("node", ["inline.cjs"], stack.programFolder, stack.environment);
+  expect(Number(/asked (\d+)/.exec(output)?.[1]), output).toBeGreaterThan(3);
+  expect(output).toContain("outcome is unknown");
+  expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 2 });
 });
 
 const two = (value: number) =>

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { beforeAll, expect, it, onTestFinished } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { InstalledProject, manifestIn, packAsVersion, packProvider, useTemporaryFolder } from "../support/packed.js";
-import { failed, newStack, program, type TestStack, UNCHECKED, useSandbox } from "../support/stack.js";
+import { failed, newStack, program, type TestStack, UNCHECKED, useSandbox, well } from "../support/stack.js";
 
 const temporary = useTemporaryFolder();
 let tarball: string;
@@ -168,6 +168,31 @@ it.each(["index.js", "index.mjs"] as const)("%s: one login, each object once, it
   const idOf = (name: string) => sandbox.events.find(({ event_name }) => event_name === name)?.id;
   expect(await stack.outputs()).toEqual({ eventIds: [idOf("Landing"), idOf("Basket")] });
 });
+
+it.each(["npm", "pnpm"] as const)(
+  "%s: a library in the workspace shares the program's copy, as a peer dependency",
+  async (manager) => {
+    const library = `
+const pulumi = require("@pulumi/pulumi");
+const advertising = require("pulumi-advertising");
+exports.Tracking = class extends pulumi.ComponentResource {
+  constructor(name, options) {
+    super("acme:tracking:Tracking", name, {}, options);
+    this.advertiser = new advertising.Advertiser(name, { advertiserName: "Acme" }, { parent: this });
+  }
+};`;
+    const programFolder = await InstalledProject.workspace(manager, tarball, temporary(), library);
+    const text = `
+const { Tracking } = require("tracking");
+const { ConversionEvent } = require("pulumi-advertising");
+const { advertiser } = new Tracking("web");
+new ConversionEvent("buy", { eventName: "Buy", advertiserId: advertiser, value: 1 });`;
+    const sandbox = await useSandbox();
+    const stack = await newStack(text, { sandbox, programFolder, project: "shop" });
+    expect(await well(stack.up())).toContain("4 created");
+    expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 1 });
+  },
+);
 
 it("a program that reaches the package through a library alone, or is a bundle, is told in one sentence what to install where", async () => {
   const library = join(project.folder, "node_modules", "tracking");

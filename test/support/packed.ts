@@ -93,8 +93,6 @@ export class InstalledProject {
     const folder = mkdtempSync(join(parent, `${manager}-`));
     const pnpm = manager === "pnpm" ? await providePnpm(parent) : undefined;
     const project = new InstalledProject(folder, pnpm === undefined ? ["npx", "--no", "--"] : [pnpm, "exec"]);
-    const ours = { ...manifestIn(repository).devDependencies, ...manifestIn(providerFolder).devDependencies };
-    const versions = (...names: string[]) => Object.fromEntries(names.map((name) => [name, ours[name]]));
     copyFileSync(tarball, join(project.folder, basename(tarball)));
     project.write(
       "package.json",
@@ -105,15 +103,41 @@ export class InstalledProject {
         devDependencies: versions("typescript", "@types/node"),
       }),
     );
-    if (pnpm === undefined) {
-      await succeed("npm", ["install", ...NPM_QUIET], project.folder);
-    } else {
-      // pnpm asks about each dependency's install script. This one, of a dependency of Pulumi's, is not needed.
-      project.write("pnpm-workspace.yaml", "allowBuilds:\n  protobufjs: false\n");
-      const store = ["--prefer-offline", "--store-dir", join(pnpmFolder, "store")];
-      await succeed(pnpm, ["install", ...store], project.folder, { XDG_CACHE_HOME: join(pnpmFolder, "cache") });
-    }
+    await project.#install(pnpm);
     return project;
+  }
+
+  /** A workspace with a program in `apps/shop` and a library in `libs/tracking`, whose peer dependency the package is. @returns the program's folder. */
+  static async workspace(manager: Manager, tarball: string, parent: string, library: string): Promise<string> {
+    const folder = mkdtempSync(join(parent, `${manager}-workspace-`));
+    const pnpm = manager === "pnpm" ? await providePnpm(parent) : undefined;
+    const project = new InstalledProject(folder, ["npx", "--no", "--"]);
+    for (const name of ["apps/shop", "libs/tracking"]) mkdirSync(join(folder, name), { recursive: true });
+    const own = { ...versions("@pulumi/pulumi"), "pulumi-advertising": `file:${tarball}` };
+    const tracking = pnpm === undefined ? "*" : "workspace:*";
+    for (const [path, manifest] of Object.entries({
+      ".": { name: "mono", workspaces: ["apps/*", "libs/*"] },
+      "apps/shop": { name: "shop", dependencies: { ...own, tracking } },
+      "libs/tracking": {
+        ...{ name: "tracking", version: "1.0.0", main: "index.js", devDependencies: own },
+        peerDependencies: { "@pulumi/pulumi": "^3.259.0", "pulumi-advertising": "*" },
+      },
+    }))
+      project.write(join(path, "package.json"), JSON.stringify({ private: true, ...manifest }));
+    project.write("libs/tracking/index.js", library);
+    await project.#install(pnpm, 'packages: ["apps/*", "libs/*"]\n');
+    return join(folder, "apps", "shop");
+  }
+
+  async #install(pnpm: string | undefined, more = ""): Promise<void> {
+    if (pnpm === undefined) {
+      await succeed("npm", ["install", ...NPM_QUIET], this.folder);
+      return;
+    }
+    // pnpm asks about each dependency's install script. This one, of a dependency of Pulumi's, is not needed.
+    this.write("pnpm-workspace.yaml", `${more}allowBuilds:\n  protobufjs: false\n`);
+    const store = ["--prefer-offline", "--store-dir", join(pnpmFolder, "store")];
+    await succeed(pnpm, ["install", ...store], this.folder, { XDG_CACHE_HOME: join(pnpmFolder, "cache") });
   }
 
   write(name: string, text: string): void {
@@ -167,6 +191,12 @@ export class InstalledProject {
     this.write(file, text);
     return this.run("node", file);
   }
+}
+
+/** As the repository has them. */
+function versions(...names: string[]) {
+  const ours = { ...manifestIn(repository).devDependencies, ...manifestIn(providerFolder).devDependencies };
+  return Object.fromEntries(names.map((name) => [name, ours[name]]));
 }
 
 interface Started {
