@@ -107,7 +107,7 @@ describe("S4: a login that fails", () => {
     body: { success: true, message: "the cookie was set" },
   });
   it.each<[string, string[], RegExp]>([
-    ["no cookie", [], /the response set no cookie/],
+    ["no cookie", [], /the response set no cookie.*Check advertising:authenticatePath\.$/],
     [
       "another name",
       ["PHPSESSID=value-4711; Path=/"],
@@ -116,18 +116,18 @@ describe("S4: a login that fails", () => {
     [
       "a foreign domain",
       ["x_service_cookie=value-4711; Path=/; Domain=elsewhere.example"],
-      /is for the domain elsewhere\.example, and not for 127\.0\.0\.1/,
+      /is for the domain elsewhere\.example, and not for 127\.0\.0\.1.*Check the host in advertising:baseUrl\.$/,
     ],
     [
       "already expired",
       ["x_service_cookie=value-4711; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT"],
-      /has already expired: it ends 1970-01-01T00:00:00\.000Z, and now is 20/,
+      /has already expired: it ends 1970-01-01T00:00:00\.000Z, and now is 20.*Ask whoever runs/,
     ],
     ["an age of 0", ["x_service_cookie=value-4711; Path=/; Max-Age=0"], /has already expired: it ends after 0 s, and/],
     [
       "another path",
       ["x_service_cookie=value-4711; Path=/admin"],
-      /is for the path \/admin, and not for \/rest\/advertiser/,
+      /is for the path \/admin, and not for \/rest\/advertiser.*the path in advertising:baseUrl\.$/,
     ],
     ["an empty value", ["x_service_cookie=; Path=/"], /the session cookie that it set is empty/],
     [

@@ -2,7 +2,7 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { type HttpAnswer, type HttpRequest, TransportFailure } from "../../provider/src/client/http.js";
 import { Session } from "../../provider/src/client/session.js";
-import { SessionJar } from "../../provider/src/client/session-jar.js";
+import { SessionJar, whyNoSession } from "../../provider/src/client/session-jar.js";
 import type { Settings } from "../../provider/src/settings/settings.js";
 import { FakeClock } from "../support/clock.js";
 import { settingsOf } from "../support/settings.js";
@@ -166,6 +166,22 @@ it.each<[string, number, object, number, string, boolean]>([
 
 const event = new URL("https://platform.example/rest/event");
 afterEach(() => void vi.useRealTimers());
+
+it.each([-5, 0, 5])("a cookie ends by the platform's clock: this machine's is %i h ahead of it", (hours) => {
+  const there = Date.UTC(2026, 0, 1);
+  vi.useFakeTimers({ toFake: ["Date"], now: there + hours * 3_600_000 });
+  const jar = new SessionJar();
+  const [soon, date] = ["Thu, 01 Jan 2026 00:15:00 GMT", "Thu, 01 Jan 2026 00:00:00 GMT"];
+  jar.store([`x_service_cookie=1; Path=/; Expires=${soon}`], event, date);
+  expect(jar.endsAtMs(event, false)).toBe(Date.now() + 15 * 60_000);
+  vi.setSystemTime(Date.now() + 14 * 60_000);
+  expect(jar.hasSession(event)).toBe(true);
+  vi.setSystemTime(Date.now() + 60_000);
+  expect(jar.hasSession(event)).toBe(false);
+  // An end in the past is one there as well.
+  const over = whyNoSession([`x_service_cookie=1; Path=/; Expires=${date}`], event, event, soon);
+  expect(over[0]).toMatch(/it ends 2026-01-01T00:00:00\.000Z, and now is 2026-01-01T00:15:00\.000Z there$/);
+});
 
 it("a request sends the newest cookies for its path that have not expired", () => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 0, 1) });

@@ -57,8 +57,8 @@ export function credentialsOf(settings: Settings, surroundings: Surroundings, se
         if (settings.keepLoggedIn) await store.update(session);
         return { cookie: session.jar.header(url) };
       },
-      keep: async ({ setCookies }, url) => {
-        if (settings.keepLoggedIn && setCookies.length > 0) await store.keep(session, setCookies, url);
+      keep: async ({ setCookies, headers }, url) => {
+        if (settings.keepLoggedIn && setCookies.length > 0) await store.keep(session, setCookies, url, headers.date);
       },
     };
   };
@@ -106,12 +106,11 @@ async function logIn(
   const refusal = refusalOf(answer, sent, credentials, (text) => secrets.scrub(text));
   if (refusal !== undefined) throw new LoginError(`${asked}: ${refusal} ${nothingCreated}`);
   const jar = new SessionJar();
-  jar.store(answer.setCookies, url);
+  jar.store(answer.setCookies, url, answer.headers.date);
   if (!jar.hasSession(usedAt)) {
-    throw new LoginError(
-      `${asked}: the platform accepted it (status ${answer.status}), but ${whyNoSession(answer.setCookies, url, usedAt)}. ` +
-        `${nothingCreated} Check advertising:baseUrl and advertising:authenticatePath.`,
-    );
+    const [why, next] = whyNoSession(answer.setCookies, url, usedAt, answer.headers.date);
+    const accepted = `the platform accepted it (status ${answer.status})`;
+    throw new LoginError(`${asked}: ${accepted}, but ${why}. ${nothingCreated} ${next}`);
   }
   return jar;
 }

@@ -58,7 +58,7 @@ export class SessionStore {
   path: string | undefined;
   #current: OpenedSession | undefined;
   /** The cookies of that login that are not in the file yet, in the order of their arrival. */
-  #unsaved: { readonly setCookies: readonly string[]; readonly url: URL }[] = [];
+  #unsaved: { readonly setCookies: readonly string[]; readonly url: URL; readonly date: string | undefined }[] = [];
   #saving = Promise.resolve();
 
   constructor(
@@ -112,12 +112,12 @@ export class SessionStore {
   }
 
   /** Long-lived sessions: stores the cookies of an answer. */
-  async keep(session: OpenedSession, setCookies: readonly string[], url: URL): Promise<void> {
-    session.jar.store(setCookies, url); // at once for this process, whatever happens to the file
+  async keep(session: OpenedSession, setCookies: readonly string[], url: URL, date?: string): Promise<void> {
+    session.jar.store(setCookies, url, date); // at once for this process, whatever happens to the file
     this.#mask(session.jar);
     // An answer of an ended login comes too late.
     if (session !== this.#current || this.path === undefined) return;
-    this.#unsaved.push({ setCookies, url });
+    this.#unsaved.push({ setCookies, url, date });
     // Answers that come while one write is under way share the next one.
     this.#saving = this.#saving.then(() => (this.#unsaved.length === 0 ? undefined : this.#save()));
     await this.#saving;
@@ -137,7 +137,7 @@ export class SessionStore {
   #merge(session: OpenedSession): Stored | undefined {
     const stored = this.#read();
     if (stored === undefined || stored.stamp !== session.stamp) return undefined;
-    for (const { setCookies, url } of this.#unsaved) stored.jar.store(setCookies, url);
+    for (const { setCookies, url, date } of this.#unsaved) stored.jar.store(setCookies, url, date);
     session.jar.replaceWith(stored.jar);
     this.#mask(session.jar);
     return stored;

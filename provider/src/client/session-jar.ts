@@ -31,10 +31,12 @@ export class SessionJar {
     return this.#jar.serializeSync();
   }
 
-  /** Stores an answer's cookies as a browser would: those of other domains and expired ones are ignored. */
-  store(setCookies: readonly string[], url: URL): void {
-    for (const header of setCookies.slice(0, MAX_COOKIES))
-      this.#jar.setCookieSync(header, url.href, { ignoreError: true });
+  /**
+   * Stores an answer's cookies as a browser would: those of other domains and expired ones are ignored.
+   * @param date the answer's `Date`.
+   */
+  store(setCookies: readonly string[], url: URL, date?: string): void {
+    for (const cookie of cookiesIn(setCookies, date)) this.#jar.setCookieSync(cookie, url.href, { ignoreError: true });
   }
 
   /** The Cookie header's value for `url`, or an empty string. */
@@ -71,28 +73,54 @@ function isSession({ key, value }: Cookie): boolean {
   return SESSION_COOKIE.test(key) && value !== "";
 }
 
+/** The cookies of an answer. An end is a date of the platform's clock, which `date` shows: this machine's may be hours off. */
+function cookiesIn(setCookies: readonly string[], date: string | undefined): Cookie[] {
+  return parsed(setCookies).map((cookie) => {
+    const { expires } = cookie;
+    if (expires instanceof Date) cookie.expires = new Date(expires.getTime() + Date.now() - nowAt(date));
+    return cookie;
+  });
+}
+
+function parsed(setCookies: readonly string[]): Cookie[] {
+  return setCookies.slice(0, MAX_COOKIES).flatMap((header) => toughCookie().Cookie.parse(header) ?? []);
+}
+
+/** In milliseconds since 1970; now where there is no date. */
+function nowAt(date = ""): number {
+  return Date.parse(date) || Date.now();
+}
+
+const ASK = "Ask whoever runs the installation.";
+
 /**
- * Why these cookies, from a login that reported success, contain no session: the first cause. (That a cookie is `Secure` is none: plain HTTP is for
- * loopback addresses, which may have such ones.)
- * @param from the login's address. @param to a request's.
+ * Why these cookies, from a login that reported success, contain no session, and what to do next: the first cause. (That a cookie is `Secure` is none:
+ * plain HTTP is for loopback addresses, which may have such ones.)
+ * @param from the login's address. @param to a request's. @param date the answer's `Date`.
  */
-export function whyNoSession(setCookies: readonly string[], from: URL, to: URL): string {
-  const { Cookie, defaultPath, pathMatch } = toughCookie();
-  if (setCookies.length === 0) return "the response set no cookie";
-  const cookies = setCookies.slice(0, MAX_COOKIES).flatMap((header) => Cookie.parse(header, { loose: true }) ?? []);
-  const cookie = cookies.find(({ key }) => SESSION_COOKIE.test(key));
-  if (cookie === undefined) return "none of the cookies it set is named <instance_key>_service_cookie";
+export function whyNoSession(setCookies: readonly string[], from: URL, to: URL, date?: string): [string, string] {
+  const { defaultPath, pathMatch } = toughCookie();
+  const atLogin = "Check advertising:authenticatePath.";
+  if (setCookies.length === 0) return ["the response set no cookie", atLogin];
+  const cookie = parsed(setCookies).find(({ key }) => SESSION_COOKIE.test(key));
+  if (cookie === undefined) return ["none of the cookies it set is named <instance_key>_service_cookie", atLogin];
   const it = "the session cookie that it set";
-  if (cookie.value === "") return `${it} is empty`;
-  if (cookie.TTL() <= 0) {
-    const { maxAge, expires } = cookie;
-    const end = maxAge === null ? new Date(expires as Date).toISOString() : `after ${maxAge} s`;
-    return `${it} has already expired: it ends ${end}, and now is ${new Date().toISOString()}`;
+  if (cookie.value === "") return [`${it} is empty`, ASK];
+  const { maxAge, expires } = cookie;
+  const now = new Date(nowAt(date));
+  if (maxAge === null ? expires instanceof Date && expires <= now : Number(maxAge) <= 0) {
+    const end = maxAge === null ? (expires as Date).toISOString() : `after ${maxAge} s`;
+    return [`${it} has already expired: it ends ${end}, and now is ${now.toISOString()} there`, ASK];
   }
   const path = cookie.path ?? defaultPath(from.pathname);
-  if (!pathMatch(to.pathname, path)) return `${it} is for the path ${printable(path)}, and not for ${to.pathname}`;
+  if (!pathMatch(to.pathname, path)) {
+    const cure = "Check advertising:authenticatePath, and the path in advertising:baseUrl.";
+    return [`${it} is for the path ${printable(path)}, and not for ${to.pathname}`, cure];
+  }
   const { domain } = cookie;
-  return domain === null
-    ? `${it} does not fit ${to.origin}`
-    : `${it} is for the domain ${printable(domain)}, and not for ${to.hostname}`;
+  const fits =
+    domain === null
+      ? `does not fit ${to.origin}`
+      : `is for the domain ${printable(domain)}, and not for ${to.hostname}`;
+  return [`${it} ${fits}`, "Check the host in advertising:baseUrl."];
 }
