@@ -110,13 +110,15 @@ describe("M1: a create that can't be noted is not sent", () => {
         const write = handle.appendFile.bind(handle) as (text: string) => Promise<void>;
         const writePart = async (text: string) => {
           await write(text.slice(0, 5));
-          throw new Error("ENOSPC");
+          throw Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
         };
         return { appendFile: (text) => (isFull ? writePart(String(text)) : write(String(text))) };
       },
     );
     const run = newRun();
-    await expect(run.made(A, "42")).rejects.toThrow(/^The memory .*ENOSPC.*Mend that/);
+    await expect(run.made(A, "42")).rejects.toThrow(
+      /^The memory .*ENOSPC.*Make room on the disk of .*, and run this again/,
+    );
     await expectRefused(run, /^Nothing was sent.*ENOSPC/);
     isFull = false;
     await run.sending(create(C));
@@ -138,7 +140,12 @@ describe("M1: a create that can't be noted is not sent", () => {
     await run.openOnce();
     expect(run.undeclared(() => false)).toMatchObject([{ key: A }]);
     run.saw(A, "42");
-    await expectRefused(run, new RegExp(`^Nothing was sent\\. The memory .*${code}.*Mend that`));
+    await expectRefused(
+      run,
+      new RegExp(
+        `^Nothing was sent\\. The memory .*${code}.*Make .* and its folder writable for you alone, and run this again`,
+      ),
+    );
     run.closeNow([A]);
     expect(words()).toEqual(["a sent"]);
   });

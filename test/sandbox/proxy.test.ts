@@ -157,11 +157,7 @@ describe("which way requests go", () => {
 
 describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
   it.each<[string, Treatment, RegExp]>([
-    [
-      "407",
-      { kind: "refuse", status: 407 },
-      /status 407.*platform\.test: check its rules, and HTTPS_PROXY \(http:\/\/user/,
-    ],
+    ["407", { kind: "refuse", status: 407 }, /status 407.*platform\.test: set HTTPS_PROXY to http:\/\/user/],
     ["403", { kind: "refuse", status: 403 }, /status 403.*platform\.test: check its rules/],
     ["405", { kind: "refuse", status: 405 }, /status 405/],
     ["501", { kind: "refuse", status: 501 }, /status 501/],
@@ -203,7 +199,6 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
     expect(proxy.asked.length).toBeGreaterThan(5);
     expect(proxy.asked).toHaveLength(client.attempts.length);
     expect(client.clock.monotonicMs()).toBeLessThanOrEqual(120_000);
-    expect(client.said).toEqual([expect.stringContaining(`through the proxy ${proxy.host}`)]);
     expect(sandbox.requests).toEqual([]);
   });
 
@@ -396,7 +391,7 @@ describe("credentials", () => {
     });
     const ending = await client.create();
     expect(ending.kind).toBe("LoginError");
-    expect(messageOf(ending)).toMatch(/status 407 .*: check its rules/);
+    expect(messageOf(ending)).toMatch(/status 407 .*: set \w+ to http:/);
     expect([proxy.asked.length, sandbox.requests.length]).toEqual([1, 0]);
     const everything = everythingIn("error" in ending ? ending.error : undefined);
     for (const needle of needles) expect(everything).not.toContain(needle);

@@ -150,7 +150,9 @@ describe("M1: what is on the disk before a byte leaves", () => {
     const run = newRun();
     await run.sending(create(A));
     isFull = true;
-    await expect(run.sending(create(KEY))).rejects.toThrow(/^Nothing was sent\. The memory .*ENOSPC.*Mend that/);
+    await expect(run.sending(create(KEY))).rejects.toThrow(
+      /^Nothing was sent\. The memory .*ENOSPC.*and run this again/,
+    );
     await expect(run.adopted(B, "9")).rejects.toThrow(JournalError);
     await expect(run.made(A, "42")).rejects.toThrow(/^The memory /);
     run.saw(C, "3");

@@ -2,13 +2,13 @@
  * One answer of the platform, with its body read once, and where in it something may stand: values at any depth, a refusal in the documented
  * places, and the records and ids of a kind. Pure.
  */
-import { asRecord, own, parseExact, printable, structureIn, type Values } from "../base/index.js";
+import { asRecord, own, parseExact, printable, type Values } from "../base/index.js";
 import type { HttpAnswer } from "./http.js";
 
 export interface Answer extends HttpAnswer {
   /** The body's kind by its content, not by its Content-Type: services of this kind send JSON as text/html and the reverse. */
   readonly kind: "json" | "html" | "text" | "empty";
-  /** The body as data. JSON that is nested too deep for exact integers has the kind `text`: people see it, but it decides nothing. */
+  /** The body as data, where it is JSON. Such as is nested too deep for exact integers counts as broken. */
   readonly data?: unknown;
 }
 
@@ -17,10 +17,11 @@ export function readAnswer(answer: HttpAnswer): Answer {
   if (text === "") return { ...answer, kind: "empty" };
   try {
     return { ...answer, kind: "json", data: parseExact(text) };
-  } catch {
+  } catch (error) {
+    if (error instanceof RangeError) return { ...answer, kind: "text", broken: "it is nested too deep" };
     const contentType = answer.headers["content-type"] ?? "";
     const isHtml = /^<(!doctype html|html|head|body|\?xml)|<\/html>/i.test(text) || /html/i.test(contentType);
-    return { ...answer, kind: isHtml ? "html" : "text", data: structureIn(text) };
+    return { ...answer, kind: isHtml ? "html" : "text" };
   }
 }
 

@@ -94,7 +94,7 @@ export class Client {
   async create({ operation, fields, label, beforeSend, onCreated }: CreateRequest): Promise<Created> {
     const received = await this.#send({ operation, fields, label, beforeSend, otherwise: "Nothing was created." });
     const { answer, session, kept, what, sentAt, reading } = received;
-    const judged = judgeCreate(answer, operation, fields, this.#clean);
+    const judged = judgeCreate(answer, operation, fields);
     if (judged.kind === "created") await onCreated(judged.id);
     await kept;
     if (judged.kind === "created") return { id: judged.id, warnings: warningsOf(answer, reading) };

@@ -11,7 +11,7 @@
  *           with a witness (the operation has found another object in this run) a bare 404 or 410; of a read null in the object's place
  * none      of a search, an empty list, and nothing beside it that is not known to be harmless
  */
-import { enumerate, excerpt, own, printable, type Values } from "../base/index.js";
+import { enumerate, excerpt, own, type Values } from "../base/index.js";
 import type { Kind, Operation } from "../kinds/index.js";
 import { formsOf } from "../rules/index.js";
 import {
@@ -29,8 +29,8 @@ import {
   shapeOf,
   WRAPPERS,
 } from "./answer.js";
-import { describeTarget, redirectOf } from "./session-refusal.js";
-import { type Clean, folded, isSpoken } from "./words.js";
+import { redirectOf } from "./session-refusal.js";
+import { folded, isSpoken } from "./words.js";
 
 export type WireRecord = Values;
 
@@ -125,13 +125,8 @@ function objectionIn({ data }: Answer, act: keyof typeof DONE, noun: string, sen
   return names === "" ? "its text says no" : `its ${names} says no`;
 }
 
-/** @param sent the request's fields. @param clean removes secrets from what a reason quotes. */
-export function judgeCreate(
-  answer: Answer,
-  { noun }: Pick<Operation, "noun">,
-  sent: Values,
-  clean: Clean,
-): CreateJudgement {
+/** @param sent the request's fields. */
+export function judgeCreate(answer: Answer, { noun }: Pick<Operation, "noun">, sent: Values): CreateJudgement {
   const { status, data } = answer;
   const unknown = (reason: string): CreateJudgement => ({ kind: "unknown", reason: `status ${status}${reason}` });
   const isRedirect = status >= 300 && status < 400;
@@ -142,9 +137,7 @@ export function judgeCreate(
   if (isRedirect) {
     // 307 and 308 ask for the same POST elsewhere, and what the first address did with it is not known; nor is it if
     // the answer points to what may be the new object.
-    const target = describeTarget(answer);
-    const where = target === undefined ? "" : `, to ${excerpt(printable(clean(target)), 200)}`;
-    return unknown(`, a redirect, which is never followed${where}`);
+    return unknown(", a redirect, which is never followed");
   }
   if (status < 200 || status >= 300) return unknown("");
   const unreadable = unreadableIn(answer);
@@ -306,7 +299,7 @@ const HOLLOW =
 function absenceIn(answer: Answer, noun: string, id: string): "this object" | "bare" | undefined {
   const { status, kind, data, body, broken } = answer;
   const isRefusal = status === 200 ? saysRefused(answer, noun) : OF_THE_OBJECT.includes(status);
-  const isReadable = broken === undefined && kind !== "html" && (kind !== "text" || data === undefined);
+  const isReadable = broken === undefined && kind !== "html";
   if (!isRefusal || !isReadable || recordsIn(data, noun).length > 0) return undefined;
   const absence = absenceOf(noun, id);
   const code = new RegExp(`^(${status}|((resource|object|record|entity|${noun})_)?(not_?found|gone))$`, "i");

@@ -93,7 +93,7 @@ async function logIn(
     if (error instanceof StopWaiting) {
       const from = error.allowedFrom;
       throw new LoginError(
-        `${asked}: the platform limits logins, and takes them again from ${from} on; that is longer than ` +
+        `${asked}: the platform limits logins (${error.reason}), and takes them again from ${from} on; that is longer than ` +
           `advertising:maxWaitSeconds (${settings.maxWaitSeconds} s) allows. ${nothingCreated} Run it again then.`,
       );
     }
@@ -125,8 +125,8 @@ function refusalOf(answer: Answer, sent: Values, from: string, clean: (text: str
   const isDone = status >= 200 && status < 300;
   const isRedirect = status >= 300 && status < 400;
   if ((isDone && answer.kind === "html") || isRedirect || status === 404 || status === 405) {
-    const at = "Check advertising:baseUrl and advertising:authenticatePath; redirects are never followed.";
-    return `there is no login at this address (${said}). ${at}`;
+    const never = isRedirect ? "; redirects are never followed" : "";
+    return `there is no login at this address (${said}). Check advertising:baseUrl and advertising:authenticatePath${never}.`;
   }
   if (isDone ? saysRefused(answer, undefined) : status < 500)
     return `the platform refused it (${said}). ${credentials}`;
@@ -139,8 +139,8 @@ const BY_DEFAULT_MS = { short: 15 * 60_000, longLived: 30 * 24 * 3_600_000 } as 
 export interface NewSession {
   /** Milliseconds since 1970. */
   readonly endsAtMs: number;
-  /** True if it is stored for other processes. */
-  readonly isKept: boolean;
+  /** What to do, as a clause, if it could not be stored for other processes. */
+  readonly cure: string | undefined;
 }
 
 /**
@@ -162,6 +162,6 @@ export async function logInAnew(settings: Settings, surroundings: Surroundings):
   const byDefault = settings.keepLoggedIn ? BY_DEFAULT_MS.longLived : BY_DEFAULT_MS.short;
   return {
     endsAtMs: stated ?? surroundings.clock.wallMs() + byDefault,
-    isKept: store.path !== undefined,
+    cure: store.path === undefined ? store.cure : undefined,
   };
 }

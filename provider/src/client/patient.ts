@@ -9,8 +9,11 @@ import type { Surroundings } from "./surroundings.js";
 
 /** The platform asks for a longer wait than this request may spend. Nothing was acted upon. */
 export class StopWaiting extends Error {
-  /** @param allowedFrom from when on the platform would accept requests again, ISO 8601. */
-  constructor(readonly allowedFrom: string) {
+  /** @param allowedFrom from when on the platform would accept requests again, ISO 8601. @param reason the status that said so. */
+  constructor(
+    readonly allowedFrom: string,
+    readonly reason: string,
+  ) {
     super("the rate limit lasts longer than may be waited");
   }
 }
@@ -37,15 +40,13 @@ export interface SendOptions {
   readonly needsNoSlot?: boolean;
 }
 
-/** After so many attempts without a connection, a message says why nothing happens. */
-const NOTABLE_ATTEMPTS = 5;
-
 export class PatientSender {
   readonly #surroundings: Surroundings;
   readonly #maxWaitMs: number;
   readonly #slots: Slots;
   /** On the monotonic clock: a changed wall clock neither prolongs nor ends a wait. */
   #quietUntilMs = 0;
+  #quietReason = "";
 
   constructor({ maxWaitSeconds, maxConcurrentRequests }: Settings, surroundings: Surroundings) {
     this.#surroundings = surroundings;
@@ -69,11 +70,6 @@ export class PatientSender {
         patience.leftMs -= durationMs;
         if ("answer" in attempt || attempt.failure.sent) onUnsure?.();
         if (decision.delayMs <= patience.leftMs) {
-          if (attemptNumber === NOTABLE_ATTEMPTS) {
-            const seconds = Math.ceil(patience.leftMs / 1000);
-            const what = `No connection to the platform yet (${decision.reason})`;
-            this.#surroundings.say(`${what}: trying for up to ${seconds} s more.`);
-          }
           await this.#spend(patience, decision.delayMs);
           continue;
         }
@@ -122,7 +118,8 @@ export class PatientSender {
 
   async #spend(patience: Patience, delayMs: number): Promise<void> {
     const { clock } = this.#surroundings;
-    if (delayMs > patience.leftMs) throw new StopWaiting(new Date(clock.wallMs() + delayMs).toISOString());
+    if (delayMs > patience.leftMs)
+      throw new StopWaiting(new Date(clock.wallMs() + delayMs).toISOString(), this.#quietReason);
     patience.leftMs -= delayMs;
     await clock.sleep(delayMs);
   }
@@ -136,6 +133,7 @@ export class PatientSender {
     if (until <= this.#quietUntilMs) return;
     const isNewWait = this.#quietMs() <= 0;
     this.#quietUntilMs = until;
+    this.#quietReason = reason;
     if (!isNewWait || delayMs > budgetMs) return;
     const seconds = Math.ceil(delayMs / 1000);
     this.#surroundings.say(`The platform limits the rate (${reason}): all requests wait for ${seconds} s.`);
@@ -177,7 +175,7 @@ interface RetryQuestion {
 type RetryDecision =
   | { readonly kind: "done" }
   /** Only this request waits. */
-  | { readonly kind: "again"; readonly delayMs: number; readonly reason: string }
+  | { readonly kind: "again"; readonly delayMs: number }
   /** The platform asks for quiet: all requests wait. */
   | { readonly kind: "limited"; readonly delayMs: number; readonly reason: string };
 
@@ -209,18 +207,17 @@ const DONE: RetryDecision = { kind: "done" };
 export function decideRetry(question: RetryQuestion): RetryDecision {
   const { attempt, attemptNumber, repeatable, random, wallClockMs } = question;
   const mayRepeat = repeatable && attemptNumber < MAX_REPEATED_ATTEMPTS;
-  const again = (firstMs: number, reason: string): RetryDecision => {
-    return { kind: "again", delayMs: backoffMs(firstMs, attemptNumber, random), reason };
+  const again = (firstMs: number): RetryDecision => {
+    return { kind: "again", delayMs: backoffMs(firstMs, attemptNumber, random) };
   };
 
   if ("failure" in attempt) {
     const { failure } = attempt;
-    const { sent, message, tunnel } = failure;
     // It may have been carried out.
-    if (sent) return mayRepeat ? again(FIRST_BACKOFF_MS, message) : DONE;
+    if (failure.sent) return mayRepeat ? again(FIRST_BACKOFF_MS) : DONE;
     if (isCertificateFailure(failure) || isProxyRefusal(failure)) return DONE;
     // It was certainly not carried out: undici had not begun to write (there was no onRequestStart).
-    return again(FIRST_BACKOFF_MS, tunnel === undefined ? message : `through the proxy ${tunnel.host}: ${message}`);
+    return again(FIRST_BACKOFF_MS);
   }
 
   const { status, headers } = attempt.answer;
@@ -232,7 +229,7 @@ export function decideRetry(question: RetryQuestion): RetryDecision {
     const delayMs = asked !== undefined && asked >= FIRST_LIMIT_BACKOFF_MS ? asked : Math.max(asked ?? 0, least);
     return { kind: "limited", delayMs, reason: `status ${status}` };
   }
-  return status >= 500 && mayRepeat ? again(FIRST_LIMIT_BACKOFF_MS, `status ${status}`) : DONE;
+  return status >= 500 && mayRepeat ? again(FIRST_LIMIT_BACKOFF_MS) : DONE;
 }
 
 /** Doubles with each attempt up to a limit, less a random part of up to a half, so that many don't come back at once. */

@@ -11,6 +11,7 @@ import { promisify } from "node:util";
 import { z } from "zod";
 import { jsonIn, LoginError, own } from "../base/index.js";
 import {
+  cureFor,
   type Lock,
   LockHeld,
   LockLost,
@@ -56,6 +57,8 @@ export interface OpenedSession {
 export class SessionStore {
   /** Absent if there is none, and once it turned out not to be usable. */
   path: string | undefined;
+  /** What would make it usable again. */
+  cure = "";
   #current: OpenedSession | undefined;
   /** The cookies of that login that are not in the file yet, in the order of their arrival. */
   #unsaved: { readonly setCookies: readonly string[]; readonly url: URL; readonly date: string | undefined }[] = [];
@@ -204,6 +207,7 @@ export class SessionStore {
       const { code, syscall, message } = error as NodeJS.ErrnoException;
       const isOfFiles = [UntrustedFile, LockHeld, LockLost].some((kind) => error instanceof kind);
       if (!isOfFiles && (code === undefined || syscall === undefined)) throw error;
+      this.cure = cureFor(error, this.path);
       this.#abandon(`is not used: ${isOfFiles ? message : `${code} (${syscall})`}`);
       return undefined;
     }

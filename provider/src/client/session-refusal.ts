@@ -55,8 +55,7 @@ function spokenIn({ kind, data, body }: Answer): string[] {
   const spoken = leavesOf(kind === "json" ? data : body).filter(
     (leaf) => typeof leaf.value === "string" && isSpoken(leaf),
   );
-  const isReadable = kind === "json" || (kind === "text" && data === undefined);
-  const texts = isReadable ? spoken.map(({ value }) => String(value).replaceAll(QUOTED, " ")) : [];
+  const texts = kind === "html" ? [] : spoken.map(({ value }) => String(value).replaceAll(QUOTED, " "));
   return texts.map((text) => (/\s/.test(text) ? text.replace(CAPITALS, asWords) : asWords(text)));
 }
 
@@ -88,13 +87,6 @@ export function redirectOf(answer: HttpAnswer): "login" | "object" | undefined {
 
 /** The base for relative locations, which most are. */
 const NOWHERE = "https://nowhere.invalid";
-
-/** Describes where a redirect leads, without parts that may be secret (user info, query, parameters of the path). */
-export function describeTarget(answer: HttpAnswer): string | undefined {
-  const target = targetOf(answer);
-  const path = target?.pathname.split(";", 1)[0];
-  return target === undefined || target.origin === NOWHERE ? path : `${target.host}${path}`;
-}
 
 function targetOf({ headers }: HttpAnswer): URL | undefined {
   const { location } = headers;

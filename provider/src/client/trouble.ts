@@ -37,24 +37,15 @@ export interface Answered extends Asked {
   readonly reading: Reading;
 }
 
-/** Advice for an event's refusal because of its advertiser, which the platform is known to make inactive. */
-const ACTIVATE =
-  "Activate that advertiser on the platform, by hand in its own interface, and run this again; leave the Advertiser's " +
-  "arguments as they are, since a change of them makes another advertiser.";
-const IS_INACTIVE = /^(the )?advertiser( (with id )?\d+)? is (not active|inactive)$/i;
-
 /** @param why what is to be said beside the platform's words. */
 export function refusal({ answer, what, otherwise, session, settings, credentials, reading }: Answered, why?: string) {
   const { status, data } = answer;
   const words = wordsOf(answer, reading);
-  const clauses = words.flatMap((word) => word.split(/[;:.](?=\s|$)\s*|advertiser_id (?=advertiser)/));
-  const isInactive = reading.fields.includes("advertiser_id") && clauses.some((clause) => IS_INACTIVE.test(clause));
   const sentences = [
     refusalIn(why === undefined ? words : [...words, why], data),
     otherwise,
     session === "accepted" ? "" : sessionHint(settings, credentials),
     session === "accepted" && (status === 404 || status === 405) ? "Check advertising:baseUrl, its path included." : "",
-    session === "accepted" && isInactive ? ACTIVATE : "",
   ];
   return new RefusedError(`${what} was refused with status ${status}: ${sentences.filter(Boolean).join(" ")}`);
 }
@@ -105,7 +96,7 @@ export function unanswered(error: unknown, asked: Asked, url: URL, sentAt: strin
   const { what, otherwise, settings } = asked;
   if (error instanceof StopWaiting) {
     return new RateLimitedError(
-      `${what} was not carried out: the platform limits the rate (status 429 or 503) and takes requests again from ` +
+      `${what} was not carried out: the platform limits the rate (${error.reason}) and takes requests again from ` +
         `${error.allowedFrom} on; that is longer than advertising:maxWaitSeconds ` +
         `(${settings.maxWaitSeconds} s) allows. ${otherwise} Run it again then.`,
     );
@@ -140,7 +131,8 @@ export function describeFailure(failure: TransportFailure, url: URL): string {
   const proxy = tunnel === undefined ? "" : `the proxy ${tunnel.host} (${tunnel.variable})`;
   if (tunnel?.status !== undefined) {
     const told = `${proxy} returned status ${tunnel.status} when asked for a connection to ${url.host}`;
-    return `${told}: check its rules, and ${tunnel.variable} (http://user:password@host:port where it asks for a user)`;
+    const isUnknown = tunnel.status === 407;
+    return `${told}: ${isUnknown ? `set ${tunnel.variable} to http://user:password@host:port` : "check its rules"}`;
   }
   const isAtProxy = tunnel?.granted === false;
   const host = isAtProxy ? proxy : `${url.host}${tunnel === undefined ? "" : ` through ${proxy}`}`;

@@ -10,7 +10,7 @@ import { type Disk, SAFELY, systemDisk } from "./disk.js";
 /** A file that must not be used, with the reason in words; nothing was changed. */
 export class UntrustedFile extends Error {}
 
-const NOT_REGULAR = "it is a link, a folder, a pipe or a device";
+const TYPES: Readonly<Record<number, string>> = { [constants.S_IFDIR]: "a folder", [constants.S_IFIFO]: "a pipe" };
 const OWNER_ONLY_FILE = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
 /** In such a folder, as /tmp, only a file's owner may remove or replace it. */
@@ -46,11 +46,12 @@ export function readPrivate(path: string, disk: Disk = systemDisk): string | und
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
-    throw ["ELOOP", "EISDIR", "ENXIO"].includes(code) ? new UntrustedFile(NOT_REGULAR) : error;
+    if (code === "ELOOP") throw new UntrustedFile("it is a link");
+    throw code === "ENXIO" ? new UntrustedFile("it is a socket") : error;
   }
   try {
     const status = disk.fstatSync(file);
-    if (!status.isFile()) throw new UntrustedFile(NOT_REGULAR);
+    if (!status.isFile()) throw new UntrustedFile(`it is ${TYPES[status.mode & constants.S_IFMT] ?? "a device"}`);
     if (HAS_MODES && status.uid !== process.getuid?.()) throw new UntrustedFile("it belongs to another user");
     if (status.size > MAX_BYTES) throw new UntrustedFile(`it is larger than ${MAX_BYTES} bytes`);
     if (HAS_MODES && (status.mode & 0o077) !== 0) disk.fchmodSync(file, OWNER_ONLY_FILE);

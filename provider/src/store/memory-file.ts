@@ -7,10 +7,9 @@ import { type Clock, JournalError, shellWord } from "../base/index.js";
 import {
   AppendFile,
   acquireLock,
+  cureFor,
   type Disk,
   type Lock,
-  LockHeld,
-  LockLost,
   readPrivate,
   removeLeftovers,
   replacePrivate,
@@ -103,7 +102,6 @@ export function inWords(path: string, error: unknown, before = "Nothing was sent
 }
 
 function adviceFor(path: string, error: unknown): string {
-  if (error instanceof LockHeld || error instanceof LockLost) return "Let that run end, and run this again.";
-  if (!(error instanceof MemoryDamaged)) return "Mend that, and run this again.";
+  if (!(error instanceof MemoryDamaged)) return `${cureFor(error, path)}, and run this again.`;
   return `Look in the account for objects that an interrupted run may have created, set existingId for those, then remove the file:\n  rm ${shellWord(path)}`;
 }

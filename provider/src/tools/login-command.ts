@@ -52,14 +52,14 @@ async function logIn(reading: SettingsReading, folder: string, secrets: Secrets,
   const scrub = (text: string) => secrets.scrub(text);
   const onAttempt = debugLog(process.env.ADVERTISING_LOG, () => momentOf(clock), scrub, tell);
   try {
-    const { isKept, endsAtMs } = await logInAnew(settings, { ...surroundings, onAttempt });
+    const { cure, endsAtMs } = await logInAnew(settings, { ...surroundings, onAttempt });
     const loggedIn = `Logged in as ${settings.email} at ${settings.baseUrl} (settings ${origin}), with ${credentials}.`;
     if (cookieFile === undefined)
       return `${loggedIn}\nThe session is not kept, since advertising:cookieFile is none: each run logs in for itself.`;
-    if (!isKept)
+    if (cure !== undefined)
       throw new LoginError(
-        `${loggedIn} But the session could not be kept in ${cookieFile}. Make that file and its folder writable for you ` +
-          "alone, or name another place with advertising:cookieFile.",
+        `${loggedIn} But the session could not be kept in ${cookieFile}. ${cure}, or name another place with ` +
+          "advertising:cookieFile.",
       );
     const advice = settings.keepLoggedIn
       ? "Its cookies change with each request: use the file on one machine at a time."
