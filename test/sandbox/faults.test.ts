@@ -435,46 +435,6 @@ describe("refused: nothing is created, and the platform's own words are passed o
     expect(messageOf(ending)).not.toContain("value-4711");
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
   });
-
-  describe("row 21: 403 with words about something else", () => {
-    const forbidden: Fault = { kind: "answer", status: 403, body: { message: "you may not create advertisers" } };
-
-    it("right after the login is a refusal", async () => {
-      const { sandbox, client } = await start();
-      await client.create("first");
-      sandbox.fail({ on: "create", with: forbidden });
-      const ending = await client.create();
-      expect(ending.kind).toBe("RefusedError");
-      expect(messageOf(ending)).toMatch(
-        /refused with status 403: you may not create advertisers\. Nothing was created/,
-      );
-      expect(counts(sandbox)).toEqual({ logins: 1, creates: 2 });
-    });
-
-    it("on an older session it may mean that the session has ended: one login, sent again", async () => {
-      const { sandbox, client } = await start();
-      await client.create("first");
-      client.clock.advance(10 * 60_000);
-      sandbox.fail({ on: "create", with: forbidden });
-      expect(await client.create()).toMatchObject({ kind: "created" });
-      expect(counts(sandbox)).toEqual({ logins: 2, creates: 3 });
-      expect(sandbox.advertisers).toHaveLength(2);
-    });
-
-    it("a second one is a refusal, without a third login", async () => {
-      const { sandbox, client } = await start();
-      await client.create("first");
-      client.clock.advance(10 * 60_000);
-      sandbox.fail({ on: "create", with: forbidden, times: 100 });
-      const endings = [await client.create(), await client.create(), await client.create()];
-      for (const ending of endings) {
-        expect(ending.kind).toBe("RefusedError");
-        expect(messageOf(ending)).toContain("you may not create advertisers");
-      }
-      expect(counts(sandbox)).toEqual({ logins: 2, creates: 1 + 2 + 1 + 1 });
-      expect(sandbox.advertisers).toHaveLength(1);
-    });
-  });
 });
 
 describe("the platform limits the rate", () => {
@@ -492,10 +452,7 @@ describe("the platform limits the rate", () => {
     ["with Retry-After: 30", { "retry-after": "30" }, 5],
     ["without a header", {}, 15],
     ["with a date", { "retry-after": "Thu, 01 Jan 2026 00:00:50 GMT", date: "Thu, 01 Jan 2026 00:00:00 GMT" }, 3],
-    ["with nonsense", { "retry-after": "soon" }, 15],
-    ["with a negative one", { "retry-after": "-1" }, 15],
     ["with 0", { "retry-after": "0" }, 15],
-    ["with 1000000000", { "retry-after": "1000000000" }, 1],
   ])("row 25: 429 for ever, %s: a bounded number of POSTs", async (_, headers, mostPosts) => {
     const { sandbox, client } = await start();
     sandbox.fail({ on: "create", with: { kind: "answer", status: 429, headers }, times: 1000 });
