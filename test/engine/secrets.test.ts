@@ -46,7 +46,7 @@ it.each(["session", "basic"] as const)(
     const stack = await newStack(eventsProgram(3), { sandbox, config: { "advertising:authMode": authMode } });
     const log = join(stack.folder, "debug.log");
     stack.setEnvironment({
-      ADVERTISING_LOG: log,
+      ADVERTISING_LOG: `debug:${log}`,
       NODE_DEBUG: "http,undici,net,tls",
       NODE_OPTIONS: `${stack.environment.NODE_OPTIONS} --trace-warnings`,
       PULUMI_DEBUG_PROMISE_LEAKS: "true",

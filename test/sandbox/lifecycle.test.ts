@@ -1,7 +1,7 @@
 /** The provider's lifecycle with a real client, as the engine calls it. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import type { SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { UNKNOWN } from "../../provider/src/state/index.js";
 import { newFolder } from "../support/folder.js";
@@ -71,15 +71,16 @@ it("an `up` reports a take-over once, afterwards", async () => {
   expect([sandbox.advertiserPosts, remembered(folder)]).toEqual([1, ["a handed 1"]]);
 });
 
-it("ADVERTISING_LOG names a file to which each attempt is written: number, status, or why there was no answer", async () => {
-  const log = join(newFolder(), "log");
-  const { sandbox, advertiser } = await start({ environment: { ADVERTISING_LOG: log } });
+it("ADVERTISING_LOG=debug writes each attempt to standard error: number, status, or why there was no answer", async () => {
+  const written = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  onTestFinished(() => written.mockRestore());
+  const { sandbox, advertiser } = await start({ environment: { ADVERTISING_LOG: "debug" } });
   sandbox.fail({ on: "advertiser", with: { kind: "answer", status: 429, headers: { "retry-after": "0" } } });
   await advertiser.create(inputs);
   sandbox.fail({ on: "advertiser", act: true, with: { kind: "reset" } });
   await failureOf(advertiser.create({ ...inputs, __identity: "tiny/dev::b" }));
-  const lines = readFileSync(log, "utf8").trim().split("\n");
-  expect(lines.map((line) => line.replace(/^\S+Z |after \d+ ms$/g, ""))).toEqual([
+  const lines = written.mock.calls.map(([text]) => String(text)).filter((text) => text.includes(" POST "));
+  expect(lines.map((line) => line.replace(/^\S+Z |after \d+ ms\n$/g, ""))).toEqual([
     "POST /rest/authenticate attempt 1: status 200 ",
     "POST /rest/advertiser attempt 1: status 429 ",
     "POST /rest/advertiser attempt 2: status 200 ",

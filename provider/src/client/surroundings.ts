@@ -62,20 +62,32 @@ export function systemSurroundings(
 }
 
 /**
- * The debug log: one line for each attempt of a request, never a body, a cookie or a credential. Off unless `ADVERTISING_LOG` names a file.
+ * The debug log: one line for each attempt of a request, never a body, a cookie or a credential. Off unless `ADVERTISING_LOG` is
+ * `debug` (standard error) or `debug:<file>`.
+ * @param setting the value of `ADVERTISING_LOG`.
  * @param scrub removes secrets: an installation's path may hold one.
  * @returns what to call with each attempt; nothing if the log is off.
  */
 export function debugLog(
-  file: string | undefined,
+  setting: string | undefined,
   now: () => string,
   scrub: (text: string) => string,
   say: (message: string) => void,
 ): ((report: AttemptReport) => void) | undefined {
-  if (file === undefined || file === "") return undefined;
+  if (setting === undefined || setting === "") return undefined;
+  const file = /^debug:(.+)$/.exec(setting)?.[1];
+  if (setting !== "debug" && file === undefined) {
+    say(`ADVERTISING_LOG is not understood: it takes debug or debug:<file>.`);
+    return undefined;
+  }
   return (report) => {
+    const line = `${now()} ${scrub(describe(report))}\n`;
+    if (file === undefined) {
+      process.stderr.write(line);
+      return;
+    }
     try {
-      appendFileSync(file, `${now()} ${scrub(describe(report))}\n`, { mode: 0o600 });
+      appendFileSync(file, line, { mode: 0o600 });
     } catch (error) {
       say(`The debug log ${file} can't be written: ${(error as Error).message}`); // printed once, as equal messages are
     }
