@@ -423,10 +423,10 @@ it.each([
 
 it("a window so short that days were probably meant is a warning", () => {
   expect(findingsIn("c.yaml", "defaults: { viewWindow: 1 }\nadvertisers: { a: { advertiserName: A } }")).toEqual([
-    "warning c.yaml:1:13 defaults: viewWindow is 1 second; windows are seconds if no unit is written. If days were meant, write 1d",
+    "warning c.yaml:1:13 defaults: viewWindow is 1 second; windows are seconds here. If days were meant, write 86400",
   ]);
   expect(findingsIn("c.csv", `${HEADER},clickWindow\na,Acme,A,1,30\nb,Acme,B,1,30d\n`)).toEqual([
-    "warning c.csv:2 Acme/a: clickWindow is 30 seconds; windows are seconds if no unit is written. If days were meant, write 30d",
+    "warning c.csv:2 Acme/a: clickWindow is 30 seconds; windows are seconds here. If days were meant, write 2592000",
   ]);
 });
 

@@ -103,6 +103,6 @@ it("short windows are warned of, in defaults and in each entry", () => {
   const events = { a: { ...E, clickWindow: 30 }, b: { ...E, viewWindow: 366 } };
   expect(conversionEventSet.warnings({ defaults: { viewWindow: 1 }, events })).toEqual([
     { property: "defaults.viewWindow", reason: expect.stringContaining("is 1 second; windows are seconds here.") },
-    { property: 'events["a"].clickWindow', reason: expect.stringContaining("write advertising.days(30)") },
+    { property: 'events["a"].clickWindow', reason: expect.stringContaining("write 2592000") },
   ]);
 });

@@ -4,7 +4,7 @@
  * the settings of an installation, only the rules themselves know.
  */
 import { z } from "zod";
-import { asRecord, count, editsBetween, letters, nearest, own, unseenDifference, type Values } from "../base/index.js";
+import { asRecord, editsBetween, letters, nearest, own, unseenDifference, type Values } from "../base/index.js";
 import {
   adoptedTwice,
   advertiser,
@@ -124,11 +124,8 @@ class Judge {
   }
 
   #warnOfShortWindows(written: Written, values: Values): void {
-    for (const { property } of conversionEvent.warnings(values)) {
-      const seconds = Number(values[property]);
-      const reason = `is ${count(seconds, "second")}; windows are seconds if no unit is written. If days were meant, write ${seconds}d`;
+    for (const { property, reason } of conversionEvent.warnings(values))
       this.#find(written, property, reason, "warning");
-    }
   }
 
   /** @param property where the key is written. */

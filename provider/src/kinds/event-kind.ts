@@ -18,7 +18,7 @@ import {
 } from "../rules/index.js";
 import { advertiser } from "./advertiser-kind.js";
 import { createOf, type Kind, type Limits, onceFor, outputsOf, type SetKind } from "./kind.js";
-import { Attribution, LIKELY_DAYS_BELOW_SECONDS, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";
+import { Attribution, days, LIKELY_DAYS_BELOW_SECONDS, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";
 
 const MAX_NAME_CHARACTERS = 99;
 
@@ -88,7 +88,7 @@ function shortWindows(values: Values, at = ""): Problem[] {
   return ["clickWindow", "viewWindow"].flatMap((property) => {
     const seconds = values[property];
     if (typeof seconds !== "number" || seconds >= LIKELY_DAYS_BELOW_SECONDS) return [];
-    const reason = `is ${count(seconds, "second")}; windows are seconds here. If days were meant, write advertising.days(${seconds})`;
+    const reason = `is ${count(seconds, "second")}; windows are seconds here. If days were meant, write ${days(seconds)}`;
     return [{ property: `${at}${property}`, reason }];
   });
 }

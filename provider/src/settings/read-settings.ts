@@ -5,7 +5,6 @@
 import type { z } from "zod";
 import { asTyped, count, didYouMean, plainShellWord, printable, shellWord, structureIn } from "../base/index.js";
 import { show } from "../rules/index.js";
-import { searchedNouns } from "./operations-setting.js";
 import {
   environmentNameOf,
   NAMESPACE,
@@ -59,7 +58,7 @@ export function readSettings(source: SettingsSource): SettingsReading {
     proxy,
     problems: [
       ...judged.flatMap(({ problems = [] }) => problems),
-      ...searchesWithoutField(source),
+      ...searchesWithoutField(settings, source),
       ...(problem === undefined ? [] : [problem]),
       ...unknownKeys(source.keys ?? []),
     ],
@@ -125,15 +124,12 @@ function valueIn(key: keyof Settings, { raw, isConfigured, label }: Given & { re
   return error !== undefined || isText ? refused(key, label, `expected ${expected}; got ${got}`) : { value };
 }
 
-/** Each wrong entry of a structured value: in the configuration it is set or removed, a variable is set as a whole. */
+/** Each wrong entry of a structured value: in the configuration it is removed, a variable is set as a whole. */
 function entryProblems(key: keyof Settings, label: string, isConfigured: boolean, { issues }: z.ZodError) {
-  return issues.map((issue) => {
-    const path = issue.path.map((name) => `.${String(name)}`).join("");
-    const instead = issue.code === "custom" ? issue.params?.instead : undefined;
-    const at = shellWord(printable(`${NAMESPACE}:${key}${path}`));
-    const entry = instead === undefined ? `rm --path ${at}` : `set --path ${at} ${shellWord(instead)}`;
-    const command = isConfigured ? configCommand(entry) : `export ${label}=${shellWord(SETTINGS[key].example)}`;
-    return { source: printable(`${label}${path}`), reason: issue.message, command };
+  return issues.map(({ message, path }) => {
+    const source = printable(`${label}${path.join("")}`);
+    const whole = `export ${label}=${shellWord(SETTINGS[key].example)}`;
+    return { source, reason: message, command: isConfigured ? configCommand(`rm --path ${shellWord(source)}`) : whole };
   });
 }
 
@@ -149,9 +145,10 @@ function configCommand(words: string): string {
 }
 
 /** A search looks for the mark that `markField` puts into each create. */
-function searchesWithoutField(source: SettingsSource): SettingProblem[] {
+function searchesWithoutField({ operations }: Settings, source: SettingsSource): SettingProblem[] {
   if (givenIn(source, "markField").raw !== undefined) return [];
-  return searchedNouns(structureIn(givenIn(source, "operations").raw ?? "")).map((noun) => ({
+  const searched = Object.entries(operations?.of ?? {}).filter(([, { search }]) => search !== undefined);
+  return searched.map(([noun]) => ({
     source: `${NAMESPACE}:operations.${noun}.search`,
     reason: `needs ${NAMESPACE}:markField, the field that each create carries its mark in`,
     command: commandFor("markField"),
@@ -167,26 +164,19 @@ function unknownKeys(keys: readonly string[]): SettingProblem[] {
   }));
 }
 
-const VARIABLE_PREFIX = environmentNameOf("");
-
-/** `ADVERTISING_LOG`, the debug log, is read from the environment and is no setting. */
-const OTHER_VARIABLES = ["log"];
-/** What `pending` hands to a refresh. */
-const ANSWERS = environmentNameOf("answers");
+/** What is read from the environment and is no setting: the debug log, and what `pending` hands to a refresh. */
+const NO_SETTINGS = ["log", "answers"];
 
 /** Unlike a key of the namespace, a variable may belong to another tool: it stops nothing. Its value is never shown. */
 function unknownVariables(environment: Readonly<Record<string, string | undefined>>): string[] {
-  const names = [...SETTING_NAMES, ...OTHER_VARIABLES];
+  const [prefix, names] = [environmentNameOf(""), [...SETTING_NAMES, ...NO_SETTINGS]];
   const known = names.map(environmentNameOf);
-  const isOurs = (name: string) => known.includes(name) || name === ANSWERS;
-  return Object.keys(environment)
-    .filter((name) => name.startsWith(VARIABLE_PREFIX) && environment[name] !== undefined && !isOurs(name))
-    .sort()
-    .map((name) => {
-      const typed = name.slice(VARIABLE_PREFIX.length);
-      const hint = didYouMean(typed, names, { suggest: environmentNameOf, list: known.join(", ") });
-      return `${printable(name)} is not a known environment variable and is not used; ${hint}`;
-    });
+  const given = Object.keys(environment).filter((name) => environment[name] !== undefined && name.startsWith(prefix));
+  const unknown = given.filter((name) => !known.includes(name)).sort();
+  return unknown.map((name) => {
+    const hint = didYouMean(name.slice(prefix.length), SETTING_NAMES, { suggest: environmentNameOf });
+    return `${printable(name)} is not a known environment variable and is not used; ${hint}`;
+  });
 }
 
 function plainSecrets({ config, isSecret }: SettingsSource): string[] {

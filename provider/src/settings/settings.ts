@@ -197,10 +197,7 @@ export interface ProxySetting {
   readonly secrets: readonly string[];
 }
 
-/**
- * @param baseUrl the platform's address, where it could be read. A loopback address is never asked of a proxy: there it
- *   would be the proxy's own machine.
- */
+/** @param baseUrl where it could be read. A loopback address is never asked of a proxy: there it would be the proxy's own machine. */
 export function readProxy(
   environment: Readonly<Record<string, string | undefined>>,
   baseUrl: string | undefined,
@@ -216,16 +213,22 @@ export function readProxy(
   try {
     // A password with a character that was not encoded ends up in a path, and a part of it in what would be taken for the host.
     if (!/^https?:\/\/[^/?#\\]+\/?$/i.test(value)) throw new URIError("a path, or another scheme");
-    const url = new URL(value);
-    const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
+    const { href, host, username, password } = new URL(value);
+    const spellings = [[username, password], [username, password].map(decodeURIComponent)] as [string, string][];
     // Without a password the user name is what lets one in; with one it may be any short word, and is left readable.
-    const secret = password === "" ? [user, url.username] : [password, url.password];
-    const pairs = [`${user}:${password}`, `${url.username}:${url.password}`];
-    const secrets = user + password === "" ? [] : [...secret, ...pairs];
-    return { proxy: { url: url.href, host: url.host, variable, noProxy: named("no_proxy").value, secrets } };
+    const secrets = spellings.flatMap(([user, secret]) => [secret || user, `${user}:${secret}`]);
+    return {
+      proxy: {
+        url: href,
+        host,
+        variable,
+        noProxy: named("no_proxy").value,
+        secrets: username + password === "" ? [] : secrets,
+      },
+    };
   } catch {
-    const expected = "a proxy's address that begins with http:// or https:// and has no path";
-    const reason = `expected ${expected} (a user name and password in it are percent-encoded); got another value, which is not shown`;
+    const reason =
+      "expected http://[user:password@]host[:port], percent-encoded; got another value, which is not shown";
     return { problem: { source: variable, reason, command: `export ${variable}=http://proxy.example.com:3128` } };
   }
 }
