@@ -68,7 +68,7 @@ new advertising.ConversionEvent("wrong", {
   );
   const { code, output } = await stack.up();
   expect(code).not.toBe(0);
-  expect(output).toMatch(/eventName has 300 characters; the limit is 99/);
+  expect(output).toMatch(/eventName expected a string of 1 to 99 .*; got a string of 300 characters/);
   for (const property of ["advertiserId", "clickWindow", "viewWindow", "attribution"]) {
     expect(output).toMatch(new RegExp(`${property}.*expected`));
   }

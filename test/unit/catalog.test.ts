@@ -58,7 +58,7 @@ describe("a cell", () => {
     ["eventTypeId", "9007199254740993", 'got the string "9007199254740993"'],
     ["countUnique", "constructor", 'got the string "constructor"'],
     ["clickWindow", "1m", "write seconds, or a number with its unit: 7d, 12h, 90min"],
-    ["clickWindow", "40d", "is 40 days; the limit is 30 days"],
+    ["clickWindow", "40d", "; got 3456000; write seconds"],
     ["existingId", "1.23E+15", 'got the string "1.23E+15"'],
     ["existingId", "8001.0", 'got the string "8001.0"; write its digits alone: 8001'],
     ["segmentId", "=1+1", '; got the formula "=1+1": write the value that it has'],
@@ -78,7 +78,7 @@ describe("a cell", () => {
       `error c.csv:3 #NV/#REF!: value expected a finite number; ${got("#DIV/0!")}`,
       'warning c.csv:4 acme/nan: eventName is "nan": is that a name, or was there no value?',
       expect.stringContaining(
-        `c.csv:5 acme/null: clickWindow expected whole seconds from 1 to 2592000; ${got("#WERT!")}`,
+        `c.csv:5 acme/null: clickWindow expected whole seconds from 1 to 2592000 (advertising:maxWindowSeconds, if your installation allows more); ${got("#WERT!")}`,
       ),
       'warning c.csv:5 acme/null: eventName is "NULL": is that a name, or was there no value?',
     ]);

@@ -93,14 +93,6 @@ function shortWindows(values: Values, at = ""): Problem[] {
   });
 }
 
-/** What a program writes instead of a window that was refused. */
-export function adviceFor(path: string, value: unknown): string | undefined {
-  if (!/(^|\.)(click|view)Window$/.test(path) || typeof value !== "string") return undefined;
-  const [, amount, unit] = /^\s*(\d{1,5})\s*(d|h)/i.exec(value) ?? [];
-  const [written, helper] = [amount ?? "7", unit?.toLowerCase() === "h" ? "hours" : "days"];
-  return `write ${amount === undefined ? "seconds, such as " : ""}advertising.${helper}(${Number(written)})`;
-}
-
 const MAX_KEY_CHARACTERS = 100;
 
 /** Pulumi takes an object with such a property for one of its own, or can't print it (seen with 3.259). */
@@ -137,7 +129,7 @@ export const conversionEventSet: SetKind = {
   ),
   memberRules,
   sharedRules,
-  defaultsIn: onceFor(eventDefaults),
+  defaultsIn: eventDefaults,
   warnings: ({ defaults, events }) => [
     ...shortWindows(asRecord(defaults), "defaults."),
     ...Object.entries(asRecord(events)).flatMap(([name, event]) =>

@@ -7,7 +7,7 @@
  * imports them by name.
  */
 import { advertiser } from "./advertiser-kind.js";
-import { adviceFor, conversionEvent, conversionEventSet } from "./event-kind.js";
+import { conversionEvent, conversionEventSet } from "./event-kind.js";
 import { type Kind, type SetKind, typeTokenOf } from "./kind.js";
 
 export { argumentsFrom, type Differences, differencesIn, withDifferences } from "./from-platform.js";
@@ -31,7 +31,7 @@ export {
   typeTokenOf,
 } from "./kind.js";
 export { Attribution, days, EventType, hours, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";
-export { advertiser, adviceFor, conversionEvent, conversionEventSet };
+export { advertiser, conversionEvent, conversionEventSet };
 
 export const KINDS: readonly Kind[] = [advertiser, conversionEvent];
 

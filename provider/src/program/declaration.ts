@@ -5,7 +5,7 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { asRecord, isPlain, type Values } from "../base/index.js";
 import { abilitiesOf } from "../decision/index.js";
-import { adviceFor, CATALOG_TYPE, type Kind, nameToTell, type SetKind } from "../kinds/index.js";
+import { CATALOG_TYPE, type Kind, nameToTell, type SetKind } from "../kinds/index.js";
 import { inWords, isContainer, type Problem, validate } from "../rules/index.js";
 import type { Settings } from "../settings/index.js";
 import { keyOf, labelOf, memberOf, nameInUrn } from "../state/index.js";
@@ -65,7 +65,7 @@ export function declare({ kind: declared, name, args, options }: Call, settings:
   const isRead = args === undefined;
   const { values, problems } = isRead
     ? { values: {}, problems: readIdProblem(options) }
-    : validate(args, declared.rules(settings), { isUnknown: isNotPlain, advice: adviceFor });
+    : validate(args, declared.rules(settings), { isUnknown: isNotPlain });
   const label = labelOf(declared.name, name);
   // A catalog says it with the place in its file.
   const warnings = isRead || isOfType(options.parent, CATALOG_TYPE) ? [] : declared.warnings(values);

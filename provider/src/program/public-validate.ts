@@ -1,6 +1,6 @@
 /** The public function `validate`. */
 import { ArgumentsError, asRecord, withPage } from "../base/index.js";
-import { adviceFor, KINDS, SETS, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
+import { KINDS, SETS, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
 import { show, validate as validateAgainst } from "../rules/index.js";
 import type { Problem } from "../rules/problem.js";
 import { idsOf, isNotPlain } from "./ids.js";

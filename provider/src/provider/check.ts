@@ -13,7 +13,7 @@ import {
   withPage,
 } from "../base/index.js";
 import { abilitiesOf, adoptedBy, holdsUnknown, knownAdoption, type Member, membersOf } from "../decision/index.js";
-import { adoptedTwice, adviceFor, fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
+import { adoptedTwice, fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
 import { inWords, validate } from "../rules/index.js";
 import { describeSettingProblem } from "../settings/index.js";
 import {
@@ -93,7 +93,6 @@ async function check(
   const { values, problems } = validate(news, resource.rules(reading.settings), {
     isUnknown: holdsUnknown,
     secret: secretArgumentsIn(news),
-    advice: adviceFor,
     arrivedUndefined: "is the output's name right?",
   });
   const isNew = Object.keys(olds).length === 0;

@@ -6,13 +6,9 @@
 import { z } from "zod";
 import { count } from "../base/index.js";
 
-/**
- * A zod schema that says in words what it expects.
- * @param expected completes the sentence "expected …", for users. @param forEditors keywords of JSON Schema for what zod can't
- *   tell editors of the rule.
- */
-export function expecting<T extends z.ZodType>(expected: string, schema: T, forEditors: object = {}): T {
-  return schema.meta({ expected, ...forEditors });
+/** A zod schema that says in words what it expects. @param expected completes the sentence "expected …", for users. */
+export function expecting<T extends z.ZodType>(expected: string, schema: T): T {
+  return schema.meta({ expected });
 }
 
 export function expectationOf(schema: z.ZodType): string {
@@ -29,29 +25,16 @@ export function unwrapped(schema: z.ZodType): z.ZodType {
 /** Something other than white space and format characters, which have no shape; no control characters, and no half ones. */
 const NAME = /^(?=[\s\S]*[^\s\p{Cf}])[^\p{Cc}\p{Cs}]*$/u;
 
-/** Code points: what a person counts. */
-const charactersIn = (text: string) => [...text].length;
-
-/** Whether `text` is 1 to `most` characters that people can see and type. */
-export function isName(text: string, most: number): boolean {
-  return NAME.test(text) && charactersIn(text) <= most;
+/** Whether `text` is 1 to `most` characters (code points: what a person counts) that people can see and type. */
+export function isName(text: string, most = Number.POSITIVE_INFINITY): boolean {
+  return NAME.test(text) && [...text].length <= most;
 }
 
 /** A name that people read in the platform's interface: 1 to `most` characters, not blank, without control characters. */
 export function nameOf(most: number | undefined) {
   const bounds = most === undefined ? "at least 1 character" : `1 to ${most} characters`;
-  return expecting(
-    `a string of ${bounds}, not blank, without control characters`,
-    z
-      .string()
-      .regex(NAME)
-      .superRefine((text, { addIssue }) => {
-        // The platform's own unit is not documented.
-        const length = charactersIn(text);
-        if (most !== undefined && length > most) addIssue(`has ${length} characters; the limit is ${most}`);
-      }),
-    most === undefined ? {} : { maxLength: most },
-  );
+  const rule = z.string().refine((text) => isName(text, most));
+  return expecting(`a string of ${bounds}, not blank, without control characters`, rule);
 }
 
 const ID = /^(0|[1-9]\d{0,29})$/;
@@ -106,17 +89,8 @@ export const integerFromZero = expecting(`an integer from 0 to ${Number.MAX_SAFE
 
 /** A window to look back: whole seconds from 1 to the installation's limit. */
 export function windowOf(maxSeconds: number) {
-  return expecting(
-    `whole seconds from 1 to ${maxSeconds}`,
-    z
-      .int()
-      .min(1)
-      .superRefine((seconds, { addIssue }) => {
-        const limit = `the limit is ${duration(maxSeconds)} (advertising:maxWindowSeconds, if your installation allows more)`;
-        if (seconds > maxSeconds) addIssue(`is ${duration(seconds)}; ${limit}`);
-      }),
-    { maximum: maxSeconds },
-  );
+  const expected = `whole seconds from 1 to ${maxSeconds} (advertising:maxWindowSeconds, if your installation allows more)`;
+  return expecting(expected, z.int().min(1).max(maxSeconds));
 }
 
 /** `31 days`, `12 hours`, `90 seconds`: in the largest unit that is exact. */
@@ -137,7 +111,6 @@ export function additionalFieldsBeside(owned: ReadonlySet<string>, markField: st
   return expecting(
     `request fields by their wire names, with values that JSON can carry, and none of ${[...owned].join(", ")}${traced}`,
     z.record(z.string().refine(free), z.json()).refine(isWellFormed),
-    { propertyNames: { not: { enum: [...owned, "__proto__", ""] } } },
   );
 }
 

@@ -183,7 +183,7 @@ export function show(value: unknown): string {
   }
 }
 
-/** A name or a cell in a sentence: its first characters, in quotes; with escapes for what nobody would see. */
+/** A name or a cell in a sentence: its first characters, in quotes, as JSON has them; with escapes for what nobody would see. */
 export function quoted(text: string): string {
-  return `"${withEscapes(excerpt(text, SHOWN_CHARACTERS))}"`;
+  return withEscapes(JSON.stringify(excerpt(text, SHOWN_CHARACTERS)));
 }

@@ -7,7 +7,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { MockResourceArgs } from "@pulumi/pulumi/runtime/mocks.js";
 import { isRpcSecret, unwrapRpcSecret } from "@pulumi/pulumi/runtime/rpc.js";
 import { asRecord } from "../base/index.js";
-import { adviceFor, type Kind, kindOfType, type SetKind, setOfType } from "../kinds/index.js";
+import { type Kind, kindOfType, type SetKind, setOfType } from "../kinds/index.js";
 import { currentProgram, type Finding, findingOf, programError } from "../program/index.js";
 import { exactId, type Reading, validate } from "../rules/index.js";
 import type { SettingsReading } from "../settings/index.js";
@@ -123,7 +123,6 @@ export interface DeclaredResource {
 }
 
 const READING: Reading = {
-  advice: adviceFor,
   isUnknown: (value) => value === UNKNOWN,
   arrivedUndefined: "is the output's name right?",
 };
