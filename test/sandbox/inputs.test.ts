@@ -112,30 +112,6 @@ describe("additional fields", () => {
   });
 });
 
-it("all problems are reported at once, each under its argument's name", async () => {
-  const { sandbox, refusedOf } = await start();
-  const args = {
-    eventName: "a\r\nb",
-    advertiserId: 1e21,
-    value: Number.NaN,
-    eventTypeId: Number.POSITIVE_INFINITY,
-    segmentId: "\ud800",
-    countUnique: "\u0000",
-    clickWindow: -0,
-    viewWindow: 1e21,
-    attribution: "🎉",
-    existingId: -1,
-    additionalFields: { x: Number.NaN },
-  };
-  expect((await refusedOf(args)).sort()).toEqual(Object.keys(args).sort());
-  expect(await refusedOf({ advertiserName: "\u0000", existingId: 0.5, additionalFields: "x" })).toEqual([
-    "advertiserName",
-    "existingId",
-    "additionalFields",
-  ]);
-  expect(sandbox.requests).toEqual([]);
-});
-
 it("secret numbers that the platform echoes are masked if they have at least 4 characters, of a single event and of a set", async () => {
   const sandbox = await useSandbox();
   const { event, set } = newRun(sandbox, newFolder());

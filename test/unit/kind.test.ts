@@ -1,10 +1,7 @@
 /** Rules are made once for an installation, however often they are asked for. */
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { advertiser, conversionEvent, conversionEventSet, differencesIn } from "../../provider/src/kinds/index.js";
 import { addressOf, fingerprintOf } from "../../provider/src/kinds/kind.js";
-import { validate } from "../../provider/src/program/public-validate.js";
-
-afterEach(() => vi.restoreAllMocks());
 
 const kinds = [advertiser, conversionEvent, conversionEventSet];
 
@@ -13,21 +10,6 @@ it.each(kinds.map((kind) => [kind.name, kind] as const))("%s has one set of rule
   expect(kind.rules({ ...limits })).toBe(kind.rules({ ...limits }));
   const others = [kind.rules({ ...limits, maxWindowSeconds: 7200 }), kind.rules({ ...limits, markField: undefined })];
   for (const other of others) expect(other).not.toBe(kind.rules(limits));
-});
-
-it("validate() checks every row with the same rules", () => {
-  const asked = vi.spyOn(conversionEvent, "rules");
-  const args = { eventName: "E", advertiserId: 1, value: 1 };
-  expect(validate("ConversionEvent", args)).toEqual([]);
-  expect(validate("ConversionEvent", { ...args, value: "1" })).toHaveLength(1);
-  const [first, second] = asked.mock.results;
-  expect(first?.value).toBeDefined();
-  expect(second?.value).toBe(first?.value);
-});
-
-it.each([advertiser, conversionEvent])("a create sends every field: $name", ({ create, wireNames }) => {
-  expect(create.fields).toEqual(Object.values(wireNames));
-  expect(create).toMatchObject({ method: "POST", repeatable: false });
 });
 
 it("an operation's address has its query, with percent-encoded values", () => {

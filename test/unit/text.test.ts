@@ -1,15 +1,6 @@
 /** Text on its way to people, and which known name is suggested for a mistyped or shortened one. */
 import { expect, it } from "vitest";
-import {
-  agree,
-  asTyped,
-  commandsTake,
-  count,
-  editsBetween,
-  idRanges,
-  nearest,
-  printable,
-} from "../../provider/src/base/text.js";
+import { asTyped, commandsTake, idRanges, nearest, printable } from "../../provider/src/base/text.js";
 import { SETTING_NAMES } from "../../provider/src/settings/settings.js";
 
 it.each([
@@ -44,26 +35,6 @@ it("the nearest of several names is suggested, whatever their order", () => {
     expect(nearest("not-create", known)).toBe("not-created");
     expect(nearest("creatd", known)).toBe("created");
   }
-});
-
-it.each([
-  [0, "0 events", "0 objects are", "them"],
-  [1, "1 event", "1 object is", "it"],
-  [2, "2 events", "2 objects are", "them"],
-])("%i agrees with its noun", (amount, noun, withVerb, word) => {
-  expect(count(amount, "event")).toBe(noun);
-  expect(count(amount, "object is", "objects are")).toBe(withVerb);
-  expect(agree(amount, "it", "them")).toBe(word);
-});
-
-it.each([
-  ["abc", "acb", 2],
-  ["", "xy", 2],
-  ["event", "events", 1],
-  ["same", "same", 0],
-])("from %j to %j it is %i edits", (one, other, edits) => {
-  expect(editsBetween(one, other)).toBe(edits);
-  expect(editsBetween(other, one)).toBe(edits);
 });
 
 it.each([

@@ -19,7 +19,6 @@ function holdsUnknown(value: unknown): boolean {
 
 const processes: [string, { unknown: () => unknown; isUnknown: (value: unknown) => boolean }][] = [
   ["the program, an Output", { unknown: () => pulumi.output("later"), isUnknown: (value) => isNotPlain(value) }],
-  ["the program, a promise", { unknown: () => Promise.resolve(1), isUnknown: (value) => isNotPlain(value) }],
   ["the provider", { unknown: () => UNKNOWN, isUnknown: holdsUnknown }],
 ];
 const limits = { maxWindowSeconds: 2_592_000, markField: undefined };
@@ -182,10 +181,6 @@ it.each(["toString", "constructor", "__proto__", "hasOwnProperty", "click_window
   },
 );
 
-it("the provider's own properties do not count as unknown arguments", () => {
-  expect(check(conversionEvent, { __identity: "o/p/s::n", __provider: "x" }).problems).toEqual([]);
-});
-
 describe("reasons that say what to write instead", () => {
   const reasonsOf = (args: object, limit = limits) =>
     validate({ ...needed.get(conversionEvent), ...args }, conversionEvent.rules(limit), {
@@ -239,30 +234,6 @@ describe("a map of members", () => {
   const event = { eventName: "E", advertiserId: 1, value: 1 };
   const checked = (events: unknown, reading: object = {}) =>
     validate({ events }, rules, { isUnknown: holdsUnknown, ...reading });
-
-  it("gets its defaults, and has all its problems reported with their paths", () => {
-    const { values, problems } = checked({
-      landing: event,
-      purchase: { ...event, value: "x", clickWindow: 31 * 86_400 },
-      'a "b"': { ...event, eventname: "E" },
-      list: [],
-      ["x".repeat(101)]: event,
-    });
-    expect(values.events).toMatchObject({ landing: { clickWindow: 2_592_000, attribution: "ALL" } });
-    expect(problems.map(({ property }) => property)).toEqual([
-      'events["purchase"].value',
-      'events["purchase"].clickWindow',
-      'events["a \\"b\\""].eventname',
-      'events["list"]',
-      `events["${"x".repeat(101)}"]`,
-    ]);
-    expect(checked("none").problems).toEqual([
-      { property: "events", reason: 'expected events by key; got the string "none"' },
-    ]);
-    expect(checked(undefined).problems).toEqual([
-      { property: "events", reason: "is required: expected events by key" },
-    ]);
-  });
 
   it("is checked except for what is not known yet: a part, a member, or all of it", () => {
     const { values, problems } = checked({

@@ -58,9 +58,7 @@ class Judge {
     const events = written.events.map((event) => this.#event(event, defaultsOf, defaults));
     if (declared.length === 0 && events.length === 0 && written.findings.length === 0)
       this.#findings.push(errorAt({ file: written.file, line: 1, column: 1 }, "", "has no advertisers and no events"));
-    const wrongAlone = this.#wrong();
-    this.#sameNames(events.filter((event) => !wrongAlone.has(event.written.subject)));
-
+    this.#sameNames(events);
     const wrong = this.#wrong();
     const right = advertisers.filter(({ key }) => !wrong.has(key));
     const live = [...new Set(events.map(({ advertiser: key }) => key))].filter((key) => LIVE_ID.test(key));

@@ -2,8 +2,8 @@
  * The advertisers and events of a YAML or JSON file, and where in its text each part of it is. A wrong shape is reported here, a
  * wrong value by its rules.
  */
-import type { Node, ParsedNode, Scalar } from "yaml";
-import { didYouMean, jsonIn, type Values } from "../base/index.js";
+import type { Node, Scalar } from "yaml";
+import { didYouMean, type Values } from "../base/index.js";
 import { isContainer, quoted, show } from "../rules/index.js";
 import { fieldNamed } from "./spelling.js";
 import {
@@ -115,11 +115,11 @@ interface YamlFile {
 
 /** @returns what is wrong with the text as YAML or JSON instead. */
 export function readYaml(text: string, file: string, format: "yaml" | "json"): YamlFile | readonly Finding[] {
-  const { LineCounter, parseDocument, visit } = yamlLibrary();
+  const { LineCounter, parseDocument } = yamlLibrary();
   const lineCounter = new LineCounter();
   const document = parseDocument(text, {
-    // A number above 2^53 would lose digits.
-    ...{ lineCounter, merge: true, prettyErrors: false, intAsBigInt: true, uniqueKeys: isSameKey },
+    // A number above 2^53 would lose digits. A key is the text that was written, as in CSV: `007`, `1.10`, `true`.
+    ...{ lineCounter, merge: true, prettyErrors: false, intAsBigInt: true, stringKeys: true },
     ...(format === "json" ? { schema: "json" } : {}),
   });
   const at = (offset: number): Source => {
@@ -138,11 +138,6 @@ export function readYaml(text: string, file: string, format: "yaml" | "json"): Y
     faults.push(errorAt(at(0), "", reason));
   }
   if (faults.length > 0) return faults;
-  visit(document, { Pair: (_, { key }) => asWritten(key) });
-  if (format === "json" && jsonIn(text) === undefined) {
-    const reason = "is not JSON: comments, trailing commas and names without quotes are YAML; name the file .yaml";
-    return [errorAt(at(0), "", reason)];
-  }
   try {
     const data = document.toJS({ maxAliasCount: MAX_ALIASES, reviver: (_, value) => asNumber(value) });
     return { data, sourceOf: (path) => at(offsetOf(document.contents, path)) };
@@ -154,19 +149,9 @@ export function readYaml(text: string, file: string, format: "yaml" | "json"): Y
 /** What is wrong, by the library's code, for people who write catalogs. @param rest the text from there on. */
 const REASONS: Readonly<Record<string, (rest: string) => string>> = {
   DUPLICATE_KEY: (rest) => `has the key ${quoted(/^(["']?)(.+?)\1\s*:/.exec(rest)?.[2] ?? "")} twice: keys must differ`,
+  NON_STRING_KEY: () => "has a key that is no plain text: write it out, without an alias or a type",
   MULTIPLE_DOCS: () => "has several documents: remove the lines with ---, or make a file of each",
 };
-
-/** A key is the text that was written, as in CSV: `007`, `1.10`, `true`. */
-function asWritten(key: unknown): void {
-  const { isScalar } = yamlLibrary();
-  if (isScalar(key) && ["number", "bigint", "boolean"].includes(typeof key.value)) key.value = key.source;
-}
-
-function isSameKey(one: ParsedNode, other: ParsedNode): boolean {
-  const { isScalar } = yamlLibrary();
-  return one === other || (isScalar(one) && isScalar(other) && one.source === other.source);
-}
 
 /** Aliases that repeat what they stand for more often than this make the library take the file for a trap. */
 const MAX_ALIASES = 100_000;
