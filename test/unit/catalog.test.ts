@@ -410,14 +410,12 @@ describe("events in a CSV file of a YAML catalog", () => {
 it.each([
   ["{}", "warning"],
   ["{ errors: { uniqueNames: true } }", "error"],
-  ["{ errors: { uniqueNames: true }, warnings: { uniqueNames: false } }", "error"],
-  ["{ warnings: { uniqueNames: false } }", undefined],
 ])("with the rules %s, two names that differ in case and separators alone are: %s", (rules, level) => {
   const names = ["Add to cart", "add-to  Cart", "★", "☆"];
   const events = names.map((name, at) => `      e${at}: { value: 1, eventName: ${name} }\n`).join("");
   const text = `rules: ${rules}\nadvertisers:\n  acme:\n    advertiserName: Acme\n    events:\n${events}`;
   const message = 'acme/e1: eventName "add-to  Cart" is also the name of "acme/e0", case and separators aside';
-  expect(findingsIn("c.yaml", text)).toEqual(level === undefined ? [] : [`${level} c.yaml:7:23 ${message}`]);
+  expect(findingsIn("c.yaml", text)).toEqual([`${level} c.yaml:7:23 ${message}`]);
 });
 
 it("a window so short that days were probably meant is a warning", () => {

@@ -57,10 +57,6 @@ describe("a single resource", () => {
     expect(object?.adopts).toBe(adopts);
   });
 
-  it("has no platform name that the program does not know", () => {
-    expect(event({ ...EVENT, eventName: pulumi.output("Buy") }).objects).toMatchObject([{ platformName: undefined }]);
-  });
-
   it.each<[string, unknown, string[]]>([
     ["a name", [{ name: "old" }, { name: "older", parent: undefined }], ["old", "older"]],
     ["a URN", ["urn:pulumi:dev::shop::pulumi-nodejs:dynamic/advertising:ConversionEvent::old::x"], ["old::x"]],

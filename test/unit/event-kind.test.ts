@@ -80,14 +80,10 @@ describe("what is wrong", () => {
     ]);
   });
 
-  it.each(["k".repeat(100), "🛒".repeat(100), "constructor", "valueOf", "a.b", `a"]["b`, "1", "__x", "id", "a b"])(
-    "the key %s is taken",
-    (key) => {
-      const { values, problems } = check({ events: { [key]: E } });
-      expect(problems).toEqual([]);
-      expect(values.events).toEqual({ [key]: E });
-    },
-  );
+  it.each(["🛒".repeat(100), "constructor", `a"]["b`, "__x", "a b"])("the key %s is taken", (key) => {
+    const { values, problems } = check({ events: { [key]: E } });
+    expect([problems, values.events]).toEqual([[], { [key]: E }]);
+  });
 });
 
 it("an entry's arguments come before the set's defaults, and those before the API's", () => {

@@ -30,9 +30,10 @@ import {
   withoutCase,
 } from "./written.js";
 
-/** The rules that a file may set. `uniqueNames`: names of an advertiser's events that are alike are an error, or no warning. */
-const TEAM_RULE = expecting("an object", z.strictObject({ uniqueNames: truth.optional() })).optional();
-const TEAM_RULES = z.strictObject({ errors: TEAM_RULE, warnings: TEAM_RULE });
+/** The rules that a file may set. `uniqueNames`: names of an advertiser's events that are alike are an error. */
+const TEAM_RULES = z.strictObject({
+  errors: expecting("an object", z.strictObject({ uniqueNames: truth.optional() })).optional(),
+});
 
 export function judgeCatalog(written: WrittenCatalog, limits: Limits): Catalog {
   return new Judge(written, limits).judge();
@@ -152,9 +153,7 @@ class Judge {
   }
 
   #sameNames(events: readonly CatalogEvent[]): void {
-    const { errors, warnings } = this.#values(this.written.rules, TEAM_RULES);
-    const isError = own(errors, "uniqueNames") === true;
-    if (!isError && own(warnings, "uniqueNames") === false) return;
+    const isError = own(this.#values(this.written.rules, TEAM_RULES).errors, "uniqueNames") === true;
     for (const { advertiser: owner, args, written } of events) {
       const { eventName: name } = args;
       if (typeof name !== "string") continue; // reported with the arguments
