@@ -38,7 +38,9 @@ class Reader {
   ) {}
 
   read(): YamlCatalog {
-    const top = this.#object([], "", this.yaml.data ?? {}, "advertisers, by key", TOP) ?? {};
+    const top = this.#object([], "", this.yaml.data ?? {}, "advertisers, by key") ?? {};
+    for (const name of Object.keys(top).filter((each) => !TOP.includes(each)))
+      this.#find([name], "", `${quoted(name)} is not known; ${didYouMean(name, TOP)}`);
     const advertisers: WrittenAdvertiser[] = [];
     const events: WrittenEvent[] = [];
     for (const [name, value] of this.#entries(["advertisers"], "advertisers", top.advertisers)) {
@@ -60,7 +62,7 @@ class Reader {
     const { eventsFile } = top;
     const source = this.yaml.sourceOf(["eventsFile"]);
     if (eventsFile !== undefined && typeof eventsFile !== "string")
-      this.#findings.push(errorAt(source, "", `eventsFile expected the path of a CSV file; got ${show(eventsFile)}`));
+      this.#find(["eventsFile"], "", `eventsFile expected the path of a CSV file; got ${show(eventsFile)}`);
     return {
       file: this.file,
       defaults: this.#fields(["defaults"], "defaults", top.defaults),
@@ -91,17 +93,14 @@ class Reader {
     return Object.entries(this.#object(path, subject, value, `${path.at(-1)} by key`) ?? {});
   }
 
-  /** @param known the names that it may have, where only these are known. */
-  #object(path: Path, subject: string, value: unknown, expected: string, known?: readonly string[]) {
-    if (!isContainer(value) || Array.isArray(value)) {
-      this.#findings.push(errorAt(this.yaml.sourceOf(path), subject, `expected ${expected}; got ${show(value)}`));
-      return undefined;
-    }
-    for (const name of known === undefined ? [] : Object.keys(value).filter((each) => !known.includes(each))) {
-      const source = this.yaml.sourceOf([...path, name]);
-      this.#findings.push(errorAt(source, subject, `${quoted(name)} is not known; ${didYouMean(name, known ?? [])}`));
-    }
-    return value as Values;
+  #object(path: Path, subject: string, value: unknown, expected: string): Values | undefined {
+    if (isContainer(value) && !Array.isArray(value)) return value as Values;
+    this.#find(path, subject, `expected ${expected}; got ${show(value)}`);
+    return undefined;
+  }
+
+  #find(path: Path, subject: string, reason: string): void {
+    this.#findings.push(errorAt(this.yaml.sourceOf(path), subject, reason));
   }
 }
 

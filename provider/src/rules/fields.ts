@@ -165,12 +165,8 @@ export function asSent(
 export function asAccepted(rule: z.ZodType | undefined, value: unknown): unknown {
   if (value === undefined || value === null) return undefined;
   const forms = formsOf(value);
-  if (rule === undefined) return value;
-  for (const form of forms) {
-    const { success, data } = rule.safeParse(form);
-    if (success) return data;
-  }
-  return forms.find((form) => typeof form === "number") ?? value;
+  const accepted = forms.map((form) => rule?.safeParse(form)).find((parsed) => parsed?.success);
+  return accepted === undefined ? (forms.find((form) => typeof form === "number") ?? value) : accepted.data;
 }
 
 /** The value that a rule has where nothing was given; nothing without a default. */
