@@ -79,7 +79,7 @@ it("in events of a set it is one line", () => {
 });
 
 it("in rows of a catalog it is one line, with the first places", () => {
-  const rows = upTo(50).map((each) => `e${each};acme;E;${each}%`);
+  const rows = upTo(50).map((each) => `e${each};acme;E${each};${each}%`);
   const text = ["key;advertiser;eventName;value", ...rows, "x;acme;;1", ""].join("\n");
   expect(describeAlike(catalogFindings("c.csv", text))).toEqual([
     expect.stringMatching(

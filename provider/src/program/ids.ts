@@ -5,7 +5,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Values } from "../base/index.js";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
-import { exactId, InWords, isReadableId, LIVE_ID, type Problem, READABLE_ID, show } from "../rules/index.js";
+import { exactId, InWords, isPlatformId, LIVE_ID, type Problem, READABLE_ID, show } from "../rules/index.js";
 
 function isLater(value: unknown): value is pulumi.Output<unknown> | Promise<unknown> {
   return pulumi.Output.isInstance(value) || value instanceof Promise;
@@ -65,11 +65,11 @@ export function readIdOf(id: pulumi.Input<pulumi.ID | number>): pulumi.Input<pul
 
 function idOrWords(id: unknown): string {
   if (pulumi.Resource.isInstance(id)) return kindInWords(id);
-  return isReadableId(String(id)) ? String(id) : show(id);
+  return isPlatformId(String(id)) ? String(id) : show(id);
 }
 
 /** An id that the program does not know yet is left to the provider. */
 export function readIdProblem({ id }: pulumi.CustomResourceOptions): Problem[] {
-  if (typeof id !== "string" || isReadableId(id)) return [];
+  if (typeof id !== "string" || isPlatformId(id)) return [];
   return [{ property: "id", reason: `expected ${READABLE_ID}; got ${id === "" ? show(id) : id}` }];
 }

@@ -12,7 +12,7 @@ import {
   type SetKind,
   withDifferences,
 } from "../kinds/index.js";
-import { exactId, isReadableId, READABLE_ID } from "../rules/index.js";
+import { exactId, isPlatformId, READABLE_ID } from "../rules/index.js";
 import {
   ACCOUNT,
   CREATED,
@@ -57,7 +57,7 @@ export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, propert
     };
     return { id: answer, props: { ...settled, ...withoutUndefined(more), [kind.idProperty]: exactId(answer) } };
   }
-  if (!isReadableId(id)) {
+  if (!isPlatformId(id)) {
     throw new UnsupportedError(`${kind.name}.get expected ${READABLE_ID}; got ${printable(id)}. Nothing was sent.`);
   }
   const isRefresh = properties[kind.nameProperty] !== undefined;

@@ -12,7 +12,7 @@ import {
   singleMember,
 } from "../decision/index.js";
 import { adoptedTwice, KINDS, type Kind, nameToTell, type ResourceName, SETS } from "../kinds/index.js";
-import { exactId, isReadableId } from "../rules/index.js";
+import { exactId, isPlatformId } from "../rules/index.js";
 import {
   ACCOUNT,
   aboutWhom,
@@ -202,7 +202,7 @@ export const updateSingle: Calls<Kind>["update"] = async (kind, runtime, who, { 
 
 /** Called only if `retainOnDelete` was switched off, perhaps where this package can't see it (a transformation). */
 export const deleteSingle: Calls<Kind>["delete"] = async (kind, runtime, id, properties) => {
-  if (!isReadableId(id)) return; // unresolved, so that the object to delete is not known
+  if (!isPlatformId(id)) return; // unresolved, so that the object to delete is not known
   // Without its name, because the engine does not say whether that is secret.
   const label = `${kind.name} ${id}`;
   expectSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`, "delete");

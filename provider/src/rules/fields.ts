@@ -61,14 +61,9 @@ export function identifierOf(accepted: string, least: 0 | 1 = 1) {
 /** Said where a program reads a resource by an id that is none. */
 export const READABLE_ID = "an id of the platform, an integer from 0";
 
-/** Whether this is the id of an object, not what may be in its place: nothing, `unresolved-…`, an unknown. The state's text, of any length. */
+/** Whether this is the id of an object, and not what may be in its place: nothing, `unresolved-…`, an unknown. Ids are compared as texts. */
 export function isPlatformId(id: string | undefined): id is string {
-  return id !== undefined && /^\d+$/.test(id);
-}
-
-/** An id that a person typed. One id has one spelling: ids are compared as texts. */
-export function isReadableId(id: string): boolean {
-  return ID.test(id);
+  return id !== undefined && ID.test(id);
 }
 
 /** The number for `digits`, or the digits themselves where a number could not hold them exactly. */

@@ -18,7 +18,6 @@ export {
   isContainer,
   isName,
   isPlatformId,
-  isReadableId,
   LIVE_ID,
   nameOf,
   READABLE_ID,
