@@ -38,5 +38,5 @@ export function validate(
   const { maxWindowSeconds = THIRTY_DAYS_IN_SECONDS } = options;
   const rules = found.rules({ maxWindowSeconds, markField: undefined });
   const ids = idsOf(found, asRecord(args));
-  return [...validateAgainst(ids, rules, { isUnknown: isNotPlain, advice: adviceFor }).problems];
+  return [...validateAgainst(ids, rules, { isUnknown: isNotPlain }).problems];
 }
