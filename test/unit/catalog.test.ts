@@ -61,6 +61,7 @@ describe("a cell", () => {
     ["clickWindow", "40d", "; got 3456000; write seconds"],
     ["existingId", "1.23E+15", 'got the string "1.23E+15"'],
     ["existingId", "8001.0", 'got the string "8001.0"; write its digits alone: 8001'],
+    ["segmentId", "0017", 'got the string "0017"; write its digits alone: 17'],
     ["segmentId", "=1+1", '; got the formula "=1+1": write the value that it has'],
   ])("of %s can't be %s", (column, cell, message) => {
     expect(cellFindings(column, cell)).toEqual([expect.stringContaining(`error c.csv:2 a/e: ${column} `)]);
@@ -203,10 +204,35 @@ it("the same keys are the same text in YAML and in CSV", () => {
   expect(Object.keys(yaml.events).toSorted()).toEqual(keys.map((key) => `acme/${key}`).toSorted());
 });
 
+it.each(["0017", "0x1F", "1e3", "8001.0"])("the id %s in YAML is what was written, and refused", (text) => {
+  const [finding, ...others] = findingsIn("c.yaml", yamlWith(`segmentId: 7, existingId: ${text}`));
+  expect(finding).toContain(
+    `existingId expected the id of a live event, an integer from 1 to 9007199254740991; got the string "${text}"`,
+  );
+  expect(others).toEqual([]);
+  const field = declaredIn("c.yaml", yamlWith(`additionalFields: { existingId: ${text} }`)).events["acme/purchase"];
+  expect(field?.additionalFields).toEqual({ existingId: Number(text) });
+});
+
+it("a spreadsheet's error is no name and no key in YAML and JSON either; names of advertisers are held against each other", () => {
+  const events = '"#WERT!": { eventName: "#N/A", value: 1 }';
+  const named = (name: string) => `advertiserName: "${name}"`;
+  const text = `advertisers: { a: { ${named("Acme")}, events: { ${events} } }, b: { ${named("Ac\\u00adme")} }, c: { ${named("NULL")} } }`;
+  expect(findingsIn("c.yaml", text)).toEqual([
+    expect.stringContaining('a/#WERT!: key is the spreadsheet\'s error "#WERT!": write the value that is meant'),
+    expect.stringContaining('got the spreadsheet\'s error "#N/A": write the value that is meant'),
+    expect.stringContaining(
+      'b: advertiserName "Ac\\u00adme" is also the name of "a"; they look the same, and differ in U+00AD',
+    ),
+    expect.stringContaining('c: advertiserName is "NULL": is that a name, or was there no value?'),
+  ]);
+});
+
 it.each([
   ["Sign\u200bup", "they look the same, and differ in U+200B (zero-width space)"],
   ["Sign\u00adup", "they look the same, and differ in U+00AD (soft hyphen)"],
-  ["Ｓignup", "they look the same, and differ in spaces, or in the form of their letters (Unicode NFC)"],
+  ["Ｓignup", "they look the same, and differ in U+FF33 and U+0053"],
+  ["Sign\ufe0eup", "they look the same, and differ in U+FE0E"],
 ])("two names that look the same are a warning that names the characters: %j", (name, told) => {
   const [finding = "", ...others] = findingsIn("c.csv", `${HEADER}\na,x,Signup,1\nb,x,${name},1\n`);
   expect(finding).toMatch(/^warning c\.csv:3 x\/b: eventName "/);
@@ -216,8 +242,8 @@ it.each([
 
 it("two keys that look the same are refused, and a key with a character that nobody sees is shown with its code", () => {
   const [key, unseen] = findingsIn("c.csv", `${HEADER}\na b,x,A,1\na\u00a0b,x,B,1\nc\u200b,x,C,1\n`);
-  const why = "they look the same, and differ in U+00A0 (no-break space)";
-  expect(key).toBe(`error c.csv:3 x/a\u00a0b: key "a\\u00a0b" is already used at c.csv:2; ${why}`);
+  const why = "they look the same, and differ in U+00A0 (no-break space) and U+0020 (space)";
+  expect(key).toBe(`error c.csv:3 x/a\\u00a0b: key "a\\u00a0b" is already used at c.csv:2; ${why}`);
   expect(unseen).toContain('key "c\\u200b" is not valid: expected 1 to 100 characters without');
 });
 
@@ -226,21 +252,24 @@ describe("CSV", () => {
     ["12,50", 12.5],
     ["1234,5", 1234.5],
     ["3", 3],
-    ["1.234,50", "1234.5 or 1.2345"],
-    ["1\u202f234,50", "1234.5 or 123450"],
-    ["1.234", "1234 or 1.234"],
+    ["0,125", 0.125],
+    ["-12,5", -12.5],
+    ["1.234,50", "1234.50 or 1.23450"],
+    ["-1\u202f234,50", "-1234.50 or -123450"],
+    ["1.234", "1.2340 or 1234"],
+    ["1,000", "1.0000 or 1000"],
   ])("with semicolons and decimal commas: %s", (cell, value) => {
-    const text = `${HEADER};clickWindow\na;x;A;0,5;1,5 Stunden\nb;x;B;${cell};7d\n`.replaceAll(
+    const text = `${HEADER};clickWindow\na;x;A;0,5;1,5 Stunden\nb;x;1,5 L;${cell};7d\n`.replaceAll(
       /(?<=[a-z]),(?=[a-z])/gi,
       ";",
     );
     if (typeof value === "number") {
       expect(declaredIn("c.csv", text).events).toMatchObject({
         "x/a": { value: 0.5, clickWindow: 5400 },
-        "x/b": { value },
+        "x/b": { value, eventName: "1,5 L" },
       });
     } else {
-      const told = `, which may be ${value}: leave out the separator of thousands`;
+      const told = `, which may be ${value}: write the one that is meant`;
       expect(findingsIn("c.csv", text)).toEqual([expect.stringContaining(told)]);
     }
   });

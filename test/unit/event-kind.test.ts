@@ -102,3 +102,15 @@ it("short windows are warned of, in defaults and in each entry", () => {
     { property: 'events["a"].clickWindow', reason: expect.stringContaining("write 2592000") },
   ]);
 });
+
+it("names that look the same, or stand for no value, are warned of", () => {
+  const names = ["Café", "Cafe\u0301", "Caf\u00e9", "cafe", "None"];
+  const events = Object.fromEntries(names.map((eventName, at) => [`e${at}`, { ...E, eventName }]));
+  expect(conversionEventSet.warnings({ events })).toEqual([
+    { property: 'events["e4"].eventName', reason: 'is "None": is that a name, or was there no value?' },
+    {
+      property: 'events["e1"].eventName',
+      reason: '"Cafe\u0301" is also the name of "e0"; they look the same, and differ in U+0065, U+0301 and U+00E9',
+    },
+  ]);
+});

@@ -17,30 +17,52 @@ export function printable(text: string): string {
 const UNSEEN = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
 
 const UNSEEN_NAMES: Readonly<Record<string, string>> = {
-  ...{ "00A0": "no-break space", "00AD": "soft hyphen", "200B": "zero-width space", "200C": "zero-width non-joiner" },
-  ...{ "200D": "zero-width joiner", "202F": "narrow no-break space", "2060": "word joiner", FEFF: "byte order mark" },
+  ...{
+    "000A": "line break",
+    "0020": "space",
+    "00A0": "no-break space",
+    "00AD": "soft hyphen",
+    "200B": "zero-width space",
+  },
+  ...{ "200C": "zero-width non-joiner", "200D": "zero-width joiner", "200E": "left-to-right mark" },
+  ...{ "200F": "right-to-left mark", "202F": "narrow no-break space", "2060": "word joiner", FEFF: "byte order mark" },
 };
 
 const codeOf = (character: string) => (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
 
-/** With an escape for each character that nobody sees. */
-export function withEscapes(text: string): string {
-  return text.replace(UNSEEN, (character) => {
-    const escaped = JSON.stringify(character).slice(1, -1);
-    if (escaped !== character) return escaped;
+/** `U+200B (zero-width space) and U+0301`. */
+function named(characters: Iterable<string>): string {
+  const told = Array.from(characters, codeOf).map((code) => {
+    const name = UNSEEN_NAMES[code];
+    return `U+${code}${name === undefined ? "" : ` (${name})`}`;
+  });
+  return enumerate(told, 6);
+}
+
+/** The characters of `text` that nobody sees, by number and name; none without one. */
+export function unseenIn(text: string): string | undefined {
+  const found = text.match(UNSEEN);
+  return found === null ? undefined : named(new Set(found));
+}
+
+/** JSON with an escape for each character that nobody sees. */
+export function withEscapes(json: string): string {
+  return json.replace(UNSEEN, (character) => {
     const code = codeOf(character).toLowerCase();
     return code.length === 4 ? `\\u${code}` : `\\u{${code}}`;
   });
 }
 
+/** Equal for texts that look the same. */
+export function looksOf(text: string): string {
+  return text.normalize("NFKC").replace(UNSEEN, "");
+}
+
 /** Why two texts that look the same are not; none if one sees the difference. */
 export function unseenDifference(one: string, other: string): string | undefined {
-  const [seen, alike] = [one, other].map((text) => text.normalize("NFKC").replace(UNSEEN, "").replaceAll(" ", ""));
-  if (one === other || seen !== alike) return undefined;
-  const found = [...new Set(`${one}${other}`.match(UNSEEN))].map(codeOf);
-  const told = found.map((code) => `U+${code}${code in UNSEEN_NAMES ? ` (${UNSEEN_NAMES[code]})` : ""}`);
-  const what = found.length > 0 ? enumerate(told) : "spaces, or in the form of their letters (Unicode NFC)";
-  return `they look the same, and differ in ${what}`;
+  if (one === other || looksOf(one) !== looksOf(other)) return undefined;
+  const differing = [...new Set(one + other)].filter((each) => one.split(each).length !== other.split(each).length);
+  return `they look the same, and differ in ${named(differing) || "the order of their characters"}`;
 }
 
 /** The first `most` characters of `text`, with an ellipsis where something was left out. */

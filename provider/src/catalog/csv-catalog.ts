@@ -5,7 +5,7 @@
 import { didYouMean, letters, printable } from "../base/index.js";
 import { conversionEvent } from "../kinds/index.js";
 import { InWords, quoted } from "../rules/index.js";
-import { fieldNamed, readingsOf, withPoint } from "./spelling.js";
+import { errorIn, fieldNamed } from "./spelling.js";
 import { errorAt, type Finding, keyOf, type Source, type WrittenCatalog, type WrittenEvent } from "./written.js";
 
 /** In the order in which messages list them; without the first four, each row would lack something. */
@@ -39,14 +39,8 @@ export function readCsvEvents(text: string, file: string): WrittenCatalog {
   findings.push(...headerFindings(header, columns, missing));
   // The rows would say nothing but that.
   if (missing.length > 0) return { file, events: [], findings };
-  // Beside a comma that separates cells, one in a number is a mistake.
-  const at = columns.indexOf("value");
-  const decimals = {
-    isComma: delimiter !== ",",
-    hasComma: body.some(({ cells }) => /^[^.]*\d,\d/.test(cells[at] ?? "")),
-  };
   const events = body.map((row) => {
-    const { event, wrong } = eventIn(row, header, columns, decimals);
+    const { event, wrong } = eventIn(row, header, columns, delimiter);
     findings.push(...wrong);
     return event;
   });
@@ -65,13 +59,7 @@ function headerFindings({ cells, source }: Row, columns: readonly Column[], miss
   return findings;
 }
 
-/** Whether numbers may have a decimal comma, and one has. */
-interface Decimals {
-  readonly isComma: boolean;
-  readonly hasComma: boolean;
-}
-
-function eventIn(row: Row, header: Row, columns: readonly Column[], { isComma, hasComma }: Decimals) {
+function eventIn(row: Row, header: Row, columns: readonly Column[], delimiter: string) {
   const wrong: Finding[] = [];
   const cells = new Map<string, string>();
   for (const [at, column] of columns.entries()) {
@@ -88,26 +76,19 @@ function eventIn(row: Row, header: Row, columns: readonly Column[], { isComma, h
   const given: Record<string, unknown> = {};
   for (const [column, cell] of cells) {
     const field = fieldNamed(column);
-    const readings = isComma && column === "value" ? readingsOf(cell, hasComma) : undefined;
-    const mistake =
-      mistakeIn(cell) ??
-      (readings && `${quoted(cell)}, which may be ${readings.join(" or ")}: leave out the separator of thousands`);
+    const mistake = mistakeIn(cell);
     if (field === undefined && mistake !== undefined) wrong.push(errorAt(row.source, subject, `is ${mistake}`, column));
     else if (field !== undefined && cell !== "")
-      given[column] = mistake === undefined ? field.fromCell(isComma ? withPoint(cell) : cell) : new InWords(mistake);
+      // Beside a comma that separates cells, one in a number is a mistake.
+      given[column] = mistake === undefined ? field.fromCell(cell, delimiter !== ",") : new InWords(mistake);
   }
   const event: WrittenEvent = { key, advertiser, subject, given, sourceOf: () => row.source };
   return { event, wrong };
 }
 
-/** What spreadsheets leave where they could not work out or show a value, in English, German, French and Spanish. */
-const ERROR_VALUE =
-  /^#(N\/A|REF!|VALUE!|NAME\?|DIV\/0!|NULL!|NUM!|SPILL!|CALC!|GETTING_DATA|ERROR!|NV|BEZUG!|WERT!|ZAHL!|VALEUR!|NOM\?|NOMBRE[!?]|NUL!|N\/D|¡\w+!|##+)$/i;
-
 /** What a cell is that is no value in any column. */
 function mistakeIn(cell: string): string | undefined {
-  if (cell.startsWith("=")) return `the formula ${quoted(cell)}: write the value that it has`;
-  return ERROR_VALUE.test(cell) ? `the spreadsheet's error ${quoted(cell)}: write the value that is meant` : undefined;
+  return cell.startsWith("=") ? `the formula ${quoted(cell)}: write the value that it has` : errorIn(cell);
 }
 
 interface Row {

@@ -14,7 +14,7 @@ import {
   type Limits,
 } from "../kinds/index.js";
 import { expectationOf, expecting, LIVE_ID, quoted, type Rules, truth, validate } from "../rules/index.js";
-import { fieldNamed } from "./spelling.js";
+import { fieldNamed, plainDigits } from "./spelling.js";
 import {
   advertiserKey,
   type Catalog,
@@ -80,7 +80,9 @@ class Judge {
   #advertiser(written: WrittenAdvertiser): CatalogAdvertiser {
     this.#key(written, advertiserKey, "", this.written.advertisers === undefined ? "advertiser" : "key");
     const args = this.#values(written, advertiser.rules(this.limits));
-    this.#warnOfNoName(written, "advertiserName", args);
+    this.#warn(written, advertiser, args);
+    if (this.written.advertisers !== undefined)
+      this.#name(written, "", "advertiserName", args.advertiserName, "warning");
     this.#existingId(written, advertiser, args);
     return { key: written.key, args };
   }
@@ -96,8 +98,7 @@ class Judge {
     }
     const values = this.#values(written, conversionEventSet.memberRules(this.limits));
     this.#existingId(written, conversionEvent, values);
-    this.#warnOfShortWindows(written, values);
-    this.#warnOfNoName(written, "eventName", values);
+    this.#warn(written, conversionEvent, values);
     return { key, advertiser: owner, args: mergedWith(defaultsOf.get(owner) ?? byDefault, values), written };
   }
 
@@ -112,19 +113,12 @@ class Judge {
 
   #defaults(written: Written | undefined): Values {
     const values = this.#values(written, conversionEventSet.sharedRules(this.limits));
-    if (written !== undefined) this.#warnOfShortWindows(written, values);
+    if (written !== undefined) this.#warn(written, conversionEvent, values);
     return values;
   }
 
-  /** Programs write these where a table has nothing. */
-  #warnOfNoName(written: Written, property: string, { [property]: name }: Values): void {
-    if (typeof name !== "string" || !/^(nan|null|none|nil|undefined|n\/?a)$/i.test(name)) return;
-    this.#find(written, property, `is ${quoted(name)}: is that a name, or was there no value?`, "warning");
-  }
-
-  #warnOfShortWindows(written: Written, values: Values): void {
-    for (const { property, reason } of conversionEvent.warnings(values))
-      this.#find(written, property, reason, "warning");
+  #warn(written: Written, kind: Kind, values: Values): void {
+    for (const { property, reason } of kind.warnings(values)) this.#find(written, property, reason, "warning");
   }
 
   /** @param property where the key is written. */
@@ -132,7 +126,12 @@ class Judge {
     const { key } = written;
     if (!rule.safeParse(key).success) {
       const got = key === "" ? "is required" : `${quoted(key)} is not valid`;
-      this.#find(written, property, `${got}: expected ${expectationOf(rule)}`);
+      const advice = plainDigits(key);
+      this.#find(
+        written,
+        property,
+        `${got}: expected ${expectationOf(rule)}${advice === undefined ? "" : `; ${advice}`}`,
+      );
       return;
     }
     const other = this.#take(`key ${withoutCase(owner)}/${withoutCase(key)}`, written);
@@ -154,16 +153,17 @@ class Judge {
 
   #sameNames(events: readonly CatalogEvent[]): void {
     const isError = own(this.#values(this.written.rules, TEAM_RULES).errors, "uniqueNames") === true;
-    for (const { advertiser: owner, args, written } of events) {
-      const { eventName: name } = args;
-      if (typeof name !== "string") continue; // reported with the arguments
-      const other = this.#take(`name ${owner}/${letters(name.normalize("NFKC")) || name}`, written);
-      if (other === undefined) continue;
-      const unseen = unseenDifference(name, String(other.given.eventName));
-      const aside = unseen === undefined ? ", case and separators aside" : `; ${unseen}`;
-      const reason = `${quoted(name)} is also the name of ${quoted(other.subject)}${aside}`;
-      this.#find(written, "eventName", reason, isError ? "error" : "warning");
-    }
+    for (const { advertiser: owner, args, written } of events)
+      this.#name(written, owner, "eventName", args.eventName, isError ? "error" : "warning");
+  }
+
+  #name(written: Written, owner: string, property: string, name: unknown, level: Finding["level"]): void {
+    if (typeof name !== "string") return; // reported with the arguments
+    const other = this.#take(`name ${owner}/${letters(name.normalize("NFKC")) || name}`, written);
+    if (other === undefined) return;
+    const unseen = unseenDifference(name, String(other.given[property]));
+    const aside = unseen === undefined ? ", case and separators aside" : `; ${unseen}`;
+    this.#find(written, property, `${quoted(name)} is also the name of ${quoted(other.subject)}${aside}`, level);
   }
 
   /** Warns of an advertiser that has a single event and almost the name of one that has more. */

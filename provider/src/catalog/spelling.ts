@@ -6,10 +6,11 @@
 import { z } from "zod";
 import { letters } from "../base/index.js";
 import { Attribution, EventType } from "../kinds/index.js";
+import { InWords, quoted } from "../rules/index.js";
 
 interface Field {
-  /** @param text trimmed, and not empty. */
-  readonly fromCell: (text: string) => unknown;
+  /** @param text trimmed, and not empty. @param isComma whether numbers may have a decimal comma. */
+  readonly fromCell: (text: string, isComma: boolean) => unknown;
   readonly fromData: (value: unknown) => unknown;
   /** Says what to write instead of a value that was refused; a clause behind a semicolon. */
   readonly advice: (value: unknown) => string | undefined;
@@ -24,12 +25,16 @@ const data: Field = { fromCell: asItIs, fromData: asItIs, advice: () => undefine
 
 const text: Field = {
   ...data,
+  fromData: (value) => {
+    const error = typeof value === "string" ? errorIn(value) : undefined;
+    return error === undefined ? value : new InWords(error);
+  },
   advice: (value) => (typeof value === "number" || typeof value === "boolean" ? "put it in quotes" : undefined),
 };
 
 const number: Field = {
   ...data,
-  fromCell: numberIn,
+  fromCell: (cell, isComma) => (isComma ? numberWithComma(cell) : numberIn(cell)),
   advice: () =>
     "write a plain number: at most 15 digits, a decimal point, no quotes, thousands separator, percent or currency sign",
 };
@@ -38,10 +43,7 @@ const number: Field = {
 const id: Field = {
   ...data,
   fromData: (value) => (typeof value === "bigint" ? String(value) : value),
-  advice: (value) => {
-    const [, digits] = /^(\d+)[.,]0+$/.exec(String(value)) ?? [];
-    return digits === undefined ? undefined : `write its digits alone: ${digits}`;
-  },
+  advice: plainDigits,
 };
 
 const TRUE = ["true", "yes", "1", "ja", "wahr", "oui", "vrai"];
@@ -53,7 +55,11 @@ const truth: Field = {
 };
 
 const window: Field = {
-  fromCell: (cell) => (/^\d+$/.test(cell) ? numberIn(cell) : secondsIn(inEnglish(cell.toLowerCase()))),
+  fromCell: (cell, isComma) => {
+    if (/^\d+$/.test(cell)) return numberIn(cell);
+    const seconds = secondsIn((isComma ? cell.replace(",", ".") : cell).toLowerCase());
+    return typeof seconds === "number" ? seconds : cell;
+  },
   fromData: (value) => (typeof value === "string" ? secondsIn(value) : value),
   advice: () => "write seconds, or a number with its unit: 7d, 12h, 90min",
   written: (rule) => z.union([rule, z.string().regex(WINDOW_TEXT)]),
@@ -67,9 +73,9 @@ const attribution: Field = {
 const EVENT_TYPES = Object.keys(EventType) as (keyof typeof EventType)[];
 
 const eventType: Field = {
-  fromCell: (cell) => {
+  fromCell: (cell, isComma) => {
     const named = EVENT_TYPES.find((name) => letters(name) === letters(cell));
-    return named === undefined ? numberIn(cell) : EventType[named];
+    return named === undefined ? number.fromCell(cell, isComma) : EventType[named];
   },
   fromData: (value) => EventType[EVENT_TYPES.find((name) => name === value) as keyof typeof EventType] ?? value,
   advice: () => `write its number without quotes, or ${EVENT_TYPES.join(" or ")}`,
@@ -95,18 +101,34 @@ export function fieldNamed(name: string): Field | undefined {
   return Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
 }
 
-/** `12,50` as `12.50`; none if it has separators of thousands too, so that it may be two numbers. */
-export function withPoint(cell: string): string {
-  return /^[+-]?\d+,\d+(?!\d)/.test(cell) ? cell.replace(",", ".") : cell;
+/** @returns in words, which error of a spreadsheet `text` is: one in English, German, French or Spanish. */
+export function errorIn(text: string): string | undefined {
+  return ERROR_VALUE.test(text) ? `the spreadsheet's error ${quoted(text)}: write the value that is meant` : undefined;
 }
 
-/** The two numbers that a cell with a separator of thousands may be; none without one. @param hasComma whether the file has decimal commas. */
-export function readingsOf(cell: string, hasComma: boolean): readonly [number, number] | undefined {
-  const [, whole, decimals] = /^(\d{1,3}(?:[. \u00a0\u202f'’]\d{3})+)(,\d+)?$/.exec(cell) ?? [];
-  if (whole === undefined || (decimals === undefined && !hasComma)) return undefined;
-  const digits = whole.replaceAll(/\D/g, "");
-  const others = whole.replaceAll(/[^\d.]/g, "") + (decimals ?? "").replace(",", "");
-  return [Number(digits + (decimals ?? "").replace(",", ".")), Number(others)];
+const ERROR_VALUE =
+  /^(#(N\/A|REF!|VALUE!|NAME\?|DIV\/0!|NULL!|NUM!|SPILL!|CALC!|GETTING_DATA|ERROR!|NV|BEZUG!|WERT!|ZAHL!|VALEUR!|NOM\?|NOMBRE[!?]|NUL!|N\/D|¡\w+!|##+)|Err:\d{3})$/i;
+
+/** What to write instead of an id that a program or a spreadsheet has changed: `4711.0`, `0017`. */
+export function plainDigits(value: unknown): string | undefined {
+  const [, digits] = /^0*([1-9]\d*)(?:[.,]0+)?$/.exec(String(value)) ?? [];
+  return digits === undefined || digits === value ? undefined : `write its digits alone: ${digits}`;
+}
+
+/** A number of a file in which no comma separates cells: it may have a decimal comma. */
+function numberWithComma(cell: string): unknown {
+  const readings = readingsOf(cell);
+  if (readings !== undefined)
+    return new InWords(`${quoted(cell)}, which may be ${readings.join(" or ")}: write the one that is meant`);
+  return numberIn(cell.replace(/^([+-]?\d*),(\d+)$/, "$1.$2"));
+}
+
+/** The two numbers that a cell may be whose separator of thousands may be a decimal one: `1.234`, `1.234,50`, `1 234,50`. */
+function readingsOf(cell: string): readonly [string, string] | undefined {
+  if (/^[+-]?[1-9]\d{0,2}[.,]\d{3}$/.test(cell)) return [`${cell.replace(",", ".")}0`, cell.replace(/[.,]/, "")];
+  if (!/^[+-]?[1-9]\d{0,2}(\.\d{3}|([ \u00a0\u202f'’]\d{3})+),\d+$/.test(cell)) return undefined;
+  const plain = cell.replace(/[^\d.,+-]/g, "");
+  return [plain.replace(".", "").replace(",", "."), plain.replace(",", "")];
 }
 
 /** @returns the cell itself where it is no number, or a whole one that a JavaScript number would round. */
@@ -116,29 +138,23 @@ function numberIn(cell: string): number | string {
   return isNumber && (!isWhole || Number.isSafeInteger(Number(cell))) ? Number(cell) : cell;
 }
 
-/** Windows as people write them: `7d`, `12 hours`, `90min`, `2 weeks`; `m` alone could be minutes or months, so it is none. */
-const WINDOW_TEXT =
-  /^(\d{1,9}(?:\.\d{1,6})?) ?(s|sec|secs|second|seconds|min|mins|minute|minutes|h|hour|hours|d|day|days|w|week|weeks)$/;
+/** In English, German and French. `m` alone could be minutes or months, so it is none. */
+const UNITS: readonly (readonly [seconds: number, words: string])[] = [
+  [1, "s|secs?|seconds?|sekunden?|secondes?"],
+  [60, "min|mins|minutes?|minuten"],
+  [3600, "h|hours?|std|stunden?|heures?"],
+  [86_400, "d|days?|tage?|j|jours?"],
+  [604_800, "w|weeks?|wochen?|semaines?"],
+];
 
-/** Units as German and French spreadsheets have them. */
-const UNITS = [
-  [/\b(tage?|jours?)$/, "d"],
-  [/\b(stunden?|std|heures?)$/, "h"],
-  [/\b(minuten?)$/, "min"],
-  [/\b(sekunden?|secondes?)$/, "s"],
-  [/\b(wochen?|semaines?)$/, "w"],
-] as const;
-
-function inEnglish(cell: string): string {
-  return UNITS.reduce((text, [unit, english]) => text.replace(unit, english), cell);
-}
-
-const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
+/** Windows as people write them: `7d`, `12 hours`, `90min`, `14 tage`. */
+const WINDOW_TEXT = new RegExp(`^(\\d{1,9}(?:\\.\\d{1,6})?) ?(${UNITS.map(([, words]) => words).join("|")})$`);
 
 /** @returns whole seconds; `text` itself where it is no window. */
 export function secondsIn(text: string): number | string {
   const [, amount = "", unit = ""] = WINDOW_TEXT.exec(text) ?? [];
-  const seconds = Number(amount) * (SECONDS[unit.charAt(0)] ?? Number.NaN);
+  const [each = Number.NaN] = UNITS.find(([, words]) => new RegExp(`^(${words})$`).test(unit)) ?? [];
+  const seconds = Number(amount) * each;
   const whole = Math.round(seconds);
   return Math.abs(seconds - whole) < 1e-6 ? whole : text;
 }

@@ -2,7 +2,7 @@
  * A catalog as it was written, whichever format the file has, and as it was judged: its objects, their keys, and what is wrong.
  */
 import { z } from "zod";
-import { saidOnce, type Values } from "../base/index.js";
+import { saidOnce, type Values, withEscapes } from "../base/index.js";
 import { expecting, type Problem } from "../rules/index.js";
 
 /** The place in a file where a value was written. Lines and columns count from 1. */
@@ -80,7 +80,7 @@ export function errorAt(source: Source, subject: string, reason: string, propert
 
 /** `catalog.yaml:12:9 acme/purchase: value expected a finite number; …`; in a CSV file the property is the column. */
 export function describeFinding({ source, subject, property, reason }: Finding): string {
-  const about = subject === "" ? "" : ` ${subject}:`;
+  const about = subject === "" ? "" : ` ${withEscapes(subject)}:`;
   return `${source.file}:${placeOf(source)}${about}${property === "" ? "" : ` ${property}`} ${reason}`;
 }
 

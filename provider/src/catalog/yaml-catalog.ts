@@ -5,7 +5,7 @@
 import type { Node, Scalar } from "yaml";
 import { didYouMean, type Values } from "../base/index.js";
 import { isContainer, quoted, show } from "../rules/index.js";
-import { fieldNamed } from "./spelling.js";
+import { errorIn, fieldNamed } from "./spelling.js";
 import {
   errorAt,
   type Finding,
@@ -46,7 +46,7 @@ class Reader {
     for (const [name, value] of this.#entries(["advertisers"], "advertisers", top.advertisers)) {
       const path = ["advertisers", name];
       const key = keyOf(name);
-      const given = this.#object(path, key, value, "an object with advertiserName and events");
+      const given = this.#member(path, key, value, "an object with advertiserName and events");
       if (given === undefined) continue;
       const { defaults, events: own, ...fields } = given;
       const shared = this.#fields([...path, "defaults"], `${key} defaults`, defaults);
@@ -54,7 +54,7 @@ class Reader {
       for (const [eventName, event] of this.#entries([...path, "events"], key, own)) {
         const eventPath = [...path, "events", eventName];
         const subject = `${key}/${keyOf(eventName)}`;
-        const content = this.#object(eventPath, subject, event, "an object with eventName and value");
+        const content = this.#member(eventPath, subject, event, "an object with eventName and value");
         if (content === undefined) continue;
         events.push({ ...this.#written(eventPath, subject, content), key: keyOf(eventName), advertiser: key });
       }
@@ -93,6 +93,12 @@ class Reader {
     return Object.entries(this.#object(path, subject, value, `${path.at(-1)} by key`) ?? {});
   }
 
+  #member(path: Path, subject: string, value: unknown, expected: string): Values | undefined {
+    const error = errorIn(path.at(-1) ?? "");
+    if (error !== undefined) this.#find(path, subject, `key is ${error}`);
+    return this.#object(path, subject, value, expected);
+  }
+
   #object(path: Path, subject: string, value: unknown, expected: string): Values | undefined {
     if (isContainer(value) && !Array.isArray(value)) return value as Values;
     this.#find(path, subject, `expected ${expected}; got ${show(value)}`);
@@ -114,7 +120,7 @@ interface YamlFile {
 
 /** @returns what is wrong with the text as YAML or JSON instead. */
 export function readYaml(text: string, file: string, format: "yaml" | "json"): YamlFile | readonly Finding[] {
-  const { LineCounter, parseDocument } = yamlLibrary();
+  const { isScalar, LineCounter, parseDocument, visit } = yamlLibrary();
   const lineCounter = new LineCounter();
   const document = parseDocument(text, {
     // A number above 2^53 would lose digits. A key is the text that was written, as in CSV: `007`, `1.10`, `true`.
@@ -137,6 +143,15 @@ export function readYaml(text: string, file: string, format: "yaml" | "json"): Y
     faults.push(errorAt(at(0), "", reason));
   }
   if (faults.length > 0) return faults;
+  visit(document, {
+    Pair: (_, { key, value }) => {
+      const name = isScalar(key) ? key.value : undefined;
+      // An id is what was written too: `0017` and `0x1F` are none.
+      const isId = (name === "existingId" || name === "segmentId") && isScalar(value);
+      if (isId && typeof value.value !== "string" && String(value.value) !== value.source) value.value = value.source;
+      return name === "additionalFields" ? visit.SKIP : undefined;
+    },
+  });
   try {
     const data = document.toJS({ maxAliasCount: MAX_ALIASES, reviver: (_, value) => asNumber(value) });
     return { data, sourceOf: (path) => at(offsetOf(document.contents, path)) };

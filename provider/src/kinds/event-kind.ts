@@ -3,7 +3,7 @@
  * A set's rules are those of a single event, for each member and for what all members share.
  */
 import { z } from "zod";
-import { asRecord, count, type Values } from "../base/index.js";
+import { asRecord, count, looksOf, unseenDifference, type Values } from "../base/index.js";
 import {
   additionalFieldsBeside,
   expecting,
@@ -13,11 +13,12 @@ import {
   isName,
   nameOf,
   type Problem,
+  quoted,
   truth,
   windowOf,
 } from "../rules/index.js";
 import { advertiser } from "./advertiser-kind.js";
-import { createOf, type Kind, type Limits, onceFor, outputsOf, type SetKind } from "./kind.js";
+import { createOf, type Kind, type Limits, missingName, onceFor, outputsOf, type SetKind } from "./kind.js";
 import { Attribution, days, LIKELY_DAYS_BELOW_SECONDS, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";
 
 const MAX_NAME_CHARACTERS = 99;
@@ -80,11 +81,15 @@ export const conversionEvent: Kind = {
       attribution: fields.shape.attribution.default(attribution),
     });
   }),
-  warnings: (values) => shortWindows(values),
+  warnings: (values) => eventWarnings(values),
 };
 
 /** @param at the path in front of the property. */
-function shortWindows(values: Values, at = ""): Problem[] {
+function eventWarnings(values: Values, at = ""): Problem[] {
+  return [...shortWindows(values, at), ...missingName(values, "eventName", at)];
+}
+
+function shortWindows(values: Values, at: string): Problem[] {
   return ["clickWindow", "viewWindow"].flatMap((property) => {
     const seconds = values[property];
     if (typeof seconds !== "number" || seconds >= LIKELY_DAYS_BELOW_SECONDS) return [];
@@ -104,6 +109,21 @@ const key = expecting(
   `1 to ${MAX_KEY_CHARACTERS} characters, not blank, without control characters, and not ${TAKEN_BY_PULUMI.map((text) => `"${text}"`).join(", ")} or "__pulumi…", which Pulumi can't carry`,
   z.string().refine((text) => isName(text, MAX_KEY_CHARACTERS) && !isTakenByPulumi(text)),
 );
+
+/** Warns of names that look the same and are not: those are two live objects. */
+function lookAlikes(events: Values): Problem[] {
+  const known = new Map<string, { readonly key: string; readonly name: string }>();
+  return Object.entries(events).flatMap(([key, event]) => {
+    const name = asRecord(event).eventName;
+    if (typeof name !== "string") return [];
+    const other = known.get(looksOf(name));
+    if (other === undefined) known.set(looksOf(name), { key, name });
+    const unseen = other === undefined ? undefined : unseenDifference(name, other.name);
+    if (other === undefined || unseen === undefined) return [];
+    const reason = `${quoted(name)} is also the name of ${quoted(other.key)}; ${unseen}`;
+    return [{ property: `events[${JSON.stringify(key)}].eventName`, reason }];
+  });
+}
 
 const memberRules = onceFor((limits) => eventRules(limits).omit({ advertiserId: true }));
 const sharedRules = onceFor((limits) =>
@@ -133,7 +153,8 @@ export const conversionEventSet: SetKind = {
   warnings: ({ defaults, events }) => [
     ...shortWindows(asRecord(defaults), "defaults."),
     ...Object.entries(asRecord(events)).flatMap(([name, event]) =>
-      shortWindows(asRecord(event), `events[${JSON.stringify(name)}].`),
+      eventWarnings(asRecord(event), `events[${JSON.stringify(name)}].`),
     ),
+    ...lookAlikes(asRecord(events)),
   ],
 };

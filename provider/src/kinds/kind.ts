@@ -92,6 +92,16 @@ export function nameToTell({ nameProperty }: Kind, values: Values, secret: Reado
   return typeof name === "string" && !secret.has(nameProperty) ? name : undefined;
 }
 
+/** Programs write these where a table has nothing. */
+const NO_NAME = /^(nan|null|none|nil|undefined|n\/?a)$/i;
+
+/** @param at the path in front of the property. */
+export function missingName(values: Values, property: string, at = ""): Problem[] {
+  const name = values[property];
+  if (typeof name !== "string" || !NO_NAME.test(name)) return [];
+  return [{ property: `${at}${property}`, reason: `is "${name}": is that a name, or was there no value?` }];
+}
+
 /** What is wrong where a second one names an object. @param by what has it. */
 export function adoptedTwice(id: string, by: string): string {
   return `${id} already belongs to ${by}: one object can't be two resources; correct this existingId, or remove the other one`;

@@ -5,7 +5,7 @@
  * no values at all once one part does not fit, and in a preview there is always a part that is not known yet.
  */
 import type { z } from "zod";
-import { didYouMean, excerpt, saidOnce, type Values, withEscapes, withoutValues } from "../base/index.js";
+import { didYouMean, excerpt, saidOnce, unseenIn, type Values, withEscapes, withoutValues } from "../base/index.js";
 import { asSent, expectationOf, isContainer, unwrapped } from "./fields.js";
 import type { Problem } from "./problem.js";
 
@@ -171,7 +171,9 @@ export function show(value: unknown): string {
   switch (typeof value) {
     case "string": {
       const length = [...value].length;
-      return length > SHOWN_CHARACTERS ? `a string of ${length} characters` : `the string ${quoted(value)}`;
+      if (length <= SHOWN_CHARACTERS) return `the string ${quoted(value)}`;
+      const unseen = unseenIn(value);
+      return `a string of ${length} characters${unseen === undefined ? "" : `, among them ${unseen}`}`;
     }
     case "number":
     case "boolean":
