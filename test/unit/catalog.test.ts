@@ -170,6 +170,7 @@ describe("YAML and JSON", () => {
       'error c.yaml:6:7 acme/café: key "café" is already used at c.yaml:5; keys of an advertiser\'s events must differ in more than case',
     ]);
     expect(keys("buy", "Buy")).toHaveLength(1);
+    expect(keys("buy", "buy\ufe0f")[0]).toContain("they look the same, and differ in U+FE0F");
     expect(keys("buy", "buy-2")).toEqual([]);
   });
 
@@ -272,6 +273,12 @@ describe("CSV", () => {
       const told = `, which may be ${value}: write the one that is meant`;
       expect(findingsIn("c.csv", text)).toEqual([expect.stringContaining(told)]);
     }
+  });
+
+  it.each(["1.200 Minuten", "1,200 h"])("with semicolons, the window %s is two windows", (cell) => {
+    const text = `${HEADER},clickWindow`.replaceAll(",", ";");
+    const told = `, which may be 1.2000 or 1200: write the one that is meant`;
+    expect(findingsIn("c.csv", `${text}\na;x;A;1;${cell}\n`)).toEqual([expect.stringContaining(told)]);
   });
 
   it("headings that nobody knows are told with the nearest known one, whatever separates them", () => {

@@ -103,14 +103,18 @@ it("short windows are warned of, in defaults and in each entry", () => {
   ]);
 });
 
-it("names that look the same, or stand for no value, are warned of", () => {
-  const names = ["Café", "Cafe\u0301", "Caf\u00e9", "cafe", "None"];
-  const events = Object.fromEntries(names.map((eventName, at) => [`e${at}`, { ...E, eventName }]));
+it("names and keys that look the same, and names that stand for no value, are warned of", () => {
+  const names = { a: "Café", b: "Cafe\u0301", c: "Caf\u00e9", "a\u200b": "cafe", d: "None", e: "None" };
+  const events = Object.fromEntries(Object.entries(names).map(([key, eventName]) => [key, { ...E, eventName }]));
+  const missing = 'is "None": is that a name, or was there no value?';
+  const told = "they look the same, and differ in";
   expect(conversionEventSet.warnings({ events })).toEqual([
-    { property: 'events["e4"].eventName', reason: 'is "None": is that a name, or was there no value?' },
+    { property: 'events["d"].eventName', reason: missing },
+    { property: 'events["e"].eventName', reason: missing },
+    { property: 'events["a\u200b"]', reason: `is "a\\u200b" beside "a": ${told} U+200B (zero-width space)` },
     {
-      property: 'events["e1"].eventName',
-      reason: '"Cafe\u0301" is also the name of "e0"; they look the same, and differ in U+0065, U+0301 and U+00E9',
+      property: 'events["b"].eventName',
+      reason: `is "Cafe\u0301" beside "Café": ${told} U+0065, U+0301 and U+00E9`,
     },
   ]);
 });

@@ -188,6 +188,10 @@ describe("reasons that say what to write instead", () => {
       { advertiserId: 0 },
       "advertiserId expected an Advertiser or its id, an integer from 1 to 9007199254740991; got 0",
     ],
+    [
+      { eventName: `${"x".repeat(70)}\n` },
+      "eventName expected a string of 1 to 99 characters, not blank, without control characters; got a string of 71 characters, among them U+000A (line break)",
+    ],
     [{ existingId: 0 }, "existingId expected the id of a live event, an integer from 1 to 9007199254740991; got 0"],
   ])("%j", (args, reason) => {
     expect(reasonsOf(args)).toEqual([reason]);

@@ -58,7 +58,7 @@ const window: Field = {
   fromCell: (cell, isComma) => {
     if (/^\d+$/.test(cell)) return numberIn(cell);
     const seconds = secondsIn((isComma ? cell.replace(",", ".") : cell).toLowerCase());
-    return typeof seconds === "number" ? seconds : cell;
+    return (isComma && unclear(/^[\d.,]*/.exec(cell)?.[0] ?? "")) || (typeof seconds === "number" ? seconds : cell);
   },
   fromData: (value) => (typeof value === "string" ? secondsIn(value) : value),
   advice: () => "write seconds, or a number with its unit: 7d, 12h, 90min",
@@ -117,10 +117,14 @@ export function plainDigits(value: unknown): string | undefined {
 
 /** A number of a file in which no comma separates cells: it may have a decimal comma. */
 function numberWithComma(cell: string): unknown {
-  const readings = readingsOf(cell);
-  if (readings !== undefined)
-    return new InWords(`${quoted(cell)}, which may be ${readings.join(" or ")}: write the one that is meant`);
-  return numberIn(cell.replace(/^([+-]?\d*),(\d+)$/, "$1.$2"));
+  return unclear(cell) ?? numberIn(cell.replace(/^([+-]?\d*),(\d+)$/, "$1.$2"));
+}
+
+/** @param number as the cell has it. */
+function unclear(number: string): InWords | undefined {
+  const readings = readingsOf(number);
+  if (readings === undefined) return undefined;
+  return new InWords(`${quoted(number)}, which may be ${readings.join(" or ")}: write the one that is meant`);
 }
 
 /** The two numbers that a cell may be whose separator of thousands may be a decimal one: `1.234`, `1.234,50`, `1 234,50`. */

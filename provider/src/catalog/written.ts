@@ -2,7 +2,7 @@
  * A catalog as it was written, whichever format the file has, and as it was judged: its objects, their keys, and what is wrong.
  */
 import { z } from "zod";
-import { saidOnce, type Values, withEscapes } from "../base/index.js";
+import { looksOf, saidOnce, type Values, withEscapes } from "../base/index.js";
 import { expecting, type Problem } from "../rules/index.js";
 
 /** The place in a file where a value was written. Lines and columns count from 1. */
@@ -90,7 +90,7 @@ export function describeAlike(findings: readonly Finding[]): string[] {
     findings,
     describeFinding,
     ({ subject, source }) =>
-      `${subject} at ${source.file === findings[0]?.source.file ? "" : `${source.file}:`}${placeOf(source)}`,
+      `${withEscapes(subject)} at ${source.file === findings[0]?.source.file ? "" : `${source.file}:`}${placeOf(source)}`,
     ({ property, reason }) => `${property} ${reason}`,
   );
 }
@@ -121,5 +121,5 @@ export function keyOf(written: string): string {
 
 /** Equal for keys that differ in nothing but case or in the form of their letters. */
 export function withoutCase(key: string): string {
-  return key.normalize("NFKC").toLowerCase();
+  return looksOf(key).toLowerCase();
 }

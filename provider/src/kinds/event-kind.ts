@@ -110,18 +110,15 @@ const key = expecting(
   z.string().refine((text) => isName(text, MAX_KEY_CHARACTERS) && !isTakenByPulumi(text)),
 );
 
-/** Warns of names that look the same and are not: those are two live objects. */
-function lookAlikes(events: Values): Problem[] {
-  const known = new Map<string, { readonly key: string; readonly name: string }>();
-  return Object.entries(events).flatMap(([key, event]) => {
-    const name = asRecord(event).eventName;
-    if (typeof name !== "string") return [];
-    const other = known.get(looksOf(name));
-    if (other === undefined) known.set(looksOf(name), { key, name });
-    const unseen = other === undefined ? undefined : unseenDifference(name, other.name);
-    if (other === undefined || unseen === undefined) return [];
-    const reason = `${quoted(name)} is also the name of ${quoted(other.key)}; ${unseen}`;
-    return [{ property: `events[${JSON.stringify(key)}].eventName`, reason }];
+/** Texts that look the same and are not: names or keys of two live objects. */
+function lookAlikes(texts: readonly (readonly [property: string, text: unknown, ...rest: unknown[]])[]): Problem[] {
+  const known = new Map<string, string>();
+  return texts.flatMap(([property, text]) => {
+    if (typeof text !== "string") return [];
+    const other = known.get(looksOf(text)) ?? text;
+    known.set(looksOf(text), other);
+    const unseen = unseenDifference(text, other);
+    return unseen === undefined ? [] : [{ property, reason: `is ${quoted(text)} beside ${quoted(other)}: ${unseen}` }];
   });
 }
 
@@ -150,11 +147,15 @@ export const conversionEventSet: SetKind = {
   memberRules,
   sharedRules,
   defaultsIn: eventDefaults,
-  warnings: ({ defaults, events }) => [
-    ...shortWindows(asRecord(defaults), "defaults."),
-    ...Object.entries(asRecord(events)).flatMap(([name, event]) =>
-      eventWarnings(asRecord(event), `events[${JSON.stringify(name)}].`),
-    ),
-    ...lookAlikes(asRecord(events)),
-  ],
+  warnings: ({ defaults, events }) => {
+    const members = Object.entries(asRecord(events)).map(
+      ([name, event]) => [`events[${JSON.stringify(name)}]`, name, asRecord(event)] as const,
+    );
+    return [
+      ...shortWindows(asRecord(defaults), "defaults."),
+      ...members.flatMap(([path, , event]) => eventWarnings(event, `${path}.`)),
+      ...lookAlikes(members),
+      ...lookAlikes(members.map(([path, , { eventName }]) => [`${path}.eventName`, eventName])),
+    ];
+  },
 };
