@@ -343,7 +343,7 @@ describe("CSV", () => {
       'error c.csv:3 Acme/a: countUnique expected true or false; got the string "maybe"',
       'error c.csv:5 Acme/A: key "A" is already used at c.csv:3; keys of an advertiser\'s events must differ in more than case',
       expect.stringContaining('; got the formula "=1+1": write the value that it has'),
-      "error c.csv:6 Acme: key is required: expected 1 to 100 characters without /, ::, control characters, and spaces at the ends",
+      "error c.csv:6 Acme: key is required: expected 1 to 100 characters without /, ::, control and invisible characters, and spaces at the ends",
       "error c.csv:6 Acme: existingId 12 already belongs to Acme/A: one object can't be two resources; correct this existingId, or remove the other one",
       'error c.csv:7 =e: the row has more cells than the header ("too many"); put a value that contains the delimiter in quotes',
       'error c.csv:7 =e: key is the formula "=e": write the value that it has',

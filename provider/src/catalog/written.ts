@@ -102,7 +102,7 @@ function placeOf({ line, column }: Source): string {
 /** No white space at the ends, no control or format characters, no `/`, no `::`, not `__proto__`; 1 to 100 characters. */
 const KEY = /^(?!__proto__$)(?!\s)(?:(?!::)[^\p{C}\p{Zl}\p{Zp}/]){1,100}(?<!\s)$/u;
 
-const WITHOUT = "without /, ::, control characters, and spaces at the ends";
+const WITHOUT = "without /, ::, control and invisible characters, and spaces at the ends";
 
 export const eventKey = expecting(`1 to 100 characters ${WITHOUT}`, z.string().regex(KEY));
 
