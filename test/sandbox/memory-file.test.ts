@@ -3,7 +3,7 @@
  * stops every create. Over the real file system.
  */
 import fs from "node:fs";
-import { basename, dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { OpenFile } from "../../provider/src/files/disk.js";
@@ -286,4 +286,17 @@ describe("what is left of it", () => {
     expect(linesIn()).toBe(1 + 300 + 1);
     expect(words()).toHaveLength(300);
   });
+});
+
+it("a file that was closed touches no other one, to which the system gives its number", async () => {
+  const [mine, other] = ["mine", "other"].map((name) => join(newFolder(), name)) as [string, string];
+  fs.writeFileSync(mine, "");
+  const handle = await systemDisk.promises.open(mine, fs.constants.O_WRONLY | fs.constants.O_APPEND);
+  await handle.close();
+  const file = fs.openSync(other, "w");
+  await expect(handle.appendFile("mine")).rejects.toThrow();
+  await handle.close();
+  fs.writeFileSync(file, "other");
+  fs.closeSync(file);
+  expect(fs.readFileSync(other, "utf8")).toBe("other");
 });

@@ -49,13 +49,26 @@ export interface Status {
 
 /** Calls on a descriptor, since Yarn's Plug'n'Play has a `FileHandle` without some of these. */
 async function open(path: string, flags: number): Promise<OpenFile> {
-  const fd = await promisify(fs.open)(path, flags);
+  let fd = await promisify(fs.open)(path, flags);
+  let underWay: Promise<unknown> = Promise.resolve();
+  const call = (work: Promise<void>) => {
+    underWay = Promise.allSettled([underWay, work]);
+    return work;
+  };
   return {
-    fd,
-    appendFile: (text) => promisify(fs.appendFile)(fd, text),
-    truncate: (bytes) => promisify(fs.ftruncate)(fd, bytes),
-    datasync: () => promisify(fs.fdatasync)(fd),
-    close: () => promisify(fs.close)(fd),
+    get fd() {
+      return fd;
+    },
+    appendFile: (text) => call(promisify(fs.appendFile)(fd, text)),
+    truncate: (bytes) => call(promisify(fs.ftruncate)(fd, bytes)),
+    datasync: () => call(promisify(fs.fdatasync)(fd)),
+    // Once, and after what is under way: the system gives the number to the next file that is opened, which must be neither closed nor written to.
+    async close() {
+      const opened = fd;
+      fd = -1;
+      await underWay;
+      if (opened >= 0) await promisify(fs.close)(opened);
+    },
   };
 }
 
