@@ -28,7 +28,7 @@ it("two are one problem, which names both folders and the cure", async () => {
     const [{ title, lines, problems } = { title: "", lines: [], problems: 0 }, ...others] = copy.severalCopies();
     expect([problems, others]).toEqual([1, []]);
     expect(title).toBe(
-      "The program loads 2 copies of pulumi-advertising, and each knows nothing of the others' resources",
+      "The program and its provider load 2 copies of pulumi-advertising, and each knows nothing of the others' resources",
     );
     expect(lines.slice(0, 2)).toEqual([A, B]);
     for (const words of ["peerDependencies", "npm ls pulumi-advertising", "npm dedupe", "pnpm dedupe", "yarn dedupe"])

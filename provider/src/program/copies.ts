@@ -19,7 +19,7 @@ export function severalCopies(): Finding[] {
   if (folders.length < 2) return [];
   return [
     {
-      title: `The program loads ${folders.length} copies of pulumi-advertising, and each knows nothing of the others' resources`,
+      title: `The program and its provider load ${folders.length} copies of pulumi-advertising, and each knows nothing of the others' resources`,
       lines: [
         ...folders,
         "The whole program needs one copy. A library declares pulumi-advertising in peerDependencies, not in dependencies.",

@@ -21,11 +21,12 @@ export function expectNodeFits(): void {
 
 /**
  * The reference in a state is evaluated in the program's folder, by another process: what a library or a bundle brings along is not found there.
+ * @returns the file that it loads.
  * @throws pulumi.RunError
  */
-export function expectFoundFrom(folder: string): void {
+export function expectFoundFrom(folder: string): string {
   try {
-    createRequire(join(folder, "index.js")).resolve("pulumi-advertising/handlers");
+    return createRequire(join(folder, "index.js")).resolve("pulumi-advertising/handlers");
   } catch {
     const text = `pulumi-advertising: Pulumi's provider process looks for this package from ${folder}, and it is not installed there. Nothing was sent. Install it there, such as with \`npm install pulumi-advertising\`; a library that uses it declares it in peerDependencies.`;
     throw unchanging(new pulumi.RunError(text));

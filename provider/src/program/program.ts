@@ -3,6 +3,7 @@
  * be judged; so nothing of a batch is registered before all of it was found good, and one error lists everything that is wrong. A program that waits
  * for nothing outside is one batch.
  */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { appendHints } from "../files/index.js";
@@ -125,7 +126,11 @@ export function currentProgram(): Program {
 function begin(): Program {
   expectNodeFits();
   // An inline program of the automation API may run in any folder.
-  if (!place.isEmbedded()) expectFoundFrom(process.cwd());
+  if (!place.isEmbedded()) {
+    const found = expectFoundFrom(process.cwd());
+    // Beside a library's copy, the provider's process would run another one. A bundle has no file of its own.
+    if (existsSync(join(__dirname, "../handlers.js"))) noteCopy(join(found, "../.."));
+  }
   const program = new Program();
   warn(program.reading.warnings);
   for (const note of program.reading.notes) void pulumi.log.info(note);
