@@ -22,14 +22,16 @@ function stop(message: string): never {
   process.exit(2);
 }
 
+// One for all: each would ask Pulumi for its version.
 const pulumiCommand = await PulumiCommand.get();
 const open = (stackName: string) =>
   LocalWorkspace.createOrSelectStack({ stackName, workDir: folder }, { pulumiCommand });
 
+let opened: Awaited<ReturnType<typeof open>> | undefined;
 // Wrong credentials stop the fleet here, once, and not in each stack. A preview needs none.
 if (!values.preview) {
   const [first = stop("fleet.json has no stacks")] = names;
-  await open(first);
+  opened = await open(first);
   const options = { cwd: folder, shell: process.platform === "win32", stdio: "inherit" } as const;
   const { status } = spawnSync("pulumi-advertising", ["login", "--stack", first], options);
   if (status !== 0) stop("No stack was begun: see the message above. (`npm start` finds the command.)");
@@ -51,7 +53,7 @@ async function work(): Promise<void> {
     };
     const options = { color: "never", onOutput } as const;
     try {
-      const stack = await open(name);
+      const stack = opened?.name === name ? opened : await open(name);
       await (values.preview ? stack.preview(options) : stack.up(options));
       console.log(`${name}: done`);
     } catch (error) {
