@@ -1,11 +1,10 @@
 /**
  * The repository's examples, as their files are: each is applied for real, as a whole Pulumi project of a stack of its own.
  */
-import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
-import { basename, dirname, join, resolve } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { basename, join, resolve } from "node:path";
+import { expect, inject, it, onTestFinished } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { inheritedEnvironment, newStack, runProcess, type TestStack, UNCHECKED, useSandbox } from "../support/stack.js";
 
@@ -62,8 +61,8 @@ it("npm start, after its set-up: the ids and what lives on the platform; then no
   const folder = mkdtempSync(join(parent, "start-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   const environment = { ...inheritedEnvironment(), ...UNCHECKED, LOCAL_FOLDER: folder, NO_COLOR: "1" };
-  const cli = dirname(execFileSync("which", ["pulumi"], { encoding: "utf8" }));
-  const start = () => runProcess(process.execPath, [join("scripts", "lib", "shop.mjs"), cli], repository, environment);
+  const start = () =>
+    runProcess(process.execPath, [join("scripts", "lib", "shop.mjs"), inject("counting")], repository, environment);
 
   const first = await start();
   expect(first.code, first.output).toBe(0);

@@ -1,5 +1,5 @@
 /**
- * Rows of the table of faults, through a real `pulumi up`: what the engine gets and saves, and what the next run does. How many
+ * Rows of the table of faults, through a real `pulumi up`: what the engine gets and saves. How many
  * bytes went where is the matter of the client's own test of the same name.
  */
 import { describe, expect, it } from "vitest";
@@ -39,7 +39,7 @@ describe("an unknown outcome", () => {
     ["30: no id", { kind: "answer", status: 200, body: { success: true } }, /status 200, but/, true],
   ];
 
-  it("of each kind in one program: one POST, saved as unresolved, and nothing is sent again; of a refused one nothing is saved", async () => {
+  it("of each kind in one program: one POST, saved as unresolved; of a refused one nothing is saved", async () => {
     const sandbox = await useSandbox({ authMode: "basic", objects: advertiser1 });
     const elsewhere = await useSandbox();
     const cases = casesOf(elsewhere.url);
@@ -81,12 +81,6 @@ describe("an unknown outcome", () => {
     const line = output.split("\n").find((text) => text.includes(`ConversionEvent "${refused.toLowerCase()}": POST`));
     expect(line).toMatch(/status 422: .*event_name.*is rude.*Nothing was created\./);
     expect(await stack.resources()).toHaveLength(cases.length + 1);
-
-    sandbox.resetCounts();
-    const again = await stack.up("--continue-on-error");
-    expect(again.code).not.toBe(0);
-    expect(sandbox.requests).toEqual([]);
-    expect(await unresolvedOf(stack)).toEqual(saved);
   });
 
   /** Which event came when. One whose request was never read is the one that is missing. */

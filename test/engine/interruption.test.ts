@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { upAndKillProvider, upAndSignal } from "../support/killing.js";
-import { answer, expectEachOnce, objectsOf, pendingCommand, recover, shopOf } from "../support/recovery.js";
+import { answer, objectsOf, pendingCommand, recover, shopOf } from "../support/recovery.js";
 import { newStack, type TestStack, useSandbox } from "../support/stack.js";
 
 const EVENTS = 36;
@@ -98,5 +98,4 @@ it("the provider's process dies: the engine takes its creates for failed, the me
   const saved = Object.keys(await stack.ids());
   expect(namesOf(sandbox).filter((name) => !saved.includes(name))).toHaveLength(PARALLEL);
   expect(await recover(stack, sandbox)).toBe(PARALLEL);
-  await expectEachOnce(stack, sandbox, EVENTS, "the provider's process was killed");
 });

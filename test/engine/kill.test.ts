@@ -60,7 +60,7 @@ const KINDS: Kind[] = [
   { what: "single events", ...singles, environment: {}, isShort: true },
   { what: "single events, checkpoints off", ...singles, environment: OFF },
   { what: "a set", ...set, environment: {} },
-  { what: "a set, checkpoints off", ...set, environment: OFF, isShort: true },
+  { what: "a set, checkpoints off", ...set, environment: OFF },
   { what: "single events, and the disk lost", ...singles, environment: {}, losesDisk: true },
   { what: "single events with a search", ...singles, environment: SEARCH },
   { what: "a set with a search, and the disk lost", ...set, environment: SEARCH, losesDisk: true },

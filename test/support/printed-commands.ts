@@ -7,7 +7,7 @@ export function commandsIn(message: string): string[] {
 }
 
 /** A run's report at its end. Before that, Pulumi prints the same messages as they come. */
-export function reportIn(output: string): string {
+function reportIn(output: string): string {
   const [, diagnostics = ""] = output.split(/^Diagnostics:$/m);
   return diagnostics.split(/^(?:Outputs|Resources|Duration):?/m)[0] ?? "";
 }

@@ -1,10 +1,7 @@
 /** Shops whose runs are interrupted, and what their users do then. */
-import { resolve } from "node:path";
 import { expect } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
-import { program, type RunResult, runProcess, type TestStack, well } from "./stack.js";
-
-const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
+import { program, type RunResult, type TestStack, well } from "./stack.js";
 
 /** One advertiser `a` and `events` events `e0`, `e1`, … */
 export const shopOf = (events: number) =>
@@ -21,10 +18,8 @@ const events = Object.fromEntries(Array.from({ length: ${events} }, (_, i) => ["
 new advertising.ConversionEventSet("s", { advertiserId: a.advertiserId, events });`);
 
 /** Runs the command `pending` for this stack. */
-export function pendingCommand(stack: TestStack, ...args: readonly string[]): Promise<RunResult> {
-  const environment = { ...stack.environment, COUNT_AS: `pending of ${stack.environment.COUNT_AS}` };
-  return runProcess("node", [command, "pending", ...args], stack.programFolder, environment);
-}
+export const pendingCommand = (stack: TestStack, ...args: readonly string[]): Promise<RunResult> =>
+  stack.command("pending", ...args);
 
 /** Answers what is asked for, as somebody does who looks in the account. @returns how many creates that were. */
 export async function answer(stack: TestStack, sandbox: Sandbox, asked: string): Promise<number> {

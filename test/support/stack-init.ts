@@ -18,6 +18,8 @@ import type { TestProject } from "vitest/node";
 export const PASSPHRASE = "a passphrase for tests";
 export const PROJECT = "tiny";
 export const STACK = "dev";
+/** Processes of Pulumi that the engine tests may start. */
+const LIMIT = 120;
 
 /** The files that the command writes, as texts: the backend's file of the stack, the backend's own, and the stack's settings. */
 export interface InitialisedStack {
@@ -121,7 +123,18 @@ export default async function initialiseStack(project: TestProject): Promise<() 
   const counting = mkdtempSync(join(tmpdir(), "counting-"));
   const starts = join(counting, "starts");
   const { stdout: real } = await promisify(execFile)("which", ["pulumi"]);
-  const script = `#!/bin/sh\necho "$COUNT_AS" >> "${starts}"\nexec "${real.trim()}" "$@"\n`;
+  // What our commands ask of a state that is in a file is answered from that file, where the test names it: half a second less each.
+  const exported = `console.log(JSON.stringify({ version: 3, deployment: JSON.parse(require("node:fs").readFileSync(process.env.STATE_FILE)).checkpoint.latest ?? {} }))`;
+  const script = `#!/bin/sh
+if [ -f "$STATE_FILE" ]; then
+  case "$*" in
+    "stack export --non-interactive") exec node -e '${exported}' ;;
+    "stack --show-name --fully-qualify-stack-names --non-interactive") echo "$STACK_NAME"; exit ;;
+  esac
+fi
+echo "$COUNT_AS" >> "${starts}"
+exec "${real.trim()}" "$@"
+`;
   writeFileSync(join(counting, "pulumi"), script, { mode: 0o755 });
   project.provide("counting", counting);
   return () => {
@@ -131,5 +144,9 @@ export default async function initialiseStack(project: TestProject): Promise<() 
     if (all.length > 0)
       console.log(`${all.length} processes of Pulumi in ${project.name}: ${counts.sort().join(", ")}`);
     rmSync(counting, { recursive: true, force: true });
+    if (project.name === "engine" && process.env.KILLS === undefined && all.length > LIMIT)
+      throw new Error(
+        `at most ${LIMIT}: an engine test is for what the engine adds; the rest is decided in unit, sandbox and model`,
+      );
   };
 }

@@ -2,14 +2,15 @@
  * Real Pulumi runs of tiny programs: a project in its own folder, with its own backend, home and cache.
  */
 import { spawn } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { expect, inject, onTestFinished } from "vitest";
 import { type Sandbox, type SandboxOptions, startSandbox } from "../../provider/src/sandbox/index.js";
 import { keepCompiled } from "./keep-compiled.js";
 import { copyStack, PASSPHRASE, PROJECT, STACK, selectStack, stateFileIn } from "./stack-init.js";
 
 const repository = resolve(import.meta.dirname, "../..");
+const command = join(repository, "provider/dist/tools/command.js");
 /** Inside the repository, so that programs find the workspace's package as if it was installed. */
 const workFolder = join(repository, ".pulumi-local", "test");
 
@@ -236,6 +237,20 @@ export class TestStack {
     const all = await this.resources();
     const idOf = ({ id, outputs }: StateResource) => outputs?.eventIds ?? id?.replace(/^unresolved-.*/, "?");
     return Object.fromEntries(all.map((each) => [each.urn.split("::").at(-1), idOf(each)]));
+  }
+
+  /**
+   * Runs a command of this package for this stack. What it asks for, the state and the stack's name, comes from the backend's file, of
+   * whichever name, and not from Pulumi; a refresh is always Pulumi's.
+   */
+  command(...args: readonly string[]): Promise<RunResult> {
+    const folder = dirname(stateFileIn(this.#backend, this.#project));
+    const [file = ""] = readdirSync(folder).filter((name) => name.endsWith(".json"));
+    const STATE_FILE = join(folder, file);
+    const STACK_NAME = `organization/${this.#project}/${basename(file, ".json")}`;
+    const COUNT_AS = `${args[0]} of ${this.#environment.COUNT_AS}`;
+    const environment = { ...this.#environment, STATE_FILE, STACK_NAME, COUNT_AS };
+    return runProcess("node", [command, ...args], this.programFolder, environment);
   }
 
   /** Changes the state, as somebody does who imports an edited one. */
