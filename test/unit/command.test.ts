@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { asTyped, NEEDED_NODE, whyTooOld } from "../../provider/src/base/text.js";
+import { type Line, writeAnswers } from "../../provider/src/store/index.js";
 import { command } from "../../provider/src/tools/harness.js";
 import { programFolder, STACK_OPTIONS } from "../../provider/src/tools/pulumi.js";
 import { folderWith } from "../support/catalogs.js";
@@ -162,6 +163,59 @@ describe("validate", () => {
     expect(wrong.stderr).toMatch(
       /^pulumi-advertising: ADVERTISING_MAX_WINDOW_SECONDS expected whole seconds[^;]*; got the string "31d" /,
     );
+  });
+});
+
+describe("pending: what only this machine's memory has", () => {
+  const [at, account] = ["2026-01-01T00:00:00Z", "host.example you@example.com"];
+  const sent = { state: "sent", at, mark: "m", body: "b", account } as const;
+  const names = Array.from({ length: 30 }, (_, n) => `e${n}`);
+  const open: Line[] = names.map((name) => ({ ...sent, key: `ConversionEvent::${name}` }));
+  const made = (...ids: string[]) =>
+    ids.flatMap((id): Line[] =>
+      ["sent", "made"].map((state) => ({ ...sent, state, id, key: `Advertiser::a${id}` }) as Line),
+    );
+
+  it.each<[string, string, Line[], number, (string | RegExp)[]]>([
+    [
+      "another stack, perhaps this one's former name",
+      "old",
+      [...open, ...made("7")],
+      1,
+      [
+        /^Open in the stack organization\/shop\/old:\n {2}e0: look in the account for the ConversionEvent, sent at 2026/,
+        "\n  e29: look",
+        "\n  a7: created as 7\n",
+        /\nIf that is this stack under its former name, .*\n {2}npx pulumi-advertising pending( --created '\w+=[^' ]*( id>)?'){20}\n$/,
+      ],
+    ],
+    [
+      "this stack, for one account",
+      "dev",
+      made("7"),
+      0,
+      [
+        "Nothing is pending.\n",
+        "a7 (7). The next `pulumi up` at host.example you@example.com takes it over; with another account it does not.\n",
+      ],
+    ],
+    [
+      "this stack, not noted for whom",
+      "dev",
+      made("7", "8").map((line) => ({ ...line, account: "" })),
+      0,
+      ["The next `pulumi up` takes them over.\n"],
+    ],
+  ])("of %s", async (_, stack, lines, code, told) => {
+    const cache = newFolder();
+    const backend = "file:///states";
+    const place = { backend, stack: `organization/shop/${stack}` };
+    await writeAnswers(place, lines, { folder: join(cache, "pulumi-advertising/stacks") });
+    const environment = { XDG_CACHE_HOME: cache, PULUMI_BACKEND_URL: backend };
+    const pending = await runIn(folderWith(FILES), environment, "pending", "--state", "ours.json");
+    expect(pending).toMatchObject({ code, stderr: "" });
+    for (const part of told) expect(pending.stdout).toMatch(part);
+    expect(pending.stdout.includes("Nothing is pending")).toBe(code === 0);
   });
 });
 

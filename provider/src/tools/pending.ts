@@ -1,6 +1,6 @@
 /** `pulumi-advertising pending`: lists and settles creates of unknown outcome. */
-import { asTyped, count, cut, enumerate, idRanges, momentOf, systemClock, UsageError } from "../base/index.js";
-import { describe, MAX_LISTED, waysOut } from "../state/index.js";
+import { agree, asTyped, count, cut, enumerate, idRanges, momentOf, systemClock, UsageError } from "../base/index.js";
+import { describe, MAX_LISTED, pendingCommand as typed, waysOut } from "../state/index.js";
 import {
   backendIn,
   type Line,
@@ -146,10 +146,10 @@ function tell({ facts: { open, made, notes }, elsewhere }: Look): number {
   const names = namesOf(open);
   const recorded = open.flatMap((each, index) => (each.known === "record" ? (names[index] ?? []) : []));
   const isHere = recorded.length > 0 && notes !== undefined;
+  const isNone = open.length + elsewhere.length === 0;
   const lines = [
-    open.length === 0
-      ? "Nothing is pending."
-      : `${count(open.length, "create")} may or may not have reached the platform:`,
+    isNone && "Nothing is pending.",
+    open.length > 0 && `${count(open.length, "create")} may or may not have reached the platform:`,
     ...open.map(({ ref, record, or }, index) => {
       const other = or === undefined ? "" : `, or for ${describe(ref.kind, or)}`;
       return `  ${names[index]}: look in the account for ${describe(ref.kind, record)}${other}`;
@@ -160,16 +160,24 @@ function tell({ facts: { open, made, notes }, elsewhere }: Look): number {
     made.length > 0 && tellMade(made),
     ...tellElsewhere(elsewhere),
   ];
-  return say(lines.filter((line) => line !== false).join("\n"), open.length === 0 ? 0 : 1);
+  return say(lines.filter((line) => line !== false).join("\n"), isNone ? 0 : 1);
 }
 
 /** What an `up` stops at if it declares it: the stack may have had another name. */
 function tellElsewhere(elsewhere: readonly Elsewhere[]): string[] {
-  const told = ({ ref, id }: Elsewhere) => `${ref.short} (${id ?? "outcome unknown"})`;
-  return [...Map.groupBy(elsewhere, ({ of }) => of.stack)].map(
-    ([stack, all]) =>
-      `Open in the stack ${stack}: ${enumerate(all.map(told), MAX_LISTED)}. If that is this stack under its former name, answer for each here, with --created or --not-created.`,
-  );
+  return [...Map.groupBy(elsewhere, ({ of }) => of.stack)].flatMap(([stack, all]) => {
+    const names = namesOf(all);
+    const answers = all.map(({ id = "<its id>" }, index) => `${names[index]}=${id}`);
+    return [
+      `Open in the stack ${stack}:`,
+      ...all.map(({ ref, record, id }, index) => {
+        const what = id === undefined ? `look in the account for ${describe(ref.kind, record)}` : `created as ${id}`;
+        return `  ${names[index]}: ${what}`;
+      }),
+      "If that is this stack under its former name, answer for each here, as created or with --not-created:",
+      `  ${typed("created", answers)}`,
+    ];
+  });
 }
 
 /** As short as it is clear, for lines and commands. */
@@ -183,5 +191,9 @@ function tellMade(made: readonly Note[]): string {
   const told = made.map(({ ref, record }) => `${ref.short} (${record.id})`);
   const rest = idRanges(made.slice(MAX_LISTED).flatMap(({ record }) => record.id ?? []));
   const names = enumerate(cut(told, MAX_LISTED, (others) => `${others} more (${rest})`));
-  return `Created by earlier runs, and not in the state yet: ${names}. The next \`${asTyped("pulumi up")}\` takes it over.`;
+  const accounts = [...new Set(made.flatMap(({ record }) => record.account || []))];
+  const [where, others] =
+    accounts.length === 0 ? ["", ""] : [` at ${enumerate(accounts)}`, "; with another account it does not"];
+  const up = `The next \`${asTyped("pulumi up")}\`${where} takes ${agree(made.length, "it", "them")} over${others}.`;
+  return `Created by earlier runs, and not in the state yet: ${names}. ${up}`;
 }
