@@ -82,7 +82,7 @@ it.for([
     expect(keys).toHaveLength(events + 2);
     expect(keys.slice(0, events)).toEqual(Array.from({ length: events }, (_, i) => `event-${i}`));
     expect(await page.locator("section[aria-label='Left live'] tr[data-row]").allTextContents()).toEqual([
-      `funnel/of/newslettersConversionEvent${NAMES[0]}77replaced2026-03-01T00:00:00.000Z`,
+      `funnel/of/newslettersConversionEvent${NAMES[0]}77Copyreplaced2026-03-01T00:00:00.000Z`,
     ]);
     await page.context().close();
   },

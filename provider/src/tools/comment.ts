@@ -15,7 +15,7 @@ export const MAX_CHARACTERS = 60_000;
 const WORDS: Readonly<Record<Exclude<Change["action"], "keep">, string>> = {
   create: "create",
   adopt: "adopt",
-  record: "change in the state only: the platform is not told",
+  record: "change in the state only",
   replace: "replace",
   "perhaps replace": "replace if a value that is not known yet changes",
   update: "update in place",
@@ -36,6 +36,9 @@ export interface Comment {
 
 export function commentOf({ changes, others, diagnostics }: Preview): Comment {
   const renames = renamesAmong(changes);
+  const [recorded = [], sent = []] = [true, false].map((isOnly) =>
+    changes.filter(({ action }) => (action === "record") === isOnly),
+  );
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const said = diagnostics.filter(({ severity }) => severity !== "error");
   const counts = countsOf(changes, others);
@@ -51,7 +54,8 @@ export function commentOf({ changes, others, diagnostics }: Preview): Comment {
   const parts: Part[] = [
     { title: "Errors", lines: errors.map(item) },
     { title: "Looks like a rename", lines: renames },
-    { title: "Changes", lines: changeRows(changes), header: TABLE, isFolded: true },
+    { title: "Not sent: the platform is not told", lines: changeRows(recorded), header: TABLE },
+    { title: "Changes", lines: changeRows(sent), header: TABLE, isFolded: true },
     { title: "Messages", lines: said.map(item), isFolded: true },
   ];
   const addTo = (all: string, part: Part) => all + fitting(part, MAX_CHARACTERS - all.length - 3);

@@ -19,28 +19,20 @@ export function pageOf({ advertisers, events, advertiserKeys }: Contents, { stac
     const { advertiserId, eventTypeId, value, clickWindow, viewWindow, attribution } = valuesOf(event);
     const owner = advertiserKeys.get(shown(advertiserId)) ?? shown(advertiserId);
     const windows = [clickWindow, viewWindow].map((each) => (typeof each === "number" ? duration(each) : shown(each)));
-    return [
-      event.key,
-      nameOf(event),
-      owner,
-      idOf(event),
-      shown(eventTypeId),
-      shown(value),
-      ...windows,
-      shown(attribution),
-    ];
+    const others = [eventTypeId, value].map(shown);
+    return [event.key, nameOf(event), owner, idOf(event), ...others, ...windows, shown(attribution)];
   });
-  return markup`<!doctype html>
+  return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-<style>${new Markup(STYLE)}</style>
+<title>${escaped(title)}</title>
+<style>${STYLE}</style>
 </head>
 <body>
-<h1>${title}</h1><p>${counts}${time === "" ? "" : `; state of ${time}`}</p>
+<h1>${escaped(title)}</h1><p>${counts}${time === "" ? "" : `; state of ${escaped(time)}`}</p>
 <div class="tools"><label for="filter">Filter</label> <input id="filter" type="search"> <span id="said" role="status"></span></div>
 <main>
 ${table(
@@ -48,59 +40,36 @@ ${table(
   ["Advertiser", "Name", "Id"],
   advertisers.map((each) => [each.key, nameOf(each), idOf(each)]),
 )}
-${table("Events", EVENT_HEADS, rows)}
+${table("Events", ["Event", "Name", "Advertiser", "Id", "Type", "Value", "Clicks", "Views", "Attribution"], rows)}
 ${table(
   "Left live",
-  LEFT_HEADS,
+  ["No longer managed", "Kind", "Name", "Id", "Why", "Since"],
   leftovers.map(({ key, kind, name, id, why, at }) => [key, kind, name, id, why, at]),
 )}
 </main>
-<script>${new Markup(SCRIPT)}</script>
+<script>${SCRIPT}</script>
 </body>
 </html>
-`.text;
+`;
 }
 
-const EVENT_HEADS = ["Event", "Name", "Advertiser", "Id", "Type", "Value", "Clicks", "Views", "Attribution"];
-const LEFT_HEADS = ["No longer managed", "Kind", "Name", "Id", "Why", "Since"];
-
-function idOf({ id, key, record }: StoredObject): Markup | string {
-  if (id === undefined) return record === undefined ? "none yet" : "unresolved";
-  return markup`${id} <button type="button" data-id="${id}" aria-label="Copy the id ${id} of ${key}">Copy</button>`;
+function idOf({ id, record }: StoredObject): string {
+  return id ?? (record === undefined ? "none yet" : "unresolved");
 }
 
-/** What is wider than the screen scrolls on its own. */
-function table(
-  title: string,
-  heads: readonly string[],
-  rows: readonly (readonly (string | Markup)[])[],
-): Markup | string {
+/** What is wider than the screen scrolls on its own. Whatever a cell holds is text. */
+function table(title: string, heads: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return "";
-  const cells = (row: readonly (string | Markup)[]) => row.map((cell) => markup`<td><bdi>${cell}</bdi></td>`);
-  return markup`<section aria-label="${title}"><h2>${title} (${rows.length})</h2>
+  const cell = (text: string, index: number) =>
+    `<td${heads[index] === "Id" && /^\d+$/.test(text) ? " data-copied" : ""}><bdi>${escaped(text)}</bdi></td>`;
+  return `<section aria-label="${title}"><h2>${title} (${rows.length})</h2>
 <div class="scroll" tabindex="0" role="region" aria-label="${title}"><table>
-<thead><tr>${heads.map((head) => markup`<th scope="col">${head}</th>`)}</tr></thead>
-<tbody>${rows.map((row) => markup`<tr data-row>${cells(row)}</tr>\n`)}</tbody></table></div></section>`;
+<thead><tr>${heads.map((head) => `<th scope="col">${head}</th>`).join("")}</tr></thead>
+<tbody>${rows.map((row) => `<tr data-row>${row.map(cell).join("")}</tr>\n`).join("")}</tbody></table></div></section>`;
 }
 
-/** HTML that can't be broken out of: every value that is put into it is escaped, unless it is markup already. */
-class Markup {
-  constructor(readonly text: string) {}
-}
-
-function markup(
-  strings: TemplateStringsArray,
-  ...parts: readonly (string | number | Markup | readonly Markup[])[]
-): Markup {
-  const filled = parts.map((part) => {
-    if (part instanceof Markup) return part.text;
-    if (typeof part === "object") return part.map(({ text }) => text).join("");
-    const entity = (character: string) => `&#${character.charCodeAt(0)};`;
-    return String(part)
-      .toWellFormed()
-      .replace(/[&<>"']/g, entity);
-  });
-  return new Markup(String.raw({ raw: strings }, ...filled));
+function escaped(text: string): string {
+  return text.toWellFormed().replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 /** The browser's own colors, so that it is as light or dark as the reader likes. */
@@ -126,9 +95,13 @@ document.getElementById("filter").addEventListener("input", ({ target }) => {
   for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
   said.textContent = rows.filter((row) => !row.hidden).length + " of " + rows.length + " shown";
 });
-document.addEventListener("click", async ({ target }) => {
-  if (target.dataset.id === undefined) return;
-  const copied = navigator.clipboard?.writeText(target.dataset.id) ?? Promise.reject();
-  await copied.then(() => { said.textContent = "Copied " + target.dataset.id; }, () => { said.textContent = "Select the id by hand"; });
-});
+for (const cell of document.querySelectorAll("[data-copied]")) {
+  const id = cell.textContent;
+  const button = cell.appendChild(document.createElement("button"));
+  Object.assign(button, { textContent: "Copy", ariaLabel: "Copy the id " + id + " of " + cell.parentNode.cells[0].textContent });
+  button.addEventListener("click", async () => {
+    const copied = navigator.clipboard?.writeText(id) ?? Promise.reject();
+    await copied.then(() => { said.textContent = "Copied " + id; }, () => { said.textContent = "Select the id by hand"; });
+  });
+}
 `;
