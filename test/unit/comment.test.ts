@@ -50,7 +50,6 @@ const counted = (steps: object[], operations?: object, more: object = {}) => {
 };
 
 const OTHER = { op: "create", urn: "urn:pulumi:dev::shop::random:index:X::x", newState: { type: "random:index:X" } };
-const STACK = "pulumi:pulumi:Stack";
 const C = { gone: remove(E("gone"), "6", event("B")), replaced: replace(E("c"), "7", event("C"), event("C2")) };
 const KNOWN = { update: "PUT rest/event/{id}", delete: "DELETE rest/event/{id}" };
 const secret = event("[secret]");
@@ -113,15 +112,13 @@ it.each<[string, string, ...Parameters<typeof counted>]>([
   expect(counted(...given)).toBe(expected);
 });
 
-it("changes of other resources are counted apart, and a table names ours", () => {
-  const stack = { op: "create", urn: `urn:pulumi:dev::shop::${STACK}::shop-dev`, newState: { type: STACK } };
+it("counts, and a table that names each", () => {
   const comment = commentOn([
     create(E("a"), event("A")),
     replace(ACME, "1", { advertiserName: "Acme" }, { advertiserName: "Acme 2" }),
     OTHER,
-    stack,
   ]);
-  expect(comment).toContain("**1 to create, 1 to replace**; and 1 change of other resources\n");
+  expect(comment).toContain("**1 to create, 1 to replace**\n");
   expect(comment).toContain("<details><summary>Changes (2)</summary>");
   expect(comment).toContain(
     '| replace | Advertiser | <code>acme</code> | <code>Acme 2</code> | 1 | <code>advertiserName "Acme" → "Acme 2"</code> |',
@@ -246,8 +243,9 @@ describe("a set", () => {
     expect(counted(steps, known, { markField: "f" })).toBe("1 look for");
   });
 
-  it("whose events are all secret counts as another resource's change", () => {
-    expect(commentOn([update("[secret]")])).toContain("\n1 change of other resources\n");
+  it("whose events are all secret is named", () => {
+    expect(commentOn([update("[secret]")])).toMatch(/1 to change in a set whose events are secret[\s\S]*<code>funnel</);
+    expect(commentOn([{ ...update("[secret]"), op: "same" }])).toContain("The preview shows no changes of these");
   });
 
   it("a key that was renamed, and an event that moved out of it, look like renames", () => {
@@ -277,7 +275,7 @@ it("5,000 changes stay below 60,000 characters, and say how many have no room", 
 it.each([
   [[], undefined],
   [[create(E("a"), event("A"))], "As far as it got: **1 to create**\n"],
-  [[OTHER], "As far as it got: 1 change of other resources\n"],
+  [[OTHER], undefined],
 ])("a failed preview never says that nothing changes, because it did not see everything", (steps, told) => {
   const { text } = read({ steps, diagnostics: [{ severity: "error", message: "no" }] });
   expect(text).toContain("**The preview failed: 1 error.**");

@@ -24,6 +24,7 @@ const WORDS: Readonly<Record<Exclude<Change["action"], "keep">, string>> = {
   move: "move elsewhere and stay managed",
   "look for": "look for, and create if it is not there",
   wait: "stay unresolved until somebody settles it",
+  hidden: "change in a set whose events are secret",
 };
 const ACTIONS = Object.keys(WORDS) as (keyof typeof WORDS)[];
 
@@ -34,18 +35,18 @@ export interface Comment {
   readonly replacements: number;
 }
 
-export function commentOf({ changes, others, diagnostics }: Preview): Comment {
+export function commentOf({ changes, diagnostics }: Preview): Comment {
   const renames = renamesAmong(changes);
   const [recorded = [], sent = []] = [true, false].map((isOnly) =>
     changes.filter(({ action }) => (action === "record") === isOnly),
   );
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const said = diagnostics.filter(({ severity }) => severity !== "error");
-  const counts = countsOf(changes, others);
+  const counts = countsOf(changes);
   const failed = `**The preview failed: ${count(errors.length, "error")}.**`;
   const head = [
     "### Advertisers and conversion events",
-    errors.length === 0 ? counts || "**The preview shows no changes**" : failed,
+    errors.length === 0 ? counts || "**The preview shows no changes of these**" : failed,
     errors.length > 0 && counts !== "" ? `As far as it got: ${counts}` : "",
     fate(changes, false, "stay live on the platform, managed by nothing"),
     fate(changes, true, "be deleted on the platform unless something else has them, which can't be undone"),
@@ -64,16 +65,12 @@ export function commentOf({ changes, others, diagnostics }: Preview): Comment {
 }
 
 /** Empty if nothing changes. */
-function countsOf(changes: readonly Change[], others: number): string {
-  const ours = ACTIONS.flatMap((action) => {
+function countsOf(changes: readonly Change[]): string {
+  const counts = ACTIONS.flatMap((action) => {
     const amount = changes.filter((each) => each.action === action).length;
     return amount === 0 ? [] : `${amount} to ${WORDS[action]}`;
   });
-  const told = [
-    ours.length > 0 && `**${ours.join(", ")}**`,
-    others > 0 && `${count(others, "change")} of other resources`,
-  ];
-  return told.filter((each) => each !== false).join("; and ");
+  return counts.length === 0 ? "" : `**${counts.join(", ")}**`;
 }
 
 /** How many objects would leave the state. */

@@ -16,7 +16,7 @@ import {
   stackNamesIn,
   warnOfSecretSets,
 } from "./contents.js";
-import { chosen, command, csvOf, jsonOf, write } from "./harness.js";
+import { chosen, command, jsonOf, write } from "./harness.js";
 import { exportIn, STACK_HELP, STACK_OPTIONS, stackName, stateOf } from "./pulumi.js";
 
 const HELP = `Usage: pulumi-advertising leftovers [options]
@@ -26,7 +26,7 @@ earlier export, by a removal or \`pulumi destroy\`. Sends and changes nothing.
 
   --before EXPORT        an earlier export (- for standard input), or a checkpoint file of a backend; several times
   --state FILE           what \`pulumi stack export\` printed (- for standard input), instead of a stack
-  --format FORMAT        text (default), json or csv
+  --format FORMAT        text (default) or json
   --out FILE             writes to FILE
 ${STACK_HELP}
 
@@ -61,14 +61,17 @@ export const leftoversCommand = command({
   },
 });
 
-const COLUMNS = ["kind", "id", "name", "key", "at", "why"] as const;
-
-/**
- * - `name`: on the platform; empty if it is not known, `(secret)` if it must not be shown;
- * - `key`: the resource that held it, as its name in reports;
- * - `at`: when it left the state, ISO 8601; empty where it is not known.
- */
-export type Leftover = Readonly<Record<(typeof COLUMNS)[number], string>> & { readonly kind: Kind["name"] };
+export interface Leftover {
+  readonly kind: Kind["name"];
+  readonly id: string;
+  /** On the platform; empty if it is not known, `(secret)` if it must not be shown. */
+  readonly name: string;
+  /** The resource that held it, as its name in reports. */
+  readonly key: string;
+  /** When it left the state, ISO 8601; empty where it is not known. */
+  readonly at: string;
+  readonly why: string;
+}
 
 /** @param earlier states of the same stack: they show what was removed. @returns what the state does not have (again). */
 export function leftoversOf(now: ExportedStack, earlier: readonly ExportedStack[]): Leftover[] {
@@ -120,5 +123,4 @@ export const LEFTOVER_FORMATS: Readonly<Record<string, (leftovers: readonly Left
 ${lines.map((line) => `  ${printable(line)}\n`).join("")}`;
   },
   json: (leftovers) => jsonOf({ leftovers }),
-  csv: (leftovers) => csvOf([[...COLUMNS], ...leftovers.map((each) => COLUMNS.map((column) => each[column]))]),
 };

@@ -60,8 +60,8 @@ interface Printed {
 
 export interface Change {
   readonly kind: Kind;
-  /** `move`: the object leaves the state here, and another resource of the preview has it. */
-  readonly action: ShownAction | "move";
+  /** `move`: the object leaves the state here, and another resource of the preview has it. `hidden`: of a set, all of whose events are secret. */
+  readonly action: ShownAction | "move" | "hidden";
   /** The name in the program; of a set's member, `<set>/<key>`. */
   readonly key: string;
   /** The platform's id that the state holds, and the one that the object gets where the program says which. */
@@ -77,8 +77,6 @@ export interface Change {
 
 export interface Preview {
   readonly changes: readonly Change[];
-  /** How many other resources change: those of other packages, and sets whose events are secret. */
-  readonly others: number;
   readonly diagnostics: readonly { readonly severity: string; readonly message: string; readonly about: string }[];
 }
 
@@ -94,15 +92,13 @@ export function readPreview(text: string, environment: Environment = {}): Previe
   // The preview itself reports a setting that is wrong.
   const operations = operationsSchema.safeParse(jsonIn(setting("operations"))).data;
   const can = (kind: Kind) => abilitiesOf(kind, { operations, markField: setting("markField") });
-  const found = (steps ?? [])
+  const decided = (steps ?? [])
     .map(ofManaged)
     .flatMap(inParts)
-    .map((step) => ({ step, decided: decidedIn(step, can) }));
-  const decided = found.flatMap((each) => each.decided ?? []);
+    .flatMap((step) => decidedIn(step, can));
   const held = new Set(decided.flatMap(({ kind, holds }) => (holds === undefined ? [] : objectKey(kind.name, holds))));
   return {
     changes: decided.filter(({ isSame }) => !isSame).map((each) => movedIf(held, each)),
-    others: found.filter(({ step: { op, urn }, decided }) => decided === undefined && isOthers(op, urn)).length,
     diagnostics: (diagnostics ?? []).map(({ severity, message, urn }) => ({
       severity,
       message: message.replace(/<\{%\w+%\}>/g, "").trim(),
@@ -136,10 +132,6 @@ function deletes({ op, oldState, newState }: Step, isSet: boolean): boolean {
   return newState?.inputs?.[DELETES] === true && (isSet || oldState?.inputs?.[DELETES] === true);
 }
 
-function isOthers(op: string, urn: string): boolean {
-  return !["same", "read", "refresh"].includes(op) && !/::pulumi:(pulumi:Stack|providers:[^:]+)::/.test(urn);
-}
-
 interface Decided extends Change {
   /** The object that it has afterwards. */
   readonly holds: string | undefined;
@@ -156,15 +148,18 @@ function movedIf(held: ReadonlySet<string>, { holds: _, isSame: __, ...change }:
 
 const DECIDED_BY_ENGINE = ["create", "replace", "update", "delete", "same"];
 
-/** What becomes of each object of a resource. None where it is no resource of ours, and where nothing is shown of a set's events. */
-function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Decided[] | undefined {
+/** What becomes of each object of a resource; none if it is not one of ours. */
+function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Decided[] {
   const { op, urn, oldState, newState } = step;
   const type = (newState ?? oldState)?.type ?? "";
   const [single, set] = [kindOfType(type), setOfType(type)];
   const kind = single ?? set?.member;
-  const isHidden = set !== undefined && op !== "delete" && newState?.inputs?.events === SECRET_TEXT;
-  if (kind === undefined || isHidden) return undefined;
-  if (!DECIDED_BY_ENGINE.includes(op)) return [];
+  if (kind === undefined || !DECIDED_BY_ENGINE.includes(op)) return [];
+  const name = nameInUrn(urn);
+  if (set !== undefined && op !== "delete" && newState?.inputs?.events === SECRET_TEXT) {
+    const nothing = { id: undefined, adopts: undefined, former: undefined, values: {}, changes: [], holds: undefined };
+    return [{ kind, key: name, action: "hidden", isSame: op === "same", ...nothing }];
+  }
   // Of a single resource the engine knows whether it is updated, wherever the comment is made; but not of one that `existingId` names.
   const isNamed = oldState?.id !== undefined && adoptedBy(newState?.inputs) === oldState.id;
   const can = { ...abilities(kind), ...(set === undefined && !isNamed && { update: op === "update" }) };
@@ -189,7 +184,6 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Decided[] 
       holds: action.do === "adopt" ? action.id : ["keep", "update", "record"].includes(action.do) ? id : undefined,
     };
   };
-  const name = nameInUrn(urn);
   if (set === undefined) {
     const olds = { ...oldState?.inputs, ...oldState?.outputs };
     return [decided(singleMember(kind, oldState?.id, olds, judged, circumstances), name, olds, news)];

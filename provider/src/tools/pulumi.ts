@@ -21,20 +21,13 @@ const PROJECT_FILES = ["Pulumi.json", "Pulumi.yaml", "Pulumi.yml"];
  * as Pulumi's engine finds it. Without a project, the chosen folder.
  */
 export function programFolder({ cwd = "." }: StackChoice): string {
-  const project = projectAbove(resolve(cwd));
-  if (project === undefined) return resolve(cwd);
-  const main = resolve(dirname(project), mainIn(project));
-  return statusOf(main)?.isDirectory() ? main : dirname(main);
-}
-
-/** The nearest project file upwards from a folder. */
-function projectAbove(folder: string): string | undefined {
-  const project = PROJECT_FILES.map((name) => join(folder, name)).find((file) => statusOf(file)?.isFile());
-  return project ?? (dirname(folder) === folder ? undefined : projectAbove(dirname(folder)));
-}
-
-function statusOf(path: string) {
-  return statSync(path, { throwIfNoEntry: false });
+  const isA = (what: "isFile" | "isDirectory", path: string) => statSync(path, { throwIfNoEntry: false })?.[what]();
+  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
+    const project = PROJECT_FILES.map((name) => join(folder, name)).find((file) => isA("isFile", file));
+    const main = project && resolve(folder, mainIn(project));
+    if (main !== undefined) return isA("isDirectory", main) ? main : dirname(main);
+    if (dirname(folder) === folder) return resolve(cwd);
+  }
 }
 
 /** Empty where it does not say, and where the file can't be read: Pulumi then says so, and runs nothing. */

@@ -14,45 +14,37 @@ nothing. Limits come from ADVERTISING_MAX_WINDOW_SECONDS and ADVERTISING_MARK_FI
 
 Exit codes: 0 no errors (there may be warnings), 1 errors, 2 called wrongly.`;
 
-const FORMATS: Readonly<Record<string, (catalog: Catalog, file: string, errors: number) => string>> = {
-  text: (catalog, file, errors) => {
-    const { findings } = catalog;
-    const [wrong, odd] = ["error", "warning"].map((level) =>
-      describeAlike(findings.filter((each) => each.level === level)),
+type Format = (catalog: Catalog, file: string, summary: string) => string[];
+
+const FORMATS: Readonly<Record<string, Format>> = {
+  text: ({ findings }, _, summary) => {
+    const alike = ["error", "warning"].flatMap((level) =>
+      describeAlike(findings.filter((each) => each.level === level)).map((line) => `${level}: ${line}`),
     );
-    const lines = [...(wrong ?? []).map((line) => `error: ${line}`), ...(odd ?? []).map((line) => `warning: ${line}`)];
-    return [...lines, summaryOf(catalog, file, errors)].join("\n");
+    return [...alike, summary];
   },
   /** A contract: fields are only added. */
-  json: ({ advertisers, events, findings }, file, errors) => {
+  json: ({ advertisers, events, findings }, file) => {
     const listed = findings.map(({ reason, source: { file, line, column }, level, subject, property }) => {
       return { level, file, line, column, subject, property, message: reason };
     });
-    const counts = { advertisers: advertisers.length, events: events.length };
-    return JSON.stringify({ file, ok: errors === 0, ...counts, findings: listed }, undefined, 2);
+    const ok = !findings.some(({ level }) => level === "error");
+    const report = { file, ok, advertisers: advertisers.length, events: events.length, findings: listed };
+    return [JSON.stringify(report, undefined, 2)];
   },
   /** As GitHub's workflow commands want them: files relative to the repository. */
-  github: (catalog, file, errors) => {
+  github: ({ findings }, _, summary) => {
     const top = process.env.GITHUB_WORKSPACE ?? process.cwd();
-    const escaped = (text: string) => text.replace(/[%\r\n]/g, encodeURIComponent);
-    const lines = catalog.findings.map(({ level, subject, property, reason, source }) => {
-      const path = escaped(relative(top, resolve(source.file)).replaceAll("\\", "/")).replace(
-        /[:,]/g,
-        encodeURIComponent,
-      );
+    const escaped = (text: string, special: RegExp) => text.replace(special, encodeURIComponent);
+    const lines = findings.map(({ level, subject, property, reason, source: { file, line, column } }) => {
+      const path = escaped(relative(top, resolve(file)).replaceAll("\\", "/"), /[%\r\n:,]/g);
       const about = [subject && `${subject}:`, property, reason].filter((part) => part !== "").join(" ");
-      const column = source.column === undefined ? "" : `,col=${source.column}`;
-      return `::${level} file=${path},line=${source.line}${column}::${escaped(about)}`;
+      const at = column === undefined ? "" : `,col=${column}`;
+      return `::${level} file=${path},line=${line}${at}::${escaped(about, /[%\r\n]/g)}`;
     });
-    return [...lines, summaryOf(catalog, file, errors)].join("\n");
+    return [...lines, summary];
   },
 };
-
-function summaryOf({ advertisers, events, findings }: Catalog, file: string, errors: number): string {
-  const found = `${count(errors, "error")}, ${count(findings.length - errors, "warning")}`;
-  const content = `${count(advertisers.length, "advertiser")}, ${count(events.length, "conversion event")}`;
-  return errors === 0 ? `${file}: ${content}; ${found}` : withPage(`${file}: ${found}`, ArgumentsError.code);
-}
 
 export const validateCommand = command({
   help: HELP,
@@ -67,7 +59,11 @@ export const validateCommand = command({
     const wrong = problems.filter(({ source }) => names.includes(source));
     if (wrong.length > 0) throw new Error(wrong.map(({ source, reason }) => `${source} ${reason}`).join("; "));
     const catalog = readCatalog(file, process.cwd(), settings);
-    const errors = catalog.findings.filter(({ level }) => level === "error").length;
-    return say(inFormat(catalog, file, errors), errors === 0 ? 0 : 1);
+    const { advertisers, events, findings } = catalog;
+    const errors = findings.filter(({ level }) => level === "error").length;
+    const found = `${count(errors, "error")}, ${count(findings.length - errors, "warning")}`;
+    const content = `${count(advertisers.length, "advertiser")}, ${count(events.length, "conversion event")}`;
+    const summary = errors === 0 ? `${file}: ${content}; ${found}` : withPage(`${file}: ${found}`, ArgumentsError.code);
+    return say(inFormat(catalog, file, summary).join("\n"), errors === 0 ? 0 : 1);
   },
 });
