@@ -6,8 +6,7 @@ import chromium from "@sparticuz/chromium";
 import { type Browser, type BrowserContextOptions, type Page, chromium as playwright } from "playwright-core";
 import { afterAll, beforeAll, expect, it, type TestContext } from "vitest";
 import { LEFT_LIVE } from "../../provider/src/state/stored.js";
-import { contentsOf, type Resource, readExport } from "../../provider/src/tools/contents.js";
-import { leftoversOf } from "../../provider/src/tools/leftovers.js";
+import { type Resource, readExport } from "../../provider/src/tools/contents.js";
 import { pageOf } from "../../provider/src/tools/page.js";
 import { newFolder } from "../support/folder.js";
 import { exportOf, storedAdvertiser, storedEvent, UNRESOLVED_OUTPUT } from "../support/stored.js";
@@ -56,8 +55,7 @@ function resources(events: number): Resource[] {
 async function open(context: TestContext, events: number, options: BrowserContextOptions = {}): Promise<Page> {
   if (typeof browser === "string") return context.skip(browser);
   const [file, shown] = [join(newFolder(), "page.html"), resources(events)];
-  const leftovers = leftoversOf(readExport(exportOf(shown)), []);
-  writeFileSync(file, pageOf(contentsOf(shown), { stack: "shop/dev", time: "2026-03-02T10:00:00Z", leftovers }));
+  writeFileSync(file, pageOf(readExport(exportOf(shown))));
   const page = await (await browser.newContext(options)).newPage();
   const requests: string[] = [];
   const errors: string[] = [];
@@ -66,7 +64,7 @@ async function open(context: TestContext, events: number, options: BrowserContex
   await page.goto(pathToFileURL(file).href);
   expect(requests).toEqual([pathToFileURL(file).href]);
   expect(errors).toEqual([]);
-  expect(await page.title()).toBe("Conversion events of shop/dev");
+  expect(await page.title()).toBe("Conversion events");
   return page;
 }
 

@@ -31,9 +31,7 @@ function ids(format: string, resources: readonly Resource[], template?: string):
   return ID_FORMATS[format]?.(contentsOf(resources), template === undefined ? undefined : addressesBy(template)) ?? "";
 }
 
-function page(resources: readonly Resource[], { stack = "shop/dev", time = TIME } = {}): string {
-  return pageOf(contentsOf(resources), { stack, time, leftovers: leftoversOf(stateOf(resources), []) });
-}
+const page = (resources: readonly Resource[], time = TIME) => pageOf(stateOf(resources, time));
 
 describe("ids", () => {
   it("json, in which an id that no number can hold is text, and __proto__ is a key like any other", () => {
@@ -117,7 +115,9 @@ describe("the page", () => {
   it("a name can't be markup, in content or in an attribute", () => {
     const name = `<script>alert(1)</script>" onclick='x' & \u0645\u0631\u062d\u0628\u0627`;
     const left = { [LEFT_LIVE]: [{ ...NOTED, name }] };
-    const text = page([storedAdvertiser(name, 1), storedEvent(name, 2, { eventName: name, ...left })], { stack: name });
+    const inputs = { __identity: `shop/${name}::b` };
+    const text = page([storedAdvertiser(name, 1), storedEvent(name, 2, { eventName: name, ...left }, { inputs })]);
+    expect(text).toContain("<title>Conversion events of organization/shop/&#60;script");
     expect(text.match(/<script/g)).toHaveLength(1);
     expect(text).not.toContain("onclick='x'");
     expect(text).not.toMatch(/aria-label="[^"]*" onclick/);
@@ -141,7 +141,7 @@ describe("the page", () => {
     ])
       expect(text).toContain(part);
     expect(text).toContain(`0 advertisers, 3 events, 1 unresolved; state of ${TIME}<`);
-    expect(page([], { time: "" })).toContain("0 advertisers, 0 events, 0 unresolved<");
+    expect(page([], "")).toContain("0 advertisers, 0 events, 0 unresolved<");
   });
 });
 

@@ -1,19 +1,22 @@
 /** A stack's advertisers and conversion events, and what it left live, as one HTML file that needs no network: for people who look things up. */
 import { count } from "../base/index.js";
 import { duration } from "../rules/index.js";
-import { type Contents, nameOf, type StoredObject, shown, valuesOf } from "./contents.js";
-import type { Leftover } from "./leftovers.js";
+import {
+  contentsOf,
+  type ExportedStack,
+  nameOf,
+  type StoredObject,
+  shown,
+  stackNamesIn,
+  valuesOf,
+} from "./contents.js";
+import { leftoversOf } from "./leftovers.js";
 
-interface About {
-  /** The stack's name, and when its state was written, ISO 8601: each is empty where the state does not say. */
-  readonly stack: string;
-  readonly time: string;
-  readonly leftovers: readonly Leftover[];
-}
-
-export function pageOf({ advertisers, events, advertiserKeys }: Contents, { stack, time, leftovers }: About): string {
+export function pageOf(state: ExportedStack): string {
+  const { advertisers, events, advertiserKeys } = contentsOf(state.resources);
+  const [leftovers, [stack], { time }] = [leftoversOf(state, []), stackNamesIn(state), state];
   const open = [...advertisers, ...events].filter(({ record }) => record !== undefined);
-  const title = stack === "" ? "Conversion events" : `Conversion events of ${stack}`;
+  const title = stack === undefined ? "Conversion events" : `Conversion events of ${stack}`;
   const counts = `${count(advertisers.length, "advertiser")}, ${count(events.length, "event")}, ${open.length} unresolved`;
   const rows = events.map((event) => {
     const { advertiserId, eventTypeId, value, clickWindow, viewWindow, attribution } = valuesOf(event);

@@ -7,18 +7,8 @@ import { exactId } from "../rules/index.js";
 import { environmentNameOf } from "../settings/index.js";
 import { MAX_LISTED } from "../state/index.js";
 import { commentOf } from "./comment.js";
-import {
-  type Contents,
-  contentsOf,
-  nameOf,
-  type StoredObject,
-  shown,
-  stackNamesIn,
-  valuesOf,
-  warnOfSecretSets,
-} from "./contents.js";
+import { type Contents, contentsOf, nameOf, type StoredObject, shown, valuesOf, warnOfSecretSets } from "./contents.js";
 import { type Command, chosen, command, csvOf, jsonOf, say, textOf, write } from "./harness.js";
-import { leftoversOf } from "./leftovers.js";
 import { pageOf } from "./page.js";
 import { readPreview } from "./preview.js";
 import { STACK_HELP, STACK_OPTIONS, stateOf } from "./pulumi.js";
@@ -68,8 +58,7 @@ const REPORTS: Readonly<Record<string, Command>> = {
     run: async ({ out, ...choice }) => {
       const state = await stateOf(choice);
       warnOfSecretSets(state.resources);
-      const about = { stack: stackNamesIn(state)[0] ?? "", time: state.time, leftovers: leftoversOf(state, []) };
-      return write(pageOf(contentsOf(state.resources), about), out);
+      return write(pageOf(state), out);
     },
   }),
   comment: command({
