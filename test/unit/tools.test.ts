@@ -69,13 +69,9 @@ describe("ids", () => {
   });
 
   it("a template gets encoded values; one with an unknown name is refused", () => {
-    expect(
-      ids(
-        "json",
-        [storedEvent("a", 1, { eventName: "50% & more", value: 2.5 })],
-        "x/{id}?n={eventName}&v={value}&s={segmentId}",
-      ),
-    ).toContain("x/1?n=50%25%20%26%20more&v=2.5&s=");
+    const event = storedEvent("a", 1, { eventName: "50% & more", value: 2.5 });
+    const text = ids("json", [event], "x/{id}?n={eventName}&v={value}&s={segmentId}");
+    expect(text).toContain("x/1?n=50%25%20%26%20more&v=2.5&s=");
     expect(() => addressesBy("https://t.example/{id}/{eventNam}")).toThrow(/knows {id}.*; got {eventNam}$/);
   });
 });
@@ -90,12 +86,9 @@ describe("contents", () => {
   it("two of one name have their URNs as keys; one that is being replaced does not count", () => {
     const event = storedEvent("buy", 1);
     const below = { ...storedEvent("buy", 2), urn: event.urn.replace("::pulumi-nodejs", "::Shop$pulumi-nodejs") };
-    expect(
-      contentsOf([event, below])
-        .events.map(({ key }) => key)
-        .toSorted(),
-    ).toEqual([below.urn, event.urn].toSorted());
-    expect(contentsOf([event, { ...event, delete: true }]).events.map(({ key }) => key)).toEqual(["buy"]);
+    const keysOf = (...all: Resource[]) => contentsOf(all).events.map(({ key }) => key);
+    expect(keysOf(event, below).toSorted()).toEqual([below.urn, event.urn].toSorted());
+    expect(keysOf(event, { ...event, delete: true })).toEqual(["buy"]);
   });
 
   it("arguments: what a refresh found removed has no default", () => {
@@ -129,17 +122,8 @@ describe("the page", () => {
       storedEvent("b", 4711, {}, { pendingReplacement: true }),
       storedEvent("c", "unresolved-x", UNRESOLVED_OUTPUT),
     ]);
-    for (const part of [
-      ">7 days<",
-      ">none yet<",
-      ">unresolved<",
-      "Left live (2)",
-      ">Old<",
-      ">7<",
-      ">4711<",
-      ">replaced<",
-    ])
-      expect(text).toContain(part);
+    const parts = [">7 days<", ">none yet<", ">unresolved<", "Left live (2)", ">Old<", ">7<", ">4711<", ">replaced<"];
+    for (const part of parts) expect(text).toContain(part);
     expect(text).toContain(`0 advertisers, 3 events, 1 unresolved; state of ${TIME}<`);
     expect(page([], "")).toContain("0 advertisers, 0 events, 0 unresolved<");
   });

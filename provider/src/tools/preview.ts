@@ -98,7 +98,7 @@ export function readPreview(text: string, environment: Environment = {}): Previe
     .flatMap((step) => decidedIn(step, can));
   const held = new Set(decided.flatMap(({ kind, holds }) => (holds === undefined ? [] : objectKey(kind.name, holds))));
   return {
-    changes: decided.filter(({ isSame }) => !isSame).map((each) => movedIf(held, each)),
+    changes: decided.filter(({ action }) => action !== "keep").map((each) => movedIf(held, each)),
     diagnostics: (diagnostics ?? []).map(({ severity, message, urn }) => ({
       severity,
       message: message.replace(/<\{%\w+%\}>/g, "").trim(),
@@ -135,12 +135,10 @@ function deletes({ op, oldState, newState }: Step, isSet: boolean): boolean {
 interface Decided extends Change {
   /** The object that it has afterwards. */
   readonly holds: string | undefined;
-  /** The engine has nothing to do. */
-  readonly isSame: boolean;
 }
 
 /** An object that leaves the state here, and that another resource or member goes on with, is not left. */
-function movedIf(held: ReadonlySet<string>, { holds: _, isSame: __, ...change }: Decided): Change {
+function movedIf(held: ReadonlySet<string>, { holds: _, ...change }: Decided): Change {
   const { kind, former, action } = change;
   if (former === undefined || !held.has(objectKey(kind.name, former.id))) return change;
   return { ...change, former: undefined, action: action === "let go" || action === "delete" ? "move" : action };
@@ -158,7 +156,7 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Decided[] 
   const name = nameInUrn(urn);
   if (set !== undefined && op !== "delete" && newState?.inputs?.events === SECRET_TEXT) {
     const nothing = { id: undefined, adopts: undefined, former: undefined, values: {}, changes: [], holds: undefined };
-    return [{ kind, key: name, action: "hidden", isSame: op === "same", ...nothing }];
+    return [{ kind, key: name, action: op === "same" ? "keep" : "hidden", ...nothing }];
   }
   // Of a single resource the engine knows whether it is updated, wherever the comment is made; but not of one that `existingId` names.
   const isNamed = oldState?.id !== undefined && adoptedBy(newState?.inputs) === oldState.id;
@@ -177,7 +175,7 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Decided[] 
     // A new object has nothing to differ from.
     const differs = news !== undefined && ["replace", "update", "record", "adopt"].includes(action.do);
     return {
-      ...{ kind, key, id, action: shownAction(action), values: news ?? olds, isSame: op === "same" },
+      ...{ kind, key, id, action: shownAction(action), values: news ?? olds },
       former: formerOf({ held: id, deletes: can.delete && isToDelete }, action),
       adopts: action.do === "adopt" ? action.id : undefined,
       changes: differs ? changesInWords(member.changed, olds, news, secretIn(olds, news)) : [],
