@@ -287,7 +287,8 @@ it.each([
 it("names can't be markup, mention people, or turn the reading direction", () => {
   const name = "<script>alert(1)</script> @everyone | `x` **b** \u202egnp.exe\n# heading";
   const diagnostics = [{ severity: "error", message: name, urn: ACME }];
-  const { text } = read({ steps: [create(E("a"), event(name))], diagnostics });
+  const steps = [create(E("a"), event(name)), replace(E("b"), "5", event(name), event("B"))];
+  const { text } = read({ steps, diagnostics });
   for (const part of ["<script", "@everyone", "`x`", "**b**", "\u202e", "\n# heading"])
     expect(text).not.toContain(part);
   expect(unescaped(text)).toContain("<script>alert(1)</script> @everyone | `x` **b**  gnp.exe # heading");

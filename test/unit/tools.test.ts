@@ -99,12 +99,6 @@ describe("contents", () => {
 });
 
 describe("the page", () => {
-  it("needs no network, and its policy allows none", () => {
-    const text = page([storedAdvertiser("acme", 1), storedEvent("buy", 2)]);
-    expect(text).toContain("default-src 'none'");
-    expect(text).not.toMatch(/https?:|\bsrc=|\bhref=|@import|url\(/);
-  });
-
   it("a name can't be markup, in content or in an attribute", () => {
     const name = `<script>alert(1)</script>" onclick='x' & \u0645\u0631\u062d\u0628\u0627`;
     const left = { [LEFT_LIVE]: [{ ...NOTED, name }] };
@@ -112,6 +106,7 @@ describe("the page", () => {
     const text = page([storedAdvertiser(name, 1), storedEvent(name, 2, { eventName: name, ...left }, { inputs })]);
     expect(text).toContain("<title>Conversion events of organization/shop/&#60;script");
     expect(text.match(/<script/g)).toHaveLength(1);
+    expect(text).toContain("default-src 'none'");
     expect(text).not.toContain("onclick='x'");
     expect(text).not.toMatch(/aria-label="[^"]*" onclick/);
   });

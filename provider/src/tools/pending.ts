@@ -72,11 +72,10 @@ export const pendingCommand = command({
       await note([dropped(ref.key)], of);
     const dropping = forgotten.map(({ ref }) => dropped(ref.key));
     await note(dropping, place);
-    const not = settled.flatMap(({ create, id }) => (id === undefined ? create.ref.short : []));
-    if (not.length > 0) console.log(`Settled as not created: ${enumerate(not, MAX_LISTED)}`);
-    const made = settled.filter(({ id }) => id !== undefined);
-    for (const { create, id } of made) console.log(`Settled as created with id ${id}: ${create.ref.short}`);
-    if (made.length > 0) console.log("If an id was wrong, set existingId to the right one in the program.");
+    for (const { create, id } of settled)
+      console.log(`Settled as ${id === undefined ? "not created" : `created with id ${id}`}: ${create.ref.short}`);
+    if (settled.some(({ id }) => id !== undefined))
+      console.log("If an id was wrong, set existingId to the right one in the program.");
     for (const { ref, record } of forgotten)
       console.log(
         `Forgotten: ${ref.short}, ${record.id === undefined ? `sent at ${record.at}` : `created as ${record.id}`}`,
