@@ -138,8 +138,11 @@ describe("what is pending", () => {
   });
 
   it("has both of what this machine sent and what another one was about to send later with other arguments", () => {
-    const { open } = facts([], [record(BUY, "sent")], [creating("buy", { eventName: "Other" })]);
+    const others = [creating("buy", { eventName: "Other" })];
+    const { open } = facts([], [record(BUY, "sent")], others);
     expect(open.map(({ record, or }) => [record.name, or?.name])).toEqual([["Signup", "Other"]]);
+    const two = facts([], undefined, [...others, creating("buy")]).open;
+    expect(two.map(({ record, or }) => [record.name, or?.name])).toEqual([["Other", "buy"]]);
   });
 
   it("lists what the next `up` takes over, unless the state has that object already, under whatever name", () => {

@@ -30,7 +30,7 @@ export interface Create {
   readonly record: CreateRecord;
   /** Who knows of it; `record`: only Pulumi's of an interrupted run. */
   readonly known: "state" | "memory" | "record";
-  /** What Pulumi's record has instead: a later run, on another machine, was about to send other arguments. */
+  /** What another run was about to send, with other arguments. */
   readonly or?: CreateRecord | undefined;
   /** Objects that its resource or member has or had: no create made them since. */
   readonly formerIds: readonly string[];
@@ -88,10 +88,10 @@ export function factsIn(stack: ExportedStack, memory: Records | undefined, place
     return known.has(key) || (state !== "live" && (id === undefined || now !== id));
   };
   const recorded = recordedIn(stack);
-  const bodies = new Map(recorded.flatMap(({ ref, record }) => (record.body === "" ? [] : [[ref.key, record]])));
+  const byKey = new Map(recorded.map((each) => [each.ref.key, each]));
   const inMemory = left.flatMap(({ ref, record }): Found[] => {
-    const other = bodies.get(ref.key);
-    const or = other?.body === record.body ? undefined : other;
+    const other = byKey.get(ref.key);
+    const or = [other?.record, other?.or].flatMap((each) => each ?? []).find(isOtherThan(record));
     return record.state === "sent" ? [{ ref, record, known: "memory", or }] : [];
   });
   const open = [...inState, ...inMemory, ...recorded.filter(({ ref }) => !isAnswered(ref.key))];
@@ -116,6 +116,11 @@ export function factsIn(stack: ExportedStack, memory: Records | undefined, place
 }
 
 type Found = Omit<Create, "formerIds">;
+
+/** Of what is secret nobody knows. */
+function isOtherThan({ body }: CreateRecord) {
+  return (other: CreateRecord) => body !== "" && other.body !== "" && other.body !== body;
+}
 
 /** @param place as the memory has it; none: the URN then says no stack. */
 export function refOfKey(key: string, place: StackPlace | undefined): Ref {
@@ -152,7 +157,10 @@ function recordedIn(stack: ExportedStack): Found[] {
       return { ref, record: { ...recordOf(kind, values, id), ...own }, known: "record" };
     });
   });
-  return [...new Map(found.map((each) => [each.ref.key, each])).values()];
+  return [...Map.groupBy(found, ({ ref }) => ref.key).values()].flatMap((all) => {
+    const last = all.at(-1);
+    return last === undefined ? [] : [{ ...last, or: all.map(({ record }) => record).find(isOtherThan(last.record)) }];
+  });
 }
 
 /** Of a create that nobody has noted: as far as its arguments say. @param held the id in the state. */

@@ -94,6 +94,8 @@ interface Elsewhere extends Create {
 
 interface Look {
   readonly facts: Facts;
+  /** Whether the state has nothing of this package: only then may another stack be this one under its former name. */
+  readonly isEmpty: boolean;
   /** The names under which the state's resources were registered, if the stack has another one now. */
   readonly formerly: readonly StackPlace[];
   /** Creates that are open in another stack, which may be this one under the name that it had: only an answer by name means them. */
@@ -108,9 +110,10 @@ async function placeOf(stack: ExportedStack, choice: StateChoice): Promise<Stack
 
 /** Reads only, so that it never waits for a run that is under way. */
 function lookAt(stack: ExportedStack, place: StackPlace | undefined): Look {
-  if (place === undefined) return { facts: factsIn(stack, undefined, undefined), formerly: [], elsewhere: [] };
-  const names = stackNamesIn(stack).filter((each) => each !== place.stack);
-  const formerly = names.map((each) => ({ ...place, stack: each }));
+  const names = stackNamesIn(stack);
+  const isEmpty = names.length === 0;
+  if (place === undefined) return { facts: factsIn(stack, undefined, undefined), isEmpty, formerly: [], elsewhere: [] };
+  const formerly = names.filter((each) => each !== place.stack).map((each) => ({ ...place, stack: each }));
   const memories = [...formerly.toReversed(), place].flatMap((each) => memoryAt(each) ?? []);
   const memory = memories.length === 0 ? undefined : new Map(memories.flatMap((records) => [...records]));
   const facts = factsIn(stack, memory, place);
@@ -123,7 +126,7 @@ function lookAt(stack: ExportedStack, place: StackPlace | undefined): Look {
       const ref = refOfKey(key, place);
       return { ref, record, known: "record", formerIds: [], of: { stack: other, backend }, id };
     });
-  return { facts, formerly, elsewhere };
+  return { facts, isEmpty, formerly, elsewhere };
 }
 
 function memoryAt(place: StackPlace): Records | undefined {
@@ -141,11 +144,11 @@ function dropped(key: string): Line {
 }
 
 /** Lists what is pending. @returns the exit code. */
-function tell({ facts: { open, made, notes }, elsewhere }: Look): number {
+function tell({ facts: { open, made, notes }, isEmpty, elsewhere }: Look): number {
   const names = namesOf(open);
   const recorded = open.flatMap((each, index) => (each.known === "record" ? (names[index] ?? []) : []));
   const isHere = recorded.length > 0 && notes !== undefined;
-  const isNone = open.length + elsewhere.length === 0;
+  const isNone = open.length + (isEmpty ? elsewhere.length : 0) === 0;
   const lines = [
     isNone && "Nothing is pending.",
     open.length > 0 && `${count(open.length, "create")} may or may not have reached the platform:`,

@@ -1,5 +1,5 @@
 /** A random life of a stack: people edit, run, kill, lose disks and answer; at its end a few runs settle everything. */
-import { objectKey } from "../../../provider/src/state/index.js";
+import { aboutWhom, objectKey } from "../../../provider/src/state/index.js";
 import type { Kill } from "./machine.js";
 import type { Fault } from "./platform.js";
 import type { Declared, Entry, Wanted } from "./program.js";
@@ -270,6 +270,8 @@ export class Life {
       const object = held.get(key);
       if (object === undefined) throw new Violation(`${key} is declared, and not in the state`);
       held.delete(key);
+      // Somebody was told of both, and said that it is this one.
+      if (world.unsure.has(aboutWhom(key).short)) continue;
       const made = world.platform.objects.find((each) => objectKey(each.kind, each.id) === object);
       const there = [made?.fields.event_name ?? made?.fields.advertiser_name, made?.fields.value];
       if (there[0] !== name || (kind === "ConversionEvent" && there[1] !== value))

@@ -97,12 +97,17 @@ export class World {
     return readSettings({ config: (key) => this.#settings[key], environment: {}, mayLackPassword: true }).settings;
   }
 
+  /** Of which two creates with different arguments may have made the object. */
+  readonly unsure = new Set<string>();
+
   get wanted(): readonly Wanted[] {
     return objectsOf(this.program);
   }
 
   say(text: string): void {
     this.log.push(text);
+    for (const [, short = ""] of text.matchAll(/^ {2}(\S+): look in the account for .*, or for /gm))
+      this.unsure.add(short);
     for (const [word] of text.matchAll(/N\d+|\S+ \(outcome unknown\)/g)) this.#said.add(word);
     for (const id of this.idsIn(text)) this.#said.add(id);
   }
