@@ -19,8 +19,8 @@ const light = { testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: 3, setupFi
 
 /** These take longest, of those that start Pulumi or npm. A fresh clone's vitest knows no durations, and would go by the files' sizes. */
 const LONGEST = [
-  ...["package/pipelines", "package/installed", "engine/operations", "engine/unresolved"],
-  ...["engine/killed-then", "engine/interruption", "engine/rename", "engine/settle", "engine/main-job"],
+  ...["package/pipelines", "package/installed", "engine/main-job", "engine/checks", "engine/settle"],
+  ...["engine/interruption", "engine/runs", "engine/unresolved", "engine/secrets"],
 ];
 
 /** Long files first, of whichever project: one that begins last keeps one core busy at the end, and the others idle. */
