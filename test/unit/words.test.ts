@@ -176,13 +176,41 @@ describe("a hostile answer", () => {
   });
 });
 
-it("a refusal by 404 and 405 is about the address; without words the fields are named", () => {
-  const refused = (body: unknown, status = 400) => {
-    const reading = { fields, sent: SENT, clean: String };
+describe("the advice after a refusal", () => {
+  const refused = (body: unknown, status = 400, known = fields) => {
+    const reading = { fields: known, sent: SENT, clean: String };
     const settings = settingsOf({ baseUrl: "https://x.example" });
     const asked = { what: "X", otherwise: "Nothing was created.", settings, credentials: "" };
     return refusal({ ...asked, answer: answer(status, body), session: "accepted", reading }).message;
   };
-  expect(refused("", 404)).toMatch(/404: the response does not say why\. Nothing.*Check advertising:baseUrl/);
-  expect(refused({ kind: "E_BUSY" })).toMatch(/400: the response does not say why \(its fields: kind\)\. Nothing/);
+
+  it.each<[boolean, unknown[]]>([
+    [true, ["advertiser_id advertiser 1 is not active", { message: "no; The advertiser is inactive." }]],
+    [
+      true,
+      [
+        { errors: ["ERROR: advertiser 1 is not active"] },
+        { errors: { advertiser_id: ["advertiser 1 is not active"] } },
+      ],
+    ],
+    [
+      false,
+      [
+        "the event is not active",
+        "segment 9 is not active for advertiser 3",
+        { errors: { segment_id: ["is not active"] } },
+      ],
+    ],
+    [false, ["advertiser 3's segment is not active", "advertiser 3 is active, but the segment is not known", ""]],
+  ])("is to activate the advertiser: %s", (isGiven, bodies) => {
+    for (const body of bodies) {
+      expect(refused(body).includes("Activate that advertiser on the platform, by hand"), String(body)).toBe(isGiven);
+      expect(refused(body, 400, ["advertiser_name"])).not.toContain("Activate");
+    }
+  });
+
+  it("of 404 and 405 is about the address; without words the fields are named", () => {
+    expect(refused("", 404)).toMatch(/404: the response does not say why\. Nothing.*Check advertising:baseUrl/);
+    expect(refused({ kind: "E_BUSY" })).toMatch(/400: the response does not say why \(its fields: kind\)\. Nothing/);
+  });
 });

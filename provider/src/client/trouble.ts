@@ -37,15 +37,24 @@ export interface Answered extends Asked {
   readonly reading: Reading;
 }
 
+/** Advice for an event's refusal because of its advertiser, which the platform is known to make inactive. */
+const ACTIVATE =
+  "Activate that advertiser on the platform, by hand in its own interface, and run this again; leave the Advertiser's " +
+  "arguments as they are, since a change of them makes another advertiser.";
+const IS_INACTIVE = /^(the )?advertiser( (with id )?\d+)? is (not active|inactive)$/i;
+
 /** @param why what is to be said beside the platform's words. */
 export function refusal({ answer, what, otherwise, session, settings, credentials, reading }: Answered, why?: string) {
   const { status, data } = answer;
   const words = wordsOf(answer, reading);
+  const clauses = words.flatMap((word) => word.split(/[;:.](?=\s|$)\s*|advertiser_id (?=advertiser)/));
+  const isInactive = reading.fields.includes("advertiser_id") && clauses.some((clause) => IS_INACTIVE.test(clause));
   const sentences = [
     refusalIn(why === undefined ? words : [...words, why], data),
     otherwise,
     session === "accepted" ? "" : sessionHint(settings, credentials),
     session === "accepted" && (status === 404 || status === 405) ? "Check advertising:baseUrl, its path included." : "",
+    session === "accepted" && isInactive ? ACTIVATE : "",
   ];
   return new RefusedError(`${what} was refused with status ${status}: ${sentences.filter(Boolean).join(" ")}`);
 }
