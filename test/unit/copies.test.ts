@@ -31,7 +31,13 @@ it("two are one problem, which names both folders and the cure", async () => {
       "The program and its provider load 2 copies of pulumi-advertising, and each knows nothing of the others' resources",
     );
     expect(lines.slice(0, 2)).toEqual([A, B]);
-    for (const words of ["peerDependencies", "npm ls pulumi-advertising", "npm dedupe", "pnpm dedupe", "yarn dedupe"])
+    for (const words of [
+      "peerDependencies",
+      "npm uninstall pulumi-advertising",
+      "pnpm install",
+      "yarn install",
+      "npm dedupe",
+    ])
       expect(lines.join("\n")).toContain(words);
   }
 });
