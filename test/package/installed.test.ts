@@ -1,4 +1,4 @@
-/** The package as npm and pnpm install it: how it is loaded, its commands, and real runs with it. */
+/** The package as npm, pnpm and yarn install it: how it is loaded, its commands, and real runs with it. */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { beforeAll, expect, it, onTestFinished } from "vitest";
@@ -169,7 +169,7 @@ it.each(["index.js", "index.mjs"] as const)("%s: one login, each object once, it
   expect(await stack.outputs()).toEqual({ eventIds: [idOf("Landing"), idOf("Basket")] });
 });
 
-it.each(["npm", "pnpm"] as const)(
+it.each(["npm", "pnpm", "yarn"] as const)(
   "%s: a library in the workspace shares the program's copy, as a peer dependency",
   async (manager) => {
     const library = `

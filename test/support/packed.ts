@@ -1,5 +1,5 @@
 /**
- * The package as users get it: packed, and installed by npm or pnpm into projects outside the repository.
+ * The package as users get it: packed, and installed by npm, pnpm or yarn into projects outside the repository.
  */
 import { spawn } from "node:child_process";
 import {
@@ -19,11 +19,12 @@ import { inheritedEnvironment, inheritedProxies, type RunResult, runProcess } fr
 
 const repository = resolve(import.meta.dirname, "../..");
 export const providerFolder = join(repository, "provider");
-/** pnpm's downloads, kept between runs as npm keeps its own. */
+/** The downloads of pnpm and yarn, kept between runs as npm keeps its own. */
 const pnpmFolder = join(repository, ".pulumi-local", "pnpm");
-const PNPM = "pnpm@12.21.0";
+/** What npm installs for them. */
+const TOOLS = { pnpm: "pnpm@12.21.0", yarn: "@yarnpkg/cli-dist@4.18.1" };
 
-type Manager = "npm" | "pnpm";
+type Manager = "npm" | "pnpm" | "yarn";
 
 /** The parts of a package.json that tests read. */
 interface Manifest {
@@ -91,8 +92,8 @@ export class InstalledProject {
   /** @param parent each project gets its own folder in this one. */
   static async create(manager: Manager, tarball: string, parent: string): Promise<InstalledProject> {
     const folder = mkdtempSync(join(parent, `${manager}-`));
-    const pnpm = manager === "pnpm" ? await providePnpm(parent) : undefined;
-    const project = new InstalledProject(folder, pnpm === undefined ? ["npx", "--no", "--"] : [pnpm, "exec"]);
+    const tool = manager === "npm" ? undefined : await provide(manager, parent);
+    const project = new InstalledProject(folder, tool === undefined ? ["npx", "--no", "--"] : [tool, "exec"]);
     copyFileSync(tarball, join(project.folder, basename(tarball)));
     project.write(
       "package.json",
@@ -103,41 +104,49 @@ export class InstalledProject {
         devDependencies: versions("typescript", "@types/node"),
       }),
     );
-    await project.#install(pnpm);
+    await project.#install(manager, tool);
     return project;
   }
 
   /** A workspace with a program in `apps/shop` and a library in `libs/tracking`, whose peer dependency the package is. @returns the program's folder. */
   static async workspace(manager: Manager, tarball: string, parent: string, library: string): Promise<string> {
     const folder = mkdtempSync(join(parent, `${manager}-workspace-`));
-    const pnpm = manager === "pnpm" ? await providePnpm(parent) : undefined;
+    const tool = manager === "npm" ? undefined : await provide(manager, parent);
     const project = new InstalledProject(folder, ["npx", "--no", "--"]);
     for (const name of ["apps/shop", "libs/tracking"]) mkdirSync(join(folder, name), { recursive: true });
     const own = { ...versions("@pulumi/pulumi"), "pulumi-advertising": `file:${tarball}` };
-    const tracking = pnpm === undefined ? "*" : "workspace:*";
+    // To yarn, a tarball that two workspaces name is two packages.
+    const devDependencies = manager === "yarn" ? {} : own;
+    const tracking = tool === undefined ? "*" : "workspace:*";
     for (const [path, manifest] of Object.entries({
       ".": { name: "mono", workspaces: ["apps/*", "libs/*"] },
       "apps/shop": { name: "shop", dependencies: { ...own, tracking } },
       "libs/tracking": {
-        ...{ name: "tracking", version: "1.0.0", main: "index.js", devDependencies: own },
+        ...{ name: "tracking", version: "1.0.0", main: "index.js", devDependencies },
         peerDependencies: { "@pulumi/pulumi": "^3.259.0", "pulumi-advertising": "*" },
       },
     }))
       project.write(join(path, "package.json"), JSON.stringify({ private: true, ...manifest }));
     project.write("libs/tracking/index.js", library);
-    await project.#install(pnpm, 'packages: ["apps/*", "libs/*"]\n');
+    await project.#install(manager, tool, 'packages: ["apps/*", "libs/*"]\n');
     return join(folder, "apps", "shop");
   }
 
-  async #install(pnpm: string | undefined, more = ""): Promise<void> {
-    if (pnpm === undefined) {
+  async #install(manager: Manager, tool: string | undefined, more = ""): Promise<void> {
+    if (tool === undefined) {
       await succeed("npm", ["install", ...NPM_QUIET], this.folder);
+      return;
+    }
+    if (manager === "yarn") {
+      this.write("yarn.lock", "");
+      this.write(".yarnrc.yml", "nodeLinker: node-modules\nenableTelemetry: false\nenableImmutableInstalls: false\n");
+      await succeed(tool, ["install"], this.folder, { YARN_GLOBAL_FOLDER: join(pnpmFolder, "yarn") });
       return;
     }
     // pnpm asks about each dependency's install script. This one, of a dependency of Pulumi's, is not needed.
     this.write("pnpm-workspace.yaml", `${more}allowBuilds:\n  protobufjs: false\n`);
     const store = ["--prefer-offline", "--store-dir", join(pnpmFolder, "store")];
-    await succeed(pnpm, ["install", ...store], this.folder, { XDG_CACHE_HOME: join(pnpmFolder, "cache") });
+    await succeed(tool, ["install", ...store], this.folder, { XDG_CACHE_HOME: join(pnpmFolder, "cache") });
   }
 
   write(name: string, text: string): void {
@@ -220,13 +229,13 @@ export function useStarter(): () => string {
   return project;
 }
 
-/** Installs pnpm in a separate folder, because it is not a dependency of the repository. @returns its path. */
-async function providePnpm(parent: string): Promise<string> {
-  const folder = join(parent, "pnpm");
+/** Installs a package manager in a separate folder, because it is not a dependency of the repository. @returns its path. */
+async function provide(manager: keyof typeof TOOLS, parent: string): Promise<string> {
+  const folder = join(parent, manager);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "tools", private: true }));
-  await succeed("npm", ["install", ...NPM_QUIET, PNPM], folder);
-  return join(folder, "node_modules", ".bin", "pnpm");
+  await succeed("npm", ["install", ...NPM_QUIET, TOOLS[manager]], folder);
+  return join(folder, "node_modules", ".bin", manager);
 }
 
 /** The environment without npm's variables about the repository. */
