@@ -194,7 +194,7 @@ new ConversionEvent("buy", { eventName: "Buy", advertiserId: advertiser, value: 
   },
 );
 
-it("a program that reaches the package through a library alone, or is a bundle, is told in one sentence what to install where", async () => {
+it("a program that reaches the package through a library alone is told in one sentence what to install where", async () => {
   const library = join(project.folder, "node_modules", "tracking");
   const { packageFolder } = project;
   const nested = join(library, "node_modules", "pulumi-advertising");
