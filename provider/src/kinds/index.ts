@@ -10,27 +10,9 @@ import { advertiser } from "./advertiser-kind.js";
 import { conversionEvent, conversionEventSet } from "./event-kind.js";
 import { type Kind, type SetKind, typeTokenOf } from "./kind.js";
 
-export { argumentsFrom, type Differences, differencesIn, withDifferences } from "./from-platform.js";
-export {
-  addressOf,
-  adoptedTwice,
-  bodyOf,
-  CATALOG_SEPARATOR,
-  CATALOG_TYPE,
-  fingerprintOf,
-  fingerprintOfBody,
-  type Kind,
-  type KnownOperations,
-  type Limits,
-  nameToTell,
-  OPTIONAL_OPERATIONS,
-  type Operation,
-  type OptionalOperation,
-  type ResourceName,
-  type SetKind,
-  typeTokenOf,
-} from "./kind.js";
-export { Attribution, days, EventType, hours, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";
+export * from "./from-platform.js";
+export * from "./kind.js";
+export * from "./vocabulary.js";
 export { advertiser, conversionEvent, conversionEventSet };
 
 export const KINDS: readonly Kind[] = [advertiser, conversionEvent];
