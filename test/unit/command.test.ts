@@ -178,12 +178,12 @@ describe("pending: what only this machine's memory has", () => {
 
   it.each<[string, string, Line[], number, (string | RegExp)[]]>([
     [
-      "another stack, perhaps this one's former name",
+      "another stack, perhaps this one's former name, which stops none that has resources",
       "old",
       [...open, ...made("7")],
-      1,
+      0,
       [
-        /^Open in the stack organization\/shop\/old:\n {2}e0: look in the account for the ConversionEvent, sent at 2026/,
+        /^Nothing is pending\.\nOpen in the stack organization\/shop\/old:\n {2}e0: look in the account for the ConversionEvent, sent at 2026/,
         "\n  e29: look",
         "\n  a7: created as 7\n",
         /\nIf that is this stack under its former name, .*\n {2}npx pulumi-advertising pending( --created '\w+=[^' ]*( id>)?'){20}\n$/,
