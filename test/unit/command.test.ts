@@ -217,6 +217,21 @@ describe("pending: what only this machine's memory has", () => {
     for (const part of told) expect(pending.stdout).toMatch(part);
     expect(pending.stdout.includes("Nothing is pending")).toBe(code === 0);
   });
+
+  it("of another stack is pending for one that has nothing: it may be that one under a new name", async () => {
+    const [cache, bin, backend] = [newFolder(), newFolder(), "file:///states"];
+    const place = { backend, stack: "organization/shop/old" };
+    await writeAnswers(place, made("7"), { folder: join(cache, "pulumi-advertising/stacks") });
+    const empty = JSON.stringify({ version: 3, deployment: {} });
+    const script = `#!/bin/sh\n[ "$2" = export ] && echo '${empty}' || echo organization/shop/new\n`;
+    writeFileSync(join(bin, "pulumi"), script, { mode: 0o755 });
+    const environment = { XDG_CACHE_HOME: cache, PULUMI_BACKEND_URL: backend, PATH: bin };
+    const { code, stdout } = await runIn(newFolder(), environment, "pending");
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringMatching(/^Open in the stack organization\/shop\/old:\n {2}a7: created as 7\n/),
+    ]);
+  });
 });
 
 describe("reports", () => {
