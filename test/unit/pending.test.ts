@@ -62,8 +62,8 @@ describe("what is pending", () => {
   const created = { ...updating(events), type: "creating" };
 
   it.each([
-    [record(BUY, "sent"), [{ key: BUY, id: "5" }]],
-    [record(BUY, "made", { id: "5" }), [{ key: BUY, id: "5" }]],
+    [record(BUY, "sent"), [{ key: BUY, id: "5", name: "Signup" }]],
+    [record(BUY, "made", { id: "5" }), [{ key: BUY, id: "5", name: "Signup" }]],
     [record(BUY, "sent", { replaces: "5" }), []],
     [record(BUY, "made", { id: "6" }), []],
   ])("what this machine waits for, and the state has by now, is settled: %j", (noted, expected) => {

@@ -180,7 +180,7 @@ export class Memory {
 
   /** Its name stays, by which a rename is known. */
   #see({ key, at, id: known, name }: Pick<MemoryRecord, "key" | "at" | "id" | "name">, id: string): void {
-    const line: Line = { key, state: "live", id, at, name: known === id ? name : undefined };
+    const line: Line = { key, state: "live", id, at, name: (known ?? id) === id ? name : undefined };
     this.#learn(line);
     this.#seen.push(line);
   }

@@ -137,7 +137,7 @@ function linesOf({ create: { ref, record, known, or }, id }: Answer): Line[] {
   if (id === undefined && known === "state" && replaces !== undefined)
     return [{ key, state: "live", id: replaces, at }];
   if (id === undefined) return [{ key, state: "none", at }];
-  if (known === "state") return [{ key, state: "live", id, at }];
+  if (known === "state") return [{ key, state: "live", id, at, name: record.name }];
   // Of two that differ, nobody knows which it is: it is taken for what the program has.
   const sent = or === undefined ? record : { mark: record.mark, body: "" };
   const isNew = known === "record" || or !== undefined;

@@ -47,7 +47,7 @@ export interface Facts {
   /** What earlier runs created and the state does not have, in natural order. */
   readonly made: readonly Note[];
   /** What this machine still waits for, and the state has by now, with its id: a refresh, or another machine, has settled it. */
-  readonly settled: readonly { readonly key: string; readonly id: string }[];
+  readonly settled: readonly { readonly key: string; readonly id: string; readonly name: string | undefined }[];
   /** All that this machine remembers of the stack, by key; none if it has no memory of it. */
   readonly notes: ReadonlyMap<string, Note> | undefined;
   /** Who has which object, and says so, by `objectKey`. */
@@ -75,7 +75,7 @@ export function factsIn(stack: ExportedStack, memory: Records | undefined, place
   const settled = remembered.flatMap(({ ref: { key }, record }) => {
     const id = held.get(key)?.id;
     const isIts = id !== undefined && id !== record.replaces && (record.id ?? id) === id;
-    return isIts && isOpen(record) ? [{ key, id }] : [];
+    return isIts && isOpen(record) ? [{ key, id, name: record.name }] : [];
   });
   const settledKeys = new Set(settled.map(({ key }) => key));
   const left = remembered.filter((note) => !known.has(note.ref.key) && !isSeen(note));

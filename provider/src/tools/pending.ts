@@ -58,7 +58,7 @@ export const pendingCommand = command({
     // The stack was renamed since its last run: its memory comes along, as in an `up`.
     for (const former of formerly) if (place) await takeOverFormer(former, place, { folder: memoryFolder() });
     // Otherwise an `up` that no longer declares these would ask for answers that this command does not take.
-    const settledBefore = facts.settled.map(({ key, id }): Line => ({ key, state: "live", id, at: "" }));
+    const settledBefore = facts.settled.map(({ key, id, name }): Line => ({ key, state: "live", id, at: "", name }));
     await note(settledBefore, place);
     const { answers, forgotten } = readAnswers(
       { created, notCreated, forget },
