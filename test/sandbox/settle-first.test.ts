@@ -121,6 +121,18 @@ describe.each(SHAPES)("%s", (shape) => {
       expect([memory(), sandbox.eventPosts]).toEqual([["e sent"], 2]);
     });
 
+    it("what a run made that ended cleanly, and no state has, is not made again", async () => {
+      const { sandbox, lone } = await start(shape);
+      await lone("e").up();
+      const now = lone("e");
+      now.engine.stack = "tiny/prod";
+      for (const text of [await now.preview(), (await now.up()).error])
+        expect(text).toMatch(
+          /earlier run created it as 2\. That was in the stack organization\/tiny\/dev\..*--created 'e=2'/s,
+        );
+      expect(sandbox.eventPosts).toBe(1);
+    });
+
     it.each([true, false])(
       "the memory moves with the state, and what is new is taken over (asked about after it: %s)",
       async (isAfter) => {

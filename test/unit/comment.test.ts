@@ -72,7 +72,12 @@ it.each<[string, string, ...Parameters<typeof counted>]>([
     "1 perhaps replace",
     [replace(E("c"), "7", event("C"), event("C", { advertiserId: UNKNOWN }))],
   ],
-  ["a secret that may have changed", "1 perhaps replace", [replace(E("c"), "7", secret, secret)]],
+  ["a secret that has changed, as the engine says", "1 replace", [replace(E("c"), "7", secret, secret)]],
+  [
+    "a secret beside its existingId",
+    "1 record",
+    [step("update", E("c"), "7", { ...secret, existingId: 7 }, { ...secret, existingId: 7 })],
+  ],
   ["a replacement that only the engine was asked for", "1 replace", [replace(E("c"), "7", event("C"), event("C"))]],
   ["deletes, where the package knows of one", "1 delete, 1 replace", [deleting(C.gone), deleting(C.replaced)], KNOWN],
   ["no delete is known", "1 let go, 1 replace", [deleting(C.gone), deleting(C.replaced)], {}],
@@ -217,6 +222,11 @@ describe("a set", () => {
       [replace(SET, "set-x", olds, { ...olds, eventIds: undefined })],
     ],
     ["a secret that may have changed", "1 perhaps replace, 3 let go", [update({ a: entry("[secret]") })]],
+    [
+      "secret fields that all share",
+      "4 perhaps replace",
+      [update(olds.events, { defaults: { ...defaults, additionalFields: "[secret]" } })],
+    ],
     [
       "unresolved",
       "1 wait",

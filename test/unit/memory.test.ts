@@ -115,18 +115,15 @@ describe("M2, M3: one record a key, from one state to the next", () => {
     expect(words()).toEqual(["a handed 0", "b handed 1", "c made 2"]);
   });
 
-  it.each([["sent"], ["made", "42"]])(
-    "what is seen in the state keeps the name by which a rename is known: %s",
-    async (_, id) => {
-      const { up, newRun } = stackOn();
-      await up(async (run) => {
-        await run.sending({ ...create(A), name: "Acme" });
-        if (id !== undefined) await run.made(A, id);
-      });
-      await up((run) => run.saw(A, "42"));
-      expect(newRun().of(A)).toMatchObject({ state: "live", id: "42", name: "Acme" });
-    },
-  );
+  it.each([undefined, "42"])("what is seen keeps the name by which a rename is known: made as %s", async (id) => {
+    const { up, newRun } = stackOn();
+    await up(async (run) => {
+      await run.sending({ ...create(A), name: "Acme" });
+      if (id !== undefined) await run.made(A, id);
+    });
+    await up((run) => run.saw(A, "42"));
+    expect(newRun().of(A)).toMatchObject({ state: "live", id: "42", name: "Acme" });
+  });
 
   it("M6: a record that was returned is never changed, and one after none begins anew", async () => {
     const { up, newRun } = stackOn();

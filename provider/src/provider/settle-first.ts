@@ -24,6 +24,10 @@ export function whyNotNew(runtime: Runtime, subject: Ref, body: string | undefin
   const memory = runtime.memory(subject.identity);
   const open = memory.undeclared((key) => run.isDeclared(key));
   const unclaimed = open.filter(({ key }) => run.isUnclaimed(key, memory.openMark));
+  if (unclaimed.length > 0 && run.former !== undefined) {
+    const text = `${subject.label} is not created yet: this run has found only now what the stack had under its former name. Nothing was sent for it. Run \`pulumi up\` again.`;
+    return new OutcomeUnknownError(text, "");
+  }
   if (unclaimed.length > 0) {
     const text = run.beginOnce("settle first")
       ? settleFirst(unclaimed)

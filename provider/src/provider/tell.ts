@@ -49,10 +49,10 @@ export function madeBefore(kind: Kind, ref: Ref, id: string): Notice {
 /** The same create is open in another stack of this project. */
 export function openElsewhere(
   { label, short }: Ref,
-  { at, id, stack }: MemoryRecord & { readonly stack: string },
+  { at, id, state, stack }: MemoryRecord & { readonly stack: string },
 ): string {
   return [
-    `${whatHappened(label, at, id)} That was in the stack ${stack}. If this is that stack under a new name, answer for it here before it is created:`,
+    `${whatHappened(label, at, id, state === "handed")} That was in the stack ${stack}. If this is that stack under a new name, answer for it here before it is created:`,
     `  ${pendingCommand("created", [`${short}=${id ?? "<its id>"}`])}`,
     `  ${pendingCommand("not-created", [short])}`,
     `If it is another stack, run \`${asTyped("pulumi up")}\` there first.`,

@@ -199,8 +199,10 @@ function recordOf<T, U>(map: ReadonlyMap<string, T>, write: (value: T) => U): Re
 /** The complete arguments of an event: its entry's own override the set's defaults; `null` means none, whatever the default is. */
 export function eventIn({ advertiserId, defaults }: Shared, { existingId: _, ...own }: Values): Values {
   const shared = asRecord(defaults);
-  const fields = { ...asRecord(shared.additionalFields), ...asRecord(own.additionalFields) };
-  const additionalFields = Object.keys(fields).length === 0 ? null : fields;
+  const given = [shared.additionalFields, own.additionalFields];
+  const fields: Values = Object.assign({}, ...given.map(asRecord));
+  const known = Object.keys(fields).length === 0 ? null : fields;
+  const additionalFields = given.includes(UNKNOWN) ? UNKNOWN : known;
   const event = { ...shared, ...own, advertiserId, additionalFields };
   return Object.fromEntries(Object.entries(event).filter(([, value]) => value !== null));
 }

@@ -7,7 +7,7 @@ import { type Clock, systemClock } from "../base/index.js";
 import { type Disk, syncFolder, systemDisk, withLock } from "../files/index.js";
 import { aboutWhom } from "../state/index.js";
 import { inWords, MemoryFile } from "./memory-file.js";
-import { everyMemory, isOpen, type Line, MemoryDamaged, type MemoryRecord, readMemory } from "./memory-lines.js";
+import { everyMemory, type Line, MemoryDamaged, type MemoryRecord, readMemory } from "./memory-lines.js";
 import { memoryPath, type StackPlace } from "./places.js";
 
 export interface Here {
@@ -67,12 +67,15 @@ function isUnseen({ state }: MemoryRecord): boolean {
   return state !== "live" && state !== "none";
 }
 
-/** The open creates of the other stacks of a project: one of these may be this stack, under the name that it had. */
+/**
+ * What the other stacks of a project have made, or may have, and no later run has seen in their state: one of these may be this stack, under the name
+ * that it had. Without checkpoints, even a run that ended cleanly may have been killed before its state was saved.
+ */
 export function openOfOthers(here: StackPlace, folder: string, disk?: Disk) {
   const projectOf = (name: string) => name.split("/").slice(0, -1).join("/");
   return everyMemory(folder, disk)
     .filter(({ stack }) => stack !== here.stack && projectOf(stack) === projectOf(here.stack))
     .flatMap(({ stack, backend, records }) =>
-      [...records.values()].filter(isOpen).map((each) => ({ ...each, stack, backend })),
+      [...records.values()].filter(isUnseen).map((each) => ({ ...each, stack, backend })),
     );
 }

@@ -3,6 +3,7 @@ import { agree, asTyped, count, cut, enumerate, idRanges, momentOf, systemClock,
 import { describe, MAX_LISTED, pendingCommand as typed, waysOut } from "../state/index.js";
 import {
   backendIn,
+  isOpen,
   type Line,
   memoryFolder,
   memoryPath,
@@ -90,6 +91,7 @@ export const pendingCommand = command({
 interface Elsewhere extends Create {
   readonly of: StackPlace;
   readonly id: string | undefined;
+  readonly isOpen: boolean;
 }
 
 interface Look {
@@ -122,9 +124,9 @@ function lookAt(stack: ExportedStack, place: StackPlace | undefined): Look {
   const known = new Set([...facts.open.map(({ ref }) => ref.key), ...held]);
   const elsewhere = openOfOthers(place, memoryFolder())
     .filter(({ key }) => !known.has(key))
-    .map(({ key, id, stack: other, backend, ...record }): Elsewhere => {
-      const ref = refOfKey(key, place);
-      return { ref, record, known: "record", formerIds: [], of: { stack: other, backend }, id };
+    .map(({ stack: other, backend, ...record }): Elsewhere => {
+      const [ref, of] = [refOfKey(record.key, place), { stack: other, backend }];
+      return { ref, record, known: "record", formerIds: [], of, id: record.id, isOpen: isOpen(record) };
     });
   return { facts, isEmpty, formerly, elsewhere };
 }
@@ -160,7 +162,7 @@ function tell({ facts: { open, made, notes }, isEmpty, elsewhere }: Look): numbe
     recorded.length > 0 && "A run that is still under way on another machine looks the same: let it end first.",
     ...(open.length > 0 ? waysOut(names) : []),
     made.length > 0 && tellMade(made),
-    ...tellElsewhere(elsewhere),
+    ...tellElsewhere(elsewhere.filter((each) => isEmpty || each.isOpen)),
   ];
   return say(lines.filter((line) => line !== false).join("\n"), isNone ? 0 : 1);
 }

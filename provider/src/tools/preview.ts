@@ -13,6 +13,7 @@ import {
   changesInWords,
   type Former,
   formerOf,
+  holdsUnknown,
   type Member,
   membersOf,
   type ShownAction,
@@ -169,16 +170,20 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Decided[] 
   /** `olds`, `news`: its arguments as stored, and as declared; none where the program does not declare it any more. */
   const decided = (member: Member, key: string, olds: Values, news: Values | undefined): Decided => {
     const { id } = member;
-    const isForced = op === "replace" && member.action.do === "keep" && adoptedBy(news) === undefined;
-    const acted: Action = isForced ? { do: "replace", perhaps: false } : member.action;
-    const action: Action = op === "same" ? { do: "keep" } : acted;
+    const { action: judgedAs, changed } = member;
+    const isForced = op === "replace" && judgedAs.do === "keep" && adoptedBy(news) === undefined;
+    // What differs only in a secret is not known here; of a single resource the engine knows.
+    const isSure = op === "replace" && set === undefined && judgedAs.do === "replace" && !holdsUnknown(news);
+    const isRecorded = op === "update" && judgedAs.do === "keep" && changed.length > 0 && adoptedBy(news) !== undefined;
+    const acted: Action = isForced || isSure ? { do: "replace", perhaps: false } : judgedAs;
+    const action: Action = op === "same" ? { do: "keep" } : isRecorded ? { do: "record" } : acted;
     // A new object has nothing to differ from.
     const differs = news !== undefined && ["replace", "update", "record", "adopt"].includes(action.do);
     return {
       ...{ kind, key, id, action: shownAction(action), values: news ?? olds },
       former: formerOf({ held: id, deletes: can.delete && isToDelete }, action),
       adopts: action.do === "adopt" ? action.id : undefined,
-      changes: differs ? changesInWords(member.changed, olds, news, secretIn(olds, news)) : [],
+      changes: differs ? changesInWords(changed, olds, news, secretIn(olds, news)) : [],
       holds: action.do === "adopt" ? action.id : ["keep", "update", "record"].includes(action.do) ? id : undefined,
     };
   };
