@@ -121,13 +121,6 @@ describe("the process", () => {
     expect(output).not.toMatch(/^\s+at /m);
     expect([code, url]).toEqual([2, undefined]);
   });
-
-  it("--version and --help", async () => {
-    const { version } = JSON.parse(readFileSync(join(provider, "package.json"), "utf8"));
-    expect(await run(["--version"])).toMatchObject({ code: 0, output: `${version}\n` });
-    const { code, output } = await run(["-h"]);
-    expect([code, output.split("\n").filter((line) => line.length > 120)]).toEqual([0, []]);
-  });
 });
 
 describe("--objects", () => {

@@ -20,13 +20,9 @@ it.each([
 it("the nearest of several names is suggested, whatever their order", () => {
   expect(nearest("click_window", ["viewWindow", "clickWindow"])).toBe("clickWindow");
   expect(nearest("vlaue", ["eventName", "value"])).toBe("value");
-  for (const known of [
-    ["created", "not-created"],
-    ["not-created", "created"],
-  ]) {
-    expect(nearest("not-create", known)).toBe("not-created");
-    expect(nearest("creatd", known)).toBe("created");
-  }
+  const known = ["created", "not-created"];
+  for (const each of [known, known.toReversed()])
+    expect([nearest("not-create", each), nearest("creatd", each)]).toEqual(["not-created", "created"]);
 });
 
 it.each([
