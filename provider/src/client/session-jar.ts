@@ -13,8 +13,13 @@ function toughCookie(): typeof import("tough-cookie") {
   return require("tough-cookie") as typeof import("tough-cookie");
 }
 
+/** An expired cookie may be sent for so long, which does no harm. */
+const FRESH_MS = 1000;
+const MAX_HEADERS = 100;
+
 export class SessionJar {
   #jar: CookieJar = new (toughCookie().CookieJar)();
+  readonly #headers = new Map<string, { readonly value: string; readonly atMs: number }>();
 
   /** @returns none if `data` is not a jar as {@link toJSON} gives it. */
   static from(data: unknown): SessionJar | undefined {
@@ -36,12 +41,18 @@ export class SessionJar {
    * @param date the answer's `Date`.
    */
   store(setCookies: readonly string[], url: URL, date?: string): void {
+    this.#headers.clear();
     for (const cookie of cookiesIn(setCookies, date)) this.#jar.setCookieSync(cookie, url.href, { ignoreError: true });
   }
 
-  /** The Cookie header's value for `url`, or an empty string. */
+  /** The Cookie header's value for `url`, or an empty string. Kept for a moment: creates go to one address, and looking it up is slow. */
   header({ href }: URL): string {
-    return this.#jar.getCookieStringSync(href);
+    const known = this.#headers.get(href);
+    if (known !== undefined && Math.abs(Date.now() - known.atMs) < FRESH_MS) return known.value;
+    const value = this.#jar.getCookieStringSync(href);
+    if (this.#headers.size >= MAX_HEADERS) this.#headers.clear(); // each read has an address of its own
+    this.#headers.set(href, { value, atMs: Date.now() });
+    return value;
   }
 
   /** Every value for any address, for the scrubber. */
@@ -65,6 +76,7 @@ export class SessionJar {
 
   replaceWith(other: SessionJar): void {
     this.#jar = other.#jar;
+    this.#headers.clear();
   }
 }
 
