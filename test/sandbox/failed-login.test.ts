@@ -121,7 +121,7 @@ describe("S4: a login that fails", () => {
     [
       "already expired",
       ["x_service_cookie=value-4711; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT"],
-      /has already expired: it ends 1970-01-01T00:00:00\.000Z, and now is 20.*Ask whoever runs/,
+      /has already expired: it ends 1970-01-01T00:00:00\.000Z, and now is 20.*Ask the administrator/,
     ],
     ["an age of 0", ["x_service_cookie=value-4711; Path=/; Max-Age=0"], /has already expired: it ends after 0 s, and/],
     [

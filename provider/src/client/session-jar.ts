@@ -103,7 +103,7 @@ function nowAt(date = ""): number {
   return Date.parse(date) || Date.now();
 }
 
-const ASK = "Ask whoever runs the installation.";
+const ASK = "Ask the administrator of the installation.";
 
 /**
  * Why these cookies, from a login that reported success, contain no session, and what to do next: the first cause. (That a cookie is `Secure` is none:

@@ -123,7 +123,7 @@ export function createRuntime(
       memory = new Memory({ ...place, path, clock: systemClock, maxWaitMs: MEMORY_WAIT_MS, disk });
       return memory;
     },
-    /** The open creates of other stacks of this project: one of them may be this stack, under the name that it had. */
+    /** What other stacks of this project have made, or may have, and no state has for certain. */
     openElsewhere(identity: string) {
       elsewhere ??= openOfOthers(placeOf(identity), folder, disk);
       return elsewhere;

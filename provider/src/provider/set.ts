@@ -60,7 +60,6 @@ export const planSet: Calls<SetKind>["plan"] = async (set, runtime, who, { id, o
   expectSameAccount(runtime, olds[ACCOUNT], `The state has ${who.label}`);
   expectSameType(name, olds, id, who.label);
   const { stored, declared, members } = factsOf(kind, runtime, olds, news);
-  const secret = secretOfMembers(set, new Set([...secretArgumentsIn(news), ...run.checked(who.key).wasSecret]));
   // A refresh asks too, with the former inputs, and so does a run for what its targets might replace: nothing is noted or said then.
   if (run.isChecked(who.key)) {
     for (const { key, id: held, former, action } of members) {
@@ -70,6 +69,7 @@ export const planSet: Calls<SetKind>["plan"] = async (set, runtime, who, { id, o
       if (former === undefined) claimHeld(kind, runtime, ref, held);
     }
     if (run.isUp !== true) {
+      const secret = secretOfMembers(set, new Set([...secretArgumentsIn(news), ...run.checked(who.key).wasSecret]));
       tellNotTold(runtime, who, members, stored, secret);
       tellPlan(kind, runtime, who, members, stored);
     }

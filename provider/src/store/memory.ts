@@ -4,7 +4,8 @@
  *
  * M1. Before each sending of a create its record, with the moment, is on the disk. Otherwise a kill leaves a live object that is made again.
  * M2. A record is believed until a later run has seen its object in the state that it began with (or, if its run ended cleanly, one that came
- *     later), or has said that it leaves the state, a person or a search has settled it, its object was deleted, or the create was certainly not carried out. So what the state lost has a record.
+ *     later), or has said that it leaves the state, a person or a search has settled it, its object was deleted, or the create was certainly not
+ *     carried out. So what the state lost has a record.
  * M3. One record for an exact key at any time: nothing is sent for a resource while its own record is open or handed.
  * M4. One run at a time writes a stack's memory, and asks before and after each write (at its end only before) whether it still is that run.
  * M5. A memory that can't be read or written stops every create. Only an unfinished last line is ignored: nothing was sent on its strength.
