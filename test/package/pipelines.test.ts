@@ -47,7 +47,7 @@ async function apply(pipeline: Pipeline, stack: TestStack, settle = "") {
   const summary = join(stack.folder, "summary.md");
   rmSync(summary, { force: true });
   const own = { STACK: "dev", KEEP_KEY: "a key of a test", XDG_CACHE_HOME: kept };
-  const environment = { ...stack.environment, ...own, GITHUB_STEP_SUMMARY: summary, SETTLE: settle };
+  const environment = { ...stack.environment, ...stack.fromFile, ...own, GITHUB_STEP_SUMMARY: summary, SETTLE: settle };
   const { code, output } = await runAll(pipeline.apply, environment);
   const hasApplied = output.includes("Updating (dev)");
   let rest = "";

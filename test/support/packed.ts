@@ -22,9 +22,13 @@ export const providerFolder = join(repository, "provider");
 /** The downloads of pnpm and yarn, kept between runs as npm keeps its own. */
 const pnpmFolder = join(repository, ".pulumi-local", "pnpm");
 /** What npm installs for them. */
-const TOOLS = { pnpm: "pnpm@12.21.0", yarn: "@yarnpkg/cli-dist@4.18.1" };
+const YARN = "@yarnpkg/cli-dist@4.18.1";
+const TOOLS = { npm: undefined, pnpm: "pnpm@12.21.0", yarn: YARN, "yarn, Plug'n'Play": YARN };
 
-type Manager = "npm" | "pnpm" | "yarn";
+/** As docs/guide.md says. */
+const PLUG_N_PLAY = `packageExtensions: { "@pulumi/pulumi@*": { peerDependencies: { pulumi-advertising: "*" } } }`;
+
+type Manager = keyof typeof TOOLS;
 
 /** The parts of a package.json that tests read. */
 interface Manifest {
@@ -92,7 +96,7 @@ export class InstalledProject {
   /** @param parent each project gets its own folder in this one. */
   static async create(manager: Manager, tarball: string, parent: string): Promise<InstalledProject> {
     const folder = mkdtempSync(join(parent, `${manager}-`));
-    const tool = manager === "npm" ? undefined : await provide(manager, parent);
+    const tool = await provide(manager, parent);
     const project = new InstalledProject(folder, tool === undefined ? ["npx", "--no", "--"] : [tool, "exec"]);
     copyFileSync(tarball, join(project.folder, basename(tarball)));
     project.write(
@@ -108,15 +112,19 @@ export class InstalledProject {
     return project;
   }
 
-  /** A workspace with a program in `apps/shop` and a library in `libs/tracking`, whose peer dependency the package is. @returns the program's folder. */
-  static async workspace(manager: Manager, tarball: string, parent: string, library: string): Promise<string> {
-    const folder = mkdtempSync(join(parent, `${manager}-workspace-`));
-    const tool = manager === "npm" ? undefined : await provide(manager, parent);
+  /**
+   * A workspace with a program in `apps/shop` and a library in `libs/tracking`, whose peer dependency the package is.
+   * @returns the program's folder, and what its runs have in their environment.
+   */
+  static async workspace(manager: Manager, tarball: string, parent: string, library: string) {
+    const folder = mkdtempSync(join(parent, "workspace-"));
+    const tool = await provide(manager, parent);
+    const isYarn = manager.startsWith("yarn");
     const project = new InstalledProject(folder, ["npx", "--no", "--"]);
     for (const name of ["apps/shop", "libs/tracking"]) mkdirSync(join(folder, name), { recursive: true });
     const own = { ...versions("@pulumi/pulumi"), "pulumi-advertising": `file:${tarball}` };
     // To yarn, a tarball that two workspaces name is two packages.
-    const devDependencies = manager === "yarn" ? {} : own;
+    const devDependencies = isYarn ? {} : own;
     const tracking = tool === undefined ? "*" : "workspace:*";
     for (const [path, manifest] of Object.entries({
       ".": { name: "mono", workspaces: ["apps/*", "libs/*"] },
@@ -129,7 +137,11 @@ export class InstalledProject {
       project.write(join(path, "package.json"), JSON.stringify({ private: true, ...manifest }));
     project.write("libs/tracking/index.js", library);
     await project.#install(manager, tool, 'packages: ["apps/*", "libs/*"]\n');
-    return join(folder, "apps", "shop");
+    const programFolder = join(folder, "apps", "shop");
+    if (tool === undefined || !isYarn) return { programFolder, environment: {} };
+    // As `yarn exec pulumi up` has it.
+    const NODE_OPTIONS = await succeed(tool, ["exec", "node", "--print", "process.env.NODE_OPTIONS"], programFolder);
+    return { programFolder, environment: { NODE_OPTIONS: NODE_OPTIONS.trim() } };
   }
 
   async #install(manager: Manager, tool: string | undefined, more = ""): Promise<void> {
@@ -137,9 +149,10 @@ export class InstalledProject {
       await succeed("npm", ["install", ...NPM_QUIET], this.folder);
       return;
     }
-    if (manager === "yarn") {
+    if (manager.startsWith("yarn")) {
+      const linker = manager === "yarn" ? "node-modules" : `pnp\n${PLUG_N_PLAY}`;
       this.write("yarn.lock", "");
-      this.write(".yarnrc.yml", "nodeLinker: node-modules\nenableTelemetry: false\nenableImmutableInstalls: false\n");
+      this.write(".yarnrc.yml", `nodeLinker: ${linker}\nenableTelemetry: false\nenableImmutableInstalls: false\n`);
       await succeed(tool, ["install"], this.folder, { YARN_GLOBAL_FOLDER: join(pnpmFolder, "yarn") });
       return;
     }
@@ -229,13 +242,16 @@ export function useStarter(): () => string {
   return project;
 }
 
-/** Installs a package manager in a separate folder, because it is not a dependency of the repository. @returns its path. */
-async function provide(manager: keyof typeof TOOLS, parent: string): Promise<string> {
-  const folder = join(parent, manager);
+/** Installs a package manager in a separate folder, because it is not a dependency of the repository. @returns its path; none of npm, which is there. */
+async function provide(manager: Manager, parent: string): Promise<string | undefined> {
+  const tool = TOOLS[manager];
+  if (tool === undefined) return undefined;
+  const [name = ""] = manager.split(",");
+  const folder = join(parent, name);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "tools", private: true }));
-  await succeed("npm", ["install", ...NPM_QUIET, TOOLS[manager]], folder);
-  return join(folder, "node_modules", ".bin", manager);
+  await succeed("npm", ["install", ...NPM_QUIET, tool], folder);
+  return join(folder, "node_modules", ".bin", name);
 }
 
 /** The environment without npm's variables about the repository. */

@@ -128,8 +128,8 @@ export default async function initialiseStack(project: TestProject): Promise<() 
   const script = `#!/bin/sh
 if [ -f "$STATE_FILE" ]; then
   case "$*" in
-    "stack export --non-interactive") exec node -e '${exported}' ;;
-    "stack --show-name --fully-qualify-stack-names --non-interactive") echo "$STACK_NAME"; exit ;;
+    "stack export"*) exec node -e '${exported}' ;;
+    "stack --show-name --fully-qualify-stack-names"*) echo "$STACK_NAME"; exit ;;
   esac
 fi
 echo "$COUNT_AS" >> "${starts}"

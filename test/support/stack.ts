@@ -240,16 +240,20 @@ export class TestStack {
   }
 
   /**
-   * Runs a command of this package for this stack. What it asks for, the state and the stack's name, comes from the backend's file, of
-   * whichever name, and not from Pulumi; a refresh is always Pulumi's.
+   * What makes the commands of this package read the state and the stack's name, of whichever name, in the backend's file and not ask Pulumi for
+   * them; a refresh is always Pulumi's.
    */
-  command(...args: readonly string[]): Promise<RunResult> {
+  get fromFile(): Readonly<Record<string, string>> {
     const folder = dirname(stateFileIn(this.#backend, this.#project));
     const [file = ""] = readdirSync(folder).filter((name) => name.endsWith(".json"));
-    const STATE_FILE = join(folder, file);
     const STACK_NAME = `organization/${this.#project}/${basename(file, ".json")}`;
+    return { STATE_FILE: join(folder, file), STACK_NAME };
+  }
+
+  /** Runs a command of this package for this stack. */
+  command(...args: readonly string[]): Promise<RunResult> {
     const COUNT_AS = `${args[0]} of ${this.#environment.COUNT_AS}`;
-    const environment = { ...this.#environment, STATE_FILE, STACK_NAME, COUNT_AS };
+    const environment = { ...this.#environment, ...this.fromFile, COUNT_AS };
     return runProcess("node", [command, ...args], this.programFolder, environment);
   }
 
