@@ -2,62 +2,8 @@
 import { expect, it } from "vitest";
 import { newStack, program, useSandbox } from "../support/stack.js";
 
-it("two catalogs below a component: its options reach their resources", async () => {
-  const sandbox = await useSandbox();
-  const yaml = (name: string) =>
-    `advertisers: { a: { advertiserName: ${name}, events: { buy: { eventName: Buy, value: 1 }, constructor: { eventName: C, value: 1 } } } }`;
-  const json = JSON.stringify({
-    advertisers: {
-      a: {
-        advertiserName: "Two",
-        events: { buy: { eventName: "buy", value: 2 }, sell: { eventName: "sell", value: 2 } },
-      },
-    },
-  });
-  const shop = program(`
-class Shop extends pulumi.ComponentResource {
-  constructor(name, options) {
-    super("my:index:Shop", name, {}, options);
-    this.catalogs = [
-      new advertising.Catalog("one", { file: "one.yaml" }, { parent: this, protect: true }),
-      new advertising.Catalog("two", { file: "two.json" }, { parent: this }),
-    ];
-  }
-}
-const { catalogs } = new Shop("shop");
-exports.ids = catalogs.map(({ eventIds }) => eventIds);
-exports.are = [catalogs[0], exports, advertising].map((each) => advertising.Catalog.isInstance(each));`);
-  const stack = await newStack(shop, { sandbox });
-  stack.write("one.yaml", yaml("One"));
-  stack.write("two.json", json);
-  const { code, output } = await stack.up();
-  expect(code, output).toBe(0);
-  expect(sandbox).toMatchObject({ advertiserPosts: 2, eventPosts: 4 });
-  const resources = (await stack.resources()) as readonly {
-    urn: string;
-    protect?: boolean;
-    retainOnDelete?: boolean;
-  }[];
-  const below = "urn:pulumi:dev::tiny::my:index:Shop$advertising:index:Catalog$pulumi-nodejs:dynamic/advertising";
-  expect(resources.map(({ urn, protect = false, retainOnDelete }) => [urn, protect, retainOnDelete])).toEqual([
-    [`${below}:Advertiser::one/a`, true, true],
-    [`${below}:Advertiser::two/a`, false, true],
-    [`${below}:ConversionEvent::one/a/buy`, true, true],
-    [`${below}:ConversionEvent::one/a/constructor`, true, true],
-    [`${below}:ConversionEvent::two/a/buy`, false, true],
-    [`${below}:ConversionEvent::two/a/sell`, false, true],
-  ]);
-  expect(await stack.outputs()).toMatchObject({
-    ids: ["constructor", "sell"].map((other) => ({ buy: expect.any(Number), [other]: expect.any(Number) })),
-    are: [true, false, false],
-  });
-});
-
-it("as sets: one resource an advertiser, each event created once", async () => {
-  const sandbox = await useSandbox();
-  const shop = program(`exports.ids = new advertising.Catalog("shop", { file: "shop.yaml", sets: true }).eventIds;`);
-  const stack = await newStack(shop, { sandbox });
-  const yaml = `
+const ONE = `advertisers: { a: { advertiserName: One, events: { buy: { eventName: Buy, value: 1 }, constructor: { eventName: C, value: 1 } } } }`;
+const SETS = `
 defaults: { clickWindow: 7d }
 advertisers:
   acme:
@@ -69,22 +15,48 @@ advertisers:
     advertiserName: Hats
     events: { buy: { eventName: Buy, value: 2 } }
 `;
-  stack.write("shop.yaml", yaml);
+
+it("below a component, whose options reach their resources; and as sets, one resource an advertiser: each event created once", async () => {
+  const sandbox = await useSandbox();
+  const shop = program(`
+class Shop extends pulumi.ComponentResource {
+  constructor(name, options) {
+    super("my:index:Shop", name, {}, options);
+    this.catalog = new advertising.Catalog("one", { file: "one.yaml" }, { parent: this, protect: true });
+  }
+}
+const { catalog } = new Shop("shop");
+const sets = new advertising.Catalog("sets", { file: "sets.yaml", sets: true });
+exports.ids = [catalog, sets].map(({ eventIds }) => eventIds);
+exports.are = [catalog, exports, advertising].map((each) => advertising.Catalog.isInstance(each));`);
+  const stack = await newStack(shop, { sandbox });
+  stack.write("one.yaml", ONE);
+  stack.write("sets.yaml", SETS);
   const { code, output } = await stack.up();
   expect(code, output).toBe(0);
-  expect(sandbox).toMatchObject({ advertiserPosts: 2, eventPosts: 3 });
-  expect(sandbox.events.map(({ click_window }) => click_window).sort()).toEqual([604_800, 604_800, 86_400]);
+  expect(sandbox).toMatchObject({ advertiserPosts: 3, eventPosts: 5 });
+  expect(sandbox.events.filter(({ click_window }) => click_window === 604_800)).toHaveLength(2);
   const idOf = (name: string, value: number) =>
-    sandbox.events.find((event) => event.event_name === name && event.value === value)?.id;
-  const ids = { "acme/buy": idOf("Buy", 1), look: idOf("Look", 0), "hats/buy": idOf("Buy", 2) };
-  expect((await stack.outputs()).ids).toEqual(ids);
-  const below = "urn:pulumi:dev::tiny::advertising:index:Catalog$pulumi-nodejs:dynamic/advertising";
-  expect((await stack.resources()).map(({ urn }) => urn.replace(below, ""))).toEqual([
-    ":Advertiser::shop/acme",
-    ":Advertiser::shop/hats",
-    ":ConversionEventSet::shop/acme",
-    ":ConversionEventSet::shop/hats",
+    sandbox.events.find((event) => event.event_name === name && event.value === value && event.click_window !== 2592000)
+      ?.id;
+  const ids: readonly object[] = [
+    { buy: expect.any(Number), constructor: expect.any(Number) },
+    { "acme/buy": idOf("Buy", 1), look: idOf("Look", 0), "hats/buy": idOf("Buy", 2) },
+  ];
+  expect(await stack.outputs()).toEqual({ ids, are: [true, false, false] });
+  const resources = (await stack.resources()) as readonly {
+    urn: string;
+    protect?: boolean;
+    retainOnDelete?: boolean;
+  }[];
+  const of = (urn: string) => urn.split("::").slice(2).join("::").replaceAll("pulumi-nodejs:dynamic/advertising:", "");
+  expect(resources.map(({ urn, protect = false, retainOnDelete }) => [of(urn), protect, retainOnDelete])).toEqual([
+    ["advertising:index:Catalog$Advertiser::sets/acme", false, true],
+    ["advertising:index:Catalog$Advertiser::sets/hats", false, true],
+    ["advertising:index:Catalog$ConversionEventSet::sets/acme", false, true],
+    ["advertising:index:Catalog$ConversionEventSet::sets/hats", false, true],
+    ["my:index:Shop$advertising:index:Catalog$Advertiser::one/a", true, true],
+    ["my:index:Shop$advertising:index:Catalog$ConversionEvent::one/a/buy", true, true],
+    ["my:index:Shop$advertising:index:Catalog$ConversionEvent::one/a/constructor", true, true],
   ]);
-
-  expect(sandbox.creates).toBe(5);
 });

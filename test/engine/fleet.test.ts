@@ -26,7 +26,12 @@ it("a stack that is not there; an apply with one failing stack", async () => {
     );
     cpSync(join(folder, "Pulumi.dev.yaml"), join(folder, `Pulumi.${name}.yaml`));
   }
-  const fleet = (...args: readonly string[]) => runProcess("node", ["fleet.mts", ...args], folder, environment);
+  const fleet = (...args: readonly string[]) =>
+    runProcess("node", ["fleet.mts", ...args], folder, {
+      ...environment,
+      ...stack.fromFile,
+      STACK_NAME: "organization/fleet/at",
+    });
 
   const unknown = await fleet("--only", "cz,atlantis");
   expect(unknown).toEqual({ code: 2, output: "fleet.json has no stack atlantis; it has at, cz\n" });

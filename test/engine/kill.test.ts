@@ -1,6 +1,6 @@
 /**
  * Real runs that are killed at random moments and followed by ordinary ones: nothing twice, nothing lost. KILLS sets how many of each kind, without
- * runs that end before their moment (`npm run kill-test` runs the long version), EVENTS how many events there are, and SEED repeats a run.
+ * runs that end before their moment (`npm run kill-test`), EVENTS how many events there are, and SEED repeats a run.
  */
 import { rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -50,14 +50,12 @@ interface Kind {
   readonly shop: string;
   readonly environment: Record<string, string>;
   readonly losesDisk?: boolean;
-  /** `npm test` kills it once. */
-  readonly isShort?: boolean;
 }
 
 const singles = { events: EVENTS, shop: shopOf(EVENTS) };
 const set = { events: 200, shop: setShopOf(200) };
 const KINDS: Kind[] = [
-  { what: "single events", ...singles, environment: {}, isShort: true },
+  { what: "single events", ...singles, environment: {} },
   { what: "single events, checkpoints off", ...singles, environment: OFF },
   { what: "a set", ...set, environment: {} },
   { what: "a set, checkpoints off", ...set, environment: OFF },
@@ -66,12 +64,12 @@ const KINDS: Kind[] = [
   { what: "a set with a search, and the disk lost", ...set, environment: SEARCH, losesDisk: true },
 ];
 
-it.each(KINDS.filter(({ isShort = false }) => isShort || KILLS > 0))(
+it.skipIf(KILLS === 0).each(KINDS)(
   `kills of $what (SEED=${seed})`,
-  { timeout: Math.max(KILLS, 2) * 120_000 },
+  { timeout: (KILLS + 1) * 120_000 },
   async ({ what, events, shop, environment, losesDisk = false }) => {
     const random = seededRandom(seed);
-    for (let killed = 0, round = 0; killed < Math.max(KILLS, 1); round++) {
+    for (let killed = 0, round = 0; killed < KILLS; round++) {
       const sandbox = await useSandbox({ latencyMs: LATENCY_MS, operations: true });
       const stack = await newStack(shop, { sandbox, environment });
       const victims: Victims = round % 4 === 3 && !losesDisk ? "engine" : "tree";

@@ -20,7 +20,7 @@ async function upWell(stack: TestStack, ...args: string[]): Promise<string> {
   return output;
 }
 
-it("every later preview, up (changed inputs) and refresh stops at it with the same advice; existingId adopts; then replacements", async () => {
+it("every later up (changed inputs) and refresh stops at it with the same advice; existingId adopts; then replacements", async () => {
   const sandbox = await useSandbox();
   sandbox.fail(LOST);
   const config = { "advertising:markField": "alternative_id" };
@@ -35,7 +35,6 @@ it("every later preview, up (changed inputs) and refresh stops at it with the sa
   expect(new Set(marks).size).toBe(2);
 
   const commands: [string, () => Promise<{ code: number | null; output: string }>][] = [
-    [eventsProgram(1), stack.preview],
     [eventsProgram(1), () => stack.refresh("--run-program")],
     [eventsProgram(1, 77), stack.up],
   ];

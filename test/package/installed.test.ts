@@ -246,6 +246,5 @@ it("a TypeScript program's state is the next version's, installed by pnpm in ano
 
   expect(await well(stack.up("--refresh", "--expect-no-changes"))).toContain("4 unchanged");
   expect(await stored()).toEqual(before);
-  expect(await well(stack.destroy())).toContain("4 deleted");
   expect(sandbox.requests).toEqual([]);
 });

@@ -144,8 +144,6 @@ it("a pull request's preview in one comment, which the next commit rewrites; not
       return { ...ended, comment: comments.at(-1)?.body };
     };
     expect(await preview(text)).toMatchObject({ code: 0, comment: expect.stringContaining("**5 to create**") });
-    const smaller = await preview(text.replace(/^ {6}landing: .*\n/m, ""));
-    expect(smaller).toMatchObject({ code: 0, comment: expect.stringContaining("**4 to create**") });
     // What is wrong with the program is in the comment and in the log, and fails the job at its end.
     const wrong = await preview(text.replace("value: 25", "value: many"));
     expect(wrong.code).not.toBe(0);
