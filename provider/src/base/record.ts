@@ -13,8 +13,8 @@ export function asRecord(value: unknown): Values {
 
 /** An own property's value; never an inherited one. */
 export function own(value: unknown, key: string): unknown {
-  const record = asRecord(value);
-  return Object.hasOwn(record, key) ? record[key] : undefined;
+  const isRecord = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isRecord && Object.hasOwn(value, key) ? (value as Values)[key] : undefined;
 }
 
 type Given<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
