@@ -1,8 +1,51 @@
-/** Writes provider/catalog.schema.json from the rules in provider/src/catalog, as they were built last. */
+/** Writes provider/catalog.schema.json, for editors, from the rules in provider/src/catalog and provider/src/kinds, as they were built last. */
 
 import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { inRoot } from "./lib/base.mjs";
 
-const { catalogJsonSchema } = createRequire(import.meta.url)(inRoot("provider", "dist", "catalog", "judge.js"));
-writeFileSync(inRoot("provider", "catalog.schema.json"), `${JSON.stringify(catalogJsonSchema(), undefined, 2)}\n`);
+/** An editor knows no stack: the widest that any installation may have. */
+const WIDEST = { maxWindowSeconds: 2_147_483_647, markField: undefined };
+
+/** @param modules of the package: zod, kinds/index, catalog/written, catalog/judge and catalog/spelling. */
+export function catalogJsonSchema({ z }, kinds, { advertiserKey, eventKey }, { TEAM_RULES }, { fieldNamed }) {
+  const { advertiser, conversionEventSet } = kinds;
+  /** The rules of an object with the spellings that a file may use for each field. */
+  const written = ({ shape }) =>
+    Object.fromEntries(Object.entries(shape).map(([name, rule]) => [name, fieldNamed(name)?.written(rule) ?? rule]));
+  const defaults = z.strictObject(written(conversionEventSet.sharedRules(WIDEST))).optional();
+  const events = z.record(eventKey, z.strictObject(written(conversionEventSet.memberRules(WIDEST)))).optional();
+  const ofAdvertiser = z.strictObject({ ...written(advertiser.rules(WIDEST)), defaults, events });
+  const catalog = z
+    .strictObject({
+      $schema: z.string().optional(),
+      defaults,
+      rules: TEAM_RULES.optional(),
+      advertisers: z.record(advertiserKey, ofAdvertiser).optional(),
+      eventsFile: z.string().optional(),
+    })
+    .meta({
+      title: "Advertisers and conversion events",
+      anyOf: [{ required: ["advertisers"] }, { required: ["eventsFile"] }],
+    });
+  return z.toJSONSchema(catalog, {
+    // The version that editors' plug-ins know.
+    target: "draft-7",
+    io: "input",
+    // A rule that JSON Schema can't express is left out.
+    unrepresentable: "any",
+    override: ({ jsonSchema }) => {
+      const { expected } = jsonSchema;
+      if (expected === undefined) return;
+      delete jsonSchema.expected;
+      jsonSchema.description = `Expected: ${expected}`;
+    },
+  });
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const require = createRequire(inRoot("provider", "dist", "index.js"));
+  const rooms = ["kinds/index", "catalog/written", "catalog/judge", "catalog/spelling"];
+  const schema = catalogJsonSchema(require("zod"), ...rooms.map((room) => require(`./${room}.js`)));
+  writeFileSync(inRoot("provider", "catalog.schema.json"), `${JSON.stringify(schema, undefined, 2)}\n`);
+}

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { catalogJsonSchema } from "../../provider/src/catalog/judge.js";
+import * as z from "zod";
 import { readCatalog } from "../../provider/src/catalog/read-catalog.js";
 import { secondsIn } from "../../provider/src/catalog/spelling.js";
 import { asSpreadsheet, csvOf, findingsIn, folderWith, LIMITS, MISTAKES, yamlWith } from "../support/catalogs.js";
@@ -461,7 +461,13 @@ describe("catalog.schema.json", () => {
   const repository = resolve(import.meta.dirname, "../..");
   const schema = JSON.parse(readFileSync(join(repository, "provider/catalog.schema.json"), "utf8")) as object;
 
-  it("is what the rules make: npm run schema writes it again", () => {
-    expect(schema).toEqual(JSON.parse(JSON.stringify(catalogJsonSchema())));
+  it("is what the rules make: npm run schema writes it again", async () => {
+    const [script, rooms] = [
+      "scripts/catalog-schema.mjs",
+      ["kinds/index", "catalog/written", "catalog/judge", "catalog/spelling"],
+    ];
+    const { catalogJsonSchema } = await import(join(repository, script));
+    const modules = rooms.map((room) => import(join(repository, `provider/src/${room}.ts`)));
+    expect(schema).toEqual(JSON.parse(JSON.stringify(catalogJsonSchema({ z }, ...(await Promise.all(modules))))));
   });
 });

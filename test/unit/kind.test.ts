@@ -5,9 +5,9 @@ import { addressOf, fingerprintOf } from "../../provider/src/kinds/kind.js";
 
 const kinds = [advertiser, conversionEvent, conversionEventSet];
 
-it.each(kinds.map((kind) => [kind.name, kind] as const))("%s has one set of rules for equal limits", (_, kind) => {
+it.each(kinds.map((kind) => [kind.name, kind] as const))("%s makes its rules once for the same settings", (_, kind) => {
   const limits = { maxWindowSeconds: 3600, markField: "alternative_id" };
-  expect(kind.rules({ ...limits })).toBe(kind.rules({ ...limits }));
+  expect(kind.rules(limits)).toBe(kind.rules(limits));
   const others = [kind.rules({ ...limits, maxWindowSeconds: 7200 }), kind.rules({ ...limits, markField: undefined })];
   for (const other of others) expect(other).not.toBe(kind.rules(limits));
 });

@@ -31,7 +31,7 @@ import {
 } from "./written.js";
 
 /** The rules that a file may set. `uniqueNames`: names of an advertiser's events that are alike are an error. */
-const TEAM_RULES = z.strictObject({
+export const TEAM_RULES = z.strictObject({
   errors: expecting("an object", z.strictObject({ uniqueNames: truth.optional() })).optional(),
 });
 
@@ -228,44 +228,4 @@ function isMisspelt(word: string, other: string): boolean {
 function inOrderOfFile({ source: a }: Finding, { source: b }: Finding): number {
   if (a.file !== b.file) return a.file < b.file ? -1 : 1;
   return a.line - b.line || (a.column ?? 0) - (b.column ?? 0);
-}
-
-/** An editor knows no stack: the widest that any installation may have. */
-const WIDEST: Limits = { maxWindowSeconds: 2_147_483_647, markField: undefined };
-
-export function catalogJsonSchema(): object {
-  const defaults = z.strictObject(written(conversionEventSet.sharedRules(WIDEST))).optional();
-  const events = z.record(eventKey, z.strictObject(written(conversionEventSet.memberRules(WIDEST)))).optional();
-  const ofAdvertiser = z.strictObject({ ...written(advertiser.rules(WIDEST)), defaults, events });
-  const catalog = z
-    .strictObject({
-      $schema: z.string().optional(),
-      defaults,
-      rules: TEAM_RULES.optional(),
-      advertisers: z.record(advertiserKey, ofAdvertiser).optional(),
-      eventsFile: z.string().optional(),
-    })
-    .meta({
-      title: "Advertisers and conversion events",
-      anyOf: [{ required: ["advertisers"] }, { required: ["eventsFile"] }],
-    });
-  return z.toJSONSchema(catalog, {
-    // The version that editors' plug-ins know.
-    target: "draft-7",
-    io: "input",
-    // A rule that JSON Schema can't express is left out.
-    unrepresentable: "any",
-    override: ({ jsonSchema }) => {
-      const { expected } = jsonSchema as { readonly expected?: string };
-      if (expected === undefined) return;
-      delete (jsonSchema as Record<string, unknown>).expected;
-      jsonSchema.description = `Expected: ${expected}`;
-    },
-  });
-}
-
-/** The rules of an object with the spellings that a file may use for each field. */
-function written({ shape }: Rules): Record<string, z.ZodType> {
-  const fields = Object.entries(shape as Readonly<Record<string, z.ZodType>>);
-  return Object.fromEntries(fields.map(([name, rule]) => [name, fieldNamed(name)?.written(rule) ?? rule]));
 }

@@ -30,18 +30,13 @@ export interface Limits {
   readonly markField: string | undefined;
 }
 
-/**
- * Makes rules once for equal limits: they are asked for at each resource, and making them costs far more than checking a
- * resource against them. The last ones are kept, because a process has one installation.
- */
+/** Makes rules once for each process's settings: they are asked for at each resource, and to make them costs far more than a check. */
 export function onceFor<T>(make: (limits: Limits) => T): (limits: Limits) => T {
-  let last: { readonly limits: Limits; readonly made: T } | undefined;
-  return ({ maxWindowSeconds, markField }) => {
-    if (last?.limits.maxWindowSeconds !== maxWindowSeconds || last.limits.markField !== markField) {
-      const limits = { maxWindowSeconds, markField };
-      last = { limits, made: make(limits) };
-    }
-    return last.made;
+  const made = new WeakMap<Limits, T>();
+  return (limits) => {
+    const rules = made.get(limits) ?? make(limits);
+    made.set(limits, rules);
+    return rules;
   };
 }
 

@@ -91,9 +91,7 @@ class Walk {
         : this.#inMap(path, value as Values, schema);
     }
     if (value === undefined && rule.isOptional()) return undefined;
-    const expected = `expected ${expectationOf(rule)}`;
-    const got = `; got ${this.#isSecret(path) ? "a secret value" : show(value)}`;
-    this.#found(path, value === undefined ? `is required: ${expected}` : `${expected}${got}`);
+    this.#found(path, this.#reasonFor(path, value, rule));
     return undefined;
   }
 
@@ -108,11 +106,11 @@ class Walk {
       });
     const parsed = rule.safeParse(isContainer(value) ? sent() : value);
     if (parsed.success) return unknownParts === 0 ? parsed.data : asSent(value, isUnknown, (part) => part);
-    this.#found(path, this.#reasonFor(path, value, rule, parsed.error));
+    this.#found(path, this.#reasonFor(path, value, rule, parsed.error.issues));
     return undefined;
   }
 
-  #reasonFor(path: string, value: unknown, rule: z.ZodType, { issues }: z.ZodError): string {
+  #reasonFor(path: string, value: unknown, rule: z.ZodType, issues: z.ZodError["issues"] = []): string {
     const expected = `expected ${expectationOf(rule)}`;
     if (value === undefined) return `is required: ${[this.reading.arrivedUndefined ?? [], expected].flat().join(" ")}`;
     const inside = issues[0]?.path ?? [];
