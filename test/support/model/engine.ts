@@ -250,7 +250,6 @@ export async function up(before: Deployment, program: readonly Registration[], o
       const now = { ...base, id, inputs, outputs };
       work.put(old, now);
       noteId(outputs);
-      if (differ(old, now)) work.save();
     };
   };
 
@@ -289,14 +288,8 @@ export async function up(before: Deployment, program: readonly Registration[], o
 
 /** At the end of an `up`, deletes replaced objects and those that the program has not registered, dependent ones first. */
 async function deleteUnreached(work: Work): Promise<void> {
-  const all = [...work.resources];
-  const gone = all.filter((each) => each.delete === true || !work.reached.has(each.urn));
-  const levelOf = (one: Saved): number => {
-    const needing = all.slice(0, all.indexOf(one)).filter(({ urn }) => one.dependencies?.includes(urn) === true);
-    return Math.max(0, ...needing.map((each) => (gone.includes(each) ? 1 + levelOf(each) : 0)));
-  };
-  const levels = Map.groupBy(gone.toReversed(), levelOf);
-  for (const resource of [...levels].toSorted(([a], [b]) => b - a).flatMap(([, level]) => level)) {
+  const gone = work.resources.filter((each) => each.delete === true || !work.reached.has(each.urn));
+  for (const resource of gone.toReversed()) {
     if (work.isOver) return;
     work.options.leaves?.(resource);
     await work.step({ type: "deleting", resource }, async () => {
@@ -305,13 +298,6 @@ async function deleteUnreached(work: Work): Promise<void> {
       work.drop(resource);
     });
   }
-}
-
-/** Whether an unchanged resource is written, because what is saved of it differs. */
-function differ(old: Saved, now: Saved): boolean {
-  const textOf = ({ urn, retainOnDelete = false, inputs, dependencies = [] }: Saved) =>
-    JSON.stringify([urn, retainOnDelete, Object.entries(inputs).toSorted(), dependencies.toSorted()]);
-  return textOf(old) !== textOf(now);
 }
 
 function faceOf(faces: Faces, { type }: Saved) {

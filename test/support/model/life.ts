@@ -33,8 +33,7 @@ export class Life {
     return this.#random() < of;
   }
 
-  /** @returns how many runs its end took. */
-  async live(): Promise<number> {
+  async live(): Promise<void> {
     const { world } = this;
     world.platform.make("Advertiser", { advertiser_name: "Foreign" }, undefined);
     for (let edits = 3; edits > 0; edits--) this.#edit();
@@ -43,7 +42,7 @@ export class Life {
       await this.#step();
       world.check();
     }
-    return this.#settleDown();
+    await this.#settleDown();
   }
 
   // Steps
@@ -235,7 +234,7 @@ export class Life {
   // The end
 
   /** At most three more `up`s with people who answer settle everything, and another one sends nothing. */
-  async #settleDown(): Promise<number> {
+  async #settleDown(): Promise<void> {
     const { world } = this;
     world.wait(1000);
     world.log.push("the end", ...this.#text());
@@ -251,7 +250,7 @@ export class Life {
       const again = await world.run("up", machine);
       if (again?.posts !== 0 || again.errors.length > 0) throw new Violation(`not settled: ${again?.posts} creates`);
       this.#expectDeclared();
-      return ups;
+      return;
     }
     throw new Violation("three more ups have not settled everything");
   }

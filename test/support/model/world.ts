@@ -51,7 +51,6 @@ export class World {
   readonly platform = new Platform();
   readonly log: string[] = [];
   readonly random: () => number;
-  readonly counts = { runs: 0, kills: 0, answers: 0, takenOver: 0, stopped: 0 };
   state: Deployment = { manifest: { time: "" }, resources: [] };
   program: readonly Declared[] = [];
   /** The machine that knows of an interrupted run; `nobody` if its disk is lost. */
@@ -123,7 +122,6 @@ export class World {
   /** Runs Pulumi. @returns nothing if the run was killed. */
   async run(how: "up" | "refresh", machineNumber: 0 | 1, wish: RunWish = {}): Promise<Done | undefined> {
     const { kill, faults = [], answers = "{}", ...options } = wish;
-    this.counts.runs++;
     const machine = this.machines[machineNumber];
     const process = new Process(machine, kill);
     this.#act(process);
@@ -131,7 +129,6 @@ export class World {
     const before = this.state;
     const tell = (text: string) => {
       if (process.isDead) return;
-      if (text.includes("it is taken over")) this.counts.takenOver++;
       this.say(`    ${text}`);
     };
     const records = this.recordsOn(machineNumber);
@@ -184,10 +181,8 @@ export class World {
     if (isWell) this.#releaseSaid(records);
     if (!isKilled) {
       const { errors } = ended as Ended;
-      if (errors.length > 0) this.counts.stopped++;
       return { errors, posts: this.platform.posts - posts };
     }
-    this.counts.kills++;
     this.log.push(`    killed (${kill?.how})`);
     machine.after(kill?.how === "power" ? () => Math.min(1, Math.floor(this.random() * 4) / 3) : undefined);
     this.knowing = machineNumber;
@@ -421,7 +416,6 @@ export class World {
     const listed = this.#answers(this.#printed[machine]);
     // What an error has asked for may be answered on the other machine by now.
     const more = this.#answers(errors).filter((each) => !listed.some(([, name]) => each.includes(name ?? "")));
-    if (listed.length + more.length > 0) this.counts.answers++;
     let code = await this.#command(machine, [...listed, ...more].flat(), kill);
     if (code === 2 && more.length > 0) code = await this.#command(machine, listed.flat());
     if (code === 2) throw new Violation(`an answer was refused: ${this.#printed[machine]}`);
