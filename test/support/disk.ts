@@ -4,7 +4,7 @@
  */
 import { constants } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Disk, OpenFile, Status } from "../../provider/src/files/disk.js";
+import type { Disk, Status } from "../../provider/src/files/private-file.js";
 
 interface Node {
   readonly number: number;
@@ -100,6 +100,13 @@ export class MemoryDisk implements Disk {
     opened.at = at + bytes.length;
   }
 
+  ftruncateSync(file: number, bytes: number): void {
+    const { node, path } = this.#of(file);
+    const kept = node.text.subarray(0, bytes);
+    this.#write(node, 0, "cut", path);
+    this.#write(node, 0, kept, path);
+  }
+
   fsyncSync(file: number): void {
     const { node, path } = this.#of(file);
     const isMeant = (each: Unsynced) => (each.kind === "data" ? each.node === node : each.folders.includes(path));
@@ -168,25 +175,6 @@ export class MemoryDisk implements Disk {
     return [...this.#names.keys()]
       .filter((name) => name !== "/" && dirname(name) === path)
       .map((name) => name.slice(join(path, "/").length));
-  }
-
-  readonly promises: Disk["promises"] = {
-    open: async (path, flags) => this.#handle(this.openSync(path, flags)),
-  };
-
-  #handle(fd: number): OpenFile {
-    return {
-      fd,
-      appendFile: async (text) => this.writeFileSync(fd, text),
-      truncate: async (bytes) => {
-        const { node, path } = this.#of(fd);
-        const kept = node.text.subarray(0, bytes);
-        this.#write(node, 0, "cut", path);
-        this.#write(node, 0, kept, path);
-      },
-      datasync: async () => this.fsyncSync(fd),
-      close: async () => this.closeSync(fd),
-    };
   }
 
   #newNode(isFolder: boolean, mode: number): Node {

@@ -22,8 +22,15 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { type Clock, jsonIn, own } from "../base/index.js";
-import { type Disk, systemDisk } from "./disk.js";
-import { HAS_MODES, makePrivateFolder, readPrivate, UntrustedFile, writeNew } from "./private-file.js";
+import {
+  type Disk,
+  HAS_MODES,
+  makePrivateFolder,
+  readPrivate,
+  systemDisk,
+  UntrustedFile,
+  writeNew,
+} from "./private-file.js";
 
 const FIRST_POLL_MS = 5;
 const MAX_POLL_MS = 25;
@@ -46,6 +53,18 @@ export class LockLost extends Error {
   constructor(path: string) {
     super(`another run took over the lock ${path} while this one was stopped or cut off from the disk`);
   }
+}
+
+/**
+ * What to do about a file that could not be used: one cure for one reason.
+ * @returns a clause, to be gone on with. @param error what came of using `path`, which says why.
+ */
+export function cureFor(error: unknown, path: string): string {
+  if (error instanceof LockHeld || error instanceof LockLost) return "Let that run end";
+  const { code = "" } = error as NodeJS.ErrnoException;
+  if (["EACCES", "EPERM", "EROFS"].includes(code)) return `Make ${path} and its folder writable for you alone`;
+  if (["ENOSPC", "EDQUOT"].includes(code)) return `Make room on the disk of ${path}`;
+  return "Mend that";
 }
 
 export interface LockOptions {

@@ -2,10 +2,41 @@
  * Files that only their owner may read: checked before they are trusted, and replaced whole or not at all. One way to read one, one to replace it.
  */
 import { randomUUID } from "node:crypto";
-import { constants } from "node:fs";
+import fs, { constants } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import envPaths from "env-paths";
-import { type Disk, SAFELY, systemDisk } from "./disk.js";
+
+/**
+ * The operating system's file calls that promises rest on, so that a test can put a disk in their place that loses its power. All are synchronous: what
+ * they do is small, and the end of a process waits for nothing.
+ */
+export interface Disk {
+  /** @returns a number that stands for the open file. */
+  openSync(path: string, flags: string | number, mode?: number): number;
+  readFileSync(file: number, encoding: "utf8"): string;
+  /** Writes where the file was opened to write: at its end, or from its beginning. */
+  writeFileSync(file: number, text: string): void;
+  ftruncateSync(file: number, bytes: number): void;
+  fsyncSync(file: number): void;
+  fchmodSync(file: number, mode: number): void;
+  closeSync(file: number): void;
+  fstatSync(file: number): Status;
+  statSync(path: string, options: { readonly throwIfNoEntry: false }): Status | undefined;
+  lstatSync(path: string, options: { readonly throwIfNoEntry: false }): Status | undefined;
+  linkSync(from: string, to: string): void;
+  renameSync(from: string, to: string): void;
+  rmSync(path: string, options: { readonly force: true }): void;
+  utimesSync(path: string, accessed: Date, modified: Date): void;
+  mkdirSync(path: string, options: { readonly recursive: true; readonly mode: number }): unknown;
+  readdirSync(path: string): string[];
+}
+
+export type Status = Pick<fs.Stats, "mode" | "uid" | "size" | "nlink" | "ino" | "dev" | "mtimeMs" | "isFile">;
+
+export const systemDisk: Disk = fs;
+
+/** A pipe would block without O_NONBLOCK; a link could lead anywhere. Both constants are absent on Windows. */
+export const SAFELY = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** A file that must not be used, with the reason in words; nothing was changed. */
 export class UntrustedFile extends Error {}

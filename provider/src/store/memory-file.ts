@@ -2,10 +2,10 @@
  * A stack's memory on the disk, as the one run that may write it uses it: locked, read, appended line by line, and asked whether it is still this
  * run's. All that it throws are `JournalError`s, in words for users.
  */
+import { constants } from "node:fs";
 import { dirname } from "node:path";
 import { type Clock, JournalError, shellWord } from "../base/index.js";
 import {
-  AppendFile,
   acquireLock,
   cureFor,
   type Disk,
@@ -13,6 +13,7 @@ import {
   readPrivate,
   removeLeftovers,
   replacePrivate,
+  SAFELY,
   syncFolder,
   systemDisk,
 } from "../files/index.js";
@@ -30,8 +31,11 @@ export interface FileOptions extends StackPlace {
 export class MemoryFile {
   readonly #disk: Disk;
   #lock: Lock | undefined;
-  #file: AppendFile | undefined;
+  #file: number | undefined;
+  /** Of whole lines. */
+  #bytes = 0;
   #isOver = false;
+  #waiting: { readonly text: string; resolve(): void; reject(error: unknown): void }[] = [];
 
   constructor(private readonly options: FileOptions) {
     this.#disk = options.disk ?? systemDisk;
@@ -44,6 +48,7 @@ export class MemoryFile {
     try {
       const lock = await acquireLock(`${path}.lock`, { clock, maxWaitMs, disk });
       this.#lock = lock;
+      if (this.#isOver) throw new Error("the run has ended");
       disk.rmSync(endedPath(path), { force: true }); // a former run's
       removeLeftovers(path, clock.wallMs(), disk);
       const text = readPrivate(path, disk);
@@ -51,8 +56,8 @@ export class MemoryFile {
       if (text === undefined || isUntidy)
         replacePrivate(path, textOf(this.options, records.values()), disk, lock.confirm);
       syncFolder(dirname(path), disk); // a run that was killed in between may have given the file its name
-      this.#file = await AppendFile.open(path, disk, () => this.#confirmOurs());
-      if (this.#isOver) throw new Error("the run has ended");
+      this.#file = disk.openSync(path, constants.O_WRONLY | constants.O_APPEND | SAFELY);
+      this.#bytes = disk.fstatSync(this.#file).size;
       return records;
     } catch (error) {
       this.release(); // one that could not be read must stay as it is, at the end of the run too
@@ -60,37 +65,76 @@ export class MemoryFile {
     }
   }
 
-  /** Resolves when the lines are on the disk. Only once it is open. @param before what is said first if that fails. */
+  /**
+   * Resolves when the lines are on the disk. Those of one turn of the event loop share a write: many creates in flight cost few syncs.
+   * @param before what is said first if that fails.
+   */
   async append(lines: readonly object[], before = ""): Promise<void> {
+    const text = lines.map(lineOf).join("");
     try {
-      if (this.#file === undefined) throw new Error("it is not open");
-      await this.#file.append(lines.map(lineOf).join(""));
+      await new Promise<void>((resolve, reject) => {
+        if (this.#waiting.push({ text, resolve, reject }) === 1) setImmediate(() => this.#write());
+      });
     } catch (error) {
       throw inWords(this.options.path, error, before);
     }
   }
 
-  #confirmOurs(): void {
-    if (this.#lock === undefined) throw new Error("the run has ended");
-    this.#lock.confirm();
-  }
-
-  /** For the end of a run, when there is hardly any time: adds these lines, and lets another run have it. Synchronous; never fails. */
+  /** For the end of a run: adds these lines, and lets another run have it. Synchronous; never fails. */
   endNow(lines: readonly object[]): void {
-    try {
-      if (lines.length > 0) this.#file?.appendNow(lines.map(lineOf).join(""));
-    } catch {
-      // The next run asks for what these lines say.
-    }
+    this.append(lines).catch(() => undefined); // the next run asks for what these lines say
+    this.#write();
     this.release();
   }
 
   /** Lets another run have it, once it is open if that is under way. Never fails. */
   release(): void {
     this.#isOver = true;
-    this.#file?.close();
+    try {
+      if (this.#file !== undefined) this.#disk.closeSync(this.#file);
+    } catch {
+      // The end of the process does it too.
+    }
+    this.#file = undefined;
     this.#lock?.release();
     this.#lock = undefined;
+  }
+
+  #write(): void {
+    const batch = this.#waiting;
+    this.#waiting = [];
+    const text = batch.map((each) => each.text).join("");
+    try {
+      if (text !== "") this.#put(text);
+      for (const { resolve } of batch) resolve();
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  }
+
+  #put(text: string): void {
+    const file = this.#expectOurs();
+    try {
+      this.#disk.writeFileSync(file, text);
+      this.#disk.fsyncSync(file);
+      this.#bytes += Buffer.byteLength(text);
+    } catch (error) {
+      // A full disk may have taken half a line, and what is noted after it must stay readable.
+      this.#disk.ftruncateSync(file, this.#bytes);
+      throw error;
+    }
+    this.#expectOurs(); // what was written meanwhile may be where nobody reads it
+  }
+
+  /** @returns the open file. @throws LockLost; an error if it is not this run's any more; the system's errors. */
+  #expectOurs(): number {
+    if (this.#file === undefined || this.#lock === undefined) throw new Error("the run has ended");
+    this.#lock.confirm();
+    const opened = this.#disk.fstatSync(this.#file);
+    const found = this.#disk.lstatSync(this.options.path, { throwIfNoEntry: false });
+    if (found?.ino !== opened.ino || found.dev !== opened.dev)
+      throw new Error("it was removed while this run was using it, and nothing more is sent");
+    return this.#file;
   }
 }
 

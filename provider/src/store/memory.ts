@@ -7,7 +7,7 @@
  *     later), or has said that it leaves the state, a person or a search has settled it, its object was deleted, or the create was certainly not
  *     carried out. So what the state lost has a record.
  * M3. One record for an exact key at any time: nothing is sent for a resource while its own record is open or handed.
- * M4. One run at a time writes a stack's memory, and asks before and after each write (at its end only before) whether it still is that run.
+ * M4. One run at a time writes a stack's memory, and asks before and after each write whether it still is that run.
  * M5. A memory that can't be read or written stops every create. Only an unfinished last line is ignored: nothing was sent on its strength.
  * M6. A record is never changed in place, and holds nothing secret.
  *

@@ -3,7 +3,7 @@
  * state, and time that passes at once.
  */
 import { systemClock } from "../../../provider/src/base/clock.js";
-import type { Disk } from "../../../provider/src/files/disk.js";
+import type { Disk } from "../../../provider/src/files/private-file.js";
 import {
   everyMemory,
   type MemoryRecord,

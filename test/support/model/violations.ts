@@ -22,7 +22,7 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
     "(id) => {\n        owner = ownerOf(kind, runtime, create, id);",
     "(id) => {\n        owner = undefined;",
   ],
-  ["a note is not synced before it counts", "files/disk.ts", "await this.handle.datasync();", ""],
+  ["a note is not synced before it counts", "store/memory-file.ts", "this.#disk.fsyncSync(file);", ""],
   [
     "an answer about one is another's too",
     "provider/refresh.ts",
