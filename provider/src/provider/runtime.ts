@@ -25,9 +25,6 @@ import { createMessages, engineLog, type TellAt, UnderWay } from "./engine.js";
 import type { Properties } from "./inputs.js";
 import { Run } from "./run.js";
 
-/** How long to wait for the memory: a run of the same stack that was interrupted may still be ending. */
-const MEMORY_WAIT_MS = 30_000;
-
 export type Runtime = ReturnType<typeof createRuntime>;
 
 export interface CheckRequest {
@@ -119,8 +116,7 @@ export function createRuntime(
     memory(identity: string) {
       if (memory !== undefined) return memory;
       const place = placeOf(identity);
-      const path = memoryPath(place, folder);
-      memory = new Memory({ ...place, path, clock: systemClock, maxWaitMs: MEMORY_WAIT_MS, disk });
+      memory = new Memory({ ...place, path: memoryPath(place, folder), disk });
       return memory;
     },
     /** What other stacks of this project have made, or may have, and no state has for certain. */

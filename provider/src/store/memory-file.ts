@@ -1,10 +1,11 @@
 /**
  * A stack's memory on the disk, as the one run that may write it uses it: locked, read, appended line by line, and asked whether it is still this
- * run's. All that it throws are `JournalError`s, in words for users.
+ * run's. And what is written into it outside its stack's runs: the answers of people and of searches, by the command, and what it had under its former
+ * name. All that is thrown here are `JournalError`s, in words for users.
  */
 import { constants } from "node:fs";
 import { dirname } from "node:path";
-import { type Clock, JournalError, shellWord } from "../base/index.js";
+import { type Clock, JournalError, shellWord, systemClock } from "../base/index.js";
 import {
   acquireLock,
   cureFor,
@@ -16,17 +17,32 @@ import {
   SAFELY,
   syncFolder,
   systemDisk,
+  withLock,
 } from "../files/index.js";
-import { headerOf, lineOf, MemoryDamaged, type MemoryRecord, readLines, textOf } from "./memory-lines.js";
-import { endedPath, type StackPlace } from "./places.js";
+import { aboutWhom } from "../state/index.js";
+import {
+  headerOf,
+  isUnseen,
+  type Line,
+  lineOf,
+  MemoryDamaged,
+  type MemoryRecord,
+  readLines,
+  readMemory,
+  textOf,
+} from "./memory-lines.js";
+import { endedPath, memoryPath, type StackPlace } from "./places.js";
 
 export interface FileOptions extends StackPlace {
   readonly path: string;
-  readonly clock: Clock;
-  /** How long another run of the same stack may be waited for. */
-  readonly maxWaitMs: number;
+  /** How long another run of the stack may be waited for: one that was interrupted may still be ending. @default 30 seconds */
+  readonly maxWaitMs?: number;
+  /** @default the system's, both of them */
+  readonly clock?: Clock;
   readonly disk?: Disk | undefined;
 }
+
+const MAX_WAIT_MS = 30_000;
 
 export class MemoryFile {
   readonly #disk: Disk;
@@ -43,7 +59,7 @@ export class MemoryFile {
 
   /** Takes it for this run, and rewrites it where that tidies it. @returns its records. */
   async open(): Promise<Map<string, MemoryRecord>> {
-    const { path, clock, maxWaitMs } = this.options;
+    const { path, clock = systemClock, maxWaitMs = MAX_WAIT_MS } = this.options;
     const disk = this.#disk;
     try {
       const lock = await acquireLock(`${path}.lock`, { clock, maxWaitMs, disk });
@@ -135,6 +151,51 @@ export class MemoryFile {
     if (found?.ino !== opened.ino || found.dev !== opened.dev)
       throw new Error("it was removed while this run was using it, and nothing more is sent");
     return this.#file;
+  }
+}
+
+type Here = Pick<FileOptions, "clock" | "disk"> & { readonly folder: string };
+
+/** All are on the disk when it resolves. @throws JournalError a run is using the memory, or it is damaged. */
+export async function writeAnswers(place: StackPlace, lines: readonly Line[], here: Here): Promise<void> {
+  const file = new MemoryFile({ ...here, ...place, path: memoryPath(place, here.folder) });
+  await file.open();
+  await file.append(lines).finally(() => file.release());
+}
+
+/**
+ * The stack has another name since its last run: what its former name's memory has is this one's. Killed in between, both have it, and the former one
+ * is joined again.
+ * @param write into this one's, which a run has open already. @throws JournalError a run is using one of them, or it is damaged.
+ */
+export async function takeOverFormer(
+  former: StackPlace,
+  now: StackPlace,
+  here: Here,
+  write = (lines: readonly Line[]) => writeAnswers(now, lines, here),
+): Promise<void> {
+  const { folder, clock = systemClock, disk = systemDisk } = here;
+  const path = memoryPath(former, folder);
+  const recordsOf = (place: StackPlace) => readMemory(memoryPath(place, folder), disk)?.records;
+  try {
+    if (recordsOf(former) === undefined) return;
+    await withLock(`${path}.lock`, { clock, maxWaitMs: MAX_WAIT_MS, disk }, async (lock) => {
+      const known = recordsOf(now) ?? new Map<string, MemoryRecord>();
+      // Of a removed stack that had this name before, the new one may have records.
+      const lines = [...(recordsOf(former)?.values() ?? [])].filter((each) => isUnseen(each) || !known.has(each.key));
+      const other = lines.find(({ key, at, id }) => {
+        const had = known.get(key);
+        return had !== undefined && isUnseen(had) && (had.at !== at || had.id !== id);
+      });
+      if (other !== undefined)
+        throw new MemoryDamaged(`it and that of ${now.stack} have different creates of ${aboutWhom(other.key).label}`);
+      await write(lines);
+      lock.confirm();
+      disk.rmSync(path, { force: true });
+      syncFolder(dirname(path), disk);
+    });
+  } catch (error) {
+    throw inWords(path, error);
   }
 }
 

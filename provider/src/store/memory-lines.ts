@@ -33,6 +33,11 @@ export function isOpen({ state }: MemoryRecord): boolean {
   return state === "sent" || state === "made";
 }
 
+/** No state is known to have its object: without checkpoints, even a run that ended cleanly may have been killed before its state was saved. */
+export function isUnseen({ state }: MemoryRecord): boolean {
+  return state !== "live" && state !== "none";
+}
+
 /** What its run gave the engine was saved: a state with another object has it from a later run, but not with the one that this was to replace. */
 export function isPast({ state, id, replaces }: MemoryRecord, held: string | undefined): boolean {
   return state === "handed" && held !== undefined && held !== id && held !== replaces;
@@ -128,6 +133,16 @@ export function everyMemory(folder: string, disk: Disk = systemDisk): Content[] 
   return names
     .filter((name) => name.endsWith(".jsonl"))
     .flatMap((name) => orNone(() => readMemory(join(folder, name), disk)) ?? []);
+}
+
+/** What no state of the project's other stacks is known to have: one of these may be this stack, under the name that it had. */
+export function openOfOthers(here: StackPlace, folder: string, disk?: Disk) {
+  const projectOf = (name: string) => name.split("/").slice(0, -1).join("/");
+  return everyMemory(folder, disk)
+    .filter(({ stack }) => stack !== here.stack && projectOf(stack) === projectOf(here.stack))
+    .flatMap(({ stack, backend, records }) =>
+      [...records.values()].filter(isUnseen).map((each) => ({ ...each, stack, backend })),
+    );
 }
 
 function orNone<T>(read: () => T): T | undefined {
