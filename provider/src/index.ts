@@ -8,10 +8,13 @@ export type { AdvertiserArgs, AdvertiserReference } from "./program/advertiser.j
 export { Advertiser } from "./program/advertiser.js";
 export type { CatalogArgs } from "./program/catalog.js";
 export { Catalog } from "./program/catalog.js";
-export type { ConversionEventArgs, ConversionEventReference } from "./program/conversion-event.js";
-export { ConversionEvent } from "./program/conversion-event.js";
-export type { ConversionEventEntry, ConversionEventSetArgs } from "./program/conversion-event-set.js";
-export { ConversionEventSet } from "./program/conversion-event-set.js";
+export type {
+  ConversionEventArgs,
+  ConversionEventEntry,
+  ConversionEventReference,
+  ConversionEventSetArgs,
+} from "./program/conversion-event.js";
+export { ConversionEvent, ConversionEventSet } from "./program/conversion-event.js";
 export type { ValidateOptions } from "./program/public-validate.js";
 export { validate } from "./program/public-validate.js";
 export type { Problem } from "./rules/problem.js";

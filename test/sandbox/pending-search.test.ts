@@ -1,7 +1,7 @@
 /** What `pending --search` finds on the platform, and what it says about the rest. */
 import { expect, it } from "vitest";
 import { readSettings } from "../../provider/src/settings/read-settings.js";
-import type { CreateRecord } from "../../provider/src/state/record.js";
+import type { CreateRecord } from "../../provider/src/state/stored.js";
 import type { Create } from "../../provider/src/tools/pending-facts.js";
 import { searchFor } from "../../provider/src/tools/pending-search.js";
 import { newFolder } from "../support/folder.js";

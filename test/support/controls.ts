@@ -117,7 +117,7 @@ const rows: Row[] = [
   // A preview finds all that is wrong
   [
     "one copy of the package in a program",
-    "program/copies.ts",
+    "program/findings.ts",
     "if (folders.length < 2) return [];",
     "if (folders.length < 3) return [];",
     "unit/copies",

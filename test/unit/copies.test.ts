@@ -13,7 +13,7 @@ beforeEach(() => {
 /** Another copy: each has modules of its own. */
 const copyIn = async (folder: string) => {
   vi.resetModules();
-  const copy = await import("../../provider/src/program/copies.js");
+  const copy = await import("../../provider/src/program/findings.js");
   copy.noteCopy(folder);
   return copy;
 };

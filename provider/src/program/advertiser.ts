@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { advertiser, typeTokenOf } from "../kinds/index.js";
 import { idInPreview, isOfType, readIdOf } from "./ids.js";
 import { pauseStackTraces } from "./place.js";
-import { registrationOf } from "./registration.js";
+import { registrationOf } from "./program.js";
 
 /** What an {@link Advertiser} is declared with. */
 export interface AdvertiserArgs {

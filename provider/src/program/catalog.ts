@@ -6,8 +6,12 @@ import { advertiser, CATALOG_SEPARATOR, CATALOG_TYPE, conversionEvent, KINDS, ty
 import { exactId, inWords, validate } from "../rules/index.js";
 import { labelOf } from "../state/index.js";
 import { Advertiser, type AdvertiserArgs } from "./advertiser.js";
-import { ConversionEvent, type ConversionEventArgs } from "./conversion-event.js";
-import { ConversionEventSet, type ConversionEventSetArgs } from "./conversion-event-set.js";
+import {
+  ConversionEvent,
+  type ConversionEventArgs,
+  ConversionEventSet,
+  type ConversionEventSetArgs,
+} from "./conversion-event.js";
 import { optionProblems } from "./declaration.js";
 import { isOfType } from "./ids.js";
 import { heardLater } from "./place.js";

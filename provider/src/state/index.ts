@@ -2,6 +2,5 @@
  * The front door of `state/`: what is stored or crosses between the two processes, and the sentences that both share. It touches no file.
  */
 export * from "./names.js";
-export * from "./record.js";
 export * from "./sentences.js";
 export * from "./stored.js";

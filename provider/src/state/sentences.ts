@@ -5,7 +5,7 @@
 import { agree, asTyped, count, cut, natural, printable, shellWord } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { aboutWhom, type Named } from "./names.js";
-import type { CreateRecord, Unresolved } from "./record.js";
+import type { CreateRecord, Unresolved } from "./stored.js";
 
 /** More are only counted in a run's message: `pending` lists all of them. */
 export const MAX_LISTED = 20;
