@@ -23,7 +23,7 @@ function declared(
   warnings: string[] = [],
 ): Declaration {
   const kind = aboutWhom(key).kind === "Advertiser" ? advertiser : conversionEvent;
-  const own = { key, platformName: undefined, adopts: undefined, ...object };
+  const own = { key, adopts: undefined, ...object };
   const resource = { key, kind, isRead: false, objects: [own], aliasNames: [], deletes: false, ...more };
   return { finding: { title: aboutWhom(key).label, lines: [], problems: 0 }, warnings, resource };
 }
@@ -31,14 +31,14 @@ function declared(
 /** @param adopts by key; `undefined` for a set whose events are not known yet. */
 function aSet(adopts: Record<string, string | undefined> | undefined): Declaration {
   const objects = Object.entries(adopts ?? {}).map(([key, id]) => {
-    return { key: memberOf(FUNNEL, key), platformName: undefined, adopts: id };
+    return { key: memberOf(FUNNEL, key), adopts: id };
   });
   return declared(FUNNEL, {}, { objects: adopts === undefined ? undefined : objects });
 }
 
 const memory = (...records: (Partial<MemoryRecord> & Pick<MemoryRecord, "key" | "state">)[]): Records =>
   new Map(records.map((each) => [each.key, { at: "2026-01-01T00:00:00.000Z", mark: "m", body: "b", ...each }]));
-const live = (key: string, id: string, name?: string) => ({ key, state: "live", id, name }) as const;
+const live = (key: string, id: string) => ({ key, state: "live", id }) as const;
 
 function all(...declarations: Declaration[]): Judge {
   const judge = new Judge();
@@ -129,9 +129,9 @@ describe("open creates of earlier runs", () => {
 });
 
 describe("what leaves", () => {
-  const purchase = live(event("purchase"), "42", "Purchase");
+  const purchase = live(event("purchase"), "42");
   const leaves = (names: string) =>
-    `No longer declared: ${names}. What leaves the state without a delete stays live on the platform.`;
+    `No longer declared: ${names}. What leaves the state without a delete stays live on the platform. If you renamed it, add an alias or set existingId.`;
   const stays = leaves("purchase (42)");
 
   it.each<[string, Declaration[], string[]]>([
@@ -142,41 +142,28 @@ describe("what leaves", () => {
     ["nor if it is adopted", [declared(event("buy"), { adopts: "42" })], []],
     ["another kind's id is another object's", [declared("Advertiser::a", { adopts: "42" })], [stays]],
     ["nor if it is read", [declared(event("purchase"), {}, { isRead: true })], []],
-    [
-      "with a new one of its platform name",
-      [declared(event("buy"), { platformName: "Purchase" })],
-      [
-        `${stays}\n"purchase" has the platform name of the new "buy": to go on with 42, add an alias or set existingId.`,
-      ],
-    ],
-    ["not with a known one", [declared(event("known"), { platformName: "Purchase" })], [stays]],
-    ["not with one that adopts", [declared(event("buy"), { platformName: "Purchase", adopts: LATER })], [stays]],
   ])("%s", (_, batch, lines) => {
-    const known = live(event("known"), "1", "Purchase");
+    const known = live(event("known"), "1");
     expect(atEnd(memory(purchase, known), [declared(event("known")), ...batch])).toEqual(lines);
   });
 
   it("a set that is declared says itself what left it; one that is gone leaves with all", () => {
-    const records = memory(live(memberOf(FUNNEL, "a"), "1", "A"), live(memberOf(FUNNEL, "b"), "2"));
+    const records = memory(live(memberOf(FUNNEL, "a"), "1"), live(memberOf(FUNNEL, "b"), "2"));
     expect(atEnd(records, [aSet({ a: undefined })])).toEqual([]);
-    expect(atEnd(records, [declared(event("a"), { platformName: "A" })])).toEqual([
-      `${leaves("funnel/a (1), funnel/b (2)")}\n"funnel/a" has the platform name of the new "a": to go on with 1, add an alias or set existingId.`,
-    ]);
+    expect(atEnd(records, [declared(event("a"))])).toEqual([leaves("funnel/a (1), funnel/b (2)")]);
   });
 
   it("goes on under another key that has the object by now", () => {
     expect(atEnd(memory(purchase, live(event("buy"), "42")), [declared(event("buy"))])).toEqual([]);
   });
 
-  it("is all kinds in one sentence, sorted as people count; of many the ids are said, of renamed ones the first", () => {
+  it("is all kinds in one sentence, sorted as people count; of many the ids are said", () => {
     const made = (n: number) => ({ key: event(`e-${n}`), state: "handed", id: String(n) }) as const;
     expect(atEnd(memory(made(10), made(2), live("Advertiser::a", "5")), [])).toEqual([
       leaves("a (5), e-2 (2), e-10 (10)"),
     ]);
-    const many = Array.from({ length: 30 }, (_, n) => ({ ...made(n + 1), name: `E ${n}` }));
-    const renamed = many.map(({ name }, n) => declared(event(`new-${n}`), { platformName: name }));
-    const [line = "", ...hints] = atEnd(memory(...many), renamed)[0]?.split("\n") ?? [];
+    const many = Array.from({ length: 30 }, (_, n) => made(n + 1));
+    const [line] = atEnd(memory(...many), []);
     expect(line).toMatch(/: e-1 \(1\), e-2 \(2\), .*, e-20 \(20\), and 10 more: 21–30\. What/);
-    expect(hints.map((each) => /new "(new-\d)"/.exec(each)?.[1])).toEqual(["new-0", "new-1", "new-2"]);
   });
 });

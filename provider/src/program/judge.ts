@@ -7,7 +7,7 @@ import { agree, asTyped, count, cut, enumerate, idRanges, natural, saidOnce } fr
 import { adoptedTwice, type Kind } from "../kinds/index.js";
 import { aboutWhom, type Briefing, MAX_LISTED, memberOf, objectKey, resourceKeyIn } from "../state/index.js";
 import { isOpen, type MemoryRecord, openMarkOf, type Records } from "../store/index.js";
-import { type Declaration, type DeclaredObject, LATER } from "./declaration.js";
+import { type Declaration, LATER } from "./declaration.js";
 import type { Finding } from "./findings.js";
 
 export type Brief = Omit<Briefing, "identity">;
@@ -16,14 +16,12 @@ export type Briefs = ReadonlyMap<string, Brief>;
 
 /** All that a program has declared so far, and what follows from it. */
 export class Judge {
-  /** Those that are created or adopted, by key. */
-  readonly #objects = new Map<string, DeclaredObject>();
-  /** The keys of sets whose members the program does not know yet: each member may be declared. */
-  readonly #unknownSets = new Set<string>();
+  /** The keys of all objects that are created or adopted; of a set whose members the program does not know yet, its own. */
+  readonly #declared = new Set<string>();
   /** By type, the names of all resources, those included that aliases say they had before. */
   readonly #names = new Set<string>();
-  /** By kind and id: the first object that adopts it. */
-  readonly #adopters = new Map<string, DeclaredObject>();
+  /** By kind and id: the key of the first object that adopts it. */
+  readonly #adopters = new Map<string, string>();
   /** The kinds of objects that something adopts without their ids being known yet. */
   readonly #adoptedLater = new Set<Kind["name"]>();
   #resources = 0;
@@ -36,13 +34,13 @@ export class Judge {
     // What is only read takes nothing over.
     if (isRead) return;
     this.#resources++;
-    if (objects === undefined) this.#unknownSets.add(key);
+    if (objects === undefined) this.#declared.add(key);
     if (objects === undefined || objects.some(({ adopts }) => adopts === LATER)) this.#adoptedLater.add(kind.name);
     for (const object of objects ?? []) {
-      this.#objects.set(object.key, object);
+      this.#declared.add(object.key);
       if (typeof object.adopts !== "string") continue;
       const adopted = objectKey(kind.name, object.adopts);
-      this.#adopters.set(adopted, this.#adopters.get(adopted) ?? object);
+      if (!this.#adopters.has(adopted)) this.#adopters.set(adopted, object.key);
     }
   }
 
@@ -72,18 +70,17 @@ export class Judge {
   }
 
   #isDeclared(key: string): boolean {
-    return this.#objects.has(key) || this.#unknownSets.has(resourceKeyIn(key));
+    return this.#declared.has(key) || this.#declared.has(resourceKeyIn(key));
   }
 
   /** What is wrong with one declaration, in itself and beside those before it. */
   wrongIn({ finding, resource }: Declaration): Finding[] {
-    const twice = (resource?.objects ?? []).flatMap((object) => {
-      if (typeof object.adopts !== "string") return [];
-      const { kind, member } = aboutWhom(object.key);
-      const adopter = this.#adopters.get(objectKey(kind, object.adopts)) ?? object;
+    const twice = (resource?.objects ?? []).flatMap(({ key, adopts }) => {
+      if (typeof adopts !== "string") return [];
+      const { kind, member } = aboutWhom(key);
+      const adopter = this.#adopters.get(objectKey(kind, adopts)) ?? key;
       const path = member === undefined ? "" : `${memberOf("events", member)}.`;
-      const why = adoptedTwice(object.adopts, `"${aboutWhom(adopter.key).short}"`);
-      return adopter === object ? [] : [`${path}existingId ${why}`];
+      return adopter === key ? [] : [`${path}existingId ${adoptedTwice(adopts, `"${aboutWhom(adopter).short}"`)}`];
     });
     const lines = [...finding.lines, ...twice];
     return lines.length === 0 ? [] : [{ ...finding, lines, problems: finding.problems + twice.length }];
@@ -91,46 +88,22 @@ export class Judge {
 
   /** What nothing has declared when the program has ended. Whether it leaves the state, only the engine knows. */
   atEnd(records: Records): string[] {
-    const undeclared = [...records.values()].filter(({ key }) => !this.#isDeclared(key));
+    const all = [...records.values()];
+    const undeclared = all.filter(({ key }) => !this.#isDeclared(key));
     undeclared.sort((a, b) => natural(inWords(a), inWords(b)));
+    // What goes on under another key does not leave.
+    const kept = new Set([...this.#adopters.keys(), ...all.filter(({ key }) => this.#isDeclared(key)).map(objectOf)]);
+    const leaving = undeclared.filter((record) => {
+      const { resource, name } = aboutWhom(record.key);
+      const isThere = record.state === "live" || record.state === "handed";
+      // What left a set that is declared, the set says itself.
+      return isThere && !kept.has(objectOf(record)) && !this.#names.has(`${resource} ${name}`);
+    });
     const open = undeclared.filter((each) => isOpen(each) && !this.#isClaimed(each));
-    const leaving = this.#leaving(undeclared, records);
-    return [
-      ...(leaving.length === 0 ? [] : [[leavingLine(leaving), ...this.#renamesIn(leaving, records)].join("\n")]),
-      ...(open.length === 0 ? [] : [openLine(open)]),
-    ];
-  }
-
-  /** Without what goes on under another key. What left a set that is declared, the set says itself. */
-  #leaving(undeclared: readonly MemoryRecord[], records: Records): MemoryRecord[] {
-    const declared = [...records.values()].filter(({ key }) => this.#isDeclared(key));
-    const kept = new Set(declared.map(objectOf));
-    return undeclared.filter((record) => {
-      const { key, state } = record;
-      const { resource, name } = aboutWhom(key);
-      const isThere = state === "live" || state === "handed";
-      const goesOn = kept.has(objectOf(record)) || this.#adopters.has(objectOf(record));
-      return isThere && !goesOn && !this.#names.has(`${resource} ${name}`);
-    });
-  }
-
-  /** A new object with the platform name of one that leaves may be just that. Nothing is decided by it. */
-  #renamesIn(leaving: readonly MemoryRecord[], records: Records): string[] {
-    const isNew = ({ key }: DeclaredObject) => (records.get(key)?.state ?? "none") === "none";
-    const created = [...this.#objects.values()].filter((each) => each.adopts === undefined && isNew(each));
-    const byName = new Map(created.map(({ key, platformName }) => [`${aboutWhom(key).kind} ${platformName}`, key]));
-    const hints = leaving.flatMap(({ key, id, name }) => {
-      const { kind, short } = aboutWhom(key);
-      const now = name === undefined ? undefined : byName.get(`${kind} ${name}`);
-      if (now === undefined) return [];
-      const what = `"${short}" has the platform name of the new "${aboutWhom(now).short}"`;
-      return [`${what}: to go on with ${id}, add an alias or set existingId.`];
-    });
-    return hints.slice(0, MAX_HINTS);
+    return [...(leaving.length === 0 ? [] : [leavingLine(leaving)]), ...(open.length === 0 ? [] : [openLine(open)])];
   }
 }
 
-const MAX_HINTS = 3;
 /** Of what each resource carries for its words. */
 const MAX_CHARACTERS = 500;
 
@@ -151,7 +124,7 @@ function warningsOf(batch: readonly Declaration[]): string[] {
 function leavingLine(those: readonly MemoryRecord[]): string {
   const others = those.slice(MAX_LISTED).map(({ id = "" }) => id);
   const names = cut(those.map(inWords), MAX_LISTED, (more) => `and ${more} more: ${idRanges(others)}`).join(", ");
-  return `No longer declared: ${names}. What leaves the state without a delete stays live on the platform.`;
+  return `No longer declared: ${names}. What leaves the state without a delete stays live on the platform. If you renamed it, add an alias or set existingId.`;
 }
 
 function openLine(open: readonly MemoryRecord[]): string {

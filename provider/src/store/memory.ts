@@ -169,19 +169,18 @@ export class Memory {
       known?.id === undefined
         ? known?.replaces === id
         : known.state !== "live" && known.id !== id && !isPast(known, id);
-    if (!this.#ofThisRun.has(key) && !isLive && !isOther) this.#see(known ?? { key, at: "" }, id);
+    if (!this.#ofThisRun.has(key) && !isLive && !isOther) this.#see(key, id);
   }
 
   /** What was made under another name, and has this one by an alias or `existingId`, is this. */
   #seeFormer(key: string, id: string, isSameAccount: (account: unknown) => boolean = () => true): void {
     const former = this.of(this.holderOf(aboutWhom(key).kind, id) ?? key);
     const isIt = former?.id === id && former.key !== key && former.state !== "live" && isSameAccount(former.account);
-    if (former !== undefined && isIt) this.#see(former, id);
+    if (former !== undefined && isIt) this.#see(former.key, id);
   }
 
-  /** Its name stays, by which a rename is known. */
-  #see({ key, at, id: known, name }: Pick<MemoryRecord, "key" | "at" | "id" | "name">, id: string): void {
-    const line: Line = { key, state: "live", id, at, name: (known ?? id) === id ? name : undefined };
+  #see(key: string, id: string): void {
+    const line: Line = { key, state: "live", id };
     this.#learn(line);
     this.#seen.push(line);
   }
