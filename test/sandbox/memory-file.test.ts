@@ -230,7 +230,7 @@ describe("M4: one run at a time", () => {
 
   it.each<[string, (path: string) => void]>([
     ["removed", (path) => fs.rmSync(path)],
-    ["replaced", (path) => replacePrivate(path, "another")],
+    ["replaced", (path) => replacePrivate(path, "another", systemDisk, () => undefined)],
   ])("one whose file is %s sends nothing more, and makes none", async (_, change) => {
     const { newRun, path } = await started();
     const run = newRun();

@@ -1,7 +1,4 @@
-/**
- * The front door of `files/`: files that this user alone reads and writes, written whole or not at all, and a lock between
- * processes. Nothing here knows what a file is for. It imports base.
- */
+/** Files that this user alone reads and writes, and a lock between processes. Nothing here knows what a file is for. */
 export { acquireLock, cureFor, type Lock, LockHeld, LockLost, withLock } from "./lock.js";
 export {
   appendHints,

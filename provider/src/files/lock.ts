@@ -37,7 +37,6 @@ const MAX_POLL_MS = 25;
 /** So often a holder shows that it lives, and after so long without that one on another machine is taken for dead. */
 const [HEARTBEAT_MS, STALE_AFTER_MS] = [2000, 15_000];
 
-/** The lock was not free within the time that may be waited. */
 export class LockHeld extends Error {
   constructor(path: string, holder: string) {
     const [pid = "of unknown number", host = "this or another machine"] = ["pid", "host"].map((name) =>
@@ -48,7 +47,6 @@ export class LockHeld extends Error {
   }
 }
 
-/** Another process has taken over a lock that was held here. */
 export class LockLost extends Error {
   constructor(path: string) {
     super(`another run took over the lock ${path} while this one was stopped or cut off from the disk`);
@@ -88,7 +86,7 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
   const deadline = clock.monotonicMs() + maxWaitMs;
   let seen = { sign: "", sinceMs: 0 };
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(MAX_POLL_MS, pollMs * 2)) {
-    // It looks before it writes: a long wait must not cost the disk anything.
+    // A long wait must not cost the disk anything.
     const other = readLock(path, disk);
     if (other === undefined && isCreated(path, content, disk)) return held(path, content, disk);
     const fate = fateOf(other);
@@ -106,7 +104,7 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
   }
 }
 
-/** Holds the lock while `work` runs, which asks it before it changes anything. */
+/** @param work asks the lock before it changes anything. */
 export async function withLock<T>(
   path: string,
   options: LockOptions,
@@ -206,9 +204,7 @@ function readLock(path: string, disk: Disk): string | undefined {
 /** `elsewhere`: on another machine or in another container, or nobody can tell. */
 type Fate = "alive" | "dead" | "elsewhere";
 
-/**
- * Whether a lock's holder still lives. A process number alone does not say: it is given out again, and means another process in another container.
- */
+/** A process number alone does not say: it is given out again, and means another process in another container. */
 function fateOf(holder: string | undefined): Fate {
   const [pid, machine, started] = ["pid", "machine", "started"].map((name) => own(jsonIn(holder), name));
   if (machine === undefined || machine !== machineOf() || !Number.isSafeInteger(pid)) return "elsewhere";
@@ -224,7 +220,6 @@ function fateOf(holder: string | undefined): Fate {
   return /[ZX]/.test(status.state) || (started !== undefined && started !== status.started) ? "dead" : "alive";
 }
 
-/** @param pid of a process of this machine and container. */
 export function identityOf(pid: number) {
   return { host: hostname(), machine: machineOf(), pid, started: statusOf(pid)?.started };
 }

@@ -38,7 +38,7 @@ export const systemDisk: Disk = fs;
 /** A pipe would block without O_NONBLOCK; a link could lead anywhere. Both constants are absent on Windows. */
 export const SAFELY = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** A file that must not be used, with the reason in words; nothing was changed. */
+/** With the reason in words; nothing was changed. */
 export class UntrustedFile extends Error {}
 
 const TYPES: Readonly<Record<number, string>> = { [constants.S_IFDIR]: "a folder", [constants.S_IFIFO]: "a pipe" };
@@ -48,7 +48,6 @@ const OWNER_ONLY_FOLDER = 0o700;
 const STICKY = 0o1000;
 /** POSIX modes and owners mean nothing on Windows, where a user's cache folder is private by its own rules. */
 export const HAS_MODES = process.platform !== "win32";
-/** A temporary file this old was left by a process that was killed. */
 const LEFTOVER_AFTER_MS = 60_000;
 /** Enough for 200,000 objects; a larger file is none of ours. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -122,12 +121,7 @@ export function appendHints(path: string, lines: string, disk: Disk = systemDisk
  * @param confirm throws where the file must not be replaced any more; called at the last moment.
  * @throws UntrustedFile where something else than this user's regular file stands there; what `confirm` throws; system errors.
  */
-export function replacePrivate(
-  path: string,
-  content: string,
-  disk: Disk = systemDisk,
-  confirm: () => void = () => undefined,
-): void {
+export function replacePrivate(path: string, content: string, disk: Disk, confirm: () => void): void {
   makePrivateFolder(dirname(path), disk);
   readPrivate(path, disk); // a link or a folder is not overwritten: somebody put it there for a reason
   const temporary = `${path}.${randomUUID()}.tmp`;
@@ -141,7 +135,7 @@ export function replacePrivate(
   }
 }
 
-/** Creates a file, and has its content on the disk. @throws system errors; EEXIST where there is one. */
+/** @throws system errors; EEXIST where there is one. */
 export function writeNew(path: string, content: string, disk: Disk): void {
   const file = disk.openSync(path, "wx", OWNER_ONLY_FILE);
   try {
@@ -175,7 +169,7 @@ function isNotPossible(error: unknown): boolean {
   return ["EACCES", "EPERM", "EISDIR", "EINVAL", "EBADF", "ENOTSUP", "ENOSYS", "EROFS"].includes(code);
 }
 
-/** Removes what killed processes left beside `path`. Never fails: it only tidies. */
+/** Removes the temporary files that killed processes left beside `path`. Never fails: it only tidies. */
 export function removeLeftovers(path: string, nowMs: number, disk: Disk): void {
   try {
     for (const name of disk.readdirSync(dirname(path))) {
@@ -189,7 +183,6 @@ export function removeLeftovers(path: string, nowMs: number, disk: Disk): void {
   }
 }
 
-/** What this package keeps for a user between runs. */
 export function cacheFolder(): string {
   return envPaths("pulumi-advertising", { suffix: "" }).cache;
 }

@@ -11,7 +11,6 @@ import {
   cureFor,
   type Disk,
   type Lock,
-  readPrivate,
   removeLeftovers,
   replacePrivate,
   SAFELY,
@@ -20,17 +19,7 @@ import {
   withLock,
 } from "../files/index.js";
 import { aboutWhom } from "../state/index.js";
-import {
-  headerOf,
-  isUnseen,
-  type Line,
-  lineOf,
-  MemoryDamaged,
-  type MemoryRecord,
-  readLines,
-  readMemory,
-  textOf,
-} from "./memory-lines.js";
+import { isUnseen, type Line, lineOf, MemoryDamaged, type MemoryRecord, readMemory, textOf } from "./memory-lines.js";
 import { endedPath, memoryPath, type StackPlace } from "./places.js";
 
 export interface FileOptions extends StackPlace {
@@ -57,7 +46,7 @@ export class MemoryFile {
     this.#disk = options.disk ?? systemDisk;
   }
 
-  /** Takes it for this run, and rewrites it where that tidies it. @returns its records. */
+  /** Takes it for this run, and writes it anew, with one line for each record. @returns its records. */
   async open(): Promise<Map<string, MemoryRecord>> {
     const { path, clock = systemClock, maxWaitMs = MAX_WAIT_MS } = this.options;
     const disk = this.#disk;
@@ -67,10 +56,8 @@ export class MemoryFile {
       if (this.#isOver) throw new Error("the run has ended");
       disk.rmSync(endedPath(path), { force: true }); // a former run's
       removeLeftovers(path, clock.wallMs(), disk);
-      const text = readPrivate(path, disk);
-      const { records, isUntidy } = readLines(text ?? headerOf(this.options));
-      if (text === undefined || isUntidy)
-        replacePrivate(path, textOf(this.options, records.values()), disk, lock.confirm);
+      const { records } = readMemory(path, disk) ?? { records: new Map() };
+      replacePrivate(path, textOf(this.options, records.values()), disk, lock.confirm);
       syncFolder(dirname(path), disk); // a run that was killed in between may have given the file its name
       this.#file = disk.openSync(path, constants.O_WRONLY | constants.O_APPEND | SAFELY);
       this.#bytes = disk.fstatSync(this.#file).size;

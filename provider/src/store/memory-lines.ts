@@ -1,6 +1,4 @@
-/**
- * The lines of a stack's memory, and what they add up to: one record for each key. The last line about a key counts. Pure, but for reading.
- */
+/** The lines of a stack's memory, and what they add up to: one record for each key. The last line about a key counts. Writes nothing. */
 import { join } from "node:path";
 import { jsonIn, own } from "../base/index.js";
 import { type Disk, readPrivate, systemDisk } from "../files/index.js";
@@ -80,31 +78,27 @@ function isLine(line: unknown): line is Line {
 const NAME = "pulumi-advertising";
 const VERSION = 1;
 
-export function headerOf({ stack, backend }: StackPlace): string {
-  return lineOf({ memory: NAME, version: VERSION, stack, backend });
-}
-
 export function lineOf(line: object): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-export function textOf(place: StackPlace, records: Iterable<MemoryRecord>): string {
+export function textOf({ stack, backend }: StackPlace, records: Iterable<MemoryRecord>): string {
   const kept = [...records].filter(({ state, at }) => state !== "none" || at !== "");
-  return headerOf(place) + kept.map(lineOf).join("");
+  return [{ memory: NAME, version: VERSION, stack, backend }, ...kept].map(lineOf).join("");
 }
 
 /** A memory that can't be relied on. Nothing may be created until somebody has looked. */
 export class MemoryDamaged extends Error {}
 
-export type Content = ReturnType<typeof readLines>;
-
 /**
- * Reads a whole memory. An unfinished last line is what a kill leaves: nothing was sent on its strength, so it is ignored. The first one is never
- * unfinished: the file is put in its place with it. @throws MemoryDamaged for anything else that does not fit; Error for a later version.
+ * Reads a whole memory, at once and without a lock. An unfinished last line is what a kill leaves: nothing was sent on its strength, so it is ignored. The
+ * first one is never unfinished: the file is put in its place with it.
+ * @returns none where there is no file. @throws MemoryDamaged for anything else that does not fit; Error for a later version; UntrustedFile; system errors.
  */
-export function readLines(text: string) {
-  const lines = text.split("\n");
-  const unfinished = lines.pop(); // empty after a whole last line
+export function readMemory(path: string, disk: Disk = systemDisk) {
+  const lines = readPrivate(path, disk)?.split("\n");
+  if (lines === undefined) return undefined;
+  lines.pop(); // empty after a whole last line
   const header = jsonIn(lines[0]);
   if (own(header, "memory") !== NAME) throw new MemoryDamaged("its first line is another file's");
   const version = own(header, "version");
@@ -116,19 +110,11 @@ export function readLines(text: string) {
     if (!isLine(line)) throw new MemoryDamaged(`line ${index + 2} is not readable`);
     applyLine(records, line);
   }
-  /** Whether it is worth writing again: a thousand lines too many are not. */
-  const isUntidy = unfinished !== "" || lines.length > 2 * records.size + 1000;
-  return { stack: String(own(header, "stack")), backend: String(own(header, "backend")), records, isUntidy };
-}
-
-/** At once, and without a lock. @returns none where there is no file. @throws MemoryDamaged; UntrustedFile; system errors. */
-export function readMemory(path: string, disk: Disk = systemDisk): Content | undefined {
-  const text = readPrivate(path, disk);
-  return text === undefined ? undefined : readLines(text);
+  return { stack: String(own(header, "stack")), backend: String(own(header, "backend")), records };
 }
 
 /** The memories of all stacks that this machine has, but for those that can't be read: of each of these its own run says so. */
-export function everyMemory(folder: string, disk: Disk = systemDisk): Content[] {
+export function everyMemory(folder: string, disk: Disk = systemDisk) {
   const names = orNone(() => disk.readdirSync(folder)) ?? [];
   return names
     .filter((name) => name.endsWith(".jsonl"))
