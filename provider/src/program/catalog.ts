@@ -87,7 +87,7 @@ function named(...parts: readonly string[]): string {
   return parts.join(CATALOG_SEPARATOR);
 }
 
-/** Declares the events of one advertiser. @param name the catalog's, and the advertiser's key. @returns their ids. */
+/** Of one advertiser. @param name the catalog's, and the advertiser's key. @returns their ids. */
 type DeclareAll = (
   name: string,
   advertiserId: AdvertiserId | undefined,
@@ -133,7 +133,6 @@ function declared(name: string, args: Values, options: pulumi.ComponentResourceO
   return { content, sets: values.sets === true, deleting, judged };
 }
 
-/** More are counted. */
 const MAX_FINDINGS = 100;
 
 function linesOf(findings: readonly Finding[], file: string): string[] {

@@ -15,12 +15,12 @@ import { typesOf } from "./place.js";
 
 /** An object of the platform that the program declares: a resource of its own, or a member of a set. */
 export interface DeclaredObject {
-  /** In the memory of this machine. */
   readonly key: string;
-  /** The id of the live object that it adopts, or `LATER` if it may adopt one that the program does not know yet. */
+  /** The id of a live object. */
   readonly adopts: string | typeof LATER | undefined;
 }
 
+/** It may adopt an object whose id the program does not know yet. */
 export const LATER = Symbol("known later");
 
 export interface Declaration {
@@ -33,7 +33,6 @@ export interface Declaration {
 }
 
 export interface DeclaredResource {
-  /** In the memory of this machine. */
   readonly key: string;
   /** Of its objects. */
   readonly kind: Kind;
@@ -52,7 +51,6 @@ export interface Call {
   readonly name: string;
   /** With ids in place of resources; `undefined` if an existing resource is read. */
   readonly args: Values | undefined;
-  /** Merged with the options that the class sets by default. */
   readonly options: pulumi.CustomResourceOptions;
 }
 

@@ -6,7 +6,7 @@ import { ArgumentsError, count, cut, SettingsError, whyTooOld, withPage } from "
 import { inWords, type Problem } from "../rules/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
 
-/** What is wrong with one resource, or with a catalog: a section of the error. */
+/** A section of the error. */
 export interface Finding {
   readonly title: string;
   readonly lines: readonly string[];
@@ -33,7 +33,7 @@ export function expectFoundFrom(folder: string): string {
   }
 }
 
-/** The error that lists everything. @param consequence what was not done, such as `nothing was sent`. */
+/** @param consequence what was not done, such as `nothing was sent`. */
 export function programError(
   reading: SettingsReading,
   findings: readonly Finding[],
@@ -53,7 +53,7 @@ export function programError(
   return unchanging(new pulumi.RunError(withPage(text, code)));
 }
 
-/** More are counted: a program makes thousands of events in a loop. */
+/** A program makes thousands of events in a loop. */
 const MAX_SECTIONS = 100;
 
 /** Pulumi would put a property's name before the message, and shows the stack in some of its own, if there is one. */

@@ -1,6 +1,4 @@
-/**
- * The front door of `state/`: what is stored or crosses between the two processes, and the sentences that both share. It touches no file.
- */
+/** What is stored or crosses between the two processes, and the sentences that both share. It touches no file. */
 export * from "./names.js";
 export * from "./sentences.js";
 export * from "./stored.js";

@@ -51,7 +51,6 @@ export function stackOf(identity: string): string {
   return `${organization}/${project}/${stack}`;
 }
 
-/** The name in the program, from a URN. */
 export function nameInUrn(urn: string): string {
   return urn.split("::").slice(3).join("::");
 }
@@ -76,14 +75,13 @@ export function objectKey(kind: Kind["name"], id: string): string {
   return `${kind} ${id}`;
 }
 
-/** A resource, or one member of a set, by its key. */
+/** A resource, or one member of a set. */
 export interface Named extends Place {
   readonly resource: ResourceName;
   /** Of the object. */
   readonly kind: Kind["name"];
   /** In the memory of this machine. */
   readonly key: string;
-  /** The member's key in its set. */
   readonly member: string | undefined;
   readonly label: string;
   /** For commands in messages: `purchase`, or `funnel/landing`. */
@@ -92,7 +90,7 @@ export interface Named extends Place {
 
 /** The same of a known stack. */
 export interface Ref extends Named {
-  /** Of the resource, as it is stored. */
+  /** Of the resource. */
   readonly identity: string;
   /** For a member, followed by its key. */
   readonly urn: string;

@@ -1,7 +1,4 @@
-/**
- * The sentences that the program's half, the provider's half and the command share: a create of unknown outcome with the commands that settle it,
- * creates that nothing declares, and what becomes of an object that is let go. One function a message; nothing is decided here. Pure.
- */
+/** The sentences that the program's half, the provider's half and the command share. One function a message; nothing is decided here. */
 import { agree, asTyped, count, cut, natural, printable, shellWord } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { aboutWhom, type Named } from "./names.js";
@@ -27,7 +24,6 @@ export function howToKeep(id: string): string {
   return `To keep ${id}, undo the change; or set existingId, and make the change on the platform by hand.`;
 }
 
-/** One command for all of these. */
 export function pendingCommand(option: "created" | "not-created" | "forget", names: readonly string[]): string {
   const given = names.slice(0, MAX_LISTED).map((name) => `--${option} ${shellWord(name)}`);
   return asTyped(`npx pulumi-advertising pending ${given.join(" ")}`);
@@ -58,7 +54,6 @@ export function explain({ kind, short }: Pick<Named, "kind" | "short">, record: 
   ].join("\n");
 }
 
-/** What happened to an unresolved create, and what the last search found. */
 export function whatIsKnown({ what, searched }: Unresolved): string {
   return searched === undefined ? what : `${what} ${searched}`;
 }

@@ -15,7 +15,7 @@ export interface CreateRecord {
   /** When it was sent last, ISO 8601; empty if that is not known. */
   readonly at: string;
   readonly mark: string;
-  /** The fingerprint of the body that was sent; empty if that is not known. */
+  /** Its fingerprint; empty if that is not known. */
   readonly body: string;
   /** The request field that the mark was sent in; absent if it was not sent. */
   readonly field?: string | undefined;
@@ -109,7 +109,7 @@ export function isOfKnownAccount(outputs: Values | undefined): boolean {
   return typeof outputs?.[ACCOUNT] === "string";
 }
 
-/** The unresolved create of a single resource. @param properties its outputs in the state. */
+/** Of a single resource. */
 export function unresolvedIn(properties: Values): Unresolved | undefined {
   const stored = own(properties, UNRESOLVED);
   return typeof own(stored, "mark") === "string" ? (stored as Unresolved) : undefined;
@@ -144,7 +144,6 @@ export function readBriefing(value: unknown): Briefing | undefined {
 
 /** A live object that is no longer managed. */
 export interface LeftLive {
-  /** The platform's, in digits. */
   readonly id: string;
   /** When it left the state, ISO 8601. */
   readonly at: string;
@@ -182,8 +181,8 @@ export function earlierIn(text: unknown): Earlier | undefined {
   return { body, owner };
 }
 
+/** Perhaps not known yet. */
 export interface Shared {
-  /** Perhaps not known yet, like the other properties. */
   readonly advertiserId: unknown;
   readonly defaults: unknown;
 }
@@ -211,7 +210,6 @@ export function readDeclaredSet({ advertiserId, defaults = {}, events }: Values)
   return { advertiserId, defaults, events: events === UNKNOWN ? undefined : mapOf(events, (entry) => entry) };
 }
 
-/** Empty if there is nothing. */
 export function readStoredSet({ advertiserId, defaults = {}, events, eventIds, earlier, ...rest }: Values): StoredSet {
   return {
     advertiserId,
@@ -225,7 +223,7 @@ export function readStoredSet({ advertiserId, defaults = {}, events, eventIds, e
   };
 }
 
-/** The outputs with it. @param asId makes an output of an id. @param account of the resource; empty if it is not known. */
+/** @param asId makes an output of an id. @param account of the resource; empty if it is not known. */
 export function writeStoredSet(
   { advertiserId, defaults, events, eventIds, earlier, unresolved, created, left }: StoredSet,
   asId: (digits: string) => number | string,

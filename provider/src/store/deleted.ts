@@ -11,7 +11,6 @@ export class Deleted {
   readonly #path: string;
   #lines: Set<string> | undefined;
 
-  /** @param account of this run. */
   constructor(
     folder: string,
     private readonly account: string,

@@ -1,7 +1,6 @@
 /**
- * The front door of `store/`: what this machine remembers of a stack, so that no create is sent twice over any number of runs and kills. `memory.ts`
- * is a run's use of it, with the promises; `memory-lines.ts` the format; `memory-file.ts` the file with its lock; `deleted.ts` what is dead; `places.ts`
- * where all this stands.
+ * What this machine remembers of a stack, so that no create is sent twice over any number of runs and kills. `memory.ts` is a run's use of it, with the
+ * promises; `memory-lines.ts` the format; `memory-file.ts` the file with its lock; `deleted.ts` what is dead; `places.ts` where all this stands.
  */
 export { Deleted } from "./deleted.js";
 export { Memory } from "./memory.js";

@@ -128,7 +128,7 @@ export class Memory {
     return this.#holders.get(objectKey(kind, id));
   }
 
-  /** Resolves once it is on the disk: nothing may leave before (M1). @throws JournalError */
+  /** Nothing may leave before it resolves (M1). @throws JournalError */
   async sending(record: Omit<MemoryRecord, "state" | "id">): Promise<void> {
     this.#ofThisRun.add(record.key);
     await this.#write({ ...record, state: "sent" }, "Nothing was sent. ");
