@@ -179,10 +179,10 @@ describe("a file that can't be used is left alone, and the run goes on without i
   }
 
   it.each<[string, (file: string) => void, RegExp]>([
-    ["a link that leads nowhere", (file) => fs.symlinkSync("/nowhere/at/all", file), /it is a link/],
-    ["a link", (file) => fs.symlinkSync("/etc/hostname", file), /it is a link/],
-    ["a folder", (file) => fs.mkdirSync(file), /it is a folder/],
-    ["a pipe", (file) => execFileSync("mkfifo", [file]), /it is a pipe/],
+    ["a link that leads nowhere", (file) => fs.symlinkSync("/nowhere/at/all", file), /it is no regular file/],
+    ["a link", (file) => fs.symlinkSync("/etc/hostname", file), /it is no regular file/],
+    ["a folder", (file) => fs.mkdirSync(file), /it is no regular file/],
+    ["a pipe", (file) => execFileSync("mkfifo", [file]), /it is no regular file/],
     ["1 GB", (file) => fs.ftruncateSync(fs.openSync(file, "w"), 1024 ** 3), /it is larger than 67108864 bytes/],
   ])("rows 51, 54: %s", async (_, make, words) => {
     const { sandbox, file, client } = await start();
@@ -194,7 +194,7 @@ describe("a file that can't be used is left alone, and the run goes on without i
   });
 
   it.each<[string, RegExp]>([
-    ["/dev/null", /it is a device/],
+    ["/dev/null", /it is no regular file/],
     ["/etc/hostname/session.json", /ENOTDIR|EEXIST/],
   ])("row 54: %s", async (cookieFile, words) => {
     const { sandbox, client } = await start();

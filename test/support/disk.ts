@@ -88,8 +88,9 @@ export class MemoryDisk implements Disk {
     return this.#lastNumber;
   }
 
-  readFileSync(file: number, _encoding: "utf8"): string {
-    return this.#of(file).node.text.toString("utf8");
+  readFileSync(file: number | string, _encoding: "utf8"): string {
+    const node = typeof file === "string" ? this.#there(file) : this.#of(file).node;
+    return node.text.toString("utf8");
   }
 
   writeFileSync(file: number, text: string): void {

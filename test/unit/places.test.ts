@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Settings } from "../../provider/src/settings/index.js";
-import { backendIn, cookieFileFor, Deleted } from "../../provider/src/store/index.js";
+import { backendIn, cookieFileFor, deletedObjects } from "../../provider/src/store/index.js";
 import { newFolder } from "../support/folder.js";
 
 it.each([
@@ -53,15 +53,15 @@ it("sessions of one account share a file in any spelling; others have their own"
 
 it("deleted objects are known to later runs of the account; of a torn or unusable file less is known", () => {
   const folder = newFolder();
-  const known = (account = "a") => ["1", "2"].map((id) => new Deleted(folder, account).has("ConversionEvent", id));
-  new Deleted(folder, "a").add("ConversionEvent", "1");
+  const known = (account = "a") => ["1", "2"].map((id) => deletedObjects(folder, account).has("ConversionEvent", id));
+  deletedObjects(folder, "a").add("ConversionEvent", "1");
   expect([known(), known("b")].flat()).toEqual([true, false, false, false]);
-  expect(new Deleted(folder, "a").has("Advertiser", "1")).toBe(false);
+  expect(deletedObjects(folder, "a").has("Advertiser", "1")).toBe(false);
   appendFileSync(join(folder, "deleted.lines"), 'half\n{"deleted":"ConversionEvent 2');
   expect(known()).toEqual([true, false]);
-  new Deleted(folder, "a").add("ConversionEvent", "2");
+  deletedObjects(folder, "a").add("ConversionEvent", "2");
   expect(known()).toEqual([true, true]);
-  const nowhere = new Deleted("/dev/null", "a");
+  const nowhere = deletedObjects("/dev/null", "a");
   nowhere.add("ConversionEvent", "1");
   expect(nowhere.has("ConversionEvent", "1")).toBe(true);
 });

@@ -13,7 +13,7 @@ import envPaths from "env-paths";
 export interface Disk {
   /** @returns a number that stands for the open file. */
   openSync(path: string, flags: string | number, mode?: number): number;
-  readFileSync(file: number, encoding: "utf8"): string;
+  readFileSync(file: number | string, encoding: "utf8"): string;
   /** Writes where the file was opened to write: at its end, or from its beginning. */
   writeFileSync(file: number, text: string): void;
   ftruncateSync(file: number, bytes: number): void;
@@ -41,7 +41,7 @@ export const SAFELY = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 /** With the reason in words; nothing was changed. */
 export class UntrustedFile extends Error {}
 
-const TYPES: Readonly<Record<number, string>> = { [constants.S_IFDIR]: "a folder", [constants.S_IFIFO]: "a pipe" };
+const NO_FILE = "it is no regular file, but a link, a folder or the like";
 const OWNER_ONLY_FILE = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
 /** In such a folder, as /tmp, only a file's owner may remove or replace it. */
@@ -76,12 +76,11 @@ export function readPrivate(path: string, disk: Disk = systemDisk): string | und
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
-    if (code === "ELOOP") throw new UntrustedFile("it is a link");
-    throw code === "ENXIO" ? new UntrustedFile("it is a socket") : error;
+    throw ["ELOOP", "ENXIO"].includes(code) ? new UntrustedFile(NO_FILE) : error;
   }
   try {
     const status = disk.fstatSync(file);
-    if (!status.isFile()) throw new UntrustedFile(`it is ${TYPES[status.mode & constants.S_IFMT] ?? "a device"}`);
+    if (!status.isFile()) throw new UntrustedFile(NO_FILE);
     if (HAS_MODES && status.uid !== process.getuid?.()) throw new UntrustedFile("it belongs to another user");
     if (status.size > MAX_BYTES) throw new UntrustedFile(`it is larger than ${MAX_BYTES} bytes`);
     if (HAS_MODES && (status.mode & 0o077) !== 0) disk.fchmodSync(file, OWNER_ONLY_FILE);
@@ -93,14 +92,10 @@ export function readPrivate(path: string, disk: Disk = systemDisk): string | und
 
 /** A file that only gives hints: empty where there is none, or where it can't be read. */
 export function readHints(path: string, disk: Disk = systemDisk): string {
-  let file: number | undefined;
   try {
-    file = disk.openSync(path, constants.O_RDONLY | SAFELY);
-    return disk.readFileSync(file, "utf8");
+    return disk.readFileSync(path, "utf8");
   } catch {
     return "";
-  } finally {
-    if (file !== undefined) disk.closeSync(file);
   }
 }
 

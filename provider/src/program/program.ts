@@ -196,14 +196,15 @@ export function registrationOf(
 
 /** These settle only once the whole program was found good: until then Pulumi registers nothing. */
 function hiddenInputs(briefing: Promise<Brief>, given: Values, identity: string): pulumi.Inputs {
-  const whole = place.heardLater(briefing.then((more) => ({ identity, ...more })));
-  if (!isNotPlain(given)) return { [IDENTITY]: whole };
-  return { [IDENTITY]: whole, [SECRET_ARGUMENTS]: place.heardLater(briefing.then(() => secretNames(given))) };
+  return {
+    [IDENTITY]: place.heardLater(briefing.then((more) => ({ identity, ...more }))),
+    // Most values are plain: to wait for each would cost a promise.
+    ...(isNotPlain(given) && { [SECRET_ARGUMENTS]: place.heardLater(briefing.then(() => secretNames(given))) }),
+  };
 }
 
 /** The arguments that are secret, or have a part that is: the provider gets their values in clear, and must not quote them. */
 async function secretNames(given: Values): Promise<string[] | undefined> {
-  // Most values are plain: to wait for each would cost a promise.
   const unknown = Object.entries(given).filter(([, value]) => isNotPlain(value));
   const found = unknown.map(async ([name, value]) => ((await pulumi.isSecret(pulumi.output(value))) ? [name] : []));
   const names = (await Promise.all(found)).flat();

@@ -12,7 +12,7 @@ import { type Briefing, type Ref, stackOf } from "../state/index.js";
 import {
   backendIn,
   cookieFileFor,
-  Deleted,
+  deletedObjects,
   endedPath,
   everyMemory,
   isTwiceIn,
@@ -130,7 +130,7 @@ export function createRuntime(
       return all.some((records) => isTwiceIn(records, kind.name, id));
     },
     /** What runs on this machine have deleted. */
-    deleted: new Deleted(folder, account, disk),
+    deleted: deletedObjects(folder, account, disk),
     /** What the command answers in a refresh, by mark: the platform's id, or null if nothing was created. */
     answers: asRecord(jsonIn(environment.ADVERTISING_ANSWERS)) as Readonly<Record<string, string | null>>,
     newId: randomUUID as () => string,

@@ -1,10 +1,9 @@
 /**
  * What this machine remembers of a stack, so that no create is sent twice over any number of runs and kills. `memory.ts` is a run's use of it, with the
- * promises; `memory-lines.ts` the format; `memory-file.ts` the file with its lock; `deleted.ts` what is dead; `places.ts` where all this stands.
+ * promises; `memory-lines.ts` the format; `memory-file.ts` the file with its lock; `places.ts` where all this stands.
  */
-export { Deleted } from "./deleted.js";
-export { Memory } from "./memory.js";
+export * from "./memory.js";
 export { takeOverFormer, writeAnswers } from "./memory-file.js";
 export type { Line, MemoryRecord, Records } from "./memory-lines.js";
 export { everyMemory, isOpen, isPast, isTwiceIn, openMarkOf, openOfOthers, readMemory } from "./memory-lines.js";
-export { backendIn, cookieFileFor, endedPath, memoryFolder, memoryPath, type StackPlace } from "./places.js";
+export * from "./places.js";

@@ -190,10 +190,9 @@ export async function takeOverFormer(
 export function inWords(path: string, error: unknown, before = "Nothing was sent. "): JournalError {
   if (error instanceof JournalError) return error;
   const memory = `The memory ${path}, which keeps an interrupted run from creating things twice`;
-  return new JournalError(`${before}${memory}, can't be used: ${(error as Error).message}. ${adviceFor(path, error)}`);
-}
-
-function adviceFor(path: string, error: unknown): string {
-  if (!(error instanceof MemoryDamaged)) return `${cureFor(error, path)}, and run this again.`;
-  return `Look in the account for objects that an interrupted run may have created, set existingId for those, then remove the file:\n  rm ${shellWord(path)}`;
+  const advice =
+    error instanceof MemoryDamaged
+      ? `Look in the account for objects that an interrupted run may have created, set existingId for those, then remove the file:\n  rm ${shellWord(path)}`
+      : `${cureFor(error, path)}, and run this again.`;
+  return new JournalError(`${before}${memory}, can't be used: ${(error as Error).message}. ${advice}`);
 }

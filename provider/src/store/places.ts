@@ -1,14 +1,16 @@
 /**
- * Where the session and the memory of a stack stand between runs. A memory is found by backend and stack alone: no other address, e-mail, password or
- * cookie file hides what an interrupted run has sent.
+ * Where the session and the memory of a stack stand between runs, and what was deleted. A memory is found by backend and stack alone: no other address,
+ * e-mail, password or cookie file hides what an interrupted run has sent.
  */
 import { createHash } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { jsonIn, own } from "../base/index.js";
-import { cacheFolder, readHints } from "../files/index.js";
+import { appendHints, cacheFolder, type Disk, readHints, systemDisk } from "../files/index.js";
+import type { Kind } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
+import { objectKey } from "../state/index.js";
 
 /** @param folder the program's, which a relative `cookieFile` begins at. @returns none where the session is kept in memory only. */
 export function cookieFileFor(settings: Settings, folder: string): string | undefined {
@@ -65,6 +67,30 @@ function backendOfProject(folder: string): string | undefined {
   const text = readHints(join(folder, "Pulumi.yaml"));
   if (text !== "" || dirname(folder) === folder) return BACKEND_IN_PROJECT.exec(text)?.[1];
   return backendOfProject(dirname(folder));
+}
+
+/**
+ * The objects that runs on this machine have deleted, or found to be gone, so that no later run takes one of them over. One file for all stacks,
+ * since a `destroy` does not say which it is about; any run may append lines to it. Only a hint: nothing fails without it.
+ * @param account of this run.
+ */
+export function deletedObjects(folder: string, account: string, disk: Disk = systemDisk) {
+  const path = join(folder, "deleted.lines");
+  const lineOf = (kind: Kind["name"], id: string) => JSON.stringify({ deleted: `${objectKey(kind, id)} ${account}` });
+  let read: Set<string> | undefined;
+  const lines = () => {
+    read ??= new Set(readHints(path, disk).split("\n"));
+    return read;
+  };
+  return {
+    has: (kind: Kind["name"], id: string) => lines().has(lineOf(kind, id)),
+    add(kind: Kind["name"], id: string): void {
+      const line = lineOf(kind, id);
+      if (lines().has(line)) return;
+      lines().add(line);
+      appendHints(path, `\n${line}\n`, disk); // a kill may have left half a line
+    },
+  };
 }
 
 function digestOf(...parts: string[]): string {
