@@ -4,17 +4,16 @@
  */
 
 export { Attribution, days, EventType, hours } from "./kinds/vocabulary.js";
-export type { AdvertiserArgs, AdvertiserReference } from "./program/advertiser.js";
-export { Advertiser } from "./program/advertiser.js";
 export type { CatalogArgs } from "./program/catalog.js";
 export { Catalog } from "./program/catalog.js";
 export type {
+  AdvertiserArgs,
+  AdvertiserReference,
   ConversionEventArgs,
   ConversionEventEntry,
   ConversionEventReference,
   ConversionEventSetArgs,
-} from "./program/conversion-event.js";
-export { ConversionEvent, ConversionEventSet } from "./program/conversion-event.js";
-export type { ValidateOptions } from "./program/public-validate.js";
-export { validate } from "./program/public-validate.js";
+  ValidateOptions,
+} from "./program/resources.js";
+export { Advertiser, ConversionEvent, ConversionEventSet, validate } from "./program/resources.js";
 export type { Problem } from "./rules/problem.js";

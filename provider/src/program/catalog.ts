@@ -5,17 +5,18 @@ import { abilitiesOf } from "../decision/index.js";
 import { advertiser, CATALOG_SEPARATOR, CATALOG_TYPE, conversionEvent, KINDS, type Kind } from "../kinds/index.js";
 import { exactId, inWords, validate } from "../rules/index.js";
 import { labelOf } from "../state/index.js";
-import { Advertiser, type AdvertiserArgs } from "./advertiser.js";
-import {
-  ConversionEvent,
-  type ConversionEventArgs,
-  ConversionEventSet,
-  type ConversionEventSetArgs,
-} from "./conversion-event.js";
 import { optionProblems } from "./declaration.js";
 import { isOfType } from "./ids.js";
 import { heardLater } from "./place.js";
 import { currentProgram } from "./program.js";
+import {
+  Advertiser,
+  type AdvertiserArgs,
+  ConversionEvent,
+  type ConversionEventArgs,
+  ConversionEventSet,
+  type ConversionEventSetArgs,
+} from "./resources.js";
 
 /** What a {@link Catalog} is declared with. */
 export interface CatalogArgs {

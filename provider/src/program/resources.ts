@@ -1,10 +1,102 @@
+/** The resource classes, and `validate`: what users see. */
 import * as pulumi from "@pulumi/pulumi";
-import { conversionEvent, conversionEventSet, typeTokenOf } from "../kinds/index.js";
+import { ArgumentsError, asRecord, withPage } from "../base/index.js";
+import {
+  advertiser,
+  conversionEvent,
+  conversionEventSet,
+  KINDS,
+  SETS,
+  THIRTY_DAYS_IN_SECONDS,
+  typeTokenOf,
+} from "../kinds/index.js";
 import type { Attribution, EventType } from "../kinds/vocabulary.js";
-import type { AdvertiserReference, ReadId } from "./advertiser.js";
-import { isOfType, readIdOf } from "./ids.js";
+import { show, validate as validateAgainst } from "../rules/index.js";
+import type { Problem } from "../rules/problem.js";
+import { idInPreview, idsOf, isNotPlain, isOfType, readIdOf } from "./ids.js";
 import { pauseStackTraces } from "./place.js";
 import { registrationOf } from "./program.js";
+
+/** What an {@link Advertiser} is declared with. */
+export interface AdvertiserArgs {
+  /** The advertiser's name: at least 1 character, no control characters (`advertiser_name`). */
+  advertiserName: pulumi.Input<string>;
+  /**
+   * Adopts the live advertiser with this id, a number or its digits; may be taken away later. Nothing is sent, and the other arguments just describe
+   * it. But with a known read (setting `operations`) it is read, and what differs is changed in place if an update is known, and refused otherwise.
+   */
+  existingId?: pulumi.Input<number | string>;
+  /**
+   * Request fields that this package does not know, by their wire names, merged into the body: `{ active: true }` where an installation creates
+   * advertisers inactive. Not for `advertiser_name`.
+   */
+  additionalFields?: pulumi.Input<Record<string, unknown>>;
+}
+
+/**
+ * An advertiser of the platform, created by `POST rest/advertiser`. Unless the setting `operations` names an update, a
+ * read or a delete, every change is a replacement, which creates another live advertiser (and, for each event that
+ * follows it, another live event), and whatever is removed from the program stays live on the platform.
+ *
+ * @example
+ * const acme = new advertising.Advertiser("acme", { advertiserName: "Acme Shoes" });
+ */
+export class Advertiser extends pulumi.CustomResource {
+  /** The type token, for policy packs and `isInstance`. */
+  static readonly __pulumiType = typeTokenOf("Advertiser");
+
+  /**
+   * The platform's id, or `existingId`; unknown in a preview until the advertiser was created. One that a number could not hold exactly (above 2^53 -
+   * 1) is its digits as a string.
+   */
+  declare public readonly advertiserId: pulumi.Output<number>;
+  /** The name as declared (`advertiser_name`). */
+  declare public readonly advertiserName: pulumi.Output<string>;
+  /** The id that was adopted, as declared; `undefined` where the advertiser was created. */
+  declare public readonly existingId: pulumi.Output<number | undefined>;
+  /** The additional request fields as declared, by their wire names; `undefined` without any. */
+  declare public readonly additionalFields: pulumi.Output<Record<string, unknown> | undefined>;
+
+  /**
+   * @param name unique among the stack's advertisers; not the name on the platform.
+   * @param options Pulumi's own; `retainOnDelete` is true by default.
+   */
+  constructor(name: string, args: AdvertiserArgs, options?: pulumi.CustomResourceOptions) {
+    const traces = pauseStackTraces();
+    try {
+      super(...registrationOf(advertiser, name, args, options));
+      if (pulumi.runtime.isDryRun()) this.advertiserId = idInPreview(this, this.advertiserId);
+    } catch (error) {
+      throw traces.retrace(error, Advertiser);
+    } finally {
+      traces.resume();
+    }
+  }
+
+  /**
+   * Refers to an advertiser that exists, by its id. With a known read (setting `operations`) its arguments are read, also in a preview that has a
+   * password; without one nothing is asked of the platform, and they are `undefined`.
+   */
+  static get(name: string, id: ReadId, options?: pulumi.CustomResourceOptions): AdvertiserReference {
+    return new Advertiser(name, undefined as unknown as AdvertiserArgs, { ...options, id: readIdOf(id) });
+  }
+
+  /** Whether `value` is an Advertiser, one that `get` refers to included, of whichever copy of this package. */
+  static override isInstance(value: unknown): value is Advertiser {
+    return isOfType(value, Advertiser.__pulumiType);
+  }
+}
+
+/** The id of what exists already, as `get` takes it. */
+export type ReadId = pulumi.Input<pulumi.ID | number>;
+
+/** What {@link Advertiser.get} refers to. `existingId` and `additionalFields` are always `undefined`. */
+export interface AdvertiserReference extends pulumi.CustomResource {
+  readonly advertiserId: pulumi.Output<number>;
+  readonly advertiserName: pulumi.Output<string | undefined>;
+  readonly existingId: pulumi.Output<number | undefined>;
+  readonly additionalFields: pulumi.Output<Record<string, unknown> | undefined>;
+}
 
 /** What a {@link ConversionEvent} is declared with. The rules are those of the API page of `POST rest/event`. */
 export interface ConversionEventArgs {
@@ -201,4 +293,40 @@ export class ConversionEventSet extends pulumi.CustomResource {
   static override isInstance(value: unknown): value is ConversionEventSet {
     return isOfType(value, ConversionEventSet.__pulumiType);
   }
+}
+
+/** What the rules depend on if an installation differs from the API's documentation. */
+export interface ValidateOptions {
+  /** The longest window in seconds, as the setting `maxWindowSeconds`. @default 2592000, which is 30 days */
+  maxWindowSeconds?: number;
+}
+
+/**
+ * Checks arguments against the rules of a resource, without a program: nothing is declared, sent or read. What is an
+ * Output or a Promise is taken as given, as in a preview. What depends on more than one resource (an id that is adopted
+ * twice) is left to the program.
+ *
+ * @param kind the resource's class: `"Advertiser"`, `"ConversionEvent"` or `"ConversionEventSet"`.
+ * @param args as its constructor takes them.
+ * @returns everything that is wrong, by property; empty where the arguments fit.
+ * @throws an error with the code `ADVERTISING_ARGUMENTS` where `kind` is none of these.
+ *
+ * @example
+ * for (const { property, reason } of advertising.validate("ConversionEvent", row)) console.error(`${property} ${reason}`);
+ */
+export function validate(
+  kind: "Advertiser" | "ConversionEvent" | "ConversionEventSet",
+  args: object,
+  options: ValidateOptions = {},
+): Problem[] {
+  const kinds = [...KINDS, ...SETS];
+  const found = kinds.find(({ name }) => name === kind);
+  if (found === undefined) {
+    const names = kinds.map(({ name }) => `"${name}"`).join(", ");
+    throw new ArgumentsError(withPage(`validate: expected one of ${names}; got ${show(kind)}`, ArgumentsError.code));
+  }
+  const { maxWindowSeconds = THIRTY_DAYS_IN_SECONDS } = options;
+  const rules = found.rules({ maxWindowSeconds, markField: undefined });
+  const ids = idsOf(found, asRecord(args));
+  return [...validateAgainst(ids, rules, { isUnknown: isNotPlain }).problems];
 }
