@@ -21,7 +21,7 @@ import { randomUUID } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
-import { type Clock, jsonIn, own } from "../base/index.js";
+import { type Clock, jsonIn, own, systemClock } from "../base/index.js";
 import {
   type Disk,
   HAS_MODES,
@@ -66,8 +66,10 @@ export function cureFor(error: unknown, path: string): string {
 }
 
 export interface LockOptions {
-  readonly clock: Clock;
-  readonly maxWaitMs: number;
+  /** @default the system's */
+  readonly clock?: Clock;
+  /** @default 30 seconds: a run that was interrupted may still be ending */
+  readonly maxWaitMs?: number;
   readonly disk?: Disk | undefined;
 }
 
@@ -80,7 +82,7 @@ export interface Lock {
 
 /** @throws LockHeld; UntrustedFile where something else stands there; system errors where the lock's folder can't be written to. */
 export async function acquireLock(path: string, options: LockOptions): Promise<Lock> {
-  const { clock, maxWaitMs, disk = systemDisk } = options;
+  const { clock = systemClock, maxWaitMs = 30_000, disk = systemDisk } = options;
   makePrivateFolder(dirname(path), disk);
   const content = JSON.stringify({ ...identityOf(process.pid), unique: randomUUID() });
   const deadline = clock.monotonicMs() + maxWaitMs;

@@ -1,8 +1,7 @@
 /**
- * The running program: all that it has declared so far, and the batch of this turn. Each constructor adds its declaration and waits for its batch to
- * be judged; so nothing of a batch is registered before all of it was found good, and one error lists everything that is wrong. A program that waits
- * for nothing outside is one batch. And the way from a constructor to the engine, with the hidden inputs: what the provider's process learns in no other
- * way, which are the identity, with what the rest of the program says of the resource, and which arguments are secret.
+ * The running program: all that it has declared so far, and the way from a constructor to the engine. Each constructor adds its declaration to the batch
+ * of this turn, and waits for it to be judged; so nothing of a batch is registered before all of it was found good, and one error lists everything that
+ * is wrong. A program that waits for nothing outside is one batch.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -21,11 +20,6 @@ import * as place from "./place.js";
 
 noteCopy(join(__dirname, "../.."));
 
-interface Batch {
-  readonly declarations: Declaration[];
-  readonly briefings: Promise<Briefs>;
-}
-
 const NOTHING_DONE = "nothing was registered and nothing was sent";
 /** Earlier batches were good, and what they declare may be live by now. */
 const NOTHING_OF_IT_DONE = "nothing of what was declared with it was registered or sent";
@@ -36,7 +30,8 @@ class Program {
   readonly reading = readSettingsOfProgram(this.#isUnderTest);
   readonly #judge = new Judge();
   readonly #records: Records = this.#isUnderTest ? new Map() : readRecords();
-  #batch: Batch | undefined;
+  readonly #batch: Declaration[] = [];
+  #briefings: Promise<Briefs> | undefined;
   #hasBegun = false;
   #isRefused = false;
 
@@ -48,20 +43,24 @@ class Program {
   add(declaration: Declaration): Promise<Brief> {
     this.#judge.add(declaration);
     if (this.#isUnderTest) this.#expectGood(this.#judge.wrongIn(declaration));
-    this.#batch ??= this.#begin();
-    this.#batch.declarations.push(declaration);
-    return place.heardLater(this.#batch.briefings.then((all) => all.get(declaration.resource?.key ?? "") ?? {}));
+    this.#batch.push(declaration);
+    this.#briefings ??= place.heardLater(this.#judged());
+    return place.heardLater(this.#briefings.then((all) => all.get(declaration.resource?.key ?? "") ?? {}));
   }
 
-  #begin(): Batch {
-    const declarations: Declaration[] = [];
-    const briefings = new Promise<Briefs>((resolve, reject) => {
+  #judged(): Promise<Briefs> {
+    return new Promise((resolve, reject) => {
       // After the program's own turn, promises included: by then all of the batch was declared.
       setImmediate(() => {
-        this.#batch = undefined;
-        const copies = this.#isUnderTest ? [] : severalCopies();
+        const batch = this.#batch.splice(0);
+        this.#briefings = undefined;
         try {
-          resolve(this.#judged(declarations, copies));
+          const { findings, warnings, briefings } = this.#judge.judge(batch, this.#records, pulumi.runtime.isDryRun());
+          warn(warnings);
+          const copies = this.#isUnderTest ? [] : severalCopies();
+          this.#expectGood([...copies, ...findings], this.#hasBegun ? NOTHING_OF_IT_DONE : NOTHING_DONE);
+          this.#hasBegun = true;
+          resolve(briefings);
         } catch (error) {
           this.#isRefused = true;
           // Each resource's wait would last for ever in a process that goes on.
@@ -70,16 +69,6 @@ class Program {
         }
       });
     });
-    return { declarations, briefings: place.heardLater(briefings) };
-  }
-
-  /** @throws pulumi.RunError */
-  #judged(batch: readonly Declaration[], copies: readonly Finding[]): Briefs {
-    const { findings, warnings, briefings } = this.#judge.judge(batch, this.#records, pulumi.runtime.isDryRun());
-    warn(warnings);
-    this.#expectGood([...copies, ...findings], this.#hasBegun ? NOTHING_OF_IT_DONE : NOTHING_DONE);
-    this.#hasBegun = true;
-    return briefings;
   }
 
   /** @throws pulumi.RunError */
@@ -113,7 +102,7 @@ function pathOfMemory(): string {
   return memoryPath({ backend: backendIn(process.env, process.cwd()), stack: `${organization}/${project}/${stack}` });
 }
 
-/** Under this name a deployment's stack resource, or the mocks of a test, hold their program. */
+/** The name under which a deployment's stack resource, or the mocks of a test, hold their program. */
 const PROGRAM = Symbol("pulumi-advertising");
 const WITHOUT_STACK = {};
 

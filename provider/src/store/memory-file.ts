@@ -5,12 +5,13 @@
  */
 import { constants } from "node:fs";
 import { dirname } from "node:path";
-import { type Clock, JournalError, shellWord, systemClock } from "../base/index.js";
+import { JournalError, shellWord } from "../base/index.js";
 import {
   acquireLock,
   cureFor,
   type Disk,
   type Lock,
+  type LockOptions,
   removeLeftovers,
   replacePrivate,
   SAFELY,
@@ -22,16 +23,9 @@ import { aboutWhom } from "../state/index.js";
 import { isUnseen, type Line, lineOf, MemoryDamaged, type MemoryRecord, readMemory, textOf } from "./memory-lines.js";
 import { endedPath, memoryPath, type StackPlace } from "./places.js";
 
-export interface FileOptions extends StackPlace {
+export interface FileOptions extends StackPlace, LockOptions {
   readonly path: string;
-  /** How long another run of the stack may be waited for: one that was interrupted may still be ending. @default 30 seconds */
-  readonly maxWaitMs?: number;
-  /** @default the system's, both of them */
-  readonly clock?: Clock;
-  readonly disk?: Disk | undefined;
 }
-
-const MAX_WAIT_MS = 30_000;
 
 export class MemoryFile {
   readonly #disk: Disk;
@@ -48,14 +42,14 @@ export class MemoryFile {
 
   /** Takes it for this run, and writes it anew, with one line for each record. @returns its records. */
   async open(): Promise<Map<string, MemoryRecord>> {
-    const { path, clock = systemClock, maxWaitMs = MAX_WAIT_MS } = this.options;
+    const { path } = this.options;
     const disk = this.#disk;
     try {
-      const lock = await acquireLock(`${path}.lock`, { clock, maxWaitMs, disk });
+      const lock = await acquireLock(`${path}.lock`, this.options);
       this.#lock = lock;
       if (this.#isOver) throw new Error("the run has ended");
       disk.rmSync(endedPath(path), { force: true }); // a former run's
-      removeLeftovers(path, clock.wallMs(), disk);
+      removeLeftovers(path, Date.now(), disk);
       const { records } = readMemory(path, disk) ?? { records: new Map() };
       replacePrivate(path, textOf(this.options, records.values()), disk, lock.confirm);
       syncFolder(dirname(path), disk); // a run that was killed in between may have given the file its name
@@ -141,7 +135,7 @@ export class MemoryFile {
   }
 }
 
-type Here = Pick<FileOptions, "clock" | "disk"> & { readonly folder: string };
+type Here = LockOptions & { readonly folder: string };
 
 /** All are on the disk when it resolves. @throws JournalError a run is using the memory, or it is damaged. */
 export async function writeAnswers(place: StackPlace, lines: readonly Line[], here: Here): Promise<void> {
@@ -161,12 +155,12 @@ export async function takeOverFormer(
   here: Here,
   write = (lines: readonly Line[]) => writeAnswers(now, lines, here),
 ): Promise<void> {
-  const { folder, clock = systemClock, disk = systemDisk } = here;
+  const { folder, disk = systemDisk } = here;
   const path = memoryPath(former, folder);
   const recordsOf = (place: StackPlace) => readMemory(memoryPath(place, folder), disk)?.records;
   try {
     if (recordsOf(former) === undefined) return;
-    await withLock(`${path}.lock`, { clock, maxWaitMs: MAX_WAIT_MS, disk }, async (lock) => {
+    await withLock(`${path}.lock`, here, async (lock) => {
       const known = recordsOf(now) ?? new Map<string, MemoryRecord>();
       // Of a removed stack that had this name before, the new one may have records.
       const lines = [...(recordsOf(former)?.values() ?? [])].filter((each) => isUnseen(each) || !known.has(each.key));
