@@ -203,11 +203,11 @@ function readLock(path: string, disk: Disk): string | undefined {
   }
 }
 
-/** `elsewhere`: on another machine or in another container, or nobody can tell. */
-type Fate = "alive" | "dead" | "elsewhere";
-
-/** A process number alone does not say: it is given out again, and means another process in another container. */
-function fateOf(holder: string | undefined): Fate {
+/**
+ * A process number alone does not say: it is given out again, and means another process in another container.
+ * @returns `elsewhere`: on another machine or in another container, or nobody can tell.
+ */
+function fateOf(holder: string | undefined): "alive" | "dead" | "elsewhere" {
   const [pid, machine, started] = ["pid", "machine", "started"].map((name) => own(jsonIn(holder), name));
   if (machine === undefined || machine !== machineOf() || !Number.isSafeInteger(pid)) return "elsewhere";
   try {

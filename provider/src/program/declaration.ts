@@ -1,7 +1,4 @@
-/**
- * What one constructor call says, looked at once: its arguments against the rules, its options, and the objects that it declares. A set is unrolled
- * into its members here, and nowhere else in this room.
- */
+/** What one constructor call says: its arguments against the rules, its options, and the objects that it declares, which are a set's members. */
 import type * as pulumi from "@pulumi/pulumi";
 import { asRecord, isPlain, type Values } from "../base/index.js";
 import { abilitiesOf } from "../decision/index.js";
@@ -13,7 +10,7 @@ import { type Finding, findingOf } from "./findings.js";
 import { isNotPlain, isOfType, readIdProblem } from "./ids.js";
 import { typesOf } from "./place.js";
 
-/** An object of the platform that the program declares: a resource of its own, or a member of a set. */
+/** A resource of its own, or a member of a set. */
 export interface DeclaredObject {
   readonly key: string;
   /** The id of a live object. */

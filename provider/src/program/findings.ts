@@ -13,7 +13,7 @@ export interface Finding {
   readonly problems: number;
 }
 
-/** @throws pulumi.RunError the program runs on a Node.js that lacks what this package needs. */
+/** @throws pulumi.RunError */
 export function expectNodeFits(): void {
   const old = whyTooOld(process.versions.node);
   if (old !== undefined) throw unchanging(new pulumi.RunError(`pulumi-advertising: ${old} Nothing was sent.`));
@@ -21,8 +21,7 @@ export function expectNodeFits(): void {
 
 /**
  * The reference in a state is evaluated in the program's folder, by another process: what a library or a bundle brings along is not found there.
- * @returns the file that it loads.
- * @throws pulumi.RunError
+ * @returns the file that it loads. @throws pulumi.RunError
  */
 export function expectFoundFrom(folder: string): string {
   try {

@@ -1,7 +1,4 @@
-/**
- * How programs give values: as Outputs and promises, which are not known yet, and ids as numbers, as digits, or as the resource itself. Numbers and
- * digits are left to the rules; only the program's half can recognise a resource.
- */
+/** How programs give values: as Outputs and promises, which are not known yet, and ids also as the resource itself, which only this half can recognise. */
 import * as pulumi from "@pulumi/pulumi";
 import type { Values } from "../base/index.js";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";

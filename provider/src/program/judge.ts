@@ -1,7 +1,6 @@
 /**
  * Judges what a program declares as a whole: what is wrong between its resources, the briefing of the provider about each, and at the end what this
- * machine remembers and nothing declares. It is asked for each batch, which is what the program declares in one turn of its event loop: all of it,
- * except what comes after a wait for a timer or the like.
+ * machine remembers and nothing declares. It is asked for each batch: what the program declares in one turn of its event loop.
  */
 import { agree, asTyped, count, cut, enumerate, idRanges, natural, saidOnce } from "../base/index.js";
 import { adoptedTwice, type Kind } from "../kinds/index.js";
@@ -11,8 +10,6 @@ import { type Declaration, LATER } from "./declaration.js";
 import type { Finding } from "./findings.js";
 
 export type Brief = Omit<Briefing, "identity">;
-/** By the resource's key. */
-export type Briefs = ReadonlyMap<string, Brief>;
 
 /** All that a program has declared so far, and what follows from it. */
 export class Judge {
@@ -44,7 +41,7 @@ export class Judge {
     }
   }
 
-  /** @param batch all of it was added before. @returns with any findings, nothing may be registered. */
+  /** @param batch all of it was added before. @returns with any findings, nothing may be registered; the briefings by key. */
   judge(batch: readonly Declaration[], records: Records, isPreview: boolean) {
     const open = [...records.values()].filter(isOpen);
     const unclaimed = open.filter((each) => !this.#isClaimed(each)).map(({ key }) => key);
@@ -61,7 +58,7 @@ export class Judge {
       return [[key, { run, deletes: deletes || undefined, adopted: adopted || undefined, adoptsLater }]];
     });
     const findings = batch.flatMap((declaration) => this.wrongIn(declaration));
-    return { findings, warnings: warningsOf(batch), briefings: new Map(briefings) as Briefs };
+    return { findings, warnings: warningsOf(batch), briefings: new Map(briefings) };
   }
 
   /** Whether an open create is declared under its own name, or by its id. */
@@ -111,7 +108,6 @@ function objectOf({ key, id = "" }: MemoryRecord): string {
   return objectKey(aboutWhom(key).kind, id);
 }
 
-/** Those that several resources share are given once. */
 function warningsOf(batch: readonly Declaration[]): string[] {
   return saidOnce(
     batch.flatMap(({ finding, warnings }) => warnings.map((text) => ({ label: finding.title, text }))),

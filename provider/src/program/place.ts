@@ -24,7 +24,7 @@ interface Linked extends pulumi.Resource {
   readonly __parentResource?: Linked;
 }
 
-/** The types of `parent` and of its parents, as a URN has them; `undefined` for the stack, every resource's parent. */
+/** As a URN has them; `undefined` for the stack, every resource's parent. */
 export function typesOf(parent: pulumi.Resource | undefined): string | undefined {
   const types: string[] = [];
   for (let each = parent as Linked | undefined; each !== undefined; each = each.__parentResource) {
@@ -77,10 +77,7 @@ export function heardLater<T>(promise: Promise<T>): Promise<T> {
   return promise;
 }
 
-/**
- * Calls `then` once the program has come to its end, waits included, and nothing in it has failed. A process of its own runs out of work then, and
- * has not ended yet for the engine.
- */
+/** Calls `then` once the program has come to its end, waits included, and nothing in it has failed. For the engine it has not ended yet. */
 export function onceEndedWell(then: () => void): void {
   if (isEmbedded()) {
     pulumi.runtime.getStackResource()?.outputs.apply(() => setImmediate(then));
@@ -101,10 +98,7 @@ export function onceEndedWell(then: () => void): void {
 /** Perhaps behind the names of the properties that wait for the resource. */
 const FAILED = new RegExp(`resource .+ \\[pulumi-nodejs:dynamic/${NAMESPACE}:\\w+\\] failed to register$`, "s");
 
-/**
- * With `--continue-on-error` Pulumi prints an error of its own for each resource that failed to register, with a stack trace of places in Pulumi
- * alone; the reason stands at the resource itself. This leaves ours just their message.
- */
+/** With `--continue-on-error` Pulumi prints an error of its own for each resource that failed to register, with places in Pulumi alone. */
 export function hideStackTracesOfFailures(): void {
   // In a process of somebody else's, a listener would keep Node.js from ending at a rejection that nobody handles.
   if (isEmbedded()) return;

@@ -15,7 +15,7 @@ import { backendIn, endedPath, memoryPath, type Records, readMemory } from "../s
 import { type Declaration, declare } from "./declaration.js";
 import { expectFoundFrom, expectNodeFits, type Finding, noteCopy, programError, severalCopies } from "./findings.js";
 import { idsOf, isNotPlain, readIdProblem } from "./ids.js";
-import { type Brief, type Briefs, Judge } from "./judge.js";
+import { type Brief, Judge } from "./judge.js";
 import * as place from "./place.js";
 
 noteCopy(join(__dirname, "../.."));
@@ -31,7 +31,7 @@ class Program {
   readonly #judge = new Judge();
   readonly #records: Records = this.#isUnderTest ? new Map() : readRecords();
   readonly #batch: Declaration[] = [];
-  #briefings: Promise<Briefs> | undefined;
+  #briefings: Promise<ReadonlyMap<string, Brief>> | undefined;
   #hasBegun = false;
   #isRefused = false;
 
@@ -48,7 +48,7 @@ class Program {
     return place.heardLater(this.#briefings.then((all) => all.get(declaration.resource?.key ?? "") ?? {}));
   }
 
-  #judged(): Promise<Briefs> {
+  #judged(): Promise<ReadonlyMap<string, Brief>> {
     return new Promise((resolve, reject) => {
       // After the program's own turn, promises included: by then all of the batch was declared.
       setImmediate(() => {
@@ -106,10 +106,7 @@ function pathOfMemory(): string {
 const PROGRAM = Symbol("pulumi-advertising");
 const WITHOUT_STACK = {};
 
-/**
- * One for each deployment: the automation API may run several in one process, and a test as many as it sets mocks.
- * @throws pulumi.RunError the program runs on a Node.js that lacks what this package needs.
- */
+/** One for each deployment: the automation API may run several in one process, and a test as many as it sets mocks. @throws pulumi.RunError */
 export function currentProgram(): Program {
   const holder: { [PROGRAM]?: Program } = place.mocksOfNow() ?? pulumi.runtime.getStackResource() ?? WITHOUT_STACK;
   holder[PROGRAM] ??= begin();

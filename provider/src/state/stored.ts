@@ -1,7 +1,6 @@
 /**
- * What is stored beside arguments, or crosses between the two processes: a create that was sent, and its mark; the names of hidden properties, which
- * begin with two underscores, so that the engine shows them in no preview; the briefing of the provider; what a resource has left live; and a set in
- * its state. Pure.
+ * What is stored beside arguments, or crosses between the two processes. The engine hides properties whose names begin with two underscores from
+ * previews. Pure.
  */
 import { createHash } from "node:crypto";
 import { asRecord, isPlain, own, type Values } from "../base/index.js";
@@ -63,7 +62,7 @@ export function readMark(text: unknown): { readonly field: string; readonly mark
   return field === undefined || mark === undefined ? undefined : { field, mark };
 }
 
-/** The reference that the engine's dynamic-provider process loads; written by `program/registration.ts`. */
+/** The reference that the engine's dynamic-provider process loads; written by `program/program.ts`. */
 export const PROVIDER = "__provider";
 /** Which resource of which stack this is, so that a create differs from all others; an input only. */
 export const IDENTITY = "__identity";

@@ -153,7 +153,7 @@ export class Memory {
     await this.#note({ key, state: "live", id });
   }
 
-  /** What the stack's memory had under its former name. @throws JournalError */
+  /** What the memory had under the stack's former name. @throws JournalError */
   async join(lines: readonly Line[]): Promise<void> {
     await Promise.all(lines.map((line) => this.#note(line)));
     this.#begin(this.records);
