@@ -28,7 +28,8 @@ export const inWords = (record: MemoryRecord | undefined) =>
 
 export function stackOn(disk: Disk = new MemoryDisk(), place: StackPlace = DEV, folder = FOLDER) {
   const path = memoryPath(place, folder);
-  const newRun = (maxWaitMs = 0, clock: Clock = systemClock) => new Memory({ ...place, path, clock, maxWaitMs, disk });
+  const newRun = (maxWaitMs = 0, clock: Clock = systemClock) =>
+    new Memory({ ...place, folder, clock, maxWaitMs, disk });
   /** An `up`, which the engine ends cleanly unless `work` has let go of the memory. */
   const up = async (work: Work, left: string[] = []) => {
     const run = newRun();

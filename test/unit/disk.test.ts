@@ -93,7 +93,7 @@ class Life {
 }
 
 function runOn(disk: MemoryDisk, clock: Clock, place = DEV): Memory {
-  return new Memory({ ...place, path: memoryPath(place, FOLDER), clock, maxWaitMs: 120_000, disk });
+  return new Memory({ ...place, folder: FOLDER, clock, maxWaitMs: 120_000, disk });
 }
 
 /** Every kind of line, several kills, a file that is written anew, and a person's answer. */

@@ -107,14 +107,10 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
 }
 
 /** @param work asks the lock before it changes anything. */
-export async function withLock<T>(
-  path: string,
-  options: LockOptions,
-  work: (lock: Lock) => T | Promise<T>,
-): Promise<T> {
+export async function withLock(path: string, options: LockOptions, work: (lock: Lock) => unknown): Promise<void> {
   const lock = await acquireLock(path, options);
   try {
-    return await work(lock);
+    await work(lock);
   } finally {
     lock.release();
   }

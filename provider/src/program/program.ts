@@ -11,7 +11,7 @@ import { appendHints } from "../files/index.js";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
 import { NAMESPACE, readSettings, type SettingsReading } from "../settings/index.js";
 import { IDENTITY, PROVIDER, SECRET_ARGUMENTS } from "../state/index.js";
-import { backendIn, endedPath, memoryPath, type Records, readMemory } from "../store/index.js";
+import { backendIn, endedPath, Memory, type Records } from "../store/index.js";
 import { type Declaration, declare } from "./declaration.js";
 import { expectFoundFrom, expectNodeFits, type Finding, noteCopy, programError, severalCopies } from "./findings.js";
 import { idsOf, isNotPlain, readIdProblem } from "./ids.js";
@@ -29,7 +29,9 @@ class Program {
   readonly #isUnderTest = place.mocksOfNow() !== undefined;
   readonly reading = readSettingsOfProgram(this.#isUnderTest);
   readonly #judge = new Judge();
-  readonly #records: Records = this.#isUnderTest ? new Map() : readRecords();
+  /** What can't be read the provider says, and creates nothing then. */
+  readonly #memory = this.#isUnderTest ? undefined : memoryOfProgram();
+  readonly #records: Records = this.#memory?.records ?? new Map();
   readonly #batch: Declaration[] = [];
   #briefings: Promise<ReadonlyMap<string, Brief>> | undefined;
   #hasBegun = false;
@@ -80,7 +82,7 @@ class Program {
   sayWhatLeaves(): void {
     if (this.#isRefused) return;
     warn(this.#judge.atEnd(this.#records));
-    if (!this.#isUnderTest && !pulumi.runtime.isDryRun()) appendHints(endedPath(pathOfMemory()), "well\n");
+    if (this.#memory !== undefined && !pulumi.runtime.isDryRun()) appendHints(endedPath(this.#memory.path), "well\n");
   }
 }
 
@@ -88,18 +90,9 @@ function warn(warnings: readonly string[]): void {
   for (const warning of warnings) void pulumi.log.warn(warning);
 }
 
-/** The provider says what can't be read, and creates nothing then. */
-function readRecords(): Records {
-  try {
-    return readMemory(pathOfMemory())?.records ?? new Map();
-  } catch {
-    return new Map();
-  }
-}
-
-function pathOfMemory(): string {
+function memoryOfProgram(): Memory {
   const { organization, project, stack } = place.placeOfProgram();
-  return memoryPath({ backend: backendIn(process.env, process.cwd()), stack: `${organization}/${project}/${stack}` });
+  return new Memory({ backend: backendIn(process.env, process.cwd()), stack: `${organization}/${project}/${stack}` });
 }
 
 /** The name under which a deployment's stack resource, or the mocks of a test, hold their program. */

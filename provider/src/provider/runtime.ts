@@ -18,7 +18,6 @@ import {
   isTwiceIn,
   Memory,
   memoryFolder,
-  memoryPath,
   openOfOthers,
 } from "../store/index.js";
 import { createMessages, engineLog, type TellAt, UnderWay } from "./engine.js";
@@ -114,9 +113,7 @@ export function createRuntime(
     memoryFolder: folder,
     /** A process serves one stack. */
     memory(identity: string) {
-      if (memory !== undefined) return memory;
-      const place = placeOf(identity);
-      memory = new Memory({ ...place, path: memoryPath(place, folder), disk });
+      memory ??= new Memory({ ...placeOf(identity), folder, disk });
       return memory;
     },
     /** What other stacks of this project have made, or may have, and no state has for certain. */
@@ -141,7 +138,7 @@ export function createRuntime(
     /** Ends everything when the engine ends the process cleanly, with hardly any time left. */
     closeNow() {
       // What a run of the whole program, up to its end, has not declared leaves the state, and the program's half has said so.
-      const hasEnded = memory !== undefined && readHints(endedPath(memory.options.path), disk) !== "";
+      const hasEnded = memory !== undefined && readHints(endedPath(memory.path), disk) !== "";
       const isWhole = run.isUp === true && run.isWhole && hasEnded && !run.hasFailed;
       const left = [...(memory?.records.keys() ?? [])].filter((key) => !run.isDeclared(key));
       memory?.closeNow(isWhole ? left : []);

@@ -23,11 +23,13 @@ import { aboutWhom } from "../state/index.js";
 import { isUnseen, type Line, lineOf, MemoryDamaged, type MemoryRecord, readMemory, textOf } from "./memory-lines.js";
 import { endedPath, memoryPath, type StackPlace } from "./places.js";
 
-export interface FileOptions extends StackPlace, LockOptions {
-  readonly path: string;
+export interface MemoryOptions extends StackPlace, LockOptions {
+  /** @default this machine's, of all stacks */
+  readonly folder?: string;
 }
 
 export class MemoryFile {
+  readonly path: string;
   readonly #disk: Disk;
   #lock: Lock | undefined;
   #file: number | undefined;
@@ -36,13 +38,14 @@ export class MemoryFile {
   #isOver = false;
   #waiting: { readonly text: string; resolve(): void; reject(error: unknown): void }[] = [];
 
-  constructor(private readonly options: FileOptions) {
+  constructor(private readonly options: MemoryOptions) {
+    this.path = memoryPath(options, options.folder);
     this.#disk = options.disk ?? systemDisk;
   }
 
   /** Takes it for this run, and writes it anew, with one line for each record. @returns its records. */
   async open(): Promise<Map<string, MemoryRecord>> {
-    const { path } = this.options;
+    const { path } = this;
     const disk = this.#disk;
     try {
       const lock = await acquireLock(`${path}.lock`, this.options);
@@ -73,7 +76,7 @@ export class MemoryFile {
         if (this.#waiting.push({ text, resolve, reject }) === 1) setImmediate(() => this.#write());
       });
     } catch (error) {
-      throw inWords(this.options.path, error, before);
+      throw inWords(this.path, error, before);
     }
   }
 
@@ -128,7 +131,7 @@ export class MemoryFile {
     if (this.#file === undefined || this.#lock === undefined) throw new Error("the run has ended");
     this.#lock.confirm();
     const opened = this.#disk.fstatSync(this.#file);
-    const found = this.#disk.lstatSync(this.options.path, { throwIfNoEntry: false });
+    const found = this.#disk.lstatSync(this.path, { throwIfNoEntry: false });
     if (found?.ino !== opened.ino || found.dev !== opened.dev)
       throw new Error("it was removed while this run was using it, and nothing more is sent");
     return this.#file;
@@ -139,7 +142,7 @@ type Here = LockOptions & { readonly folder: string };
 
 /** All are on the disk when it resolves. @throws JournalError a run is using the memory, or it is damaged. */
 export async function writeAnswers(place: StackPlace, lines: readonly Line[], here: Here): Promise<void> {
-  const file = new MemoryFile({ ...here, ...place, path: memoryPath(place, here.folder) });
+  const file = new MemoryFile({ ...here, ...place });
   await file.open();
   await file.append(lines).finally(() => file.release());
 }

@@ -24,7 +24,7 @@
 import type { JournalError } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { aboutWhom, objectKey } from "../state/index.js";
-import { type FileOptions, inWords, MemoryFile } from "./memory-file.js";
+import { inWords, MemoryFile, type MemoryOptions } from "./memory-file.js";
 import {
   applyLine,
   holdersIn,
@@ -52,8 +52,12 @@ export class Memory {
   /** What the engine was given, perhaps beside an error. */
   readonly #given = new Set<string>();
 
-  constructor(readonly options: FileOptions) {
+  constructor(private readonly options: MemoryOptions) {
     this.#file = new MemoryFile(options);
+  }
+
+  get path(): string {
+    return this.#file.path;
   }
 
   /** For an `up`, before anything is asked of it: takes the file. A failure waits for {@link expectUsable}, which only creates ask. */
@@ -91,11 +95,10 @@ export class Memory {
 
   get records(): Map<string, MemoryRecord> {
     if (this.#records !== undefined) return this.#records;
-    const { path, disk } = this.options;
     try {
-      return this.#begin(readMemory(path, disk)?.records ?? new Map());
+      return this.#begin(readMemory(this.path, this.options.disk)?.records ?? new Map());
     } catch (error) {
-      this.#trouble ??= inWords(path, error);
+      this.#trouble ??= inWords(this.path, error);
       return this.#begin(new Map());
     }
   }

@@ -97,7 +97,7 @@ export class Process {
     this.death = new Promise((resolve) => {
       this.#die = () => resolve("killed");
     });
-    this.disk = guarded(machine.disk, (name) => (LOOKS.test(name) ? this.expectAlive() : this.moment())) as Disk;
+    this.disk = guarded(machine.disk, (name) => (LOOKS.test(name) ? this.expectAlive() : this.moment()));
   }
 
   expectAlive(): void {
@@ -115,23 +115,15 @@ export class Process {
   }
 }
 
-/** The same object, whose methods ask first; and so do the files that they open. @param isLater whether they return promises. */
-function guarded<T extends object>(target: T, ask: (name: string) => void, isLater = false): T {
-  const asFile = (result: unknown) =>
-    typeof result === "object" && result !== null && "fd" in result ? guarded(result, ask, true) : result;
+/** The same object, whose methods ask first. */
+function guarded<T extends object>(target: T, ask: (name: string) => void): T {
   return new Proxy(target, {
     get: (_, name: string) => {
       const value = target[name as keyof T] as unknown;
-      if (name === "promises") return guarded(value as object, ask, true);
       if (typeof value !== "function") return value;
-      if (!isLater)
-        return (...given: unknown[]) => {
-          ask(name);
-          return value.apply(target, given);
-        };
-      return async (...given: unknown[]) => {
+      return (...given: unknown[]) => {
         ask(name);
-        return asFile(await value.apply(target, given));
+        return value.apply(target, given);
       };
     },
   });
