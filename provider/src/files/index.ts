@@ -8,7 +8,6 @@ export {
   readPrivate,
   removeLeftovers,
   replacePrivate,
-  SAFELY,
   syncFolder,
   systemDisk,
   UntrustedFile,

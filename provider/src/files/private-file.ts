@@ -1,6 +1,4 @@
-/**
- * Files that only their owner may read: checked before they are trusted, and replaced whole or not at all. One way to read one, one to replace it.
- */
+/** Files that only their owner may read: checked before they are trusted, and replaced whole or not at all. */
 import { randomUUID } from "node:crypto";
 import fs, { constants } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -36,7 +34,7 @@ export type Status = Pick<fs.Stats, "mode" | "uid" | "size" | "nlink" | "ino" | 
 export const systemDisk: Disk = fs;
 
 /** A pipe would block without O_NONBLOCK; a link could lead anywhere. Both constants are absent on Windows. */
-export const SAFELY = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+const SAFELY = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** With the reason in words; nothing was changed. */
 export class UntrustedFile extends Error {}

@@ -16,7 +16,7 @@ export interface Finding {
 /** @throws pulumi.RunError */
 export function expectNodeFits(): void {
   const old = whyTooOld(process.versions.node);
-  if (old !== undefined) throw unchanging(new pulumi.RunError(`pulumi-advertising: ${old} Nothing was sent.`));
+  if (old !== undefined) throw runError(`pulumi-advertising: ${old} Nothing was sent.`);
 }
 
 /**
@@ -27,8 +27,9 @@ export function expectFoundFrom(folder: string): string {
   try {
     return createRequire(join(folder, "index.js")).resolve("pulumi-advertising/handlers");
   } catch {
-    const text = `pulumi-advertising: Pulumi's provider process looks for this package from ${folder}, and it is not installed there. Nothing was sent. Install it there, such as with \`npm install pulumi-advertising\`; a library that uses it declares it in peerDependencies.`;
-    throw unchanging(new pulumi.RunError(text));
+    throw runError(
+      `pulumi-advertising: Pulumi's provider process looks for this package from ${folder}, and it is not installed there. Nothing was sent. Install it there, such as with \`npm install pulumi-advertising\`; a library that uses it declares it in peerDependencies.`,
+    );
   }
 }
 
@@ -49,16 +50,15 @@ export function programError(
     ),
   ].join("\n");
   const { code } = findings.length > 0 ? ArgumentsError : SettingsError;
-  return unchanging(new pulumi.RunError(withPage(text, code)));
+  return runError(withPage(text, code));
 }
 
 /** A program makes thousands of events in a loop. */
 const MAX_SECTIONS = 100;
 
 /** Pulumi would put a property's name before the message, and shows the stack in some of its own, if there is one. */
-function unchanging(error: pulumi.RunError): pulumi.RunError {
-  const { message } = error;
-  error.stack = "";
+function runError(message: string): pulumi.RunError {
+  const error = Object.assign(new pulumi.RunError(message), { stack: "" });
   return Object.defineProperty(error, "message", { get: () => message, set: () => undefined });
 }
 

@@ -14,7 +14,6 @@ import {
   type LockOptions,
   removeLeftovers,
   replacePrivate,
-  SAFELY,
   syncFolder,
   systemDisk,
   withLock,
@@ -56,7 +55,7 @@ export class MemoryFile {
       const { records } = readMemory(path, disk) ?? { records: new Map() };
       replacePrivate(path, textOf(this.options, records.values()), disk, lock.confirm);
       syncFolder(dirname(path), disk); // a run that was killed in between may have given the file its name
-      this.#file = disk.openSync(path, constants.O_WRONLY | constants.O_APPEND | SAFELY);
+      this.#file = disk.openSync(path, constants.O_WRONLY | constants.O_APPEND);
       this.#bytes = disk.fstatSync(this.#file).size;
       return records;
     } catch (error) {
