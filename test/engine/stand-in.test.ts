@@ -49,6 +49,7 @@ const WAYS = { read: "GET rest/event/{id}", update: "PUT rest/event/{id}", delet
 const SETTINGS = {
   authMode: "basic",
   requestTimeoutSeconds: "3600",
+  maxConcurrentRequests: "1", // the platform counts ids as requests arrive
   operations: JSON.stringify({ event: WAYS, createdVisibleAfterSeconds: 0 }),
 };
 const HANDLERS = {

@@ -1,5 +1,5 @@
 /** Where the files of a run stand, and what is known of deleted objects. */
-import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -28,7 +28,8 @@ it("the backend is that of the environment, of the project's file, of the last l
   const [home, project] = [newFolder(), newFolder()];
   const program = join(project, "deeper");
   mkdirSync(program);
-  writeFileSync(join(home, "credentials.json"), '{"current":"https://api.pulumi.com"}');
+  writeFileSync(join(home, "mine.json"), '{"current":"https://api.pulumi.com"}');
+  symlinkSync("mine.json", join(home, "credentials.json")); // as people do who keep such files elsewhere
   const backend = (more: object = {}) => backendIn({ PULUMI_HOME: home, ...more }, program);
   expect(backendIn({ PULUMI_HOME: project }, program)).toBe("");
   expect(backend()).toBe("https://api.pulumi.com");
