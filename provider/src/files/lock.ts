@@ -21,7 +21,7 @@ import { randomUUID } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
-import { type Clock, jsonIn, own, systemClock } from "../base/index.js";
+import { asRecord, type Clock, jsonIn, systemClock } from "../base/index.js";
 import {
   type Disk,
   HAS_MODES,
@@ -39,9 +39,7 @@ const [HEARTBEAT_MS, STALE_AFTER_MS] = [2000, 15_000];
 
 export class LockHeld extends Error {
   constructor(path: string, holder: string) {
-    const [pid = "of unknown number", host = "this or another machine"] = ["pid", "host"].map((name) =>
-      own(jsonIn(holder), name),
-    );
+    const { pid = "of unknown number", host = "this or another machine" } = asRecord(jsonIn(holder));
     const who = `process ${pid} of ${host}`;
     super(`the lock ${path} is held by another run (${who}); if there is no such run, remove that file`);
   }
@@ -53,10 +51,7 @@ export class LockLost extends Error {
   }
 }
 
-/**
- * What to do about a file that could not be used: one cure for one reason.
- * @returns a clause, to be gone on with. @param error what came of using `path`, which says why.
- */
+/** What to do about a file that could not be used: a clause, to be gone on with. @param error what came of using `path`. */
 export function cureFor(error: unknown, path: string): string {
   if (error instanceof LockHeld || error instanceof LockLost) return "Let that run end";
   const { code = "" } = error as NodeJS.ErrnoException;
@@ -204,7 +199,7 @@ function readLock(path: string, disk: Disk): string | undefined {
  * @returns `elsewhere`: on another machine or in another container, or nobody can tell.
  */
 function fateOf(holder: string | undefined): "alive" | "dead" | "elsewhere" {
-  const [pid, machine, started] = ["pid", "machine", "started"].map((name) => own(jsonIn(holder), name));
+  const { pid, machine, started } = asRecord(jsonIn(holder));
   if (machine === undefined || machine !== machineOf() || !Number.isSafeInteger(pid)) return "elsewhere";
   try {
     process.kill(Number(pid), 0);

@@ -38,8 +38,7 @@ class Program {
   #isRefused = false;
 
   /**
-   * @returns the briefing of the provider about it, once its batch was judged. If anything is wrong, the program ends with the one error that lists
-   *   everything; and the promise is rejected with it in a process that goes on.
+   * @returns the briefing of the provider about it, once its batch was judged. If anything is wrong, the program ends with the one error.
    * @throws pulumi.RunError in a user's unit test, which hears nothing of later errors.
    */
   add(declaration: Declaration): Promise<Brief> {
@@ -167,9 +166,8 @@ export function registrationOf(
   const reference = `exports.handler=()=>require("pulumi-advertising/handlers").${kind.handler}`;
   const properties = { ...outputs, ...given, ...hidden, [PROVIDER]: reference };
   // The program ends with the error that names it; the engine would read it first, and fail without the name.
-  const { id } = merged;
-  const isWrong = typeof id === "string" && readIdProblem(merged).length > 0;
-  const later = isWrong ? { id: place.heardLater(briefing.then(() => id)) } : {};
+  const isWrong = readIdProblem(merged).length > 0;
+  const later = isWrong ? { id: place.heardLater(briefing.then(() => String(merged.id))) } : {};
   return [typeTokenOf(kind.name), name, properties, { ...merged, ...later }];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Which resource of which stack, and every name that it has: in the state (`identity`), in this machine's memory (`key`), for Pulumi (`urn`) and for
- * people (`label`). The identity is stored, and an input of each resource. Pure.
+ * Which resource of which stack, and every name that it has: in the state and as an input (`identity`), in this machine's memory (`key`), for Pulumi
+ * (`urn`) and for people (`label`). Pure.
  */
 import { type Kind, type ResourceName, setNamed, typeTokenOf } from "../kinds/index.js";
 

@@ -1,6 +1,6 @@
 /** The lines of a stack's memory, and what they add up to: one record for each key. The last line about a key counts. Writes nothing. */
 import { join } from "node:path";
-import { jsonIn, own } from "../base/index.js";
+import { asRecord, jsonIn } from "../base/index.js";
 import { type Disk, readPrivate, systemDisk } from "../files/index.js";
 import type { Kind } from "../kinds/index.js";
 import { aboutWhom, type CreateRecord, markOf, objectKey } from "../state/index.js";
@@ -71,7 +71,7 @@ export function holdersIn(records: Records): Map<string, string> {
 }
 
 function isLine(line: unknown): line is Line {
-  const [key, state, id] = ["key", "state", "id"].map((name) => own(line, name));
+  const { key, state, id } = asRecord(line);
   return typeof key === "string" && STATES.some((one) => one === state) && ["string", "undefined"].includes(typeof id);
 }
 
@@ -99,9 +99,8 @@ export function readMemory(path: string, disk: Disk = systemDisk) {
   const lines = readPrivate(path, disk)?.split("\n");
   if (lines === undefined) return undefined;
   lines.pop(); // empty after a whole last line
-  const header = jsonIn(lines[0]);
-  if (own(header, "memory") !== NAME) throw new MemoryDamaged("its first line is another file's");
-  const version = own(header, "version");
+  const { memory, version, stack, backend } = asRecord(jsonIn(lines[0]));
+  if (memory !== NAME) throw new MemoryDamaged("its first line is another file's");
   if (version !== VERSION)
     throw new Error(`it was written by a later version of this package (format ${String(version)}): update it`);
   const records = new Map<string, MemoryRecord>();
@@ -110,7 +109,7 @@ export function readMemory(path: string, disk: Disk = systemDisk) {
     if (!isLine(line)) throw new MemoryDamaged(`line ${index + 2} is not readable`);
     applyLine(records, line);
   }
-  return { stack: String(own(header, "stack")), backend: String(own(header, "backend")), records };
+  return { stack: String(stack), backend: String(backend), records };
 }
 
 /** The memories of all stacks that this machine has, but for those that can't be read: of each of these its own run says so. */
