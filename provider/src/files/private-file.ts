@@ -5,8 +5,8 @@ import { basename, dirname, join } from "node:path";
 import envPaths from "env-paths";
 
 /**
- * The operating system's file calls that promises rest on, so that a test can put a disk in their place that loses its power. All are synchronous: what
- * they do is small, and the end of a process waits for nothing.
+ * The operating system's file calls that promises rest on, so that a test can put a disk in their place that loses its power. All are synchronous:
+ * what they do is small, and the end of a process waits for nothing.
  */
 export interface Disk {
   /** @returns a number that stands for the open file. */

@@ -1,4 +1,4 @@
-/** How programs give values: as Outputs and promises, which are not known yet, and ids also as the resource itself, which only this half can recognise. */
+/** How programs give values: as Outputs and promises, which are not known yet, and ids as the resource itself, which only this half recognises. */
 import * as pulumi from "@pulumi/pulumi";
 import type { Values } from "../base/index.js";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";

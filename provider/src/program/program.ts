@@ -1,7 +1,7 @@
 /**
- * The running program: all that it has declared so far, and the way from a constructor to the engine. Each constructor adds its declaration to the batch
- * of this turn, and waits for it to be judged; so nothing of a batch is registered before all of it was found good, and one error lists everything that
- * is wrong. A program that waits for nothing outside is one batch.
+ * The running program: all that it has declared so far, and the way from a constructor to the engine. Each constructor adds its declaration to the
+ * batch of this turn, and waits for it to be judged; so nothing of a batch is registered before all of it was found good, and one error lists
+ * everything that is wrong. A program that waits for nothing outside is one batch.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";

@@ -42,8 +42,8 @@ export function tellingIn(kind: Kind, properties: Values, secret: ReadonlySet<st
 }
 
 /**
- * The mark of a create: each machine that sends it for the same resource, in place of the same object, sends the same one. So a search finds what any of
- * several interrupted runs made.
+ * The mark of a create: each machine that sends it for the same resource, in place of the same object, sends the same one. So a search finds what any
+ * of several interrupted runs made.
  * @param of what distinguishes it from all other creates: the backend, the stack, the key, and the id that it replaces.
  * @returns in the form of a UUID.
  */

@@ -1,7 +1,7 @@
 /**
  * A stack's memory on the disk, as the one run that may write it uses it: locked, read, appended line by line, and asked whether it is still this
- * run's. And what is written into it outside its stack's runs: the answers of people and of searches, by the command, and what it had under its former
- * name. All that is thrown here are `JournalError`s, in words for users.
+ * run's. And what is written into it outside its stack's runs: the answers of people and of searches, by the command, and what it had under its
+ * former name. All that is thrown here are `JournalError`s, in words for users.
  */
 import { constants } from "node:fs";
 import { dirname } from "node:path";

@@ -91,9 +91,9 @@ export function textOf({ stack, backend }: StackPlace, records: Iterable<MemoryR
 export class MemoryDamaged extends Error {}
 
 /**
- * Reads a whole memory, at once and without a lock. An unfinished last line is what a kill leaves: nothing was sent on its strength, so it is ignored. The
- * first one is never unfinished: the file is put in its place with it.
- * @returns none where there is no file. @throws MemoryDamaged for anything else that does not fit; Error for a later version; UntrustedFile; system errors.
+ * Reads a whole memory, at once and without a lock. An unfinished last line is what a kill leaves: nothing was sent on its strength, so it is
+ * ignored. The first one is never unfinished: the file is put in its place with it.
+ * @returns none where there is no file. @throws MemoryDamaged for anything else that does not fit; Error for a later version; as {@link readPrivate}.
  */
 export function readMemory(path: string, disk: Disk = systemDisk) {
   const lines = readPrivate(path, disk)?.split("\n");

@@ -1,6 +1,6 @@
 /**
- * Where the session and the memory of a stack stand between runs, and what was deleted. A memory is found by backend and stack alone: no other address,
- * e-mail, password or cookie file hides what an interrupted run has sent.
+ * Where the session and the memory of a stack stand between runs, and what was deleted. A memory is found by backend and stack alone: no other
+ * address, e-mail, password or cookie file hides what an interrupted run has sent.
  */
 import { createHash } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
