@@ -59,7 +59,7 @@ const rows: Row[] = [
   ],
   [
     "settle first: nothing new is sent while a create of an interrupted run is declared by nothing",
-    "provider/settle-first.ts",
+    "provider/create.ts",
     "if (unclaimed.length > 0) {",
     "if (unclaimed.length < 0) {",
     "sandbox/settle-first",
@@ -67,7 +67,7 @@ const rows: Row[] = [
   ],
   [
     "a stack that was renamed knows what it has sent",
-    "provider/settle-first.ts",
+    "provider/create.ts",
     "return elsewhere && new OutcomeUnknownError",
     "return elsewhere && undefined && new OutcomeUnknownError",
     "sandbox/settle-first",

@@ -33,11 +33,10 @@ import {
   UNKNOWN,
 } from "../state/index.js";
 import { takeOverFormer } from "../store/index.js";
-import { takeableOf } from "./create.js";
+import { expectAccountOfOpen, takeableOf, whyNotNew } from "./create.js";
 import type { Properties } from "./inputs.js";
 import type { Calls, CheckAnswer, CheckRequest, Runtime } from "./runtime.js";
 import { markInput } from "./search.js";
-import { expectAccountOfOpen, whyNotNew } from "./settle-first.js";
 import { beforeTakeOver, madeBefore, nextOf } from "./tell.js";
 import { planInWords } from "./tell-set.js";
 

@@ -1,7 +1,7 @@
 /**
  * One create, at most once over all runs. What is true of each of them, whatever fails and whenever the process is killed:
  * - C1. It is sent only after the memory has said that no earlier create of the resource is open or handed, that no open one may be this resource
- *   under another name (`settle-first.ts`), and after its own record is on the disk.
+ *   under another name ({@link whyNotNew}), and after its own record is on the disk.
  * - C2. What an earlier run made for the resource is taken over. What it sent with an unknown outcome is looked for by its mark, or it stays
  *   unresolved; it is sent again only if a search proves that nothing was made.
  * - C3. A create that is sent again keeps its mark, so that a search finds the object of either sending.
@@ -12,17 +12,16 @@
  * - C7. An id that another resource has or had proves nothing about this create: it is unresolved. So each object has one resource.
  */
 import { AdvertisingError, ArgumentsError, OutcomeUnknownError, type Values } from "../base/index.js";
-import { abilitiesOf, sentOtherwise } from "../decision/index.js";
+import { abilitiesOf, type Member, sentOtherwise } from "../decision/index.js";
 import { bodyOf, fingerprintOf, type Kind } from "../kinds/index.js";
-import { aboutWhom, tellingIn, type Unresolved, whatHappened } from "../state/index.js";
+import { aboutWhom, type Ref, settleFirst, tellingIn, type Unresolved, whatHappened } from "../state/index.js";
 import { isPast, type Memory, type MemoryRecord } from "../store/index.js";
 import type { Managed } from "./inputs.js";
 import { recordOf } from "./operations.js";
-import { describeDefect, earlierOf, type Outcome } from "./outcome.js";
+import { describeDefect, earlierOf, expectSameAccount, type Outcome } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 import { lookFor } from "./search.js";
-import { expectAccountOfOpen, whyNotNew } from "./settle-first.js";
-import { tellWarnings } from "./tell.js";
+import { openElsewhere, tellWarnings } from "./tell.js";
 
 /** @param expectMayBegin throws once nothing more may be sent. @throws AdvertisingError nothing was created. */
 export async function createOnce(
@@ -196,4 +195,42 @@ function doubtIn(error: unknown, sentAt: string | undefined, label: string) {
   // A defect of this package in reading an answer: to send the create again could make a second object.
   const what = `${label} was sent at ${sentAt}, and its response could not be judged. ${describeDefect(error)}`;
   return { sentAt, what };
+}
+
+/** @throws AccountMismatchError what an interrupted run sent to another account is to be settled there. */
+export function expectAccountOfOpen(runtime: Runtime, memory: Memory): void {
+  for (const [account, key] of memory.accountsOfOpen)
+    expectSameAccount(runtime, account, `An interrupted run sent ${aboutWhom(key).label}, which no state has yet,`);
+}
+
+/**
+ * Rule S, settle first: nothing new is sent while a create is open that nothing in the program declares, or that another stack of this project has: perhaps this one
+ * under its former name.
+ * @param body of what is to be created; none where it is not known yet.
+ * @returns why not; in full once a run.
+ */
+export function whyNotNew(runtime: Runtime, subject: Ref, body: string | undefined): AdvertisingError | undefined {
+  const { run, isSameAccount } = runtime;
+  const memory = runtime.memory(subject.identity);
+  const open = memory.undeclared((key) => run.isDeclared(key));
+  const unclaimed = open.filter(({ key }) => run.isUnclaimed(key, memory.openMark));
+  if (unclaimed.length > 0 && run.former !== undefined) {
+    const text = `${subject.label} is not created yet: this run has found only now what the stack had under its former name. Nothing was sent for it. Run \`pulumi up\` again.`;
+    return new OutcomeUnknownError(text, "");
+  }
+  if (unclaimed.length > 0) {
+    const text = run.beginOnce("settle first")
+      ? settleFirst(unclaimed)
+      : `${subject.label} is not created: creates of interrupted runs are to be settled first (another error says which).`;
+    return new OutcomeUnknownError(text, "");
+  }
+  const isIt = (each: MemoryRecord) => each.key === subject.key && each.body === body && isSameAccount(each.account);
+  const elsewhere = runtime.openElsewhere(subject.identity).find(isIt);
+  return elsewhere && new OutcomeUnknownError(openElsewhere(subject, elsewhere), elsewhere.at);
+}
+
+/** The same for a set's state: what is unresolved and no longer declared may be a new one under another key. @returns why nothing new is sent. */
+export function whyNotNewIn(members: readonly Member[]): AdvertisingError | undefined {
+  if (members.every(({ isDeclared, unresolved }) => isDeclared || unresolved === undefined)) return undefined;
+  return new OutcomeUnknownError("events of unknown outcome are no longer declared, and it may be one of them.", "");
 }

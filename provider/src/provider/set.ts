@@ -36,12 +36,12 @@ import {
 } from "../state/index.js";
 import { carryOutAll, hasWork, managedOf } from "./carry-out.js";
 import { tellBefore } from "./check.js";
+import { whyNotNewIn } from "./create.js";
 import { Progress, type Severity } from "./engine.js";
 import { type Managed, maskSecrets, type Properties, secretOfMembers } from "./inputs.js";
 import { deleteUnlessKept, momentToKeep } from "./operations.js";
 import { asOurs, expectSameAccount, Incomplete, idAfter, type Outcome } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
-import { whyNotNewIn } from "./settle-first.js";
 import { circumstancesOf, claimHeld, expectSameType, noteSeen } from "./single.js";
 import { notTold } from "./tell.js";
 import { leftInWords, planInWords, type Result, takenOverInWords, troubleInWords } from "./tell-set.js";

@@ -15,7 +15,7 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
     "if (error instanceof OutcomeUnknownError) return {",
     "if (error instanceof OutcomeUnknownError && label === '') return {",
   ],
-  ["rule S off", "provider/settle-first.ts", "if (unclaimed.length > 0) {", "if (unclaimed.length > 99) {"],
+  ["rule S off", "provider/create.ts", "if (unclaimed.length > 0) {", "if (unclaimed.length > 99) {"],
   [
     "what another has is taken over",
     "provider/create.ts",
