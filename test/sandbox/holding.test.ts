@@ -212,13 +212,13 @@ it("an alias that would change a resource's type is an error, and nothing is sen
   const before = sandbox.requests.length;
   const [one = expect.fail(), set = expect.fail()] = [single, many].map(({ engine }) => engine.state);
   const { event, set: sets } = single.engine.newRun();
-  const refused = /a resource of the type (\w+) here, with the id (\S+), and an alias can't change its type/;
-  for (const [failing, type, id] of [
-    [sets.diff(one.id, one.outputs, set.inputs), "ConversionEvent", "2"],
-    [sets.update(one.id, one.outputs, set.inputs), "ConversionEvent", "2"],
-    [event.diff(set.id, set.outputs, one.inputs), "ConversionEventSet", set.id],
-    [event.diff("1", { advertiserName: "X", advertiserId: 1 }, one.inputs), "Advertiser", "1"],
+  const refused = /a resource of another type here, with the id (\S+), and an alias can't change its type/;
+  for (const [failing, id] of [
+    [sets.diff(one.id, one.outputs, set.inputs), "2"],
+    [sets.update(one.id, one.outputs, set.inputs), "2"],
+    [event.diff(set.id, set.outputs, one.inputs), set.id],
+    [event.diff("1", { advertiserName: "X", advertiserId: 1 }, one.inputs), "1"],
   ] as const)
-    expect(refused.exec((await failureOf(failing)).message)?.slice(1)).toEqual([type, id]);
+    expect(refused.exec((await failureOf(failing)).message)?.[1]).toBe(id);
   expect(sandbox.requests).toHaveLength(before);
 });

@@ -8,38 +8,35 @@ import {
   NotSentError,
   OutcomeUnknownError,
   RefusedError,
+  type Values,
 } from "../base/index.js";
-import type { Member } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
 import { type LeftLive, memberOf, type Ref } from "../state/index.js";
 import { createOnce } from "./create.js";
 import type { Progress } from "./engine.js";
-import type { Managed, Properties } from "./inputs.js";
 import { adopt, updateLive } from "./operations.js";
-import { asOurs, type Outcome } from "./outcome.js";
+import { asOurs, type Managed, type Outcome } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
-import { markFor } from "./search.js";
+import { markFor, replacedBy } from "./search.js";
 
 /** @param inputs of its resource. @param left what the resource has left live. @param known what else it has, by the state. */
 export function managedOf(
   runtime: Runtime,
   subject: Ref,
-  { id: held, action, values, unresolved: unsettled }: Member,
-  inputs: Properties,
+  member: Pick<Managed, "action" | "id" | "values" | "unresolved">,
+  inputs: Values,
   left: readonly LeftLive[],
   known: Pick<Managed, "secret" | "olds" | "created">,
 ): Managed {
-  // Under `--replace` the engine asks for no `diff`: then only the memory knows the object whose place this takes.
-  const noted = runtime.memory(subject.identity).of(subject.key);
-  const replaces = held ?? (noted?.state === "live" ? noted.id : undefined);
+  const replaces = replacedBy(runtime, subject, member.id);
   const formerIds = [...left.map(({ id }) => id), ...(replaces === undefined ? [] : [replaces])];
   const mark = markFor(runtime, subject, replaces, inputs);
-  return { subject, action, values, held, replaces, formerIds, unsettled, mark, ...known };
+  return { ...member, ...known, subject, replaces, formerIds, mark };
 }
 
 /** @param expectMayBegin throws once nothing more may be sent. */
 async function done(kind: Kind, runtime: Runtime, object: Managed, expectMayBegin: () => void): Promise<Outcome> {
-  const { action, values, held, olds, created, subject } = object;
+  const { action, values, id = "", olds, created, subject } = object;
   switch (action.do) {
     case "create":
     case "replace":
@@ -51,7 +48,6 @@ async function done(kind: Kind, runtime: Runtime, object: Managed, expectMayBegi
         }),
       );
     case "update": {
-      const id = held ?? "";
       const { existingId: _, ...news } = values;
       await updateLive(kind, runtime, { id, label: subject.label, created }, olds, news, action.changed);
       return { kind: "managed", id };
@@ -59,7 +55,7 @@ async function done(kind: Kind, runtime: Runtime, object: Managed, expectMayBegi
     case "adopt":
       return adopt(kind, runtime, object, action.id ?? "");
     case "record":
-      return adopt(kind, runtime, object, held ?? "");
+      return adopt(kind, runtime, object, id);
     default:
       throw new Error(`nothing to carry out for ${action.do}`);
   }

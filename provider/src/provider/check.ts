@@ -34,7 +34,6 @@ import {
 } from "../state/index.js";
 import { takeOverFormer } from "../store/index.js";
 import { expectAccountOfOpen, takeableOf, whyNotNew } from "./create.js";
-import type { Properties } from "./inputs.js";
 import type { Calls, CheckAnswer, CheckRequest, Runtime } from "./runtime.js";
 import { markInput } from "./search.js";
 import { beforeTakeOver, madeBefore, nextOf } from "./tell.js";
@@ -69,8 +68,7 @@ export const checkSet: Calls<SetKind>["check"] = async (set, runtime, who, reque
   });
   const isNew = Object.keys(request.olds).length === 0;
   if (isNew && runtime.run.isUp !== true && answer.failures.length === 0) {
-    const memory = runtime.memory(who.identity);
-    const isNew = ({ key }: Member) => takeableOf(runtime, memory, memberRef(who, key).key, undefined) === undefined;
+    const isNew = ({ key }: Member) => takeableOf(runtime, memberRef(who, key), undefined) === undefined;
     const members = membersOf(set.member, readStoredSet({}), readDeclaredSet(answer.inputs)).filter(isNew);
     const plan = planInWords(set.member, members, [], () => false);
     if (plan !== undefined) runtime.tellAt("info", who.resourceUrn, plan);
@@ -85,7 +83,7 @@ async function check(
   runtime: Runtime,
   who: Ref,
   request: CheckRequest,
-  objectsIn: (values: Properties) => readonly Declared[] | undefined,
+  objectsIn: (values: Record<string, unknown>) => readonly Declared[] | undefined,
 ): Promise<CheckAnswer> {
   const { run, reading } = runtime;
   const { briefing, olds, news } = request;
@@ -115,10 +113,6 @@ async function check(
   );
   runtime.tellCollected();
   const stop = stops.find((each) => each !== undefined);
-  // `--replace` asks for no `diff`: then the memory alone knows the object, which a mark that was sent before would find.
-  const noted = runtime.memory(who.identity).of(who.key);
-  const known = noted?.state === "live" ? noted.id : undefined;
-  const replaces = run.held.has(who.key) ? held : known;
   // The engine prints each reason after "resource '<name>' has a problem: ", and before it the value of the property that is named, even a
   // secret one: so none is named.
   const failures = [
@@ -133,7 +127,7 @@ async function check(
     [IDENTITY]: briefing.identity,
     [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
     [DELETES]: briefing.deletes,
-    [MARK]: markInput(runtime, who, olds, replaces),
+    [MARK]: markInput(runtime, who, olds),
   };
   return { inputs: withoutUndefined(inputs), failures };
 }
@@ -166,7 +160,7 @@ export function tellBefore(
   if (run.isUp !== true && memory.trouble !== undefined) runtime.say(memory.trouble.message);
   if (run.isUp !== true) expectAccountOfOpen(runtime, memory);
   const body = holdsUnknown(values) ? undefined : fingerprintOfBody(kind, values);
-  const noted = takeableOf(runtime, memory, who.key, held);
+  const noted = takeableOf(runtime, who, held);
   if (noted !== undefined) {
     const isSearchable = abilitiesOf(kind, reading.settings).search(noted.field);
     if (run.isUp !== true) runtime.warnEach(beforeTakeOver(who, noted, nextOf(noted, body, isSearchable)));

@@ -16,9 +16,8 @@ import { abilitiesOf, type Member, sentOtherwise } from "../decision/index.js";
 import { bodyOf, fingerprintOf, type Kind } from "../kinds/index.js";
 import { aboutWhom, type Ref, settleFirst, tellingIn, type Unresolved, whatHappened } from "../state/index.js";
 import { isPast, type Memory, type MemoryRecord } from "../store/index.js";
-import type { Managed } from "./inputs.js";
 import { recordOf } from "./operations.js";
-import { describeDefect, earlierOf, expectSameAccount, type Outcome } from "./outcome.js";
+import { describeDefect, earlierOf, expectSameAccount, type Managed, type Outcome } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 import { lookFor } from "./search.js";
 import { openElsewhere, tellWarnings } from "./tell.js";
@@ -30,7 +29,7 @@ export async function createOnce(
   create: Managed,
   expectMayBegin: () => void,
 ): Promise<Outcome> {
-  const { subject, values, secret, unsettled } = create;
+  const { subject, values, secret, unresolved } = create;
   const { key, label, identity } = subject;
   runtime.client(); // checks the settings first: without them nothing may begin
   const memory = runtime.memory(identity);
@@ -39,9 +38,9 @@ export async function createOnce(
   const fields = bodyOf(kind, values);
   const body = fingerprintOf(fields);
   // An earlier run made it; or one has sent it, and its outcome is unknown; or it is new.
-  const noted = takeableOf(runtime, memory, key, create.replaces);
+  const noted = takeableOf(runtime, subject, create.replaces);
   if (noted?.id !== undefined) return takeOver(kind, runtime, create, body, { ...noted, id: noted.id });
-  const open = openIn(label, noted, runtime.run.unresolved.get(key) ?? unsettled);
+  const open = openIn(label, noted, runtime.run.unresolved.get(key) ?? unresolved);
   let { mark } = create;
   if (open !== undefined) {
     const finding = await search(kind, runtime, create, open, runtime.run.unresolved.has(key));
@@ -65,17 +64,12 @@ export async function createOnce(
 }
 
 /** What the memory has of a resource that may not be in the state. What ended cleanly at another account is none of this one's. */
-export function takeableOf(
-  runtime: Runtime,
-  memory: Memory,
-  key: string,
-  held: string | undefined,
-): MemoryRecord | undefined {
-  const noted = memory.of(key);
+export function takeableOf(runtime: Runtime, who: Ref, held: string | undefined): MemoryRecord | undefined {
+  const noted = runtime.memory(who.identity).of(who.key);
   if (noted?.state === "live" || (noted?.state === "handed" && !runtime.isSameAccount(noted.account))) return undefined;
   if (noted?.id === undefined) return noted;
   if (isPast(noted, held)) return undefined;
-  return noted.id === held || runtime.deleted.has(aboutWhom(key).kind, noted.id) ? undefined : noted;
+  return noted.id === held || runtime.deleted.has(who.kind, noted.id) ? undefined : noted;
 }
 
 /** The create of unknown outcome that the memory and the state have of a resource: of two sendings the later moment counts. */

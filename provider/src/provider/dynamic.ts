@@ -4,10 +4,18 @@
  */
 
 import type * as dynamic from "@pulumi/pulumi/dynamic";
-import { AdvertisingError, InternalError, type Secrets, withPage } from "../base/index.js";
-import type { Kind, SetKind } from "../kinds/index.js";
+import {
+  AdvertisingError,
+  ArgumentsError,
+  InternalError,
+  own,
+  type Secrets,
+  type Values,
+  withPage,
+} from "../base/index.js";
+import type { Kind, ResourceName, SetKind } from "../kinds/index.js";
+import { type Briefing, IDENTITY, type Ref, readBriefing, refOf } from "../state/index.js";
 import { checkSet, checkSingle } from "./check.js";
-import { type Properties, whoIn } from "./inputs.js";
 import { describeDefect, Incomplete } from "./outcome.js";
 import { readSet, readSingle } from "./refresh.js";
 import type { Calls, Runtime } from "./runtime.js";
@@ -40,44 +48,53 @@ export function createProvider(
 ) {
   const calls = ("member" in resource ? SET : SINGLE) as Calls<Kind | SetKind>;
   const guarded = guard(runtime);
-  const whoOf = (inputs: Properties) => whoIn(resource.name, inputs).who;
+  const whoOf = (inputs: Values) => whoIn(resource.name, inputs).who;
   return {
     // Synchronous on purpose: the engine awaits it only for the first of several concurrent calls.
     async configure(request: dynamic.ConfigureRequest): Promise<void> {
       configure(request.config);
     },
 
-    async check(olds: Properties, given: Properties): Promise<dynamic.CheckResult> {
+    async check(olds: Values, given: Values): Promise<dynamic.CheckResult> {
       return guarded(() => {
         const { who, briefing } = whoIn(resource.name, given);
         return calls.check(resource, runtime(), who, { briefing, olds, news: given });
       }, forDisplay);
     },
 
-    async diff(id: string, olds: Properties, news: Properties): Promise<dynamic.DiffResult> {
+    async diff(id: string, olds: Values, news: Values): Promise<dynamic.DiffResult> {
       return guarded(async () => {
         const plan = await calls.plan(resource, runtime(), whoOf(news), { id, olds, news });
         return { ...plan, deleteBeforeReplace: false };
       }, forDisplay);
     },
 
-    async create(inputs: Properties): Promise<dynamic.CreateResult> {
+    async create(inputs: Values): Promise<dynamic.CreateResult> {
       return guarded(() => calls.create(resource, runtime(), whoOf(inputs), inputs), forEngine);
     },
 
-    async read(id: string, properties: Properties = {}): Promise<dynamic.ReadResult> {
+    async read(id: string, properties: Values = {}): Promise<dynamic.ReadResult> {
       return guarded(async () => (await calls.read(resource, runtime(), id, properties)) ?? GONE, forDisplay);
     },
 
-    async update(id: string, olds: Properties, news: Properties): Promise<dynamic.UpdateResult> {
+    async update(id: string, olds: Values, news: Values): Promise<dynamic.UpdateResult> {
       const updated = () => calls.update(resource, runtime(), whoOf(news), { id, olds, news });
       return guarded(async () => ({ outs: await updated() }), forEngine);
     },
 
-    async delete(id: string, properties: Properties): Promise<void> {
+    async delete(id: string, properties: Values): Promise<void> {
       return guarded(() => calls.delete(resource, runtime(), id, properties), forDisplay);
     },
   } satisfies dynamic.ResourceProvider;
+}
+
+/** Which resource inputs are about, and what the program says of it. @throws ArgumentsError it was not declared with this package's classes. */
+function whoIn(resource: ResourceName, inputs: Values): { readonly who: Ref; readonly briefing: Briefing } {
+  const briefing = readBriefing(own(inputs, IDENTITY));
+  if (briefing !== undefined) return { who: refOf(resource, briefing.identity), briefing };
+  throw new ArgumentsError(
+    `This ${resource} was not declared with a class of pulumi-advertising: nothing is sent for it.`,
+  );
 }
 
 /** With this the engine learns that a resource no longer exists. */

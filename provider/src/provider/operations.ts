@@ -19,33 +19,26 @@ import {
 } from "../kinds/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
-import { aboutWhom, CREATED, isOfKnownAccount, staysLive, type Unresolved, whatHappened } from "../state/index.js";
-import type { Managed } from "./inputs.js";
-import type { Outcome } from "./outcome.js";
+import { aboutWhom, isOfKnownAccount, staysLive, type Unresolved, whatHappened } from "../state/index.js";
+import type { Managed, Outcome } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 import { notDeleted, tellWarnings, tooEarly } from "./tell.js";
 
 export interface Target {
   readonly id: string;
   readonly label: string;
-  /** When it was created at the latest, ISO 8601, if that is known. */
-  readonly created?: string | undefined;
+  /** When it was created at the latest, as the state has it: ISO 8601, if that is known. */
+  readonly created?: unknown;
 }
 
 /** When an object was created at the latest, for the state. Where only creates are known nothing could be asked too early: then none. */
-export function momentToKeep(kind: Kind, { reading, now }: Runtime): string | undefined {
-  const can = abilitiesOf(kind, reading.settings);
-  return can.read || can.update || can.delete ? now() : undefined;
-}
-
-/** @param properties a single resource's in the state. */
-export function createdIn({ [CREATED]: at }: Values): string | undefined {
-  return typeof at === "string" ? at : undefined;
+export function momentToKeep({ reading, now }: Runtime): string | undefined {
+  return reading.settings.operations === undefined ? undefined : now();
 }
 
 /** Until when the absence of an object proves nothing, because it is so new; none if it proves that it is gone. ISO 8601. */
-export function unprovenUntil({ reading, clock }: Runtime, created: string | undefined): string | undefined {
-  const fromMs = visibleFromMs(Date.parse(created ?? ""), reading.settings);
+export function unprovenUntil({ reading, clock }: Runtime, created: unknown): string | undefined {
+  const fromMs = visibleFromMs(Date.parse(String(created)), reading.settings);
   return clock.wallMs() < fromMs ? new Date(fromMs).toISOString() : undefined;
 }
 
@@ -65,8 +58,7 @@ function operationOf(kind: Kind, { reading }: Runtime, name: OptionalOperation):
 /** @returns none if it certainly does not exist. @throws AdvertisingError if nothing is known about it. */
 export async function readLive(kind: Kind, runtime: Runtime, { id, label }: Target): Promise<WireRecord | undefined> {
   const operation = operationOf(kind, runtime, "read");
-  const record = await runtime.track(() => runtime.client().read({ kind, operation, id, label }));
-  return record;
+  return runtime.track(() => runtime.client().read({ kind, operation, id, label }));
 }
 
 /** Sets changed arguments of a live object. @throws AdvertisingError after which it may be sent again; RefusedError if it is gone. */
@@ -115,7 +107,7 @@ function changedFields(kind: Kind, olds: Values, news: Values, changed: readonly
  * @throws AdvertisingError if it does not exist, differs, or could not be read. Nothing has changed, except perhaps by an update.
  */
 export async function adopt(kind: Kind, runtime: Runtime, object: Managed, id: string): Promise<Outcome> {
-  const { subject, values, unsettled } = object;
+  const { subject, values, unresolved } = object;
   const { label, key, identity } = subject;
   const { read } = abilitiesOf(kind, runtime.reading.settings);
   const differences: Differences = read ? await lookAt(kind, runtime, object, id) : new Map();
@@ -125,7 +117,7 @@ export async function adopt(kind: Kind, runtime: Runtime, object: Managed, id: s
   const memory = runtime.memory(identity);
   const noted = memory.of(key);
   const sent = noted?.state === "sent" ? { ...noted, what: whatHappened(label, noted.at, undefined) } : undefined;
-  for (const record of [unsettled, sent]) {
+  for (const record of [unresolved, sent]) {
     const why = record && whyNotSettled(kind, id, theirs, record);
     if (record !== undefined && why !== undefined) return { kind: "unresolved", record: recordOf(record), why };
   }

@@ -1,5 +1,5 @@
 /**
- * How each action on an object ended, as data; and the errors with which a call of the engine fails: nothing created (a plain error), or something
+ * An action on an object and how it ended, as data; and the errors with which a call of the engine fails: nothing created (a plain error), or something
  * that the state keeps nevertheless ({@link Incomplete}). Pure.
  */
 import {
@@ -10,8 +10,23 @@ import {
   shellWord,
   type Values,
 } from "../base/index.js";
-import { type Earlier, explain, type Named, UNRESOLVED, type Unresolved } from "../state/index.js";
+import type { Member } from "../decision/index.js";
+import { type Earlier, explain, type Named, type Ref, UNRESOLVED, type Unresolved } from "../state/index.js";
 import type { Runtime } from "./runtime.js";
+
+/** One object of a run, a single resource or a member of a set, with what is to be done with it. */
+export interface Managed extends Pick<Member, "action" | "id" | "values" | "unresolved"> {
+  readonly subject: Ref;
+  /** The names of arguments whose values must not be shown. */
+  readonly secret: ReadonlySet<string>;
+  /** Its arguments in the state, and when it was created at the latest, as the state has it. */
+  readonly olds: Values;
+  readonly created: unknown;
+  /** The object whose place its create takes, and what its resource has had by the state, that included. */
+  readonly replaces: string | undefined;
+  readonly formerIds: readonly string[];
+  readonly mark: string;
+}
 
 export type Outcome =
   /** A live object has the arguments of now: it was updated, or adopted without a create. */
@@ -75,23 +90,20 @@ export function asOurs(error: unknown): AdvertisingError {
 
 /**
  * @param recorded the account for which the state, or this machine's memory, has something.
- * @param has what has it, as the message begins. @param call the engine's: a refresh or `destroy` has the settings of the last `up`.
+ * @param has what has it, as the message begins.
  * @throws AccountMismatchError if it is another one: this run would create objects at the wrong account.
  */
 export function expectSameAccount(
   { account, isSameAccount }: Pick<Runtime, "account" | "isSameAccount">,
   recorded: unknown,
   has: string,
-  call?: "read" | "delete",
 ): void {
   if (isSameAccount(recorded)) return;
   const given = String(recorded);
   throw new AccountMismatchError(
     [
       `${has} at ${given}, and the settings of this run name ${account}. Nothing was sent.`,
-      ...(call === undefined
-        ? []
-        : ["  A plain refresh or destroy uses the settings of the last `pulumi up`: run that, or add --run-program."]),
+      "  A plain refresh or destroy uses the settings of the last `pulumi up`: run that, or add --run-program.",
       "  To go on with the first: set advertising:baseUrl and advertising:email back.",
       "  To use the other one: a stack of its own (`pulumi stack init`), since ids of one account mean nothing in another.",
       "  If it is the same platform and account under a new address or e-mail:",

@@ -28,17 +28,17 @@ import {
   unresolvedIn,
   writeStoredSet,
 } from "../state/index.js";
-import { argumentsIn, type Properties } from "./inputs.js";
-import { createdIn, momentToKeep, readLive, type Target, unprovenUntil } from "./operations.js";
+import { momentToKeep, readLive, type Target, unprovenUntil } from "./operations.js";
 import { earlierOf, expectSameAccount, Incomplete } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
+import { argumentsIn } from "./single.js";
 import { driftNotice, goneNotice, nothingCompared, tooEarly } from "./tell.js";
 
 /** @param properties those in the state; for `.get` hardly any. @returns none if the object is gone. */
 export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, properties) => {
   const { settings } = runtime.reading;
   const label = `${kind.name} ${id}`;
-  expectSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`, "read");
+  expectSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   const open = unresolvedIn(properties);
   if (open !== undefined) {
     const answer = runtime.answers[open.mark];
@@ -52,7 +52,7 @@ export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, propert
     // It may be so new that a read does not find it yet. And the program may have changed since it was sent: the next run compares.
     const isAsSent = open.body === "" || open.body === fingerprintOfBody(kind, settled);
     const more = {
-      [CREATED]: momentToKeep(kind, runtime),
+      [CREATED]: momentToKeep(runtime),
       [EARLIER]: isAsSent ? undefined : earlierText(earlierOf(open)),
     };
     return { id: answer, props: { ...settled, ...withoutUndefined(more), [kind.idProperty]: exactId(answer) } };
@@ -63,7 +63,7 @@ export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, propert
   const isRefresh = properties[kind.nameProperty] !== undefined;
   const { read } = abilitiesOf(kind, settings);
   if (read && isRefresh) {
-    const target = { id, label, created: createdIn(properties) };
+    const target = { id, label, created: properties[CREATED] };
     const props = await refreshed(kind, runtime, target, properties);
     const { [kind.idProperty]: _, ...args } = argumentsIn(props ?? {});
     return props && { id, props, inputs: props === properties ? undefined : inputsFrom(props, args) };
@@ -77,14 +77,14 @@ export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, propert
 
 /** @param properties a set's in the state. */
 export const readSet: Calls<SetKind>["read"] = async ({ name, member: kind }, runtime, id, properties) => {
-  expectSameAccount(runtime, properties[ACCOUNT], `The state has ${name} ${id}`, "read");
+  expectSameAccount(runtime, properties[ACCOUNT], `The state has ${name} ${id}`);
   const stored = readStoredSet(properties);
   const settled = settledSet(kind, runtime, stored);
   const now = abilitiesOf(kind, runtime.reading.settings).read ? await refreshedSet(kind, runtime, settled) : settled;
   if (now === stored) return { id, props: properties };
   const { earlier: _, [UNRESOLVED]: __, ...others } = properties; // written again if there are any
   const props = { ...others, ...writeStoredSet(now, exactId, String(properties[ACCOUNT] ?? "")) };
-  const { advertiserId, defaults, events } = props as Properties;
+  const { advertiserId, defaults, events } = props as Values;
   return {
     id,
     props,
@@ -105,7 +105,7 @@ function settledSet(kind: Kind, runtime: Runtime, stored: StoredSet): StoredSet 
     unresolved.delete(key);
     if (typeof id !== "string") continue;
     // It may be so new that a read does not find it yet.
-    created = momentToKeep(kind, runtime) ?? created;
+    created = momentToKeep(runtime) ?? created;
     const former = eventIds.get(key);
     if (former !== undefined && former !== id) left.push({ id: former, key, at: runtime.now() });
     eventIds.set(key, id);
@@ -118,7 +118,7 @@ function settledSet(kind: Kind, runtime: Runtime, stored: StoredSet): StoredSet 
 }
 
 /** The arguments of a live object, for a program that refers to it by its id. @throws ArgumentsError if it does not exist. */
-async function argumentsOfLive(kind: Kind, runtime: Runtime, id: string): Promise<Properties> {
+async function argumentsOfLive(kind: Kind, runtime: Runtime, id: string): Promise<Values> {
   const label = `${kind.name} ${id}`;
   const record = await readLive(kind, runtime, { id, label });
   if (record === undefined)
@@ -133,8 +133,8 @@ async function refreshed(
   kind: Kind,
   runtime: Runtime,
   target: Target,
-  properties: Properties,
-): Promise<Properties | undefined> {
+  properties: Values,
+): Promise<Values | undefined> {
   const { settings } = runtime.reading;
   const { id, label, created } = target;
   const record = await readLive(kind, runtime, target);

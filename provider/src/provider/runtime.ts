@@ -3,7 +3,7 @@
  * ({@link Calls}), each of which gets all this and the resource that it is about: a second front end, such as a provider plugin, would make them too.
  */
 import { randomUUID } from "node:crypto";
-import { asRecord, jsonIn, momentOf, SettingsError, systemClock } from "../base/index.js";
+import { asRecord, jsonIn, momentOf, SettingsError, systemClock, type Values } from "../base/index.js";
 import { Client, debugLog, secretsIn, systemSurroundings } from "../client/index.js";
 import { type Disk, readHints, systemDisk } from "../files/index.js";
 import type { Kind } from "../kinds/index.js";
@@ -21,20 +21,19 @@ import {
   openOfOthers,
 } from "../store/index.js";
 import { createMessages, engineLog, type TellAt, UnderWay } from "./engine.js";
-import type { Properties } from "./inputs.js";
 import { Run } from "./run.js";
 
 export type Runtime = ReturnType<typeof createRuntime>;
 
 export interface CheckRequest {
   readonly briefing: Briefing;
-  readonly olds: Properties;
-  readonly news: Properties;
+  readonly olds: Values;
+  readonly news: Values;
 }
 
 /** The inputs and all their problems, which the engine shows at the resource. */
 export interface CheckAnswer {
-  readonly inputs: Properties;
+  readonly inputs: Values;
   readonly failures: { readonly property: string; readonly reason: string }[];
 }
 
@@ -42,19 +41,19 @@ export interface CheckAnswer {
 type Change = Omit<CheckRequest, "briefing"> & { readonly id: string };
 
 /** `inputs`: where they are not those of the state any more. */
-type Read = { readonly id: string; readonly props: Properties; readonly inputs?: Properties | undefined };
+type Read = { readonly id: string; readonly props: Values; readonly inputs?: Values | undefined };
 
 /**
- * The engine's calls for a resource. `who` is the resource, as the front end knows it; `Properties` are inputs or the state's properties; `outs` are
+ * The engine's calls for a resource. `who` is the resource, as the front end knows it; `Values` are inputs or the state's properties; `outs` are
  * the next ones; `plan` is the engine's `diff`: whether anything changes, and what replaces the resource. `read` and `delete` are not told whose object it is; `read` returns none if it no longer exists.
  */
 export interface Calls<Of> {
   check(of: Of, runtime: Runtime, who: Ref, request: CheckRequest): Promise<CheckAnswer>;
   plan(of: Of, runtime: Runtime, who: Ref, change: Change): Promise<{ changes: boolean; replaces: string[] }>;
-  create(of: Of, runtime: Runtime, who: Ref, inputs: Properties): Promise<{ id: string; outs: Properties }>;
-  update(of: Of, runtime: Runtime, who: Ref, change: Change): Promise<Properties>;
-  read(of: Of, runtime: Runtime, id: string, properties: Properties): Promise<Read | undefined>;
-  delete(of: Of, runtime: Runtime, id: string, properties: Properties): Promise<void>;
+  create(of: Of, runtime: Runtime, who: Ref, inputs: Values): Promise<{ id: string; outs: Values }>;
+  update(of: Of, runtime: Runtime, who: Ref, change: Change): Promise<Values>;
+  read(of: Of, runtime: Runtime, id: string, properties: Values): Promise<Read | undefined>;
+  delete(of: Of, runtime: Runtime, id: string, properties: Values): Promise<void>;
 }
 
 export function createRuntime(

@@ -1,10 +1,9 @@
 /** Searches the platform for the object of a create of unknown outcome, by the mark that it was sent with. */
-import { AdvertisingError, count, enumerate, momentOf } from "../base/index.js";
+import { AdvertisingError, count, enumerate, momentOf, type Values } from "../base/index.js";
 import { visibleFromMs } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
 import { knownOperations } from "../settings/index.js";
 import { type CreateRecord, keyOf, MARK, markOf, memberOf, type Ref, readMark, writeMark } from "../state/index.js";
-import type { Properties } from "./inputs.js";
 import type { Runtime } from "./runtime.js";
 
 type Sent = Pick<CreateRecord, "mark" | "at" | "field">;
@@ -86,21 +85,26 @@ export function resendDueMs(
   return visibleFromMs(lastMs + (settings.requestTimeoutSeconds + after) * 1000, settings);
 }
 
+/** The object whose place a create takes. Under `--replace` the engine asks for no `diff`: then the memory alone knows it. */
+export function replacedBy(runtime: Runtime, who: Ref, held: string | undefined): string | undefined {
+  const noted = runtime.memory(who.identity).of(who.key);
+  return held ?? (noted?.state === "live" ? noted.id : undefined);
+}
+
 /**
  * The mark of a resource for its inputs, and so for the engine's record of an interrupted run; none without a field for it.
  * @param olds its inputs in the state: what it has stays, so that a run without changes changes nothing.
- * @param replaces the object whose place its create takes.
  */
-export function markInput(runtime: Runtime, who: Ref, olds: Properties, replaces?: string): string | undefined {
+export function markInput(runtime: Runtime, who: Ref, olds: Values): string | undefined {
   const { markField: field } = runtime.reading.settings;
   if (field === undefined) return undefined;
-  const before = readMark(olds[MARK]);
-  if (before?.field === field) return String(olds[MARK]);
+  if (readMark(olds[MARK])?.field === field) return String(olds[MARK]);
+  const replaces = replacedBy(runtime, who, runtime.run.held.get(who.key)?.member.id);
   return writeMark({ field, mark: markFor(runtime, who, replaces) });
 }
 
 /** @param inputs of its resource, whose mark goes before: another machine may spell the backend in another way. */
-export function markFor(runtime: Runtime, who: Ref, replaces: string | undefined, inputs: Properties = {}): string {
+export function markFor(runtime: Runtime, who: Ref, replaces: string | undefined, inputs: Values = {}): string {
   const given = readMark(inputs[MARK]);
   const isGiven = given !== undefined && given.field === runtime.reading.settings.markField;
   const { backend, stack } = runtime.placeOf(who.identity);

@@ -30,7 +30,6 @@ import {
   readDeclaredSet,
   readStoredSet,
   type StoredSet,
-  secretArgumentsIn,
   type Unresolved,
   writeStoredSet,
 } from "../state/index.js";
@@ -38,16 +37,15 @@ import { carryOutAll, hasWork, managedOf } from "./carry-out.js";
 import { tellBefore } from "./check.js";
 import { whyNotNewIn } from "./create.js";
 import { Progress, type Severity } from "./engine.js";
-import { type Managed, maskSecrets, type Properties, secretOfMembers } from "./inputs.js";
 import { deleteUnlessKept, momentToKeep } from "./operations.js";
-import { asOurs, expectSameAccount, Incomplete, idAfter, type Outcome } from "./outcome.js";
+import { asOurs, expectSameAccount, Incomplete, idAfter, type Managed, type Outcome } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
-import { circumstancesOf, claimHeld, expectSameType, noteSeen } from "./single.js";
+import { circumstancesOf, claimHeld, expectSameType, noteSeen, secretIn } from "./single.js";
 import { notTold } from "./tell.js";
 import { leftInWords, planInWords, type Result, takenOverInWords, troubleInWords } from "./tell-set.js";
 
 /** @param olds the set's properties in the state. @param inputs the checked ones. */
-function factsOf(kind: Kind, runtime: Runtime, olds: Properties, inputs: Properties) {
+function factsOf(kind: Kind, runtime: Runtime, olds: Values, inputs: Values) {
   const circumstances = circumstancesOf(kind, runtime, inputs[DELETES] === true, olds);
   const [stored, declared] = [readStoredSet(olds), readDeclaredSet(inputs)];
   return { circumstances, stored, declared, members: membersOf(kind, stored, declared, circumstances) };
@@ -56,9 +54,9 @@ function factsOf(kind: Kind, runtime: Runtime, olds: Properties, inputs: Propert
 /** Shows in a preview what becomes of the members. A set is never replaced. @throws AdvertisingError if nothing may be done. */
 export const planSet: Calls<SetKind>["plan"] = async (set, runtime, who, { id, olds, news }) => {
   const { run } = runtime;
-  const { name, member: kind } = set;
+  const kind = set.member;
   expectSameAccount(runtime, olds[ACCOUNT], `The state has ${who.label}`);
-  expectSameType(name, olds, id, who.label);
+  expectSameType("events", olds, id, who.label);
   const { stored, declared, members } = factsOf(kind, runtime, olds, news);
   // A refresh asks too, with the former inputs, and so does a run for what its targets might replace: nothing is noted or said then.
   if (run.isChecked(who.key)) {
@@ -68,14 +66,19 @@ export const planSet: Calls<SetKind>["plan"] = async (set, runtime, who, { id, o
       noteSeen(kind, runtime, ref, held, action.do === "keep");
       if (former === undefined) claimHeld(kind, runtime, ref, held);
     }
-    if (run.isUp !== true) {
-      const secret = secretOfMembers(set, new Set([...secretArgumentsIn(news), ...run.checked(who.key).wasSecret]));
-      tellNotTold(runtime, who, members, stored, secret);
-      tellPlan(kind, runtime, who, members, stored);
-    }
+    tellNotTold(runtime, who, members, stored, secretOfMembers(set, runtime, who, news));
+    if (run.isUp !== true) tellPlan(kind, runtime, who, members, stored);
   }
   return { changes: isChange(declared, members) || stored.left.some(({ owed }) => owed === true), replaces: [] };
 };
+
+/** The names of the members' arguments that must not be shown: with any secret in `events` or `defaults`, none is. */
+function secretOfMembers({ member }: SetKind, runtime: Runtime, { key }: Ref, inputs: Values): ReadonlySet<string> {
+  const secret = secretIn(runtime, key, inputs);
+  // The owner is none of them: without it, an object could not be updated but only replaced.
+  const theirs = member.outputs.filter((name) => !(name in member.refersTo));
+  return secret.has("events") || secret.has("defaults") ? new Set([...secret, ...theirs]) : secret;
+}
 
 /** Warns of each member whose change the platform is not told. */
 function tellNotTold(
@@ -141,15 +144,13 @@ export const createSet: Calls<SetKind>["create"] = async (set, runtime, who, inp
 
 /** Makes the members what is declared, then deletes. @throws Incomplete if something failed, with the next properties too. */
 export const updateSet: Calls<SetKind>["update"] = async (set, runtime, who, { id, olds, news }) => {
-  const { name, member: kind } = set;
+  const kind = set.member;
   const tell = (severity: Severity, text: string | undefined) => {
     if (text !== undefined) runtime.tellAt(severity, who.resourceUrn, text);
   };
-  const secretNow = secretArgumentsIn(news);
-  maskSecrets(news, secretNow, runtime.secrets);
-  expectSameType(name, olds, id, who.label);
+  const secret = secretOfMembers(set, runtime, who, news);
+  expectSameType("events", olds, id, who.label);
   const { circumstances, stored, declared, members } = factsOf(kind, runtime, olds, news);
-  const secret = secretOfMembers(set, new Set([...secretNow, ...runtime.run.checked(who.key).wasSecret]));
   const work = members.filter(hasWork);
   const progress = new Progress(work.length, runtime.clock, (text) => tell("info", `${who.label}: ${text}`));
   const objects = work.map((member) => {
@@ -170,13 +171,11 @@ export const updateSet: Calls<SetKind>["update"] = async (set, runtime, who, { i
     .filter((each) => !gone.has(each.id))
     .map(({ owed: _, ...each }): LeftLive => (isWaiting.has(each.id) ? { ...each, owed: true } : each));
   const hasCreated = [...outcomes.values()].some((outcome) => outcome.kind === "created");
-  const created = (hasCreated ? momentToKeep(kind, runtime) : undefined) ?? stored.created;
+  const created = (hasCreated ? momentToKeep(runtime) : undefined) ?? stored.created;
   const forRead = circumstances.can.read && keptForRead(news);
   const outs = { ...writeStoredSet({ ...after, left, created }, exactId, runtime.account), ...forRead };
 
   tell("info", takenOverInWords(outcomes, who));
-  const done = members.filter(({ key }) => outcomes.get(key)?.kind === "managed");
-  tellNotTold(runtime, who, done, stored, secret);
   const isManaged = (object: string) => runtime.run.isKept(kind, object) || isWaiting.has(object) || gone.has(object);
   tell("warn", leftInWords(kind, members, outcomes, isManaged));
   if (gone.size > 0) tell("info", `Deleted on the platform, as retainOnDelete: false says: ${idRanges([...gone])}.`);
@@ -272,7 +271,7 @@ async function deleteAll(
   runtime: Runtime,
   setLabel: string,
   wanted: readonly ToDelete[],
-  properties: Properties,
+  properties: Values,
 ) {
   const gone = new Set<string>();
   const kept: Result["kept"][number][] = [];
@@ -300,7 +299,7 @@ async function deleteAll(
 export const deleteSet: Calls<SetKind>["delete"] = async ({ name, member: kind }, runtime, id, properties) => {
   const { eventIds, left } = readStoredSet(properties);
   const label = `${name} ${id}`;
-  expectSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`, "delete");
+  expectSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   const held = [...eventIds].map(([key, object]): ToDelete => ({ key, id: object }));
   const wanted = [...held, ...left.filter((each) => each.owed === true)];
   const { gone, kept } = await deleteAll(kind, runtime, label, wanted, properties);

@@ -1,5 +1,5 @@
 /** Decides about a single resource and carries that out, for any front end. The order of the calls is in `run.ts`. */
-import { ArgumentsError, own, type Values, withoutUndefined } from "../base/index.js";
+import { ArgumentsError, own, type Secrets, type Values, withoutUndefined } from "../base/index.js";
 import {
   type Action,
   ANY,
@@ -11,7 +11,7 @@ import {
   type Member,
   singleMember,
 } from "../decision/index.js";
-import { adoptedTwice, KINDS, type Kind, nameToTell, type ResourceName, SETS } from "../kinds/index.js";
+import { adoptedTwice, type Kind, nameToTell } from "../kinds/index.js";
 import { exactId, isPlatformId } from "../rules/index.js";
 import {
   ACCOUNT,
@@ -32,26 +32,47 @@ import {
   writeLeftLive,
 } from "../state/index.js";
 import { carryOutAll, hasWork, managedOf } from "./carry-out.js";
-import { argumentsIn, type Managed, maskSecrets, type Properties } from "./inputs.js";
-import { createdIn, deleteUnlessKept, momentToKeep } from "./operations.js";
-import { expectSameAccount, Incomplete, idOrError, type Outcome } from "./outcome.js";
+import { deleteUnlessKept, momentToKeep } from "./operations.js";
+import { expectSameAccount, Incomplete, idOrError, type Managed, type Outcome } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
 import { beforeTakeOver, besideHeld, nextOf, notTold, replaced, savedAsSent, takenOver } from "./tell.js";
 
-/** Types, by an argument that only resources of that type have. */
-const TYPES = [
-  ...SETS.map(({ name }) => ({ name, argument: "events" })),
-  ...KINDS.map(({ name, nameProperty }) => ({ name, argument: nameProperty })),
-];
-
-/** An alias may give a resource the state of one of another type, whose id is of another kind. @throws ArgumentsError */
-export function expectSameType(name: ResourceName, olds: Values, id: string, label: string): void {
-  const stored = TYPES.find(({ argument }) => hasValue(own(olds, argument)));
-  if (stored === undefined || stored.name === name) return;
+/**
+ * An alias may give a resource the state of one of another type, whose id is of another kind.
+ * @param argument one that all resources of its type have, and no others. @throws ArgumentsError
+ */
+export function expectSameType(argument: string, olds: Values, id: string, label: string): void {
+  if (Object.keys(olds).length === 0 || hasValue(own(olds, argument))) return;
   throw new ArgumentsError(
-    `${label}: the state has a resource of the type ${stored.name} here, with the id ${id}, and an alias can't change its type. ` +
+    `${label}: the state has a resource of another type here, with the id ${id}, and an alias can't change its type. ` +
       "Nothing was sent. Remove the alias; to go on with a live object, set existingId in its new place.",
   );
+}
+
+/** Inputs without the hidden ones. */
+export function argumentsIn(inputs: Values): Values {
+  return Object.fromEntries(Object.entries(inputs).filter(([name]) => !name.startsWith("__")));
+}
+
+/** Shorter texts are not real secrets, and masking them would damage ordinary words. */
+const MIN_SECRET_CHARACTERS = 4;
+
+/** Masks every string and number in `value` if the platform echoes it. */
+function mask(value: unknown, secrets: Secrets): void {
+  if (typeof value === "string") {
+    if (value.length >= MIN_SECRET_CHARACTERS) secrets.add(value);
+  } else if (typeof value === "number") {
+    if (String(Math.abs(value)).length >= MIN_SECRET_CHARACTERS) secrets.addNumber(value);
+  } else if (typeof value === "object" && value !== null) {
+    for (const part of Object.values(value)) mask(part, secrets);
+  }
+}
+
+/** The names of the arguments that are secret, or were in the state. The values of those that are get masked from now on. */
+export function secretIn({ run, secrets }: Runtime, key: string, inputs: Values): ReadonlySet<string> {
+  const names = secretArgumentsIn(inputs);
+  for (const name of names) mask(own(inputs, name), secrets);
+  return new Set([...names, ...run.checked(key).wasSecret]);
 }
 
 /** What is the same for all objects of a resource. @param isAsked whether `retainOnDelete` is off. @param olds its outputs in the state. */
@@ -86,13 +107,13 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, 
   const { run } = runtime;
   const { key, label } = who;
   expectSameAccount(runtime, olds[ACCOUNT], `The state has ${label}`);
-  expectSameType(kind.name, olds, id, label);
-  const { wasDeleting, wasSecret } = run.checked(key);
+  expectSameType(kind.nameProperty, olds, id, label);
+  const { wasDeleting } = run.checked(key);
   const member = singleMember(kind, id, olds, news, circumstancesOf(kind, runtime, wasDeleting, olds));
   const { action, id: held, former } = member;
   if (action.do === "wait") throw new Incomplete(explain(who, action.record, action.why));
-  const secret = new Set([...secretArgumentsIn(news), ...wasSecret]);
-  const left = leftIn(kind, member, olds, secret, runtime.now());
+  const secret = secretIn(runtime, key, news);
+  const left = leftIn(kind, held, olds, secret, runtime.now());
   run.held.set(key, { member, left });
   // A refresh asks too, with the former inputs, and so does a run for what a replacement or its targets take along: nothing else is noted or
   // said then. What is deleted before its replacement has no other `diff`.
@@ -100,7 +121,7 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, 
     if (held !== undefined) noteSeen(kind, runtime, who, held, action.do === "keep");
     if (held !== undefined && former === undefined) claimHeld(kind, runtime, who, held);
     if (former !== undefined && !wasDeleting) run.noteStaying(kind, former.id);
-    if (run.isUp !== true && held !== undefined && action.do === "record")
+    if (held !== undefined && action.do === "record")
       runtime.warnEach(notTold(who, held, changesInWords(member.changed, olds, news, secret)));
     if (run.isUp !== true && action.do === "look for")
       runtime.warnEach(beforeTakeOver(who, action.record, nextOf(action.record, undefined, true)));
@@ -115,19 +136,13 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, 
 };
 
 /** What a replacement would leave live: what it has left before, and its object. @param secret arguments that must not be shown. */
-function leftIn(
-  kind: Kind,
-  { id }: Member,
-  olds: Values,
-  secret: ReadonlySet<string>,
-  at: string,
-): readonly LeftLive[] {
-  const before = leftLiveIn(olds);
-  return id === undefined ? before : [...before, withoutUndefined({ id, at, name: nameToTell(kind, olds, secret) })];
+function leftIn(kind: Kind, id: string | undefined, olds: Values, secret: ReadonlySet<string>, at: string): LeftLive[] {
+  const now = id === undefined ? [] : [withoutUndefined({ id, at, name: nameToTell(kind, olds, secret) })];
+  return [...leftLiveIn(olds), ...now];
 }
 
 /** The arguments that the engine shows as the cause of a replacement; none if there is no replacement. */
-function replacesOf(kind: Kind, { action, changed, id: held }: Member, news: Properties): string[] {
+function replacesOf(kind: Kind, { action, changed, id: held }: Member, news: Values): string[] {
   if (action.do === "look for") return [kind.nameProperty];
   if (action.do !== "replace" && action.do !== "adopt") return [];
   // A change that has no name is shown at the argument that people know the object by.
@@ -143,20 +158,17 @@ export const createSingle: Calls<Kind>["create"] = async (kind, runtime, who, in
   const { member, left } = run.held.get(who.key) ?? { member: singleMember(kind, undefined, {}, values), left: [] };
   const adopts = adoptedBy(values);
   const action: Action = adopts === undefined ? { do: "create" } : { do: "adopt", id: adopts };
-  const known = { secret: secretIn(runtime, inputs), olds: {}, created: undefined };
+  const known = { secret: secretIn(runtime, who.key, inputs), olds: {}, created: undefined };
   const object = managedOf(runtime, who, { ...member, action, values }, inputs, left, known);
   const outcome = await carryOut(kind, runtime, object);
-  /** @param id of the object that the resource has now. */
-  const outsWith = (id?: string) => ({
-    ...values,
-    ...(account === "" ? {} : { [ACCOUNT]: account }),
-    ...(abilitiesOf(kind, runtime.reading.settings).read && keptForRead(inputs)),
-    ...writeLeftLive(left.filter((each) => each.id !== id && !deleted.has(kind.name, each.id))),
-  });
+  const outsWith = (more: Values, id?: string) => {
+    const stillLeft = left.filter((each) => each.id !== id && !deleted.has(kind.name, each.id));
+    return outsOf(kind, runtime, inputs, { [ACCOUNT]: account || undefined, ...writeLeftLive(stillLeft), ...more });
+  };
   const reference = { [PROVIDER]: inputs[PROVIDER] };
-  const id = idOrError(who, { ...outsWith(), ...reference }, outcome);
-  const created = outcome.kind === "created" ? momentToKeep(kind, runtime) : undefined;
-  const outs = withoutUndefined({ ...outsWith(id), [CREATED]: created, [kind.idProperty]: exactId(id) });
+  const id = idOrError(who, outsWith(reference), outcome);
+  const created = outcome.kind === "created" ? momentToKeep(runtime) : undefined;
+  const outs = outsWith({ [CREATED]: created, [kind.idProperty]: exactId(id) }, id);
   tellReplaced(kind, runtime, who, object.replaces, id);
   if (outcome.kind !== "created") return { id, outs };
   runtime.memory(who.identity).given(who.key);
@@ -168,6 +180,12 @@ export const createSingle: Calls<Kind>["create"] = async (kind, runtime, who, in
   if (isTakenOver) runtime.say(takenOver(who, id));
   return { id, outs };
 };
+
+/** @param more what the state keeps beside the arguments. */
+function outsOf(kind: Kind, { reading }: Runtime, inputs: Values, more: Values): Values {
+  const kept = abilitiesOf(kind, reading.settings).read ? keptForRead(inputs) : {};
+  return withoutUndefined({ ...argumentsIn(inputs), ...kept, ...more });
+}
 
 /** Says what a replacement has left, unless the engine has it deleted, or something else goes on with it. */
 function tellReplaced(kind: Kind, runtime: Runtime, who: Ref, held: string | undefined, id: string): void {
@@ -183,21 +201,16 @@ export const updateSingle: Calls<Kind>["update"] = async (kind, runtime, who, { 
   const values = argumentsIn(news);
   const open = unresolvedIn(olds);
   if (open !== undefined) throw new Incomplete(explain(who, open));
-  const { wasDeleting, wasSecret } = runtime.run.checked(who.key);
+  const { wasDeleting } = runtime.run.checked(who.key);
   const member = singleMember(kind, id, olds, news, circumstancesOf(kind, runtime, wasDeleting, olds));
   if (hasWork(member)) {
     expectSameAccount(runtime, olds[ACCOUNT], `The state has ${who.label}`);
-    const secret = new Set([...secretIn(runtime, news), ...wasSecret]);
-    const known = { secret, olds, created: createdIn(olds) };
+    const known = { secret: secretIn(runtime, who.key, news), olds, created: olds[CREATED] };
     const object = managedOf(runtime, who, { ...member, values }, news, [], known);
     idOrError(who, {}, await carryOut(kind, runtime, object));
-    if (member.action.do === "record")
-      runtime.warnEach(notTold(who, id, changesInWords(member.changed, olds, values, secret)));
   }
-  const { [ACCOUNT]: account, [CREATED]: created } = olds;
-  const recorded = withoutUndefined({ [ACCOUNT]: account, [CREATED]: created });
-  const kept = abilitiesOf(kind, runtime.reading.settings).read && keptForRead(news);
-  return { ...values, ...recorded, ...kept, ...writeLeftLive(leftLiveIn(olds)), [kind.idProperty]: exactId(id) };
+  const recorded = { [ACCOUNT]: olds[ACCOUNT], [CREATED]: olds[CREATED], ...writeLeftLive(leftLiveIn(olds)) };
+  return outsOf(kind, runtime, news, { ...recorded, [kind.idProperty]: exactId(id) });
 };
 
 /** Called only if `retainOnDelete` was switched off, perhaps where this package can't see it (a transformation). */
@@ -205,18 +218,11 @@ export const deleteSingle: Calls<Kind>["delete"] = async (kind, runtime, id, pro
   if (!isPlatformId(id)) return; // unresolved, so that the object to delete is not known
   // Without its name, because the engine does not say whether that is secret.
   const label = `${kind.name} ${id}`;
-  expectSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`, "delete");
-  await deleteUnlessKept(kind, runtime, { id, label, created: createdIn(properties) }, properties);
+  expectSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
+  await deleteUnlessKept(kind, runtime, { id, label, created: properties[CREATED] }, properties);
 };
 
 async function carryOut(kind: Kind, runtime: Runtime, object: Managed): Promise<Outcome> {
   const [outcome] = (await carryOutAll(kind, runtime, [object])).values();
   return outcome as Outcome;
-}
-
-/** The names of the secret arguments, whose values are masked from now on. */
-function secretIn({ secrets }: Runtime, inputs: Properties): ReadonlySet<string> {
-  const names = secretArgumentsIn(inputs);
-  maskSecrets(inputs, names, secrets);
-  return names;
 }
