@@ -1,7 +1,7 @@
 /** Messages, not too often, and progress on a clock of its own; and the end of the work once the engine is gone. */
 import { describe, expect, it, vi } from "vitest";
 import { NotSentError, Secrets } from "../../provider/src/base/index.js";
-import { createMessages, Progress, UnderWay } from "../../provider/src/provider/engine.js";
+import { createMessages, progressOf, UnderWay } from "../../provider/src/provider/engine.js";
 import { FakeClock } from "../support/clock.js";
 
 describe("messages", () => {
@@ -40,10 +40,10 @@ describe("progress", () => {
   function linesOf(total: number, msEach: number) {
     const clock = new FakeClock();
     const lines: { text: string; atMs: number }[] = [];
-    const progress = new Progress(total, clock, (text) => lines.push({ text, atMs: clock.monotonicMs() }));
+    const isDone = progressOf(total, clock, (text) => lines.push({ text, atMs: clock.monotonicMs() }));
     for (let done = 0; done < total; done++) {
       clock.advance(msEach);
-      progress.done();
+      isDone();
     }
     return lines;
   }

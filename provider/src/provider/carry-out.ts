@@ -13,7 +13,6 @@ import {
 import type { Kind } from "../kinds/index.js";
 import { type LeftLive, memberOf, type Ref } from "../state/index.js";
 import { createOnce } from "./create.js";
-import type { Progress } from "./engine.js";
 import { adopt, updateLive } from "./operations.js";
 import { asOurs, type Managed, type Outcome } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
@@ -82,7 +81,7 @@ export async function carryOutAll(
   kind: Kind,
   runtime: Runtime,
   objects: readonly Managed[],
-  progress?: Progress,
+  isDone?: () => void,
   whyNot: (object: Managed) => AdvertisingError | undefined = () => undefined,
 ): Promise<Map<string, Outcome>> {
   const outcomes = new Map<string, Outcome>();
@@ -93,7 +92,7 @@ export async function carryOutAll(
 
   const note = (key: string, outcome: Outcome) => {
     outcomes.set(key, outcome);
-    progress?.done();
+    isDone?.();
     if (outcome.kind === "created") tally.created++;
     if (outcome.kind === "unresolved" && begun.has(key)) tally.unresolved++;
     if (tally.unresolved >= MAX_UNRESOLVED && tally.unresolved > tally.created) {

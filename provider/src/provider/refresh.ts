@@ -23,7 +23,6 @@ import {
   inputsFrom,
   memberOf,
   readStoredSet,
-  type StoredSet,
   UNRESOLVED,
   unresolvedIn,
   writeStoredSet,
@@ -33,6 +32,8 @@ import { earlierOf, expectSameAccount, Incomplete } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
 import { argumentsIn } from "./single.js";
 import { driftNotice, goneNotice, nothingCompared, tooEarly } from "./tell.js";
+
+type ReadSet = ReturnType<typeof readStoredSet>;
 
 /** @param properties those in the state; for `.get` hardly any. @returns none if the object is gone. */
 export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, properties) => {
@@ -78,43 +79,35 @@ export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, propert
 /** @param properties a set's in the state. */
 export const readSet: Calls<SetKind>["read"] = async ({ name, member: kind }, runtime, id, properties) => {
   expectSameAccount(runtime, properties[ACCOUNT], `The state has ${name} ${id}`);
-  const stored = readStoredSet(properties);
-  const settled = settledSet(kind, runtime, stored);
-  const now = abilitiesOf(kind, runtime.reading.settings).read ? await refreshedSet(kind, runtime, settled) : settled;
-  if (now === stored) return { id, props: properties };
+  const set = readStoredSet(properties);
+  const isSettled = settle(kind, runtime, set);
+  const isChanged = abilitiesOf(kind, runtime.reading.settings).read && (await refreshMembers(kind, runtime, set));
+  if (!isSettled && !isChanged) return { id, props: properties };
   const { earlier: _, [UNRESOLVED]: __, ...others } = properties; // written again if there are any
-  const props = { ...others, ...writeStoredSet(now, exactId, String(properties[ACCOUNT] ?? "")) };
-  const { advertiserId, defaults, events } = props as Values;
-  return {
-    id,
-    props,
-    inputs: now === settled ? undefined : inputsFrom(properties, { advertiserId, defaults, events }),
-  };
+  const props: Values = { ...others, ...writeStoredSet(set, exactId, String(properties[ACCOUNT] ?? "")) };
+  const { advertiserId, defaults, events } = props;
+  return { id, props, inputs: isChanged ? inputsFrom(properties, { advertiserId, defaults, events }) : undefined };
 };
 
-/** The set in which unresolved creates are what people have answered. @returns the same object without an answer. */
-function settledSet(kind: Kind, runtime: Runtime, stored: StoredSet): StoredSet {
+/** What people have answered for unresolved creates becomes the set's. @returns whether anything did. */
+function settle(kind: Kind, runtime: Runtime, set: ReadSet): boolean {
   const { answers } = runtime;
-  let { created } = stored;
-  const answered = [...stored.unresolved].filter(([, { mark }]) => answers[mark] !== undefined);
-  if (answered.length === 0) return stored;
-  const [eventIds, earlier, left] = [new Map(stored.eventIds), new Map(stored.earlier), [...stored.left]];
-  const [unresolved, events] = [new Map(stored.unresolved), new Map(stored.events)];
+  const answered = [...set.unresolved].filter(([, { mark }]) => answers[mark] !== undefined);
   for (const [key, { mark, body, name, facts = {} }] of answered) {
     const id = answers[mark];
-    unresolved.delete(key);
+    set.unresolved.delete(key);
     if (typeof id !== "string") continue;
     // It may be so new that a read does not find it yet.
-    created = momentToKeep(runtime) ?? created;
-    const former = eventIds.get(key);
-    if (former !== undefined && former !== id) left.push({ id: former, key, at: runtime.now() });
-    eventIds.set(key, id);
+    set.created = momentToKeep(runtime) ?? set.created;
+    const former = set.eventIds.get(key);
+    if (former !== undefined && former !== id) set.left = [...set.left, { id: former, key, at: runtime.now() }];
+    set.eventIds.set(key, id);
     // What was sent is known by its fingerprint, which the next run compares with the program's.
     const { advertiserId: _, ...told } = facts;
-    events.set(key, withoutUndefined({ ...told, [kind.nameProperty]: name }));
-    earlier.set(key, earlierOf({ body, facts }));
+    set.events.set(key, withoutUndefined({ ...told, [kind.nameProperty]: name }));
+    set.earlier.set(key, earlierOf({ body, facts }));
   }
-  return { ...stored, created, eventIds, earlier, unresolved, events, left };
+  return answered.length > 0;
 }
 
 /** The arguments of a live object, for a program that refers to it by its id. @throws ArgumentsError if it does not exist. */
@@ -160,29 +153,28 @@ async function refreshed(
   return withDifferences(properties, differences);
 }
 
-/** @returns the next set: the same object if nothing differs. @throws AdvertisingError if nothing is known about a member. */
-async function refreshedSet(kind: Kind, runtime: Runtime, stored: StoredSet): Promise<StoredSet> {
-  const [events, eventIds, earlier] = [new Map(stored.events), new Map(stored.eventIds), new Map(stored.earlier)];
+/** What the platform has of a set's objects becomes the set's. @returns whether anything differed. @throws AdvertisingError */
+async function refreshMembers(kind: Kind, runtime: Runtime, set: ReadSet): Promise<boolean> {
   let isChanged = false;
   await Promise.all(
-    [...stored.eventIds].map(async ([key, id]) => {
-      const entry = stored.events.get(key) ?? {};
-      const values = { ...eventIn(stored, entry) };
+    [...set.eventIds].map(async ([key, id]) => {
+      const entry = set.events.get(key) ?? {};
+      const values = eventIn(set, entry);
       // What the entry does not describe is known by its fingerprint alone: only whether it is there is asked.
-      const isDescribed = !stored.earlier.has(key);
+      const isDescribed = !set.earlier.has(key);
       const label = `${kind.name} ${id} (${memberOf("events", key)})`;
-      const target = { id, label, created: stored.created };
+      const target = { id, label, created: set.created };
       const now = await refreshed(kind, runtime, target, isDescribed ? values : {});
-      if (now === undefined) for (const map of [events, eventIds, earlier]) map.delete(key);
+      if (now === undefined) for (const map of [set.events, set.eventIds, set.earlier]) map.delete(key);
       else if (isDescribed && now !== values) {
-        events.set(key, { ...entry, ...changedIn(values, now) });
+        set.events.set(key, { ...entry, ...changedIn(values, now) });
         // Its owner is the set's, so a different one can only be noted.
-        if (now.advertiserId !== values.advertiserId) earlier.set(key, { body: fingerprintOfBody(kind, now) });
+        if (now.advertiserId !== values.advertiserId) set.earlier.set(key, { body: fingerprintOfBody(kind, now) });
       } else return;
       isChanged = true;
     }),
   );
-  return isChanged ? { ...stored, events, eventIds, earlier } : stored;
+  return isChanged;
 }
 
 /** The changed arguments; `null` for one that no longer has a value. */

@@ -36,7 +36,7 @@ import {
 import { carryOutAll, hasWork, managedOf } from "./carry-out.js";
 import { tellBefore } from "./check.js";
 import { whyNotNewIn } from "./create.js";
-import { Progress, type Severity } from "./engine.js";
+import { progressOf, type Severity } from "./engine.js";
 import { deleteUnlessKept, momentToKeep } from "./operations.js";
 import { asOurs, expectSameAccount, Incomplete, idAfter, type Managed, type Outcome } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
@@ -152,7 +152,7 @@ export const updateSet: Calls<SetKind>["update"] = async (set, runtime, who, { i
   expectSameType("events", olds, id, who.label);
   const { circumstances, stored, declared, members } = factsOf(kind, runtime, olds, news);
   const work = members.filter(hasWork);
-  const progress = new Progress(work.length, runtime.clock, (text) => tell("info", `${who.label}: ${text}`));
+  const progress = progressOf(work.length, runtime.clock, (text) => tell("info", `${who.label}: ${text}`));
   const objects = work.map((member) => {
     const left = stored.left.filter((each) => each.key === member.key);
     const olds = eventIn(stored, stored.events.get(member.key) ?? {});

@@ -209,7 +209,8 @@ export function readDeclaredSet({ advertiserId, defaults = {}, events }: Values)
   return { advertiserId, defaults, events: events === UNKNOWN ? undefined : mapOf(events, (entry) => entry) };
 }
 
-export function readStoredSet({ advertiserId, defaults = {}, events, eventIds, earlier, ...rest }: Values): StoredSet {
+/** Empty if there is nothing. The caller's own: a {@link StoredSet} that may be changed. */
+export function readStoredSet({ advertiserId, defaults = {}, events, eventIds, earlier, ...rest }: Values) {
   return {
     advertiserId,
     defaults,
@@ -241,7 +242,7 @@ export function writeStoredSet(
   };
 }
 
-function mapOf<T>(stored: unknown, read: (value: unknown) => T | undefined): ReadonlyMap<string, T> {
+function mapOf<T>(stored: unknown, read: (value: unknown) => T | undefined): Map<string, T> {
   const entries = Object.entries(asRecord(stored)).map(([key, value]) => [key, read(value)] as const);
   return new Map(entries.filter((entry): entry is readonly [string, T] => entry[1] !== undefined));
 }
