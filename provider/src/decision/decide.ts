@@ -1,12 +1,32 @@
 /**
- * Decides what becomes of one object, a single resource's or an event of a set, from facts. The engine's calls, the words of a preview and the
- * comment on a pull request all ask here, so that what is said is what is done. Pure.
+ * The objects of a resource, one of a single resource and many of a set, each with what becomes of it, decided from facts. The engine's calls, the
+ * words of a preview, the comment on a pull request and `pending` all ask here, so that what is said is what is done. Pure.
  */
-import { printable, type Values } from "../base/index.js";
-import type { Kind } from "../kinds/index.js";
+import { asRecord, own, printable, type Values } from "../base/index.js";
+import { fingerprintOfBody, type Kind } from "../kinds/index.js";
+import { isPlatformId } from "../rules/index.js";
 import { knownOperations, type Operations } from "../settings/index.js";
-import { UNKNOWN, type Unresolved } from "../state/index.js";
-import { ANY, type Changes, sentOtherwise } from "./compare.js";
+import {
+  type DeclaredSet,
+  EARLIER,
+  type Earlier,
+  earlierIn,
+  eventIn,
+  type StoredSet,
+  UNKNOWN,
+  type Unresolved,
+  unresolvedIn,
+} from "../state/index.js";
+import {
+  ANY,
+  adoptedBy,
+  argumentNames,
+  type Changes,
+  changesIn,
+  holdsUnknown,
+  NO_CHANGES,
+  sentOtherwise,
+} from "./compare.js";
 
 export interface Abilities {
   /** An object can be read, for refreshes, `.get`, adoptions and take-overs. */
@@ -34,20 +54,6 @@ export function abilitiesOf(
   };
 }
 
-export interface Facts {
-  readonly kind: Kind;
-  /** The platform's id in the state. */
-  readonly held?: string | undefined;
-  /** A create of it in the state, with an unknown outcome. */
-  readonly unresolved?: Unresolved | undefined;
-  /** Absent if the program no longer declares the object. `adopts`: what `existingId` names, perhaps the text for unknown values. */
-  readonly wanted?: { readonly adopts?: string | undefined; readonly values: Values } | undefined;
-  readonly changed: Changes;
-  readonly can: Abilities;
-  /** Whether its object is deleted when it leaves the state. */
-  readonly deletes: boolean;
-}
-
 export type Action =
   | { readonly do: "keep" }
   | { readonly do: "create" }
@@ -73,13 +79,130 @@ export function shownAction(action: Action): ShownAction {
   return action.do === "replace" && action.perhaps ? "perhaps replace" : action.do;
 }
 
-export function decide(facts: Facts): Action {
-  const { kind, held, unresolved, wanted, changed, can, deletes } = facts;
-  if (wanted === undefined) {
-    if (unresolved !== undefined) return { do: "wait", record: unresolved };
-    return held !== undefined && deletes ? { do: "delete" } : { do: "let go" };
-  }
-  const { adopts, values } = wanted;
+/** An object that leaves the state. */
+export interface Former {
+  readonly id: string;
+  /** Otherwise it stays live. */
+  readonly isDeleted: boolean;
+}
+
+/** What is the same for all objects of a resource. */
+export interface Circumstances {
+  readonly can: Abilities;
+  /** Whether an object is deleted when it leaves the state. */
+  deletes(id: string): boolean;
+}
+
+const PLAIN: Circumstances = { can: NO_ABILITIES, deletes: () => false };
+
+export interface Member {
+  /** In its set; empty for a single resource. */
+  readonly key: string;
+  readonly action: Action;
+  /** The names of the arguments that differ from the state. */
+  readonly changed: readonly string[];
+  /** The platform's id in the state. */
+  readonly id: string | undefined;
+  readonly isDeclared: boolean;
+  /** As declared; empty if it is not. */
+  readonly entry: Values;
+  /** All its arguments; empty if it is not declared. */
+  readonly values: Values;
+  /** A create of it in the state, with an unknown outcome. */
+  readonly unresolved: Unresolved | undefined;
+  readonly former: Former | undefined;
+}
+
+type Thing = Pick<Member, "key" | "id" | "values" | "unresolved">;
+
+/**
+ * @param id as in the state; none for a new resource. @param olds its outputs there.
+ * @param news the checked arguments; none if the program no longer declares it.
+ */
+export function singleMember(
+  kind: Kind,
+  id: string | undefined,
+  olds: Values,
+  news: Values | undefined,
+  circumstances: Circumstances = PLAIN,
+): Member {
+  const values = news ?? {};
+  const object = { key: "", id: isPlatformId(id) ? id : undefined, values, unresolved: unresolvedIn(olds) };
+  return memberFrom(kind, circumstances, object, news, () =>
+    changesSince(kind, earlierIn(olds[EARLIER]), () => changesIn(kind, olds, values), values),
+  );
+}
+
+/** The members of a set. @param stored an empty one for a new set. */
+export function membersOf(
+  kind: Kind,
+  stored: StoredSet,
+  declared: DeclaredSet,
+  circumstances: Circumstances = PLAIN,
+): Member[] {
+  const changesAt = (key: string, given: unknown, values: Values): Changes => {
+    const then = eventIn(stored, stored.events.get(key) ?? {});
+    const isKnown = given !== UNKNOWN && declared.events !== undefined && declared.defaults !== UNKNOWN;
+    if (isKnown) return changesIn(kind, then, values);
+    const isOfOwner = (name: string) => name in kind.refersTo && String(own(then, name)) === String(own(values, name));
+    return { names: argumentNames(kind).filter((name) => !isOfOwner(name)), perhaps: true };
+  };
+  const memberAt = (key: string, given: unknown, isDeclared: boolean): Member => {
+    const entry = isDeclared ? asRecord(given) : undefined;
+    const values = entry === undefined ? {} : eventIn(declared, entry);
+    const object = { key, id: stored.eventIds.get(key), values, unresolved: stored.unresolved.get(key) };
+    return memberFrom(kind, circumstances, object, entry, () =>
+      changesSince(kind, stored.earlier.get(key), () => changesAt(key, given, values), values),
+    );
+  };
+  const entries = declared.events ?? stored.events;
+  const others = new Set([...stored.eventIds.keys(), ...stored.unresolved.keys()].filter((key) => !entries.has(key)));
+  return [
+    ...[...entries].map(([key, given]) => memberAt(key, given, true)),
+    ...[...others].map((key) => memberAt(key, undefined, false)),
+  ];
+}
+
+/** @param entry none if it is not declared. @param changes not called without an object in the state. */
+function memberFrom(
+  kind: Kind,
+  { can, deletes }: Circumstances,
+  object: Thing,
+  entry: Values | undefined,
+  changes: () => Changes,
+): Member {
+  const { id: held } = object;
+  const isDeclared = entry !== undefined;
+  const isToDelete = held !== undefined && can.delete && deletes(held);
+  const changed = held === undefined || !isDeclared ? NO_CHANGES : changes();
+  const action = isDeclared ? decide(kind, can, object, adoptedBy(entry), changed) : whenRemoved(object, isToDelete);
+  const former = formerOf({ held, deletes: isToDelete }, action);
+  return { ...object, action, changed: changed.names, isDeclared, entry: entry ?? {}, former };
+}
+
+/** Of an object that the state's arguments do not describe, only the body and perhaps the owner are known: everything may differ. */
+function changesSince(kind: Kind, earlier: Earlier | undefined, described: () => Changes, values: Values): Changes {
+  if (earlier === undefined) return described();
+  const perhaps = holdsUnknown(values);
+  if (!perhaps && fingerprintOfBody(kind, values) === earlier.body) return NO_CHANGES;
+  const isSameOwner = Object.keys(kind.refersTo).every((name) => String(own(values, name)) === earlier.owner);
+  const others = argumentNames(kind).filter((name) => !(name in kind.refersTo));
+  return { names: isSameOwner && !perhaps ? others : [ANY], perhaps };
+}
+
+function whenRemoved({ unresolved }: Thing, isToDelete: boolean): Action {
+  if (unresolved !== undefined) return { do: "wait", record: unresolved };
+  return { do: isToDelete ? "delete" : "let go" };
+}
+
+/** What becomes of a declared object. @param adopts what `existingId` names, perhaps the text for unknown values. */
+function decide(
+  kind: Kind,
+  can: Abilities,
+  { id: held, unresolved, values }: Thing,
+  adopts: string | undefined,
+  changed: Changes,
+): Action {
   if (adopts === UNKNOWN) {
     if (unresolved !== undefined) return { do: "adopt", id: undefined };
     return held === undefined ? { do: "create" } : { do: "replace", perhaps: true };
@@ -93,7 +216,9 @@ export function decide(facts: Facts): Action {
   if (adopts !== undefined && adopts !== held) return { do: "adopt", id: adopts };
   if (held === undefined) return { do: "create" };
   if (changed.names.length === 0) return { do: "keep" };
-  if (canUpdate(facts)) return { do: "update", changed: changed.names };
+  // Another owner means another object, and a change that has no name can't be told from one.
+  const isOther = changed.names.some((name) => name === ANY || name in kind.refersTo);
+  if (can.update && !isOther) return { do: "update", changed: changed.names };
   if (adopts !== undefined) return { do: changed.perhaps ? "keep" : "record" };
   return { do: "replace", perhaps: changed.perhaps };
 }
@@ -108,24 +233,13 @@ export function whyNotSettled(kind: Kind, adopts: string, values: Values, sent: 
   return `existingId: ${adopts} does not settle this create: ${why}. Nothing is adopted until you settle it.`;
 }
 
-/** Another owner means another object, and a change that has no name can't be told from one. */
-function canUpdate({ kind, can, changed }: Facts): boolean {
-  return can.update && !changed.names.some((name) => name === ANY || name in kind.refersTo);
-}
-
-/** An object that leaves the state. */
-export interface Former {
-  readonly id: string;
-  /** Otherwise it stays live. */
-  readonly isDeleted: boolean;
-}
-
 /** The object that leaves the state if an action is carried out. @returns none if the state keeps its object, or has none. */
-export function formerOf({ held, deletes }: Pick<Facts, "held" | "deletes">, action: Action): Former | undefined {
-  if (held === undefined) return undefined;
+export function formerOf(
+  { held, deletes }: { readonly held: string | undefined; readonly deletes: boolean },
+  action: Action,
+): Former | undefined {
   const leaves = ["replace", "let go", "delete"].includes(action.do) || (action.do === "adopt" && action.id !== held);
-  if (!leaves) return undefined;
-  return { id: held, isDeleted: deletes };
+  return held !== undefined && leaves ? { id: held, isDeleted: deletes } : undefined;
 }
 
 /**
@@ -138,4 +252,9 @@ export function visibleFromMs(
   { operations }: { readonly operations: Operations | undefined },
 ): number {
   return createdMs + (operations?.createdVisibleAfterSeconds ?? 0) * 1000;
+}
+
+/** Whether a set's state will differ afterwards, or something has to be done. */
+export function isChange({ events }: DeclaredSet, members: readonly Member[]): boolean {
+  return events === undefined || members.some(({ action }) => action.do !== "keep");
 }
