@@ -39,7 +39,7 @@ const STATE = {
     },
   },
   __created: "2026-11-21T20:00:00.000Z",
-  __left: [{ id: "3", at: "2026-11-20T20:00:00.000Z", key: "landing", name: "Landing", owed: true }],
+  __left: [{ id: "3", at: "2026-11-20T20:00:00.000Z", key: "landing", name: "Landing" }],
   __at: "x.example ops@example.com",
 };
 

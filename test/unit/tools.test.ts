@@ -135,12 +135,12 @@ describe("left live", () => {
     const left = ["e10", "e2"].map((key, index) => ({ id: String(index + 30), name: key, key, at }));
     const set = storedSet("funnel", {
       eventIds: { a: 20 },
-      [LEFT_LIVE]: [...left, { id: "9", key: "b", at, owed: true }],
+      [LEFT_LIVE]: [...left, { id: "9", key: "b", at }],
     });
     const state = [storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] }), set];
     expect(inShort(stateOf(state), [])).toEqual([
       "ConversionEvent 7 Old buy: replaced",
-      "ConversionEvent 9  funnel/b: replaced in its set, or removed from it; it could not be deleted, and the next `pulumi up` tries again",
+      "ConversionEvent 9  funnel/b: replaced in its set, or removed from it",
       "ConversionEvent 31 e2 funnel/e2: replaced in its set, or removed from it",
       "ConversionEvent 30 e10 funnel/e10: replaced in its set, or removed from it",
     ]);

@@ -55,6 +55,8 @@ async function done(kind: Kind, runtime: Runtime, object: Managed, expectMayBegi
       return adopt(kind, runtime, object, action.id ?? "");
     case "record":
       return adopt(kind, runtime, object, id);
+    case "wait":
+      return { kind: "unresolved", record: action.record, why: action.why };
     default:
       throw new Error(`nothing to carry out for ${action.do}`);
   }
@@ -66,9 +68,9 @@ const MAX_UNRESOLVED = 16;
 /** Failures that say nothing about other members. An adoption that names a wrong object is an error in the arguments. */
 const ABOUT_ITSELF = [RefusedError, OutcomeUnknownError, ArgumentsError];
 
-/** Whether there is something to carry out for an object. (A set deletes last: `set.ts`.) */
+/** Whether an object gets an outcome here. (A set deletes last: `set.ts`.) */
 export function hasWork({ action }: Pick<Managed, "action">): boolean {
-  return ["create", "replace", "adopt", "record", "update", "look for"].includes(action.do);
+  return !["keep", "let go", "delete"].includes(action.do);
 }
 
 /** In its set; empty for a single resource. */

@@ -36,8 +36,7 @@ import { takeOverFormer } from "../store/index.js";
 import { expectAccountOfOpen, takeableOf, whyNotNew } from "./create.js";
 import type { Calls, CheckAnswer, CheckRequest, Runtime } from "./runtime.js";
 import { markInput } from "./search.js";
-import { beforeTakeOver, madeBefore, nextOf } from "./tell.js";
-import { planInWords } from "./tell-set.js";
+import { beforeTakeOver, madeBefore, nextOf, planInWords } from "./tell.js";
 
 /** One object that a resource declares, itself or a member of a set: its entry, all its arguments, and where `existingId` stands in them. */
 interface Declared {
@@ -70,7 +69,7 @@ export const checkSet: Calls<SetKind>["check"] = async (set, runtime, who, reque
   if (isNew && runtime.run.isUp !== true && answer.failures.length === 0) {
     const isNew = ({ key }: Member) => takeableOf(runtime, memberRef(who, key), undefined) === undefined;
     const members = membersOf(set.member, readStoredSet({}), readDeclaredSet(answer.inputs)).filter(isNew);
-    const plan = planInWords(set.member, members, [], () => false);
+    const plan = planInWords(set.member, members, () => false);
     if (plan !== undefined) runtime.tellAt("info", who.resourceUrn, plan);
   }
   return answer;

@@ -42,7 +42,23 @@ export type Outcome =
   /** Nothing was done: refused, not sent, rate limited, or the login failed. The error's class and words say which. */
   | { readonly kind: "failed"; readonly error: AdvertisingError }
   /** A create was sent, and nobody knows what became of it. `why`: the program names an object that it did not make. */
-  | { readonly kind: "unresolved"; readonly record: Unresolved; readonly why?: string };
+  | { readonly kind: "unresolved"; readonly record: Unresolved; readonly why?: string | undefined };
+
+/** The outcomes of a set, by key. */
+export type Outcomes = ReadonlyMap<string, Outcome>;
+
+/** A delete that failed, or was not begun. */
+export interface Kept {
+  readonly key: string;
+  readonly id: string;
+  readonly error: AdvertisingError;
+}
+
+/** Whether a set with such an outcome ends with an error. Then nothing is deleted, as the engine does with single resources. */
+export function isTrouble(outcome: Outcome): boolean {
+  if (outcome.kind === "created") return outcome.earlier !== undefined;
+  return outcome.kind !== "managed";
+}
 
 /** What a create was sent with, for an object whose arguments may have changed since. */
 export function earlierOf({ body, facts }: Pick<Unresolved, "body" | "facts">): Earlier {

@@ -31,7 +31,7 @@ import { momentToKeep, readLive, type Target, unprovenUntil } from "./operations
 import { earlierOf, expectSameAccount, Incomplete } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
 import { argumentsIn } from "./single.js";
-import { driftNotice, goneNotice, nothingCompared, tooEarly } from "./tell.js";
+import { driftNotice, goneNotice, nothingCompared, tooEarlyNotice } from "./tell.js";
 
 type ReadSet = ReturnType<typeof readStoredSet>;
 
@@ -130,26 +130,22 @@ async function refreshed(
 ): Promise<Values | undefined> {
   const { settings } = runtime.reading;
   const { id, label, created } = target;
+  const who = { label, resourceUrn: "" }; // the engine does not say whose object it is
   const record = await readLive(kind, runtime, target);
   const isKnown = record !== undefined || runtime.deleted.has(kind.name, id);
   const until = isKnown ? undefined : unprovenUntil(runtime, created);
   if (until !== undefined) {
-    runtime.warnEach({
-      sort: "just created, and not found yet",
-      urn: "",
-      text: tooEarly(label, id, until),
-      brief: label,
-    });
+    runtime.warnEach(tooEarlyNotice(who, id, until));
     return properties;
   }
   if (record === undefined) {
     runtime.deleted.add(kind.name, id);
-    runtime.warnEach(goneNotice(label));
+    runtime.warnEach(goneNotice(who));
     return undefined;
   }
   const differences = differencesIn(kind, settings, properties, record);
   if (differences.size === 0) return properties;
-  runtime.warnEach(driftNotice(label, [...differences.keys()]));
+  runtime.warnEach(driftNotice(who, [...differences.keys()]));
   return withDifferences(properties, differences);
 }
 

@@ -12,11 +12,12 @@ import {
   withoutUndefined,
   withPage,
 } from "../base/index.js";
-import { type Circumstances, changesInWords, isChange, type Member, membersOf } from "../decision/index.js";
+import { changesInWords, isChange, type Member, membersOf } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, nameToTell, type SetKind } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
 import {
   ACCOUNT,
+  CREATED,
   DELETES,
   type DeclaredSet,
   type Earlier,
@@ -38,11 +39,20 @@ import { tellBefore } from "./check.js";
 import { whyNotNewIn } from "./create.js";
 import { progressOf, type Severity } from "./engine.js";
 import { deleteUnlessKept, momentToKeep } from "./operations.js";
-import { asOurs, expectSameAccount, Incomplete, idAfter, type Managed, type Outcome } from "./outcome.js";
+import {
+  asOurs,
+  expectSameAccount,
+  Incomplete,
+  idAfter,
+  isTrouble,
+  type Kept,
+  type Managed,
+  type Outcome,
+  type Outcomes,
+} from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
 import { circumstancesOf, claimHeld, expectSameType, noteSeen, secretIn } from "./single.js";
-import { notTold } from "./tell.js";
-import { leftInWords, planInWords, type Result, takenOverInWords, troubleInWords } from "./tell-set.js";
+import { leftInWords, notTold, planInWords, takenOverInWords, troubleInWords } from "./tell.js";
 
 /** @param olds the set's properties in the state. @param inputs the checked ones. */
 function factsOf(kind: Kind, runtime: Runtime, olds: Values, inputs: Values) {
@@ -69,7 +79,7 @@ export const planSet: Calls<SetKind>["plan"] = async (set, runtime, who, { id, o
     tellNotTold(runtime, who, members, stored, secretOfMembers(set, runtime, who, news));
     if (run.isUp !== true) tellPlan(kind, runtime, who, members, stored);
   }
-  return { changes: isChange(declared, members) || stored.left.some(({ owed }) => owed === true), replaces: [] };
+  return { changes: isChange(declared, members), replaces: [] };
 };
 
 /** The names of the members' arguments that must not be shown: with any secret in `events` or `defaults`, none is. */
@@ -106,34 +116,15 @@ function tellPlan(kind: Kind, runtime: Runtime, who: Ref, members: readonly Memb
     .find((each): each is AdvertisingError => each !== undefined);
   runtime.tellCollected();
   if (stops !== undefined) throw stops;
-  const isKept = (id: string) => runtime.run.isKept(kind, id);
-  const plan = planInWords(kind, members, stored.left, isKept);
+  const plan = planInWords(kind, members, (id) => runtime.run.isKept(kind, id));
   if (plan !== undefined) runtime.tellAt("info", who.resourceUrn, plan);
   // In an `up` this is the error.
-  const result = resultOf(members);
-  if (result.isWell) return;
-  const { text, code } = troubleInWords(kind, who, members, result, stored.eventIds);
+  const waits = new Map<string, Outcome>();
+  for (const { key, action } of members)
+    if (action.do === "wait") waits.set(key, { kind: "unresolved", record: action.record, why: action.why });
+  if (waits.size === 0) return;
+  const { text, code } = troubleInWords(kind, who, members, waits, [], stored.eventIds);
   runtime.tellAt("warn", who.resourceUrn, withPage(text, code));
-}
-
-/** The problems after a run, or in a preview those that it would have. @param kept deletes that failed. */
-function resultOf(
-  members: readonly Member[],
-  outcomes: ReadonlyMap<string, Outcome> = new Map(),
-  kept: Result["kept"] = [],
-): Result {
-  const failed: Result["failed"][number][] = [];
-  const open: Result["open"][number][] = [];
-  const asSent: Result["asSent"][number][] = [];
-  for (const { key, action } of members) {
-    const outcome = outcomes.get(key);
-    if (outcome?.kind === "failed") failed.push({ key, error: outcome.error });
-    else if (outcome?.kind === "unresolved") open.push({ key, record: outcome.record, why: outcome.why });
-    else if (outcome?.kind === "created" && outcome.earlier !== undefined) asSent.push({ key, id: outcome.id });
-    else if (action.do === "wait") open.push({ key, record: action.record, why: action.why });
-  }
-  const isWell = failed.length + kept.length + open.length + asSent.length === 0;
-  return { failed, kept, open, asSent, isWell };
 }
 
 /** Creates a set like {@link updateSet}. Its id means nothing to the platform. */
@@ -162,93 +153,94 @@ export const updateSet: Calls<SetKind>["update"] = async (set, runtime, who, { i
   const why = whyNotNewIn(members);
   const whyNot = ({ action }: Managed) => (action.do === "create" ? why : undefined);
   const outcomes = await carryOutAll(kind, runtime, objects, progress, whyNot);
-  const after = setAfter(kind, { stored, declared, members, outcomes, secret, circumstances, at: runtime.now() });
-  const owed = after.left.filter((each) => each.owed === true);
-  const isWell = resultOf(members, outcomes).isWell;
-  const { gone, kept } = await deleteAll(kind, runtime, who.label, isWell ? owed : [], olds);
-  const isWaiting = new Set((isWell ? kept : owed).map((each) => each.id));
-  const left = after.left
-    .filter((each) => !gone.has(each.id))
-    .map(({ owed: _, ...each }): LeftLive => (isWaiting.has(each.id) ? { ...each, owed: true } : each));
+  const isWell = ![...outcomes.values()].some(isTrouble);
+  const toDelete = members.flatMap((member) => {
+    const { key, id = "" } = member;
+    return isWell && givesUp(member, outcomes) && circumstances.can.delete && circumstances.deletes(id)
+      ? { key, id }
+      : [];
+  });
+  const { gone, kept } = await deleteAll(kind, runtime, who.label, toDelete, olds);
+  // What was removed, and could not be deleted, stays in the state, so that the next run tries again.
+  const isStill = ({ id, action }: Member) =>
+    action.do === "delete" && (!isWell || kept.some((each) => each.id === id));
+  const remaining = members.filter((member) => !isRemoved(member) || isStill(member));
+  const after = setAfter(kind, { stored, declared, members: remaining, outcomes, secret });
+  const held = new Set(after.eventIds.values());
+  const at = runtime.now();
+  const leaving = members.flatMap((member): LeftLive[] => {
+    const { key, id = "" } = member;
+    if (!givesUp(member, outcomes) || gone.has(id) || held.has(id)) return [];
+    return [withoutUndefined({ id, at, name: nameToTell(kind, stored.events.get(key) ?? {}, secret), key })];
+  });
+  const left = [...stored.left.filter((each) => !gone.has(each.id) && !held.has(each.id)), ...leaving];
   const hasCreated = [...outcomes.values()].some((outcome) => outcome.kind === "created");
   const created = (hasCreated ? momentToKeep(runtime) : undefined) ?? stored.created;
   const forRead = circumstances.can.read && keptForRead(news);
   const outs = { ...writeStoredSet({ ...after, left, created }, exactId, runtime.account), ...forRead };
 
   tell("info", takenOverInWords(outcomes, who));
-  const isManaged = (object: string) => runtime.run.isKept(kind, object) || isWaiting.has(object) || gone.has(object);
-  tell("warn", leftInWords(kind, members, outcomes, isManaged));
+  const unmanaged = leaving.filter((each) => !runtime.run.isKept(kind, each.id));
+  tell("warn", leftInWords(kind, unmanaged, after.eventIds));
   if (gone.size > 0) tell("info", `Deleted on the platform, as retainOnDelete: false says: ${idRanges([...gone])}.`);
   const memory = runtime.memory(who.identity);
   for (const [key, outcome] of outcomes) if (outcome.kind === "created") memory.given(memberRef(who, key).key);
-  const result = resultOf(members, outcomes, kept);
-  if (result.isWell) return outs;
-  const { text, code } = troubleInWords(kind, who, members, result, after.eventIds);
+  if (isWell && kept.length === 0) return outs;
+  const { text, code } = troubleInWords(kind, who, members, outcomes, kept, after.eventIds);
   // Without a member, nothing is saved: the next run creates the set.
   const isNothing = [stored, after].every((each) => each.eventIds.size + each.unresolved.size === 0);
   throw new Incomplete(text, isNothing ? undefined : { id, properties: { ...outs, [PROVIDER]: news[PROVIDER] } }, code);
 };
 
+function isRemoved({ action }: Member): boolean {
+  return action.do === "let go" || action.do === "delete";
+}
+
+/** Whether a member gives up the object that the state has. */
+function givesUp(member: Member, outcomes: Outcomes): boolean {
+  const { key, id } = member;
+  return id !== undefined && (isRemoved(member) || (idAfter(outcomes.get(key)) ?? id) !== id);
+}
+
 interface SetRun {
   readonly stored: StoredSet;
   readonly declared: DeclaredSet;
+  /** Those that stay in the state. */
   readonly members: readonly Member[];
-  readonly outcomes: ReadonlyMap<string, Outcome>;
+  readonly outcomes: Outcomes;
   /** Arguments of members that must not be shown, nor kept where no input keeps them secret. */
   readonly secret: ReadonlySet<string>;
-  readonly circumstances: Circumstances;
-  readonly at: string;
 }
 
-type ToDelete = Pick<LeftLive, "id" | "key">;
-
-/** The set's state after its creates, updates and adoptions. What it gives up and is to delete is owed. */
-function setAfter(kind: Kind, run: SetRun): StoredSet {
-  const { stored, declared, members, outcomes, circumstances, at } = run;
-  const { advertiserId, defaults } = declared;
-  const after = {
-    advertiserId,
-    defaults,
-    created: stored.created,
-    events: new Map<string, Values>(),
-    eventIds: new Map<string, string>(),
-    earlier: new Map<string, Earlier>(),
-    unresolved: new Map<string, Unresolved>(),
-  };
-  const isDeleted = (id: string) => circumstances.can.delete && circumstances.deletes(id);
-  const left = new Map<string, LeftLive>(
-    stored.left.map(({ owed, ...each }) => [each.id, owed && isDeleted(each.id) ? { ...each, owed } : each]),
-  );
-  for (const member of members) {
-    const { key, action, id, entry } = member;
-    const outcome = outcomes.get(key);
+/** The set's state afterwards, but for what it has left live. */
+function setAfter(kind: Kind, run: SetRun) {
+  const { advertiserId, defaults } = run.declared;
+  const eventIds = new Map<string, string>();
+  const events = new Map<string, Values>();
+  const earlier = new Map<string, Earlier>();
+  const unresolved = new Map<string, Unresolved>();
+  for (const member of run.members) {
+    const { key } = member;
+    const outcome = run.outcomes.get(key);
     const now = idAfter(outcome);
-    const isRemoved = action.do === "let go" || action.do === "delete";
-    if (id !== undefined && (isRemoved || (now !== undefined && now !== id))) {
-      const name = nameToTell(kind, stored.events.get(key) ?? {}, run.secret);
-      left.set(id, withoutUndefined({ id, at, name, key, owed: isDeleted(id) || undefined }));
-    }
-    if (isRemoved) continue;
     const open = outcome?.kind === "unresolved" ? outcome.record : now === undefined ? member.unresolved : undefined;
-    if (open !== undefined) after.unresolved.set(key, open);
-    const held = now ?? id;
+    if (open !== undefined) unresolved.set(key, open);
+    const held = now ?? member.id;
     if (held === undefined) continue;
-    left.delete(held);
-    after.eventIds.set(key, held);
-    const { entry: shown, earlier } = entryAfter(kind, run, member, outcome, entry);
-    after.events.set(key, shown);
-    if (earlier !== undefined) after.earlier.set(key, earlier);
+    eventIds.set(key, held);
+    const shown = entryAfter(kind, run, member, outcome);
+    events.set(key, shown.entry);
+    if (shown.earlier !== undefined) earlier.set(key, shown.earlier);
   }
-  return { ...after, left: [...left.values()] };
+  return { advertiserId, defaults, events, eventIds, earlier, unresolved };
 }
 
 /** What the state has of a member's object, and what that does not describe. */
 function entryAfter(
   kind: Kind,
   { stored, declared, secret }: SetRun,
-  { key, action, isDeclared }: Member,
+  { key, action, isDeclared, entry }: Member,
   outcome: Outcome | undefined,
-  entry: Values,
 ): { readonly entry: Values; readonly earlier?: Earlier | undefined } {
   if (outcome?.kind === "created") return { entry, earlier: outcome.earlier };
   if (idAfter(outcome) !== undefined || (action.do === "keep" && isDeclared)) return { entry };
@@ -270,12 +262,12 @@ async function deleteAll(
   kind: Kind,
   runtime: Runtime,
   setLabel: string,
-  wanted: readonly ToDelete[],
+  wanted: readonly Pick<LeftLive, "id" | "key">[],
   properties: Values,
 ) {
   const gone = new Set<string>();
-  const kept: Result["kept"][number][] = [];
-  const { created } = readStoredSet(properties);
+  const kept: Kept[] = [];
+  const created = properties[CREATED];
   let trouble: AdvertisingError | undefined;
   const next = wanted.values();
   const worker = async () => {
@@ -297,11 +289,9 @@ async function deleteAll(
 
 /** Called only if `retainOnDelete` was off. @throws Incomplete if some were not deleted: it may be called again, since what is missing counts as deleted. */
 export const deleteSet: Calls<SetKind>["delete"] = async ({ name, member: kind }, runtime, id, properties) => {
-  const { eventIds, left } = readStoredSet(properties);
   const label = `${name} ${id}`;
   expectSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
-  const held = [...eventIds].map(([key, object]): ToDelete => ({ key, id: object }));
-  const wanted = [...held, ...left.filter((each) => each.owed === true)];
+  const wanted = [...readStoredSet(properties).eventIds].map(([key, object]) => ({ key, id: object }));
   const { gone, kept } = await deleteAll(kind, runtime, label, wanted, properties);
   const [first] = kept;
   if (first === undefined) return;

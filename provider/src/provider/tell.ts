@@ -1,21 +1,57 @@
 /**
- * The messages about single objects, one function each: data in, words out. What Pulumi's own preview shows is not said again. The messages of a
- * set are in `tell-set.ts`, those about a create of unknown outcome in `state/sentences.ts`. Nothing is decided here.
+ * The messages about single objects and about a set, one function each: data in, words out. What Pulumi's own preview shows is not said again. Those
+ * about a create of unknown outcome are in `state/sentences.ts`. Nothing is decided here. Pure.
  */
-import { asTyped, enumerate } from "../base/index.js";
-import type { Former } from "../decision/index.js";
+import {
+  agree,
+  asTyped,
+  count,
+  cut,
+  enumerate,
+  idRanges,
+  natural,
+  OutcomeUnknownError,
+  printable,
+  withCode,
+} from "../base/index.js";
+import { type Former, type Member, type ShownAction, shownAction } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
-import { pendingCommand, type Ref, staysLive, whatHappened } from "../state/index.js";
+import {
+  describe,
+  howToKeep,
+  type LeftLive,
+  MAX_LISTED,
+  memberOf,
+  memberRef,
+  pendingCommand,
+  type Ref,
+  staysLive,
+  waysOut,
+  whatHappened,
+  whatIsKnown,
+} from "../state/index.js";
 import type { MemoryRecord } from "../store/index.js";
 import type { Messages, Notice } from "./engine.js";
+import type { Kept, Outcome, Outcomes } from "./outcome.js";
 
 /** A create of an earlier run, by the memory or, if its outcome is unknown, by the state. */
 type Noted = Pick<MemoryRecord, "at" | "body"> & Partial<Pick<MemoryRecord, "id" | "state">>;
 
+type Shown = Pick<Ref, "label" | "resourceUrn">;
+
+/** @param detail follows the object's name in a list. */
+function notice(sort: string, { label, resourceUrn: urn }: Shown, text: string, detail?: string): Notice {
+  return { sort, urn, text, brief: detail === undefined ? label : `${label} (${detail})` };
+}
+
+function happened({ label }: Ref, { at, id, state }: Omit<Noted, "body">): string {
+  return whatHappened(label, at, id, state === "handed");
+}
+
 /** In a preview. @param next what the `up` does with it, as {@link nextOf} says. */
-export function beforeTakeOver({ label, resourceUrn: urn }: Ref, { at, id, state }: Noted, next: string): Notice {
-  const text = `${whatHappened(label, at, id, state === "handed")} \`pulumi up\` ${next}.`;
-  return { sort: "sent by earlier runs", urn, text, brief: `${label} (${id ?? "outcome unknown"})` };
+export function beforeTakeOver(who: Ref, noted: Noted, next: string): Notice {
+  const text = `${happened(who, noted)} \`pulumi up\` ${next}.`;
+  return notice("sent by earlier runs", who, text, noted.id ?? "outcome unknown");
 }
 
 /** What an `up` does with a create of an earlier run. @param body what the program would send now; none if it is not known yet. */
@@ -36,67 +72,53 @@ export function savedAsSent({ label }: Ref, id: string): string {
 }
 
 /** A resource that the state does not have, and that had an object before. */
-export function madeBefore(kind: Kind, ref: Ref, id: string): Notice {
-  const { label, resourceUrn: urn } = ref;
-  return {
-    sort: "with an object before",
-    urn,
-    text: `${label} was ${id} before: this creates another ${kind.create.noun}, and leaves ${id} as it is. To go on with ${id}, set existingId: ${id}.`,
-    brief: `${label} (${id})`,
-  };
+export function madeBefore(kind: Kind, who: Ref, id: string): Notice {
+  const text = `${who.label} was ${id} before: this creates another ${kind.create.noun}, and leaves ${id} as it is. To go on with ${id}, set existingId: ${id}.`;
+  return notice("with an object before", who, text, id);
 }
 
 /** The same create is open in another stack of this project. */
-export function openElsewhere(
-  { label, short }: Ref,
-  { at, id, state, stack }: MemoryRecord & { readonly stack: string },
-): string {
+export function openElsewhere(who: Ref, record: MemoryRecord & { readonly stack: string }): string {
   return [
-    `${whatHappened(label, at, id, state === "handed")} That was in the stack ${stack}. If this is that stack under a new name, answer for it here before it is created:`,
-    `  ${pendingCommand("created", [`${short}=${id ?? "<its id>"}`])}`,
-    `  ${pendingCommand("not-created", [short])}`,
+    `${happened(who, record)} That was in the stack ${record.stack}. If this is that stack under a new name, answer for it here before it is created:`,
+    `  ${pendingCommand("created", [`${who.short}=${record.id ?? "<its id>"}`])}`,
+    `  ${pendingCommand("not-created", [who.short])}`,
     `If it is another stack, run \`${asTyped("pulumi up")}\` there first.`,
   ].join("\n");
 }
 
 /** What becomes of the object that is replaced: before that, in a preview, and after it. @param then as "the resource …" goes on: `is 43 now`. */
-export function replaced(kind: Kind, { resourceUrn: urn, label }: Ref, former: Former, then: string): Notice {
-  const { id, isDeleted } = former;
+export function replaced(kind: Kind, who: Ref, { id, isDeleted }: Former, then: string): Notice {
   const fate = isDeleted ? `${id} is deleted on the platform, as retainOnDelete: false says` : staysLive(kind, id);
   const sort = `replaced, and ${isDeleted ? "deleted" : "left live"} on the platform`;
-  return { sort, urn, text: `${label} ${then}. ${fate}.`, brief: `${id} (${label} ${then})` };
+  return notice(sort, who, `${who.label} ${then}. ${fate}.`, `${id}; it ${then}`);
 }
 
 /** Of an object that the program names and changes, without a known update. @param changes as `changesInWords` says them. */
-export function notTold({ label, resourceUrn: urn }: Ref, id: string, changes: readonly string[]): Notice {
+export function notTold(who: Ref, id: string, changes: readonly string[]): Notice {
   const told = enumerate(changes);
-  const text = `${label} is ${id}, as existingId says: only the state changes (${told}), and the platform is not told. Change ${id} there by hand, or take the edit back.`;
-  return { sort: "changed in the state only", urn, text, brief: `${label} (${id}: ${told})` };
+  const text = `${who.label} is ${id}, as existingId says: only the state changes (${told}), and the platform is not told. Change ${id} there by hand, or take the edit back.`;
+  return notice("changed in the state only", who, text, `${id}: ${told}`);
 }
 
 /** What this machine has of a resource whose object the state goes on with, in a preview and once in an `up`. */
-export function besideHeld(
-  kind: Kind,
-  { label, short, resourceUrn: urn }: Ref,
-  { at, id, state }: MemoryRecord,
-  held: string,
-): Notice {
-  const what = `${whatHappened(label, at, id, state === "handed")} The state has ${held}.`;
+export function besideHeld(kind: Kind, who: Ref, noted: MemoryRecord, held: string): Notice {
+  const { id } = noted;
   const next =
     id === undefined
       ? "Look in the account for a second one, which nothing manages."
       : `${staysLive(kind, `Nothing manages ${id}: it`)}. To use it instead, set existingId: ${id}.`;
-  const text = `${what} ${next} To stop this message:\n  ${pendingCommand("forget", [short])}`;
-  return { sort: "also made by earlier runs", urn, text, brief: `${label} (${id ?? "outcome unknown"})` };
+  const text = `${happened(who, noted)} The state has ${held}. ${next} To stop this message:\n  ${pendingCommand("forget", [who.short])}`;
+  return notice("also made by earlier runs", who, text, id ?? "outcome unknown");
 }
 
 export function tellWarnings({ say }: Pick<Messages, "say">, label: string, warnings: readonly string[]): void {
   for (const warning of warnings) say(`Platform warning (first seen for ${label}): ${warning}`, warning);
 }
 
-export function goneNotice(label: string): Notice {
-  const text = `${label} is no longer on the platform, so it leaves the state: as long as the program declares it, \`pulumi up\` creates another one.`;
-  return { sort: "no longer on the platform", urn: "", text, brief: label };
+export function goneNotice(who: Shown): Notice {
+  const text = `${who.label} is no longer on the platform, so it leaves the state: as long as the program declares it, \`pulumi up\` creates another one.`;
+  return notice("no longer on the platform", who, text);
 }
 
 /** @param until from when on its absence counts, ISO 8601. */
@@ -104,10 +126,14 @@ export function tooEarly(label: string, id: string, until: string): string {
   return `${label}: the platform does not find ${id}, but it was just created: until ${until} that proves nothing. Run this again after that.`;
 }
 
+export function tooEarlyNotice(who: Shown, id: string, until: string): Notice {
+  return notice("just created, and not found yet", who, tooEarly(who.label, id, until));
+}
+
 /** What becomes of it, the next preview shows. */
-export function driftNotice(label: string, properties: readonly string[]): Notice {
-  const text = `${label} was changed on the platform (${enumerate(properties)}). To keep that, copy the refreshed values into your program.`;
-  return { sort: "changed on the platform", urn: "", text, brief: label };
+export function driftNotice(who: Shown, properties: readonly string[]): Notice {
+  const text = `${who.label} was changed on the platform (${enumerate(properties)}). To keep that, copy the refreshed values into your program.`;
+  return notice("changed on the platform", who, text);
 }
 
 /** @param noun of the objects. */
@@ -121,4 +147,152 @@ export function nothingCompared(noun: string): string {
 /** For an object that left the state without a delete. */
 export function notDeleted(kind: Kind, label: string, id: string, why: string): string {
   return `${label} left the state but was not deleted, because ${why}. ${staysLive(kind, id)}.`;
+}
+
+/** The lines of a plan in their order: an action, what it is called, and what is said of it. */
+const PLAN: readonly (readonly [action: ShownAction, title: string, detail?: string])[] = [
+  ["create", "to create"],
+  ["update", "to update in place"],
+  ["look for", "to look for on the platform"],
+  ["replace", "to replace", ", which makes another live object of each"],
+  ["perhaps replace", "perhaps to replace", ", if values that are not known yet turn out to differ"],
+  ["adopt", "to adopt"],
+  ["record", "to change in the state only", ", since the platform has no known way to update"],
+  ["let go", "to remove from the state"],
+  ["delete", "to delete", ", if everything else goes well"],
+  ["wait", "to settle", " first"],
+];
+
+/**
+ * What an `up` would do with a set; nothing if there is nothing to do.
+ * @param isKept whether another resource goes on with the object with this id.
+ */
+export function planInWords(
+  kind: Kind,
+  members: readonly Member[],
+  isKept: (id: string) => boolean,
+): string | undefined {
+  const shown = ({ key, id, action }: Member) => {
+    const ids = [...new Set([id, action.do === "adopt" ? action.id : undefined])].filter((each) => each !== undefined);
+    return `${printable(key)}${ids.length === 0 ? "" : ` (${ids.join(" → ")})`}`;
+  };
+  const of = (action: ShownAction) => members.filter((member) => shownAction(member.action) === action);
+  const parts = PLAN.map(([action, title, detail = ""]) => ({ title, detail, those: of(action).map(shown) })).filter(
+    ({ those }) => those.length > 0,
+  );
+  if (parts.length === 0) return undefined;
+  const counts = parts.map(({ title, those }) => `${those.length} ${title}`);
+  const live = members.flatMap(({ action, former }) =>
+    former === undefined || former.isDeleted || isKept(former.id) || shownAction(action) === "perhaps replace"
+      ? []
+      : [former.id],
+  );
+  return [
+    `events: ${[...counts, `${of("keep").length} unchanged`].join(", ")}`,
+    ...parts.map(({ title, detail, those }) => `  ${title}${detail}: ${listed(those)}`),
+    ...(live.length === 0 ? [] : [`${staysLive(kind, `Each former object (${idRanges(live)})`)}.`]),
+    ...(of("replace").length === 0 ? [] : [howToKeep("one")]),
+  ].join("\n");
+}
+
+/** @param left what the `up` has left live and unmanaged. @param now the ids of the members after it. */
+export function leftInWords(
+  kind: Kind,
+  left: readonly LeftLive[],
+  now: ReadonlyMap<string, string>,
+): string | undefined {
+  if (left.length === 0) return undefined;
+  const inOrder = left.toSorted((a, b) => natural(a.key ?? "", b.key ?? ""));
+  const lines = inOrder.map(({ id, key = "" }) => {
+    const isNow = now.get(key);
+    return isNow === undefined ? `  ${id}, which was ${printable(key)}` : `  ${id}: ${printable(key)} is ${isNow} now`;
+  });
+  const others = idRanges(inOrder.slice(MAX_LISTED).map(({ id }) => id));
+  return [
+    `No longer managed after this run: ${count(left.length, `live ${kind.create.noun}`)}.`,
+    ...cut(lines, MAX_LISTED, (amount) => `  and ${amount} more: ${others}`),
+    `${staysLive(kind, "Each")}.`,
+  ].join("\n");
+}
+
+/** How many members of an interrupted run were taken over; nothing if none was. */
+export function takenOverInWords(outcomes: Outcomes, { label }: Ref): string | undefined {
+  const those = [...outcomes].flatMap(([key, outcome]) =>
+    outcome.kind === "created" && outcome.isTakenOver ? [`${printable(key)} (${outcome.id})`] : [],
+  );
+  if (those.length === 0) return undefined;
+  return `${label}: earlier runs had created ${count(those.length, "event")}; now taken over, and nothing is sent: ${listed(those)}`;
+}
+
+function listed(items: readonly string[]): string {
+  return cut(items.toSorted(natural), MAX_LISTED).join(", ");
+}
+
+type Open = Extract<Outcome, { kind: "unresolved" }> & { readonly key: string };
+
+/** The error of the whole set, which has some. @param kept deletes that failed. @param held the keys in the state afterwards. */
+export function troubleInWords(
+  kind: Kind,
+  set: Ref,
+  members: readonly Member[],
+  outcomes: Outcomes,
+  kept: readonly Kept[],
+  held: ReadonlyMap<string, unknown>,
+): { readonly text: string; readonly code: string } {
+  const refused: Pick<Kept, "key" | "error">[] = [];
+  const open: Open[] = [];
+  const asSent: string[] = [];
+  for (const [key, outcome] of outcomes) {
+    if (outcome.kind === "failed") refused.push({ key, error: outcome.error });
+    if (outcome.kind === "unresolved") open.push({ key, ...outcome });
+    if (outcome.kind === "created" && outcome.earlier !== undefined) asSent.push(`${printable(key)} (${outcome.id})`);
+  }
+  const failed = [...refused, ...kept];
+  const declared = members.filter(({ isDeclared }) => isDeclared);
+  const inState = declared.filter(({ key }) => held.has(key)).length;
+  const reasons = byReason(set, failed).map(({ keys, reason }) => `  ${listed(keys)}: ${reason}`);
+  const lines = [
+    `${set.label}: ${inState} of ${count(declared.length, "declared event")} ${agree(declared.length === 1 ? 1 : inState, "is", "are")} in the state.${failed.length > 0 ? " Failed:" : ""}`,
+    ...cut(reasons, MAX_LISTED, (others) => `  and ${count(others, "more reason")}`),
+    ...(refused.length === 0 ? [] : ["The next `pulumi up` sends only what is missing."]),
+    ...(asSent.length === 0
+      ? []
+      : [
+          `An earlier run created these with other arguments than the program has now: ${listed(asSent)}. They are in the state as they were sent: the next preview shows what becomes of them.`,
+        ]),
+    ...openLines(kind, set, open),
+  ];
+  const code = open.length > 0 ? OutcomeUnknownError.code : (failed[0]?.error.code ?? OutcomeUnknownError.code);
+  return { text: lines.join("\n"), code };
+}
+
+function openLines(kind: Kind, set: Ref, open: readonly Open[]): string[] {
+  if (open.length === 0) return [];
+  const [amount, them] = [open.length, agree(open.length, "it", "them")];
+  const line = ({ key, record, why }: Open) =>
+    [
+      `  ${memberOf("events", key)}: ${describe(kind.name, record)}`,
+      ...(why === undefined ? [] : [why]),
+      withoutLabel(set, key, whatIsKnown(record)),
+    ].join("\n    ");
+  const sorted = open.toSorted((a, b) => natural(a.key, b.key));
+  return [
+    `The outcome of ${count(amount, kind.create.noun)} is unknown, so nothing is sent for ${them} until you settle ${them}. Look in the account for:`,
+    ...cut(sorted.map(line), MAX_LISTED, (others) => `  and ${others} more`),
+    ...waysOut(sorted.map(({ key }) => memberRef(set, key).short)),
+  ];
+}
+
+/** A sentence about a member, for use after its key. */
+function withoutLabel(set: Ref, key: string, sentence: string): string {
+  return sentence.replace(memberRef(set, key).label, "").replace(/^[:\s]+/, "");
+}
+
+/** Lists each reason once, with all its members. */
+function byReason(set: Ref, failed: readonly Pick<Kept, "key" | "error">[]) {
+  const groups = Map.groupBy(failed, ({ key, error }) => withCode(withoutLabel(set, key, error.message), error.code));
+  return [...groups].map(([reason, those]) => ({
+    reason: reason.replaceAll("\n", "\n    "),
+    keys: those.map(({ key }) => printable(key)),
+  }));
 }

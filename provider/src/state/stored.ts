@@ -150,8 +150,6 @@ export interface LeftLive {
   readonly name?: string | undefined;
   /** Of a set's member. */
   readonly key?: string | undefined;
-  /** Its set was to delete it, and could not: the next `up` tries again. */
-  readonly owed?: true | undefined;
 }
 
 export function leftLiveIn({ [LEFT_LIVE]: list }: Values): readonly LeftLive[] {

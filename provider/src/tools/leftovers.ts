@@ -96,11 +96,10 @@ export function leftoversOf(now: ExportedStack, earlier: readonly ExportedStack[
 function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
   const kind = (kindOfType(type) ?? setOfType(type)?.member)?.name;
   if (kind === undefined) return [];
-  return leftLiveIn(outputs).map(({ id, at, name = "", key: member, owed }) => {
+  return leftLiveIn(outputs).map(({ id, at, name = "", key: member }) => {
     const key = member === undefined ? nameInUrn(urn) : memberInReports(nameInUrn(urn), member);
     const why = member === undefined ? "replaced" : "replaced in its set, or removed from it";
-    const again = owed === true ? "; it could not be deleted, and the next `pulumi up` tries again" : "";
-    return { kind, id, name, key, at, why: why + again };
+    return { kind, id, name, key, at, why };
   });
 }
 
