@@ -104,6 +104,8 @@ export interface Member {
   /** The platform's id in the state. */
   readonly id: string | undefined;
   readonly isDeclared: boolean;
+  /** All its arguments in the state. */
+  readonly olds: Values;
   /** As declared; empty if it is not. */
   readonly entry: Values;
   /** All its arguments; empty if it is not declared. */
@@ -113,7 +115,7 @@ export interface Member {
   readonly former: Former | undefined;
 }
 
-type Thing = Pick<Member, "key" | "id" | "values" | "unresolved">;
+type Thing = Pick<Member, "key" | "id" | "olds" | "values" | "unresolved">;
 
 /**
  * @param id as in the state; none for a new resource. @param olds its outputs there.
@@ -127,7 +129,7 @@ export function singleMember(
   circumstances: Circumstances = PLAIN,
 ): Member {
   const values = news ?? {};
-  const object = { key: "", id: isPlatformId(id) ? id : undefined, values, unresolved: unresolvedIn(olds) };
+  const object = { key: "", id: isPlatformId(id) ? id : undefined, olds, values, unresolved: unresolvedIn(olds) };
   return memberFrom(kind, circumstances, object, news, () =>
     changesSince(kind, earlierIn(olds[EARLIER]), () => changesIn(kind, olds, values), values),
   );
@@ -140,19 +142,19 @@ export function membersOf(
   declared: DeclaredSet,
   circumstances: Circumstances = PLAIN,
 ): Member[] {
-  const changesAt = (key: string, given: unknown, values: Values): Changes => {
-    const then = eventIn(stored, stored.events.get(key) ?? {});
+  const changesOf = (olds: Values, values: Values, given: unknown): Changes => {
     const isKnown = given !== UNKNOWN && declared.events !== undefined && declared.defaults !== UNKNOWN;
-    if (isKnown) return changesIn(kind, then, values);
-    const isOfOwner = (name: string) => name in kind.refersTo && String(own(then, name)) === String(own(values, name));
+    if (isKnown) return changesIn(kind, olds, values);
+    const isOfOwner = (name: string) => name in kind.refersTo && String(own(olds, name)) === String(own(values, name));
     return { names: argumentNames(kind).filter((name) => !isOfOwner(name)), perhaps: true };
   };
   const memberAt = (key: string, given: unknown, isDeclared: boolean): Member => {
     const entry = isDeclared ? asRecord(given) : undefined;
     const values = entry === undefined ? {} : eventIn(declared, entry);
-    const object = { key, id: stored.eventIds.get(key), values, unresolved: stored.unresolved.get(key) };
+    const olds = eventIn(stored, stored.events.get(key) ?? {});
+    const object = { key, id: stored.eventIds.get(key), olds, values, unresolved: stored.unresolved.get(key) };
     return memberFrom(kind, circumstances, object, entry, () =>
-      changesSince(kind, stored.earlier.get(key), () => changesAt(key, given, values), values),
+      changesSince(kind, stored.earlier.get(key), () => changesOf(olds, values, given), values),
     );
   };
   const entries = declared.events ?? stored.events;

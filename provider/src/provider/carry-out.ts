@@ -18,14 +18,14 @@ import { asOurs, type Managed, type Outcome } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 import { markFor, replacedBy } from "./search.js";
 
-/** @param inputs of its resource. @param left what the resource has left live. @param known what else it has, by the state. */
+/** @param inputs of its resource. @param left what the resource has left live. */
 export function managedOf(
   runtime: Runtime,
   subject: Ref,
-  member: Pick<Managed, "action" | "id" | "values" | "unresolved">,
+  member: Pick<Managed, "action" | "id" | "olds" | "values" | "unresolved">,
   inputs: Values,
   left: readonly LeftLive[],
-  known: Pick<Managed, "secret" | "olds" | "created">,
+  known: Pick<Managed, "secret" | "created">,
 ): Managed {
   const replaces = replacedBy(runtime, subject, member.id);
   const formerIds = [...left.map(({ id }) => id), ...(replaces === undefined ? [] : [replaces])];
@@ -73,11 +73,6 @@ export function hasWork({ action }: Pick<Managed, "action">): boolean {
   return !["keep", "let go", "delete"].includes(action.do);
 }
 
-/** In its set; empty for a single resource. */
-function keyOf({ subject }: Managed): string {
-  return subject.member ?? "";
-}
-
 /** @param objects those with work to do. @param whyNot says what keeps one from being begun. @returns the outcome of each, by key. */
 export async function carryOutAll(
   kind: Kind,
@@ -88,15 +83,15 @@ export async function carryOutAll(
 ): Promise<Map<string, Outcome>> {
   const outcomes = new Map<string, Outcome>();
   const tally = { created: 0, unresolved: 0 };
-  /** Keys that this run began: creates that an earlier run left unresolved say nothing about the platform's state now. */
-  const begun = new Set<string>();
   let trouble: string | undefined;
 
-  const note = (key: string, outcome: Outcome) => {
+  const note = ({ subject }: Managed, outcome: Outcome) => {
+    const key = subject.member ?? ""; // empty for a single resource
     outcomes.set(key, outcome);
     isDone?.();
     if (outcome.kind === "created") tally.created++;
-    if (outcome.kind === "unresolved" && begun.has(key)) tally.unresolved++;
+    // What an earlier run left unresolved says nothing about the platform's state now.
+    if (outcome.kind === "unresolved" && runtime.run.unresolved.has(subject.key)) tally.unresolved++;
     if (tally.unresolved >= MAX_UNRESOLVED && tally.unresolved > tally.created) {
       trouble ??= `the outcomes of ${tally.unresolved} events before it are unknown`;
     }
@@ -112,12 +107,11 @@ export async function carryOutAll(
     try {
       return await done(kind, runtime, object, () => {
         if (trouble !== undefined) throw new NotSentError(`${subject.label} was not sent, because ${trouble}.`);
-        begun.add(keyOf(object));
       });
     } catch (error) {
       return { kind: "failed", error: asOurs(error) };
     }
   };
-  await Promise.all(objects.map(async (object) => note(keyOf(object), await outcomeOf(object))));
+  await Promise.all(objects.map(async (object) => note(object, await outcomeOf(object))));
   return outcomes;
 }

@@ -34,7 +34,7 @@ import {
 } from "../state/index.js";
 import { takeOverFormer } from "../store/index.js";
 import { expectAccountOfOpen, takeableOf, whyNotNew } from "./create.js";
-import type { Calls, CheckAnswer, CheckRequest, Runtime } from "./runtime.js";
+import type { Calls, CheckRequest, Runtime } from "./runtime.js";
 import { markInput } from "./search.js";
 import { beforeTakeOver, madeBefore, nextOf, planInWords } from "./tell.js";
 
@@ -69,8 +69,11 @@ export const checkSet: Calls<SetKind>["check"] = async (set, runtime, who, reque
   if (isNew && runtime.run.isUp !== true && answer.failures.length === 0) {
     const isNew = ({ key }: Member) => takeableOf(runtime, memberRef(who, key), undefined) === undefined;
     const members = membersOf(set.member, readStoredSet({}), readDeclaredSet(answer.inputs)).filter(isNew);
-    const plan = planInWords(set.member, members, () => false);
-    if (plan !== undefined) runtime.tellAt("info", who.resourceUrn, plan);
+    runtime.tellAt(
+      "info",
+      who.resourceUrn,
+      planInWords(set.member, members, () => false),
+    );
   }
   return answer;
 };
@@ -83,7 +86,7 @@ async function check(
   who: Ref,
   request: CheckRequest,
   objectsIn: (values: Record<string, unknown>) => readonly Declared[] | undefined,
-): Promise<CheckAnswer> {
+) {
   const { run, reading } = runtime;
   const { briefing, olds, news } = request;
   const { values, problems } = validate(news, resource.rules(reading.settings), {
@@ -112,14 +115,12 @@ async function check(
   );
   runtime.tellCollected();
   const stop = stops.find((each) => each !== undefined);
-  // The engine prints each reason after "resource '<name>' has a problem: ", and before it the value of the property that is named, even a
-  // secret one: so none is named.
   const failures = [
     ...twice.map((text) => withPage(text, ArgumentsError.code)),
     ...reading.problems.map((problem) => withPage(describeSettingProblem(problem), SettingsError.code)),
     ...inWords(problems).map((text) => withPage(text, ArgumentsError.code)),
     ...(stop === undefined ? [] : [withPage(stop.message, stop.code)]),
-  ].map((reason) => ({ property: "", reason }));
+  ];
   if (failures.length > 0) run.hasFailed = true;
   const inputs = {
     ...values,

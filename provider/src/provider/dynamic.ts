@@ -56,9 +56,12 @@ export function createProvider(
     },
 
     async check(olds: Values, given: Values): Promise<dynamic.CheckResult> {
-      return guarded(() => {
+      return guarded(async () => {
         const { who, briefing } = whoIn(resource.name, given);
-        return calls.check(resource, runtime(), who, { briefing, olds, news: given });
+        const { inputs, failures } = await calls.check(resource, runtime(), who, { briefing, olds, news: given });
+        // The engine prints each reason after "resource '<name>' has a problem: ", and before it the value of the property that is named, even a
+        // secret one: so none is named.
+        return { inputs, failures: failures.map((reason) => ({ property: "", reason })) };
       }, forDisplay);
     },
 

@@ -100,43 +100,39 @@ export interface Notice {
   readonly brief: string;
 }
 
-export interface Messages {
-  /** About the whole run; once for each `topic`, which is the message by default. */
-  readonly say: (message: string, topic?: string) => void;
-  readonly tellAt: (severity: Severity, urn: string, message: string) => void;
-  /** A warning that thousands of resources may have: the first ones are shown one by one, the others counted. */
-  readonly warnEach: (notice: Notice) => void;
-  /** Shows collected warnings at once, for callers that know which warning is the last one. */
-  readonly tellCollected: () => void;
-}
+export type Messages = ReturnType<typeof createMessages>;
 
-export function createMessages(secrets: Secrets, log: TellAt): Messages {
+export function createMessages(secrets: Secrets, log: TellAt) {
   const said = new Set<string>();
   const warned = new Map<string, number>();
   const collected = new Map<string, string[]>();
   // With `--refresh` the engine asks about each resource twice in one run.
   const toldAt = new Set<string>();
-  const tellAt: Messages["tellAt"] = (severity, urn, message) => {
+  /** Nothing where there is no message. */
+  const tellAt = (severity: Severity, urn: string, message: string | undefined): void => {
     const text = `${severity} ${urn} ${message}`;
-    if (toldAt.has(text)) return;
+    if (message === undefined || toldAt.has(text)) return;
     toldAt.add(text);
     void log(severity, urn, secrets.scrub(message));
   };
-  const tellCollected = () => {
+  /** Shows collected warnings at once, for callers that know which warning is the last one. */
+  const tellCollected = (): void => {
     for (const [sort, more] of collected) {
       tellAt("warn", "", `${more.length} more, ${sort}: ${more.toSorted(natural).join(", ")}`);
     }
     collected.clear();
   };
   return {
+    tellAt,
     tellCollected,
-    say(message, topic = message) {
+    /** About the whole run; once for each `topic`. */
+    say(message: string, topic = message): void {
       if (said.has(topic)) return;
       said.add(topic);
       console.warn(secrets.scrub(message));
     },
-    tellAt,
-    warnEach({ sort, urn, text, brief }) {
+    /** A warning that thousands of resources may have: the first ones are shown one by one, the others counted. */
+    warnEach({ sort, urn, text, brief }: Notice) {
       const amount = (warned.get(sort) ?? 0) + 1;
       warned.set(sort, amount);
       if (amount <= MAX_WARNINGS) return tellAt("warn", urn, text);

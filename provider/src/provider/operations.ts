@@ -13,7 +13,6 @@ import {
   type Differences,
   differencesIn,
   type Kind,
-  type Operation,
   type OptionalOperation,
   withDifferences,
 } from "../kinds/index.js";
@@ -48,17 +47,17 @@ function expectProven(runtime: Runtime, { id, label, created }: Target): void {
   if (until !== undefined) throw new RefusedError(tooEarly(label, id, until));
 }
 
-/** Callers have checked with `abilitiesOf` that there is such an operation. */
-function operationOf(kind: Kind, { reading }: Runtime, name: OptionalOperation): Operation {
+/** For the client. Callers have checked with `abilitiesOf` that there is such an operation. */
+function requestOf(kind: Kind, { reading }: Runtime, name: OptionalOperation, { id, label }: Target) {
   const operation = knownOperations(kind, reading.settings)[name];
   if (operation === undefined) throw new Error(`${name} without the operation`);
-  return operation;
+  return { kind, operation, id, label };
 }
 
 /** @returns none if it certainly does not exist. @throws AdvertisingError if nothing is known about it. */
-export async function readLive(kind: Kind, runtime: Runtime, { id, label }: Target): Promise<WireRecord | undefined> {
-  const operation = operationOf(kind, runtime, "read");
-  return runtime.track(() => runtime.client().read({ kind, operation, id, label }));
+export async function readLive(kind: Kind, runtime: Runtime, target: Target): Promise<WireRecord | undefined> {
+  const request = requestOf(kind, runtime, "read", target);
+  return runtime.track(() => runtime.client().read(request));
 }
 
 /** Sets changed arguments of a live object. @throws AdvertisingError after which it may be sent again; RefusedError if it is gone. */
@@ -73,8 +72,8 @@ export async function updateLive(
   const { id, label } = target;
   const fields = changedFields(kind, olds, news, changed);
   if (Object.keys(fields).length === 0) return;
-  const operation = operationOf(kind, runtime, "update");
-  const warnings = await runtime.track(() => runtime.client().update({ kind, operation, id, label }, fields));
+  const request = requestOf(kind, runtime, "update", target);
+  const warnings = await runtime.track(() => runtime.client().update(request, fields));
   if (warnings === undefined) {
     expectProven(runtime, target);
     const next =
@@ -190,8 +189,8 @@ export async function deleteUnlessKept(
     return false;
   }
   if (!runtime.deleted.has(kind.name, id)) {
-    const operation = operationOf(kind, runtime, "delete");
-    const wasThere = await runtime.track(() => runtime.client().delete({ kind, operation, id, label }));
+    const request = requestOf(kind, runtime, "delete", target);
+    const wasThere = await runtime.track(() => runtime.client().delete(request));
     if (!wasThere) expectProven(runtime, target);
   }
   runtime.deleted.add(kind.name, id);

@@ -15,12 +15,11 @@ import { type Earlier, explain, type Named, type Ref, UNRESOLVED, type Unresolve
 import type { Runtime } from "./runtime.js";
 
 /** One object of a run, a single resource or a member of a set, with what is to be done with it. */
-export interface Managed extends Pick<Member, "action" | "id" | "values" | "unresolved"> {
+export interface Managed extends Pick<Member, "action" | "id" | "olds" | "values" | "unresolved"> {
   readonly subject: Ref;
   /** The names of arguments whose values must not be shown. */
   readonly secret: ReadonlySet<string>;
-  /** Its arguments in the state, and when it was created at the latest, as the state has it. */
-  readonly olds: Values;
+  /** When it was created at the latest, as the state has it. */
   readonly created: unknown;
   /** The object whose place its create takes, and what its resource has had by the state, that included. */
   readonly replaces: string | undefined;

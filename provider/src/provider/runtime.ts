@@ -25,34 +25,32 @@ import { Run } from "./run.js";
 
 export type Runtime = ReturnType<typeof createRuntime>;
 
-export interface CheckRequest {
-  readonly briefing: Briefing;
+/** What the state has of a resource, and its inputs of now. */
+interface Change {
+  readonly id: string;
   readonly olds: Values;
   readonly news: Values;
 }
 
-/** The inputs and all their problems, which the engine shows at the resource. */
-export interface CheckAnswer {
-  readonly inputs: Values;
-  readonly failures: { readonly property: string; readonly reason: string }[];
-}
-
-/** What the state has of a resource, and its inputs of now. */
-type Change = Omit<CheckRequest, "briefing"> & { readonly id: string };
-
-/** `inputs`: where they are not those of the state any more. */
-type Read = { readonly id: string; readonly props: Values; readonly inputs?: Values | undefined };
+/** What a check is given: of the state only the inputs, none for a new resource. */
+export type CheckRequest = Omit<Change, "id"> & { readonly briefing: Briefing };
 
 /**
  * The engine's calls for a resource. `who` is the resource, as the front end knows it; `Values` are inputs or the state's properties; `outs` are
- * the next ones; `plan` is the engine's `diff`: whether anything changes, and what replaces the resource. `read` and `delete` are not told whose object it is; `read` returns none if it no longer exists.
+ * the next ones; `plan` is the engine's `diff`: whether anything changes, and what replaces the resource. `read` and `delete` are not told whose object
+ * it is; `read` returns none if it no longer exists, and inputs where they are not those of the state any more.
  */
 export interface Calls<Of> {
-  check(of: Of, runtime: Runtime, who: Ref, request: CheckRequest): Promise<CheckAnswer>;
+  check(of: Of, runtime: Runtime, who: Ref, request: CheckRequest): Promise<{ inputs: Values; failures: string[] }>;
   plan(of: Of, runtime: Runtime, who: Ref, change: Change): Promise<{ changes: boolean; replaces: string[] }>;
   create(of: Of, runtime: Runtime, who: Ref, inputs: Values): Promise<{ id: string; outs: Values }>;
   update(of: Of, runtime: Runtime, who: Ref, change: Change): Promise<Values>;
-  read(of: Of, runtime: Runtime, id: string, properties: Values): Promise<Read | undefined>;
+  read(
+    of: Of,
+    runtime: Runtime,
+    id: string,
+    properties: Values,
+  ): Promise<{ id: string; props: Values; inputs?: Values | undefined } | undefined>;
   delete(of: Of, runtime: Runtime, id: string, properties: Values): Promise<void>;
 }
 

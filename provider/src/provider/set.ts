@@ -12,7 +12,7 @@ import {
   withoutUndefined,
   withPage,
 } from "../base/index.js";
-import { changesInWords, isChange, type Member, membersOf } from "../decision/index.js";
+import { isChange, type Member, membersOf } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, nameToTell, type SetKind } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
 import {
@@ -51,8 +51,8 @@ import {
   type Outcomes,
 } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
-import { circumstancesOf, claimHeld, expectSameType, noteSeen, secretIn } from "./single.js";
-import { leftInWords, notTold, planInWords, takenOverInWords, troubleInWords } from "./tell.js";
+import { circumstancesOf, expectSameType, notePlanned, secretIn } from "./single.js";
+import { leftInWords, planInWords, takenOverInWords, troubleInWords } from "./tell.js";
 
 /** @param olds the set's properties in the state. @param inputs the checked ones. */
 function factsOf(kind: Kind, runtime: Runtime, olds: Values, inputs: Values) {
@@ -70,13 +70,9 @@ export const planSet: Calls<SetKind>["plan"] = async (set, runtime, who, { id, o
   const { stored, declared, members } = factsOf(kind, runtime, olds, news);
   // A refresh asks too, with the former inputs, and so does a run for what its targets might replace: nothing is noted or said then.
   if (run.isChecked(who.key)) {
-    for (const { key, id: held, former, action } of members) {
-      if (held === undefined) continue;
-      const ref = memberRef(who, key);
-      noteSeen(kind, runtime, ref, held, action.do === "keep");
-      if (former === undefined) claimHeld(kind, runtime, ref, held);
-    }
-    tellNotTold(runtime, who, members, stored, secretOfMembers(set, runtime, who, news));
+    const secret = secretOfMembers(set, runtime, who, news);
+    for (const member of members) notePlanned(kind, runtime, memberRef(who, member.key), member, secret);
+    runtime.tellCollected();
     if (run.isUp !== true) tellPlan(kind, runtime, who, members, stored);
   }
   return { changes: isChange(declared, members), replaces: [] };
@@ -90,24 +86,6 @@ function secretOfMembers({ member }: SetKind, runtime: Runtime, { key }: Ref, in
   return secret.has("events") || secret.has("defaults") ? new Set([...secret, ...theirs]) : secret;
 }
 
-/** Warns of each member whose change the platform is not told. */
-function tellNotTold(
-  runtime: Runtime,
-  who: Ref,
-  members: readonly Member[],
-  stored: StoredSet,
-  secret: ReadonlySet<string>,
-): void {
-  for (const member of members) {
-    if (member.action.do !== "record" || member.id === undefined) continue;
-    const olds = eventIn(stored, stored.events.get(member.key) ?? {});
-    runtime.warnEach(
-      notTold(memberRef(who, member.key), member.id, changesInWords(member.changed, olds, member.values, secret)),
-    );
-  }
-  runtime.tellCollected();
-}
-
 /** @throws AdvertisingError the `up` would stop at a new member. */
 function tellPlan(kind: Kind, runtime: Runtime, who: Ref, members: readonly Member[], stored: StoredSet): void {
   const fresh = members.filter(({ action }) => action.do === "create" || (action.do === "replace" && !action.perhaps));
@@ -117,7 +95,7 @@ function tellPlan(kind: Kind, runtime: Runtime, who: Ref, members: readonly Memb
   runtime.tellCollected();
   if (stops !== undefined) throw stops;
   const plan = planInWords(kind, members, (id) => runtime.run.isKept(kind, id));
-  if (plan !== undefined) runtime.tellAt("info", who.resourceUrn, plan);
+  runtime.tellAt("info", who.resourceUrn, plan);
   // In an `up` this is the error.
   const waits = new Map<string, Outcome>();
   for (const { key, action } of members)
@@ -136,9 +114,7 @@ export const createSet: Calls<SetKind>["create"] = async (set, runtime, who, inp
 /** Makes the members what is declared, then deletes. @throws Incomplete if something failed, with the next properties too. */
 export const updateSet: Calls<SetKind>["update"] = async (set, runtime, who, { id, olds, news }) => {
   const kind = set.member;
-  const tell = (severity: Severity, text: string | undefined) => {
-    if (text !== undefined) runtime.tellAt(severity, who.resourceUrn, text);
-  };
+  const tell = (severity: Severity, text: string | undefined) => runtime.tellAt(severity, who.resourceUrn, text);
   const secret = secretOfMembers(set, runtime, who, news);
   expectSameType("events", olds, id, who.label);
   const { circumstances, stored, declared, members } = factsOf(kind, runtime, olds, news);
@@ -146,9 +122,7 @@ export const updateSet: Calls<SetKind>["update"] = async (set, runtime, who, { i
   const progress = progressOf(work.length, runtime.clock, (text) => tell("info", `${who.label}: ${text}`));
   const objects = work.map((member) => {
     const left = stored.left.filter((each) => each.key === member.key);
-    const olds = eventIn(stored, stored.events.get(member.key) ?? {});
-    const known = { secret, olds, created: stored.created };
-    return managedOf(runtime, memberRef(who, member.key), member, news, left, known);
+    return managedOf(runtime, memberRef(who, member.key), member, news, left, { secret, created: stored.created });
   });
   const why = whyNotNewIn(members);
   const whyNot = ({ action }: Managed) => (action.do === "create" ? why : undefined);
@@ -239,21 +213,20 @@ function setAfter(kind: Kind, run: SetRun) {
 function entryAfter(
   kind: Kind,
   { stored, declared, secret }: SetRun,
-  { key, action, isDeclared, entry }: Member,
+  { key, action, isDeclared, entry, olds }: Member,
   outcome: Outcome | undefined,
 ): { readonly entry: Values; readonly earlier?: Earlier | undefined } {
   if (outcome?.kind === "created") return { entry, earlier: outcome.earlier };
   if (idAfter(outcome) !== undefined || (action.do === "keep" && isDeclared)) return { entry };
   // Its replacement was not created, or it was not updated: it is what it was.
   const then = stored.events.get(key) ?? {};
-  const before = eventIn(stored, then);
   const earlier = stored.earlier.get(key) ?? {
-    body: fingerprintOfBody(kind, before),
+    body: fingerprintOfBody(kind, olds),
     owner: secret.has("advertiserId") ? undefined : String(stored.advertiserId),
   };
   // An old value may have been secret, and no input of now keeps it so.
   if (secret.size > 0) return { entry: {}, earlier };
-  const isDescribed = !stored.earlier.has(key) && isDeepStrictEqual(before, eventIn(declared, then));
+  const isDescribed = !stored.earlier.has(key) && isDeepStrictEqual(olds, eventIn(declared, then));
   return { entry: then, earlier: isDescribed ? undefined : earlier };
 }
 

@@ -83,20 +83,29 @@ export function circumstancesOf(kind: Kind, { run, reading }: Runtime, isAsked: 
   };
 }
 
-/** For each object in the state that a resource goes on with. @throws ArgumentsError something else has it. */
-export function claimHeld(kind: Kind, { run }: Runtime, { key, label }: Ref, id: string): void {
-  const other = run.claim(kind, id, key);
-  if (other !== undefined) throw new ArgumentsError(`${label}: ${adoptedTwice(id, aboutWhom(other).label)}`);
-}
-
-/** Tells the memory that the state has an object; and warns of another one that an earlier run made for the resource. */
-export function noteSeen(kind: Kind, runtime: Runtime, who: Ref, id: string, isKept: boolean): void {
+/**
+ * What the plan for an object in the state means for others: something else may not have it too, and the memory learns that the state has it. Warns of
+ * another one that an earlier run made for it, and of changes that the platform is not told.
+ * @throws ArgumentsError something else has it.
+ */
+export function notePlanned(
+  kind: Kind,
+  runtime: Runtime,
+  who: Ref,
+  { action, changed, former, id, olds, values }: Member,
+  secret: ReadonlySet<string>,
+): void {
+  if (id === undefined) return;
+  const { run } = runtime;
   const memory = runtime.memory(who.identity);
   const noted = memory.of(who.key);
   const isBeside = noted !== undefined && noted.state !== "live" && noted.id !== id;
   const isUnsaid = noted?.id === undefined && noted?.replaces !== id; // settled by the state, which has something
-  if (isBeside && (isKept || isUnsaid)) runtime.warnEach(besideHeld(kind, who, noted, id));
-  if (runtime.run.isUp === true) memory.saw(who.key, id, runtime.isSameAccount);
+  if (isBeside && (action.do === "keep" || isUnsaid)) runtime.warnEach(besideHeld(kind, who, noted, id));
+  if (run.isUp === true) memory.saw(who.key, id, runtime.isSameAccount);
+  const other = former === undefined ? run.claim(kind, id, who.key) : undefined;
+  if (other !== undefined) throw new ArgumentsError(`${who.label}: ${adoptedTwice(id, aboutWhom(other).label)}`);
+  if (action.do === "record") runtime.warnEach(notTold(who, id, changesInWords(changed, olds, values, secret)));
 }
 
 /**
@@ -118,11 +127,8 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, 
   // A refresh asks too, with the former inputs, and so does a run for what a replacement or its targets take along: nothing else is noted or
   // said then. What is deleted before its replacement has no other `diff`.
   if (run.isChecked(key)) {
-    if (held !== undefined) noteSeen(kind, runtime, who, held, action.do === "keep");
-    if (held !== undefined && former === undefined) claimHeld(kind, runtime, who, held);
+    notePlanned(kind, runtime, who, member, secret);
     if (former !== undefined && !wasDeleting) run.noteStaying(kind, former.id);
-    if (held !== undefined && action.do === "record")
-      runtime.warnEach(notTold(who, held, changesInWords(member.changed, olds, news, secret)));
     if (run.isUp !== true && action.do === "look for")
       runtime.warnEach(beforeTakeOver(who, action.record, nextOf(action.record, undefined, true)));
     if (run.isUp !== true && former !== undefined && !run.isKept(kind, former.id)) {
@@ -158,7 +164,7 @@ export const createSingle: Calls<Kind>["create"] = async (kind, runtime, who, in
   const { member, left } = run.held.get(who.key) ?? { member: singleMember(kind, undefined, {}, values), left: [] };
   const adopts = adoptedBy(values);
   const action: Action = adopts === undefined ? { do: "create" } : { do: "adopt", id: adopts };
-  const known = { secret: secretIn(runtime, who.key, inputs), olds: {}, created: undefined };
+  const known = { secret: secretIn(runtime, who.key, inputs), created: undefined };
   const object = managedOf(runtime, who, { ...member, action, values }, inputs, left, known);
   const outcome = await carryOut(kind, runtime, object);
   const outsWith = (more: Values, id?: string) => {
@@ -205,7 +211,7 @@ export const updateSingle: Calls<Kind>["update"] = async (kind, runtime, who, { 
   const member = singleMember(kind, id, olds, news, circumstancesOf(kind, runtime, wasDeleting, olds));
   if (hasWork(member)) {
     expectSameAccount(runtime, olds[ACCOUNT], `The state has ${who.label}`);
-    const known = { secret: secretIn(runtime, who.key, news), olds, created: olds[CREATED] };
+    const known = { secret: secretIn(runtime, who.key, news), created: olds[CREATED] };
     const object = managedOf(runtime, who, { ...member, values }, news, [], known);
     idOrError(who, {}, await carryOut(kind, runtime, object));
   }
