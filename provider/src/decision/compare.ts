@@ -98,9 +98,3 @@ export function adoptedBy(values: unknown): string | undefined {
   const existingId = own(values, "existingId");
   return hasValue(existingId) ? String(existingId) : undefined;
 }
-
-/** The same, if it is known. */
-export function knownAdoption(values: unknown): string | undefined {
-  const id = adoptedBy(values);
-  return id === UNKNOWN ? undefined : id;
-}

@@ -12,7 +12,7 @@ import {
   withoutUndefined,
   withPage,
 } from "../base/index.js";
-import { abilitiesOf, adoptedBy, holdsUnknown, knownAdoption, type Member, membersOf } from "../decision/index.js";
+import { abilitiesOf, adoptedBy, holdsUnknown, type Member, membersOf } from "../decision/index.js";
 import { adoptedTwice, fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
 import { inWords, validate } from "../rules/index.js";
 import { describeSettingProblem } from "../settings/index.js";
@@ -38,16 +38,15 @@ import type { Calls, CheckRequest, Runtime } from "./runtime.js";
 import { markInput } from "./search.js";
 import { beforeTakeOver, madeBefore, nextOf, planInWords } from "./tell.js";
 
-/** One object that a resource declares, itself or a member of a set: its entry, all its arguments, and where `existingId` stands in them. */
+/** One object that a resource declares, itself or a member of a set: its entry there, and all its arguments. */
 interface Declared {
   readonly ref: Ref;
   readonly entry: unknown;
   readonly values: Values;
-  readonly path: string;
 }
 
 export const checkSingle: Calls<Kind>["check"] = (kind, runtime, who, request) =>
-  check(kind, kind, runtime, who, request, (values) => [{ ref: who, entry: values, values, path: "existingId" }]);
+  check(kind, kind, runtime, who, request, (values) => [{ ref: who, entry: values, values }]);
 
 export const checkSet: Calls<SetKind>["check"] = async (set, runtime, who, request) => {
   const answer = await check(set, set.member, runtime, who, request, (values) => {
@@ -55,15 +54,12 @@ export const checkSet: Calls<SetKind>["check"] = async (set, runtime, who, reque
       values.defaults = { ...set.defaultsIn(runtime.reading.settings), ...asRecord(values.defaults) };
     }
     const declared = readDeclaredSet(values);
-    return (
-      declared.events &&
-      [...declared.events].map(([key, entry]) => ({
-        ref: memberRef(who, key),
-        entry,
-        values: eventIn(declared, asRecord(entry)),
-        path: `${memberOf("events", key)}.existingId`,
-      }))
-    );
+    const entries = declared.events && [...declared.events];
+    return entries?.map(([key, entry]) => ({
+      ref: memberRef(who, key),
+      entry,
+      values: eventIn(declared, asRecord(entry)),
+    }));
   });
   const isNew = Object.keys(request.olds).length === 0;
   if (isNew && runtime.run.isUp !== true && answer.failures.length === 0) {
@@ -101,17 +97,18 @@ async function check(
   run.noteChecked(who.key, kind, briefing, isNew, { wasSecret: secretArgumentsIn(olds), wasDeleting });
   const objects = declared ?? [];
   for (const key of declared?.map(({ ref }) => ref.key) ?? [who.key]) run.declared.add(key);
-  const twice = objects.flatMap(({ ref, entry, path }) => {
-    const id = knownAdoption(entry);
-    const other = id === undefined ? undefined : run.claim(kind, id, ref.key);
-    return other === undefined ? [] : [`${path} ${adoptedTwice(String(id), aboutWhom(other).label)}`];
+  const twice = objects.flatMap(({ ref, entry }) => {
+    const id = adoptedBy(entry);
+    const other = id === undefined || id === UNKNOWN ? undefined : run.claim(kind, id, ref.key);
+    const at = ref.member === undefined ? "" : `${memberOf("events", ref.member)}.`;
+    return other === undefined ? [] : [`${at}existingId ${adoptedTwice(String(id), aboutWhom(other).label)}`];
   });
   await openMemory(runtime, who, request);
   // What is in the state has a `diff`, which says the same of what it creates.
   const fresh = isNew && problems.length + twice.length === 0 ? objects : [];
   const held = run.held.get(who.key)?.member.id;
-  const stops = fresh.map(({ ref, values, entry }) =>
-    tellBefore(kind, runtime, ref, { ...values, existingId: own(entry, "existingId") }, held),
+  const stops = fresh.flatMap(({ ref, values, entry }) =>
+    adoptedBy(entry) === undefined ? tellBefore(kind, runtime, ref, values, held) : [],
   );
   runtime.tellCollected();
   const stop = stops.find((each) => each !== undefined);
@@ -155,7 +152,6 @@ export function tellBefore(
   held: string | undefined,
 ): AdvertisingError | undefined {
   const { run, reading } = runtime;
-  if (adoptedBy(values) !== undefined) return undefined;
   const memory = runtime.memory(who.identity);
   if (run.isUp !== true && memory.trouble !== undefined) runtime.say(memory.trouble.message);
   if (run.isUp !== true) expectAccountOfOpen(runtime, memory);
