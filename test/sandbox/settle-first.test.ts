@@ -55,7 +55,7 @@ describe.each(SHAPES)("%s", (shape) => {
       const errors = await run(fresh.is(), other.is({ value: 2 }));
       expect(errors[0]).toContain(FIRST);
       expect(errors[0]).toMatch(words);
-      expect(errors[1]).toMatch(/not created: creates of interrupted runs are to be settled first \(another error/);
+      expect(errors[1]).toMatch(/not created: creates of interrupted runs are to be settled first\. Another error/);
       expect([fresh.engine.state, other.engine.state]).toEqual([undefined, undefined]);
       // Undone, it goes on; and then the new ones too.
       if (!isLost) expect(await run(lone("old").is(), fresh.is())).toEqual([undefined, undefined]);

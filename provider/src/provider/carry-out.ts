@@ -73,13 +73,13 @@ export function hasWork({ action }: Pick<Managed, "action">): boolean {
   return !["keep", "let go", "delete"].includes(action.do);
 }
 
-/** @param objects those with work to do. @param whyNot says what keeps one from being begun. @returns the outcome of each, by key. */
+/** @param objects those with work to do. @param whyNotNew why nothing new is created. @returns the outcome of each, by key. */
 export async function carryOutAll(
   kind: Kind,
   runtime: Runtime,
   objects: readonly Managed[],
   isDone?: () => void,
-  whyNot: (object: Managed) => AdvertisingError | undefined = () => undefined,
+  whyNotNew?: AdvertisingError,
 ): Promise<Map<string, Outcome>> {
   const outcomes = new Map<string, Outcome>();
   const tally = { created: 0, unresolved: 0 };
@@ -101,9 +101,8 @@ export async function carryOutAll(
   };
 
   const outcomeOf = async (object: Managed): Promise<Outcome> => {
-    const { subject } = object;
-    const error = whyNot(object);
-    if (error !== undefined) return { kind: "failed", error };
+    const { subject, action } = object;
+    if (whyNotNew !== undefined && action.do === "create") return { kind: "failed", error: whyNotNew };
     try {
       return await done(kind, runtime, object, () => {
         if (trouble !== undefined) throw new NotSentError(`${subject.label} was not sent, because ${trouble}.`);

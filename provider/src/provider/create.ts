@@ -208,15 +208,11 @@ export function whyNotNew(runtime: Runtime, subject: Ref, body: string | undefin
   const memory = runtime.memory(subject.identity);
   const open = memory.undeclared((key) => run.isDeclared(key));
   const unclaimed = open.filter(({ key }) => run.isUnclaimed(key, memory.openMark));
-  if (unclaimed.length > 0 && run.former !== undefined) {
-    const text = `${subject.label} is not created yet: this run has found only now what the stack had under its former name. Nothing was sent for it. Run \`pulumi up\` again.`;
-    return new OutcomeUnknownError(text, "");
-  }
   if (unclaimed.length > 0) {
-    const text = run.beginOnce("settle first")
-      ? settleFirst(unclaimed)
-      : `${subject.label} is not created: creates of interrupted runs are to be settled first (another error says which).`;
-    return new OutcomeUnknownError(text, "");
+    // What the stack had under its former name may still be declared by what is checked later.
+    const isSaid = run.former !== undefined || !run.beginOnce("settle first");
+    const later = `${subject.label} is not created: creates of interrupted runs are to be settled first. Another error says which; if none does, run \`pulumi up\` again.`;
+    return new OutcomeUnknownError(isSaid ? later : settleFirst(unclaimed), "");
   }
   const isIt = (each: MemoryRecord) => each.key === subject.key && each.body === body && isSameAccount(each.account);
   const elsewhere = runtime.openElsewhere(subject.identity).find(isIt);

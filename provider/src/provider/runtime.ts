@@ -2,7 +2,6 @@
  * What all resources of a deployment share in the provider's process: one client, one memory, one place for messages. And the calls of the engine
  * ({@link Calls}), each of which gets all this and the resource that it is about: a second front end, such as a provider plugin, would make them too.
  */
-import { randomUUID } from "node:crypto";
 import { asRecord, jsonIn, momentOf, SettingsError, systemClock, type Values } from "../base/index.js";
 import { Client, debugLog, secretsIn, systemSurroundings } from "../client/index.js";
 import { type Disk, readHints, systemDisk } from "../files/index.js";
@@ -127,7 +126,6 @@ export function createRuntime(
     deleted: deletedObjects(folder, account, disk),
     /** What the command answers in a refresh, by mark: the platform's id, or null if nothing was created. */
     answers: asRecord(jsonIn(environment.ADVERTISING_ANSWERS)) as Readonly<Record<string, string | null>>,
-    newId: randomUUID as () => string,
     /** ISO 8601. */
     now,
     /** Runs work that sends; `expectMayBegin` throws once the engine is gone. */

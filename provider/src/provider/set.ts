@@ -2,6 +2,7 @@
  * Decides about a set and carries that out, for any front end: its members by the same rules and functions as single resources; then deletes, last
  * and only if everything else went well; and the state afterwards.
  */
+import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import {
   type AdvertisingError,
@@ -46,7 +47,6 @@ import {
   idAfter,
   isTrouble,
   type Kept,
-  type Managed,
   type Outcome,
   type Outcomes,
 } from "./outcome.js";
@@ -107,7 +107,7 @@ function tellPlan(kind: Kind, runtime: Runtime, who: Ref, members: readonly Memb
 
 /** Creates a set like {@link updateSet}. Its id means nothing to the platform. */
 export const createSet: Calls<SetKind>["create"] = async (set, runtime, who, inputs) => {
-  const id = `set-${runtime.newId()}`;
+  const id = `set-${randomUUID()}`;
   return { id, outs: await updateSet(set, runtime, who, { id, olds: {}, news: inputs }) };
 };
 
@@ -124,37 +124,31 @@ export const updateSet: Calls<SetKind>["update"] = async (set, runtime, who, { i
     const left = stored.left.filter((each) => each.key === member.key);
     return managedOf(runtime, memberRef(who, member.key), member, news, left, { secret, created: stored.created });
   });
-  const why = whyNotNewIn(members);
-  const whyNot = ({ action }: Managed) => (action.do === "create" ? why : undefined);
-  const outcomes = await carryOutAll(kind, runtime, objects, progress, whyNot);
+  const outcomes = await carryOutAll(kind, runtime, objects, progress, whyNotNewIn(members));
   const isWell = ![...outcomes.values()].some(isTrouble);
-  const toDelete = members.flatMap((member) => {
-    const { key, id = "" } = member;
-    return isWell && givesUp(member, outcomes) && circumstances.can.delete && circumstances.deletes(id)
-      ? { key, id }
-      : [];
+  const at = runtime.now();
+  const leaving = members.flatMap((member): LeftLive[] => {
+    const { key, id } = member;
+    if (id === undefined || (!isRemoved(member) && (idAfter(outcomes.get(key)) ?? id) === id)) return [];
+    return [withoutUndefined({ id, at, name: nameToTell(kind, stored.events.get(key) ?? {}, secret), key })];
   });
-  const { gone, kept } = await deleteAll(kind, runtime, who.label, toDelete, olds);
+  const isDeleted = ({ id }: LeftLive) => isWell && circumstances.can.delete && circumstances.deletes(id);
+  const { gone, kept } = await deleteAll(kind, runtime, who.label, leaving.filter(isDeleted), olds);
   // What was removed, and could not be deleted, stays in the state, so that the next run tries again.
   const isStill = ({ id, action }: Member) =>
     action.do === "delete" && (!isWell || kept.some((each) => each.id === id));
   const remaining = members.filter((member) => !isRemoved(member) || isStill(member));
   const after = setAfter(kind, { stored, declared, members: remaining, outcomes, secret });
   const held = new Set(after.eventIds.values());
-  const at = runtime.now();
-  const leaving = members.flatMap((member): LeftLive[] => {
-    const { key, id = "" } = member;
-    if (!givesUp(member, outcomes) || gone.has(id) || held.has(id)) return [];
-    return [withoutUndefined({ id, at, name: nameToTell(kind, stored.events.get(key) ?? {}, secret), key })];
-  });
-  const left = [...stored.left.filter((each) => !gone.has(each.id) && !held.has(each.id)), ...leaving];
+  const isLeft = ({ id }: LeftLive) => !gone.has(id) && !held.has(id);
+  const left = [...stored.left, ...leaving].filter(isLeft);
   const hasCreated = [...outcomes.values()].some((outcome) => outcome.kind === "created");
   const created = (hasCreated ? momentToKeep(runtime) : undefined) ?? stored.created;
   const forRead = circumstances.can.read && keptForRead(news);
   const outs = { ...writeStoredSet({ ...after, left, created }, exactId, runtime.account), ...forRead };
 
   tell("info", takenOverInWords(outcomes, who));
-  const unmanaged = leaving.filter((each) => !runtime.run.isKept(kind, each.id));
+  const unmanaged = leaving.filter((each) => isLeft(each) && !runtime.run.isKept(kind, each.id));
   tell("warn", leftInWords(kind, unmanaged, after.eventIds));
   if (gone.size > 0) tell("info", `Deleted on the platform, as retainOnDelete: false says: ${idRanges([...gone])}.`);
   const memory = runtime.memory(who.identity);
@@ -168,12 +162,6 @@ export const updateSet: Calls<SetKind>["update"] = async (set, runtime, who, { i
 
 function isRemoved({ action }: Member): boolean {
   return action.do === "let go" || action.do === "delete";
-}
-
-/** Whether a member gives up the object that the state has. */
-function givesUp(member: Member, outcomes: Outcomes): boolean {
-  const { key, id } = member;
-  return id !== undefined && (isRemoved(member) || (idAfter(outcomes.get(key)) ?? id) !== id);
 }
 
 interface SetRun {
