@@ -73,7 +73,7 @@ describe("a preview says what becomes of each key", () => {
   });
 
   it("lists the first of thousands, without control characters, and says nothing if there is nothing to do", () => {
-    const planned = (events: object, olds = {}) => planInWords(conversionEvent, members(olds, { events }), () => false);
+    const planned = (events: object, olds = {}) => planInWords(conversionEvent, members(olds, { events }));
     expect(planned(many(3000))).toBe(`events: 3000 to create, 0 unchanged\n  to create: ${FIRST_20}, and 2980 more`);
     expect(planned({ "a\u202eb": A })).toContain("to create: a b");
     expect(planned(HELD.events, HELD)).toBeUndefined();

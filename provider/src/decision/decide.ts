@@ -72,7 +72,6 @@ export type Action =
   | { readonly do: "let go" }
   | { readonly do: "delete" };
 
-/** An action as messages name it. */
 export type ShownAction = Action["do"] | "perhaps replace";
 
 export function shownAction(action: Action): ShownAction {
@@ -86,7 +85,6 @@ export interface Former {
   readonly isDeleted: boolean;
 }
 
-/** What is the same for all objects of a resource. */
 export interface Circumstances {
   readonly can: Abilities;
   /** Whether an object is deleted when it leaves the state. */
@@ -106,9 +104,8 @@ export interface Member {
   readonly isDeclared: boolean;
   /** All its arguments in the state. */
   readonly olds: Values;
-  /** As declared; empty if it is not. */
+  /** As declared, and with what its set shares; empty if it is not declared. */
   readonly entry: Values;
-  /** All its arguments; empty if it is not declared. */
   readonly values: Values;
   /** A create of it in the state, with an unknown outcome. */
   readonly unresolved: Unresolved | undefined;

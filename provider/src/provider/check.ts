@@ -34,7 +34,7 @@ import {
 } from "../state/index.js";
 import { takeOverFormer } from "../store/index.js";
 import { expectAccountOfOpen, takeableOf, whyNotNew } from "./create.js";
-import type { Calls, CheckRequest, Runtime } from "./runtime.js";
+import type { CheckRequest, Runtime } from "./runtime.js";
 import { markInput } from "./search.js";
 import { beforeTakeOver, madeBefore, nextOf, planInWords } from "./tell.js";
 
@@ -45,44 +45,24 @@ interface Declared {
   readonly values: Values;
 }
 
-export const checkSingle: Calls<Kind>["check"] = (kind, runtime, who, request) =>
-  check(kind, kind, runtime, who, request, (values) => [{ ref: who, entry: values, values }]);
-
-export const checkSet: Calls<SetKind>["check"] = async (set, runtime, who, request) => {
-  const answer = await check(set, set.member, runtime, who, request, (values) => {
-    if (values.defaults !== UNKNOWN) {
-      values.defaults = { ...set.defaultsIn(runtime.reading.settings), ...asRecord(values.defaults) };
-    }
-    const declared = readDeclaredSet(values);
-    const entries = declared.events && [...declared.events];
-    return entries?.map(([key, entry]) => ({
-      ref: memberRef(who, key),
-      entry,
-      values: eventIn(declared, asRecord(entry)),
-    }));
-  });
-  const isNew = Object.keys(request.olds).length === 0;
-  if (isNew && runtime.run.isUp !== true && answer.failures.length === 0) {
-    const isNew = ({ key }: Member) => takeableOf(runtime, memberRef(who, key), undefined) === undefined;
-    const members = membersOf(set.member, readStoredSet({}), readDeclaredSet(answer.inputs)).filter(isNew);
-    runtime.tellAt(
-      "info",
-      who.resourceUrn,
-      planInWords(set.member, members, () => false),
-    );
-  }
-  return answer;
-};
-
-/** @param kind of its objects. @param objectsIn reads them in the arguments, and fills in defaults; none if they are not known yet. */
-async function check(
+/** Fills in a set's defaults. @returns none if the objects are not known yet. */
+function declaredIn(
   resource: Kind | SetKind,
-  kind: Kind,
   runtime: Runtime,
   who: Ref,
-  request: CheckRequest,
-  objectsIn: (values: Record<string, unknown>) => readonly Declared[] | undefined,
-) {
+  values: Record<string, unknown>,
+): readonly Declared[] | undefined {
+  if (!("member" in resource)) return [{ ref: who, entry: values, values }];
+  if (values.defaults !== UNKNOWN)
+    values.defaults = { ...resource.defaultsIn(runtime.reading.settings), ...asRecord(values.defaults) };
+  const declared = readDeclaredSet(values);
+  const entries = declared.events && [...declared.events];
+  return entries?.map(([key, entry]) => {
+    return { ref: memberRef(who, key), entry, values: eventIn(declared, asRecord(entry)) };
+  });
+}
+
+export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref, request: CheckRequest) {
   const { run, reading } = runtime;
   const { briefing, olds, news } = request;
   const { values, problems } = validate(news, resource.rules(reading.settings), {
@@ -90,10 +70,11 @@ async function check(
     secret: secretArgumentsIn(news),
     arrivedUndefined: "is the output's name right?",
   });
+  const kind = "member" in resource ? resource.member : resource;
   const isNew = Object.keys(olds).length === 0;
   // Before anything is awaited, since other resources may need to know it.
   const wasDeleting = own(olds, DELETES) === true && briefing.deletes === true;
-  const declared = objectsIn(values);
+  const declared = declaredIn(resource, runtime, who, values);
   run.noteChecked(who.key, kind, briefing, isNew, { wasSecret: secretArgumentsIn(olds), wasDeleting });
   const objects = declared ?? [];
   for (const key of declared?.map(({ ref }) => ref.key) ?? [who.key]) run.declared.add(key);
@@ -119,6 +100,11 @@ async function check(
     ...(stop === undefined ? [] : [withPage(stop.message, stop.code)]),
   ];
   if (failures.length > 0) run.hasFailed = true;
+  else if (resource !== kind && isNew && run.isUp !== true) {
+    const isToCreate = ({ key }: Member) => takeableOf(runtime, memberRef(who, key), undefined) === undefined;
+    const members = membersOf(kind, readStoredSet({}), readDeclaredSet(values)).filter(isToCreate);
+    runtime.tellAt("info", who.resourceUrn, planInWords(kind, members));
+  }
   const inputs = {
     ...values,
     [IDENTITY]: briefing.identity,

@@ -15,7 +15,7 @@ import {
 } from "../base/index.js";
 import type { Kind, ResourceName, SetKind } from "../kinds/index.js";
 import { type Briefing, IDENTITY, type Ref, readBriefing, refOf } from "../state/index.js";
-import { checkSet, checkSingle } from "./check.js";
+import { check } from "./check.js";
 import { describeDefect, Incomplete } from "./outcome.js";
 import { readSet, readSingle } from "./refresh.js";
 import type { Calls, Runtime } from "./runtime.js";
@@ -23,7 +23,7 @@ import { createSet, deleteSet, planSet, updateSet } from "./set.js";
 import { createSingle, deleteSingle, planSingle, updateSingle } from "./single.js";
 
 const SINGLE: Calls<Kind> = {
-  check: checkSingle,
+  check,
   plan: planSingle,
   create: createSingle,
   update: updateSingle,
@@ -32,7 +32,7 @@ const SINGLE: Calls<Kind> = {
 };
 
 const SET: Calls<SetKind> = {
-  check: checkSet,
+  check,
   plan: planSet,
   create: createSet,
   update: updateSet,

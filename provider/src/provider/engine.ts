@@ -33,7 +33,7 @@ export class UnderWay {
   readonly #running = new Set<Promise<unknown>>();
   readonly #gone = new AbortController();
 
-  /** The system's clock; a sleep on it fails with a `NotSentError` once the engine is gone. */
+  /** A sleep on it fails with a `NotSentError` once the engine is gone. */
   readonly clock: Clock = {
     ...systemClock,
     sleep: async (ms) => {
@@ -48,7 +48,6 @@ export class UnderWay {
     const expectMayBegin = () => {
       if (this.#gone.signal.aborted) throw new NotSentError(ENGINE_GONE);
     };
-    // The engine would not receive the result of anything that begins now.
     expectMayBegin();
     const running = create(expectMayBegin);
     this.#running.add(running);
@@ -59,7 +58,7 @@ export class UnderWay {
     }
   }
 
-  /** Called once the engine is gone. Resolves when work in progress has ended. */
+  /** The engine is gone. Resolves when work in progress has ended. */
   async end(): Promise<void> {
     this.#gone.abort();
     await Promise.allSettled(this.#running);

@@ -43,7 +43,7 @@ export type Outcome =
   /** A create was sent, and nobody knows what became of it. `why`: the program names an object that it did not make. */
   | { readonly kind: "unresolved"; readonly record: Unresolved; readonly why?: string | undefined };
 
-/** The outcomes of a set, by key. */
+/** By key. */
 export type Outcomes = ReadonlyMap<string, Outcome>;
 
 /** A delete that failed, or was not begun. */
@@ -103,11 +103,7 @@ export function asOurs(error: unknown): AdvertisingError {
   return error instanceof AdvertisingError ? error : new InternalError(describeDefect(error));
 }
 
-/**
- * @param recorded the account for which the state, or this machine's memory, has something.
- * @param has what has it, as the message begins.
- * @throws AccountMismatchError if it is another one: this run would create objects at the wrong account.
- */
+/** @param has what has something for the recorded account. @throws AccountMismatchError this run would create objects at the wrong one. */
 export function expectSameAccount(
   { account, isSameAccount }: Pick<Runtime, "account" | "isSameAccount">,
   recorded: unknown,

@@ -21,7 +21,7 @@ interface Checked {
   readonly wasDeleting: boolean;
 }
 
-/** What `diff` has seen of a single resource, and what its replacement leaves live. */
+/** What `diff` has seen of a single resource, and what its replacement leaves live, by key. */
 export interface Held {
   readonly member: Member;
   readonly left: readonly LeftLive[];
@@ -35,9 +35,8 @@ export class Run {
   hasFailed = false;
   /** While the memory of the stack's former name is taken over. */
   former: Promise<void> | undefined;
-  /** By key. */
   readonly held = new Map<string, Held>();
-  /** By key: what this run has sent with an unknown outcome. */
+  /** What this run has sent with an unknown outcome, by key. */
   readonly unresolved = new Map<string, Unresolved>();
   /** Objects that `diff` said stay live: only the engine knows what a transformation gave. By {@link objectKey}. */
   readonly #staying = new Set<string>();
@@ -51,11 +50,11 @@ export class Run {
   readonly declared = new Set<string>();
   readonly #begun = new Set<string>();
   #declares = 0;
-  /** What the program's half has seen of the memory. */
+  /** As briefings say. */
   #open = "";
   #unclaimed: ReadonlySet<string> = new Set();
 
-  /** For what happens once a run. @returns true for the first call. */
+  /** @returns true for the first call. */
   beginOnce(what: string): boolean {
     const isFirst = !this.#begun.has(what);
     this.#begun.add(what);
@@ -91,7 +90,6 @@ export class Run {
     return this.#declares > 0 && this.#checked.size >= this.#declares;
   }
 
-  /** Whether a resource that was asked about declares this record's object. */
   isDeclared(key: string): boolean {
     return this.declared.has(key) || this.declared.has(resourceKeyIn(key));
   }
@@ -105,11 +103,7 @@ export class Run {
     return this.#unclaimed.has(key) || !areAll;
   }
 
-  /**
-   * Notes that a resource or member has this object after the run. What gives its object up claims nothing, so that moves and swaps work whatever the
-   * order.
-   * @returns what else has it.
-   */
+  /** A resource or member has this object after the run. What gives one up claims nothing: so moves and swaps work. @returns what else has it. */
   claim(kind: Kind, id: string, key: string): string | undefined {
     const object = objectKey(kind.name, id);
     const other = this.#after.get(object) ?? key;

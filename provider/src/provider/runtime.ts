@@ -1,6 +1,6 @@
 /**
- * What all resources of a deployment share in the provider's process: one client, one memory, one place for messages. And the calls of the engine
- * ({@link Calls}), each of which gets all this and the resource that it is about: a second front end, such as a provider plugin, would make them too.
+ * What all resources of a deployment share in the provider's process: one client, one memory, one place for messages. And the engine's calls
+ * ({@link Calls}), which a second front end, such as a provider plugin, would make too.
  */
 import { asRecord, jsonIn, momentOf, SettingsError, systemClock, type Values } from "../base/index.js";
 import { Client, debugLog, secretsIn, systemSurroundings } from "../client/index.js";
@@ -100,7 +100,7 @@ export function createRuntime(
     /** Whether this is the account that something was noted for, perhaps under its former address or e-mail. */
     isSameAccount: (recorded: unknown) =>
       account === "" || [undefined, "", account, settings.formerAccount].includes(recorded as string),
-    /** @throws SettingsError if the settings do not suffice to send anything. */
+    /** @throws SettingsError */
     client() {
       client ??= newClient();
       return client;
@@ -112,7 +112,6 @@ export function createRuntime(
       memory ??= new Memory({ ...placeOf(identity), folder, disk });
       return memory;
     },
-    /** What other stacks of this project have made, or may have, and no state has for certain. */
     openElsewhere(identity: string) {
       elsewhere ??= openOfOthers(placeOf(identity), folder, disk);
       return elsewhere;
@@ -122,13 +121,10 @@ export function createRuntime(
       const all = memory === undefined ? everyMemory(folder, disk).map(({ records }) => records) : [memory.records];
       return all.some((records) => isTwiceIn(records, kind.name, id));
     },
-    /** What runs on this machine have deleted. */
     deleted: deletedObjects(folder, account, disk),
     /** What the command answers in a refresh, by mark: the platform's id, or null if nothing was created. */
     answers: asRecord(jsonIn(environment.ADVERTISING_ANSWERS)) as Readonly<Record<string, string | null>>,
-    /** ISO 8601. */
     now,
-    /** Runs work that sends; `expectMayBegin` throws once the engine is gone. */
     track: <T>(work: (expectMayBegin: () => void) => Promise<T>) => underWay.track(work),
     /** Ends everything when the engine ends the process cleanly, with hardly any time left. */
     closeNow() {

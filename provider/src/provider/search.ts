@@ -8,13 +8,11 @@ import type { Runtime } from "./runtime.js";
 
 type Sent = Pick<CreateRecord, "mark" | "at" | "field">;
 
-/** What it takes to search. */
 export type Looker = Pick<Runtime, "reading" | "clock" | "client">;
 
 interface Look {
   /** True if it was sent in this run: then it never counts as not made. */
   readonly wasJustSent: boolean;
-  /** Whether to search only once. */
   readonly isOnce?: boolean;
   /** Former ids of its resource: what it has or had is not what this create made. */
   readonly formerIds?: readonly string[];

@@ -54,7 +54,6 @@ import type { Calls, Runtime } from "./runtime.js";
 import { circumstancesOf, expectSameType, notePlanned, secretIn } from "./single.js";
 import { leftInWords, planInWords, takenOverInWords, troubleInWords } from "./tell.js";
 
-/** @param olds the set's properties in the state. @param inputs the checked ones. */
 function factsOf(kind: Kind, runtime: Runtime, olds: Values, inputs: Values) {
   const circumstances = circumstancesOf(kind, runtime, inputs[DELETES] === true, olds);
   const [stored, declared] = [readStoredSet(olds), readDeclaredSet(inputs)];
@@ -105,7 +104,7 @@ function tellPlan(kind: Kind, runtime: Runtime, who: Ref, members: readonly Memb
   runtime.tellAt("warn", who.resourceUrn, withPage(text, code));
 }
 
-/** Creates a set like {@link updateSet}. Its id means nothing to the platform. */
+/** The id means nothing to the platform. */
 export const createSet: Calls<SetKind>["create"] = async (set, runtime, who, inputs) => {
   const id = `set-${randomUUID()}`;
   return { id, outs: await updateSet(set, runtime, who, { id, olds: {}, news: inputs }) };

@@ -75,7 +75,7 @@ export function secretIn({ run, secrets }: Runtime, key: string, inputs: Values)
   return new Set([...names, ...run.checked(key).wasSecret]);
 }
 
-/** What is the same for all objects of a resource. @param isAsked whether `retainOnDelete` is off. @param olds its outputs in the state. */
+/** @param isAsked whether `retainOnDelete` is off. @param olds its outputs in the state. */
 export function circumstancesOf(kind: Kind, { run, reading }: Runtime, isAsked: boolean, olds: Values): Circumstances {
   return {
     can: abilitiesOf(kind, reading.settings),
@@ -147,7 +147,7 @@ function leftIn(kind: Kind, id: string | undefined, olds: Values, secret: Readon
   return [...leftLiveIn(olds), ...now];
 }
 
-/** The arguments that the engine shows as the cause of a replacement; none if there is no replacement. */
+/** The arguments that the engine shows as the cause of a replacement. */
 function replacesOf(kind: Kind, { action, changed, id: held }: Member, news: Values): string[] {
   if (action.do === "look for") return [kind.nameProperty];
   if (action.do !== "replace" && action.do !== "adopt") return [];
@@ -157,7 +157,7 @@ function replacesOf(kind: Kind, { action, changed, id: held }: Member, news: Val
   return adopts !== undefined && adopts !== held ? [...names, "existingId"] : names;
 }
 
-/** Creates or adopts an object. @throws AdvertisingError, Incomplete if there is none, or that is not known. */
+/** @throws AdvertisingError, Incomplete there is no object, or that is not known. */
 export const createSingle: Calls<Kind>["create"] = async (kind, runtime, who, inputs) => {
   const { run, account, deleted } = runtime;
   const values = argumentsIn(inputs);

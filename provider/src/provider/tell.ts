@@ -34,7 +34,6 @@ import type { MemoryRecord } from "../store/index.js";
 import type { Messages, Notice } from "./engine.js";
 import type { Kept, Outcome, Outcomes } from "./outcome.js";
 
-/** A create of an earlier run, by the memory or, if its outcome is unknown, by the state. */
 type Noted = Pick<MemoryRecord, "at" | "body"> & Partial<Pick<MemoryRecord, "id" | "state">>;
 
 type Shown = Pick<Ref, "label" | "resourceUrn">;
@@ -170,7 +169,7 @@ const PLAN: readonly (readonly [action: ShownAction, title: string, detail?: str
 export function planInWords(
   kind: Kind,
   members: readonly Member[],
-  isKept: (id: string) => boolean,
+  isKept: (id: string) => boolean = () => false,
 ): string | undefined {
   const shown = ({ key, id, action }: Member) => {
     const ids = [...new Set([id, action.do === "adopt" ? action.id : undefined])].filter((each) => each !== undefined);
