@@ -67,13 +67,13 @@ it("once the engine is gone, work under way ends, sleepers wake up, and nothing 
   const underWay = new UnderWay();
   const steps: string[] = [];
   let answer = () => {};
-  const work = underWay.track(async (expectMayBegin) => {
-    expectMayBegin();
+  const work = underWay.track(async () => {
+    underWay.expectEngine();
     await new Promise<void>((resolve) => {
       answer = resolve;
     });
     steps.push("noted");
-    expectMayBegin();
+    underWay.expectEngine();
   });
   const sleeping = underWay.clock.sleep(3_600_000);
   const ended = underWay.end().then(() => steps.push("ended"));

@@ -40,12 +40,7 @@ async function done(kind: Kind, runtime: Runtime, object: Managed, expectMayBegi
     case "create":
     case "replace":
     case "look for":
-      return runtime.track((expectEngineThere) =>
-        createOnce(kind, runtime, object, () => {
-          expectEngineThere();
-          expectMayBegin();
-        }),
-      );
+      return runtime.track(() => createOnce(kind, runtime, object, expectMayBegin));
     case "update": {
       const { existingId: _, ...news } = values;
       await updateLive(kind, runtime, { id, label: subject.label, created }, olds, news, action.changed);
@@ -105,6 +100,7 @@ export async function carryOutAll(
     if (whyNotNew !== undefined && action.do === "create") return { kind: "failed", error: whyNotNew };
     try {
       return await done(kind, runtime, object, () => {
+        runtime.expectEngine();
         if (trouble !== undefined) throw new NotSentError(`${subject.label} was not sent, because ${trouble}.`);
       });
     } catch (error) {

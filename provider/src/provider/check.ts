@@ -36,7 +36,7 @@ import { takeOverFormer } from "../store/index.js";
 import { expectAccountOfOpen, takeableOf, whyNotNew } from "./create.js";
 import type { CheckRequest, Runtime } from "./runtime.js";
 import { markInput } from "./search.js";
-import { beforeTakeOver, madeBefore, nextOf, planInWords } from "./tell.js";
+import { beforeTakeOver, madeBefore, planInWords } from "./tell.js";
 
 /** One object that a resource declares, itself or a member of a set: its entry there, and all its arguments. */
 interface Declared {
@@ -145,7 +145,7 @@ export function tellBefore(
   const noted = takeableOf(runtime, who, held);
   if (noted !== undefined) {
     const isSearchable = abilitiesOf(kind, reading.settings).search(noted.field);
-    if (run.isUp !== true) runtime.warnEach(beforeTakeOver(who, noted, nextOf(noted, body, isSearchable)));
+    if (run.isUp !== true) runtime.warnEach(beforeTakeOver(who, noted, body, isSearchable));
     return undefined;
   }
   const stops = run.isUp === true ? undefined : whyNotNew(runtime, who, body);

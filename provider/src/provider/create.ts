@@ -57,9 +57,9 @@ export async function createOnce(
     const why = whyNotNew(runtime, subject, body);
     if (why !== undefined) throw why;
   }
-  const { markField: field } = runtime.reading.settings;
-  const { account } = runtime;
-  const record = { key, mark, body, field, account, ...tellingIn(kind, values, secret), replaces: create.replaces };
+  const { account, reading } = runtime;
+  const sent = { key, mark, body, field: reading.settings.markField, account, replaces: create.replaces };
+  const record = { ...sent, ...tellingIn(kind, values, secret) };
   return send(kind, runtime, create, record, fields, expectMayBegin);
 }
 

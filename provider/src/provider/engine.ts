@@ -43,13 +43,14 @@ export class UnderWay {
     },
   };
 
-  /** Runs one create; `expectMayBegin` throws a `NotSentError` once the engine is gone. */
-  async track<T>(create: (expectMayBegin: () => void) => Promise<T>): Promise<T> {
-    const expectMayBegin = () => {
-      if (this.#gone.signal.aborted) throw new NotSentError(ENGINE_GONE);
-    };
-    expectMayBegin();
-    const running = create(expectMayBegin);
+  /** @throws NotSentError once the engine is gone: it would not receive the result of what begins now. */
+  expectEngine(): void {
+    if (this.#gone.signal.aborted) throw new NotSentError(ENGINE_GONE);
+  }
+
+  async track<T>(work: () => Promise<T>): Promise<T> {
+    this.expectEngine();
+    const running = work();
     this.#running.add(running);
     try {
       return await running;

@@ -125,7 +125,8 @@ export function createRuntime(
     /** What the command answers in a refresh, by mark: the platform's id, or null if nothing was created. */
     answers: asRecord(jsonIn(environment.ADVERTISING_ANSWERS)) as Readonly<Record<string, string | null>>,
     now,
-    track: <T>(work: (expectMayBegin: () => void) => Promise<T>) => underWay.track(work),
+    expectEngine: () => underWay.expectEngine(),
+    track: <T>(work: () => Promise<T>) => underWay.track(work),
     /** Ends everything when the engine ends the process cleanly, with hardly any time left. */
     closeNow() {
       // What a run of the whole program, up to its end, has not declared leaves the state, and the program's half has said so.

@@ -23,7 +23,6 @@ import {
   howToKeep,
   isOfKnownAccount,
   keptForRead,
-  type LeftLive,
   leftLiveIn,
   PROVIDER,
   type Ref,
@@ -35,7 +34,7 @@ import { carryOutAll, hasWork, managedOf } from "./carry-out.js";
 import { deleteUnlessKept, momentToKeep } from "./operations.js";
 import { expectSameAccount, Incomplete, idOrError, type Managed, type Outcome } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
-import { beforeTakeOver, besideHeld, nextOf, notTold, replaced, savedAsSent, takenOver } from "./tell.js";
+import { beforeTakeOver, besideHeld, notTold, replaced, savedAsSent, takenOver } from "./tell.js";
 
 /**
  * An alias may give a resource the state of one of another type, whose id is of another kind.
@@ -122,7 +121,9 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, 
   const { action, id: held, former } = member;
   if (action.do === "wait") throw new Incomplete(explain(who, action.record, action.why));
   const secret = secretIn(runtime, key, news);
-  const left = leftIn(kind, held, olds, secret, runtime.now());
+  const left = [...leftLiveIn(olds)];
+  if (held !== undefined)
+    left.push(withoutUndefined({ id: held, at: runtime.now(), name: nameToTell(kind, olds, secret) }));
   run.held.set(key, { member, left });
   // A refresh asks too, with the former inputs, and so does a run for what a replacement or its targets take along: nothing else is noted or
   // said then. What is deleted before its replacement has no other `diff`.
@@ -130,7 +131,7 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, 
     notePlanned(kind, runtime, who, member, secret);
     if (former !== undefined && !wasDeleting) run.noteStaying(kind, former.id);
     if (run.isUp !== true && action.do === "look for")
-      runtime.warnEach(beforeTakeOver(who, action.record, nextOf(action.record, undefined, true)));
+      runtime.warnEach(beforeTakeOver(who, action.record, undefined, true));
     if (run.isUp !== true && former !== undefined && !run.isKept(kind, former.id)) {
       const isPerhaps = action.do === "replace" && action.perhaps;
       const then = isPerhaps ? "is replaced if values that are not known yet differ" : "is to be replaced";
@@ -140,12 +141,6 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, 
   }
   return { changes: action.do !== "keep", replaces: replacesOf(kind, member, news) };
 };
-
-/** What a replacement would leave live: what it has left before, and its object. @param secret arguments that must not be shown. */
-function leftIn(kind: Kind, id: string | undefined, olds: Values, secret: ReadonlySet<string>, at: string): LeftLive[] {
-  const now = id === undefined ? [] : [withoutUndefined({ id, at, name: nameToTell(kind, olds, secret) })];
-  return [...leftLiveIn(olds), ...now];
-}
 
 /** The arguments that the engine shows as the cause of a replacement. */
 function replacesOf(kind: Kind, { action, changed, id: held }: Member, news: Values): string[] {
@@ -210,7 +205,6 @@ export const updateSingle: Calls<Kind>["update"] = async (kind, runtime, who, { 
   const { wasDeleting } = runtime.run.checked(who.key);
   const member = singleMember(kind, id, olds, news, circumstancesOf(kind, runtime, wasDeleting, olds));
   if (hasWork(member)) {
-    expectSameAccount(runtime, olds[ACCOUNT], `The state has ${who.label}`);
     const known = { secret: secretIn(runtime, who.key, news), created: olds[CREATED] };
     const object = managedOf(runtime, who, { ...member, values }, news, [], known);
     idOrError(who, {}, await carryOut(kind, runtime, object));

@@ -47,14 +47,13 @@ function happened({ label }: Ref, { at, id, state }: Omit<Noted, "body">): strin
   return whatHappened(label, at, id, state === "handed");
 }
 
-/** In a preview. @param next what the `up` does with it, as {@link nextOf} says. */
-export function beforeTakeOver(who: Ref, noted: Noted, next: string): Notice {
-  const text = `${happened(who, noted)} \`pulumi up\` ${next}.`;
+/** Of a create of an earlier run, in a preview. @param body what the program would send now; none if it is not known yet. */
+export function beforeTakeOver(who: Ref, noted: Noted, body: string | undefined, isSearchable: boolean): Notice {
+  const text = `${happened(who, noted)} \`pulumi up\` ${nextOf(noted, body, isSearchable)}.`;
   return notice("sent by earlier runs", who, text, noted.id ?? "outcome unknown");
 }
 
-/** What an `up` does with a create of an earlier run. @param body what the program would send now; none if it is not known yet. */
-export function nextOf({ id, body: sent }: Noted, body: string | undefined, isSearchable: boolean): string {
+function nextOf({ id, body: sent }: Noted, body: string | undefined, isSearchable: boolean): string {
   if (id === undefined)
     return isSearchable ? "looks for it by its mark" : "does not send it, and saves it as unresolved";
   if (body === undefined || body === sent || sent === "") return "takes it over";
@@ -249,10 +248,9 @@ export function troubleInWords(
   const failed = [...refused, ...kept];
   const declared = members.filter(({ isDeclared }) => isDeclared);
   const inState = declared.filter(({ key }) => held.has(key)).length;
-  const reasons = byReason(set, failed).map(({ keys, reason }) => `  ${listed(keys)}: ${reason}`);
   const lines = [
     `${set.label}: ${inState} of ${count(declared.length, "declared event")} ${agree(declared.length === 1 ? 1 : inState, "is", "are")} in the state.${failed.length > 0 ? " Failed:" : ""}`,
-    ...cut(reasons, MAX_LISTED, (others) => `  and ${count(others, "more reason")}`),
+    ...cut(reasonLines(set, failed), MAX_LISTED, (others) => `  and ${count(others, "more reason")}`),
     ...(refused.length === 0 ? [] : ["The next `pulumi up` sends only what is missing."]),
     ...(asSent.length === 0
       ? []
@@ -287,11 +285,11 @@ function withoutLabel(set: Ref, key: string, sentence: string): string {
   return sentence.replace(memberRef(set, key).label, "").replace(/^[:\s]+/, "");
 }
 
-/** Lists each reason once, with all its members. */
-function byReason(set: Ref, failed: readonly Pick<Kept, "key" | "error">[]) {
+/** Each reason once, with all its members. */
+function reasonLines(set: Ref, failed: readonly Pick<Kept, "key" | "error">[]): string[] {
   const groups = Map.groupBy(failed, ({ key, error }) => withCode(withoutLabel(set, key, error.message), error.code));
-  return [...groups].map(([reason, those]) => ({
-    reason: reason.replaceAll("\n", "\n    "),
-    keys: those.map(({ key }) => printable(key)),
-  }));
+  return [...groups].map(([reason, those]) => {
+    const keys = those.map(({ key }) => printable(key));
+    return `  ${listed(keys)}: ${reason.replaceAll("\n", "\n    ")}`;
+  });
 }
