@@ -28,7 +28,7 @@ it("the second check of a replacement, which gets no old inputs, keeps what the 
 
 it("a briefing says whether it is an `up`; it is whole once as many were checked as the last batch has declared", () => {
   const run = new Run();
-  expect(run).toMatchObject({ isUp: undefined, isWhole: false });
+  expect(run).toMatchObject({ isUp: false, isWhole: false });
   check(run, "a", upOf(2), false);
   check(run, "a", upOf(2));
   expect(run).toMatchObject({ isUp: true, isWhole: false });

@@ -100,7 +100,7 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref
     ...(stop === undefined ? [] : [withPage(stop.message, stop.code)]),
   ];
   if (failures.length > 0) run.hasFailed = true;
-  else if (resource !== kind && isNew && run.isUp !== true) {
+  else if (resource !== kind && isNew && !run.isUp) {
     const isToCreate = ({ key }: Member) => takeableOf(runtime, memberRef(who, key), undefined) === undefined;
     const members = membersOf(kind, readStoredSet({}), readDeclaredSet(values)).filter(isToCreate);
     runtime.tellAt("info", who.resourceUrn, planInWords(kind, members));
@@ -118,7 +118,7 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref
 /** In an `up` the memory is this run's from its first `check` on; what has it under the stack's former name moves here. */
 async function openMemory(runtime: Runtime, { identity }: Ref, { olds }: CheckRequest): Promise<void> {
   const { run, memoryFolder: folder, placeOf } = runtime;
-  if (run.isUp !== true) return;
+  if (!run.isUp) return;
   const memory = runtime.memory(identity);
   await memory.openOnce();
   const before = own(olds, IDENTITY);
@@ -139,16 +139,16 @@ export function tellBefore(
 ): AdvertisingError | undefined {
   const { run, reading } = runtime;
   const memory = runtime.memory(who.identity);
-  if (run.isUp !== true && memory.trouble !== undefined) runtime.say(memory.trouble.message);
-  if (run.isUp !== true) expectAccountOfOpen(runtime, memory);
+  if (!run.isUp && memory.trouble !== undefined) runtime.say(memory.trouble.message);
+  if (!run.isUp) expectAccountOfOpen(runtime, memory);
   const body = holdsUnknown(values) ? undefined : fingerprintOfBody(kind, values);
   const noted = takeableOf(runtime, who, held);
   if (noted !== undefined) {
     const isSearchable = abilitiesOf(kind, reading.settings).search(noted.field);
-    if (run.isUp !== true) runtime.warnEach(beforeTakeOver(who, noted, body, isSearchable));
+    if (!run.isUp) runtime.warnEach(beforeTakeOver(who, noted, body, isSearchable));
     return undefined;
   }
-  const stops = run.isUp === true ? undefined : whyNotNew(runtime, who, body);
+  const stops = run.isUp ? undefined : whyNotNew(runtime, who, body);
   const id = memory.of(who.key)?.id;
   const isElsewhere = id !== undefined && (runtime.deleted.has(kind.name, id) || run.isKept(kind, id));
   if (stops === undefined && id !== undefined && !isElsewhere && held !== id)

@@ -30,8 +30,8 @@ export interface Held {
 const NOTHING_CHECKED: Checked = { wasSecret: new Set(), wasDeleting: false };
 
 export class Run {
-  /** Whether it is an `up`, as a briefing says; `undefined` before the first one. */
-  isUp: boolean | undefined;
+  /** Whether it is an `up`, as a briefing says. */
+  isUp = false;
   hasFailed = false;
   /** While the memory of the stack's former name is taken over. */
   former: Promise<void> | undefined;

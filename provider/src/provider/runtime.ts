@@ -131,7 +131,7 @@ export function createRuntime(
     closeNow() {
       // What a run of the whole program, up to its end, has not declared leaves the state, and the program's half has said so.
       const hasEnded = memory !== undefined && readHints(endedPath(memory.path), disk) !== "";
-      const isWhole = run.isUp === true && run.isWhole && hasEnded && !run.hasFailed;
+      const isWhole = run.isUp && run.isWhole && hasEnded && !run.hasFailed;
       const left = [...(memory?.records.keys() ?? [])].filter((key) => !run.isDeclared(key));
       memory?.closeNow(isWhole ? left : []);
     },

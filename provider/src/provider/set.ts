@@ -72,7 +72,7 @@ export const planSet: Calls<SetKind>["plan"] = async (set, runtime, who, { id, o
     const secret = secretOfMembers(set, runtime, who, news);
     for (const member of members) notePlanned(kind, runtime, memberRef(who, member.key), member, secret);
     runtime.tellCollected();
-    if (run.isUp !== true) tellPlan(kind, runtime, who, members, stored);
+    if (!run.isUp) tellPlan(kind, runtime, who, members, stored);
   }
   return { changes: isChange(declared, members), replaces: [] };
 };

@@ -101,7 +101,7 @@ export function notePlanned(
   const isBeside = noted !== undefined && noted.state !== "live" && noted.id !== id;
   const isUnsaid = noted?.id === undefined && noted?.replaces !== id; // settled by the state, which has something
   if (isBeside && (action.do === "keep" || isUnsaid)) runtime.warnEach(besideHeld(kind, who, noted, id));
-  if (run.isUp === true) memory.saw(who.key, id, runtime.isSameAccount);
+  if (run.isUp) memory.saw(who.key, id, runtime.isSameAccount);
   const other = former === undefined ? run.claim(kind, id, who.key) : undefined;
   if (other !== undefined) throw new ArgumentsError(`${who.label}: ${adoptedTwice(id, aboutWhom(other).label)}`);
   if (action.do === "record") runtime.warnEach(notTold(who, id, changesInWords(changed, olds, values, secret)));
@@ -130,9 +130,8 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, 
   if (run.isChecked(key)) {
     notePlanned(kind, runtime, who, member, secret);
     if (former !== undefined && !wasDeleting) run.noteStaying(kind, former.id);
-    if (run.isUp !== true && action.do === "look for")
-      runtime.warnEach(beforeTakeOver(who, action.record, undefined, true));
-    if (run.isUp !== true && former !== undefined && !run.isKept(kind, former.id)) {
+    if (!run.isUp && action.do === "look for") runtime.warnEach(beforeTakeOver(who, action.record, undefined, true));
+    if (!run.isUp && former !== undefined && !run.isKept(kind, former.id)) {
       const isPerhaps = action.do === "replace" && action.perhaps;
       const then = isPerhaps ? "is replaced if values that are not known yet differ" : "is to be replaced";
       const notice = replaced(kind, who, former, then);
