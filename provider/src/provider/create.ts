@@ -198,8 +198,8 @@ export function expectAccountOfOpen(runtime: Runtime, memory: Memory): void {
 }
 
 /**
- * Rule S, settle first: nothing new is sent while a create is open that nothing in the program declares, or that another stack of this project has: perhaps this one
- * under its former name.
+ * Rule S, settle first: nothing new is sent while a create is open that nothing in the program declares, or that another stack of this project
+ * has: perhaps this one under its former name.
  * @param body of what is to be created; none where it is not known yet.
  * @returns why not; in full once a run.
  */

@@ -1,6 +1,6 @@
 /**
- * An action on an object and how it ended, as data; and the errors with which a call of the engine fails: nothing created (a plain error), or something
- * that the state keeps nevertheless ({@link Incomplete}). Pure.
+ * An action on an object and how it ended, as data; and the errors with which a call of the engine fails: nothing created (a plain error), or
+ * something that the state keeps nevertheless ({@link Incomplete}). Pure.
  */
 import {
   AccountMismatchError,
@@ -103,7 +103,10 @@ export function asOurs(error: unknown): AdvertisingError {
   return error instanceof AdvertisingError ? error : new InternalError(describeDefect(error));
 }
 
-/** @param has what has something for the recorded account. @throws AccountMismatchError this run would create objects at the wrong one. */
+/**
+ * @param has what has something for the recorded account, as the message begins.
+ * @throws AccountMismatchError it is another one than this run's: it would create objects at the wrong one.
+ */
 export function expectSameAccount(
   { account, isSameAccount }: Pick<Runtime, "account" | "isSameAccount">,
   recorded: unknown,

@@ -103,7 +103,10 @@ export class Run {
     return this.#unclaimed.has(key) || !areAll;
   }
 
-  /** A resource or member has this object after the run. What gives one up claims nothing: so moves and swaps work. @returns what else has it. */
+  /**
+   * A resource or member has this object after the run. What gives one up claims nothing: so moves and swaps work, whatever the order.
+   * @returns what else has it.
+   */
   claim(kind: Kind, id: string, key: string): string | undefined {
     const object = objectKey(kind.name, id);
     const other = this.#after.get(object) ?? key;
