@@ -23,7 +23,7 @@ function declared(
   warnings: string[] = [],
 ): Declaration {
   const kind = aboutWhom(key).kind === "Advertiser" ? advertiser : conversionEvent;
-  const own = { key, adopts: undefined, ...object };
+  const own = { key, adopts: undefined, platformName: undefined, ...object };
   const resource = { key, kind, isRead: false, objects: [own], aliasNames: [], deletes: false, ...more };
   return { finding: { title: aboutWhom(key).label, lines: [], problems: 0 }, warnings, resource };
 }
@@ -31,14 +31,14 @@ function declared(
 /** @param adopts by key; `undefined` for a set whose events are not known yet. */
 function aSet(adopts: Record<string, string | undefined> | undefined): Declaration {
   const objects = Object.entries(adopts ?? {}).map(([key, id]) => {
-    return { key: memberOf(FUNNEL, key), adopts: id };
+    return { key: memberOf(FUNNEL, key), adopts: id, platformName: undefined };
   });
   return declared(FUNNEL, {}, { objects: adopts === undefined ? undefined : objects });
 }
 
 const memory = (...records: (Partial<MemoryRecord> & Pick<MemoryRecord, "key" | "state">)[]): Records =>
   new Map(records.map((each) => [each.key, { at: "2026-01-01T00:00:00.000Z", mark: "m", body: "b", ...each }]));
-const live = (key: string, id: string) => ({ key, state: "live", id }) as const;
+const live = (key: string, id: string, name?: string) => ({ key, state: "live", id, name }) as const;
 
 function all(...declarations: Declaration[]): Judge {
   const judge = new Judge();
@@ -129,7 +129,7 @@ describe("open creates of earlier runs", () => {
 });
 
 describe("what leaves", () => {
-  const purchase = live(event("purchase"), "42");
+  const purchase = live(event("purchase"), "42", "Purchase");
   const leaves = (names: string) =>
     `No longer declared: ${names}. What leaves the state without a delete stays live on the platform. If you renamed it, add an alias or set existingId.`;
   const stays = leaves("purchase (42)");
@@ -142,6 +142,13 @@ describe("what leaves", () => {
     ["nor if it is adopted", [declared(event("buy"), { adopts: "42" })], []],
     ["another kind's id is another object's", [declared("Advertiser::a", { adopts: "42" })], [stays]],
     ["nor if it is read", [declared(event("purchase"), {}, { isRead: true })], []],
+    [
+      "with a new one of its platform name",
+      [declared(event("buy"), { platformName: "Purchase" })],
+      [`${stays}\n"purchase" has the platform name of the new "buy".`],
+    ],
+    ["not with a known one", [declared(event("known"), { platformName: "Purchase" })], [stays]],
+    ["not with one that adopts", [declared(event("buy"), { platformName: "Purchase", adopts: LATER })], [stays]],
   ])("%s", (_, batch, lines) => {
     const known = live(event("known"), "1");
     expect(atEnd(memory(purchase, known), [declared(event("known")), ...batch])).toEqual(lines);

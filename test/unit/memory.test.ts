@@ -71,10 +71,10 @@ describe("M2, M3: one record a key, from one state to the next", () => {
     "what was made under a former name is seen with its object, for the same account: %s",
     async (isSame) => {
       const { up, newRun } = stackOn();
-      await up((run) => run.sending(create(A)).then(() => run.made(A, "42")));
+      await up((run) => run.sending({ ...create(A), name: "Acme" }).then(() => run.made(A, "42")));
       await up((run) => run.saw(B, "42", () => isSame));
       expect(newRun().undeclared(() => false)).toHaveLength(isSame ? 0 : 1);
-      expect(newRun().of(A)).toMatchObject({ state: isSame ? "live" : "made", id: "42" });
+      expect(newRun().of(A)).toMatchObject({ state: isSame ? "live" : "made", id: "42", name: "Acme" });
     },
   );
 
@@ -102,6 +102,17 @@ describe("M2, M3: one record a key, from one state to the next", () => {
     expect(newRun().undeclared(() => false)).toMatchObject([{ key: B }, { key: C }]);
     await up((run) => run.given(B)); // taken over
     expect(words()).toEqual(["a handed 0", "b handed 1", "c made 2"]);
+  });
+
+  it("what left the state is no record of now, and its id stays known", async () => {
+    const { up, newRun } = stackOn();
+    await up((run) => run.sending(create(A)).then(() => run.made(A, "42")));
+    const run = newRun();
+    await run.openOnce();
+    run.closeNow([A]);
+    await up(async () => undefined);
+    const last = newRun();
+    expect([last.of(A), last.records.get(A)?.id]).toEqual([undefined, "42"]);
   });
 
   it("M6: a record that was returned is never changed, and one after none begins anew", async () => {

@@ -218,7 +218,7 @@ function decide(
   // Another owner means another object, and a change that has no name can't be told from one.
   const isOther = changed.names.some((name) => name === ANY || name in kind.refersTo);
   if (can.update && !isOther) return { do: "update", changed: changed.names };
-  if (adopts !== undefined) return { do: changed.perhaps ? "keep" : "record" };
+  if (adopts !== undefined) return { do: "record" };
   return { do: "replace", perhaps: changed.perhaps };
 }
 

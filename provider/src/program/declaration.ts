@@ -2,7 +2,7 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { asRecord, isPlain, type Values } from "../base/index.js";
 import { abilitiesOf } from "../decision/index.js";
-import { CATALOG_TYPE, type Kind, type SetKind } from "../kinds/index.js";
+import { CATALOG_TYPE, type Kind, nameToTell, type SetKind } from "../kinds/index.js";
 import { inWords, isContainer, type Problem, validate } from "../rules/index.js";
 import type { Settings } from "../settings/index.js";
 import { keyOf, labelOf, memberOf, nameInUrn } from "../state/index.js";
@@ -15,6 +15,8 @@ export interface DeclaredObject {
   readonly key: string;
   /** The id of a live object. */
   readonly adopts: string | typeof LATER | undefined;
+  /** Its name on the platform; `undefined` if the program does not know it yet. */
+  readonly platformName: string | undefined;
 }
 
 /** It may adopt an object whose id the program does not know yet. */
@@ -70,25 +72,26 @@ export function declare({ kind: declared, name, args, options }: Call, settings:
       key,
       kind,
       isRead,
-      objects: isSet ? membersOf(key, values.events) : [objectOf(key, values)],
+      objects: isSet ? membersOf(kind, key, values.events) : [objectOf(kind, key, values)],
       aliasNames: aliasNamesIn(options.aliases),
       deletes: options.retainOnDelete === false && canDelete,
     },
   };
 }
 
-function membersOf(setKey: string, events: unknown): DeclaredObject[] | undefined {
+function membersOf(kind: Kind, setKey: string, events: unknown): DeclaredObject[] | undefined {
   if (!isContainer(events)) return undefined;
   return Object.entries(events).map(([key, given]: [string, unknown]) =>
     // A whole entry that is an Output may be anything.
-    objectOf(memberOf(setKey, key), isContainer(given) ? asRecord(given) : { existingId: given }),
+    objectOf(kind, memberOf(setKey, key), isContainer(given) ? asRecord(given) : { existingId: given }),
   );
 }
 
-function objectOf(key: string, values: Values): DeclaredObject {
+function objectOf(kind: Kind, key: string, values: Values): DeclaredObject {
   const { existingId } = values;
   const later = existingId === undefined || existingId === null ? undefined : LATER;
-  return { key, adopts: isPlain(existingId) ? String(existingId) : later };
+  const platformName = nameToTell(kind, values, new Set());
+  return { key, platformName, adopts: isPlain(existingId) ? String(existingId) : later };
 }
 
 /** Outputs may name anything, and aliases of parents are not followed: what these mean shows in Pulumi's preview. */

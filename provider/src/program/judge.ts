@@ -19,6 +19,8 @@ export class Judge {
   readonly #names = new Set<string>();
   /** By kind and id: the key of the first object that adopts it. */
   readonly #adopters = new Map<string, string>();
+  /** By kind and name on the platform: the keys of objects that nothing adopts. */
+  readonly #named = new Map<string, string>();
   /** The kinds of objects that something adopts without their ids being known yet. */
   readonly #adoptedLater = new Set<Kind["name"]>();
   #resources = 0;
@@ -35,6 +37,7 @@ export class Judge {
     if (objects === undefined || objects.some(({ adopts }) => adopts === LATER)) this.#adoptedLater.add(kind.name);
     for (const object of objects ?? []) {
       this.#declared.add(object.key);
+      if (object.adopts === undefined) this.#named.set(`${kind.name} ${object.platformName}`, object.key);
       if (typeof object.adopts !== "string") continue;
       const adopted = objectKey(kind.name, object.adopts);
       if (!this.#adopters.has(adopted)) this.#adopters.set(adopted, object.key);
@@ -97,10 +100,24 @@ export class Judge {
       return isThere && !kept.has(objectOf(record)) && !this.#names.has(`${resource} ${name}`);
     });
     const open = undeclared.filter((each) => isOpen(each) && !this.#isClaimed(each));
-    return [...(leaving.length === 0 ? [] : [leavingLine(leaving)]), ...(open.length === 0 ? [] : [openLine(open)])];
+    return [
+      ...(leaving.length === 0 ? [] : [leavingLine(leaving) + this.#renamesIn(leaving, records)]),
+      ...(open.length === 0 ? [] : [openLine(open)]),
+    ];
+  }
+
+  /** A new object with the platform name of one that leaves may be just that. Nothing is decided by it. */
+  #renamesIn(leaving: readonly MemoryRecord[], records: Records): string {
+    const hints = leaving.flatMap(({ key, name = "" }) => {
+      const now = this.#named.get(`${aboutWhom(key).kind} ${name}`);
+      const isNew = now !== undefined && (records.get(now)?.state ?? "none") === "none";
+      return isNew ? [`\n"${aboutWhom(key).short}" has the platform name of the new "${aboutWhom(now).short}".`] : [];
+    });
+    return hints.slice(0, MAX_HINTS).join("");
   }
 }
 
+const MAX_HINTS = 3;
 /** Of what each resource carries for its words. */
 const MAX_CHARACTERS = 500;
 

@@ -149,7 +149,7 @@ export function tellBefore(
     return undefined;
   }
   const stops = run.isUp ? undefined : whyNotNew(runtime, who, body);
-  const id = memory.of(who.key)?.id;
+  const id = memory.records.get(who.key)?.id; // of what has left the state too
   const isElsewhere = id !== undefined && (runtime.deleted.has(kind.name, id) || run.isKept(kind, id));
   if (stops === undefined && id !== undefined && !isElsewhere && held !== id)
     runtime.warnEach(madeBefore(kind, who, id));

@@ -34,7 +34,7 @@ import { carryOutAll, hasWork, managedOf } from "./carry-out.js";
 import { deleteUnlessKept, momentToKeep } from "./operations.js";
 import { expectSameAccount, Incomplete, idOrError, type Managed, type Outcome } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
-import { beforeTakeOver, besideHeld, notTold, replaced, savedAsSent, takenOver } from "./tell.js";
+import { beforeTakeOver, besideHeld, exchanged, notTold, replaced, savedAsSent, takenOver } from "./tell.js";
 
 /**
  * An alias may give a resource the state of one of another type, whose id is of another kind.
@@ -135,7 +135,9 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, 
       const isPerhaps = action.do === "replace" && action.perhaps;
       const then = isPerhaps ? "is replaced if values that are not known yet differ" : "is to be replaced";
       const notice = replaced(kind, who, former, then);
-      runtime.warnEach({ ...notice, text: `${notice.text}\n${howToKeep(former.id)}` });
+      if (action.do === "adopt" && !former.isDeleted)
+        runtime.warnEach(exchanged(who, former.id, `is to be ${action.id ?? "another object"}`));
+      else runtime.warnEach({ ...notice, text: `${notice.text}\n${howToKeep(former.id)}` });
     }
   }
   return { changes: action.do !== "keep", replaces: replacesOf(kind, member, news) };
@@ -169,7 +171,7 @@ export const createSingle: Calls<Kind>["create"] = async (kind, runtime, who, in
   const id = idOrError(who, outsWith(reference), outcome);
   const created = outcome.kind === "created" ? momentToKeep(runtime) : undefined;
   const outs = outsWith({ [CREATED]: created, [kind.idProperty]: exactId(id) }, id);
-  tellReplaced(kind, runtime, who, object.replaces, id);
+  tellReplaced(kind, runtime, who, object.replaces, id, outcome.kind === "managed");
   if (outcome.kind !== "created") return { id, outs };
   runtime.memory(who.identity).given(who.key);
   const { earlier, isTakenOver } = outcome;
@@ -188,12 +190,20 @@ function outsOf(kind: Kind, { reading }: Runtime, inputs: Values, more: Values):
 }
 
 /** Says what a replacement has left, unless the engine has it deleted, or something else goes on with it. */
-function tellReplaced(kind: Kind, runtime: Runtime, who: Ref, held: string | undefined, id: string): void {
+function tellReplaced(
+  kind: Kind,
+  runtime: Runtime,
+  who: Ref,
+  held: string | undefined,
+  id: string,
+  isAdopted: boolean,
+): void {
   const { run, deleted } = runtime;
   if (held === undefined || held === id || run.isKept(kind, held) || deleted.has(kind.name, held)) return;
   if (run.checked(who.key).wasDeleting && !run.isStaying(kind, held)) return;
   run.noteStaying(kind, held); // the engine may still ask for its delete, by the option in the state
-  runtime.warnEach(replaced(kind, who, { id: held, isDeleted: false }, `is ${id} now`));
+  const now = `is ${id} now`;
+  runtime.warnEach(isAdopted ? exchanged(who, held, now) : replaced(kind, who, { id: held, isDeleted: false }, now));
 }
 
 /** Without a known update this is called only for what `existingId` names, and for a resource that was saved with an error. @returns its next properties. */

@@ -56,7 +56,8 @@ export function beforeTakeOver(who: Ref, noted: Noted, body: string | undefined,
 function nextOf({ id, body: sent }: Noted, body: string | undefined, isSearchable: boolean): string {
   if (id === undefined)
     return isSearchable ? "looks for it by its mark" : "does not send it, and saves it as unresolved";
-  if (body === undefined || body === sent || sent === "") return "takes it over";
+  if (body === undefined) return "takes it over, if its arguments turn out to be those that it was sent with";
+  if (body === sent || sent === "") return "takes it over";
   return `saves ${id} with the arguments it was sent with, which differ from the program's; the \`up\` after that updates or replaces it`;
 }
 
@@ -90,6 +91,12 @@ export function replaced(kind: Kind, who: Ref, { id, isDeleted }: Former, then: 
   const fate = isDeleted ? `${id} is deleted on the platform, as retainOnDelete: false says` : staysLive(kind, id);
   const sort = `replaced, and ${isDeleted ? "deleted" : "left live"} on the platform`;
   return notice(sort, who, `${who.label} ${then}. ${fate}.`, `${id}; it ${then}`);
+}
+
+/** The program names another object than the state has, which may be somebody else's. @param then as of {@link replaced}. */
+export function exchanged(who: Ref, id: string, then: string): Notice {
+  const text = `${who.label} ${then}, as existingId says: nothing is created or deleted, and nothing here manages ${id} any more.`;
+  return notice("given another object", who, text, `${id}; it ${then}`);
 }
 
 /** Of an object that the program names and changes, without a known update. @param changes as `changesInWords` says them. */

@@ -83,7 +83,7 @@ export function lineOf(line: object): string {
 }
 
 export function textOf({ stack, backend }: StackPlace, records: Iterable<MemoryRecord>): string {
-  const kept = [...records].filter(({ state, at }) => state !== "none" || at !== "");
+  const kept = [...records].filter(({ state, at, id }) => state !== "none" || at !== "" || id !== undefined);
   return [{ memory: NAME, version: VERSION, stack, backend }, ...kept].map(lineOf).join("");
 }
 

@@ -183,7 +183,9 @@ export class Memory {
   }
 
   #see(key: string, id: string): void {
-    const line: Line = { key, state: "live", id };
+    const { id: known = id, name } = this.of(key) ?? {};
+    // By its name a rename is known.
+    const line: Line = { key, state: "live", id, ...(known === id && { name }) };
     this.#learn(line);
     this.#seen.push(line);
   }
