@@ -1,11 +1,14 @@
 /** `pending` settles creates of unknown outcome: in the state by a refresh, and what no state has in this machine's memory. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { struck, upAndKill, upAndStop } from "../support/killing.js";
+import { commandsIn } from "../support/printed-commands.js";
 import { pendingCommand } from "../support/recovery.js";
-import { newStack, program, type TestStack, useSandbox, well } from "../support/stack.js";
+import { newStack, program, runProcess, type TestStack, useSandbox, well } from "../support/stack.js";
+
+const COMMAND = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
 
 const objects = { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] };
 const config = { "advertising:authMode": "basic" };
@@ -126,6 +129,30 @@ it("what only the memory of a killed run has, or only Pulumi's record of it, is 
   const renamed = await stack.up();
   expect(renamed.code, renamed.output).toBe(0);
   expect(sandbox.eventPosts).toBe(3);
+});
+
+it("what a removed stack has open stops the same create of another one, until the printed commands have run", async () => {
+  const sandbox = await useSandbox({ objects, authMode: "basic" });
+  const stack = await newStack(
+    program(`new advertising.ConversionEvent("e", { eventName: "E", advertiserId: 1, value: 1 });`),
+    { sandbox, config },
+  );
+  const lost = sandbox.fail({ on: "event", with: { kind: "no-answer" } });
+  expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
+  await stack.cancel();
+  await well(stack.run(["stack", "rm", "dev", "--yes", "--force", "--preserve-config"]));
+  await well(stack.run(["stack", "init", "prod"]));
+  stack.write("Pulumi.prod.yaml", "config:\n  advertising:authMode: basic\n");
+  const { code, output } = await stack.up();
+  expect([code, sandbox.eventPosts], output).toEqual([1, 1]);
+  const commands = new Set(commandsIn(output));
+  expect(commands.size, output).toBe(4);
+  for (const each of commands) {
+    const typed = each.replace("npx pulumi-advertising", `node ${COMMAND}`).replace("stack rm", "stack rm --yes");
+    await well(runProcess("sh", ["-c", typed], stack.programFolder, stack.environment));
+  }
+  await well(stack.up());
+  expect(sandbox.eventPosts).toBe(2);
 });
 
 /** What this machine remembers of its stacks, by file. */

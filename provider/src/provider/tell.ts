@@ -4,7 +4,6 @@
  */
 import {
   agree,
-  asTyped,
   count,
   cut,
   enumerate,
@@ -12,6 +11,7 @@ import {
   natural,
   OutcomeUnknownError,
   printable,
+  shellWord,
   withCode,
 } from "../base/index.js";
 import { type Former, type Member, type ShownAction, shownAction } from "../decision/index.js";
@@ -25,6 +25,7 @@ import {
   memberRef,
   pendingCommand,
   type Ref,
+  stackOf,
   staysLive,
   waysOut,
   whatHappened,
@@ -78,11 +79,16 @@ export function madeBefore(kind: Kind, who: Ref, id: string): Notice {
 
 /** The same create is open in another stack of this project. */
 export function openElsewhere(who: Ref, record: MemoryRecord & { readonly stack: string }): string {
+  const { id = "<its id>", stack } = record;
   return [
-    `${happened(who, record)} That was in the stack ${record.stack}. If this is that stack under a new name, answer for it here before it is created:`,
-    `  ${pendingCommand("created", [`${who.short}=${record.id ?? "<its id>"}`])}`,
-    `  ${pendingCommand("not-created", [who.short])}`,
-    `If it is another stack, run \`${asTyped("pulumi up")}\` there first.`,
+    `${happened(who, record)} That was in the stack ${stack}, so it is not sent here.`,
+    `If ${stack} is the former name of this stack: rename it back, run \`pulumi up\`, and rename it then.`,
+    "If it is another stack: run `pulumi up` there first.",
+    `If it no longer exists, look in the account. What is there goes on with existingId: ${id}. Otherwise:`,
+    `  pulumi stack init --no-select ${stack}`,
+    `  npx pulumi-advertising pending --stack ${stack} --forget ${shellWord(who.short)}`,
+    `  pulumi stack rm ${stack}`,
+    `  pulumi stack select ${stackOf(who.identity)}`,
   ].join("\n");
 }
 

@@ -125,9 +125,7 @@ export function openOfOthers(here: StackPlace, folder: string, disk?: Disk) {
   const projectOf = (name: string) => name.split("/").slice(0, -1).join("/");
   return everyMemory(folder, disk)
     .filter(({ stack }) => stack !== here.stack && projectOf(stack) === projectOf(here.stack))
-    .flatMap(({ stack, backend, records }) =>
-      [...records.values()].filter(isUnseen).map((each) => ({ ...each, stack, backend })),
-    );
+    .flatMap(({ stack, records }) => [...records.values()].filter(isUnseen).map((each) => ({ ...each, stack })));
 }
 
 function orNone<T>(read: () => T): T | undefined {

@@ -22,7 +22,7 @@ import {
   secretArgumentsIn,
   tellingIn,
 } from "../state/index.js";
-import { isOpen, isPast, type MemoryRecord, type Records, type StackPlace } from "../store/index.js";
+import type { MemoryRecord, Records, StackPlace } from "../store/index.js";
 import { type ExportedStack, holdsSecret, inNaturalOrder, isSecret, keyOfUrn, objectsIn } from "./contents.js";
 
 export interface Create {
@@ -36,18 +36,23 @@ export interface Create {
   readonly formerIds: readonly string[];
 }
 
+/** What a person, or a search, says of a create. */
+export interface Answer {
+  readonly create: Create;
+  /** The platform's; none if it was not created. */
+  readonly id: string | undefined;
+}
+
 /** A line of this machine's memory. */
 export interface Note extends Pick<Create, "ref"> {
   readonly record: MemoryRecord;
 }
 
+/** Lists are in natural order. */
 export interface Facts {
-  /** In natural order. */
   readonly open: readonly Create[];
-  /** What earlier runs created and the state does not have, in natural order. */
+  /** What earlier runs created and the state does not have. */
   readonly made: readonly Note[];
-  /** What this machine still waits for, and the state has by now, with its id: a refresh, or another machine, has settled it. */
-  readonly settled: readonly { readonly key: string; readonly id: string; readonly name: string | undefined }[];
   /** All that this machine remembers of the stack, by key; none if it has no memory of it. */
   readonly notes: ReadonlyMap<string, Note> | undefined;
   /** Who has which object, and says so, by `objectKey`. */
@@ -72,36 +77,28 @@ export function factsIn(stack: ExportedStack, memory: Records | undefined, place
     const now = held.get(ref.key)?.id;
     return (now !== undefined && now !== replaces) || (id !== undefined && ids.has(objectKey(ref.kind, id)));
   };
-  const settled = remembered.flatMap(({ ref: { key }, record }) => {
-    const id = held.get(key)?.id;
-    const isIts = id !== undefined && id !== record.replaces && (record.id ?? id) === id;
-    return isIts && isOpen(record) ? [{ key, id, name: record.name }] : [];
-  });
-  const settledKeys = new Set(settled.map(({ key }) => key));
-  const left = remembered.filter((note) => !known.has(note.ref.key) && !isSeen(note));
+  const isInDoubt = ({ record: { state } }: Note) => state !== "live" && state !== "none";
+  const left = remembered.filter((note) => isInDoubt(note) && !known.has(note.ref.key) && !isSeen(note));
+  const byKey = new Map(left.map((note) => [note.ref.key, note]));
   // What the state had, or somebody answered, before that run says nothing of it.
   const isAnswered = (key: string) => {
-    const [noted, now] = [memory?.get(key), held.get(key)?.id];
-    const isOver = noted === undefined || settledKeys.has(key) || isPast(noted, now);
-    const { state = "live", at, id } = isOver ? {} : noted;
-    if (state === "none") return Date.parse(at ?? "") >= Date.parse(stack.time);
-    return known.has(key) || (state !== "live" && (id === undefined || now !== id));
+    const { state, at = "" } = memory?.get(key) ?? {};
+    if (state === "none") return Date.parse(at) >= Date.parse(stack.time);
+    return known.has(key) || byKey.has(key);
   };
-  const recorded = recordedIn(stack);
-  const byKey = new Map(recorded.map((each) => [each.ref.key, each]));
+  const recorded = new Map(recordedIn(stack).map((each) => [each.ref.key, each]));
   const inMemory = left.flatMap(({ ref, record }): Found[] => {
-    const other = byKey.get(ref.key);
+    const other = recorded.get(ref.key);
     const or = [other?.record, other?.or].flatMap((each) => each ?? []).find(isOtherThan(record));
     return record.state === "sent" ? [{ ref, record, known: "memory", or }] : [];
   });
-  const open = [...inState, ...inMemory, ...recorded.filter(({ ref }) => !isAnswered(ref.key))];
-  const byName = ({ ref }: Pick<Create, "ref">) => `${ref.short} ${ref.urn}`;
-  const withFormer = (each: Found): Create => {
+  const inRecord = [...recorded.values()].filter(({ ref }) => !isAnswered(ref.key));
+  const open = [...inState, ...inMemory, ...inRecord].map((each): Create => {
     const object = held.get(each.ref.key);
     const gone = leftLiveIn(object?.resource.outputs ?? {}).filter(({ key }) => key === object?.in?.key);
     const formerIds = [object?.id, each.record.replaces, ...gone.map(({ id }) => id)];
     return { ...each, formerIds: formerIds.filter((id) => id !== undefined) };
-  };
+  });
   const holders = new Map<string, { key: string; says: string }>();
   for (const { ref, record } of remembered) {
     const says = `the memory of this machine has it as ${ref.urn}`;
@@ -110,12 +107,30 @@ export function factsIn(stack: ExportedStack, memory: Records | undefined, place
   }
   for (const { kind, id, memoryKey: key, urn } of objects)
     if (id !== undefined) holders.set(objectKey(kind.name, id), { key, says: `the state has it as ${urn}` });
-  const made = left.filter(({ record }) => record.state === "made" || record.state === "handed");
-  const sorted = { open: inNaturalOrder(open.map(withFormer), byName), made: inNaturalOrder(made, byName) };
-  return { ...sorted, settled, notes, holders };
+  const byName = ({ ref }: Pick<Create, "ref">) => `${ref.short} ${ref.urn}`;
+  const made = left.filter(({ record }) => record.state !== "sent");
+  return { open: inNaturalOrder(open, byName), made: inNaturalOrder(made, byName), notes, holders };
 }
 
 type Found = Omit<Create, "formerIds">;
+
+/** In words, why an object is not what this create made. @param others answers that count. */
+export function whyNotIts(
+  { ref, formerIds }: Create,
+  id: string,
+  { holders, notes }: Facts,
+  others: readonly Answer[],
+) {
+  const twin = others.find(({ create, id: its }) => its === id && create.ref.kind === ref.kind);
+  if (twin !== undefined) return `${id} can't be both "${ref.short}" and "${twin.create.ref.short}"`;
+  const noted = notes?.get(ref.key)?.record;
+  // A later run has taken it over or adopted it, and was interrupted too: the state has just the unknown outcome.
+  if (noted?.id === id && noted.state !== "none" && !formerIds.includes(id)) return undefined;
+  const holder = holders.get(objectKey(ref.kind, id));
+  if (holder?.key === ref.key || formerIds.includes(id))
+    return `${id} is not the id of "${ref.short}": it is an object that this resource has or had before, such as the one to replace`;
+  return holder && `${id} is not the id of "${ref.short}": ${holder.says}`;
+}
 
 /** Of what is secret nobody knows. */
 function isOtherThan({ body }: CreateRecord) {
@@ -123,7 +138,7 @@ function isOtherThan({ body }: CreateRecord) {
 }
 
 /** @param place as the memory has it; none: the URN then says no stack. */
-export function refOfKey(key: string, place: StackPlace | undefined): Ref {
+function refOfKey(key: string, place: StackPlace | undefined): Ref {
   const [organization = "", project = "", stack = ""] = place?.stack.split("/") ?? [];
   const { resource, member, name, parentTypes } = aboutWhom(key);
   const whole = refOf(resource, identityText({ organization, project, stack, name, parentTypes }));

@@ -10,8 +10,7 @@ import { lookFor, resendDueMs } from "../provider/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
 import { cookieFileFor } from "../store/index.js";
 import type { StackChoice } from "./harness.js";
-import { type Answer, whyNotIts } from "./pending-answers.js";
-import type { Create, Facts } from "./pending-facts.js";
+import { type Answer, type Create, type Facts, whyNotIts } from "./pending-facts.js";
 import { programFolder, readingOf } from "./pulumi.js";
 
 /** What a search finds out about these; of what it does not, it prints why. */

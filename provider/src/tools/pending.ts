@@ -1,23 +1,25 @@
-/** `pulumi-advertising pending`: lists and settles creates of unknown outcome. */
+/**
+ * `pulumi-advertising pending`: lists creates of unknown outcome, and settles them by what people, or a search, say. What the state has is settled by
+ * a refresh of just those resources, whose `read` the answers are handed to; what only this machine's memory or Pulumi's record has by lines of the
+ * memory, which the next `up` here goes by. Pulumi's own lock and save are the only ones: no state is written here.
+ */
 import { agree, asTyped, count, cut, enumerate, idRanges, momentOf, systemClock, UsageError } from "../base/index.js";
-import { describe, MAX_LISTED, pendingCommand as typed, waysOut } from "../state/index.js";
+import { LIVE_ID } from "../rules/index.js";
+import { describe, MAX_LISTED, nameInUrn, waysOut } from "../state/index.js";
 import {
   backendIn,
-  isOpen,
   type Line,
   memoryFolder,
   memoryPath,
-  openOfOthers,
-  type Records,
   readMemory,
   type StackPlace,
   takeOverFormer,
+  writeAnswers,
 } from "../store/index.js";
 import { type ExportedStack, stackNamesIn } from "./contents.js";
-import { command, say } from "./harness.js";
-import { note, readAnswers, settle } from "./pending-answers.js";
-import { type Create, type Facts, factsIn, type Note, refOfKey } from "./pending-facts.js";
-import { programFolder, STACK_HELP, STACK_OPTIONS, type StateChoice, stackName, stateOf } from "./pulumi.js";
+import { command, type StackChoice, say } from "./harness.js";
+import { type Answer, type Create, type Facts, factsIn, type Note, whyNotIts } from "./pending-facts.js";
+import { programFolder, refresh, STACK_HELP, STACK_OPTIONS, type StateChoice, stackName, stateOf } from "./pulumi.js";
 
 const HELP = `Usage: pulumi-advertising pending [options]
 
@@ -51,28 +53,22 @@ export const pendingCommand = command({
   options: OPTIONS,
   run: async ({ created, "not-created": notCreated, forget, search, ...choice }) => {
     const stack = await stateOf(choice);
-    const place = await placeOf(stack, choice);
-    const look = lookAt(stack, place);
-    if (created.length + notCreated.length + forget.length === 0 && !search) return tell(look);
+    const places = await placesOf(stack, choice);
+    const facts = factsOf(stack, places);
+    if (created.length + notCreated.length + forget.length === 0 && !search) return tell(facts);
     if (choice.state !== undefined) throw new UsageError("--state only looks; to settle, leave it out");
-    const { facts, formerly, elsewhere } = look;
     // The stack was renamed since its last run: its memory comes along, as in an `up`.
+    const [place, ...formerly] = places;
     for (const former of formerly) if (place) await takeOverFormer(former, place, { folder: memoryFolder() });
-    // Otherwise an `up` that no longer declares these would ask for answers that this command does not take.
-    const settledBefore = facts.settled.map(({ key, id, name }): Line => ({ key, state: "live", id, at: "", name }));
-    await note(settledBefore, place);
-    const { answers, forgotten } = readAnswers(
-      { created, notCreated, forget },
-      { ...facts, open: [...facts.open, ...elsewhere] },
-    );
+    const { answers, forgotten } = readAnswers({ created, notCreated, forget }, facts);
     const left = facts.open.filter((create) => !answers.some((answer) => answer.create === create));
     // Loaded here, since nothing else of this command needs the HTTP library.
     const searched = search ? await (await import("./pending-search.js")).searched(left, facts, choice) : [];
-    const { settled, failed, after } = await settle([...answers, ...searched], facts, place, choice);
-    for (const { of, ref } of elsewhere.filter((each) => settled.some(({ create }) => create === each)))
-      await note([dropped(ref.key)], of);
-    const dropping = forgotten.map(({ ref }) => dropped(ref.key));
-    await note(dropping, place);
+    const { settled, failed, after } = await settleInState([...answers, ...searched], choice);
+    const lines = [...settled.flatMap((each) => linesOf(each, facts)), ...forgotten.map(({ ref }) => dropped(ref.key))];
+    if (lines.length > 0 && place === undefined)
+      throw new Error("`pulumi stack --show-name` does not say whose memory this is");
+    if (lines.length > 0 && place) await writeAnswers(place, lines, { folder: memoryFolder() });
     for (const { create, id } of settled)
       console.log(`Settled as ${id === undefined ? "not created" : `created with id ${id}`}: ${create.ref.short}`);
     if (settled.some(({ id }) => id !== undefined))
@@ -81,79 +77,45 @@ export const pendingCommand = command({
       console.log(
         `Forgotten: ${ref.short}, ${record.id === undefined ? `sent at ${record.at}` : `created as ${record.id}`}`,
       );
-    const code = tell(lookAt(after ?? stack, place));
+    const code = tell(factsOf(after, places));
     if (failed === undefined) return code;
     console.error(`Not all were settled: ${failed}`);
     return 2;
   },
 });
 
-interface Elsewhere extends Create {
-  readonly of: StackPlace;
-  readonly id: string | undefined;
-  readonly isOpen: boolean;
-}
-
-interface Look {
-  readonly facts: Facts;
-  /** Whether the state has nothing of this package: only then may another stack be this one under its former name. */
-  readonly isEmpty: boolean;
-  /** The names under which the state's resources were registered, if the stack has another one now. */
-  readonly formerly: readonly StackPlace[];
-  /** Creates that are open in another stack, which may be this one under the name that it had: only an answer by name means them. */
-  readonly elsewhere: readonly Elsewhere[];
-}
-
-/** Where this machine's memory of the stack is; none if nobody says which stack it is. */
-async function placeOf(stack: ExportedStack, choice: StateChoice): Promise<StackPlace | undefined> {
-  const name = choice.state === undefined ? await stackName(choice) : stackNamesIn(stack)[0];
-  return name === undefined ? undefined : { backend: backendIn(process.env, programFolder(choice)), stack: name };
+/** Where this machine's memory of the stack is: under its name, and those under which the state's resources were registered. None if nobody says. */
+async function placesOf(stack: ExportedStack, choice: StateChoice): Promise<StackPlace[]> {
+  const registered = stackNamesIn(stack);
+  const name = choice.state === undefined ? await stackName(choice) : registered[0];
+  if (name === undefined) return [];
+  const backend = backendIn(process.env, programFolder(choice));
+  return [...new Set([name, ...registered])].map((each) => ({ backend, stack: each }));
 }
 
 /** Reads only, so that it never waits for a run that is under way. */
-function lookAt(stack: ExportedStack, place: StackPlace | undefined): Look {
-  const names = stackNamesIn(stack);
-  const isEmpty = names.length === 0;
-  if (place === undefined) return { facts: factsIn(stack, undefined, undefined), isEmpty, formerly: [], elsewhere: [] };
-  const formerly = names.filter((each) => each !== place.stack).map((each) => ({ ...place, stack: each }));
-  const memories = [...formerly.toReversed(), place].flatMap((each) => memoryAt(each) ?? []);
+function factsOf(stack: ExportedStack, places: readonly StackPlace[]): Facts {
+  const memories = places.toReversed().flatMap((place) => {
+    const path = memoryPath(place);
+    try {
+      return readMemory(path)?.records ?? [];
+    } catch (error) {
+      throw new Error(`the memory of this machine, ${path}, can't be used: ${(error as Error).message}`);
+    }
+  });
   const memory = memories.length === 0 ? undefined : new Map(memories.flatMap((records) => [...records]));
-  const facts = factsIn(stack, memory, place);
-  // What this stack has by now is not meant.
-  const held = [...facts.holders.values()].map(({ key }) => key);
-  const known = new Set([...facts.open.map(({ ref }) => ref.key), ...held]);
-  const elsewhere = openOfOthers(place, memoryFolder())
-    .filter(({ key }) => !known.has(key))
-    .map(({ stack: other, backend, ...record }): Elsewhere => {
-      const [ref, of] = [refOfKey(record.key, place), { stack: other, backend }];
-      return { ref, record, known: "record", formerIds: [], of, id: record.id, isOpen: isOpen(record) };
-    });
-  return { facts, isEmpty, formerly, elsewhere };
-}
-
-function memoryAt(place: StackPlace): Records | undefined {
-  const path = memoryPath(place);
-  try {
-    return readMemory(path)?.records;
-  } catch (error) {
-    throw new Error(`the memory of this machine, ${path}, can't be used: ${(error as Error).message}`);
-  }
-}
-
-/** The moment makes it an answer to Pulumi's record of an interrupted run too. */
-function dropped(key: string): Line {
-  return { key, state: "none", at: momentOf(systemClock) };
+  return factsIn(stack, memory, places[0]);
 }
 
 /** Lists what is pending. @returns the exit code. */
-function tell({ facts: { open, made, notes }, isEmpty, elsewhere }: Look): number {
+function tell({ open, made, notes }: Facts): number {
   const names = namesOf(open);
   const recorded = open.flatMap((each, index) => (each.known === "record" ? (names[index] ?? []) : []));
   const isHere = recorded.length > 0 && notes !== undefined;
-  const isNone = open.length + (isEmpty ? elsewhere.length : 0) === 0;
   const lines = [
-    isNone && "Nothing is pending.",
-    open.length > 0 && `${count(open.length, "create")} may or may not have reached the platform:`,
+    open.length === 0
+      ? "Nothing is pending."
+      : `${count(open.length, "create")} may or may not have reached the platform:`,
     ...open.map(({ ref, record, or }, index) => {
       const other = or === undefined ? "" : `, or for ${describe(ref.kind, or)}`;
       return `  ${names[index]}: look in the account for ${describe(ref.kind, record)}${other}`;
@@ -162,26 +124,8 @@ function tell({ facts: { open, made, notes }, isEmpty, elsewhere }: Look): numbe
     recorded.length > 0 && "A run that is still under way on another machine looks the same: let it end first.",
     ...(open.length > 0 ? waysOut(names) : []),
     made.length > 0 && tellMade(made),
-    ...tellElsewhere(elsewhere.filter((each) => isEmpty || each.isOpen)),
   ];
-  return say(lines.filter((line) => line !== false).join("\n"), isNone ? 0 : 1);
-}
-
-/** What an `up` stops at if it declares it: the stack may have had another name. */
-function tellElsewhere(elsewhere: readonly Elsewhere[]): string[] {
-  return [...Map.groupBy(elsewhere, ({ of }) => of.stack)].flatMap(([stack, all]) => {
-    const names = namesOf(all);
-    const answers = all.map(({ id = "<its id>" }, index) => `${names[index]}=${id}`);
-    return [
-      `Open in the stack ${stack}:`,
-      ...all.map(({ ref, record, id }, index) => {
-        const what = id === undefined ? `look in the account for ${describe(ref.kind, record)}` : `created as ${id}`;
-        return `  ${names[index]}: ${what}`;
-      }),
-      "If that is this stack under its former name, answer for each here, as created or with --not-created:",
-      `  ${typed("created", answers)}`,
-    ];
-  });
+  return say(lines.filter((line) => line !== false).join("\n"), open.length === 0 ? 0 : 1);
 }
 
 /** As short as it is clear, for lines and commands. */
@@ -195,9 +139,112 @@ function tellMade(made: readonly Note[]): string {
   const told = made.map(({ ref, record }) => `${ref.short} (${record.id})`);
   const rest = idRanges(made.slice(MAX_LISTED).flatMap(({ record }) => record.id ?? []));
   const names = enumerate(cut(told, MAX_LISTED, (others) => `${others} more (${rest})`));
-  const accounts = [...new Set(made.flatMap(({ record }) => record.account || []))];
-  const [where, others] =
-    accounts.length === 0 ? ["", ""] : [` at ${enumerate(accounts)}`, "; with another account it does not"];
-  const up = `The next \`${asTyped("pulumi up")}\`${where} takes ${agree(made.length, "it", "them")} over${others}.`;
+  const up = `The next \`${asTyped("pulumi up")}\` with the same account takes ${agree(made.length, "it", "them")} over.`;
   return `Created by earlier runs, and not in the state yet: ${names}. ${up}`;
+}
+
+/** @param given as it is typed; of `created`, `X=ID`. @throws Error with all that is wrong; then none of them counts. */
+export function readAnswers(
+  given: Readonly<Record<"created" | "notCreated" | "forget", readonly string[]>>,
+  facts: Facts,
+): { readonly answers: Answer[]; readonly forgotten: Note[] } {
+  const faults: string[] = [];
+  const answers = new Map<string, Answer>();
+  const forgotten = new Map<string, Note>();
+  const [pending, noted] = [byName(facts.open), byName([...(facts.notes?.values() ?? [])])];
+
+  const meant = <T extends Pick<Create, "ref">>(text: string, names: ReadonlyMap<string, T[]>, none: string) => {
+    const found = names.get(text) ?? [];
+    const resources = new Set(found.map(({ ref }) => ref.resourceUrn)).size;
+    const urns = found.map(({ ref }) => ref.urn);
+    if (resources > 1) faults.push(`"${text}" is the name of several, so give the URN: ${enumerate(urns, MAX_LISTED)}`);
+    if (resources === 0) faults.push(`"${text}" ${none}`);
+    return resources === 1 ? found : [];
+  };
+  const answer = (create: Create, id: string | undefined) => {
+    const { key, short } = create.ref;
+    const why = id === undefined ? undefined : whyNotIts(create, id, facts, [...answers.values()]);
+    if (answers.has(key)) faults.push(`"${short}" is given two answers`);
+    else if (why !== undefined) faults.push(why);
+    else answers.set(key, { create, id });
+  };
+  const NONE = "is not a pending create (`pending` lists them; --forget drops what this machine remembers)";
+
+  for (const text of given.created) {
+    const [, name = text, id = ""] = /^(.+)=(.*)$/s.exec(text) ?? [];
+    if (!LIVE_ID.test(id)) faults.push(`--created takes X=ID with a number from 1 up as ID; got "${text}"`);
+    else for (const create of meant(name, pending, NONE)) answer(create, id);
+  }
+  for (const text of given.notCreated) for (const create of meant(text, pending, NONE)) answer(create, undefined);
+  for (const text of given.forget) {
+    for (const note of meant(text, noted, "is nothing that the memory of this machine has")) {
+      const { key, short } = note.ref;
+      if (answers.has(key)) faults.push(`"${short}" is given two answers`);
+      else forgotten.set(key, note);
+    }
+  }
+  if (faults.length > 0) throw new Error(`nothing was settled: ${faults.join("; ")}`);
+  return { answers: [...answers.values()], forgotten: [...forgotten.values()] };
+}
+
+/** By each name that people may give: of itself, and of its set. */
+function byName<T extends Pick<Create, "ref">>(all: readonly T[]): ReadonlyMap<string, T[]> {
+  const names = new Map<string, T[]>();
+  for (const each of all) {
+    const { urn, short, resourceUrn } = each.ref;
+    for (const name of new Set([urn, nameInUrn(urn), short, resourceUrn, nameInUrn(resourceUrn)]))
+      names.set(name, [...(names.get(name) ?? []), each]);
+  }
+  return names;
+}
+
+/** What the provider's `read` reads: JSON, an id or null by mark. */
+const ANSWERS = "ADVERTISING_ANSWERS";
+
+/** As many as fit into one variable of the environment, of which Linux takes 128 KiB. Others stay listed. */
+const AT_ONCE = 1000;
+
+/**
+ * Answers for what the state has, by a refresh of that. Those for others count at once.
+ * @returns the answers that count; in words, why others do not; and the state afterwards.
+ * @throws Error if none counts; with Pulumi's words, if a run is under way or a passphrase is wrong.
+ */
+async function settleInState(answers: readonly Answer[], choice: StackChoice) {
+  const [inState = [], others = []] = [true, false].map((isInState) =>
+    answers.filter(({ create }) => (create.known === "state") === isInState),
+  );
+  const asked = inState.slice(0, AT_ONCE);
+  const urns = [...new Set(asked.map(({ create }) => create.ref.resourceUrn))];
+  const byMark = Object.fromEntries(asked.map(({ create, id }) => [create.record.mark, id ?? null]));
+  const refreshed = async () => refresh(urns, { [ANSWERS]: JSON.stringify(byMark) }, choice);
+  const failed = asked.length === 0 ? undefined : await refreshed().catch((error: Error) => error.message);
+  const after = await stateOf(choice);
+  const { open } = factsIn(after, undefined, undefined);
+  const still = new Set(open.flatMap(({ known, record }) => (known === "state" ? record.mark : [])));
+  const settled = asked.filter(({ create }) => !still.has(create.record.mark));
+  if (settled.length === asked.length) return { settled: [...others, ...settled], failed: undefined, after };
+  const unlock = `If Pulumi says that the stack is locked, let that run end. Only if you are sure that none is under way:\n  ${asTyped("pulumi cancel")}`;
+  const why = `${failed ?? "Pulumi's refresh has not changed them"}\n${unlock}`;
+  if (settled.length === 0) throw new Error(`nothing was settled: ${why}`);
+  return { settled: [...others, ...settled], failed: why, after };
+}
+
+/** What the memory has afterwards. */
+function linesOf({ create: { ref, record, known, or }, id }: Answer, { notes }: Facts): Line[] {
+  const [{ key }, { replaces }, at] = [ref, record, momentOf(systemClock)];
+  const isInState = known === "state";
+  if (isInState && notes?.get(key)?.record.state !== "sent") return [];
+  // What the create was to replace is still live: the next run says so.
+  if (id === undefined && isInState && replaces !== undefined) return [{ key, state: "live", id: replaces, at }];
+  if (id === undefined) return [dropped(key)];
+  if (isInState) return [{ key, state: "live", id, at, name: record.name }];
+  // Of two that differ, nobody knows which it is: it is taken for what the program has.
+  const sent = or === undefined ? record : { mark: record.mark, body: "" };
+  const isNew = known === "record" || or !== undefined;
+  return [...(isNew ? [{ ...sent, key, state: "sent", at } as const] : []), { key, state: "made", id }];
+}
+
+/** The moment makes it an answer to Pulumi's record of an interrupted run too. */
+function dropped(key: string): Line {
+  return { key, state: "none", at: momentOf(systemClock) };
 }

@@ -18,8 +18,6 @@ vi.mock("../../../provider/src/store/index.js", async (original) => {
   return {
     ...all,
     readMemory: (...[path, disk = acting.here.disk]: Parameters<typeof all.readMemory>) => all.readMemory(path, disk),
-    openOfOthers: (...[place, folder, disk = acting.here.disk]: Parameters<typeof all.openOfOthers>) =>
-      all.openOfOthers(place, folder, disk),
     writeAnswers: (...[place, lines]: Parameters<typeof all.writeAnswers>) =>
       all.writeAnswers(place, lines, acting.here),
     takeOverFormer: (...[former, now, _, write]: Parameters<typeof all.takeOverFormer>) =>
