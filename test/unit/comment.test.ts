@@ -97,17 +97,6 @@ it.each<[string, string, ...Parameters<typeof counted>]>([
     [refers, { op: "delete", urn: E("a"), oldState: managed("5", { retainOnDelete: false }) }],
     KNOWN,
   ],
-  [
-    "read under the same name: the engine deletes nothing",
-    "1 let go",
-    [{ op: "read", urn: E("a"), oldState: managed("5", { retainOnDelete: false }), newState: onlyRead("5") }],
-    KNOWN,
-  ],
-  [
-    "managed under a name that was only read",
-    "1 create",
-    [{ op: "replace", urn: E("a"), oldState: onlyRead("5"), newState: managed(undefined) }],
-  ],
   ["what an earlier run replaced", "", [{ ...C.gone, op: "delete-replaced" }]],
   ["no longer read", "", [{ op: "read-discard", urn: E("a"), oldState: onlyRead("5") }]],
 ])("%s: %s", (_, expected, ...given) => {

@@ -32,23 +32,16 @@ import {
   readStoredSet,
   UNKNOWN,
 } from "../state/index.js";
+import type { Resource } from "./contents.js";
 
 /** As engine 3.259 writes a secret value. */
 export const SECRET_TEXT = "[secret]";
 
-interface State {
-  readonly type: string;
-  readonly id?: string;
-  readonly inputs?: Values;
-  readonly outputs?: Values;
-  readonly retainOnDelete?: boolean;
-  readonly external?: boolean;
-}
 interface Step {
   readonly op: string;
   readonly urn: string;
-  readonly oldState?: State | undefined;
-  readonly newState?: State | undefined;
+  readonly oldState?: Resource | undefined;
+  readonly newState?: Resource | undefined;
 }
 interface Printed {
   /** The stack's settings, by namespace and key; structured ones as JSON. */
@@ -93,11 +86,8 @@ export function readPreview(text: string, environment: Environment = {}): Previe
   // The preview itself reports a setting that is wrong.
   const operations = operationsSchema.safeParse(jsonIn(setting("operations"))).data;
   const can = (kind: Kind) => abilitiesOf(kind, { operations, markField: setting("markField") });
-  const decided = (steps ?? [])
-    .map(ofManaged)
-    .flatMap(inParts)
-    .flatMap((step) => decidedIn(step, can));
-  const held = new Set(decided.flatMap(({ kind, holds }) => (holds === undefined ? [] : objectKey(kind.name, holds))));
+  const decided = (steps ?? []).flatMap(inParts).flatMap((step) => decidedIn(step, can));
+  const held = new Set(decided.flatMap(heldIn));
   return {
     changes: decided.filter(({ action }) => action !== "keep").map((each) => movedIf(held, each)),
     diagnostics: (diagnostics ?? []).map(({ severity, message, urn }) => ({
@@ -106,16 +96,6 @@ export function readPreview(text: string, environment: Environment = {}): Previe
       about: urn === undefined ? "" : nameInUrn(urn),
     })),
   };
-}
-
-/** The same step without what is only read (`.get`), which holds nothing: what it takes the place of is gone, and what takes its place is new. */
-function ofManaged(step: Step): Step {
-  const [was, is] = [step.oldState, step.newState].map((each) => (each?.external === true ? undefined : each));
-  if (was === step.oldState && is === step.newState) return step;
-  const op = was == null ? (is == null ? "same" : "create") : "delete";
-  // Where the id stays, the engine deletes nothing.
-  const retainOnDelete = step.op === "read" || was?.retainOnDelete === true;
-  return { ...step, op, oldState: was == null ? was : { ...was, retainOnDelete }, newState: is };
 }
 
 /** A set is replaced only where somebody asks the engine for it: all of it goes, and all of it is new. */
@@ -127,28 +107,24 @@ function inParts(step: Step): Step[] {
   ];
 }
 
-/** Whether what leaves the state is deleted where a delete is known: the engine goes by its state, the package by what it was told. */
-function deletes({ op, oldState, newState }: Step, isSet: boolean): boolean {
-  if (op === "delete") return oldState?.retainOnDelete !== true;
-  return newState?.inputs?.[DELETES] === true && (isSet || oldState?.inputs?.[DELETES] === true);
-}
-
-interface Decided extends Change {
-  /** The object that it has afterwards. */
-  readonly holds: string | undefined;
+/** The object that it has afterwards. */
+function heldIn({ kind, action, id, adopts }: Change): string[] {
+  const held = ["keep", "update", "record"].includes(action) ? id : adopts;
+  return held === undefined ? [] : [objectKey(kind.name, held)];
 }
 
 /** An object that leaves the state here, and that another resource or member goes on with, is not left. */
-function movedIf(held: ReadonlySet<string>, { holds: _, ...change }: Decided): Change {
+function movedIf(held: ReadonlySet<string>, change: Change): Change {
   const { kind, former, action } = change;
   if (former === undefined || !held.has(objectKey(kind.name, former.id))) return change;
   return { ...change, former: undefined, action: action === "let go" || action === "delete" ? "move" : action };
 }
 
+/** Of what is only read (`.get`) the engine has other operations. */
 const DECIDED_BY_ENGINE = ["create", "replace", "update", "delete", "same"];
 
 /** What becomes of each object of a resource; none if it is not one of ours. */
-function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Decided[] {
+function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Change[] {
   const { op, urn, oldState, newState } = step;
   const type = (newState ?? oldState)?.type ?? "";
   const [single, set] = [kindOfType(type), setOfType(type)];
@@ -156,48 +132,60 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Decided[] 
   if (kind === undefined || !DECIDED_BY_ENGINE.includes(op)) return [];
   const name = nameInUrn(urn);
   if (set !== undefined && op !== "delete" && newState?.inputs?.events === SECRET_TEXT) {
-    const nothing = { id: undefined, adopts: undefined, former: undefined, values: {}, changes: [], holds: undefined };
+    const nothing = { id: undefined, adopts: undefined, former: undefined, values: {}, changes: [] };
     return [{ kind, key: name, action: op === "same" ? "keep" : "hidden", ...nothing }];
   }
-  // Of a single resource the engine knows whether it is updated, wherever the comment is made; but not of one that `existingId` names.
-  const isNamed = oldState?.id !== undefined && adoptedBy(newState?.inputs) === oldState.id;
-  const can = { ...abilities(kind), ...(set === undefined && !isNamed && { update: op === "update" }) };
   const news = op === "delete" ? undefined : (newState?.inputs ?? {});
   // Nobody can tell whether a secret has changed.
   const judged = news && withoutSecrets(news);
-  const isToDelete = deletes(step, set !== undefined);
-  const circumstances = { can, deletes: () => isToDelete };
+  const known = abilities(kind);
+  const can = { ...known, update: known.update && op !== "replace" };
+  const isDeleted = can.delete && deletes(step);
+  const circumstances = { can, deletes: () => isDeleted };
   /** `olds`, `news`: its arguments as stored, and as declared; none where the program does not declare it any more. */
-  const decided = (member: Member, key: string, olds: Values, news: Values | undefined): Decided => {
-    const { id } = member;
-    const { action: judgedAs, changed } = member;
-    const isForced = op === "replace" && judgedAs.do === "keep" && adoptedBy(news) === undefined;
-    // What differs only in a secret is not known here; of a single resource the engine knows.
-    const isSure = op === "replace" && set === undefined && judgedAs.do === "replace" && !holdsUnknown(news);
-    const isRecorded = op === "update" && judgedAs.do === "keep" && changed.length > 0 && adoptedBy(news) !== undefined;
-    const acted: Action = isForced || isSure ? { do: "replace", perhaps: false } : judgedAs;
-    const action: Action = op === "same" ? { do: "keep" } : isRecorded ? { do: "record" } : acted;
+  const decided = (member: Member, action: Action, key: string, olds: Values, news: Values | undefined): Change => {
+    const { id, changed } = member;
     // A new object has nothing to differ from.
     const differs = news !== undefined && ["replace", "update", "record", "adopt"].includes(action.do);
     return {
       ...{ kind, key, id, action: shownAction(action), values: news ?? olds },
-      former: formerOf({ held: id, deletes: can.delete && isToDelete }, action),
       adopts: action.do === "adopt" ? action.id : undefined,
+      former: formerOf({ held: id, deletes: isDeleted }, action),
       changes: differs ? changesInWords(changed, olds, news, secretIn(olds, news)) : [],
-      holds: action.do === "adopt" ? action.id : ["keep", "update", "record"].includes(action.do) ? id : undefined,
     };
   };
   if (set === undefined) {
     const olds = { ...oldState?.inputs, ...oldState?.outputs };
-    return [decided(singleMember(kind, oldState?.id, olds, judged, circumstances), name, olds, news)];
+    const member = singleMember(kind, oldState?.id, olds, judged, circumstances);
+    return [decided(member, actionIn(op, member, news), name, olds, news)];
   }
   const [stored, declared] = [readStoredSet(oldState?.outputs ?? {}), readDeclaredSet(news ?? {})];
   return membersOf(kind, stored, readDeclaredSet(judged ?? {}), circumstances).map((member) => {
     const { key, entry, isDeclared } = member;
     const olds = eventIn(stored, stored.events.get(key) ?? {});
     const own = isDeclared ? eventIn(declared, asRecord(declared.events?.get(key) ?? entry)) : undefined;
-    return decided(member, memberInReports(name, key), olds, own);
+    return decided(member, op === "same" ? { do: "keep" } : member.action, memberInReports(name, key), olds, own);
   });
+}
+
+/**
+ * Of a single resource the engine's step says what happens, also where this can't be known here: of secrets, of settings in the program's environment,
+ * of `--replace`. Only what the step leaves open is decided. @param news as declared.
+ */
+function actionIn(op: string, { action, changed }: Member, news: Values | undefined): Action {
+  if (op === "same") return { do: "keep" };
+  if (op === "replace" && action.do !== "adopt" && action.do !== "look for")
+    return { do: "replace", perhaps: action.do === "replace" && action.perhaps && holdsUnknown(news) };
+  if (op === "update" && action.do !== "update")
+    return adoptedBy(news) === undefined ? { do: "update", changed } : { do: "record" };
+  return action;
+}
+
+/** Whether the step deletes what leaves the state, where a delete is known: the engine goes by its state, the package by what it was told. */
+function deletes({ op, oldState, newState }: Step): boolean {
+  if (op === "delete") return oldState?.retainOnDelete !== true;
+  const isSet = setOfType(newState?.type ?? "") !== undefined;
+  return newState?.inputs?.[DELETES] === true && (isSet || oldState?.inputs?.[DELETES] === true);
 }
 
 /** The names of arguments of which something is not shown. */
