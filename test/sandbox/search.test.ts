@@ -1,6 +1,6 @@
 /** Creates of unknown outcome that a search settles, of a single event and a set's event alike; and the end of a create in the memory. */
 import { describe, expect, it } from "vitest";
-import { JournalError } from "../../provider/src/base/index.js";
+import { JournalError, systemClock } from "../../provider/src/base/index.js";
 import { conversionEvent } from "../../provider/src/kinds/index.js";
 import type { Runtime } from "../../provider/src/provider/runtime.js";
 import { lookFor } from "../../provider/src/provider/search.js";
@@ -193,13 +193,14 @@ it("R6: a create that waited for a rate limit counts as not made only from its l
   const sentMs = Date.parse(sent.at);
   expect(sentMs).toBeGreaterThan(firstMs);
   const arrivesWithinMs = (5 + 60) * 1000;
+  const still = { ...systemClock, wallMs: () => clock.wallMs(), sleep: async () => undefined };
   for (const [atMs, kind] of [
     [(firstMs + sentMs) / 2 + arrivesWithinMs, "open"],
     [sentMs + arrivesWithinMs, "not-made"],
   ] as const) {
     clock.jumpWall(atMs - clock.wallMs());
-    const look = { wasJustSent: false, isOnce: true };
-    expect(await lookFor(conversionEvent, { ...runtime, clock }, "e", sent, look)).toMatchObject({ kind });
+    const looker = { ...runtime, clock: still };
+    expect(await lookFor(conversionEvent, looker, "e", sent, { wasJustSent: false })).toMatchObject({ kind });
   }
   expect(sandbox).toMatchObject({ eventPosts: 2, events: [] });
 });

@@ -13,7 +13,6 @@ export type Looker = Pick<Runtime, "reading" | "clock" | "client">;
 interface Look {
   /** True if it was sent in this run: then it never counts as not made. */
   readonly wasJustSent: boolean;
-  readonly isOnce?: boolean;
   /** Former ids of its resource: what it has or had is not what this create made. */
   readonly formerIds?: readonly string[];
 }
@@ -33,7 +32,7 @@ export async function lookFor(
   looker: Looker,
   label: string,
   sent: Sent,
-  { wasJustSent, isOnce = false, formerIds = [] }: Look,
+  { wasJustSent, formerIds = [] }: Look,
 ): Promise<Finding> {
   const { search } = knownOperations(kind, looker.reading.settings);
   if (search === undefined || sent.field === undefined) throw new Error("search without the operation");
@@ -42,8 +41,7 @@ export async function lookFor(
   const searched = `Searched for ${sent.field} = ${sent.mark}`;
   let answer = "";
   let looks = 0;
-  const later = isOnce ? [] : PAUSES_S;
-  for (const pause of wasJustSent ? later : [0, ...later]) {
+  for (const pause of wasJustSent ? PAUSES_S : [0, ...PAUSES_S]) {
     try {
       if (pause > 0) await looker.clock.sleep(pause * 1000);
       // Determined before the search: an object that is created meanwhile must not count as not made.

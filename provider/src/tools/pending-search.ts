@@ -2,7 +2,7 @@
  * Looks on the platform for creates of unknown outcome, by the marks that they were sent with. `pending --search` loads this
  * file, and with it the HTTP library, when it is asked for.
  */
-import { count } from "../base/index.js";
+import { count, momentOf } from "../base/index.js";
 import { Client, systemSurroundings } from "../client/index.js";
 import { abilitiesOf } from "../decision/index.js";
 import { kindNamed } from "../kinds/index.js";
@@ -28,8 +28,6 @@ export async function searched(open: readonly Create[], facts: Facts, choice: St
   });
 }
 
-type Found = Answer | { readonly create: Create; readonly words: string };
-
 /** @param folder the program's. @returns also, of the others, in words, what was asked and what came back. */
 export async function searchFor(
   open: readonly Create[],
@@ -41,45 +39,36 @@ export async function searchFor(
   const { transport, clock, secrets } = surroundings;
   const client = new Client(settings, surroundings);
   const looker = { reading, clock, client: () => client };
-  const startedMs = clock.wallMs();
+  const now = momentOf(clock);
+  const answers: Answer[] = [];
+  const told: string[] = [];
 
-  const look = async (create: Create): Promise<Found> => {
+  const look = async (create: Create) => {
     const { ref, record, formerIds } = create;
     const kind = kindNamed(ref.kind);
+    const tell = (words: string) => told.push(`${ref.short}: ${words}`);
     if (!abilitiesOf(kind, settings).search(record.field)) {
       const check = `check advertising:markField and advertising:operations.${kind.create.noun}.search`;
-      return { create, words: `can't be searched for by its mark (${record.field ?? "none"}): ${check}.` };
+      return tell(`can't be searched for by its mark (${record.field ?? "none"}): ${check}.`);
     }
-    const at = isUndated(create) ? new Date(startedMs).toISOString() : record.at;
-    const how = { wasJustSent: false, isOnce: isUndated(create), formerIds };
-    const finding = await lookFor(kind, looker, ref.short, { ...record, at }, how);
-    if (finding.kind === "open") return { create, words: secrets.scrub(finding.words) };
-    return { create, id: finding.kind === "found" ? finding.id : undefined };
+    const sent = { ...record, at: record.at || now };
+    const finding = await lookFor(kind, looker, ref.short, sent, { wasJustSent: false, formerIds });
+    if (finding.kind === "open") return tell(secrets.scrub(finding.words));
+    return answers.push({ create, id: finding.kind === "found" ? finding.id : undefined });
   };
 
   try {
-    let looks = await Promise.all(open.map(look));
-    const dueMs = resendDueMs({ at: new Date(startedMs).toISOString() }, looker);
-    const isOpen = (each: Found) => "words" in each && each.create.record.field !== undefined && isUndated(each.create);
-    const again = looks.filter(isOpen).length;
-    if (dueMs !== undefined && again > 0) {
+    // Nobody has noted when these were sent: perhaps just now.
+    const undated = open.filter(({ record: { at, field } }) => at === "" && field !== undefined).length;
+    const dueMs = resendDueMs({ at: now }, looker);
+    if (undated > 0 && dueMs !== undefined) {
       const until = new Date(dueMs).toISOString();
-      console.error(
-        `${count(again, "create")}, perhaps sent just now, can't be found yet: looking again at ${until} …`,
-      );
-      await clock.sleep(Math.max(0, dueMs - clock.wallMs()));
-      looks = await Promise.all(looks.map((each) => (isOpen(each) ? look(each.create) : each)));
+      console.error(`${count(undated, "create")} may have been sent just now: looking from ${until} on …`);
+      await clock.sleep(dueMs - clock.wallMs());
     }
-    return {
-      answers: looks.filter((each): each is Answer => !("words" in each)),
-      told: looks.flatMap((each) => ("words" in each ? [`${each.create.ref.short}: ${each.words}`] : [])),
-    };
+    await Promise.all(open.map(look));
+    return { answers, told };
   } finally {
     await transport.close();
   }
-}
-
-/** Nobody has noted when it was sent: perhaps just now. */
-function isUndated({ record }: Create): boolean {
-  return Number.isNaN(Date.parse(record.at));
 }
