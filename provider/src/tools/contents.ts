@@ -6,10 +6,10 @@ import { asRecord, jsonIn, natural, own, type Values } from "../base/index.js";
 import { advertiser, conversionEvent, type Kind, kindOfType, type ResourceName, setOfType } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
+  aboutWhom,
   eventIn,
   IDENTITY,
   keyOf,
-  memberInReports,
   memberOf,
   nameInUrn,
   readBriefing,
@@ -89,22 +89,22 @@ export interface StoredObject {
 /** The objects that these resources manage, in natural order. What is only read (`.get`) is another one's, or nobody's. */
 export function objectsIn(resources: readonly Resource[]): StoredObject[] {
   const found = resources.filter(({ external }) => external !== true).flatMap(storedIn);
-  const shortOf = ({ resource: { urn }, in: place }: (typeof found)[number]) =>
-    place === undefined ? nameInUrn(urn) : memberInReports(nameInUrn(urn), place.key);
-  const objects = [...Map.groupBy(found, (each) => `${each.kind.name} ${shortOf(each)}`).values()].flatMap((alike) => {
+  const byName = Map.groupBy(found, ({ kind, key }) => `${kind.name} ${key}`);
+  const objects = [...byName.values()].flatMap((alike) => {
     const isOne = new Set(alike.map(({ urn }) => urn)).size === 1;
-    return alike.map((each) => ({ ...each, key: isOne ? shortOf(each) : each.urn }));
+    return isOne ? alike : alike.map((each) => ({ ...each, key: each.urn }));
   });
   return inNaturalOrder(objects, ({ key }) => key);
 }
 
 /** Of what is secret as a whole nothing is known. */
-function storedIn(resource: Resource): Omit<StoredObject, "key">[] {
+function storedIn(resource: Resource): StoredObject[] {
   const { urn, type, id, outputs = {} } = resource;
   const kind = kindOfType(type);
   if (kind !== undefined) {
     const held = isPlatformId(id) ? id : undefined;
-    return [{ kind, urn, memoryKey: keyOfUrn(kind.name, urn), resource, id: held, record: unresolvedIn(outputs) }];
+    const names = { key: nameInUrn(urn), urn, memoryKey: keyOfUrn(kind.name, urn) };
+    return [{ kind, ...names, resource, id: held, record: unresolvedIn(outputs) }];
   }
   const setKind = setOfType(type);
   if (setKind === undefined) return [];
@@ -112,9 +112,11 @@ function storedIn(resource: Resource): Omit<StoredObject, "key">[] {
   const set = readStoredSet(Object.fromEntries(plain));
   const keys = new Set([...set.events.keys(), ...set.eventIds.keys(), ...set.unresolved.keys()]);
   return [...keys].map((key) => {
-    const [held, record, at] = [set.eventIds.get(key), set.unresolved.get(key), memberOf(urn, key)];
-    const place = { urn: at, memoryKey: memberOf(keyOfUrn(setKind.name, urn), key), resource, in: { set, key } };
-    return { kind: setKind.member, ...place, id: isPlatformId(held) ? held : undefined, record };
+    const [held, record] = [set.eventIds.get(key), set.unresolved.get(key)];
+    const memoryKey = memberOf(keyOfUrn(setKind.name, urn), key);
+    const names = { key: aboutWhom(memoryKey).short, urn: memberOf(urn, key), memoryKey };
+    const id = isPlatformId(held) ? held : undefined;
+    return { kind: setKind.member, ...names, resource, in: { set, key }, id, record };
   });
 }
 
@@ -141,16 +143,13 @@ export function isReplaced({ resource }: StoredObject): boolean {
   return resource.delete === true || resource.pendingReplacement === true;
 }
 
-export interface Contents {
-  /** In natural order. */
-  readonly advertisers: readonly StoredObject[];
-  readonly events: readonly StoredObject[];
-  /** The keys of the advertisers by their ids, for reports that say whose an event is. */
-  readonly advertiserKeys: ReadonlyMap<string, string>;
-}
+export type Contents = ReturnType<typeof contentsOf>;
 
-/** What reports list of a stack. What awaits its replacement (`deleteBeforeReplace`) has no id until then. */
-export function contentsOf(resources: readonly Resource[]): Contents {
+/**
+ * What reports list of a stack, and by their ids the keys of the advertisers, to say whose an event is. What awaits its replacement
+ * (`deleteBeforeReplace`) has no id until then.
+ */
+export function contentsOf(resources: readonly Resource[]) {
   const objects = objectsIn(resources.filter((each) => each.delete !== true));
   const shownOf = (kind: Kind) =>
     objects.filter((each) => each.kind === kind).map((each) => (isReplaced(each) ? { ...each, id: undefined } : each));
