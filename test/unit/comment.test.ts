@@ -177,7 +177,7 @@ describe("the rename guard", () => {
 
   it.each<[number, string, object[]]>([
     [0, "one different argument", [create(E("x"), event("B", { value: 2 })), C.gone]],
-    [1, "a second create with the same body", [create(E("x"), event("B")), create(E("y"), event("B")), C.gone]],
+    [2, "two creates with the same body", [create(E("x"), event("B")), create(E("y"), event("B")), C.gone]],
     [1, "an advertiser that is not known yet", [create(E("x"), event("B", { advertiserId: UNKNOWN })), C.gone]],
     [0, "an unchanged resource has it too", [same, create(E("x"), event("B")), C.gone]],
   ])("%i: %s", (expected, _, steps) => {

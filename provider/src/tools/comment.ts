@@ -28,14 +28,8 @@ const WORDS: Readonly<Record<Exclude<Change["action"], "keep">, string>> = {
 };
 const ACTIONS = Object.keys(WORDS) as (keyof typeof WORDS)[];
 
-export interface Comment {
-  readonly text: string;
-  /** How many creates look like renames, and how many objects are replaced, perhaps or surely. */
-  readonly renames: number;
-  readonly replacements: number;
-}
-
-export function commentOf({ changes, diagnostics }: Preview): Comment {
+/** @returns also how many creates look like renames, and how many objects are replaced, perhaps or surely. */
+export function commentOf({ changes, diagnostics }: Preview) {
   const renames = renamesAmong(changes);
   const [recorded = [], sent = []] = [true, false].map((isOnly) =>
     changes.filter(({ action }) => (action === "record") === isOnly),
@@ -52,16 +46,16 @@ export function commentOf({ changes, diagnostics }: Preview): Comment {
     fate(changes, true, "be deleted on the platform unless something else has them, which can't be undone"),
   ].filter((paragraph) => paragraph !== "");
   // What comes first takes what it needs; each part says what it had to leave out.
-  const parts: Part[] = [
+  const parts: Parameters<typeof fitting>[0][] = [
     { title: "Errors", lines: errors.map(item) },
     { title: "Looks like a rename", lines: renames },
     { title: "Not sent: the platform is not told", lines: changeRows(recorded), header: TABLE },
     { title: "Changes", lines: changeRows(sent), header: TABLE, isFolded: true },
     { title: "Messages", lines: said.map(item), isFolded: true },
   ];
-  const addTo = (all: string, part: Part) => all + fitting(part, MAX_CHARACTERS - all.length - 3);
+  const text = parts.reduce((all, part) => all + fitting(part, MAX_CHARACTERS - all.length - 3), head.join("\n\n"));
   const replacements = changes.filter(({ action }) => action === "replace" || action === "perhaps replace").length;
-  return { text: `${parts.reduce(addTo, head.join("\n\n"))}\n`, renames: renames.length, replacements };
+  return { text: `${text}\n`, renames: renames.length, replacements };
 }
 
 /** Empty if nothing changes. */
@@ -82,18 +76,16 @@ function fate(changes: readonly Change[], isDeleted: boolean, words: string): st
 
 /**
  * A new object whose body is that of one which leaves the state is likely the same one under another name, so that creating it makes a second
- * live object. Unlike a run, this sees the whole state. Each new object and each old one is in it at most once.
+ * live object. Unlike a run, this sees the whole state.
  */
 function renamesAmong(changes: readonly Change[]): string[] {
   const nameOf = ({ kind, values }: Change) => JSON.stringify([kind.name, values[kind.nameProperty]]);
   const gone = changes.filter(({ action, former }) => ["let go", "delete"].includes(action) && former !== undefined);
   const byName = Map.groupBy(gone, nameOf);
-  const taken = new Set<Change>();
   return changes.flatMap((to) => {
     const alike = to.action === "create" ? byName.get(nameOf(to)) : undefined;
-    const from = alike?.find((each) => !taken.has(each) && isSameBody(each, to));
+    const from = alike?.find((each) => isSameBody(each, to));
     if (from === undefined) return [];
-    taken.add(from);
     const happens = from.former?.isDeleted ? "delete that object, and make another one" : "make a second live object";
     return (
       `- ${code(to.key)} is new, and as far as this preview shows, all its arguments are those of ${code(from.key)} (${from.id}), ` +
@@ -134,17 +126,12 @@ function item({ about, message }: Preview["diagnostics"][number]): string {
 
 const MAX_MESSAGE = 2000;
 
-interface Part {
-  readonly title: string;
-  readonly lines: readonly string[];
-  /** What stands above them. */
-  readonly header?: readonly string[];
-  /** Not open at first. */
-  readonly isFolded?: boolean;
-}
-
 /** As many lines as there is room for, and how many are left out; nothing where there are none. */
-function fitting({ title, lines, header = [], isFolded = false }: Part, room: number): string {
+function fitting(
+  part: { title: string; lines: readonly string[]; header?: readonly string[]; isFolded?: boolean },
+  room: number,
+): string {
+  const { title, lines, header = [], isFolded = false } = part;
   const above = isFolded ? `<details><summary>${title} (${lines.length})</summary>` : `#### ${title}`;
   const before = [above, "", ...header, ""].join("\n");
   const after = isFolded ? "\n\n</details>" : "";

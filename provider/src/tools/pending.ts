@@ -16,7 +16,7 @@ import {
   takeOverFormer,
   writeAnswers,
 } from "../store/index.js";
-import { type ExportedStack, stackNamesIn } from "./contents.js";
+import { type ExportedStack, objectsIn, stackNamesIn } from "./contents.js";
 import { command, type StackChoice, say } from "./harness.js";
 import { type Answer, type Create, type Facts, factsIn, type Note, whyNotIts } from "./pending-facts.js";
 import { programFolder, refresh, STACK_HELP, STACK_OPTIONS, type StateChoice, stackName, stateOf } from "./pulumi.js";
@@ -39,18 +39,16 @@ Exit codes: 0 nothing is pending, 1 something is, 2 failed (for example, during 
 
 const SEVERAL = { type: "string", multiple: true, default: [] as string[] } as const;
 
-const OPTIONS = {
-  created: SEVERAL,
-  "not-created": SEVERAL,
-  search: { type: "boolean", default: false },
-  forget: SEVERAL,
-  ...STACK_OPTIONS,
-  state: { type: "string" },
-} as const;
-
 export const pendingCommand = command({
   help: HELP,
-  options: OPTIONS,
+  options: {
+    created: SEVERAL,
+    "not-created": SEVERAL,
+    search: { type: "boolean", default: false },
+    forget: SEVERAL,
+    ...STACK_OPTIONS,
+    state: { type: "string" },
+  },
   run: async ({ created, "not-created": notCreated, forget, search, ...choice }) => {
     const stack = await stateOf(choice);
     const places = await placesOf(stack, choice);
@@ -64,7 +62,7 @@ export const pendingCommand = command({
     const left = facts.open.filter((create) => !answers.some((answer) => answer.create === create));
     // Loaded here, since nothing else of this command needs the HTTP library.
     const searched = search ? await (await import("./pending-search.js")).searched(left, facts, choice) : [];
-    const { settled, failed, after } = await settleInState([...answers, ...searched], choice);
+    const { settled, after } = await settleInState([...answers, ...searched], choice);
     const lines = [...settled.flatMap((each) => linesOf(each, facts)), ...forgotten.map(({ ref }) => dropped(ref.key))];
     if (lines.length > 0 && place === undefined)
       throw new Error("`pulumi stack --show-name` does not say whose memory this is");
@@ -77,10 +75,7 @@ export const pendingCommand = command({
       console.log(
         `Forgotten: ${ref.short}, ${record.id === undefined ? `sent at ${record.at}` : `created as ${record.id}`}`,
       );
-    const code = tell(factsOf(after, places));
-    if (failed === undefined) return code;
-    console.error(`Not all were settled: ${failed}`);
-    return 2;
+    return tell(factsOf(after, places));
   },
 });
 
@@ -206,8 +201,7 @@ const AT_ONCE = 1000;
 
 /**
  * Answers for what the state has, by a refresh of that. Those for others count at once.
- * @returns the answers that count; in words, why others do not; and the state afterwards.
- * @throws Error if none counts; with Pulumi's words, if a run is under way or a passphrase is wrong.
+ * @returns the answers that count, and the state afterwards. @throws Error with Pulumi's words if the refresh settles nothing, as during a run.
  */
 async function settleInState(answers: readonly Answer[], choice: StackChoice) {
   const [inState = [], others = []] = [true, false].map((isInState) =>
@@ -219,14 +213,13 @@ async function settleInState(answers: readonly Answer[], choice: StackChoice) {
   const refreshed = async () => refresh(urns, { [ANSWERS]: JSON.stringify(byMark) }, choice);
   const failed = asked.length === 0 ? undefined : await refreshed().catch((error: Error) => error.message);
   const after = await stateOf(choice);
-  const { open } = factsIn(after, undefined, undefined);
-  const still = new Set(open.flatMap(({ known, record }) => (known === "state" ? record.mark : [])));
+  const still = new Set(objectsIn(after.resources).map(({ record }) => record?.mark));
   const settled = asked.filter(({ create }) => !still.has(create.record.mark));
-  if (settled.length === asked.length) return { settled: [...others, ...settled], failed: undefined, after };
   const unlock = `If Pulumi says that the stack is locked, let that run end. Only if you are sure that none is under way:\n  ${asTyped("pulumi cancel")}`;
   const why = `${failed ?? "Pulumi's refresh has not changed them"}\n${unlock}`;
-  if (settled.length === 0) throw new Error(`nothing was settled: ${why}`);
-  return { settled: [...others, ...settled], failed: why, after };
+  if (settled.length === 0 && asked.length > 0) throw new Error(`nothing was settled: ${why}`);
+  if (settled.length < asked.length) console.error(`Not all were settled: ${why}`);
+  return { settled: [...others, ...settled], after };
 }
 
 /** What the memory has afterwards. */
