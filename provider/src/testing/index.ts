@@ -10,7 +10,6 @@ import { asRecord } from "../base/index.js";
 import { type Kind, kindOfType, type SetKind, setOfType } from "../kinds/index.js";
 import { currentProgram, type Finding, findingOf, programError } from "../program/index.js";
 import { exactId, type Reading, validate } from "../rules/index.js";
-import type { SettingsReading } from "../settings/index.js";
 import { labelOf, UNKNOWN } from "../state/index.js";
 
 /** How the program under test is run. */
@@ -64,7 +63,7 @@ export async function setMocks(options: MockOptions = {}): Promise<Mocks> {
   // Registrations that an earlier test has left under way belong to that test's program.
   await waitForRPCs();
   const earlier = current;
-  const platform = new Platform(() => currentProgram().reading);
+  const platform = new Platform();
   current = platform;
   if (earlier?.isTold === false) earlier.expectGood();
   const registered: DeclaredResource[] = [];
@@ -122,10 +121,7 @@ export interface DeclaredResource {
   readonly outputs: Readonly<Record<string, unknown>>;
 }
 
-const READING: Reading = {
-  isUnknown: (value) => value === UNKNOWN,
-  arrivedUndefined: "is the output's name right?",
-};
+const READING: Reading = { isUnknown: (value) => value === UNKNOWN, arrivedUndefined: "is the output's name right?" };
 
 /** Each program under test has one of its own. */
 class Platform {
@@ -133,9 +129,6 @@ class Platform {
   #ids = 0;
   /** Whether the test has seen what is wrong. */
   isTold = false;
-
-  /** @param reading the settings of the program that is under test. */
-  constructor(private readonly reading: () => SettingsReading) {}
 
   /**
    * Checks a resource's arguments against its rules, now with the values of Outputs. Pulumi makes a rejection that nobody can
@@ -157,11 +150,11 @@ class Platform {
   expectGood(): void {
     if (this.#findings.length === 0) return;
     this.isTold = true;
-    throw programError(this.reading(), this.#findings, "`pulumi up` would stop there");
+    throw programError(currentProgram().reading, this.#findings, "`pulumi up` would stop there");
   }
 
   #createSet(set: SetKind, name: string, outputs: Record<string, unknown>): DeclaredResource {
-    const defaults = { ...set.defaultsIn(this.reading().settings), ...asRecord(outputs.defaults) };
+    const defaults = { ...set.defaultsIn(currentProgram().reading.settings), ...asRecord(outputs.defaults) };
     const entries = Object.entries(asRecord(outputs.events));
     const eventIds = entries.map(([key, entry]) => [key, exactId(this.#idOf(asRecord(entry)))]);
     const all = { ...outputs, defaults, eventIds: Object.fromEntries(eventIds) };
@@ -177,7 +170,11 @@ class Platform {
   /** Keeps what is wrong with the arguments, and returns those that passed, with their defaults. */
   #checked(kind: Kind | SetKind, name: string, inputs: unknown): Record<string, unknown> {
     const given = Object.entries(asRecord(inputs)).map(([property, value]) => [property, unwrapRpcSecret(value)]);
-    const { values, problems } = validate(Object.fromEntries(given), kind.rules(this.reading().settings), READING);
+    const { values, problems } = validate(
+      Object.fromEntries(given),
+      kind.rules(currentProgram().reading.settings),
+      READING,
+    );
     if (problems.length > 0) this.#findings.push(findingOf(labelOf(kind.name, name), problems));
     return values;
   }
