@@ -17,7 +17,7 @@ import {
   warnOfSecretSets,
 } from "./contents.js";
 import { chosen, command, jsonOf, write } from "./harness.js";
-import { exportIn, STACK_HELP, STACK_OPTIONS, stackName, stateOf } from "./pulumi.js";
+import { STACK_HELP, STACK_OPTIONS, stackName, stateOf } from "./pulumi.js";
 
 const HELP = `Usage: pulumi-advertising leftovers [options]
 
@@ -49,7 +49,7 @@ export const leftoversCommand = command({
     const names = [...stackNamesIn(now), ...(asked === undefined ? [] : [asked])];
     const earlier: ExportedStack[] = [];
     for (const file of before) {
-      const state = await exportIn(file); // one by one: standard input is there once
+      const state = await stateOf({ state: file }); // one by one: standard input is there once
       const [other = names[0]] = stackNamesIn(state);
       // What is listed is taken for dead: so a state of another stack must not pass for an earlier one of this.
       if (other !== undefined && names.length > 0 && !names.includes(other))

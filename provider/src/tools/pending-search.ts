@@ -13,8 +13,9 @@ import type { StackChoice } from "./harness.js";
 import { type Answer, type Create, type Facts, whyNotIts } from "./pending-facts.js";
 import { programFolder, readingOf } from "./pulumi.js";
 
-/** What a search finds out about these; of what it does not, it prints why. */
-export async function searched(open: readonly Create[], facts: Facts, choice: StackChoice): Promise<Answer[]> {
+/** What a search finds out about what has not been answered yet; of what it does not, it prints why. @param given answers that count. */
+export async function searched(given: readonly Answer[], facts: Facts, choice: StackChoice): Promise<Answer[]> {
+  const open = facts.open.filter((create) => !given.some((answer) => answer.create === create));
   if (open.length === 0) return [];
   const { reading, origin } = await readingOf(choice);
   if (reading.problems.length > 0)
@@ -22,39 +23,33 @@ export async function searched(open: readonly Create[], facts: Facts, choice: St
   const { answers, told } = await searchFor(open, reading, programFolder(choice));
   for (const line of told) console.log(line);
   return answers.filter(({ create, id }, index) => {
-    const why = id === undefined ? undefined : whyNotIts(create, id, facts, answers.slice(0, index));
+    const others = [...given, ...answers.slice(0, index)];
+    const why = id === undefined ? undefined : whyNotIts(create, id, facts, others);
     if (why !== undefined) console.log(`Found, but not settled: ${why}`);
     return why === undefined;
   });
 }
 
-/** @param folder the program's. @returns also, of the others, in words, what was asked and what came back. */
-export async function searchFor(
-  open: readonly Create[],
-  reading: SettingsReading,
-  folder: string,
-): Promise<{ readonly answers: readonly Answer[]; readonly told: readonly string[] }> {
+/** @param folder the program's. @returns `told`: in words, of what has no answer, what was asked and what came back. */
+export async function searchFor(open: readonly Create[], reading: SettingsReading, folder: string) {
   const { settings } = reading;
   const surroundings = systemSurroundings(reading, cookieFileFor(settings, folder), (text) => console.error(text));
   const { transport, clock, secrets } = surroundings;
   const client = new Client(settings, surroundings);
   const looker = { reading, clock, client: () => client };
   const now = momentOf(clock);
-  const answers: Answer[] = [];
-  const told: string[] = [];
 
-  const look = async (create: Create) => {
+  const look = async (create: Create): Promise<Answer | string> => {
     const { ref, record, formerIds } = create;
     const kind = kindNamed(ref.kind);
-    const tell = (words: string) => told.push(`${ref.short}: ${words}`);
     if (!abilitiesOf(kind, settings).search(record.field)) {
       const check = `check advertising:markField and advertising:operations.${kind.create.noun}.search`;
-      return tell(`can't be searched for by its mark (${record.field ?? "none"}): ${check}.`);
+      return `${ref.short}: can't be searched for by its mark (${record.field ?? "none"}): ${check}.`;
     }
     const sent = { ...record, at: record.at || now };
     const finding = await lookFor(kind, looker, ref.short, sent, { wasJustSent: false, formerIds });
-    if (finding.kind === "open") return tell(secrets.scrub(finding.words));
-    return answers.push({ create, id: finding.kind === "found" ? finding.id : undefined });
+    if (finding.kind === "open") return `${ref.short}: ${secrets.scrub(finding.words)}`;
+    return { create, id: finding.kind === "found" ? finding.id : undefined };
   };
 
   try {
@@ -66,8 +61,11 @@ export async function searchFor(
       console.error(`${count(undated, "create")} may have been sent just now: looking from ${until} on …`);
       await clock.sleep(dueMs - clock.wallMs());
     }
-    await Promise.all(open.map(look));
-    return { answers, told };
+    const found = await Promise.all(open.map(look));
+    return {
+      answers: found.filter((each) => typeof each !== "string"),
+      told: found.filter((each) => typeof each === "string"),
+    };
   } finally {
     await transport.close();
   }

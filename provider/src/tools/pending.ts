@@ -59,9 +59,8 @@ export const pendingCommand = command({
     const [place, ...formerly] = places;
     for (const former of formerly) if (place) await takeOverFormer(former, place, { folder: memoryFolder() });
     const { answers, forgotten } = readAnswers({ created, notCreated, forget }, facts);
-    const left = facts.open.filter((create) => !answers.some((answer) => answer.create === create));
     // Loaded here, since nothing else of this command needs the HTTP library.
-    const searched = search ? await (await import("./pending-search.js")).searched(left, facts, choice) : [];
+    const searched = search ? await (await import("./pending-search.js")).searched(answers, facts, choice) : [];
     const { settled, after } = await settleInState([...answers, ...searched], choice);
     const lines = [...settled.flatMap((each) => linesOf(each, facts)), ...forgotten.map(({ ref }) => dropped(ref.key))];
     if (lines.length > 0 && place === undefined)
@@ -204,10 +203,8 @@ const AT_ONCE = 1000;
  * @returns the answers that count, and the state afterwards. @throws Error with Pulumi's words if the refresh settles nothing, as during a run.
  */
 async function settleInState(answers: readonly Answer[], choice: StackChoice) {
-  const [inState = [], others = []] = [true, false].map((isInState) =>
-    answers.filter(({ create }) => (create.known === "state") === isInState),
-  );
-  const asked = inState.slice(0, AT_ONCE);
+  const others = answers.filter(({ create }) => create.known !== "state");
+  const asked = answers.filter(({ create }) => create.known === "state").slice(0, AT_ONCE);
   const urns = [...new Set(asked.map(({ create }) => create.ref.resourceUrn))];
   const byMark = Object.fromEntries(asked.map(({ create, id }) => [create.record.mark, id ?? null]));
   const refreshed = async () => refresh(urns, { [ANSWERS]: JSON.stringify(byMark) }, choice);

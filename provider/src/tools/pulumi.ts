@@ -64,21 +64,16 @@ async function pulumi(args: readonly string[], choice: StackChoice, environment:
   }
 }
 
-/** @param file or `-` for standard input. @throws Error in words. */
-export async function exportIn(file: string): Promise<ExportedStack> {
-  return readExport(await textOf(file), file === "-" ? undefined : file);
-}
-
 export interface StateChoice extends StackChoice {
   readonly state?: string | undefined;
 }
 
-/** The state that a command reads; of the chosen stack, whose secrets stay encrypted, where nothing else is said. @throws Error in words. */
+/** A state in a file or standard input (`-`), or else that of the chosen stack, whose secrets stay encrypted. @throws Error in words. */
 export async function stateOf({ state, ...choice }: StateChoice): Promise<ExportedStack> {
   if (state === undefined) return readExport(await pulumi(["stack", "export"], choice));
   const options = stackOptionsIn(choice).map(({ option }) => option);
   if (options.length > 0) throw new UsageError(`--state already says which state: leave out ${enumerate(options)}`);
-  return exportIn(state);
+  return readExport(await textOf(state), state === "-" ? undefined : state);
 }
 
 /** A refresh of these resources alone, with answers for the provider's `read` in the environment. @throws Error with Pulumi's words. */
