@@ -6,14 +6,13 @@ import { type Resource, SECRET_SIGNATURE } from "../../provider/src/tools/conten
 export const CIPHERTEXT = "v1:c2VjcmV0:never-shown";
 export const encrypted = { [SECRET_SIGNATURE]: "1b47061264138c4ac30d75fd1eb44270", ciphertext: CIPHERTEXT };
 
-const STACK = "urn:pulumi:dev::shop::pulumi:pulumi:Stack::shop-dev";
 export const urnOf = (kind: string, name: string) =>
   `urn:pulumi:dev::shop::pulumi-nodejs:dynamic/advertising:${kind}::${name}`;
 
 function stored(kind: string, name: string, id: string, outputs: object, rest: object): Resource {
   const urn = urnOf(kind, name);
   const type = `pulumi-nodejs:dynamic/advertising:${kind}`;
-  return { urn, type, id, inputs: {}, outputs: { ...outputs }, parent: STACK, retainOnDelete: true, ...rest };
+  return { urn, type, id, inputs: {}, outputs: { ...outputs }, retainOnDelete: true, ...rest };
 }
 
 export function storedAdvertiser(name: string, id: number | string, advertiserName: unknown = name, rest: object = {}) {

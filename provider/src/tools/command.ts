@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 /**
- * `pulumi-advertising`: what is needed beside `pulumi up`. This room holds the commands; here are those that read no state, `login` and `validate`. It
- * promises that none of them sends anything that creates, and that only `pending` settles creates: in the state by `pulumi refresh`, and in this
- * machine's memory. It may import every other room but `program`; whatever loads an HTTP or cookie library is loaded when a command needs it.
+ * `pulumi-advertising`: what is needed beside `pulumi up`, and those commands that read no state, `login` and `validate`.
+ * The room promises that none of them sends anything that creates, and that only `pending` settles creates: in the state
+ * by `pulumi refresh`, and in this machine's memory. It may import every other room but `program`; whatever loads an HTTP
+ * or cookie library is loaded when a command needs it.
  */
 import { readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
@@ -60,10 +61,7 @@ const login = command({
   },
 });
 
-/**
- * @param folder the program's. @param origin where the settings come from, in words.
- * @returns what to tell. @throws LoginError
- */
+/** @param folder the program's. @param origin of the settings, in words. @returns what to tell. @throws LoginError */
 async function logIn(reading: SettingsReading, folder: string, secrets: Secrets, origin: string): Promise<string> {
   const { debugLog, logInAnew, systemSurroundings } = await http();
   const { settings, credentials } = reading;

@@ -34,7 +34,6 @@ export interface Resource {
   readonly external?: boolean;
   readonly inputs?: Values;
   readonly outputs?: Values;
-  readonly parent?: string;
 }
 
 export interface ExportedStack {
@@ -76,7 +75,6 @@ export interface StoredObject {
   readonly key: string;
   /** Of a member, with its key behind it. */
   readonly urn: string;
-  /** In this machine's memory. */
   readonly memoryKey: string;
   readonly resource: Resource;
   /** Of a member: its set, as it is stored, and its key there. */
@@ -145,15 +143,13 @@ export function isReplaced({ resource }: StoredObject): boolean {
 
 export type Contents = ReturnType<typeof contentsOf>;
 
-/**
- * What reports list of a stack, and by their ids the keys of the advertisers, to say whose an event is. What awaits its replacement
- * (`deleteBeforeReplace`) has no id until then.
- */
+/** What reports list of a stack. What awaits its replacement (`deleteBeforeReplace`) has no id until then. */
 export function contentsOf(resources: readonly Resource[]) {
   const objects = objectsIn(resources.filter((each) => each.delete !== true));
   const shownOf = (kind: Kind) =>
     objects.filter((each) => each.kind === kind).map((each) => (isReplaced(each) ? { ...each, id: undefined } : each));
   const advertisers = shownOf(advertiser);
+  // By id, for reports that say whose an event is.
   const advertiserKeys = new Map(advertisers.map(({ resource: { id = "" }, key }) => [id, key]));
   return { advertisers, events: shownOf(conversionEvent), advertiserKeys };
 }

@@ -1,7 +1,4 @@
-/**
- * Looks on the platform for creates of unknown outcome, by the marks that they were sent with. `pending --search` loads this
- * file, and with it the HTTP library, when it is asked for.
- */
+/** Looks on the platform for creates of unknown outcome, by their marks. Loads the HTTP library. */
 import { count, momentOf } from "../base/index.js";
 import { Client, systemSurroundings } from "../client/index.js";
 import { abilitiesOf } from "../decision/index.js";
@@ -13,7 +10,7 @@ import type { StackChoice } from "./harness.js";
 import { type Answer, type Create, type Facts, whyNotIts } from "./pending-facts.js";
 import { programFolder, readingOf } from "./pulumi.js";
 
-/** What a search finds out about what has not been answered yet; of what it does not, it prints why. @param given answers that count. */
+/** What a search finds out of what has no answer yet; of the rest it prints why. @param given answers that count. */
 export async function searched(given: readonly Answer[], facts: Facts, choice: StackChoice): Promise<Answer[]> {
   const open = facts.open.filter((create) => !given.some((answer) => answer.create === create));
   if (open.length === 0) return [];

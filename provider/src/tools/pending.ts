@@ -1,7 +1,7 @@
 /**
- * `pulumi-advertising pending`: lists creates of unknown outcome, and settles them by what people, or a search, say. What the state has is settled by
- * a refresh of just those resources, whose `read` the answers are handed to; what only this machine's memory or Pulumi's record has by lines of the
- * memory, which the next `up` here goes by. Pulumi's own lock and save are the only ones: no state is written here.
+ * `pulumi-advertising pending`: lists and settles creates of unknown outcome. What the state has is settled by a refresh
+ * of just those resources, whose `read` gets the answers; what only this machine's memory or Pulumi's record has by lines
+ * of the memory, which the next `up` here goes by. Pulumi's own lock and save are the only ones: no state is written here.
  */
 import { agree, asTyped, count, cut, enumerate, idRanges, momentOf, systemClock, UsageError } from "../base/index.js";
 import { LIVE_ID } from "../rules/index.js";
@@ -78,7 +78,7 @@ export const pendingCommand = command({
   },
 });
 
-/** Where this machine's memory of the stack is: under its name, and those under which the state's resources were registered. None if nobody says. */
+/** Where this machine's memory of the stack is, and that under its former names; none if nobody says which stack it is. */
 async function placesOf(stack: ExportedStack, choice: StateChoice): Promise<StackPlace[]> {
   const registered = stackNamesIn(stack);
   const name = choice.state === undefined ? await stackName(choice) : registered[0];
@@ -137,7 +137,7 @@ function tellMade(made: readonly Note[]): string {
   return `Created by earlier runs, and not in the state yet: ${names}. ${up}`;
 }
 
-/** @param given as it is typed; of `created`, `X=ID`. @throws Error with all that is wrong; then none of them counts. */
+/** @param given as typed; of `created`, `X=ID`. @throws Error with all that is wrong; then none of them counts. */
 export function readAnswers(
   given: Readonly<Record<"created" | "notCreated" | "forget", readonly string[]>>,
   facts: Facts,
@@ -199,8 +199,8 @@ const ANSWERS = "ADVERTISING_ANSWERS";
 const AT_ONCE = 1000;
 
 /**
- * Answers for what the state has, by a refresh of that. Those for others count at once.
- * @returns the answers that count, and the state afterwards. @throws Error with Pulumi's words if the refresh settles nothing, as during a run.
+ * Hands the answers for what the state has to a refresh of that; those for others count at once.
+ * @returns the answers that count, and the state afterwards. @throws Error if the refresh settles nothing, as during a run.
  */
 async function settleInState(answers: readonly Answer[], choice: StackChoice) {
   const others = answers.filter(({ create }) => create.known !== "state");

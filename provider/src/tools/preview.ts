@@ -1,8 +1,7 @@
 /**
- * What `pulumi preview --json` prints, as changes of advertisers and events: those of sets, key by key. The steps become facts, and
- * `decision/` says what becomes of each object, as it does for the `up`. (Measured with engine 3.259.0: a replacement is one step;
- * a secret is the text "[secret]", a value that is not known yet a fixed text; unchanged resources are left out unless `--show-sames`
- * is given.)
+ * What `pulumi preview --json` prints, as changes of advertisers and events: those of sets, key by key, as `decision/` says
+ * for the `up` too. (Measured with engine 3.259.0: a replacement is one step; a secret is the text "[secret]", a value that
+ * is not known yet a fixed text; unchanged resources are left out unless `--show-sames` is given.)
  */
 import { asRecord, jsonIn, type Values } from "../base/index.js";
 import {
@@ -169,8 +168,8 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Change[] {
 }
 
 /**
- * Of a single resource the engine's step says what happens, also where this can't be known here: of secrets, of settings in the program's environment,
- * of `--replace`. Only what the step leaves open is decided. @param news as declared.
+ * Of a single resource the engine's step says what happens, also where that can't be known here: of secrets, settings in
+ * the program's environment, `--replace`. Only what the step leaves open is decided. @param news as declared.
  */
 function actionIn(op: string, { action, changed }: Member, news: Values | undefined): Action {
   if (op === "same") return { do: "keep" };
@@ -181,7 +180,7 @@ function actionIn(op: string, { action, changed }: Member, news: Values | undefi
   return action;
 }
 
-/** Whether the step deletes what leaves the state, where a delete is known: the engine goes by its state, the package by what it was told. */
+/** Whether what leaves the state is deleted, where a delete is known: the engine goes by its state, the package by inputs. */
 function deletes({ op, oldState, newState }: Step): boolean {
   if (op === "delete") return oldState?.retainOnDelete !== true;
   const isSet = setOfType(newState?.type ?? "") !== undefined;

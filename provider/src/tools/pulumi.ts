@@ -68,7 +68,7 @@ export interface StateChoice extends StackChoice {
   readonly state?: string | undefined;
 }
 
-/** A state in a file or standard input (`-`), or else that of the chosen stack, whose secrets stay encrypted. @throws Error in words. */
+/** A file's state (`-`: standard input), or the chosen stack's, whose secrets stay encrypted. @throws Error in words. */
 export async function stateOf({ state, ...choice }: StateChoice): Promise<ExportedStack> {
   if (state === undefined) return readExport(await pulumi(["stack", "export"], choice));
   const options = stackOptionsIn(choice).map(({ option }) => option);
