@@ -89,6 +89,11 @@ it.each<[string, string, ...Parameters<typeof counted>]>([
     [deleting(C.gone), create(E("own"), event("B", { existingId: 6 }))],
     KNOWN,
   ],
+  [
+    "unresolved, and perhaps looked for",
+    "1 wait",
+    [replace(E("c"), "unresolved-m", { ...event("C"), ...pending }, event("C"))],
+  ],
   ["unresolved, and removed", "1 wait", [remove(E("c"), "unresolved-m", { ...event("C"), ...pending })]],
   // What is only read (`.get`) holds nothing.
   [

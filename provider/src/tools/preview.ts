@@ -173,7 +173,8 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Change[] {
  */
 function actionIn(op: string, { action, changed }: Member, news: Values | undefined): Action {
   if (op === "same") return { do: "keep" };
-  if (op === "replace" && action.do !== "adopt" && action.do !== "look for")
+  if (["adopt", "look for", "wait"].includes(action.do)) return action;
+  if (op === "replace")
     return { do: "replace", perhaps: action.do === "replace" && action.perhaps && holdsUnknown(news) };
   if (op === "update" && action.do !== "update")
     return adoptedBy(news) === undefined ? { do: "update", changed } : { do: "record" };
