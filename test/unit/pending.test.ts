@@ -37,10 +37,14 @@ const creating = (name: string, inputs: object = {}) =>
     inputs: { eventName: name, advertiserId: 1, ...EVENT, ...inputs },
   });
 
-function facts(resources: readonly Resource[], memory?: readonly MemoryRecord[], pending_operations: object[] = []) {
+function facts(
+  resources: readonly Resource[],
+  memory: readonly MemoryRecord[] = [],
+  pending_operations: object[] = [],
+) {
   const deployment = { manifest: { time: TIME }, resources, pending_operations };
   const stack = readExport(JSON.stringify({ version: 3, deployment }));
-  return factsIn(stack, memory && new Map(memory.map((each) => [each.key, each])), PLACE);
+  return factsIn(stack, new Map(memory.map((each) => [each.key, each])), PLACE);
 }
 const madeIn = (...given: Parameters<typeof facts>) =>
   facts(...given).made.map(({ ref, record: { id } }) => `${ref.short} ${id}`);

@@ -53,19 +53,19 @@ export interface Facts {
   readonly open: readonly Create[];
   /** What earlier runs created and the state does not have. */
   readonly made: readonly Note[];
-  /** All that this machine remembers of the stack, by key; none if it has no memory of it. */
-  readonly notes: ReadonlyMap<string, Note> | undefined;
+  /** All that this machine remembers of the stack, by key. */
+  readonly notes: ReadonlyMap<string, Note>;
   /** Who has which object, and says so, by `objectKey`. */
   readonly holders: ReadonlyMap<string, { readonly key: string; readonly says: string }>;
 }
 
-/** @param memory what this machine remembers; none if it has no memory of the stack. @param place none if nobody says which stack it is. */
-export function factsIn(stack: ExportedStack, memory: Records | undefined, place: StackPlace | undefined): Facts {
+/** @param memory what this machine remembers. @param place none if nobody says which stack it is. */
+export function factsIn(stack: ExportedStack, memory: Records, place: StackPlace | undefined): Facts {
   const objects = objectsIn(stack.resources);
   const current = objects.filter(({ resource }) => resource.delete !== true);
   const held = new Map(current.map((each) => [each.memoryKey, each]));
-  const notes = memory && new Map([...memory].map(([key, record]) => [key, { ref: refOfKey(key, place), record }]));
-  const remembered = [...(notes?.values() ?? [])];
+  const notes = new Map([...memory].map(([key, record]) => [key, { ref: refOfKey(key, place), record }]));
+  const remembered = [...notes.values()];
   const inState = current.flatMap(({ memoryKey, urn, resource, record }): Found[] => {
     const ref = { ...aboutWhom(memoryKey), urn, resourceUrn: resource.urn };
     return record === undefined ? [] : [{ ref, record, known: "state" }];
@@ -82,7 +82,7 @@ export function factsIn(stack: ExportedStack, memory: Records | undefined, place
   const byKey = new Map(left.map((note) => [note.ref.key, note]));
   // What the state had, or somebody answered, before that run says nothing of it.
   const isAnswered = (key: string) => {
-    const { state, at = "" } = memory?.get(key) ?? {};
+    const { state, at = "" } = memory.get(key) ?? {};
     if (state === "none") return Date.parse(at) >= Date.parse(stack.time);
     return known.has(key) || byKey.has(key);
   };
@@ -123,7 +123,7 @@ export function whyNotIts(
 ) {
   const twin = others.find(({ create, id: its }) => its === id && create.ref.kind === ref.kind);
   if (twin !== undefined) return `${id} can't be both "${ref.short}" and "${twin.create.ref.short}"`;
-  const noted = notes?.get(ref.key)?.record;
+  const noted = notes.get(ref.key)?.record;
   // A later run has taken it over or adopted it, and was interrupted too: the state has just the unknown outcome.
   if (noted?.id === id && noted.state !== "none" && !formerIds.includes(id)) return undefined;
   const holder = holders.get(objectKey(ref.kind, id));

@@ -55,17 +55,16 @@ export const pendingCommand = command({
     const facts = factsOf(stack, places);
     if (created.length + notCreated.length + forget.length === 0 && !search) return tell(facts);
     if (choice.state !== undefined) throw new UsageError("--state only looks; to settle, leave it out");
-    // The stack was renamed since its last run: its memory comes along, as in an `up`.
     const [place, ...formerly] = places;
-    for (const former of formerly) if (place) await takeOverFormer(former, place, { folder: memoryFolder() });
+    if (place === undefined) throw new Error("`pulumi stack --show-name` does not say whose memory this is");
+    // The stack was renamed since its last run: its memory comes along, as in an `up`.
+    for (const former of formerly) await takeOverFormer(former, place, { folder: memoryFolder() });
     const { answers, forgotten } = readAnswers({ created, notCreated, forget }, facts);
     // Loaded here, since nothing else of this command needs the HTTP library.
     const searched = search ? await (await import("./pending-search.js")).searched(answers, facts, choice) : [];
     const { settled, after } = await settleInState([...answers, ...searched], choice);
     const lines = [...settled.flatMap((each) => linesOf(each, facts)), ...forgotten.map(({ ref }) => dropped(ref.key))];
-    if (lines.length > 0 && place === undefined)
-      throw new Error("`pulumi stack --show-name` does not say whose memory this is");
-    if (lines.length > 0 && place) await writeAnswers(place, lines, { folder: memoryFolder() });
+    if (lines.length > 0) await writeAnswers(place, lines, { folder: memoryFolder() });
     for (const { create, id } of settled)
       console.log(`Settled as ${id === undefined ? "not created" : `created with id ${id}`}: ${create.ref.short}`);
     if (settled.some(({ id }) => id !== undefined))
@@ -97,15 +96,14 @@ function factsOf(stack: ExportedStack, places: readonly StackPlace[]): Facts {
       throw new Error(`the memory of this machine, ${path}, can't be used: ${(error as Error).message}`);
     }
   });
-  const memory = memories.length === 0 ? undefined : new Map(memories.flatMap((records) => [...records]));
-  return factsIn(stack, memory, places[0]);
+  return factsIn(stack, new Map(memories.flatMap((records) => [...records])), places[0]);
 }
 
 /** Lists what is pending. @returns the exit code. */
 function tell({ open, made, notes }: Facts): number {
   const names = namesOf(open);
   const recorded = open.flatMap((each, index) => (each.known === "record" ? (names[index] ?? []) : []));
-  const isHere = recorded.length > 0 && notes !== undefined;
+  const isHere = recorded.length > 0 && notes.size > 0;
   const lines = [
     open.length === 0
       ? "Nothing is pending."
@@ -145,10 +143,9 @@ export function readAnswers(
   const faults: string[] = [];
   const answers = new Map<string, Answer>();
   const forgotten = new Map<string, Note>();
-  const [pending, noted] = [byName(facts.open), byName([...(facts.notes?.values() ?? [])])];
 
-  const meant = <T extends Pick<Create, "ref">>(text: string, names: ReadonlyMap<string, T[]>, none: string) => {
-    const found = names.get(text) ?? [];
+  const meant = <T extends Pick<Create, "ref">>(text: string, all: readonly T[], none: string) => {
+    const found = all.filter(({ ref }) => isCalled(ref, text));
     const resources = new Set(found.map(({ ref }) => ref.resourceUrn)).size;
     const urns = found.map(({ ref }) => ref.urn);
     if (resources > 1) faults.push(`"${text}" is the name of several, so give the URN: ${enumerate(urns, MAX_LISTED)}`);
@@ -167,11 +164,11 @@ export function readAnswers(
   for (const text of given.created) {
     const [, name = text, id = ""] = /^(.+)=(.*)$/s.exec(text) ?? [];
     if (!LIVE_ID.test(id)) faults.push(`--created takes X=ID with a number from 1 up as ID; got "${text}"`);
-    else for (const create of meant(name, pending, NONE)) answer(create, id);
+    else for (const create of meant(name, facts.open, NONE)) answer(create, id);
   }
-  for (const text of given.notCreated) for (const create of meant(text, pending, NONE)) answer(create, undefined);
+  for (const text of given.notCreated) for (const create of meant(text, facts.open, NONE)) answer(create, undefined);
   for (const text of given.forget) {
-    for (const note of meant(text, noted, "is nothing that the memory of this machine has")) {
+    for (const note of meant(text, [...facts.notes.values()], "is nothing that the memory of this machine has")) {
       const { key, short } = note.ref;
       if (answers.has(key)) faults.push(`"${short}" is given two answers`);
       else forgotten.set(key, note);
@@ -181,15 +178,9 @@ export function readAnswers(
   return { answers: [...answers.values()], forgotten: [...forgotten.values()] };
 }
 
-/** By each name that people may give: of itself, and of its set. */
-function byName<T extends Pick<Create, "ref">>(all: readonly T[]): ReadonlyMap<string, T[]> {
-  const names = new Map<string, T[]>();
-  for (const each of all) {
-    const { urn, short, resourceUrn } = each.ref;
-    for (const name of new Set([urn, nameInUrn(urn), short, resourceUrn, nameInUrn(resourceUrn)]))
-      names.set(name, [...(names.get(name) ?? []), each]);
-  }
-  return names;
+/** What people may call it: by its own names, and by those of its set. */
+function isCalled({ urn, short, resourceUrn }: Create["ref"], name: string): boolean {
+  return [urn, nameInUrn(urn), short, resourceUrn, nameInUrn(resourceUrn)].includes(name);
 }
 
 /** What the provider's `read` reads: JSON, an id or null by mark. */
@@ -219,11 +210,11 @@ async function settleInState(answers: readonly Answer[], choice: StackChoice) {
   return { settled: [...others, ...settled], after };
 }
 
-/** What the memory has afterwards. */
+/** What the memory then has. */
 function linesOf({ create: { ref, record, known, or }, id }: Answer, { notes }: Facts): Line[] {
   const [{ key }, { replaces }, at] = [ref, record, momentOf(systemClock)];
   const isInState = known === "state";
-  if (isInState && notes?.get(key)?.record.state !== "sent") return [];
+  if (isInState && notes.get(key)?.record.state !== "sent") return [];
   // What the create was to replace is still live: the next run says so.
   if (id === undefined && isInState && replaces !== undefined) return [{ key, state: "live", id: replaces, at }];
   if (id === undefined) return [dropped(key)];

@@ -340,8 +340,7 @@ export class World {
   // What people do
 
   facts(machine: 0 | 1): Facts {
-    const records = this.recordsOn(machine);
-    return factsIn(this.exported, records.size === 0 ? undefined : records, PLACE);
+    return factsIn(this.exported, this.recordsOn(machine), PLACE);
   }
 
   get exported(): ExportedStack {
