@@ -55,12 +55,7 @@ const KNOWN = { update: "PUT rest/event/{id}", delete: "DELETE rest/event/{id}" 
 const secret = event("[secret]");
 const pending = { unresolved: { mark: "m", at: "2026-01-01T00:00:00Z", what: "", body: "f" } };
 
-const managed = (id: string | undefined, more: Values = {}) => ({
-  ...side(E("a"), id, event("A"), event("A")),
-  ...more,
-});
 const onlyRead = (id: string) => ({ ...side(E("a"), id, {}), retainOnDelete: undefined, external: true });
-const refers = { op: "read", urn: E("ref"), oldState: onlyRead("5"), newState: onlyRead("5") };
 const same = step("same", E("moved"), "6", event("B"), event("B"));
 
 it.each<[string, string, ...Parameters<typeof counted>]>([
@@ -95,15 +90,8 @@ it.each<[string, string, ...Parameters<typeof counted>]>([
     [replace(E("c"), "unresolved-m", { ...event("C"), ...pending }, event("C"))],
   ],
   ["unresolved, and removed", "1 wait", [remove(E("c"), "unresolved-m", { ...event("C"), ...pending })]],
-  // What is only read (`.get`) holds nothing.
-  [
-    "only read elsewhere, and removed",
-    "1 delete",
-    [refers, { op: "delete", urn: E("a"), oldState: managed("5", { retainOnDelete: false }) }],
-    KNOWN,
-  ],
   ["what an earlier run replaced", "", [{ ...C.gone, op: "delete-replaced" }]],
-  ["no longer read", "", [{ op: "read-discard", urn: E("a"), oldState: onlyRead("5") }]],
+  ["what is only read (.get) is nobody's", "1 let go", [{ op: "read", urn: E("a"), newState: onlyRead("6") }, C.gone]],
 ])("%s: %s", (_, expected, ...given) => {
   expect(counted(...given)).toBe(expected);
 });

@@ -243,9 +243,4 @@ describe("answers", () => {
     const keys = ["made", "sent", "seen"].map((name) => `ConversionEvent::${name}`);
     expect(forgotten("made", "sent", E("seen"))).toEqual(keys);
   });
-
-  it("one answer changes nothing of what is known of another create", () => {
-    const { answers } = read({ created: ["funnel/a=4711"] });
-    expect(answers.map(({ create }) => create)).toEqual(known.open.filter(({ ref }) => ref.short === "funnel/a"));
-  });
 });
