@@ -1,9 +1,9 @@
 /** What `pending --search` finds on the platform, and what it says about the rest. */
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { readSettings } from "../../provider/src/settings/read-settings.js";
 import type { CreateRecord } from "../../provider/src/state/stored.js";
 import type { Create } from "../../provider/src/tools/pending-facts.js";
-import { searchFor } from "../../provider/src/tools/pending-search.js";
+import { searched, searchFor } from "../../provider/src/tools/pending-search.js";
 import { newFolder } from "../support/folder.js";
 import { useSandbox } from "../support/stack.js";
 import { urnOf } from "../support/stored.js";
@@ -89,4 +89,19 @@ it("a create of which nobody knows when it was sent may have been sent until now
   const { sandbox, found, told } = await search([open("there", { at: "" }), open("gone", { at: "" })], operations);
   expect({ found, told }).toEqual({ found: ["there 7", "gone not created"], told: [] });
   expect(sandbox.searches).toBe(2);
+});
+
+it("an object that somebody has named for one create is not another one's too", async () => {
+  const objects = { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [event(7, "mark-there")] };
+  const { url, email, password } = await useSandbox({ operations: true, objects });
+  const operations = JSON.stringify({ event: { search: "GET rest/event?alternative_id={mark}" } });
+  const settings = { BASE_URL: url, EMAIL: email, PASSWORD: password, COOKIE_FILE: "none", OPERATIONS: operations };
+  for (const [name, value] of Object.entries({ ...settings, MARK_FIELD: "alternative_id" }))
+    vi.stubEnv(`ADVERTISING_${name}`, value);
+  vi.stubEnv("PATH", ""); // no stack
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const [given, there] = [open("given"), open("there")];
+  const facts = { open: [given, there], made: [], notes: new Map(), holders: new Map() };
+  expect(await searched([], facts, {})).toMatchObject([{ id: undefined }, { id: "7" }]);
+  expect(await searched([{ create: given, id: "7" }], facts, {})).toEqual([]);
 });
