@@ -107,6 +107,7 @@ describe("M2, M3: one record a key, from one state to the next", () => {
   it("what left the state is no record of now, and its id stays known", async () => {
     const { up, newRun } = stackOn();
     await up((run) => run.sending(create(A)).then(() => run.made(A, "42")));
+    await up(async (run) => run.saw(A, "42"));
     const run = newRun();
     await run.openOnce();
     run.closeNow([A]);
