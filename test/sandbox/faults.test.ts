@@ -18,6 +18,7 @@ import type { Fault, Sandbox, SandboxOptions } from "../../provider/src/sandbox/
 import { type Ending, everythingIn, messageOf, TestClient, type TestClientOptions } from "../support/client.js";
 import { FakeClock } from "../support/clock.js";
 import { seededRandom } from "../support/random.js";
+import { settingsOf } from "../support/settings.js";
 import { useSandbox } from "../support/stack.js";
 import { makeCertificate } from "./certificates.js";
 import { closedPort, jsonAnswer, startRawServer } from "./raw-server.js";
@@ -577,7 +578,7 @@ describe("T7: a machine that was suspended between the note and the first byte",
       await connection.answer(200, { payload: { id: 1 } });
     });
     const clock = new FakeClock();
-    const transport = createTransport({ timeoutSeconds: 20, connections: 1, clock });
+    const transport = createTransport({ settings: settingsOf(), proxy: undefined }, clock);
     onTestFinished(() => transport.close());
     const request = { method: "POST", url: new URL(server.url), headers: {}, body: "{}" } as const;
     const suspended = transport.send({ ...request, notedAtMs: clock.wallMs() });

@@ -4,11 +4,12 @@
  */
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { systemClock } from "../../provider/src/base/clock.js";
+import { createTransport } from "../../provider/src/client/transport.js";
 import type { SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { everythingIn, messageOf, TestClient, type TestClientOptions } from "../support/client.js";
 import { type ProxyOptions, startProxy, startTlsFront, type Treatment } from "../support/proxy.js";
 import { seededRandom } from "../support/random.js";
+import { settingsOf } from "../support/settings.js";
 import { useSandbox } from "../support/stack.js";
 import { makeCertificate } from "./certificates.js";
 import { closedPort, startRawServer } from "./raw-server.js";
@@ -91,19 +92,9 @@ describe("which way requests go", () => {
     async (list) => {
       // The settings never give a loopback address a proxy, so the transport gets its proxy directly.
       const { front, proxy } = await start();
-      const { createTransport } = await import("../../provider/src/client/transport.js");
-      const transport = createTransport({
-        timeoutSeconds: 5,
-        connections: 1,
-        clock: systemClock,
-        proxy: {
-          url: `http://${proxy.host}/`,
-          host: proxy.host,
-          variable: "HTTPS_PROXY",
-          noProxy: list.replace("<port>", String(front)),
-          secrets: [],
-        },
-      });
+      const noProxy = list.replace("<port>", String(front));
+      const direct = { url: `http://${proxy.host}/`, host: proxy.host, variable: "HTTPS_PROXY", noProxy, secrets: [] };
+      const transport = createTransport({ settings: settingsOf(), proxy: direct });
       const url = new URL(`https://localhost:${front}/rest/advertiser`);
       // The platform's certificate does not fit this address, which only a direct connection reports.
       await expect(transport.send({ method: "POST", url, headers: {}, body: "{}" })).rejects.toMatchObject({

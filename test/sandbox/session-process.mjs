@@ -30,7 +30,8 @@ const dist = new URL("../../provider/dist/", import.meta.url);
 const load = (path) => import(new URL(path, dist).href);
 const { advertiser } = await load("kinds/advertiser-kind.js");
 const { systemClock } = await load("base/clock.js");
-const { Client, secretsIn, transportFor } = await load("client/index.js");
+const { Client, secretsIn } = await load("client/index.js");
+const { createTransport } = await load("client/transport.js");
 
 const settings = {
   baseUrl,
@@ -44,7 +45,7 @@ const settings = {
   maxConcurrentRequests: 4,
 };
 const said = [];
-const transport = transportFor({ settings });
+const transport = createTransport({ settings });
 const client = new Client(settings, {
   transport,
   clock: systemClock,

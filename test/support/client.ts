@@ -5,7 +5,8 @@ import { inspect } from "node:util";
 import { AdvertisingError } from "../../provider/src/base/errors.js";
 import type { Secrets } from "../../provider/src/base/secrets.js";
 import { Client, type Created } from "../../provider/src/client/client.js";
-import { type AttemptReport, secretsIn, transportFor } from "../../provider/src/client/surroundings.js";
+import { type AttemptReport, secretsIn } from "../../provider/src/client/surroundings.js";
+import { createTransport } from "../../provider/src/client/transport.js";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import type { Operation } from "../../provider/src/kinds/kind.js";
@@ -56,7 +57,7 @@ export class TestClient {
     this.clock = clock ?? new FakeClock();
     const reading = { settings: this.settings, proxy: readProxy(proxyVariables, baseUrl).proxy };
     this.secrets = secretsIn(reading);
-    const transport = transportFor(reading, this.clock);
+    const transport = createTransport(reading, this.clock);
     const release = untilTestEnds(() => transport.close());
     this.close = async () => {
       release();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { TransportFailure } from "../../provider/src/client/http.js";
+import { TunnelFailure } from "../../provider/src/client/connections.js";
 import { decideRetry, retryAfterMs } from "../../provider/src/client/patient.js";
+import { TransportFailure } from "../../provider/src/client/transport.js";
 import { answer } from "../support/answers.js";
 
 const now = Date.parse("2026-01-01T00:00:00Z");
@@ -38,8 +39,9 @@ describe("a create is sent again only if it was certainly not acted upon", () =>
     ...[408, 429, 500, 502, 503, 504].map((status): [number, string] => [status, "again"]),
     ...[204, 302, 400, 401, 403, 404, 405, 407, 501, 511].map((status): [number, string] => [status, "done"]),
   ])("a proxy that refuses the tunnel with status %i: %s", (status, kind) => {
-    const tunnel = { host: "proxy.test:3128", variable: "HTTPS_PROXY", granted: false, status };
-    const failure = new TransportFailure(`ADVERTISING_PROXY_${status}`, false, "x", { tunnel });
+    const proxy = { url: "", host: "proxy.test:3128", variable: "HTTPS_PROXY", noProxy: "", secrets: [] };
+    const refusal = new TunnelFailure(new Error(`Proxy response (${status}) !== 200`), proxy);
+    const failure = new TransportFailure(refusal.failureCode, false, "x", refusal);
     expect(decideRetry({ ...question, attempt: { failure } }).kind).toBe(kind);
   });
 

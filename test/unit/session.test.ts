@@ -1,8 +1,8 @@
 /** The session over a scripted transport: what a refusal means for a login, and cases that a real platform shows only at the right moment. */
 import { afterEach, expect, it, vi } from "vitest";
-import { type HttpAnswer, type HttpRequest, TransportFailure } from "../../provider/src/client/http.js";
 import { Session } from "../../provider/src/client/session.js";
 import { SessionJar, whyNoSession } from "../../provider/src/client/session-jar.js";
+import { type HttpAnswer, type HttpRequest, TransportFailure } from "../../provider/src/client/transport.js";
 import type { Settings } from "../../provider/src/settings/settings.js";
 import { FakeClock } from "../support/clock.js";
 import { settingsOf } from "../support/settings.js";

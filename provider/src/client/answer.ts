@@ -3,7 +3,7 @@
  * places, and the records and ids of a kind. Pure.
  */
 import { asRecord, own, parseExact, printable, type Values } from "../base/index.js";
-import type { HttpAnswer } from "./http.js";
+import type { HttpAnswer } from "./transport.js";
 
 export interface Answer extends HttpAnswer {
   /** The body's kind by its content, not by its Content-Type: services of this kind send JSON as text/html and the reverse. */

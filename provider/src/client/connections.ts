@@ -14,29 +14,28 @@ export function undici(): typeof import("undici") {
   return require("undici") as typeof import("undici");
 }
 
-/** What is known about a tunnel that failed. */
-export interface TunnelTrouble {
-  readonly host: string;
-  readonly variable: string;
-  /** True if the proxy granted the tunnel, which then failed on the way to the platform. Absent if that is not known. */
-  readonly granted?: boolean;
-  /** The proxy's answer, if that was a refusal. */
-  readonly status?: number;
-}
-
-/** Has no `code`: after some, undici tries again by itself, for ever. */
+/** The way through a proxy failed. Has no `code`: after some, undici tries again by itself, for ever. */
 export class TunnelFailure extends Error {
   /** As a `TransportFailure` has it. */
   readonly failureCode: string;
-  readonly trouble: TunnelTrouble;
+  readonly host: string;
+  readonly variable: string;
+  /** The proxy's answer, if that was a refusal. */
+  readonly status: number | undefined;
 
-  constructor(cause: Error, { host, variable }: ProxySetting, granted?: boolean) {
+  constructor(
+    cause: Error,
+    { host, variable }: ProxySetting,
+    /** True if the proxy granted the tunnel, which then failed on the way to the platform. Absent if that is not known. */
+    readonly granted?: boolean,
+  ) {
     const { code, message } = reasonOf(cause);
     const refused = /^Proxy response \((\d+)\)/.exec(message)?.[1]; // undici's words
     super(refused === undefined ? message : `the proxy returned status ${refused}`, { cause });
     this.failureCode = refused === undefined ? code : `ADVERTISING_PROXY_${refused}`;
-    if (refused === undefined) this.trouble = { host, variable, ...(granted === undefined ? {} : { granted }) };
-    else this.trouble = { host, variable, granted: false, status: Number(refused) };
+    this.host = host;
+    this.variable = variable;
+    this.status = refused === undefined ? undefined : Number(refused);
   }
 }
 
@@ -97,6 +96,7 @@ function throughTunnel(
 
 /** Why there is no connection: if several addresses were tried, the real errors are in an AggregateError. */
 export function reasonOf(error: Error): { readonly code: string; readonly message: string } {
+  if (error instanceof TunnelFailure) return { code: error.failureCode, message: error.message };
   const real = error instanceof AggregateError ? ((error.errors[0] as Error | undefined) ?? error) : error;
   const { code = "UND_ERR_UNKNOWN" } = real as NodeJS.ErrnoException;
   return { code, message: real.message || code };

@@ -9,4 +9,4 @@
 export { Client } from "./client.js";
 export type { WireRecord } from "./judge.js";
 export { logInAnew, type NewSession } from "./login.js";
-export { type AttemptReport, debugLog, secretsIn, systemSurroundings, transportFor } from "./surroundings.js";
+export { secretsIn, systemSurroundings } from "./surroundings.js";

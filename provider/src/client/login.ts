@@ -5,11 +5,11 @@
 import { LoginError, type Values } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
 import { type Answer, readAnswer, saysRefused } from "./answer.js";
-import { type HttpAnswer, TransportFailure } from "./http.js";
 import { PatientSender, StopWaiting } from "./patient.js";
 import { type OpenedSession, SessionStore } from "./session-file.js";
 import { SessionJar, whyNoSession } from "./session-jar.js";
 import type { Surroundings } from "./surroundings.js";
+import { type HttpAnswer, TransportFailure } from "./transport.js";
 import { describeFailure } from "./trouble.js";
 import { wordsOf } from "./words.js";
 

@@ -4,8 +4,8 @@
  * reason for each branch ({@link decideRetry}).
  */
 import type { Settings } from "../settings/index.js";
-import { type HttpAnswer, type HttpRequest, TransportFailure } from "./http.js";
 import type { Surroundings } from "./surroundings.js";
+import { type HttpAnswer, type HttpRequest, TransportFailure } from "./transport.js";
 
 /** The platform asks for a longer wait than this request may spend. Nothing was acted upon. */
 export class StopWaiting extends Error {

@@ -3,7 +3,7 @@
  * services of this kind are recognised. Pure.
  */
 import { type Answer, anyPart, isFlaggedNo, leavesOf } from "./answer.js";
-import type { HttpAnswer } from "./http.js";
+import type { HttpAnswer } from "./transport.js";
 import { isSpoken } from "./words.js";
 
 /**

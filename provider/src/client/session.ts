@@ -16,11 +16,11 @@
 import { LoginError } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
 import { type Answer, readAnswer } from "./answer.js";
-import type { HttpRequest } from "./http.js";
 import { credentialsOf, type Login, type OpenLogin } from "./login.js";
 import { type Attempt, type Exchange, type Patience, PatientSender, type SendOptions } from "./patient.js";
 import { type LetThrough, type SessionSign, sessionSignOf } from "./session-refusal.js";
 import type { Surroundings } from "./surroundings.js";
+import type { HttpRequest } from "./transport.js";
 
 interface Sent {
   readonly answer: Answer;

@@ -1,6 +1,6 @@
 /** What the client needs from outside, apart from its settings. Each part of it gets the same. */
 import { appendFileSync } from "node:fs";
-import { type Clock, Secrets, systemClock } from "../base/index.js";
+import { type Clock, momentOf, Secrets, systemClock } from "../base/index.js";
 import type { SettingsReading } from "../settings/index.js";
 import { createTransport, type Transport } from "./transport.js";
 
@@ -31,11 +31,6 @@ export interface AttemptReport {
   readonly sent?: boolean;
 }
 
-export function transportFor({ settings, proxy }: Reading, clock: Clock = systemClock): Transport {
-  const { requestTimeoutSeconds: timeoutSeconds, maxConcurrentRequests: connections } = settings;
-  return createTransport({ timeoutSeconds, connections, clock, proxy });
-}
-
 /** Collects the secrets in the settings. */
 export function secretsIn({ settings, proxy }: Reading): Secrets {
   const secrets = new Secrets();
@@ -44,44 +39,39 @@ export function secretsIn({ settings, proxy }: Reading): Secrets {
   return secrets;
 }
 
-/** The surroundings of a process with one client: real connections, which the caller closes. @param say is given scrubbed text. */
+/**
+ * The surroundings of a process with one client: real connections, which the caller closes.
+ * @param tell is given scrubbed text. @param log the value of `ADVERTISING_LOG`.
+ */
 export function systemSurroundings(
   reading: Reading & Pick<SettingsReading, "credentials">,
   cookieFile: string | undefined,
-  say: (message: string) => void,
+  tell: (message: string) => void,
   secrets = secretsIn(reading),
+  log = process.env.ADVERTISING_LOG,
 ): Surroundings {
-  return {
-    transport: transportFor(reading),
-    clock: systemClock,
-    cookieFile,
-    credentials: reading.credentials,
-    secrets,
-    say: (message) => say(secrets.scrub(message)),
-  };
+  const say = (message: string) => tell(secrets.scrub(message));
+  const { credentials } = reading;
+  const onAttempt = debugLog(log, secrets, say);
+  return { transport: createTransport(reading), clock: systemClock, cookieFile, credentials, secrets, say, onAttempt };
 }
 
 /**
- * The debug log: one line for each attempt of a request, never a body, a cookie or a credential. Off unless `ADVERTISING_LOG` is
- * `debug` (standard error) or `debug:<file>`.
- * @param setting the value of `ADVERTISING_LOG`.
- * @param scrub removes secrets: an installation's path may hold one.
- * @returns what to call with each attempt; nothing if the log is off.
+ * The debug log: one line for each attempt of a request, never a body, a cookie or a credential. Off unless `setting` is `debug`
+ * (standard error) or `debug:<file>`. @returns what to call with each attempt; nothing if the log is off.
  */
-export function debugLog(
-  setting: string | undefined,
-  now: () => string,
-  scrub: (text: string) => string,
-  say: (message: string) => void,
-): ((report: AttemptReport) => void) | undefined {
+function debugLog(setting: string | undefined, secrets: Secrets, say: Surroundings["say"]): Surroundings["onAttempt"] {
   if (setting === undefined || setting === "") return undefined;
   const file = /^debug:(.+)$/.exec(setting)?.[1];
   if (setting !== "debug" && file === undefined) {
     say(`ADVERTISING_LOG is not understood: it takes debug or debug:<file>.`);
     return undefined;
   }
-  return (report) => {
-    const line = `${now()} ${scrub(describe(report))}\n`;
+  return ({ method, path, attempt, durationMs, status, failure, sent }) => {
+    const outcome = status === undefined ? `${failure}, ${sent ? "sent" : "not sent"}` : `status ${status}`;
+    // An installation's path may hold a secret.
+    const what = secrets.scrub(`${method} ${path} attempt ${attempt}: ${outcome} after ${Math.round(durationMs)} ms`);
+    const line = `${momentOf(systemClock)} ${what}\n`;
     if (file === undefined) {
       process.stderr.write(line);
       return;
@@ -92,9 +82,4 @@ export function debugLog(
       say(`The debug log ${file} can't be written: ${(error as Error).message}`); // printed once, as equal messages are
     }
   };
-}
-
-function describe({ method, path, attempt, durationMs, status, failure, sent }: AttemptReport): string {
-  const outcome = status === undefined ? `${failure}, ${sent ? "sent" : "not sent"}` : `status ${status}`;
-  return `${method} ${path} attempt ${attempt}: ${outcome} after ${Math.round(durationMs)} ms`;
 }

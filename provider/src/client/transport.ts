@@ -17,19 +17,50 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import type { Dispatcher } from "undici";
-import type { Clock } from "../base/index.js";
-import type { ProxySetting } from "../settings/index.js";
+import { type Clock, systemClock } from "../base/index.js";
+import type { SettingsReading } from "../settings/index.js";
 import { createConnector, createProxyAgent, reasonOf, TunnelFailure, undici } from "./connections.js";
-import { type HttpAnswer, type HttpRequest, TransportFailure } from "./http.js";
 
-interface TransportOptions {
-  /** For one request, from the connection to the answer's last byte. */
-  readonly timeoutSeconds: number;
-  /** The most connections. Callers send at most as many requests at once, so that none waits inside undici. */
-  readonly connections: number;
-  readonly clock: Pick<Clock, "wallMs">;
-  /** Used for all hosts except those in its list; absent for only direct connections. */
-  readonly proxy?: ProxySetting | undefined;
+export interface HttpRequest {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly url: URL;
+  /** Headers in addition to those of every request. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON; none for a request without a body. */
+  readonly body?: string | undefined;
+  /** When its sending was noted, by the wall clock; absent if it is not noted. */
+  readonly notedAtMs?: number;
+}
+
+/** An answer: at least its status line came back. */
+export interface HttpAnswer {
+  readonly status: number;
+  /** By lower-case names; the values of a repeated header are joined, except for Set-Cookie. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly setCookies: readonly string[];
+  /** As far as it arrived. */
+  readonly body: string;
+  /** Why the body is not whole or not readable; absent if it is. */
+  readonly broken?: string;
+}
+
+/** No status line came back. */
+export class TransportFailure extends Error {
+  constructor(
+    /** A code of Node or undici, such as `ECONNREFUSED`. */
+    readonly code: string,
+    /** True if bytes of the request may have left, so that it may have been carried out. */
+    readonly sent: boolean,
+    message: string,
+    cause?: Error,
+  ) {
+    super(message, { cause });
+  }
+
+  /** How the way through a proxy failed, in which case nothing was sent. */
+  get tunnel() {
+    return this.cause instanceof TunnelFailure ? this.cause : undefined;
+  }
 }
 
 export interface Transport {
@@ -49,10 +80,14 @@ const MAX_IDLE_MS = 1000;
 
 const JSON_BOTH_WAYS = { "content-type": "application/json", accept: "application/json" };
 
-export function createTransport(options: TransportOptions): Transport {
-  const timeoutMs = options.timeoutSeconds * 1000;
+export function createTransport(
+  { settings, proxy }: Pick<SettingsReading, "settings" | "proxy">,
+  clock: Pick<Clock, "wallMs"> = systemClock,
+): Transport {
+  const timeoutMs = settings.requestTimeoutSeconds * 1000;
   const agentOptions = {
-    connections: options.connections,
+    // No more requests are sent at once, so that none waits inside undici.
+    connections: settings.maxConcurrentRequests,
     pipelining: 1,
     // With one HTTP/1.1 exchange on a connection, the beginning of undici's write shows whether a request was sent.
     allowH2: false,
@@ -63,13 +98,12 @@ export function createTransport(options: TransportOptions): Transport {
     headersTimeout: 0,
     bodyTimeout: 0,
   };
-  const { proxy } = options;
   const { Agent } = undici();
   const agent = proxy === undefined ? new Agent(agentOptions) : createProxyAgent(proxy, agentOptions, timeoutMs);
   return {
     send: ({ method, url, headers, body = null, notedAtMs = Number.POSITIVE_INFINITY }) =>
       new Promise((resolve, reject) => {
-        const isTooLate = () => options.clock.wallMs() - notedAtMs > timeoutMs;
+        const isTooLate = () => clock.wallMs() - notedAtMs > timeoutMs;
         const path = `${url.pathname}${url.search}`;
         agent.dispatch(
           { origin: url.origin, path, method, headers: { ...JSON_BOTH_WAYS, ...headers }, body, idempotent: false },
@@ -80,17 +114,13 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
-interface Received {
-  readonly head: Omit<HttpAnswer, "body">;
-  readonly chunks: Buffer[];
-}
-
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | undefined;
   #sent = false;
   #timedOut = false;
-  #received: Received | undefined;
+  #head: Omit<HttpAnswer, "body"> | undefined;
+  readonly #chunks: Buffer[] = [];
   #bytes = 0;
 
   constructor(
@@ -122,7 +152,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200) return; // an interim answer, such as 103 Early Hints
     const headers = Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, String(value)]));
-    this.#received = { head: { status, headers, setCookies: [raw["set-cookie"] ?? []].flat() }, chunks: [] };
+    this.#head = { status, headers, setCookies: [raw["set-cookie"] ?? []].flat() };
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -130,55 +160,52 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#bytes > MAX_ANSWER_BYTES) {
       controller.abort(new Error(`is larger than ${MAX_ANSWER_BYTES} bytes`));
     } else {
-      this.#received?.chunks.push(chunk);
+      this.#chunks.push(chunk);
     }
   }
 
   onResponseEnd(): void {
     clearTimeout(this.#timer);
-    if (this.#received !== undefined) this.resolve(unpacked(this.#received));
+    if (this.#head !== undefined) this.resolve(unpacked(this.#head, this.#chunks));
     else this.reject(new TransportFailure("UND_ERR_NO_ANSWER", this.#sent, "the connection ended without a response"));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
     clearTimeout(this.#timer);
-    const failure = this.#timedOut ? this.#timeoutFailure(error) : failureFrom(error, this.#sent);
+    const failure = this.#failure(error);
     // After a status line the status decides, and the body counts as broken.
-    if (this.#received === undefined) this.reject(failure);
-    else {
-      const { head, chunks } = this.#received;
-      this.resolve(unpacked({ head: { ...head, broken: failure.message }, chunks }));
-    }
+    if (this.#head === undefined) this.reject(failure);
+    else this.resolve(unpacked({ ...this.#head, broken: failure.message }, this.#chunks));
   }
 
-  #timeoutFailure(cause: Error): TransportFailure {
-    const seconds = this.timeoutMs / 1000;
+  #failure(cause: Error): TransportFailure {
+    if (!this.#timedOut) {
+      const { code, message } = reasonOf(cause);
+      return new TransportFailure(code, this.#sent, message, cause);
+    }
     const what = this.#sent ? "no whole response came" : "no connection could be made";
-    const message = `${what} within ${seconds} s (advertising:requestTimeoutSeconds)`;
-    return new TransportFailure(this.#sent ? "ADVERTISING_TIMEOUT" : "UND_ERR_CONNECT_TIMEOUT", this.#sent, message, {
+    const message = `${what} within ${limitOf(this.timeoutMs)}`;
+    return new TransportFailure(
+      this.#sent ? "ADVERTISING_TIMEOUT" : "UND_ERR_CONNECT_TIMEOUT",
+      this.#sent,
+      message,
       cause,
-      tunnel: this.#sent || !(cause instanceof TunnelFailure) ? undefined : cause.trouble,
-    });
+    );
   }
+}
+
+function limitOf(timeoutMs: number): string {
+  return `${timeoutMs / 1000} s (advertising:requestTimeoutSeconds)`;
 }
 
 /** See T7. */
-function tooLate(limitMs: number): Error {
-  const limit = `${limitMs / 1000} s (advertising:requestTimeoutSeconds)`;
-  const message = `more than ${limit} passed before its first byte, as on a machine that was suspended`;
+function tooLate(timeoutMs: number): Error {
+  const message = `more than ${limitOf(timeoutMs)} passed before its first byte, as on a machine that was suspended`;
   return Object.assign(new Error(message), { code: "ADVERTISING_TOO_LATE" });
 }
 
-function failureFrom(error: Error, sent: boolean): TransportFailure {
-  if (error instanceof TunnelFailure) {
-    return new TransportFailure(error.failureCode, sent, error.message, { cause: error, tunnel: error.trouble });
-  }
-  const { code, message } = reasonOf(error);
-  return new TransportFailure(code, sent, message, { cause: error });
-}
-
 /** Unpacks the body, with a limit: a small answer may unpack to gigabytes. No request asks for a packed one; some proxies pack all the same. */
-async function unpacked({ head, chunks }: Received): Promise<HttpAnswer> {
+async function unpacked(head: Omit<HttpAnswer, "body">, chunks: readonly Buffer[]): Promise<HttpAnswer> {
   const raw = Buffer.concat(chunks);
   const encoding = head.headers["content-encoding"]?.trim().toLowerCase() || "identity";
   if (encoding === "identity" || raw.length === 0) return { ...head, body: raw.toString("utf8") };

@@ -15,10 +15,10 @@ import {
 import type { Operation } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
 import type { Answer } from "./answer.js";
-import { TransportFailure } from "./http.js";
 import type { Trouble } from "./judge.js";
 import { isCertificateFailure, StopWaiting } from "./patient.js";
 import type { LetThrough } from "./session-refusal.js";
+import { TransportFailure } from "./transport.js";
 import { type Reading, refusalIn, saidIn, wordsOf } from "./words.js";
 
 export interface Asked {

@@ -3,7 +3,7 @@
  * ({@link Calls}), which a second front end, such as a provider plugin, would make too.
  */
 import { asRecord, jsonIn, momentOf, SettingsError, systemClock, type Values } from "../base/index.js";
-import { Client, debugLog, secretsIn, systemSurroundings } from "../client/index.js";
+import { Client, secretsIn, systemSurroundings } from "../client/index.js";
 import { type Disk, readHints, systemDisk } from "../files/index.js";
 import type { Kind } from "../kinds/index.js";
 import { accountOf, describeSettingProblems, readSettings } from "../settings/index.js";
@@ -81,11 +81,9 @@ export function createRuntime(
   const newClient = () => {
     const { problems } = readSettings({ config, environment, mayLackPassword: false });
     if (problems.length > 0) throw new SettingsError(`Nothing was sent:\n${describeSettingProblems(problems)}`);
-    return new Client(settings, {
-      ...systemSurroundings(reading, cookieFileFor(settings, process.cwd()), messages.say, secrets),
-      clock: underWay.clock,
-      onAttempt: debugLog(environment.ADVERTISING_LOG, now, (text) => secrets.scrub(text), messages.say),
-    });
+    const cookieFile = cookieFileFor(settings, process.cwd());
+    const surroundings = systemSurroundings(reading, cookieFile, messages.say, secrets, environment.ADVERTISING_LOG);
+    return new Client(settings, { ...surroundings, clock: underWay.clock });
   };
 
   return {

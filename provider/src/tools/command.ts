@@ -12,7 +12,6 @@ import {
   ArgumentsError,
   count,
   LoginError,
-  momentOf,
   type Secrets,
   SettingsError,
   UsageError,
@@ -63,17 +62,14 @@ const login = command({
 
 /** @param folder the program's. @param origin of the settings, in words. @returns what to tell. @throws LoginError */
 async function logIn(reading: SettingsReading, folder: string, secrets: Secrets, origin: string): Promise<string> {
-  const { debugLog, logInAnew, systemSurroundings } = await http();
+  const { logInAnew, systemSurroundings } = await http();
   const { settings, credentials } = reading;
   if (settings.authMode === "basic")
     return "No login is needed: with advertising:authMode basic, e-mail and password go with each request. They can't be checked without creating something.";
   const cookieFile = cookieFileFor(settings, folder);
   const surroundings = systemSurroundings(reading, cookieFile, (message) => console.error(message), secrets);
-  const { clock, say: tell, transport } = surroundings;
-  const scrub = (text: string) => secrets.scrub(text);
-  const onAttempt = debugLog(process.env.ADVERTISING_LOG, () => momentOf(clock), scrub, tell);
   try {
-    const { cure, endsAtMs } = await logInAnew(settings, { ...surroundings, onAttempt });
+    const { cure, endsAtMs } = await logInAnew(settings, surroundings);
     const loggedIn = `Logged in as ${settings.email} at ${settings.baseUrl} (settings ${origin}), with ${credentials}.`;
     if (cookieFile === undefined)
       return `${loggedIn}\nThe session is not kept, since advertising:cookieFile is none: each run logs in for itself.`;
@@ -88,7 +84,7 @@ async function logIn(reading: SettingsReading, folder: string, secrets: Secrets,
     const end = `The session is likely good until ${new Date(endsAtMs).toISOString()}.`;
     return [loggedIn, end, `It is kept in ${cookieFile}`, advice].join("\n");
   } finally {
-    await transport.close();
+    await surroundings.transport.close();
   }
 }
 
