@@ -75,7 +75,7 @@ describe("S4: a login that fails", () => {
     const endings = await client.createMany(20);
     expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["LoginError", "RateLimitedError"]));
     expect(messageOf(endings[0])).toMatch(
-      /limits logins \(status 429\), and takes them again from 2026-01-01T01:00:00.000Z on.*maxWaitSeconds \(120 s\)/,
+      /limits the rate \(status 429\) and takes requests again from 2026-01-01T01:00:00.000Z on.*maxWaitSeconds \(120 s\)/,
     );
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
   });

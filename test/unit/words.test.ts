@@ -1,13 +1,14 @@
 /** The platform's words of a refusal are always quoted, with the field or path that they are about; what was sent, and secrets, never are. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { refusal } from "../../provider/src/client/trouble.js";
-import { warningsOf, wordsOf } from "../../provider/src/client/words.js";
+import { refusal, warningsOf, wordsOf } from "../../provider/src/client/trouble.js";
+import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { answer } from "../support/answers.js";
 import { settingsOf } from "../support/settings.js";
 
 const fields = ["event_name", "advertiser_id", "value"];
 const SENT = { event_name: "purchase of shoes", advertiser_id: 3, colour: ["dark red"] };
+const plain = { operation: { fields }, secrets: { scrub: String } };
 const HTML = { "content-type": "text/html" };
 
 const read = (
@@ -16,7 +17,7 @@ const read = (
   headers = {},
   sent: object = SENT,
   clean: (text: string) => string = String,
-) => wordsOf(answer(status, body, headers), { fields, sent: { ...sent }, clean });
+) => wordsOf({ ...plain, answer: answer(status, body, headers), fields: { ...sent }, secrets: { scrub: clean } });
 
 const wrong = '"foo" is not a valid choice.';
 it.each<[string, unknown, string[], Record<string, string>?]>([
@@ -82,7 +83,7 @@ it.each<[string, unknown, string[], Record<string, string>?]>([
 
 it("of a body that broke off nothing is quoted: there could be half of a secret", () => {
   const broken = { ...answer(400, '{"message":"the password hunter'), broken: "ended early" };
-  expect(wordsOf(broken, { fields, sent: {}, clean: String })).toEqual([]);
+  expect(wordsOf({ ...plain, answer: broken, fields: {} })).toEqual([]);
 });
 
 it.each<[unknown, string[]]>([
@@ -91,7 +92,7 @@ it.each<[unknown, string[]]>([
   [["WARNING: token=canary-1 is not used", "dark red"], ["WARNING: token=[secret] is not used"]],
 ])("warnings beside a success, once by field: %j", (errors, warnings) => {
   const made = answer(200, { success: true, message: "made", errors, payload: { id: 1 } });
-  expect(warningsOf(made, { fields, sent: SENT, clean: String })).toEqual(warnings);
+  expect(warningsOf({ ...plain, answer: made, fields: SENT })).toEqual(warnings);
 });
 
 describe("secrets", () => {
@@ -178,10 +179,9 @@ describe("a hostile answer", () => {
 
 describe("the advice after a refusal", () => {
   const refused = (body: unknown, status = 400, known = fields) => {
-    const reading = { fields: known, sent: SENT, clean: String };
+    const asked = { what: "X", operation: { ...conversionEvent.create, fields: known }, fields: SENT, credentials: "" };
     const settings = settingsOf({ baseUrl: "https://x.example" });
-    const asked = { what: "X", otherwise: "Nothing was created.", settings, credentials: "" };
-    return refusal({ ...asked, answer: answer(status, body), session: "accepted", reading }).message;
+    return refusal({ ...plain, ...asked, settings, answer: answer(status, body), session: "accepted" }).message;
   };
 
   it.each<[boolean, unknown[]]>([
@@ -209,8 +209,7 @@ describe("the advice after a refusal", () => {
     }
   });
 
-  it("of 404 and 405 is about the address; without words the fields are named", () => {
+  it("of 404 is about the address", () => {
     expect(refused("", 404)).toMatch(/404: the response does not say why\. Nothing.*Check advertising:baseUrl/);
-    expect(refused({ kind: "E_BUSY" })).toMatch(/400: the response does not say why \(its fields: kind\)\. Nothing/);
   });
 });

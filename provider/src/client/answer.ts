@@ -68,6 +68,18 @@ export function isFilled(value: unknown): value is object {
   return typeof value === "object" && value !== null && Object.keys(value).length > 0;
 }
 
+/** A string with one of these names, or below it, is the platform's word on the request. */
+const SPOKEN =
+  /^(messages?|msg|errors?|(error_?)?code|error_?(message|description)|detail|description|reasons?|title|warnings?|non_field_errors|faultstring)$/i;
+
+/** Whether a string is in a place where answers speak: there, under a field's name, in place of data, or a sentence in any list. */
+export function isSpoken({ path, value, isEntry }: Leaf, fields: readonly string[] = []): boolean {
+  const name = path.at(-1);
+  if (name === undefined || name === "payload" || fields.includes(name) || path.some((each) => SPOKEN.test(each)))
+    return true;
+  return isEntry && /\s/.test(String(value));
+}
+
 /** Names of keys without values, to describe an answer whose values are not to be shown. */
 export function shapeOf(value: unknown): string {
   if (Array.isArray(value)) return `a list of ${value.length}`;
@@ -169,4 +181,17 @@ function soleId(ids: readonly string[]): string | undefined {
 /** The only entry of a list with one. */
 function soleOf(value: unknown): unknown {
   return Array.isArray(value) ? (value.length === 1 ? value[0] : undefined) : value;
+}
+
+/** A text without what pages and services change in it. */
+export function folded(text: string): string {
+  return decoded(text).trim().replace(/\s+/g, " ").toLowerCase();
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
+
+export function decoded(text: string): string {
+  return text.replace(/&(?:(amp|lt|gt|quot|apos|nbsp)|#(\d{1,6}|x[\da-f]{1,5}));/gi, (all, name?: string, code = "") =>
+    name === undefined ? String.fromCodePoint(Number(`0${code}`)) : (ENTITIES[name.toLowerCase()] ?? all),
+  );
 }

@@ -18,9 +18,11 @@ import {
   type Answer,
   anyPart,
   beginsWithError,
+  folded,
   idIn,
   idsIn,
   isFilled,
+  isSpoken,
   type Leaf,
   leavesOf,
   ownIdOf,
@@ -30,14 +32,13 @@ import {
   WRAPPERS,
 } from "./answer.js";
 import { redirectOf } from "./session-refusal.js";
-import { folded, isSpoken } from "./words.js";
 
 export type WireRecord = Values;
 
 export type CreateJudgement =
   | { readonly kind: "created"; readonly id: string }
-  /** It was surely not acted upon. @param why what is to be said beside the platform's words. */
-  | { readonly kind: "refused"; readonly why?: string }
+  /** It was surely not acted upon. */
+  | { readonly kind: "refused" }
   /** It was created or perhaps created, and its id is not known for certain. */
   | { readonly kind: "unknown"; readonly reason: string };
 
@@ -46,8 +47,6 @@ export type Trouble =
   | { readonly kind: "refused" }
   /** No such operation, or no such object. */
   | { readonly kind: "missing" }
-  /** The path takes no such method: not an operation of this installation. */
-  | { readonly kind: "no-operation" }
   /** @param isSaid the answer's words say so, and are to be quoted. */
   | { readonly kind: "unclear"; readonly reason: string; readonly isSaid?: boolean };
 
@@ -60,7 +59,7 @@ interface Gone {
 export type Judgement = { readonly kind: "done"; readonly record?: WireRecord } | Gone | Trouble;
 
 /** Assumptions: a 4xx is a refusal (408 and 499 say that the other side gave up waiting), and a redirect that names no object leads to a login. */
-export function provesNotDone(answer: Answer, noun: string): boolean {
+function provesNotDone(answer: Answer, noun: string): boolean {
   const { status, broken } = answer;
   if (status >= 400 && status < 500) return status !== 408 && status !== 499;
   if (status === 200 || status === 201) return broken === undefined && saysRefused(answer, noun);
@@ -129,12 +128,8 @@ function objectionIn({ data }: Answer, act: keyof typeof DONE, noun: string, sen
 export function judgeCreate(answer: Answer, { noun }: Pick<Operation, "noun">, sent: Values): CreateJudgement {
   const { status, data } = answer;
   const unknown = (reason: string): CreateJudgement => ({ kind: "unknown", reason: `status ${status}${reason}` });
-  const isRedirect = status >= 300 && status < 400;
-  if (provesNotDone(answer, noun)) {
-    const why = "a redirect, which is never followed: check advertising:baseUrl";
-    return { kind: "refused", ...(isRedirect && { why }) };
-  }
-  if (isRedirect) {
+  if (provesNotDone(answer, noun)) return { kind: "refused" };
+  if (status >= 300 && status < 400) {
     // 307 and 308 ask for the same POST elsewhere, and what the first address did with it is not known; nor is it if
     // the answer points to what may be the new object.
     return unknown(", a redirect, which is never followed");
@@ -249,15 +244,10 @@ function goneOf(answer: Answer, noun: string, id: string, isRead: boolean): Gone
 
 /** The trouble that the status, a flag or the kind of body shows, before the data is read. */
 function troubleIn(answer: Answer, noun: string): Trouble | undefined {
-  const { status, broken, kind } = answer;
+  const { status, broken } = answer;
   const unreadable = unreadableIn(answer);
   if (broken !== undefined) return { kind: "unclear", reason: String(unreadable) };
-  if (status === 404 || status === 410) {
-    if (kind === "json" && recordsIn(answer.data, noun).length > 0)
-      return { kind: "unclear", reason: "it has an object all the same" };
-    return { kind: "missing" };
-  }
-  if (status === 405 || status === 501) return { kind: "no-operation" };
+  if (status === 404 || status === 410) return { kind: "missing" };
   if (provesNotDone(answer, noun)) return { kind: "refused" };
   const reason = status !== 200 && status !== 201 ? `status ${status}` : unreadable;
   return reason === undefined ? undefined : { kind: "unclear", reason };

@@ -2,7 +2,7 @@
  * The two ways to authenticate: the cookies of a session, which a login opens, or Basic credentials. A login request does not use the session, and
  * never repeats refused credentials. The session logs in if it has no login; the command `login` always does ({@link logInAnew}).
  */
-import { LoginError, type Values } from "../base/index.js";
+import { LoginError } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
 import { type Answer, readAnswer, saysRefused } from "./answer.js";
 import { PatientSender, StopWaiting } from "./patient.js";
@@ -10,8 +10,7 @@ import { type OpenedSession, SessionStore } from "./session-file.js";
 import { SessionJar, whyNoSession } from "./session-jar.js";
 import type { Surroundings } from "./surroundings.js";
 import { type HttpAnswer, TransportFailure } from "./transport.js";
-import { describeFailure } from "./trouble.js";
-import { wordsOf } from "./words.js";
+import { describeFailure, NOTHING_CREATED, wordsOf } from "./trouble.js";
 
 export interface Login {
   /** With Basic credentials there is no other login. */
@@ -76,7 +75,6 @@ async function logIn(
 ): Promise<SessionJar> {
   const url = new URL(`${settings.baseUrl}/${settings.authenticatePath}`);
   const asked = `The login of ${settings.email} at ${url.href} failed`;
-  const nothingCreated = "Nothing was created.";
   const sent = {
     email: settings.email,
     password: settings.password,
@@ -90,35 +88,29 @@ async function logIn(
     const how = { repeatable: true, patience: sender.patience(), needsNoSlot: true };
     answer = readAnswer(await sender.send((transmit) => transmit(request), how));
   } catch (error) {
-    if (error instanceof StopWaiting) {
-      const from = error.allowedFrom;
-      throw new LoginError(
-        `${asked}: the platform limits logins (${error.reason}), and takes them again from ${from} on; that is longer than ` +
-          `advertising:maxWaitSeconds (${settings.maxWaitSeconds} s) allows. ${nothingCreated} Run it again then.`,
-      );
-    }
-    if (error instanceof TransportFailure) {
-      throw new LoginError(`${asked}: ${describeFailure(error, url)}. ${nothingCreated}`, { cause: error });
-    }
+    if (error instanceof StopWaiting)
+      throw new LoginError(`${asked}: ${error.message}. ${NOTHING_CREATED} Run it again then.`);
+    if (error instanceof TransportFailure)
+      throw new LoginError(`${asked}: ${describeFailure(error, url)}. ${NOTHING_CREATED}`, { cause: error });
     throw error;
   }
 
-  const refusal = refusalOf(answer, sent, credentials, (text) => secrets.scrub(text));
-  if (refusal !== undefined) throw new LoginError(`${asked}: ${refusal} ${nothingCreated}`);
+  const words = wordsOf({ answer, operation: { fields: [] }, fields: sent, secrets });
+  const refusal = refusalOf(answer, words, credentials);
+  if (refusal !== undefined) throw new LoginError(`${asked}: ${refusal} ${NOTHING_CREATED}`);
   const jar = new SessionJar();
   jar.store(answer.setCookies, url, answer.headers.date);
   if (!jar.hasSession(usedAt)) {
     const [why, next] = whyNoSession(answer.setCookies, url, usedAt, answer.headers.date);
     const accepted = `the platform accepted it (status ${answer.status})`;
-    throw new LoginError(`${asked}: ${accepted}, but ${why}. ${nothingCreated} ${next}`);
+    throw new LoginError(`${asked}: ${accepted}, but ${why}. ${NOTHING_CREATED} ${next}`);
   }
   return jar;
 }
 
 /** The sentences that say why a login failed; none if it succeeded. */
-function refusalOf(answer: Answer, sent: Values, from: string, clean: (text: string) => string): string | undefined {
+function refusalOf(answer: Answer, words: readonly string[], from: string): string | undefined {
   const { status } = answer;
-  const words = wordsOf(answer, { fields: [], sent, clean });
   const said = words.length === 0 ? `status ${status}` : `status ${status}: ${words.join("; ")}`;
   const credentials = `Check ${from}; it was tried once, and is not tried again.`;
 

@@ -7,16 +7,8 @@ import type { Settings } from "../settings/index.js";
 import type { Surroundings } from "./surroundings.js";
 import { type HttpAnswer, type HttpRequest, TransportFailure } from "./transport.js";
 
-/** The platform asks for a longer wait than this request may spend. Nothing was acted upon. */
-export class StopWaiting extends Error {
-  /** @param allowedFrom from when on the platform would accept requests again, ISO 8601. @param reason the status that said so. */
-  constructor(
-    readonly allowedFrom: string,
-    readonly reason: string,
-  ) {
-    super("the rate limit lasts longer than may be waited");
-  }
-}
+/** The platform asks for a longer wait than this request may spend, as its message says in a clause. Nothing was acted upon. */
+export class StopWaiting extends Error {}
 
 export interface Patience {
   leftMs: number;
@@ -34,8 +26,6 @@ export interface SendOptions {
   /** True if carrying it out twice does no harm; see {@link decideRetry}. */
   readonly repeatable: boolean;
   readonly patience: Patience;
-  /** Called when an attempt is repeated that may have been carried out. */
-  readonly onUnsure?: (() => void) | undefined;
   /** For a login, which is sent by a request that has a slot. */
   readonly needsNoSlot?: boolean;
 }
@@ -61,14 +51,13 @@ export class PatientSender {
 
   /** @throws {TransportFailure} if no status line came back. @throws {StopWaiting} if the rate limit outlasts the patience. */
   async send(exchange: Exchange, options: SendOptions): Promise<HttpAnswer> {
-    const { patience, onUnsure } = options;
+    const { patience } = options;
     for (let attemptNumber = 1; ; attemptNumber++) {
       const { attempt, decision, durationMs } = await this.#attempt(exchange, options, attemptNumber);
       if (decision.kind === "limited") continue; // the shared wait comes before the next attempt
       if (decision.kind === "again") {
         // A connection attempt that timed out has also used up patience.
         patience.leftMs -= durationMs;
-        if ("answer" in attempt || attempt.failure.sent) onUnsure?.();
         if (decision.delayMs <= patience.leftMs) {
           await this.#spend(patience, decision.delayMs);
           continue;
@@ -118,8 +107,13 @@ export class PatientSender {
 
   async #spend(patience: Patience, delayMs: number): Promise<void> {
     const { clock } = this.#surroundings;
-    if (delayMs > patience.leftMs)
-      throw new StopWaiting(new Date(clock.wallMs() + delayMs).toISOString(), this.#quietReason);
+    if (delayMs > patience.leftMs) {
+      const from = new Date(clock.wallMs() + delayMs).toISOString();
+      throw new StopWaiting(
+        `the platform limits the rate (${this.#quietReason}) and takes requests again from ${from} on; that is longer than ` +
+          `advertising:maxWaitSeconds (${this.#maxWaitMs / 1000} s) allows`,
+      );
+    }
     patience.leftMs -= delayMs;
     await clock.sleep(delayMs);
   }

@@ -2,9 +2,8 @@
  * Whether an answer says that the session is the trouble. How the platform answers an expired session is not documented, so all ways of
  * services of this kind are recognised. Pure.
  */
-import { type Answer, anyPart, isFlaggedNo, leavesOf } from "./answer.js";
+import { type Answer, anyPart, isFlaggedNo, isSpoken, leavesOf } from "./answer.js";
 import type { HttpAnswer } from "./transport.js";
-import { isSpoken } from "./words.js";
 
 /**
  * Whether the session let a request through. `refused`: the answer is about the session, but a new one did not or would not help, or is

@@ -34,7 +34,7 @@ interface Sent {
 /** Awaited before the first byte may leave, with that moment (ISO 8601); called again before each further sending. */
 export type BeforeSend = (sentAt: string) => Promise<void>;
 
-type SessionRequest = Pick<HttpRequest, "method" | "url" | "body"> & Pick<SendOptions, "repeatable" | "onUnsure">;
+type SessionRequest = Pick<HttpRequest, "method" | "url" | "body"> & Pick<SendOptions, "repeatable">;
 
 /** A login that requests are sent on. */
 interface Current {

@@ -1,41 +1,54 @@
 /**
- * Makes the error of a failed request: what it was, what is known about it, and what to do next. `client.ts` calls this with a judged
- * answer, or with the failure if there is no answer; `login.ts` describes its own failures with the same words. Pure.
+ * The error of a failed request: what it was, what is known about it in the platform's own words, and what to do next. Words in the places where
+ * a refusal may have them are always shown; left out are values that were sent, and all below names that sound secret. Of other JSON only
+ * names are shown, of a page its visible text. Every text is scrubbed of secrets before it is cut. Pure.
  */
 import {
-  AdvertisingError,
+  type AdvertisingError,
   BadAnswerError,
+  excerpt,
   NotSentError,
   OutcomeUnknownError,
   printable,
   RateLimitedError,
   RefusedError,
-  SettingsError,
+  type Secrets,
+  type Values,
 } from "../base/index.js";
 import type { Operation } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
-import type { Answer } from "./answer.js";
+import { type Answer, decoded, folded, isSpoken, leavesOf } from "./answer.js";
 import type { Trouble } from "./judge.js";
 import { isCertificateFailure, StopWaiting } from "./patient.js";
 import type { LetThrough } from "./session-refusal.js";
 import { TransportFailure } from "./transport.js";
-import { type Reading, refusalIn, saidIn, wordsOf } from "./words.js";
 
-export interface Asked {
+/** What an answer's words are read with. */
+interface Reading {
+  readonly answer: Answer;
+  /** Its fields are names under which a refusal may have words about them. */
+  readonly operation: Pick<Operation, "fields">;
+  /** The request's fields by their names on the wire, to recognise echoes of their values. */
+  readonly fields: Values;
+  /** Also those that an answer echoes: they are removed before anything is cut, or half of one would be left. */
+  readonly secrets: Pick<Secrets, "scrub">;
+}
+
+interface Asked extends Omit<Reading, "answer"> {
+  readonly operation: Operation;
   /** Such as `ConversionEvent "purchase": POST https://…` */
   readonly what: string;
-  /** The sentence for a request that was not carried out: `Nothing was created.` Empty if that is not proved. */
-  readonly otherwise: string;
   readonly settings: Settings;
   /** Where e-mail and password come from, in words. */
   readonly credentials: string;
 }
 
-export interface Answered extends Asked {
+interface Answered extends Asked {
   readonly answer: Answer;
   readonly session: LetThrough;
-  readonly reading: Reading;
 }
+
+export const NOTHING_CREATED = "Nothing was created.";
 
 /** Advice for an event's refusal because of its advertiser, which the platform is known to make inactive. */
 const ACTIVATE =
@@ -43,51 +56,48 @@ const ACTIVATE =
   "arguments as they are, since a change of them makes another advertiser.";
 const IS_INACTIVE = /^(the )?advertiser( (with id )?\d+)? is (not active|inactive)$/i;
 
-/** @param why what is to be said beside the platform's words. */
-export function refusal({ answer, what, otherwise, session, settings, credentials, reading }: Answered, why?: string) {
-  const { status, data } = answer;
-  const words = wordsOf(answer, reading);
-  const clauses = words.flatMap((word) => word.split(/[;:.](?=\s|$)\s*|advertiser_id (?=advertiser)/));
-  const isInactive = reading.fields.includes("advertiser_id") && clauses.some((clause) => IS_INACTIVE.test(clause));
+/** The error for an answer that says that the request was not carried out. */
+export function refusal(answered: Answered): RefusedError {
+  const { answer, what, operation } = answered;
+  const { status } = answer;
+  const words = wordsOf(answered);
   const sentences = [
-    refusalIn(why === undefined ? words : [...words, why], data),
-    otherwise,
-    session === "accepted" ? "" : sessionHint(settings, credentials),
-    session === "accepted" && (status === 404 || status === 405) ? "Check advertising:baseUrl, its path included." : "",
-    session === "accepted" && isInactive ? ACTIVATE : "",
+    words.length === 0 ? "the response does not say why." : asSentence(words, MAX_REFUSAL_CHARACTERS),
+    operation.repeatable ? "" : NOTHING_CREATED,
+    status >= 300 && status < 400 ? "Redirects are never followed: check advertising:baseUrl." : "",
+    adviceOn(answered, words),
   ];
   return new RefusedError(`${what} was refused with status ${status}: ${sentences.filter(Boolean).join(" ")}`);
 }
 
-function sessionHint({ authMode }: Settings, credentials: string): string {
-  return authMode === "basic"
-    ? `Check ${credentials}, and whether this installation takes Basic credentials.`
-    : "Another login would not help: the account may lack the permission, or the session may not be valid there.";
+function adviceOn({ answer, operation, session, settings, credentials }: Answered, words: readonly string[]): string {
+  if (session !== "accepted" && settings.authMode === "basic")
+    return `Check ${credentials}, and whether this installation takes Basic credentials.`;
+  if (session !== "accepted")
+    return "Another login would not help: the account may lack the permission, or the session may not be valid there.";
+  if (answer.status === 404 || answer.status === 405)
+    return operation.repeatable ? "Check advertising:operations." : "Check advertising:baseUrl, its path included.";
+  const clauses = words.flatMap((word) => word.split(/[;:.](?=\s|$)\s*|advertiser_id (?=advertiser)/));
+  const isInactive = operation.fields.includes("advertiser_id") && clauses.some((clause) => IS_INACTIVE.test(clause));
+  return isInactive ? ACTIVATE : "";
 }
 
 /** The error for an answer that does not say that the request was carried out. */
 export function troubled(trouble: Trouble, answered: Answered): AdvertisingError {
-  const { answer, what, otherwise, reading } = answered;
-  const said = saidIn(wordsOf(answer, reading));
-  const unchanged = otherwise === "" ? "" : ` ${otherwise}`;
+  const { answer, what } = answered;
   switch (trouble.kind) {
     case "refused":
       return refusal(answered);
-    case "no-operation":
-      return new SettingsError(
-        `${what} got status ${answer.status}: this is not an operation of this installation.${unchanged} ` +
-          "Check advertising:operations.",
-      );
     case "missing":
       return new BadAnswerError(
         `${what} got status ${answer.status}, which does not say whether the object or the operation is missing: the operation has ` +
-          `found nothing in this run.${said}${unchanged} Look in the account.\n` +
+          `found nothing in this run.${saidIn(answered)} Look in the account.\n` +
           "If the object is there, this is not an operation of this installation: check advertising:operations.\n" +
           "If it is not there, take its key out of the program (an event of a set), or run:\n  pulumi state delete '<its URN>'",
       );
     case "unclear": {
       // Of a success, data of other objects is not to be quoted.
-      const words = answer.status < 300 && answer.kind === "json" && !trouble.isSaid ? "" : said;
+      const words = answer.status < 300 && answer.kind === "json" && !trouble.isSaid ? "" : saidIn(answered);
       return new BadAnswerError(
         `${what} got no usable response (status ${answer.status}): ${trouble.reason}.${words} Run it again.`,
       );
@@ -95,26 +105,15 @@ export function troubled(trouble: Trouble, answered: Answered): AdvertisingError
   }
 }
 
-/** Whether a failure came before anything was sent, or from a rate limit: then the last sending was not carried out. */
-export function isBeforeSending(error: unknown): boolean {
-  if (error instanceof TransportFailure) return !error.sent;
-  return error instanceof StopWaiting || error instanceof AdvertisingError;
-}
-
-export function unanswered(error: unknown, asked: Asked, url: URL, sentAt: string, { repeatable }: Operation): unknown {
-  const { what, otherwise, settings } = asked;
-  if (error instanceof StopWaiting) {
-    return new RateLimitedError(
-      `${what} was not carried out: the platform limits the rate (${error.reason}) and takes requests again from ` +
-        `${error.allowedFrom} on; that is longer than advertising:maxWaitSeconds ` +
-        `(${settings.maxWaitSeconds} s) allows. ${otherwise} Run it again then.`,
-    );
-  }
+export function unanswered(error: unknown, { what, operation }: Asked, url: URL, sentAt: string): unknown {
+  const otherwise = operation.repeatable ? "" : ` ${NOTHING_CREATED}`;
+  if (error instanceof StopWaiting)
+    return new RateLimitedError(`${what} was not carried out: ${error.message}.${otherwise} Run it again then.`);
   if (!(error instanceof TransportFailure)) return error;
   const happened = describeFailure(error, url);
-  if (!error.sent) return new NotSentError(`${what} was not sent: ${happened}. ${otherwise}`, { cause: error });
+  if (!error.sent) return new NotSentError(`${what} was not sent: ${happened}.${otherwise}`, { cause: error });
   const told = `${what} was sent at ${sentAt}, but ${happened}.`;
-  return repeatable
+  return operation.repeatable
     ? new BadAnswerError(`${told} Run it again.`, { cause: error })
     : new OutcomeUnknownError(told, sentAt, { cause: error });
 }
@@ -149,4 +148,86 @@ export function describeFailure(failure: TransportFailure, url: URL): string {
   const next = known ?? (isCertificateFailure(failure) ? AT_CERTIFICATE : "");
   const address = isAtProxy ? tunnel.variable : "advertising:baseUrl";
   return `could not connect to ${host} (${detail})${next && `; ${next.replace("{address}", () => address)}`}`;
+}
+
+/** Enough for every problem of one request; a hostile answer can't fill the screen. */
+const MAX_WORDS = 20;
+const MAX_CHARACTERS = 500;
+/** Enough room for a problem of each field. */
+const MAX_REFUSAL_CHARACTERS = 4000;
+
+/** Names that say nothing of what a sentence is about. */
+const PLAIN =
+  /^(messages?|msg|errors?|warnings?|detail|description|reason|title|non_field_errors|payload|data|result|\d+)$/i;
+
+/** Of a name that may be shown before a sentence. */
+const NAME = /^[\p{L}\p{N}_.$@[\]-]{1,60}$/u;
+
+/** @returns each sentence once, safe to show, after the field or path that it is about. */
+export function wordsOf(reading: Reading): string[] {
+  const { answer, fields, secrets } = reading;
+  // At its cut there may be half of a secret, which could not be recognised.
+  if (answer.broken !== undefined || answer.kind === "empty") return [];
+  if (answer.data !== undefined) return wordsIn(reading);
+  const word = told(visibleText(answer.body, fields, secrets, answer.kind === "html"), secrets);
+  return word === "" ? [] : [word];
+}
+
+/** The warnings beside a success. */
+export function warningsOf(reading: Reading): string[] {
+  if (!reading.answer.body.includes("WARNING")) return []; // as after nearly every create
+  return wordsIn(reading).filter((word) => word.includes("WARNING"));
+}
+
+function wordsIn({ answer, operation, fields, secrets }: Reading): string[] {
+  const known = [...operation.fields, ...Object.keys(fields)];
+  const echoes = echoesOf(fields);
+  const words = new Set<string>();
+  for (const leaf of leavesOf(answer.data)) {
+    const { path, value, isSecret } = leaf;
+    if (words.size >= MAX_WORDS) break;
+    if (typeof value !== "string" || isSecret || !/\p{L}/u.test(value)) continue;
+    if (!isSpoken(leaf, known) || echoes.has(folded(value)) || /^\s*(true|false)\s*$/i.test(value)) continue;
+    const about = path.filter((name) => !PLAIN.test(name) && NAME.test(name)).join(".");
+    const text = MARKUP.test(value) ? visibleText(value, {}, secrets, true) : value;
+    if (text !== "") words.add(told(`${about === "" ? "" : `${about}: `}${text}`, secrets));
+  }
+  return [...words];
+}
+
+/** The values that were sent, in a form in which an echo of them is recognised. */
+function echoesOf(sent: Values): ReadonlySet<string> {
+  return new Set(leavesOf(sent).map(({ value }) => folded(String(value))));
+}
+
+/** `password=…`, `token: "…"` in a text: a secret that is not known. A sentence about a password ("password: is too short") stays. */
+const NAMED =
+  /((?:passw(?:or)?d|pwd|secret|(?<!unexpected )token|cookie|session[-_ ]?id|api[-_ ]?key|authorization)[\w-]{0,30}["']?\s{0,3}(?:=|:(?=\s{0,3}(?:["']|(?:basic|bearer) |[^\s,;]{0,99}[\d=])))\s{0,3})(?:"[^"]*"?|'[^']*'?|(?:basic |bearer )?[^\s,&<>"']+)/gi;
+
+function told(text: string, secrets: Reading["secrets"]): string {
+  return excerpt(printable(secrets.scrub(text).replace(NAMED, "$1[secret]")), MAX_CHARACTERS);
+}
+
+const MARKUP = /<\/[a-z]|^\s*<[a-z!?]/i;
+const HIDDEN = /<(script|style|template|svg|textarea|select)\b[\s\S]*?(<\/\1\s*>|$)|<!--[\s\S]*?(-->|$)/gi;
+/** A tag; an attribute's quoted value may contain `>`. */
+const TAG = /<[a-z!?/](?:[^<>"']|"[^"<]*"|'[^'<]*'|["'])*>?/gi;
+
+/** The text of a page, of XML or of plain lines. Secrets are masked first, because one may contain a line's end, or something like a tag. */
+function visibleText(body: string, sent: Values, secrets: Reading["secrets"], isMarkup: boolean): string {
+  const echoes = echoesOf(sent);
+  const visible = secrets.scrub(body.replace(/^\ufeff/, "")).replace(HIDDEN, " ");
+  const parts = visible.split(isMarkup || MARKUP.test(visible) ? TAG : /\r?\n/).map((part) => decoded(part).trim());
+  const text = [...new Set(parts.filter((part) => !echoes.has(folded(part))))].filter(Boolean).join(" ");
+  return /<(html|head|body|title)\b|<!doctype/i.test(visible) ? `an HTML page${text && `: ${text}`}` : text;
+}
+
+/** The words of an unclear answer, which may be any server's, after a space; empty if there are none. */
+export function saidIn(reading: Reading): string {
+  const words = wordsOf(reading);
+  return words.length === 0 ? "" : ` The platform said: ${asSentence(words, MAX_CHARACTERS)}`;
+}
+
+function asSentence(words: readonly string[], maxCharacters: number): string {
+  return `${excerpt(words.join("; "), maxCharacters)}.`.replace(/([.!?])\.$/, "$1").replace(/([.!?:;,]); /g, "$1 ");
 }
