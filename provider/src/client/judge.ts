@@ -1,5 +1,5 @@
 /**
- * What an answer proves about its request: one table of outcomes, whose objections are in one place ({@link objectionIn}). An outcome follows
+ * What an answer proves about its request: one table of outcomes. An outcome follows
  * only from what its function asks for, never from the absence of bad words, because an object that wrongly counts as gone, or a create that
  * wrongly counts as refused, is created a second time. What proves nothing is: of a create unknown, of anything else a named trouble. Pure.
  *
@@ -14,24 +14,8 @@
 import { enumerate, excerpt, own, type Values } from "../base/index.js";
 import type { Kind, Operation } from "../kinds/index.js";
 import { formsOf } from "../rules/index.js";
-import {
-  type Answer,
-  anyPart,
-  beginsWithError,
-  folded,
-  idIn,
-  idsIn,
-  isFilled,
-  isSpoken,
-  type Leaf,
-  leavesOf,
-  ownIdOf,
-  recordsIn,
-  saysRefused,
-  shapeOf,
-  WRAPPERS,
-} from "./answer.js";
-import { redirectOf } from "./session-refusal.js";
+import { type Answer, anyPart, folded, idIn, idsIn, ownIdOf, recordsIn, saysRefused, shapeOf } from "./answer.js";
+import { absenceIn, holdsOnly, isMade, isYes, objectionIn, redirectOf } from "./signs.js";
 
 export type WireRecord = Values;
 
@@ -64,64 +48,6 @@ function provesNotDone(answer: Answer, noun: string): boolean {
   if (status >= 400 && status < 500) return status !== 408 && status !== 499;
   if (status === 200 || status === 201) return broken === undefined && saysRefused(answer, noun);
   return redirectOf(answer) === "login";
-}
-
-/** Data with a status that says that it was done. 202 and 207 only say that something may have succeeded. */
-function isMade({ status, kind, broken }: Answer): boolean {
-  return (status === 200 || status === 201) && kind === "json" && broken === undefined;
-}
-
-/** What was to be done, with the names under which an answer may say whether it was. */
-const DONE = {
-  created: /^(is_?)?(created|saved)$|^count$|^affected/i,
-  changed: /^(is_?)?(updated|changed|modified|saved)$|^count$|^affected/i,
-  deleted: /^(is_?)?(deleted|removed)$|^count$|^affected/i,
-  none: /^$/,
-} as const;
-
-const isYes = (value: unknown) => /^\s*(true|1)\s*$/i.test(String(value));
-const isNothing = (value: unknown) => /^(false|0|none|null|)$/.test(String(value)) || isHollow(value);
-const isHollow = (value: unknown) => typeof value === "object" && value !== null && !isFilled(value);
-const FLAG = /^(is_?)?(success(ful)?|ok)$/i;
-const STATE = /^(status|result|outcome)(_?code)?$/i;
-const FAILED = /^(nok|ko|no|false|err(or)?|fail(ed|ure)?|denied|refused|rejected|unsuccessful|[45]\d\d)$/i;
-const UNFINISHED = /^(0|queued|pending|accepted|scheduled|processing|in[ _]progress)$/i;
-const ERROR = /^(errors?(_?(code|message|description))?|failed|failures?)$/i;
-
-/** Whether a value says that something went wrong, by its name and those around it. */
-function saysNo({ path, value, isWarned }: Leaf): boolean {
-  const name = path.at(-1) ?? "";
-  if (FLAG.test(name)) return !isYes(value);
-  if (STATE.test(name)) return FAILED.test(String(value).trim());
-  const isWarning = (isWarned && path.includes("errors")) || /^\s*WARNING/i.test(String(value));
-  return path.some((each) => ERROR.test(each)) && !isNothing(value) && !isWarning;
-}
-
-/** Whether a value makes one doubt that something was done: a count of nothing, a wrapper with nothing, a state that is not the end. */
-function isDoubtful({ path, value }: Leaf, act: keyof typeof DONE, isRecord: boolean): boolean {
-  const name = path.at(-1) ?? "";
-  if (DONE[act].test(name)) return /^(0|false)$/.test(String(value));
-  if (path.length > 1) return false;
-  if (name === "payload" && (act === "changed" || act === "deleted"))
-    return value === null || (Array.isArray(value) && isHollow(value));
-  // Of an object, the state is its own, such as "pending".
-  return STATE.test(name) && !isRecord && UNFINISHED.test(String(value));
-}
-
-/**
- * Where an answer says no, or makes one doubt, at any depth, in words.
- * @param sent a request's values, because the name of an event may begin with "ERROR".
- */
-function objectionIn({ data }: Answer, act: keyof typeof DONE, noun: string, sent: Values = {}): string | undefined {
-  const isRecord = ownIdOf(data, noun) !== undefined;
-  const isObjection = (leaf: Leaf) =>
-    saysNo(leaf) ||
-    isDoubtful(leaf, act, isRecord) ||
-    (beginsWithError(leaf.value) && !leavesOf(sent).some(({ value }) => value === leaf.value));
-  const found = leavesOf(data).find(isObjection);
-  if (found === undefined) return undefined;
-  const names = found.path.filter((name) => /^\w{1,40}$/.test(name)).join(".");
-  return names === "" ? "its text says no" : `its ${names} says no`;
 }
 
 /** @param sent the request's fields. */
@@ -181,23 +107,23 @@ export function judgeChange(
   const { noun } = kind.create;
   const { status, data, broken } = answer;
   if (answer.kind === "empty" && broken === undefined && (status === 200 || status === 204)) return { kind: "done" };
-  const objection = isMade(answer) ? objectionIn(answer, act, noun, sent) : undefined;
-  const other = isMade(answer) ? idsIn(data, noun).find((each) => each !== id) : undefined;
-  if (isMade(answer) && objection === undefined && other === undefined) {
-    if (anyPart(data, noun, (part) => isYes(own(part, "success")))) return { kind: "done" };
-    const record = act === "changed" ? recordsIn(data, noun)[0] : undefined;
-    if (record !== undefined && Object.keys(sent).every((name) => isSame(own(record, name), sent[name])))
-      return { kind: "done" };
-  }
   const gone = goneOf(answer, noun, id, false);
   // After an update that finds nothing the next run creates another: a bare 404 is not enough for that.
   const trouble = (act === "changed" && gone?.needsWitness ? undefined : gone) ?? troubleIn(answer, noun);
   if (trouble !== undefined) return trouble;
-  if (objection !== undefined || other === undefined)
-    return { kind: "unclear", reason: objection ?? "it does not say that it was done", isSaid: true };
-  const it = excerpt(other, 30);
-  const look = `look in the account for an object ${it} that nothing manages, and check advertising:operations`;
-  return { kind: "unclear", reason: `the id ${it} in it proves nothing about this object: ${look}` };
+  const objection = objectionIn(answer, act, noun, sent);
+  if (objection !== undefined) return { kind: "unclear", reason: objection, isSaid: true };
+  const other = idsIn(data, noun).find((each) => each !== id);
+  if (other !== undefined) {
+    const it = excerpt(other, 30);
+    const look = `look in the account for an object ${it} that nothing manages, and check advertising:operations`;
+    return { kind: "unclear", reason: `the id ${it} in it proves nothing about this object: ${look}` };
+  }
+  const [record] = act === "changed" ? recordsIn(data, noun) : [];
+  const isAsSent = (name: string) => isSame(own(record, name), sent[name]);
+  const isDone = record !== undefined && Object.keys(sent).every(isAsSent);
+  if (isDone || anyPart(data, noun, (part) => isYes(own(part, "success")))) return { kind: "done" };
+  return { kind: "unclear", reason: "it does not say that it was done", isSaid: true };
 }
 
 /** @param id of the requested object: some servers ignore an unknown filter, and send other objects. */
@@ -251,72 +177,4 @@ function troubleIn(answer: Answer, noun: string): Trouble | undefined {
   if (provesNotDone(answer, noun)) return { kind: "refused" };
   const reason = status !== 200 && status !== 201 ? `status ${status}` : unreadable;
   return reason === undefined ? undefined : { kind: "unclear", reason };
-}
-
-/** Whether a 200 has nothing (as `isIt` tests) in place of objects, and everything else in it is known to be harmless. */
-function holdsOnly(answer: Answer, noun: string, isIt: (nothing: unknown) => boolean): boolean {
-  if (answer.status !== 200 || !isMade(answer) || objectionIn(answer, "none", noun) !== undefined) return false;
-  const places = [...WRAPPERS, noun, `${noun}s`];
-  const harmless = harmlessBeside(noun);
-  const isInPlace = ({ path, value, isEntry }: Leaf) =>
-    typeof value === "object" && !isEntry && path.length <= 3 && path.every((name) => places.includes(name));
-  const isHarmless = ({ path, value }: Leaf) =>
-    harmless.test(`${path.at(-1)?.replace(/[_-]/g, "")}=${isHollow(value) ? "" : String(value).trim()}`);
-  const leaves = leavesOf(answer.data);
-  const nothing = leaves.find((leaf) => isInPlace(leaf) && isIt(leaf.value));
-  return nothing !== undefined && leaves.every((leaf) => isInPlace(leaf) || isHarmless(leaf));
-}
-
-/** What may be beside an empty list, as `name=value`. */
-function harmlessBeside(noun: string): RegExp {
-  const objects = `(${noun}s?|objects?|records?|results?)`;
-  return new RegExp(
-    `^((is)?(success(ful)?|ok)=(true|1)|(status(code)?|code|result)=(ok|success|200)` +
-      `|(errors?|warnings?|errorcode|errormessage|messages?|(has)?more|next|prev(ious)?|meta|links)=(false|0|none|null)?` +
-      `|(total|count|found|results|records)(count|results|records)?=0|offset=0|((current|last|total)?pages?)=[01]|limit=[1-9]\\d*` +
-      `|(messages?|msg|detail|payload)=(ok|success|nothing found|(0|no) ${objects} found|${objects} retrieved successfully)[.!]?)$`,
-    "i",
-  );
-}
-
-/** Statuses that may say whether the object is there; others are about a login, a permission, a method, a conflict, a lock or time. */
-const OF_THE_OBJECT = [400, 404, 406, 410, 422];
-/** Phrases without a meaning of their own: those that repeat the status, accompany an absence, or are flags. */
-const HOLLOW =
-  /^((error:? )?((404|410)[ :-]*)?(((resource|object|record|entity|page) )?(not found|gone))?|(error:? )?there (was a|were) problems?|with your request|true|false|error|fail(ed|ure)?)[.:!]?$/i;
-
-/** What a refusal says, if it says nothing else and has no object: that exactly this object does not exist, or no more than its status. */
-function absenceIn(answer: Answer, noun: string, id: string): "this object" | "bare" | undefined {
-  const { status, kind, data, body, broken } = answer;
-  const isRefusal = status === 200 ? saysRefused(answer, noun) : OF_THE_OBJECT.includes(status);
-  const isReadable = broken === undefined && kind !== "html";
-  if (!isRefusal || !isReadable || recordsIn(data, noun).length > 0) return undefined;
-  const absence = absenceOf(noun, id);
-  const code = new RegExp(`^(${status}|((resource|object|record|entity|${noun})_)?(not_?found|gone))$`, "i");
-  const leaves = leavesOf(kind === "text" ? body : data).map((leaf) => ({ ...leaf, text: String(leaf.value).trim() }));
-  const isCode = ({ path }: Leaf) => /code$/i.test(path.at(-1) ?? "");
-  const codes = leaves.filter((leaf) => isCode(leaf) && !code.test(leaf.text));
-  // What is said anywhere: words in their places, and sentences.
-  const texts = leaves
-    .filter((leaf) => !isCode(leaf) && typeof leaf.value === "string")
-    .filter((leaf) => isSpoken(leaf) || (/\s/.test(leaf.text) && /\p{L}{2}/u.test(leaf.text)))
-    .map(({ text }) => text.replaceAll("_", " "));
-  const isHollowText = (text: string) => HOLLOW.test(text) || text.toLowerCase() === `${noun} not found`;
-  if (texts.some((text) => !absence.test(text) && !isHollowText(text))) return undefined;
-  if (!codes.every(({ text }) => /^\d+$/.test(text))) return undefined;
-  if (texts.some((text) => absence.test(text))) return "this object";
-  return (status === 404 || status === 410) && codes.length === 0 ? "bare" : undefined;
-}
-
-/** The sentences that say that an object does not exist: with its kind and its id, and nothing after them. */
-function absenceOf(noun: string, id: string): RegExp {
-  const literally = id.replace(/[^\w-]/g, "\\$&");
-  const it = `(the )?(object|record|entity|${noun}):?( with)?( the)?( id)?( ?[:=#])? ?["'(]?${literally}["')]?`;
-  return new RegExp(
-    `^(error:? )?(` +
-      `(could not|can ?not|unable to|failed to) (load|find) ${it}( to (delete|update|load|read))?` +
-      `|${it} ((was |is )?not|could not be|can ?not be) (found|loaded)|${it} (does not exist|no longer exists|is gone)` +
-      `|${it} (has|is|was) (already )?(been )?(deleted|removed)|(there is )?no (such )?${it}( found)?)\\.?$`,
-    "i",
-  );
 }

@@ -18,7 +18,7 @@ import type { Settings } from "../settings/index.js";
 import { type Answer, readAnswer } from "./answer.js";
 import { credentialsOf, type Login, type OpenLogin } from "./login.js";
 import { type Attempt, type Exchange, type Patience, PatientSender, type SendOptions } from "./patient.js";
-import { type LetThrough, type SessionSign, sessionSignOf } from "./session-refusal.js";
+import { type LetThrough, type SessionSign, sessionSignOf } from "./signs.js";
 import type { Surroundings } from "./surroundings.js";
 import type { HttpRequest } from "./transport.js";
 

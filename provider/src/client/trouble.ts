@@ -20,7 +20,7 @@ import type { Settings } from "../settings/index.js";
 import { type Answer, decoded, folded, isSpoken, leavesOf } from "./answer.js";
 import type { Trouble } from "./judge.js";
 import { isCertificateFailure, StopWaiting } from "./patient.js";
-import type { LetThrough } from "./session-refusal.js";
+import type { LetThrough } from "./signs.js";
 import { TransportFailure } from "./transport.js";
 
 /** What an answer's words are read with. */
