@@ -2,7 +2,6 @@
  * Reads the settings: raw texts in, checked values or everything that is wrong with them out, each with a command that sets an example.
  * No I/O: both processes call it with what they can read.
  */
-import type { z } from "zod";
 import { asTyped, count, didYouMean, plainShellWord, printable, shellWord, structureIn } from "../base/index.js";
 import { show } from "../rules/index.js";
 import {
@@ -46,11 +45,8 @@ interface SettingsSource {
 
 export function readSettings(source: SettingsSource): SettingsReading {
   const judged = SETTING_NAMES.map((key) => ({ key, ...judge(key, source) }));
-  const values = judged.map(({ key, value }) => {
-    // An unusable value must not keep the other checks from running: its default stands in.
-    const { required, schema } = SETTINGS[key];
-    return [key, value ?? (required ? undefined : schema.parse(undefined))];
-  });
+  // An unusable value must not keep the other checks from running: its default stands in.
+  const values = judged.map(({ key, value }) => [key, value ?? SETTINGS[key].schema.safeParse(undefined).data]);
   const settings = Object.fromEntries(values) as unknown as Settings;
   const { proxy, problem } = readProxy(source.environment, settings.baseUrl as string | undefined);
   return {
@@ -58,7 +54,7 @@ export function readSettings(source: SettingsSource): SettingsReading {
     proxy,
     problems: [
       ...judged.flatMap(({ problems = [] }) => problems),
-      ...searchesWithoutField(settings, source),
+      ...searchesWithoutField(settings),
       ...(problem === undefined ? [] : [problem]),
       ...unknownKeys(source.keys ?? []),
     ],
@@ -68,19 +64,14 @@ export function readSettings(source: SettingsSource): SettingsReading {
   };
 }
 
-interface Given {
-  readonly raw: string | undefined;
-  readonly isConfigured: boolean;
-  /** The key or the variable where it stands, or the key where it belongs. */
-  readonly label: string;
-}
-
-/** The configuration counts before the environment. */
-function givenIn({ config, environment }: SettingsSource, key: keyof Settings): Given {
+/** The configuration counts before the environment. What is empty is not set. */
+function givenIn({ config, environment }: SettingsSource, key: keyof Settings) {
   const variable = environmentNameOf(key);
   const raw = config(key) ?? environment[variable];
   const isConfigured = raw === undefined || config(key) !== undefined;
-  return { raw, isConfigured, label: isConfigured ? `${NAMESPACE}:${key}` : variable };
+  /** The key or the variable where it stands, or the key where it belongs. */
+  const label = isConfigured ? `${NAMESPACE}:${key}` : variable;
+  return { raw: raw?.trim() === "" ? undefined : raw, isConfigured, label };
 }
 
 /** The result for one setting; it has no part where the setting is absent and may be. */
@@ -91,62 +82,53 @@ interface Judged {
 }
 
 function judge(key: keyof Settings, source: SettingsSource): Judged {
-  const given = givenIn(source, key);
-  const { raw, label } = given;
-  const { expected, required, onlyToSend } = SETTINGS[key];
-  const isEmpty = raw?.trim() === "";
-  if (onlyToSend && source.mayLackPassword && (raw === undefined || isEmpty)) {
-    const how = `${label} is ${isEmpty ? "set but empty" : "not set"}. This preview needs none. To set it for \`pulumi up\``;
+  const { raw, isConfigured, label } = givenIn(source, key);
+  const { schema, expected, example, secret, structured, required, onlyToSend } = SETTINGS[key];
+  const refused = (reason: string): Judged => {
+    const or = required ? environmentNameOf(key) : undefined;
+    return { problems: [{ source: label, reason, command: commandFor(key), or }] };
+  };
+  if (raw === undefined && onlyToSend && source.mayLackPassword) {
+    const how = `${label} is not set. This preview needs none. To set it for \`pulumi up\``;
     return { note: `${how} (or set ${environmentNameOf(key)}):\n  ${commandFor(key)}` };
   }
-  if (raw === undefined) return required && !source.mayLackAll ? refused(key, label, `is required: ${expected}`) : {};
-  if (isEmpty) return refused(key, label, `is set but empty; expected ${expected}`);
-  return valueIn(key, { ...given, raw });
-}
+  if (raw === undefined) return required && !source.mayLackAll ? refused(`is required: ${expected}`) : {};
 
-function refused(key: keyof Settings, source: string, reason: string): Judged {
-  const or = SETTINGS[key].required ? environmentNameOf(key) : undefined;
-  return { problems: [{ source, reason, command: commandFor(key), or }] };
-}
-
-function valueIn(key: keyof Settings, { raw, isConfigured, label }: Given & { readonly raw: string }): Judged {
-  const { schema, expected, secret, structured } = SETTINGS[key];
   // Pulumi hands programs what `pulumi config set --path` made as JSON text (measured with engine 3.259.0), which would pass for a
   // path or a password. Environment variables are texts and nothing else.
   const structure = structureIn(raw);
   if (!structured && structure !== undefined && isConfigured)
-    return refused(key, label, `expected ${expected}; got a structured value, ${show(structure)}`);
+    return refused(`expected ${expected}; got a structured value, ${show(structure)}`);
+  const { data: value, error } = schema.safeParse(structured ? structure : raw);
+  if (structured && error !== undefined) {
+    // Each wrong entry: in the configuration it is removed, a variable is set as a whole.
+    const problems = error.issues.map(({ message, path }) => {
+      const entry = printable(`${label}${path.join("")}`);
+      const whole = `export ${label}=${shellWord(example)}`;
+      return { source: entry, reason: message, command: isConfigured ? remove(`--path ${shellWord(entry)}`) : whole };
+    });
+    return { problems };
+  }
   // A secret is never shown, nor is whatever an address may hold in front of its host or behind its path.
   const got = secret || /[@?#]/.test(raw) ? "another value" : show(raw);
   const isText = structured !== undefined && structure === undefined;
-  const { data: value, error } = schema.safeParse(structured ? structure : raw);
-  if (structured && error !== undefined) return { problems: entryProblems(key, label, isConfigured, error) };
-  return error !== undefined || isText ? refused(key, label, `expected ${expected}; got ${got}`) : { value };
-}
-
-/** Each wrong entry of a structured value: in the configuration it is removed, a variable is set as a whole. */
-function entryProblems(key: keyof Settings, label: string, isConfigured: boolean, { issues }: z.ZodError) {
-  return issues.map(({ message, path }) => {
-    const source = printable(`${label}${path.join("")}`);
-    const whole = `export ${label}=${shellWord(SETTINGS[key].example)}`;
-    return { source, reason: message, command: isConfigured ? configCommand(`rm --path ${shellWord(source)}`) : whole };
-  });
+  return error !== undefined || isText ? refused(`expected ${expected}; got ${got}`) : { value };
 }
 
 /** The command that sets `key`; a secret is asked for by the command instead of standing in the shell's history. */
 function commandFor(key: keyof Settings): string {
   const { secret, example, structured } = SETTINGS[key];
-  if (secret) return configCommand(`set --secret ${NAMESPACE}:${key}`);
-  return configCommand(structured ? `set --path ${structured}` : `set ${NAMESPACE}:${key} ${plainShellWord(example)}`);
+  const words = structured ? `--path ${structured}` : `${NAMESPACE}:${key} ${plainShellWord(example)}`;
+  return asTyped(`pulumi config set ${secret ? `--secret ${NAMESPACE}:${key}` : words}`);
 }
 
-function configCommand(words: string): string {
-  return asTyped(`pulumi config ${words}`);
+function remove(words: string): string {
+  return asTyped(`pulumi config rm ${words}`);
 }
 
 /** A search looks for the mark that `markField` puts into each create. */
-function searchesWithoutField({ operations }: Settings, source: SettingsSource): SettingProblem[] {
-  if (givenIn(source, "markField").raw !== undefined) return [];
+function searchesWithoutField({ operations, markField }: Settings): SettingProblem[] {
+  if (markField !== undefined) return [];
   const searched = Object.entries(operations?.of ?? {}).filter(([, { search }]) => search !== undefined);
   return searched.map(([noun]) => ({
     source: `${NAMESPACE}:operations.${noun}.search`,
@@ -160,7 +142,7 @@ function unknownKeys(keys: readonly string[]): SettingProblem[] {
   return unknown.map((key) => ({
     source: `${NAMESPACE}:${key}`,
     reason: `is not a known setting; ${didYouMean(key, SETTING_NAMES, { suggest: (known) => `${NAMESPACE}:${known}` })}`,
-    command: configCommand(`rm ${NAMESPACE}:${key}`),
+    command: remove(`${NAMESPACE}:${key}`),
   }));
 }
 
