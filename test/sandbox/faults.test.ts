@@ -565,9 +565,9 @@ describe("T7: a machine that was suspended between the note and the first byte",
     client.whileNoting = () => client.clock.jumpWall(client.announced === 1 ? 20_001 : 20_000);
     expect(await client.create()).toMatchObject({ kind: "created" });
     expect(client.announced).toBe(2);
-    expect(client.attempts.filter(({ path }) => path.endsWith("advertiser"))).toMatchObject([
-      { sent: false, failure: "ADVERTISING_TOO_LATE" },
-      { status: 200 },
+    expect(client.attempts.filter((attempt) => attempt.includes("advertiser"))).toEqual([
+      expect.stringContaining(": ADVERTISING_TOO_LATE, not sent after"),
+      expect.stringContaining(": status 200 after"),
     ]);
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
   });

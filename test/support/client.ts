@@ -5,7 +5,7 @@ import { inspect } from "node:util";
 import { AdvertisingError } from "../../provider/src/base/errors.js";
 import type { Secrets } from "../../provider/src/base/secrets.js";
 import { Client, type Created } from "../../provider/src/client/client.js";
-import { type AttemptReport, secretsIn } from "../../provider/src/client/surroundings.js";
+import { secretsIn } from "../../provider/src/client/surroundings.js";
 import { createTransport } from "../../provider/src/client/transport.js";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
@@ -41,7 +41,8 @@ export class TestClient {
   readonly secrets: Secrets;
   /** All messages of the run, scrubbed, repetitions included. */
   readonly said: string[] = [];
-  readonly attempts: AttemptReport[] = [];
+  /** In words. */
+  readonly attempts: string[] = [];
   /** How often the client announced that a create was about to be sent. */
   announced = 0;
   /** Called while a create is noted. */
@@ -73,7 +74,7 @@ export class TestClient {
       credentials: "advertising:email and advertising:password",
       secrets: this.secrets,
       say: (message) => void this.said.push(this.secrets.scrub(message)),
-      onAttempt: (report) => void this.attempts.push(report),
+      onAttempt: (words) => void this.attempts.push(words),
     });
   }
 

@@ -23,7 +23,7 @@ export type Attempt = { readonly answer: HttpAnswer } | { readonly failure: Tran
 export type Exchange = (transmit: (request: HttpRequest) => Promise<Attempt>) => Promise<Attempt | undefined>;
 
 export interface SendOptions {
-  /** True if carrying it out twice does no harm; see {@link decideRetry}. */
+  /** Carrying it out twice does no harm: true for a login, a read, an update and a delete, false for a create, which has no idempotency key. */
   readonly repeatable: boolean;
   readonly patience: Patience;
   /** For a login, which is sent by a request that has a slot. */
@@ -81,9 +81,8 @@ export class PatientSender {
         },
       );
       durationMs = clock.monotonicMs() - begin;
-      const report = { method: request.method, path: request.url.pathname, attempt: attemptNumber, durationMs };
-      if ("answer" in result) onAttempt?.({ ...report, status: result.answer.status });
-      else onAttempt?.({ ...report, failure: result.failure.code, sent: result.failure.sent });
+      const what = `${request.method} ${request.url.pathname} attempt ${attemptNumber}`;
+      onAttempt?.(`${what}: ${outcomeOf(result)} after ${Math.round(durationMs)} ms`);
       return result;
     };
     for (;;) {
@@ -152,15 +151,15 @@ class Slots {
   }
 }
 
-interface RetryQuestion {
+function outcomeOf(attempt: Attempt): string {
+  if ("answer" in attempt) return `status ${attempt.answer.status}`;
+  return `${attempt.failure.code}, ${attempt.failure.sent ? "sent" : "not sent"}`;
+}
+
+interface RetryQuestion extends Pick<SendOptions, "repeatable"> {
   readonly attempt: Attempt;
   /** 1 for the first. */
   readonly attemptNumber: number;
-  /**
-   * Whether carrying out the request twice does no harm: true for a login, a read, an update and a delete, false for a create, which
-   * has no idempotency key.
-   */
-  readonly repeatable: boolean;
   readonly wallClockMs: number;
   /** From 0 to 1, for the jitter. */
   readonly random: number;
@@ -188,13 +187,8 @@ export function isCertificateFailure(failure: TransportFailure): boolean {
   return CERTIFICATE_CODE.test(failure.code) || /certificate|SSL routines/i.test(failure.message);
 }
 
-/** Statuses with which a proxy reports a temporary failure. Any other one is final. */
+/** Statuses with which a proxy reports a temporary failure. With any other one it refuses because of credentials or rules. */
 const PASSING_PROXY_STATUS = [408, 429, 500, 502, 503, 504];
-
-/** Whether a proxy's refusal is final, because of credentials or rules. */
-function isProxyRefusal({ tunnel }: TransportFailure): boolean {
-  return tunnel?.status !== undefined && !PASSING_PROXY_STATUS.includes(tunnel.status);
-}
 
 const DONE: RetryDecision = { kind: "done" };
 
@@ -209,7 +203,9 @@ export function decideRetry(question: RetryQuestion): RetryDecision {
     const { failure } = attempt;
     // It may have been carried out.
     if (failure.sent) return mayRepeat ? again(FIRST_BACKOFF_MS) : DONE;
-    if (isCertificateFailure(failure) || isProxyRefusal(failure)) return DONE;
+    const proxyStatus = failure.tunnel?.status;
+    if (proxyStatus !== undefined && !PASSING_PROXY_STATUS.includes(proxyStatus)) return DONE;
+    if (isCertificateFailure(failure)) return DONE;
     // It was certainly not carried out: undici had not begun to write (there was no onRequestStart).
     return again(FIRST_BACKOFF_MS);
   }

@@ -17,18 +17,8 @@ export interface Surroundings {
   readonly secrets: Secrets;
   /** Called with messages about the whole run, perhaps repeatedly. */
   readonly say: (message: string) => void;
-  readonly onAttempt?: ((report: AttemptReport) => void) | undefined;
-}
-
-/** One attempt to send a request, without anything that may be secret. */
-export interface AttemptReport {
-  readonly method: string;
-  readonly path: string;
-  readonly attempt: number;
-  readonly durationMs: number;
-  readonly status?: number;
-  readonly failure?: string;
-  readonly sent?: boolean;
+  /** Called with each attempt to send a request, in words that name no body and no header. */
+  readonly onAttempt?: ((words: string) => void) | undefined;
 }
 
 /** Collects the secrets in the settings. */
@@ -67,11 +57,8 @@ function debugLog(setting: string | undefined, secrets: Secrets, say: Surroundin
     say(`ADVERTISING_LOG is not understood: it takes debug or debug:<file>.`);
     return undefined;
   }
-  return ({ method, path, attempt, durationMs, status, failure, sent }) => {
-    const outcome = status === undefined ? `${failure}, ${sent ? "sent" : "not sent"}` : `status ${status}`;
-    // An installation's path may hold a secret.
-    const what = secrets.scrub(`${method} ${path} attempt ${attempt}: ${outcome} after ${Math.round(durationMs)} ms`);
-    const line = `${momentOf(systemClock)} ${what}\n`;
+  return (words) => {
+    const line = `${momentOf(systemClock)} ${secrets.scrub(words)}\n`; // an installation's path may hold a secret
     if (file === undefined) {
       process.stderr.write(line);
       return;

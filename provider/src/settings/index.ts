@@ -1,8 +1,4 @@
-/**
- * The front door of `settings/`: the settings of a stack as a table, and the reading of them. It promises that everything that is
- * wrong is reported at once, each with a command that fixes it, and that no secret value is shown. It reads no files and no
- * environment itself. It may import `base/`, `rules/` and `kinds/`.
- */
+/** The front door of `settings/`. It reads no files and no environment itself, and no secret value is shown. */
 export { knownOperations, type Operations, operationsSchema } from "./operations-setting.js";
 export {
   describeSettingProblem,

@@ -59,14 +59,14 @@ const authenticatePath = textLike(/^\/?[\w.~/-]+$/)
   .refine((path) => !path.startsWith("//") && !path.split("/").includes(".."))
   .transform((path) => path.replace(/^\/+/, ""));
 
-const truth = z.stringbool({ truthy: ["true"], falsy: ["false"] });
-
-function wholeNumber(min: number, max: number) {
-  return z
+/** @param what is counted, in words. @param byDefault also stands in the example. */
+function numeric(what: string, min: number, max: number, byDefault: number) {
+  const number = z
     .string()
     .regex(/^\s*\d{1,12}\s*$/)
     .transform(Number)
     .pipe(z.int().min(min).max(max));
+  return { schema: number.default(byDefault), expected: `${what} from ${min} to ${max}`, example: String(byDefault) };
 }
 
 /** A day: whatever is waited or allowed for longer is a mistake in the unit. */
@@ -100,7 +100,7 @@ const TABLE = {
     example: "session",
   },
   keepLoggedIn: {
-    schema: truth.default(false),
+    schema: z.stringbool({ truthy: ["true"], falsy: ["false"] }).default(false),
     expected: "true or false",
     example: "false",
   },
@@ -116,26 +116,10 @@ const TABLE = {
     expected: "a file's path, or none",
     example: "none",
   },
-  maxWindowSeconds: {
-    schema: wholeNumber(1, 2_147_483_647).default(THIRTY_DAYS_IN_SECONDS),
-    expected: "whole seconds from 1 up",
-    example: String(THIRTY_DAYS_IN_SECONDS),
-  },
-  requestTimeoutSeconds: {
-    schema: wholeNumber(1, MAX_SECONDS).default(30),
-    expected: `whole seconds from 1 to ${MAX_SECONDS}`,
-    example: "30",
-  },
-  maxWaitSeconds: {
-    schema: wholeNumber(0, MAX_SECONDS).default(120),
-    expected: `whole seconds from 0 to ${MAX_SECONDS}`,
-    example: "120",
-  },
-  maxConcurrentRequests: {
-    schema: wholeNumber(1, 1000).default(16),
-    expected: "a whole number from 1 to 1000",
-    example: "16",
-  },
+  maxWindowSeconds: numeric("whole seconds", 1, 2_147_483_647, THIRTY_DAYS_IN_SECONDS),
+  requestTimeoutSeconds: numeric("whole seconds", 1, MAX_SECONDS, 30),
+  maxWaitSeconds: numeric("whole seconds", 0, MAX_SECONDS, 120),
+  maxConcurrentRequests: numeric("a whole number", 1, 1000, 16),
   markField: {
     schema: textLike(/^[A-Za-z_][\w.-]{0,99}$/)
       // Each create's mark would overwrite the argument.
