@@ -27,8 +27,6 @@ interface Sent {
   readonly session: LetThrough;
   /** Resolves once the answer's cookies are stored; never fails. */
   readonly kept: Promise<void>;
-  /** Whether it is to be sent again, on another login. */
-  readonly isEnded: boolean;
 }
 
 /** Awaited before the first byte may leave, with that moment (ISO 8601); called again before each further sending. */
@@ -76,7 +74,8 @@ export class Session {
   async send(request: SessionRequest, beforeSend: BeforeSend): Promise<Sent> {
     const patience = this.#sender.patience();
     const first = await this.#send(request, beforeSend, patience, false);
-    return first.isEnded ? this.#send(request, beforeSend, patience, true).finally(() => this.#leave()) : first;
+    if (first.session !== "ended") return first;
+    return this.#send(request, beforeSend, patience, true).finally(() => this.#leave());
   }
 
   async #send(request: SessionRequest, beforeSend: BeforeSend, patience: Patience, isResend: boolean): Promise<Sent> {
@@ -94,7 +93,7 @@ export class Session {
         return attempt;
       } finally {
         current.inFlight--;
-        if (sent?.isEnded !== true) this.#leave(); // otherwise once it was sent again
+        if (sent?.session !== "ended") this.#leave(); // otherwise once it was sent again
       }
     };
     // A refused request goes on in the place of its first sending.
@@ -137,12 +136,11 @@ export class Session {
     const isLimited = answer.status === 429 || answer.status === 503; // perhaps before anybody looked at the session
     if (judged === "accepted" && !isLimited) current.accepted++;
     current.isUnreachable = false;
-    if (judged !== "ended") return { answer, kept, session: judged, isEnded: false };
-    if (this.#current === current) this.#current = undefined;
-    return { answer, kept, session: "refused", isEnded: true };
+    if (judged === "ended" && this.#current === current) this.#current = undefined;
+    return { answer, kept, session: judged };
   }
 
-  #judge(sign: SessionSign, kind: string, current: Current, isResend: boolean): LetThrough | "ended" {
+  #judge(sign: SessionSign, kind: string, current: Current, isResend: boolean): LetThrough {
     const { login, openedAtMs, accepted } = current;
     if (login.isBasic) {
       if (sign !== "clear") return "accepted";

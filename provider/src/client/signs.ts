@@ -150,11 +150,10 @@ function absenceOf(noun: string, id: string): RegExp {
 }
 
 /**
- * Whether the session let a request through. `refused`: the answer is about the session, but a new one did not or would not help, or is
- * impossible (Basic).
- * Assumption: a request that was refused for its session was not carried out.
+ * Whether the session let a request through. `ended`: it is to be sent again, on another login; `refused`: that did not or would not help, or
+ * is impossible (Basic). Assumption: a request that was refused for its session was not carried out.
  */
-export type LetThrough = "accepted" | "refused";
+export type LetThrough = "accepted" | "refused" | "ended";
 
 export type SessionSign =
   /** Clearly about the login: a redirect to one, a login page, words about a session, a 401 with hardly any words. */

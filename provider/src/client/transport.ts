@@ -63,11 +63,7 @@ export class TransportFailure extends Error {
   }
 }
 
-export interface Transport {
-  /** @throws {TransportFailure} if no status line came back. */
-  send(request: HttpRequest): Promise<HttpAnswer>;
-  close(): Promise<void>;
-}
+export type Transport = ReturnType<typeof createTransport>;
 
 /** Answers of this API are a few hundred bytes; more than this, packed or unpacked, is not read. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
@@ -83,7 +79,7 @@ const JSON_BOTH_WAYS = { "content-type": "application/json", accept: "applicatio
 export function createTransport(
   { settings, proxy }: Pick<SettingsReading, "settings" | "proxy">,
   clock: Pick<Clock, "wallMs"> = systemClock,
-): Transport {
+) {
   const timeoutMs = settings.requestTimeoutSeconds * 1000;
   const agentOptions = {
     // No more requests are sent at once, so that none waits inside undici.
@@ -101,12 +97,13 @@ export function createTransport(
   const { Agent } = undici();
   const agent = proxy === undefined ? new Agent(agentOptions) : createProxyAgent(proxy, agentOptions, timeoutMs);
   return {
-    send: ({ method, url, headers, body = null, notedAtMs = Number.POSITIVE_INFINITY }) =>
-      new Promise((resolve, reject) => {
+    /** @throws {TransportFailure} if no status line came back. */
+    send: ({ method, url, headers, body, notedAtMs = Number.POSITIVE_INFINITY }: HttpRequest) =>
+      new Promise<HttpAnswer>((resolve, reject) => {
         const isTooLate = () => clock.wallMs() - notedAtMs > timeoutMs;
-        const path = `${url.pathname}${url.search}`;
+        const to = { origin: url.origin, path: `${url.pathname}${url.search}`, method };
         agent.dispatch(
-          { origin: url.origin, path, method, headers: { ...JSON_BOTH_WAYS, ...headers }, body, idempotent: false },
+          { ...to, headers: { ...JSON_BOTH_WAYS, ...headers }, body: body ?? null, idempotent: false },
           new Exchange(timeoutMs, isTooLate, resolve, reject),
         );
       }),

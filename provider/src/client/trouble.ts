@@ -85,24 +85,20 @@ function adviceOn({ answer, operation, session, settings, credentials }: Answere
 /** The error for an answer that does not say that the request was carried out. */
 export function troubled(trouble: Trouble, answered: Answered): AdvertisingError {
   const { answer, what } = answered;
-  switch (trouble.kind) {
-    case "refused":
-      return refusal(answered);
-    case "missing":
-      return new BadAnswerError(
-        `${what} got status ${answer.status}, which does not say whether the object or the operation is missing: the operation has ` +
-          `found nothing in this run.${saidIn(answered)} Look in the account.\n` +
-          "If the object is there, this is not an operation of this installation: check advertising:operations.\n" +
-          "If it is not there, take its key out of the program (an event of a set), or run:\n  pulumi state delete '<its URN>'",
-      );
-    case "unclear": {
-      // Of a success, data of other objects is not to be quoted.
-      const words = answer.status < 300 && answer.kind === "json" && !trouble.isSaid ? "" : saidIn(answered);
-      return new BadAnswerError(
-        `${what} got no usable response (status ${answer.status}): ${trouble.reason}.${words} Run it again.`,
-      );
-    }
+  if (trouble.kind === "refused") return refusal(answered);
+  if (trouble.kind === "missing") {
+    return new BadAnswerError(
+      `${what} got status ${answer.status}, which does not say whether the object or the operation is missing: the operation has ` +
+        `found nothing in this run.${saidIn(answered)} Look in the account.\n` +
+        "If the object is there, this is not an operation of this installation: check advertising:operations.\n" +
+        "If it is not there, take its key out of the program (an event of a set), or run:\n  pulumi state delete '<its URN>'",
+    );
   }
+  // Of a success, data of other objects is not to be quoted.
+  const words = answer.status < 300 && answer.kind === "json" && !trouble.isSaid ? "" : saidIn(answered);
+  return new BadAnswerError(
+    `${what} got no usable response (status ${answer.status}): ${trouble.reason}.${words} Run it again.`,
+  );
 }
 
 export function unanswered(error: unknown, { what, operation }: Asked, url: URL, sentAt: string): unknown {
