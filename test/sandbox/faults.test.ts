@@ -583,7 +583,7 @@ describe("T7: a machine that was suspended between the note and the first byte",
     const request = { method: "POST", url: new URL(server.url), headers: {}, body: "{}" } as const;
     const suspended = transport.send({ ...request, notedAtMs: clock.wallMs() });
     clock.jumpWall(20_001);
-    await expect(suspended).rejects.toMatchObject({ code: "ADVERTISING_TOO_LATE", sent: false });
+    expect(await suspended).toMatchObject({ code: "ADVERTISING_TOO_LATE", sent: false });
     expect(server.posts).toHaveLength(0);
     expect(await transport.send({ ...request, notedAtMs: clock.wallMs() })).toMatchObject({ status: 200 });
     expect(server.posts).toHaveLength(1);

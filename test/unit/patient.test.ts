@@ -11,27 +11,21 @@ describe("a create is sent again only if it was certainly not acted upon", () =>
   it.each(["ENOTFOUND", "ECONNREFUSED", "UND_ERR_CONNECT_TIMEOUT", "ECONNRESET", "ETIMEDOUT"])(
     "%s before sending: again",
     (code) => {
-      expect(decideRetry({ ...question, attempt: { failure: new TransportFailure(code, false, "x") } }).kind).toBe(
-        "again",
-      );
+      expect(decideRetry({ ...question, attempt: new TransportFailure(code, false, "x") }).kind).toBe("again");
     },
   );
 
   it.each(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "ETIMEDOUT", "ADVERTISING_TIMEOUT", "HPE_INVALID", "ECONNREFUSED"])(
     "%s after sending: never",
     (code) => {
-      expect(decideRetry({ ...question, attempt: { failure: new TransportFailure(code, true, "x") } }).kind).toBe(
-        "done",
-      );
+      expect(decideRetry({ ...question, attempt: new TransportFailure(code, true, "x") }).kind).toBe("done");
     },
   );
 
   it.each(["CERT_HAS_EXPIRED", "SELF_SIGNED_CERT_IN_CHAIN", "ERR_TLS_CERT_ALTNAME_INVALID", "EPROTO"])(
     "%s: not again, the answer would be the same",
     (code) => {
-      expect(decideRetry({ ...question, attempt: { failure: new TransportFailure(code, false, "x") } }).kind).toBe(
-        "done",
-      );
+      expect(decideRetry({ ...question, attempt: new TransportFailure(code, false, "x") }).kind).toBe("done");
     },
   );
 
@@ -42,23 +36,23 @@ describe("a create is sent again only if it was certainly not acted upon", () =>
     const proxy = { url: "", host: "proxy.test:3128", variable: "HTTPS_PROXY", noProxy: "", secrets: [] };
     const refusal = new TunnelFailure(new Error(`Proxy response (${status}) !== 200`), proxy);
     const failure = new TransportFailure(refusal.failureCode, false, "x", refusal);
-    expect(decideRetry({ ...question, attempt: { failure } }).kind).toBe(kind);
+    expect(decideRetry({ ...question, attempt: failure }).kind).toBe(kind);
   });
 
   it.each([200, 400, 401, 403, 408, 500, 502, 503, 504, 307])("status %i: never", (status) => {
-    expect(decideRetry({ ...question, attempt: { answer: answer(status) } }).kind).toBe("done");
+    expect(decideRetry({ ...question, attempt: answer(status) }).kind).toBe("done");
   });
 
   it("after 429, or a 503 that names a time: again after a wait", () => {
-    expect(decideRetry({ ...question, attempt: { answer: answer(429, "", { "retry-after": "2" }) } })).toMatchObject({
+    expect(decideRetry({ ...question, attempt: answer(429, "", { "retry-after": "2" }) })).toMatchObject({
       kind: "limited",
       delayMs: 2000,
     });
-    expect(decideRetry({ ...question, attempt: { answer: answer(429) } })).toMatchObject({
+    expect(decideRetry({ ...question, attempt: answer(429) })).toMatchObject({
       kind: "limited",
       delayMs: 1000,
     });
-    expect(decideRetry({ ...question, attempt: { answer: answer(503, "", { "retry-after": "9" }) } })).toMatchObject({
+    expect(decideRetry({ ...question, attempt: answer(503, "", { "retry-after": "9" }) })).toMatchObject({
       kind: "limited",
       delayMs: 9000,
     });
@@ -68,7 +62,7 @@ describe("a create is sent again only if it was certainly not acted upon", () =>
     const decision = decideRetry({
       ...question,
       random: 1,
-      attempt: { answer: answer(429, "", { "retry-after": "0" }) },
+      attempt: answer(429, "", { "retry-after": "0" }),
     });
     expect(decision).toMatchObject({ kind: "limited", delayMs: 500 });
   });
@@ -77,11 +71,11 @@ describe("a create is sent again only if it was certainly not acted upon", () =>
 it("a login may be sent again after an unknown outcome, up to three times in all", () => {
   const failure = new TransportFailure("ECONNRESET", true, "x");
   const kinds = [1, 2, 3].map(
-    (attemptNumber) => decideRetry({ ...question, repeatable: true, attemptNumber, attempt: { failure } }).kind,
+    (attemptNumber) => decideRetry({ ...question, repeatable: true, attemptNumber, attempt: failure }).kind,
   );
   expect(kinds).toEqual(["again", "again", "done"]);
-  expect(decideRetry({ ...question, repeatable: true, attempt: { answer: answer(503) } }).kind).toBe("again");
-  expect(decideRetry({ ...question, repeatable: true, attempt: { answer: answer(401) } }).kind).toBe("done");
+  expect(decideRetry({ ...question, repeatable: true, attempt: answer(503) }).kind).toBe("again");
+  expect(decideRetry({ ...question, repeatable: true, attempt: answer(401) }).kind).toBe("done");
 });
 
 describe("Retry-After", () => {

@@ -1,5 +1,6 @@
 /** The session over a scripted transport: what a refusal means for a login, and cases that a real platform shows only at the right moment. */
 import { afterEach, expect, it, vi } from "vitest";
+import type { Attempt } from "../../provider/src/client/patient.js";
 import { Session } from "../../provider/src/client/session.js";
 import { SessionJar, whyNoSession } from "../../provider/src/client/session-jar.js";
 import { type HttpAnswer, type HttpRequest, TransportFailure } from "../../provider/src/client/transport.js";
@@ -18,7 +19,7 @@ const post = (session: Session, body: string, beforeSend: Parameters<Session["se
 interface Given {
   readonly settings?: Partial<Settings>;
   /** How each create is answered. */
-  readonly create: (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
+  readonly create: (request: HttpRequest) => Attempt | Promise<Attempt>;
 }
 
 function start({ settings, create }: Given) {
@@ -93,7 +94,7 @@ it("20 creates whose connections time out do so together, not one after the othe
     settings: { authMode: "basic" },
     create: async () => {
       await clock.sleep(30_000);
-      throw new TransportFailure("UND_ERR_CONNECT_TIMEOUT", false, "no connection could be made within 30 s");
+      return new TransportFailure("UND_ERR_CONNECT_TIMEOUT", false, "no connection could be made within 30 s");
     },
   });
   const endings = await Promise.allSettled(Array.from({ length: 20 }, () => post(session, "{}", nothing)));
@@ -106,7 +107,7 @@ it("creates that are sent and not answered do not hold up the others one after t
   const { session, clock, creates } = start({
     create: async () => {
       await clock.sleep(30_000);
-      throw new TransportFailure("ADVERTISING_TIMEOUT", true, "no whole response came within 30 s");
+      return new TransportFailure("ADVERTISING_TIMEOUT", true, "no whole response came within 30 s");
     },
   });
   await Promise.allSettled(Array.from({ length: 8 }, () => post(session, "{}", nothing)));

@@ -14,7 +14,7 @@ export interface Patience {
   leftMs: number;
 }
 
-export type Attempt = { readonly answer: HttpAnswer } | { readonly failure: TransportFailure };
+export type Attempt = HttpAnswer | TransportFailure;
 
 /**
  * Makes one attempt: calls `transmit` once with the request, which so has the latest cookie.
@@ -63,8 +63,8 @@ export class PatientSender {
           continue;
         }
       }
-      if ("failure" in attempt) throw attempt.failure;
-      return attempt.answer;
+      if (attempt instanceof TransportFailure) throw attempt;
+      return attempt;
     }
   }
 
@@ -73,13 +73,7 @@ export class PatientSender {
     let durationMs = 0;
     const transmit = async (request: HttpRequest) => {
       const begin = clock.monotonicMs();
-      const result = await transport.send(request).then(
-        (answer): Attempt => ({ answer }),
-        (failure: unknown): Attempt => {
-          if (failure instanceof TransportFailure) return { failure };
-          throw failure;
-        },
-      );
+      const result = await transport.send(request);
       durationMs = clock.monotonicMs() - begin;
       const what = `${request.method} ${request.url.pathname} attempt ${attemptNumber}`;
       onAttempt?.(`${what}: ${outcomeOf(result)} after ${Math.round(durationMs)} ms`);
@@ -152,8 +146,8 @@ class Slots {
 }
 
 function outcomeOf(attempt: Attempt): string {
-  if ("answer" in attempt) return `status ${attempt.answer.status}`;
-  return `${attempt.failure.code}, ${attempt.failure.sent ? "sent" : "not sent"}`;
+  if (attempt instanceof TransportFailure) return `${attempt.code}, ${attempt.sent ? "sent" : "not sent"}`;
+  return `status ${attempt.status}`;
 }
 
 interface RetryQuestion extends Pick<SendOptions, "repeatable"> {
@@ -199,18 +193,17 @@ export function decideRetry(question: RetryQuestion): RetryDecision {
     return { kind: "again", delayMs: backoffMs(firstMs, attemptNumber, random) };
   };
 
-  if ("failure" in attempt) {
-    const { failure } = attempt;
+  if (attempt instanceof TransportFailure) {
     // It may have been carried out.
-    if (failure.sent) return mayRepeat ? again(FIRST_BACKOFF_MS) : DONE;
-    const proxyStatus = failure.tunnel?.status;
+    if (attempt.sent) return mayRepeat ? again(FIRST_BACKOFF_MS) : DONE;
+    const proxyStatus = attempt.tunnel?.status;
     if (proxyStatus !== undefined && !PASSING_PROXY_STATUS.includes(proxyStatus)) return DONE;
-    if (isCertificateFailure(failure)) return DONE;
+    if (isCertificateFailure(attempt)) return DONE;
     // It was certainly not carried out: undici had not begun to write (there was no onRequestStart).
     return again(FIRST_BACKOFF_MS);
   }
 
-  const { status, headers } = attempt.answer;
+  const { status, headers } = attempt;
   const asked = retryAfterMs(headers, wallClockMs);
   // Assumption: a request with a 429, or a 503 that names a time, was refused before anything was done.
   if (status === 429 || (status === 503 && asked !== undefined)) {

@@ -20,7 +20,7 @@ import { credentialsOf, type Login, type OpenLogin } from "./login.js";
 import { type Attempt, type Exchange, type Patience, PatientSender, type SendOptions } from "./patient.js";
 import { type LetThrough, type SessionSign, sessionSignOf } from "./signs.js";
 import type { Surroundings } from "./surroundings.js";
-import type { HttpRequest } from "./transport.js";
+import { type HttpRequest, TransportFailure } from "./transport.js";
 
 interface Sent {
   readonly answer: Answer;
@@ -122,13 +122,13 @@ export class Session {
 
   /** What an attempt says about its login. @returns nothing if there is no answer. */
   #learn(attempt: Attempt, current: Current, url: URL, isResend: boolean): Sent | undefined {
-    if ("failure" in attempt) {
+    if (attempt instanceof TransportFailure) {
       // What was sent was let through, whatever happened to its answer.
-      if (attempt.failure.sent) current.accepted++;
-      current.isUnreachable = !attempt.failure.sent;
+      if (attempt.sent) current.accepted++;
+      current.isUnreachable = !attempt.sent;
       return undefined;
     }
-    const answer = readAnswer(attempt.answer);
+    const answer = readAnswer(attempt);
     const sign = sessionSignOf(answer);
     const kept = current.login.keep(answer, url);
     const kind = `${url.pathname} ${answer.status} ${sign}`;

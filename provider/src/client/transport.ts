@@ -97,14 +97,13 @@ export function createTransport(
   const { Agent } = undici();
   const agent = proxy === undefined ? new Agent(agentOptions) : createProxyAgent(proxy, agentOptions, timeoutMs);
   return {
-    /** @throws {TransportFailure} if no status line came back. */
     send: ({ method, url, headers, body, notedAtMs = Number.POSITIVE_INFINITY }: HttpRequest) =>
-      new Promise<HttpAnswer>((resolve, reject) => {
+      new Promise<HttpAnswer | TransportFailure>((resolve) => {
         const isTooLate = () => clock.wallMs() - notedAtMs > timeoutMs;
         const to = { origin: url.origin, path: `${url.pathname}${url.search}`, method };
         agent.dispatch(
           { ...to, headers: { ...JSON_BOTH_WAYS, ...headers }, body: body ?? null, idempotent: false },
-          new Exchange(timeoutMs, isTooLate, resolve, reject),
+          new Exchange(timeoutMs, isTooLate, resolve),
         );
       }),
     close: () => agent.destroy(),
@@ -123,8 +122,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   constructor(
     readonly timeoutMs: number,
     readonly isTooLate: () => boolean,
-    readonly resolve: (answer: Promise<HttpAnswer>) => void,
-    readonly reject: (failure: TransportFailure) => void,
+    readonly resolve: (result: Promise<HttpAnswer> | TransportFailure) => void,
   ) {
     this.#timer = setTimeout(() => {
       this.#timedOut = true;
@@ -163,15 +161,16 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     clearTimeout(this.#timer);
+    const none = "the connection ended without a response";
     if (this.#head !== undefined) this.resolve(unpacked(this.#head, this.#chunks));
-    else this.reject(new TransportFailure("UND_ERR_NO_ANSWER", this.#sent, "the connection ended without a response"));
+    else this.resolve(new TransportFailure("UND_ERR_NO_ANSWER", this.#sent, none));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
     clearTimeout(this.#timer);
     const failure = this.#failure(error);
     // After a status line the status decides, and the body counts as broken.
-    if (this.#head === undefined) this.reject(failure);
+    if (this.#head === undefined) this.resolve(failure);
     else this.resolve(unpacked({ ...this.#head, broken: failure.message }, this.#chunks));
   }
 
