@@ -173,9 +173,9 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
     ["503", { kind: "refuse", status: 503 }, /status 503/],
     ["504", { kind: "refuse", status: 504 }, /status 504/],
     ["429", { kind: "refuse", status: 429 }, /status 429/],
-    ["closed", { kind: "close" }, /could not connect to the proxy .*UND_ERR_SOCKET/],
-    ["reset", { kind: "reset" }, /could not connect to the proxy .*ECONNRESET/],
-    ["not HTTP", { kind: "garbage" }, /could not connect to the proxy .*Expected HTTP/],
+    ["closed", { kind: "close" }, /platform\.test through the proxy .*UND_ERR_SOCKET/],
+    ["reset", { kind: "reset" }, /platform\.test through the proxy .*ECONNRESET/],
+    ["not HTTP", { kind: "garbage" }, /platform\.test through the proxy .*Expected HTTP/],
     [
       "closed during the platform's TLS handshake",
       { kind: "tunnel", cutAfter: 100 },
@@ -213,9 +213,11 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
     });
     const ending = await client.create();
     expect(ending.kind).toBe("NotSentError");
-    expect(messageOf(ending)).toContain(`could not connect to the proxy 127.0.0.1:${port} (HTTPS_PROXY) (`);
-    expect(messageOf(ending)).toMatch(/ECONNREFUSED.*check HTTPS_PROXY/);
-    expect(messageOf(ending)).not.toMatch(/baseUrl|pw-of-proxy/);
+    expect(messageOf(ending)).toContain(
+      `could not connect to platform.test through the proxy 127.0.0.1:${port} (HTTPS_PROXY) (`,
+    );
+    expect(messageOf(ending)).toMatch(/ECONNREFUSED.*check HTTPS_PROXY and advertising:baseUrl/);
+    expect(messageOf(ending)).not.toContain("pw-of-proxy");
     expect(client.attempts.length).toBeGreaterThan(5);
   });
 
@@ -275,7 +277,7 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
     const ending = await client.create();
     expect(ending.kind).toBe("NotSentError");
     expect(messageOf(ending)).toMatch(words);
-    expect(messageOf(ending)).toContain(`could not connect to the proxy localhost:${proxy.port} (HTTPS_PROXY) (`);
+    expect(messageOf(ending)).toContain(`through the proxy localhost:${proxy.port} (HTTPS_PROXY) (`);
     expect(client.attempts).toHaveLength(1);
     expect([proxy.asked, sandbox.requests]).toEqual([[], []]);
   });

@@ -35,7 +35,7 @@ describe("a create is sent again only if it was certainly not acted upon", () =>
   ])("a proxy that refuses the tunnel with status %i: %s", (status, kind) => {
     const proxy = { url: "", host: "proxy.test:3128", variable: "HTTPS_PROXY", noProxy: "", secrets: [] };
     const refusal = new TunnelFailure(new Error(`Proxy response (${status}) !== 200`), proxy);
-    const failure = new TransportFailure(refusal.failureCode, false, "x", refusal);
+    const failure = new TransportFailure("UND_ERR_ABORTED", false, "x", refusal);
     expect(decideRetry({ ...question, attempt: failure }).kind).toBe(kind);
   });
 

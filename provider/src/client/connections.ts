@@ -16,23 +16,14 @@ export function undici(): typeof import("undici") {
 
 /** The way through a proxy failed. Has no `code`: after some, undici tries again by itself, for ever. */
 export class TunnelFailure extends Error {
-  /** As a `TransportFailure` has it. */
-  readonly failureCode: string;
   readonly host: string;
   readonly variable: string;
   /** The proxy's answer, if that was a refusal. */
   readonly status: number | undefined;
 
-  constructor(
-    cause: Error,
-    { host, variable }: ProxySetting,
-    /** True if the proxy granted the tunnel, which then failed on the way to the platform. Absent if that is not known. */
-    readonly granted?: boolean,
-  ) {
-    const { code, message } = reasonOf(cause);
-    const refused = /^Proxy response \((\d+)\)/.exec(message)?.[1]; // undici's words
-    super(refused === undefined ? message : `the proxy returned status ${refused}`, { cause });
-    this.failureCode = refused === undefined ? code : `ADVERTISING_PROXY_${refused}`;
+  constructor(cause: Error, { host, variable }: ProxySetting) {
+    super(cause.message, { cause });
+    const refused = /^Proxy response \((\d+)\)/.exec(cause.message)?.[1]; // undici's words
     this.host = host;
     this.variable = variable;
     this.status = refused === undefined ? undefined : Number(refused);
@@ -54,13 +45,6 @@ export function createProxyAgent(
     noProxy: proxy.noProxy,
     connectTimeout: timeoutMs,
     proxyTls: { allowH2: false },
-    // The connections to the proxy itself.
-    clientFactory: (origin, given) => {
-      const pool = new Pool(origin, { ...options, ...given, headersTimeout: timeoutMs });
-      const ask: (asked: Dispatcher.ConnectOptions) => Promise<Dispatcher.ConnectData> = pool.connect.bind(pool);
-      const failed = (error: Error) => Promise.reject(new TunnelFailure(error, proxy, false));
-      return Object.assign(pool, { connect: (asked: Dispatcher.ConnectOptions) => ask(asked).catch(failed) });
-    },
     // Also for hosts in NO_PROXY, which keep the direct agent's connector.
     factory: (origin, given: Pool.Options) => {
       const isDirect = given.connect === options.connect;
@@ -86,20 +70,19 @@ function throughTunnel(
     connect(target, (error, socket) => {
       clearTimeout(timer);
       if (isOver) return void socket?.on("error", () => undefined).destroy();
-      if (error !== null)
-        return callback(error instanceof TunnelFailure ? error : new TunnelFailure(error, proxy, true), null);
+      if (error !== null) return callback(new TunnelFailure(error, proxy), null);
       readContinueAsProcessing(socket);
       callback(null, socket);
     });
   };
 }
 
-/** Why there is no connection: if several addresses were tried, the real errors are in an AggregateError. */
+/** Why there is no connection. The real error is inside if several addresses were tried, or the way through a proxy failed. */
 export function reasonOf(error: Error): { readonly code: string; readonly message: string } {
-  if (error instanceof TunnelFailure) return { code: error.failureCode, message: error.message };
-  const real = error instanceof AggregateError ? ((error.errors[0] as Error | undefined) ?? error) : error;
-  const { code = "UND_ERR_UNKNOWN" } = real as NodeJS.ErrnoException;
-  return { code, message: real.message || code };
+  const { code = "UND_ERR_UNKNOWN" } = error as NodeJS.ErrnoException;
+  const inside: unknown = error instanceof AggregateError ? error.errors[0] : error.cause;
+  const isOuter = error instanceof AggregateError || error instanceof TunnelFailure || code.startsWith("UND_ERR_PRX");
+  return isOuter && inside instanceof Error ? reasonOf(inside) : { code, message: error.message || code };
 }
 
 export function createConnector(options: buildConnector.BuildOptions): buildConnector.connector {

@@ -174,7 +174,7 @@ const FIRST_LIMIT_BACKOFF_MS = 1000;
 const MAX_REPEATED_ATTEMPTS = 3;
 
 const CERTIFICATE_CODE =
-  /^(CERT_|ERR_TLS|ERR_SSL|EPROTO|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH|UND_ERR_PRX_TLS)/;
+  /^(CERT_|ERR_TLS|ERR_SSL|EPROTO|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH)/;
 
 /** Whether a failure is about a certificate or TLS, so that another attempt would fail too. */
 export function isCertificateFailure(failure: TransportFailure): boolean {

@@ -114,7 +114,7 @@ export function unanswered(error: unknown, { what, operation }: Asked, url: URL,
     : new OutcomeUnknownError(told, sentAt, { cause: error });
 }
 
-/** What to do next, by what the failure says; `{address}` is the setting that has the host's address. */
+/** What to do next, by what the failure says; `{address}` stands for the settings that have the addresses. */
 const NEXT_STEPS: readonly (readonly [RegExp, string])[] = [
   [/wrong.version.number|packet length too long/i, "it does not speak TLS: check the scheme and the port of {address}"],
   [/protocol.version|UNSUPPORTED_PROTOCOL|NO_SHARED_CIPHER|HANDSHAKE_FAILURE/i, "TLS 1.2 or newer is needed there"],
@@ -138,11 +138,10 @@ export function describeFailure(failure: TransportFailure, url: URL): string {
     const isUnknown = tunnel.status === 407;
     return `${told}: ${isUnknown ? `set ${tunnel.variable} to http://user:password@host:port` : "check its rules"}`;
   }
-  const isAtProxy = tunnel?.granted === false;
-  const host = isAtProxy ? proxy : `${url.host}${tunnel === undefined ? "" : ` through ${proxy}`}`;
+  const host = `${url.host}${tunnel === undefined ? "" : ` through ${proxy}`}`;
   const known = NEXT_STEPS.find(([says]) => says.test(detail))?.[1];
   const next = known ?? (isCertificateFailure(failure) ? AT_CERTIFICATE : "");
-  const address = isAtProxy ? tunnel.variable : "advertising:baseUrl";
+  const address = `${tunnel === undefined ? "" : `${tunnel.variable} and `}advertising:baseUrl`;
   return `could not connect to ${host} (${detail})${next && `; ${next.replace("{address}", () => address)}`}`;
 }
 
