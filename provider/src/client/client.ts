@@ -60,7 +60,7 @@ export class Client {
   readonly #session: Session;
   /**
    * By method and path, whether an operation has found an object in this run, since a bare 404 may also mean that its path does not exist; and
-   * the requests in flight, which may prove it.
+   * the requests in flight, which may prove it and are waited for.
    */
   readonly #witnesses = new Map<string, { hasWorked: boolean; readonly inFlight: Set<Promise<unknown>> }>();
 
@@ -71,7 +71,6 @@ export class Client {
   }
 
   /**
-   * Sends one create.
    * @throws {OutcomeUnknownError} if it was sent and its outcome is not known.
    * @throws {AdvertisingError} any other error means that nothing was created.
    */
@@ -90,17 +89,12 @@ export class Client {
     );
   }
 
-  /**
-   * Reads an object.
-   * @returns none if it certainly does not exist.
-   * @throws {AdvertisingError} if nothing is known about it.
-   */
+  /** @returns none if it certainly does not exist. @throws {AdvertisingError} if nothing is known about it. */
   async read(target: Target): Promise<WireRecord | undefined> {
     return (await this.#witnessed(target, (answer) => judgeRead(answer, target.kind, target.id)))?.record;
   }
 
   /**
-   * Changes these fields of an object.
    * @returns the platform's warnings beside its success; none if the object certainly does not exist.
    * @throws {AdvertisingError} if it was not changed, or that is not known: it may be sent again.
    */
@@ -115,11 +109,7 @@ export class Client {
     return (await this.#witnessed(target, judge)) !== undefined;
   }
 
-  /**
-   * Looks for what a create made.
-   * @returns the ids of all objects with its mark; none if the platform says that there are none.
-   * @throws {AdvertisingError} if nothing is known.
-   */
+  /** @returns the ids of all objects with a create's mark, which may be none. @throws {AdvertisingError} if nothing is known. */
   async search({ kind, operation, field, mark, label }: Wanted): Promise<readonly string[]> {
     const request = { operation, values: { mark }, label };
     const { judged, received } = await this.#judged(request, (answer) => judgeSearch(answer, kind, field, mark));
@@ -127,11 +117,7 @@ export class Client {
     throw troubled(judged, received);
   }
 
-  /**
-   * Sends a request about an object whose absence some answers prove only if the operation has worked for another object in this run; those
-   * that are in flight are waited for.
-   * @returns none if it is gone.
-   */
+  /** @returns none if the object is gone. */
   async #witnessed({ operation, id, label }: Target, judge: (answer: Answer) => Judgement, fields?: Values) {
     const key = `${operation.method} ${operation.path}`;
     const witness = this.#witnesses.get(key) ?? { hasWorked: false, inFlight: new Set() };
@@ -161,7 +147,7 @@ export class Client {
     return { received, judged: received.session === "accepted" ? judge(received.answer) : refused };
   }
 
-  /** Sends one request. @throws {AdvertisingError} if there is no answer. */
+  /** @throws {AdvertisingError} if there is no answer. */
   async #send({ operation, values, fields, label, beforeSend }: Request) {
     const { method, repeatable } = operation;
     const url = addressOf(operation, this.#settings.baseUrl, values);

@@ -1,7 +1,7 @@
 /**
- * What an answer proves about its request: one table of outcomes. An outcome follows
- * only from what its function asks for, never from the absence of bad words, because an object that wrongly counts as gone, or a create that
- * wrongly counts as refused, is created a second time. What proves nothing is: of a create unknown, of anything else a named trouble. Pure.
+ * What an answer proves about its request. An outcome follows only from what its function asks for, never from the absence of bad words: an object
+ * that wrongly counts as gone, or a create that wrongly counts as refused, is created a second time. What proves nothing is of a create
+ * unknown, of anything else a named trouble. Pure.
  *
  * created   200 or 201, exactly one positive id, no objection, and no own name or advertiser other than was sent
  * refused   4xx but 408 and 499; a documented no; 301 to 303 to an address without a number: certainly not carried out
@@ -141,10 +141,7 @@ export function judgeRead(answer: Answer, kind: Kind, id: string): Judgement {
   return { kind: "unclear", reason: `it has ${what}` };
 }
 
-/**
- * Filters are often patterns, and may be ignored: so listed objects are compared here, and only an empty list means that there are none.
- * @param field holds a create's mark.
- */
+/** Filters are often patterns, and may be ignored: so listed objects are compared here, and only an empty list means that there are none. */
 export function judgeSearch(
   answer: Answer,
   { create: { noun } }: Kind,

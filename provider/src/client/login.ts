@@ -63,10 +63,7 @@ export function credentialsOf(settings: Settings, surroundings: Surroundings, se
   };
 }
 
-/**
- * @param usedAt an address for which the cookies must be valid.
- * @returns the cookies of a new session. @throws {LoginError} with the cause and the next step.
- */
+/** @param usedAt an address for which the cookies must be valid. @throws {LoginError} with the cause and the next step. */
 async function logIn(
   settings: Settings,
   { secrets, credentials }: Surroundings,
@@ -136,8 +133,7 @@ export interface NewSession {
 }
 
 /**
- * Logs in without another request, and replaces the stored session. So the credentials are checked, and later runs find a session
- * of full length.
+ * Checks the credentials, and stores a session of full length for later runs.
  * @throws LoginError
  */
 export async function logInAnew(settings: Settings, surroundings: Surroundings): Promise<NewSession> {

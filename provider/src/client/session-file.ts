@@ -71,11 +71,7 @@ export class SessionStore {
     this.path = surroundings.cookieFile;
   }
 
-  /**
-   * A session of a different login from `ended`: a stored one, or a new one from `logIn`. Processes that need one at the same time share
-   * one login.
-   * @param isUsable whether a stored jar has a session for the platform.
-   */
+  /** A session of a different login from `ended`: a stored one, or a new one from `logIn`. Processes that need one at the same time share it. */
   async open(
     ended: string | undefined,
     logIn: () => Promise<SessionJar>,

@@ -81,7 +81,7 @@ export function objectionIn(
   return names === "" ? "its text says no" : `its ${names} says no`;
 }
 
-/** Whether a 200 has nothing (as `isIt` tests) in place of objects, and everything else in it is known to be harmless. */
+/** Whether a 200 has nothing (as `isIt` tests) in place of objects, and all else in it is harmless. */
 export function holdsOnly(answer: Answer, noun: string, isIt: (nothing: unknown) => boolean): boolean {
   if (answer.status !== 200 || !isMade(answer) || objectionIn(answer, "none", noun) !== undefined) return false;
   const places = [...WRAPPERS, noun, `${noun}s`];

@@ -23,7 +23,6 @@ import { isCertificateFailure, StopWaiting } from "./patient.js";
 import type { LetThrough } from "./signs.js";
 import { TransportFailure } from "./transport.js";
 
-/** What an answer's words are read with. */
 interface Reading {
   readonly answer: Answer;
   /** Its fields are names under which a refusal may have words about them. */
@@ -56,7 +55,6 @@ const ACTIVATE =
   "arguments as they are, since a change of them makes another advertiser.";
 const IS_INACTIVE = /^(the )?advertiser( (with id )?\d+)? is (not active|inactive)$/i;
 
-/** The error for an answer that says that the request was not carried out. */
 export function refusal(answered: Answered): RefusedError {
   const { answer, what, operation } = answered;
   const { status } = answer;
@@ -168,7 +166,6 @@ export function wordsOf(reading: Reading): string[] {
   return word === "" ? [] : [word];
 }
 
-/** The warnings beside a success. */
 export function warningsOf(reading: Reading): string[] {
   if (!reading.answer.body.includes("WARNING")) return []; // as after nearly every create
   return wordsIn(reading).filter((word) => word.includes("WARNING"));
@@ -190,7 +187,6 @@ function wordsIn({ answer, operation, fields, secrets }: Reading): string[] {
   return [...words];
 }
 
-/** The values that were sent, in a form in which an echo of them is recognised. */
 function echoesOf(sent: Values): ReadonlySet<string> {
   return new Set(leavesOf(sent).map(({ value }) => folded(String(value))));
 }

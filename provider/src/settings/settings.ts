@@ -24,10 +24,7 @@ export interface SettingRule {
   readonly expected: string;
   /** A value for the command that sets it. */
   readonly example: string;
-  /**
-   * An object instead of a text: structured configuration, or JSON in the environment variable. In words of a shell, one of its entries with
-   * a value; the schema's own messages tell what is wrong with an entry.
-   */
+  /** Of an object (structured configuration, or JSON in the environment variable), one entry with a value, in words of a shell. */
   readonly structured?: string;
   readonly secret?: true;
   readonly required?: true;
@@ -40,7 +37,6 @@ function isLoopback(hostname: string): boolean {
   return /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }
 
-/** White space at its ends aside. */
 function textLike(form: RegExp) {
   return z.string().trim().regex(form);
 }
