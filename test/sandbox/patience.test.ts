@@ -77,7 +77,7 @@ describe("all wait together", () => {
     expect(postedAt.filter((time) => time === 0).length).toBeLessThanOrEqual(16); // those in flight
     expect(postedAt.filter((time) => time >= 30_000)).toHaveLength(40);
     expect(clock.monotonicMs()).toBeLessThan(31_000);
-    expect(client.said).toEqual(["The platform limits the rate (status 429): all requests wait for 30 s."]);
+    expect(client.said).toEqual(["The platform limits the rate: all requests wait for 30 s."]);
     expect(server.connections).toBeLessThanOrEqual(32);
   });
 

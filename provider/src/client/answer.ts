@@ -183,15 +183,7 @@ function soleOf(value: unknown): unknown {
   return Array.isArray(value) ? (value.length === 1 ? value[0] : undefined) : value;
 }
 
-/** A text without what pages and services change in it. */
+/** A text without what services change in it. */
 export function folded(text: string): string {
-  return decoded(text).trim().replace(/\s+/g, " ").toLowerCase();
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
-
-export function decoded(text: string): string {
-  return text.replace(/&(?:(amp|lt|gt|quot|apos|nbsp)|#(\d{1,6}|x[\da-f]{1,5}));/gi, (all, name?: string, code = "") =>
-    name === undefined ? String.fromCodePoint(Number(`0${code}`)) : (ENTITIES[name.toLowerCase()] ?? all),
-  );
+  return text.trim().replace(/\s+/g, " ").toLowerCase();
 }

@@ -36,7 +36,6 @@ export class PatientSender {
   readonly #slots: Slots;
   /** On the monotonic clock: a changed wall clock neither prolongs nor ends a wait. */
   #quietUntilMs = 0;
-  #quietReason = "";
 
   constructor({ maxWaitSeconds, maxConcurrentRequests }: Settings, surroundings: Surroundings) {
     this.#surroundings = surroundings;
@@ -90,7 +89,7 @@ export class PatientSender {
         const [wallClockMs, random] = [clock.wallMs(), Math.random()];
         const decision = decideRetry({ attempt, attemptNumber, repeatable, wallClockMs, random });
         // Still in its slot, so that no other request sends in it before all know about the wait.
-        if (decision.kind === "limited") this.#keepQuiet(decision.delayMs, patience.leftMs, decision.reason);
+        if (decision.kind === "limited") this.#keepQuiet(decision.delayMs, patience.leftMs);
         return { attempt, decision, durationMs };
       } finally {
         if (needsNoSlot !== true) this.#slots.leave();
@@ -103,8 +102,8 @@ export class PatientSender {
     if (delayMs > patience.leftMs) {
       const from = new Date(clock.wallMs() + delayMs).toISOString();
       throw new StopWaiting(
-        `the platform limits the rate (${this.#quietReason}) and takes requests again from ${from} on; that is longer than ` +
-          `advertising:maxWaitSeconds (${this.#maxWaitMs / 1000} s) allows`,
+        `the platform limits the rate and takes requests again from ${from} on; that is longer than advertising:maxWaitSeconds ` +
+          `(${this.#maxWaitMs / 1000} s) allows`,
       );
     }
     patience.leftMs -= delayMs;
@@ -115,15 +114,13 @@ export class PatientSender {
     return this.#quietUntilMs - this.#surroundings.clock.monotonicMs();
   }
 
-  #keepQuiet(delayMs: number, budgetMs: number, reason: string): void {
+  #keepQuiet(delayMs: number, budgetMs: number): void {
     const until = this.#surroundings.clock.monotonicMs() + delayMs;
     if (until <= this.#quietUntilMs) return;
     const isNewWait = this.#quietMs() <= 0;
     this.#quietUntilMs = until;
-    this.#quietReason = reason;
     if (!isNewWait || delayMs > budgetMs) return;
-    const seconds = Math.ceil(delayMs / 1000);
-    this.#surroundings.say(`The platform limits the rate (${reason}): all requests wait for ${seconds} s.`);
+    this.#surroundings.say(`The platform limits the rate: all requests wait for ${Math.ceil(delayMs / 1000)} s.`);
   }
 }
 
@@ -164,7 +161,7 @@ type RetryDecision =
   /** Only this request waits. */
   | { readonly kind: "again"; readonly delayMs: number }
   /** The platform asks for quiet: all requests wait. */
-  | { readonly kind: "limited"; readonly delayMs: number; readonly reason: string };
+  | { readonly kind: "limited"; readonly delayMs: number };
 
 const FIRST_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 20_000;
@@ -210,7 +207,7 @@ export function decideRetry(question: RetryQuestion): RetryDecision {
     // 0 seconds must not cause a busy loop.
     const least = backoffMs(FIRST_LIMIT_BACKOFF_MS, attemptNumber, random);
     const delayMs = asked !== undefined && asked >= FIRST_LIMIT_BACKOFF_MS ? asked : Math.max(asked ?? 0, least);
-    return { kind: "limited", delayMs, reason: `status ${status}` };
+    return { kind: "limited", delayMs };
   }
   return status >= 500 && mayRepeat ? again(FIRST_LIMIT_BACKOFF_MS) : DONE;
 }

@@ -17,7 +17,7 @@ import {
 } from "../base/index.js";
 import type { Operation } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
-import { type Answer, decoded, folded, isSpoken, leavesOf } from "./answer.js";
+import { type Answer, folded, isSpoken, leavesOf } from "./answer.js";
 import type { Trouble } from "./judge.js";
 import { isCertificateFailure, StopWaiting } from "./patient.js";
 import type { LetThrough } from "./signs.js";
@@ -158,11 +158,11 @@ const NAME = /^[\p{L}\p{N}_.$@[\]-]{1,60}$/u;
 
 /** @returns each sentence once, safe to show, after the field or path that it is about. */
 export function wordsOf(reading: Reading): string[] {
-  const { answer, fields, secrets } = reading;
+  const { answer, secrets } = reading;
   // At its cut there may be half of a secret, which could not be recognised.
   if (answer.broken !== undefined || answer.kind === "empty") return [];
   if (answer.data !== undefined) return wordsIn(reading);
-  const word = told(visibleText(answer.body, fields, secrets, answer.kind === "html"), secrets);
+  const word = told(visibleText(reading), secrets);
   return word === "" ? [] : [word];
 }
 
@@ -181,8 +181,7 @@ function wordsIn({ answer, operation, fields, secrets }: Reading): string[] {
     if (typeof value !== "string" || isSecret || !/\p{L}/u.test(value)) continue;
     if (!isSpoken(leaf, known) || echoes.has(folded(value)) || /^\s*(true|false)\s*$/i.test(value)) continue;
     const about = path.filter((name) => !PLAIN.test(name) && NAME.test(name)).join(".");
-    const text = MARKUP.test(value) ? visibleText(value, {}, secrets, true) : value;
-    if (text !== "") words.add(told(`${about === "" ? "" : `${about}: `}${text}`, secrets));
+    words.add(told(`${about === "" ? "" : `${about}: `}${value}`, secrets));
   }
   return [...words];
 }
@@ -205,10 +204,11 @@ const HIDDEN = /<(script|style|template|svg|textarea|select)\b[\s\S]*?(<\/\1\s*>
 const TAG = /<[a-z!?/](?:[^<>"']|"[^"<]*"|'[^'<]*'|["'])*>?/gi;
 
 /** The text of a page, of XML or of plain lines. Secrets are masked first, because one may contain a line's end, or something like a tag. */
-function visibleText(body: string, sent: Values, secrets: Reading["secrets"], isMarkup: boolean): string {
-  const echoes = echoesOf(sent);
-  const visible = secrets.scrub(body.replace(/^\ufeff/, "")).replace(HIDDEN, " ");
-  const parts = visible.split(isMarkup || MARKUP.test(visible) ? TAG : /\r?\n/).map((part) => decoded(part).trim());
+function visibleText({ answer, fields, secrets }: Reading): string {
+  const echoes = echoesOf(fields);
+  const visible = secrets.scrub(answer.body.replace(/^\ufeff/, "")).replace(HIDDEN, " ");
+  const isMarkup = answer.kind === "html" || MARKUP.test(visible);
+  const parts = visible.split(isMarkup ? TAG : /\r?\n/).map((part) => part.trim());
   const text = [...new Set(parts.filter((part) => !echoes.has(folded(part))))].filter(Boolean).join(" ");
   return /<(html|head|body|title)\b|<!doctype/i.test(visible) ? `an HTML page${text && `: ${text}`}` : text;
 }
