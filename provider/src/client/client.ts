@@ -48,11 +48,8 @@ interface Target extends Pick<Request, "operation" | "label"> {
   readonly id: string;
 }
 
-/** A create whose object is looked for by its mark. */
-export interface Wanted extends Omit<Target, "id"> {
-  readonly field: string;
-  readonly mark: string;
-}
+/** A create whose object is looked for by its mark, which a field holds. */
+type Wanted = Omit<Target, "id"> & Readonly<Record<"field" | "mark", string>>;
 
 export class Client {
   readonly #settings: Settings;

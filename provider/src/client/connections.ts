@@ -85,8 +85,8 @@ export function reasonOf(error: Error): { readonly code: string; readonly messag
   return isOuter && inside instanceof Error ? reasonOf(inside) : { code, message: error.message || code };
 }
 
-export function createConnector(options: buildConnector.BuildOptions): buildConnector.connector {
-  const connect = undici().buildConnector(options);
+export function createConnector(timeout: number): buildConnector.connector {
+  const connect = undici().buildConnector({ timeout, allowH2: false });
   return (target, callback) =>
     connect(target, (...result) => {
       if (result[0] === null) readContinueAsProcessing(result[1]);

@@ -178,9 +178,6 @@ export function isCertificateFailure(failure: TransportFailure): boolean {
   return CERTIFICATE_CODE.test(failure.code) || /certificate|SSL routines/i.test(failure.message);
 }
 
-/** Statuses with which a proxy reports a temporary failure. With any other one it refuses because of credentials or rules. */
-const PASSING_PROXY_STATUS = [408, 429, 500, 502, 503, 504];
-
 const DONE: RetryDecision = { kind: "done" };
 
 export function decideRetry(question: RetryQuestion): RetryDecision {
@@ -193,9 +190,9 @@ export function decideRetry(question: RetryQuestion): RetryDecision {
   if (attempt instanceof TransportFailure) {
     // It may have been carried out.
     if (attempt.sent) return mayRepeat ? again(FIRST_BACKOFF_MS) : DONE;
-    const proxyStatus = attempt.tunnel?.status;
-    if (proxyStatus !== undefined && !PASSING_PROXY_STATUS.includes(proxyStatus)) return DONE;
-    if (isCertificateFailure(attempt)) return DONE;
+    // A proxy's refusal is final, because of credentials or rules, unless it reports a failure.
+    const isRefused = attempt.tunnel?.status !== undefined && attempt.tunnel.status < 500;
+    if (isRefused || isCertificateFailure(attempt)) return DONE;
     // It was certainly not carried out: undici had not begun to write (there was no onRequestStart).
     return again(FIRST_BACKOFF_MS);
   }

@@ -87,7 +87,7 @@ export function createTransport(
     pipelining: 1,
     // With one HTTP/1.1 exchange on a connection, the beginning of undici's write shows whether a request was sent.
     allowH2: false,
-    connect: createConnector({ timeout: timeoutMs, allowH2: false }),
+    connect: createConnector(timeoutMs),
     keepAliveTimeout: MAX_IDLE_MS,
     keepAliveMaxTimeout: MAX_IDLE_MS,
     // One limit for the whole request instead, below.

@@ -33,19 +33,17 @@ interface Reading {
   readonly secrets: Pick<Secrets, "scrub">;
 }
 
-interface Asked extends Omit<Reading, "answer"> {
+interface Answered extends Reading {
   readonly operation: Operation;
   /** Such as `ConversionEvent "purchase": POST https://…` */
   readonly what: string;
   readonly settings: Settings;
   /** Where e-mail and password come from, in words. */
   readonly credentials: string;
-}
-
-interface Answered extends Asked {
-  readonly answer: Answer;
   readonly session: LetThrough;
 }
+
+type Asked = Pick<Answered, "what" | "operation">;
 
 export const NOTHING_CREATED = "Nothing was created.";
 
@@ -99,6 +97,7 @@ export function troubled(trouble: Trouble, answered: Answered): AdvertisingError
   );
 }
 
+/** @param sentAt ISO 8601. */
 export function unanswered(error: unknown, { what, operation }: Asked, url: URL, sentAt: string): unknown {
   const otherwise = operation.repeatable ? "" : ` ${NOTHING_CREATED}`;
   if (error instanceof StopWaiting)

@@ -74,7 +74,7 @@ function givenIn({ config, environment }: SettingsSource, key: keyof Settings) {
   return { raw: raw?.trim() === "" ? undefined : raw, isConfigured, label };
 }
 
-/** The result for one setting; it has no part where the setting is absent and may be. */
+/** It has no part where the setting is absent and may be. */
 interface Judged {
   readonly value?: unknown;
   readonly problems?: readonly SettingProblem[];
@@ -146,13 +146,11 @@ function unknownKeys(keys: readonly string[]): SettingProblem[] {
   }));
 }
 
-/** What is read from the environment and is no setting: the debug log, and what `pending` hands to a refresh. */
-const NO_SETTINGS = ["log", "answers"];
-
 /** Unlike a key of the namespace, a variable may belong to another tool: it stops nothing. Its value is never shown. */
 function unknownVariables(environment: Readonly<Record<string, string | undefined>>): string[] {
-  const [prefix, names] = [environmentNameOf(""), [...SETTING_NAMES, ...NO_SETTINGS]];
-  const known = names.map(environmentNameOf);
+  const prefix = environmentNameOf("");
+  // The debug log, and what `pending` hands to a refresh, are no settings.
+  const known = [...SETTING_NAMES, "log", "answers"].map(environmentNameOf);
   const given = Object.keys(environment).filter((name) => environment[name] !== undefined && name.startsWith(prefix));
   const unknown = given.filter((name) => !known.includes(name)).sort();
   return unknown.map((name) => {
@@ -162,10 +160,9 @@ function unknownVariables(environment: Readonly<Record<string, string | undefine
 }
 
 function plainSecrets({ config, isSecret }: SettingsSource): string[] {
-  const secrets = SETTING_NAMES.filter((key) => SETTINGS[key].secret && config(key) !== undefined);
-  return secrets
-    .filter((key) => isSecret?.(key) === false)
-    .map((key) => `${NAMESPACE}:${key} is stored in plain text. To encrypt it:\n  ${commandFor(key)}`);
+  const isPlain = (key: keyof Settings) => config(key) !== undefined && isSecret?.(key) === false;
+  const plain = SETTING_NAMES.filter((key) => SETTINGS[key].secret && isPlain(key));
+  return plain.map((key) => `${NAMESPACE}:${key} is stored in plain text. To encrypt it:\n  ${commandFor(key)}`);
 }
 
 /** One problem, with the command that fixes it on a line of its own. */

@@ -55,13 +55,11 @@ const authenticatePath = textLike(/^\/?[\w.~/-]+$/)
   .refine((path) => !path.startsWith("//") && !path.split("/").includes(".."))
   .transform((path) => path.replace(/^\/+/, ""));
 
+const digits = z.string().regex(/^\s*\d{1,12}\s*$/);
+
 /** @param what is counted, in words. @param byDefault also stands in the example. */
 function numeric(what: string, min: number, max: number, byDefault: number) {
-  const number = z
-    .string()
-    .regex(/^\s*\d{1,12}\s*$/)
-    .transform(Number)
-    .pipe(z.int().min(min).max(max));
+  const number = digits.transform(Number).pipe(z.int().min(min).max(max));
   return { schema: number.default(byDefault), expected: `${what} from ${min} to ${max}`, example: String(byDefault) };
 }
 
@@ -196,16 +194,9 @@ export function readProxy(
     const { href, host, username, password } = new URL(value);
     const spellings = [[username, password], [username, password].map(decodeURIComponent)] as [string, string][];
     // Without a password the user name is what lets one in; with one it may be any short word, and is left readable.
-    const secrets = spellings.flatMap(([user, secret]) => [secret || user, `${user}:${secret}`]);
-    return {
-      proxy: {
-        url: href,
-        host,
-        variable,
-        noProxy: named("no_proxy").value,
-        secrets: username + password === "" ? [] : secrets,
-      },
-    };
+    const given = spellings.flatMap(([user, secret]) => [secret || user, `${user}:${secret}`]);
+    const secrets = username + password === "" ? [] : given;
+    return { proxy: { url: href, host, variable, noProxy: named("no_proxy").value, secrets } };
   } catch {
     const reason =
       "expected http://[user:password@]host[:port], percent-encoded; got another value, which is not shown";
