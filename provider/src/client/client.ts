@@ -6,15 +6,7 @@ import { OutcomeUnknownError, type Values } from "../base/index.js";
 import { addressOf, type Kind, type Operation } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
 import type { Answer } from "./answer.js";
-import {
-  type Judgement,
-  judgeChange,
-  judgeCreate,
-  judgeRead,
-  judgeSearch,
-  type Trouble,
-  type WireRecord,
-} from "./judge.js";
+import { type Judgement, judgeChange, judgeCreate, judgeRead, judgeSearch, type WireRecord } from "./judge.js";
 import { type BeforeSend, Session } from "./session.js";
 import type { Surroundings } from "./surroundings.js";
 import { refusal, saidIn, troubled, unanswered, warningsOf } from "./trouble.js";
@@ -140,8 +132,8 @@ export class Client {
   async #judged<T>(request: Request, judge: (answer: Answer) => T) {
     const received = await this.#send(request);
     await received.kept;
-    const refused: Trouble = { kind: "refused" };
-    return { received, judged: received.session === "accepted" ? judge(received.answer) : refused };
+    const judged = received.session === "accepted" ? judge(received.answer) : { kind: "refused" as const };
+    return { received, judged };
   }
 
   /** @throws {AdvertisingError} if there is no answer. */

@@ -31,8 +31,7 @@ export type Trouble =
   | { readonly kind: "refused" }
   /** No such operation, or no such object. */
   | { readonly kind: "missing" }
-  /** @param isSaid the answer's words say so, and are to be quoted. */
-  | { readonly kind: "unclear"; readonly reason: string; readonly isSaid?: boolean };
+  | { readonly kind: "unclear"; readonly reason: string };
 
 /** There is no such object. @param needsWitness unless the operation has not worked for another one in this run. */
 interface Gone {
@@ -112,7 +111,7 @@ export function judgeChange(
   const trouble = (act === "changed" && gone?.needsWitness ? undefined : gone) ?? troubleIn(answer, noun);
   if (trouble !== undefined) return trouble;
   const objection = objectionIn(answer, act, noun, sent);
-  if (objection !== undefined) return { kind: "unclear", reason: objection, isSaid: true };
+  if (objection !== undefined) return { kind: "unclear", reason: objection };
   const other = idsIn(data, noun).find((each) => each !== id);
   if (other !== undefined) {
     const it = excerpt(other, 30);
@@ -123,7 +122,7 @@ export function judgeChange(
   const isAsSent = (name: string) => isSame(own(record, name), sent[name]);
   const isDone = record !== undefined && Object.keys(sent).every(isAsSent);
   if (isDone || anyPart(data, noun, (part) => isYes(own(part, "success")))) return { kind: "done" };
-  return { kind: "unclear", reason: "it does not say that it was done", isSaid: true };
+  return { kind: "unclear", reason: "it does not say that it was done" };
 }
 
 /** @param id of the requested object: some servers ignore an unknown filter, and send other objects. */

@@ -32,12 +32,8 @@ export function credentialsOf(settings: Settings, surroundings: Surroundings, se
     const encoded = Buffer.from(`${settings.email}:${settings.password ?? ""}`).toString("base64");
     secrets.add(encoded);
     const headers = { authorization: `Basic ${encoded}` };
-    return async () => ({
-      isBasic: true,
-      isRestored: false,
-      headers: async () => headers,
-      keep: async () => undefined,
-    });
+    const login = { isBasic: true, isRestored: false, headers: async () => headers, keep: async () => undefined };
+    return async () => login;
   }
   const store = new SessionStore(settings, surroundings);
   let last: OpenedSession | undefined;
@@ -109,8 +105,6 @@ async function logIn(
 function refusalOf(answer: Answer, words: readonly string[], from: string): string | undefined {
   const { status } = answer;
   const said = words.length === 0 ? `status ${status}` : `status ${status}: ${words.join("; ")}`;
-  const credentials = `Check ${from}; it was tried once, and is not tried again.`;
-
   const isDone = status >= 200 && status < 300;
   const isRedirect = status >= 300 && status < 400;
   if ((isDone && answer.kind === "html") || isRedirect || status === 404 || status === 405) {
@@ -118,7 +112,7 @@ function refusalOf(answer: Answer, words: readonly string[], from: string): stri
     return `there is no login at this address (${said}). Check advertising:baseUrl and advertising:authenticatePath${never}.`;
   }
   if (isDone ? saysRefused(answer, undefined) : status < 500)
-    return `the platform refused it (${said}). ${credentials}`;
+    return `the platform refused it (${said}). Check ${from}; it was tried once, and is not tried again.`;
   return isDone ? undefined : `the platform returned ${said}. Wait a while and run it again.`;
 }
 

@@ -80,7 +80,7 @@ function adviceOn({ answer, operation, session, settings, credentials }: Answere
 
 /** The error for an answer that does not say that the request was carried out. */
 export function troubled(trouble: Trouble, answered: Answered): AdvertisingError {
-  const { answer, what } = answered;
+  const { answer, what, operation } = answered;
   if (trouble.kind === "refused") return refusal(answered);
   if (trouble.kind === "missing") {
     return new BadAnswerError(
@@ -90,8 +90,8 @@ export function troubled(trouble: Trouble, answered: Answered): AdvertisingError
         "If it is not there, take its key out of the program (an event of a set), or run:\n  pulumi state delete '<its URN>'",
     );
   }
-  // Of a success, data of other objects is not to be quoted.
-  const words = answer.status < 300 && answer.kind === "json" && !trouble.isSaid ? "" : saidIn(answered);
+  // What a read or a search answered may be data of other objects, which is not to be quoted.
+  const words = answer.status < 300 && answer.kind === "json" && operation.method === "GET" ? "" : saidIn(answered);
   return new BadAnswerError(
     `${what} got no usable response (status ${answer.status}): ${trouble.reason}.${words} Run it again.`,
   );
