@@ -74,8 +74,9 @@ export class PatientSender {
       const begin = clock.monotonicMs();
       const result = await transport.send(request);
       durationMs = clock.monotonicMs() - begin;
-      const what = `${request.method} ${request.url.pathname} attempt ${attemptNumber}`;
-      onAttempt?.(`${what}: ${outcomeOf(result)} after ${Math.round(durationMs)} ms`);
+      onAttempt?.(
+        `${request.method} ${request.url.pathname} attempt ${attemptNumber}: ${outcomeOf(result)} after ${Math.round(durationMs)} ms`,
+      );
       return result;
     };
     for (;;) {

@@ -161,9 +161,8 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     clearTimeout(this.#timer);
-    const none = "the connection ended without a response";
     if (this.#head !== undefined) this.resolve(unpacked(this.#head, this.#chunks));
-    else this.resolve(new TransportFailure("UND_ERR_NO_ANSWER", this.#sent, none));
+    else this.resolve(this.#failure(new Error("the connection ended without a response")));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
@@ -179,14 +178,9 @@ class Exchange implements Dispatcher.DispatchHandler {
       const { code, message } = reasonOf(cause);
       return new TransportFailure(code, this.#sent, message, cause);
     }
+    const code = this.#sent ? "ADVERTISING_TIMEOUT" : "UND_ERR_CONNECT_TIMEOUT";
     const what = this.#sent ? "no whole response came" : "no connection could be made";
-    const message = `${what} within ${limitOf(this.timeoutMs)}`;
-    return new TransportFailure(
-      this.#sent ? "ADVERTISING_TIMEOUT" : "UND_ERR_CONNECT_TIMEOUT",
-      this.#sent,
-      message,
-      cause,
-    );
+    return new TransportFailure(code, this.#sent, `${what} within ${limitOf(this.timeoutMs)}`, cause);
   }
 }
 
