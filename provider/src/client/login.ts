@@ -66,13 +66,10 @@ async function logIn(
   sender: PatientSender,
   usedAt: URL,
 ): Promise<SessionJar> {
+  const { email, password, keepLoggedIn } = settings;
   const url = new URL(`${settings.baseUrl}/${settings.authenticatePath}`);
-  const asked = `The login of ${settings.email} at ${url.href} failed`;
-  const sent = {
-    email: settings.email,
-    password: settings.password,
-    ...(settings.keepLoggedIn ? { keep_logged_in: true } : {}),
-  };
+  const asked = `The login of ${email} at ${url.href} failed`;
+  const sent = { email, password, ...(keepLoggedIn ? { keep_logged_in: true } : {}) };
   const request = { method: "POST" as const, url, headers: {}, body: JSON.stringify(sent) };
 
   let answer: Answer;

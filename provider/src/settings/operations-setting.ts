@@ -15,15 +15,9 @@ import { expecting, validate } from "../rules/index.js";
 export interface Operations {
   /** By the kind's name on the wire, such as `event`. */
   readonly of: Readonly<Record<string, KnownOperations>>;
-  /**
-   * So many seconds after its time limit a request can no longer be carried out: a create that a search does not find then was not
-   * carried out, and is sent again. Absent where nothing is ever sent again.
-   */
+  /** A create that a search does not find so long after its time limit was not carried out, and is sent again. Absent for never. */
   readonly resendAfterSeconds: number | undefined;
-  /**
-   * So many seconds after its create, reads and searches show an object: before, that one is not there proves nothing, unless it was
-   * read already.
-   */
+  /** So long after its create an object may not be shown: that it is not there proves nothing then, unless it was read already. */
   readonly createdVisibleAfterSeconds: number;
 }
 
