@@ -1,4 +1,4 @@
-/** What `report comment` says of a preview is what the `up` then does, where most is known; engine/reports has a comment where nothing is. */
+/** What `report comment` says of a preview is what the `up` then does, where most is known. */
 import { resolve } from "node:path";
 import { expect, it } from "vitest";
 import { newStack, program, runProcess, useSandbox } from "../support/stack.js";

@@ -54,7 +54,7 @@ it("examples/adopt: POSTs only for what does not exist, with the additional fiel
   expect(await stack.outputs()).toEqual({ eventIds: [created(41), created(43)], adoptedEventId: 42 });
 });
 
-it("npm start, after its set-up: the ids and what lives on the platform; then nothing changed; a port that is taken is told", async () => {
+it("npm start, after its set-up: the ids and what lives on the platform; a port that is taken is told", async () => {
   // In the repository like the usual folder, but not a developer's own.
   const parent = join(repository, ".pulumi-local", "test");
   mkdirSync(parent, { recursive: true });
@@ -75,13 +75,7 @@ it("npm start, after its set-up: the ids and what lives on the platform; then no
   expect(living(first.output)).toHaveLength(6);
   expect(first.output).toMatch(/^ {4}event \d {2}Shoes: purchase, value 25$/m);
 
-  const second = await start();
-  expect(second.code, second.output).toBe(0);
-  expect(second.output).toContain("7 unchanged");
-  expect(second.output).toContain("Nothing changed on the sandbox. It has:");
-  expect(living(second.output)).toEqual(living(first.output));
-
-  const port = Number(/listens at http:\/\/127\.0\.0\.1:(\d+)/.exec(second.output)?.[1]);
+  const port = Number(/listens at http:\/\/127\.0\.0\.1:(\d+)/.exec(first.output)?.[1]);
   const other = createServer().listen(port, "127.0.0.1");
   onTestFinished(() => void other.close());
   // An error says that somebody else has it by now.

@@ -10,7 +10,7 @@ const advertiser = {
 };
 const DELETED = "{ retainOnDelete: false }";
 
-it("a life: changed in place, drift seen and set back, replaced, deleted, gone", async () => {
+it("a life: changed in place, drift seen and set back, replaced, deleted", async () => {
   const live = [{ id: 3, event_name: "Got", advertiser_id: 1, value: 1 }];
   const sandbox = await useSandbox({ operations: true, objects: { advertisers: [], events: live } });
   const shop = (advertiserName: string, eventName: string, value = 1) =>
@@ -52,8 +52,4 @@ exports.value = advertising.ConversionEvent.get("got", 3).value;`);
   expect(replacing).toContain(`to delete, if everything else goes well: gone (${gone})`);
   expect(sandbox).toMatchObject({ creates: 6, deletes: 2 });
   expect(sandbox.events.map(({ event_name }) => event_name).sort()).toEqual(["Buy", "Got", "Own"]);
-
-  sandbox.reset();
-  expect(await well(stack.refresh())).toMatch(/ConversionEvent \d is no longer on the platform/);
-  expect(Object.keys(await stack.ids())).toEqual(["s"]);
 });

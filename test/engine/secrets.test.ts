@@ -37,53 +37,49 @@ const echo = (_: unknown, { headers, body }: SandboxRequest) => ({
   ],
 });
 
-it.each(["session", "basic"] as const)(
-  "%s: a refusal that echoes everything, while Node.js and Pulumi log all they can",
-  async (authMode) => {
-    const sandbox = await useSandbox({ password, authMode });
-    sandbox.fail({ on: "event", times: 1, with: { kind: "answer", status: 406, body: echo } });
-    sandbox.fail({ on: "event", times: 1, after: 1, with: { kind: "answer", status: 500, body: echo } });
-    const stack = await newStack(eventsProgram(3), { sandbox, config: { "advertising:authMode": authMode } });
-    const log = join(stack.folder, "debug.log");
-    stack.setEnvironment({
-      ADVERTISING_LOG: `debug:${log}`,
-      NODE_DEBUG: "http,undici,net,tls",
-      NODE_OPTIONS: `${stack.environment.NODE_OPTIONS} --trace-warnings`,
-      PULUMI_DEBUG_PROMISE_LEAKS: "true",
-    });
-    const { code, output } = await stack.up("--debug", "--continue-on-error", "-v=9", "--logtostderr");
-    expect(code).not.toBe(0);
-    expect(output).toContain("bad request");
-    expect(output).toContain("[secret]");
-    expect(output).not.toContain("\u001b[2J");
+it("a refusal that echoes everything, while Node.js and Pulumi log all they can", async () => {
+  const sandbox = await useSandbox({ password });
+  sandbox.fail({ on: "event", times: 1, with: { kind: "answer", status: 406, body: echo } });
+  sandbox.fail({ on: "event", times: 1, after: 1, with: { kind: "answer", status: 500, body: echo } });
+  const stack = await newStack(eventsProgram(3), { sandbox });
+  const log = join(stack.folder, "debug.log");
+  stack.setEnvironment({
+    ADVERTISING_LOG: `debug:${log}`,
+    NODE_DEBUG: "http,undici,net,tls",
+    NODE_OPTIONS: `${stack.environment.NODE_OPTIONS} --trace-warnings`,
+    PULUMI_DEBUG_PROMISE_LEAKS: "true",
+  });
+  const { code, output } = await stack.up("--debug", "--continue-on-error", "-v=9", "--logtostderr");
+  expect(code).not.toBe(0);
+  expect(output).toContain("bad request");
+  expect(output).toContain("[secret]");
+  expect(output).not.toContain("\u001b[2J");
 
-    const attempts = readFileSync(log, "utf8").trim().split("\n");
-    expect(attempts).toHaveLength(sandbox.requests.length);
-    expect(attempts[0]).toMatch(/^\S+Z POST \/rest\/\w+ attempt 1: status 200 after \d+ ms$/);
+  const attempts = readFileSync(log, "utf8").trim().split("\n");
+  expect(attempts).toHaveLength(sandbox.requests.length);
+  expect(attempts[0]).toMatch(/^\S+Z POST \/rest\/\w+ attempt 1: status 200 after \d+ ms$/);
 
-    const sent = sandbox.requests.flatMap(({ headers }) => [headers.cookie, headers.authorization]);
-    const credentials = sent.flatMap((header) => String(header ?? "").match(/[^=\s]{12,}=*$/) ?? []);
-    expect(credentials).toHaveLength(4);
-    for (const secret of credentials) expect(output).not.toContain(secret);
+  const sent = sandbox.requests.flatMap(({ headers }) => [headers.cookie, headers.authorization]);
+  const credentials = sent.flatMap((header) => String(header ?? "").match(/[^=\s]{12,}=*$/) ?? []);
+  expect(credentials).toHaveLength(4);
+  for (const secret of credentials) expect(output).not.toContain(secret);
 
-    const sessionFile = filesBelow(stack.cache).find((path) => path.includes("session-"));
-    const cookies =
-      authMode === "session" ? /"value":"([^"]+)"/.exec(readFileSync(sessionFile ?? "", "utf8"))?.slice(1) : [];
-    expect(cookies).toHaveLength(authMode === "session" ? 1 : 0);
-    const texts = [
-      output,
-      await stack.exported(),
-      ...filesBelow(stack.folder)
-        .filter((path) => path !== sessionFile)
-        .map((path) => readFileSync(path, "utf8")),
-    ];
-    for (const needle of [password, ...(cookies ?? [])].flatMap(spellings)) {
-      for (const text of texts) expect(text.includes(needle), `${needle} in ${text.slice(0, 200)}`).toBe(false);
-    }
-    expect(sandbox.eventPosts).toBe(3);
-    expect(sandbox.logins).toBe(authMode === "session" ? 1 : 0);
-  },
-);
+  const sessionFile = filesBelow(stack.cache).find((path) => path.includes("session-"));
+  const cookies = /"value":"([^"]+)"/.exec(readFileSync(sessionFile ?? "", "utf8"))?.slice(1);
+  expect(cookies).toHaveLength(1);
+  const texts = [
+    output,
+    await stack.exported(),
+    ...filesBelow(stack.folder)
+      .filter((path) => path !== sessionFile)
+      .map((path) => readFileSync(path, "utf8")),
+  ];
+  for (const needle of [password, ...(cookies ?? [])].flatMap(spellings)) {
+    for (const text of texts) expect(text.includes(needle), `${needle} in ${text.slice(0, 200)}`).toBe(false);
+  }
+  expect(sandbox.eventPosts).toBe(3);
+  expect(sandbox.logins).toBe(1);
+});
 
 const needles = ["needle-name", "needle-field", "needle-default", "needle-single", "8675309"];
 const secret = (text: string) => `pulumi.secret(${text})`;

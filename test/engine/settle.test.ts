@@ -3,6 +3,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
+import { openElsewhere } from "../../provider/src/provider/tell.js";
+import { refOf } from "../../provider/src/state/index.js";
+import { backendIn, memoryPath, readMemory, writeAnswers } from "../../provider/src/store/index.js";
 import { struck, upAndKill, upAndStop } from "../support/killing.js";
 import { commandsIn } from "../support/printed-commands.js";
 import { pendingCommand } from "../support/recovery.js";
@@ -131,28 +134,20 @@ it("what only the memory of a killed run has, or only Pulumi's record of it, is 
   expect(sandbox.eventPosts).toBe(3);
 });
 
-it("what a removed stack has open stops the same create of another one, until the printed commands have run", async () => {
-  const sandbox = await useSandbox({ objects, authMode: "basic" });
-  const stack = await newStack(
-    program(`new advertising.ConversionEvent("e", { eventName: "E", advertiserId: 1, value: 1 });`),
-    { sandbox, config },
-  );
-  const lost = sandbox.fail({ on: "event", with: { kind: "no-answer" } });
-  expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
-  await stack.cancel();
-  await well(stack.run(["stack", "rm", "dev", "--yes", "--force", "--preserve-config"]));
-  await well(stack.run(["stack", "init", "prod"]));
-  stack.write("Pulumi.prod.yaml", "config:\n  advertising:authMode: basic\n");
-  const { code, output } = await stack.up();
-  expect([code, sandbox.eventPosts], output).toEqual([1, 1]);
-  const commands = new Set(commandsIn(output));
-  expect(commands.size, output).toBe(4);
+it("what a removed stack has open stops the same create of another one until the printed commands have run", async () => {
+  const stack = await newStack("");
+  const who = refOf("ConversionEvent", "tiny/dev::e");
+  const open = { key: who.key, state: "sent", at: "2026-01-01T00:00:00Z", mark: "m", body: "b" } as const;
+  const place = { backend: backendIn(stack.environment, stack.programFolder), stack: "organization/tiny/old" };
+  const folder = join(stack.cache, "pulumi-advertising", "stacks");
+  await writeAnswers(place, [open], { folder });
+  const commands = commandsIn(openElsewhere(who, { ...open, stack: place.stack }));
+  expect(commands).toHaveLength(4);
   for (const each of commands) {
     const typed = each.replace("npx pulumi-advertising", `node ${COMMAND}`).replace("stack rm", "stack rm --yes");
     await well(runProcess("sh", ["-c", typed], stack.programFolder, stack.environment));
   }
-  await well(stack.up());
-  expect(sandbox.eventPosts).toBe(2);
+  expect(readMemory(memoryPath(place, folder))?.records.get(who.key)?.state).toBe("none");
 });
 
 /** What this machine remembers of its stacks, by file. */
