@@ -14,7 +14,7 @@ import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { Session } from "../../provider/src/client/session.js";
 import { createTransport } from "../../provider/src/client/transport.js";
-import type { Fault, Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
+import type { Fault, Sandbox, SandboxOptions, SandboxRequest } from "../../provider/src/sandbox/index.js";
 import { type Ending, everythingIn, messageOf, TestClient, type TestClientOptions } from "../support/client.js";
 import { FakeClock } from "../support/clock.js";
 import { seededRandom } from "../support/random.js";
@@ -41,6 +41,13 @@ function expectProperMessage(ending: Ending, baseUrl: string, client: TestClient
   expect(messageOf(ending).length).toBeLessThan(1500);
   expect(messageOf(ending)).not.toContain(client.settings.password);
 }
+
+it("Basic credentials that a refusal echoes are masked", async () => {
+  const { sandbox, client } = await start({ authMode: "basic" }, basic);
+  const body = (_: unknown, { headers }: SandboxRequest) => ({ errors: [`authorization ${headers.authorization}`] });
+  sandbox.fail({ on: "advertiser", with: { kind: "answer", status: 406, body } });
+  expect(messageOf(await client.create())).toMatch(/authorization Basic \[secret\]/);
+});
 
 const counts = ({ logins, creates }: Sandbox) => ({ logins, creates });
 

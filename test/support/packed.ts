@@ -25,9 +25,6 @@ const pnpmFolder = join(repository, ".pulumi-local", "pnpm");
 const YARN = "@yarnpkg/cli-dist@4.18.1";
 const TOOLS = { npm: undefined, pnpm: "pnpm@12.21.0", yarn: YARN, "yarn, Plug'n'Play": YARN };
 
-/** As docs/guide.md says. */
-const PLUG_N_PLAY = `packageExtensions: { "@pulumi/pulumi@*": { peerDependencies: { pulumi-advertising: "*" } } }`;
-
 type Manager = keyof typeof TOOLS;
 
 /** The parts of a package.json that tests read. */
@@ -114,7 +111,7 @@ export class InstalledProject {
 
   /**
    * A workspace with a program in `apps/shop` and a library in `libs/tracking`, whose peer dependency the package is.
-   * @returns the program's folder, and what its runs have in their environment.
+   * @returns the program's folder, what its runs have in their environment, and how to install it again with more settings.
    */
   static async workspace(manager: Manager, tarball: string, parent: string, library: string) {
     const folder = mkdtempSync(join(parent, "workspace-"));
@@ -136,12 +133,13 @@ export class InstalledProject {
     }))
       project.write(join(path, "package.json"), JSON.stringify({ private: true, ...manifest }));
     project.write("libs/tracking/index.js", library);
-    await project.#install(manager, tool, 'packages: ["apps/*", "libs/*"]\n');
+    const install = (settings: string) => project.#install(manager, tool, settings);
+    await install(manager === "pnpm" ? 'packages: ["apps/*", "libs/*"]\n' : "");
     const programFolder = join(folder, "apps", "shop");
-    if (tool === undefined || !isYarn) return { programFolder, environment: {} };
+    if (tool === undefined || !isYarn) return { programFolder, environment: {}, install };
     // As `yarn exec pulumi up` has it.
     const NODE_OPTIONS = await succeed(tool, ["exec", "node", "--print", "process.env.NODE_OPTIONS"], programFolder);
-    return { programFolder, environment: { NODE_OPTIONS: NODE_OPTIONS.trim() } };
+    return { programFolder, environment: { NODE_OPTIONS: NODE_OPTIONS.trim() }, install };
   }
 
   async #install(manager: Manager, tool: string | undefined, more = ""): Promise<void> {
@@ -150,7 +148,7 @@ export class InstalledProject {
       return;
     }
     if (manager.startsWith("yarn")) {
-      const linker = manager === "yarn" ? "node-modules" : `pnp\n${PLUG_N_PLAY}`;
+      const linker = manager === "yarn" ? "node-modules" : `pnp\n${more}`;
       this.write("yarn.lock", "");
       this.write(".yarnrc.yml", `nodeLinker: ${linker}\nenableTelemetry: false\nenableImmutableInstalls: false\n`);
       await succeed(tool, ["install"], this.folder, { YARN_GLOBAL_FOLDER: join(pnpmFolder, "yarn") });

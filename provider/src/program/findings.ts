@@ -20,16 +20,21 @@ export function expectNodeFits(): void {
 }
 
 /**
- * The reference in a state is evaluated in the program's folder, by another process: what a library or a bundle brings along is not found there.
+ * The reference in a state is evaluated in the program's folder, by another process: what a library or a bundle brings along is not found there. Under
+ * Yarn's Plug'n'Play Pulumi's own code asks for it, which may load only what is declared for Pulumi.
  * @returns the file that it loads. @throws pulumi.RunError
  */
 export function expectFoundFrom(folder: string): string {
+  const program = createRequire(join(folder, "index.js"));
+  const isPlugged = process.versions.pnp !== undefined;
   try {
-    return createRequire(join(folder, "index.js")).resolve("pulumi-advertising/handlers");
+    const asking = isPlugged ? createRequire(program.resolve("@pulumi/pulumi")) : program;
+    return asking.resolve("pulumi-advertising/handlers");
   } catch {
-    throw runError(
-      `pulumi-advertising: Pulumi's provider process looks for this package from ${folder}, and it is not installed there. Nothing was sent. Install it there, such as with \`npm install pulumi-advertising\`; a library that uses it declares it in peerDependencies.`,
-    );
+    const cure = isPlugged
+      ? `Yarn's Plug'n'Play keeps it from it. Nothing was sent. Add this to .yarnrc.yml, and run \`yarn install\`:\n  packageExtensions: { "@pulumi/pulumi@*": { peerDependencies: { pulumi-advertising: "*" } } }`
+      : "it is not installed there. Nothing was sent. Install it there, such as with `npm install pulumi-advertising`; a library that uses it declares it in peerDependencies.";
+    throw runError(`pulumi-advertising: Pulumi's provider process looks for this package from ${folder}, and ${cure}`);
   }
 }
 
