@@ -65,6 +65,7 @@ it("one SIGTERM: what is in flight ends and is saved; twice, and the disk lost: 
   expect(new Set(names).size).toBe(names.length);
   expect(names).toEqual(expect.arrayContaining(namesOf(sandbox)));
   await stack.cancel();
+  await until(() => namesOf(sandbox).length === sandbox.creates); // what was in flight is carried out, and nobody looks before
   expect(await answer(stack, sandbox, (await pendingCommand(stack)).output)).toBe(pending.length);
 
   // One of those in flight is never answered; not the first, which the others wait for.

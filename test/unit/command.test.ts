@@ -174,13 +174,18 @@ it("pending: what only this machine's memory has; commands name 20, and say how 
       folder: join(cache, "pulumi-advertising/stacks"),
     });
     const environment = { XDG_CACHE_HOME: cache, PULUMI_BACKEND_URL: backend };
-    return runIn(folderWith(FILES), environment, "pending", "--state", "ours.json");
+    const ours = JSON.parse(FILES["ours.json"]);
+    ours.deployment.pending_operations = [
+      { type: "creating", resource: { urn: "urn:x", type: "another:index:Thing" } },
+    ];
+    const files = { ...FILES, "ours.json": JSON.stringify(ours) };
+    return runIn(folderWith(files), environment, "pending", "--state", "ours.json");
   };
   const made = ["7", "8"].map((id): Line => ({ ...sent, state: "made", id, key: `Advertiser::a${id}` }));
   expect(await pending(made)).toEqual({
     code: 0,
     stdout:
-      "Nothing is pending.\nCreated by earlier runs, and not in the state yet: a7 (7) and a8 (8). The next `pulumi up` with the same account takes them over.\n",
+      "Nothing is pending.\nCreated by earlier runs, and not in the state yet: a7 (7) and a8 (8). The next `pulumi up` with the same account takes them over, if the program declares them.\nPulumi still has its record of the interrupted run, and this command may ask about it again. After the next `pulumi up`, drop it:\n  pulumi refresh --clear-pending-creates --yes\n",
     stderr: "",
   });
   const open = await pending(Array.from({ length: 30 }, (_, n) => ({ ...sent, key: `ConversionEvent::e${n}` })));

@@ -60,7 +60,8 @@ describe("what leaves after a failure", () => {
 
   it("of create and update is a message, scrubbed, without a stack and a cause", async () => {
     const run = runWith(fails(secret));
-    const message = "[secret] was refused (docs/messages.md#advertising_refused) [ADVERTISING_REFUSED]";
+    const message =
+      "[secret] was refused (pulumi-advertising/docs/messages.md#advertising_refused) [ADVERTISING_REFUSED]";
     expect(await shown(run.event.create(inputs))).toEqual({ message, stack: "", text: `Error: ${message}` });
     expect(await shown(run.event.update("unresolved-m-1", unresolved, inputs))).toMatchObject({ stack: "" });
     expect(run.posts()).toBe(1);

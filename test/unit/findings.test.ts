@@ -62,7 +62,9 @@ it.each([
       `    value expected a finite number; got the string "${each},5"`,
     ]);
     const all = [`${amount} problems; nothing was sent.`, ...sections, ...more].join("\n");
-    expect(lines.join("\n")).toBe(`${all} (docs/messages.md#advertising_arguments) [ADVERTISING_ARGUMENTS]`);
+    expect(lines.join("\n")).toBe(
+      `${all} (pulumi-advertising/docs/messages.md#advertising_arguments) [ADVERTISING_ARGUMENTS]`,
+    );
     expect(warnings).toHaveLength(1);
   },
 );

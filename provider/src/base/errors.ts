@@ -72,7 +72,7 @@ export class UnsupportedError extends coded("ADVERTISING_UNSUPPORTED") {}
 
 /** The error's message as it leaves the process: with the address of its page, and its code at the end. */
 export function withPage(message: string, code: string): string {
-  return withCode(`${message}${gapAfter(message)}(docs/messages.md#${code.toLowerCase()})`, code);
+  return withCode(`${message}${gapAfter(message)}(pulumi-advertising/docs/messages.md#${code.toLowerCase()})`, code);
 }
 
 /** As {@link withPage}, of one of several lines. */

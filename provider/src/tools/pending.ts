@@ -53,7 +53,7 @@ export const pendingCommand = command({
     const stack = await stateOf(choice);
     const places = await placesOf(stack, choice);
     const facts = factsOf(stack, places);
-    if (created.length + notCreated.length + forget.length === 0 && !search) return tell(facts);
+    if (created.length + notCreated.length + forget.length === 0 && !search) return tell(facts, stack);
     if (choice.state !== undefined) throw new UsageError("--state only looks; to settle, leave it out");
     const [place, ...formerly] = places;
     if (place === undefined) throw new Error("`pulumi stack --show-name` does not say whose memory this is");
@@ -73,7 +73,7 @@ export const pendingCommand = command({
       console.log(
         `Forgotten: ${ref.short}, ${record.id === undefined ? `sent at ${record.at}` : `created as ${record.id}`}`,
       );
-    return tell(factsOf(after, places));
+    return tell(factsOf(after, places), after);
   },
 });
 
@@ -100,7 +100,7 @@ function factsOf(stack: ExportedStack, places: readonly StackPlace[]): Facts {
 }
 
 /** Lists what is pending. @returns the exit code. */
-function tell({ open, made, notes }: Facts): number {
+function tell({ open, made, notes }: Facts, { pending }: ExportedStack): number {
   const names = namesOf(open);
   const recorded = open.flatMap((each, index) => (each.known === "record" ? (names[index] ?? []) : []));
   const isHere = recorded.length > 0 && notes.size > 0;
@@ -116,6 +116,10 @@ function tell({ open, made, notes }: Facts): number {
     recorded.length > 0 && "A run that is still under way on another machine looks the same: let it end first.",
     ...(open.length > 0 ? waysOut(names) : []),
     made.length > 0 && tellMade(made),
+    // Pulumi keeps its record of an interrupted create over any number of runs, and says nothing of when it was.
+    open.length === 0 &&
+      pending.some(({ type }) => type === "creating") &&
+      `Pulumi still has its record of the interrupted run, and this command may ask about it again. After the next \`pulumi up\`, drop it:\n  ${asTyped("pulumi refresh --clear-pending-creates --yes")}`,
   ];
   return say(lines.filter((line) => line !== false).join("\n"), open.length === 0 ? 0 : 1);
 }
@@ -131,7 +135,7 @@ function tellMade(made: readonly Note[]): string {
   const told = made.map(({ ref, record }) => `${ref.short} (${record.id})`);
   const rest = idRanges(made.slice(MAX_LISTED).flatMap(({ record }) => record.id ?? []));
   const names = enumerate(cut(told, MAX_LISTED, (others) => `${others} more (${rest})`));
-  const up = `The next \`${asTyped("pulumi up")}\` with the same account takes ${agree(made.length, "it", "them")} over.`;
+  const up = `The next \`${asTyped("pulumi up")}\` with the same account takes ${agree(made.length, "it", "them")} over, if the program declares ${agree(made.length, "it", "them")}.`;
   return `Created by earlier runs, and not in the state yet: ${names}. ${up}`;
 }
 
