@@ -161,6 +161,18 @@ describe.each(SHAPES)("%s that this machine remembers", (shape) => {
     expect([e.id, sandbox.eventPosts]).toEqual(["3", 2]);
   });
 
+  it("and that another resource adopts, with other arguments: that the platform keeps its own is said, until it is adopted", async () => {
+    const { sandbox, lone } = await start({ settings: {} });
+    await lone(shape, "e", {}).up();
+    const x = lone(shape, "x", {});
+    const words = `${x.label} adopts 2, which was made with other arguments: the platform keeps those`;
+    expect(await x.preview({ existingId: 2 })).not.toContain("other arguments");
+    expect(await x.preview({ existingId: 2, value: 9 })).toContain(words);
+    expect(wordsOf((await x.up({ existingId: 2, value: 9 })).run)).toContain(words);
+    expect(await x.preview({ existingId: 2, value: 9 })).not.toContain("other arguments");
+    expect(sandbox.eventPosts).toBe(1);
+  });
+
   it("and the state is older: what nothing manages is named once a run, and nothing is sent", async () => {
     const { sandbox, lone } = await start();
     const e = lone(shape, "e");

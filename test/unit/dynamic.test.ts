@@ -120,7 +120,7 @@ describe("an error that the engine saves", () => {
       stack: "",
       reasons: [error.message],
       message: expect.stringMatching(
-        /^Look in the account for the ConversionEvent named "Signup".*pending --created 'signup=<its id>'.*It was sent with \[secret\]\. \(docs.*\) \[ADVERTISING_OUTCOME_UNKNOWN\]$/s,
+        /^Look in the account for the ConversionEvent named "Signup".*pending --created 'signup=<its id>'.*It was sent with \[secret\]\. \(pulumi-advertising.docs.*\) \[ADVERTISING_OUTCOME_UNKNOWN\]$/s,
       ),
     });
     expect(error.properties).toEqual({
@@ -221,7 +221,7 @@ it("another account is an error with both accounts and what to do, unless it is 
   const diff = (settings: Record<string, string>) =>
     runWith(undefined, { settings }).event.diff("6", { ...outputs, __at: there }, inputs);
   expect((await shown(diff({}))).message).toMatch(
-    /ConversionEvent "signup" at 127\.0\.0\.1:8787 a@b\.c, and the settings of this run name x\.example a@b\.c\. Nothing was sent\..*\n +pulumi config set advertising:formerAccount '127\.0\.0\.1:8787 a@b\.c'\n\(docs.*\) \[ADVERTISING_ACCOUNT_MISMATCH\]$/s,
+    /ConversionEvent "signup" at 127\.0\.0\.1:8787 a@b\.c, and the settings of this run name x\.example a@b\.c\. Nothing was sent\..*\n +pulumi config set advertising:formerAccount '127\.0\.0\.1:8787 a@b\.c'\n\(pulumi-advertising.docs.*\) \[ADVERTISING_ACCOUNT_MISMATCH\]$/s,
   );
   expect(await diff({ formerAccount: ` ${there.toUpperCase()} ` })).toMatchObject({ changes: false });
 });

@@ -76,7 +76,9 @@ it("in events of a set it is one line", () => {
     "51 problems; nothing was sent.",
     '  ConversionEventSet "funnel":',
     '    events["e1"].value expected a finite number; got the string "1,5" (also in events["e2"].value, events["e3"].value, events["e4"].value and 46 more)',
-    expect.stringMatching(/^ {4}events\["other"\]\.eventName expected a string .*; got the string "" \(docs/),
+    expect.stringMatching(
+      /^ {4}events\["other"\]\.eventName expected a string .*; got the string "" \(pulumi-advertising.docs/,
+    ),
   ]);
 });
 

@@ -36,7 +36,7 @@ import { takeOverFormer } from "../store/index.js";
 import { expectAccountOfOpen, takeableOf, whyNotNew } from "./create.js";
 import type { CheckRequest, Runtime } from "./runtime.js";
 import { markInput } from "./search.js";
-import { beforeTakeOver, madeBefore, planInWords } from "./tell.js";
+import { beforeTakeOver, madeBefore, madeOtherwise, planInWords } from "./tell.js";
 
 /** One object that a resource declares, itself or a member of a set: its entry there, and all its arguments. */
 interface Declared {
@@ -85,6 +85,7 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref
     return other === undefined ? [] : [`${at}existingId ${adoptedTwice(String(id), aboutWhom(other).label)}`];
   });
   await openMemory(runtime, who, request);
+  for (const { ref, entry, values } of objects) tellMadeOtherwise(kind, runtime, ref, adoptedBy(entry), values);
   // What is in the state has a `diff`, which says the same of what it creates.
   const fresh = isNew && problems.length + twice.length === 0 ? objects : [];
   const held = run.held.get(who.key)?.member.id;
@@ -113,6 +114,15 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref
     [MARK]: markInput(runtime, who, olds),
   };
   return { inputs: withoutUndefined(inputs), failures };
+}
+
+/** Warns where a resource adopts what a run here has made with other arguments, and no read compares them. */
+function tellMadeOtherwise(kind: Kind, runtime: Runtime, who: Ref, id: string | undefined, values: Values): void {
+  if (id === undefined || holdsUnknown(values) || abilitiesOf(kind, runtime.reading.settings).read) return;
+  const memory = runtime.memory(who.identity);
+  const made = memory.of(memory.holderOf(kind.name, id) ?? "");
+  const isOther = made?.id === id && made.key !== who.key && ![fingerprintOfBody(kind, values), ""].includes(made.body);
+  if (isOther) runtime.warnEach(madeOtherwise(who, id));
 }
 
 /** In an `up` the memory is this run's from its first `check` on; what has it under the stack's former name moves here. */

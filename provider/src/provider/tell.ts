@@ -77,6 +77,11 @@ export function madeBefore(kind: Kind, who: Ref, id: string): Notice {
   return notice("with an object before", who, text, id);
 }
 
+export function madeOtherwise(who: Ref, id: string): Notice {
+  const text = `${who.label} adopts ${id}, which was made with other arguments: the platform keeps those, and is not told. Change ${id} there by hand, or declare what it has.`;
+  return notice("adopted with other arguments", who, text, id);
+}
+
 /** The same create is open in another stack of this project. */
 export function openElsewhere(who: Ref, record: MemoryRecord & { readonly stack: string }): string {
   const { id = "<its id>", stack } = record;

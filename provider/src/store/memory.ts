@@ -183,9 +183,9 @@ export class Memory {
   }
 
   #see(key: string, id: string): void {
-    const { id: known = id, name } = this.of(key) ?? {};
-    // By its name a rename is known.
-    const line: Line = { key, state: "live", id, ...(known === id && { name }) };
+    const { id: known = id, name, body = "" } = this.of(key) ?? {};
+    // By its name a rename is known, by its body with what it was made.
+    const line: Line = { key, state: "live", id, ...(known === id && { name, body }) };
     this.#learn(line);
     this.#seen.push(line);
   }

@@ -113,7 +113,7 @@ function formerly(object: StoredObject, why: string): Leftover {
 /** Each ends with a line break. */
 export const LEFTOVER_FORMATS: Readonly<Record<string, (leftovers: readonly Leftover[]) => string>> = {
   text: (leftovers) => {
-    if (leftovers.length === 0) return "Nothing is known to be left live on the platform.\n";
+    if (leftovers.length === 0) return "The state notes nothing that was left live on the platform.\n";
     const [objects, them] = [count(leftovers.length, "object"), agree(leftovers.length, "it", "them")];
     const lines = leftovers.map(
       ({ kind, id, name, key, at, why }) => `${kind} ${id} "${name}" of ${key}: ${why} ${at}`,
