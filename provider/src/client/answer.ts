@@ -134,8 +134,9 @@ export const WRAPPERS = ["payload", "result", "data"];
 function placesIn(data: unknown, noun: string): unknown[] {
   const named = (value: unknown) => [own(value, noun), own(value, `${noun}s`)];
   const root = soleOf(data);
-  const wrapped = WRAPPERS.map((name) => own(root, name));
-  return [...wrapped, ...wrapped.flatMap((part) => named(soleOf(part))), ...named(root)];
+  const isThere = (part: unknown) => part !== undefined && part !== null;
+  const wrapped = WRAPPERS.map((name) => own(root, name)).filter(isThere);
+  return [...wrapped, ...wrapped.flatMap((part) => named(soleOf(part))), ...named(root)].filter(isThere);
 }
 
 /** Every record with one exact id of its own in the places where an answer may have its objects. */
@@ -174,8 +175,8 @@ function namedIds(record: unknown, noun: string): string[] {
 }
 
 function soleId(ids: readonly string[]): string | undefined {
-  const [id, ...others] = new Set(ids);
-  return id !== undefined && others.length === 0 && /^[1-9]\d{0,29}$/.test(id) ? id : undefined;
+  const [id] = ids;
+  return id !== undefined && ids.every((each) => each === id) && /^[1-9]\d{0,29}$/.test(id) ? id : undefined;
 }
 
 /** The only entry of a list with one. */

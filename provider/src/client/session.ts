@@ -57,7 +57,7 @@ export class Session {
   /** The number of requests in flight, and of refused ones that are to be sent again. */
   #underWay = 0;
   /** Resolves when there are fewer. */
-  #change = Promise.withResolvers<void>();
+  #change: PromiseWithResolvers<void> | undefined;
   #loggingIn: Promise<void> | undefined;
   /** Whether the credentials are wrong, or the login failed: then nothing more is sent in this run. */
   #hasFailed = false;
@@ -108,7 +108,10 @@ export class Session {
     if (current === undefined) return void (await this.#logIn(url));
     const isItsTurn = isResend || this.#underWay === current.inFlight;
     const isFull = !current.isUnreachable && current.inFlight >= Math.max(1, current.accepted);
-    if (!isItsTurn || isFull) return void (await this.#change.promise);
+    if (!isItsTurn || isFull) {
+      this.#change ??= Promise.withResolvers();
+      return void (await this.#change.promise);
+    }
     current.inFlight++;
     this.#underWay++;
     return current;
@@ -116,8 +119,8 @@ export class Session {
 
   #leave(): void {
     this.#underWay--;
-    this.#change.resolve();
-    this.#change = Promise.withResolvers();
+    this.#change?.resolve();
+    this.#change = undefined;
   }
 
   /** What an attempt says about its login. @returns nothing if there is no answer. */
