@@ -4,5 +4,5 @@
  */
 export { Client } from "./client.js";
 export type { WireRecord } from "./judge.js";
-export { logInAnew, type NewSession } from "./login.js";
+export { logInAnew } from "./login.js";
 export { secretsIn, systemSurroundings } from "./surroundings.js";

@@ -6,21 +6,11 @@ import { LoginError } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
 import { type Answer, readAnswer, saysRefused } from "./answer.js";
 import { PatientSender, StopWaiting } from "./patient.js";
-import { type OpenedSession, SessionStore } from "./session-file.js";
+import { type Login, SessionStore } from "./session-file.js";
 import { SessionJar, whyNoSession } from "./session-jar.js";
 import type { Surroundings } from "./surroundings.js";
-import { type HttpAnswer, TransportFailure } from "./transport.js";
+import { TransportFailure } from "./transport.js";
 import { describeFailure, NOTHING_CREATED, wordsOf } from "./trouble.js";
-
-export interface Login {
-  /** With Basic credentials there is no other login. */
-  readonly isBasic: boolean;
-  /** Opened by an earlier run or another process. */
-  readonly isRestored: boolean;
-  headers(url: URL): Promise<Readonly<Record<string, string>>>;
-  /** Stores an answer's cookies. Never fails, because the answer itself is more important. */
-  keep(answer: HttpAnswer, url: URL): Promise<void>;
-}
 
 /** Opens a new login, valid for `url`. @throws LoginError */
 export type OpenLogin = (url: URL) => Promise<Login>;
@@ -35,28 +25,8 @@ export function credentialsOf(settings: Settings, surroundings: Surroundings, se
     const login = { isBasic: true, isRestored: false, headers: async () => headers, keep: async () => undefined };
     return async () => login;
   }
-  const store = new SessionStore(settings, surroundings);
-  let last: OpenedSession | undefined;
-  return async (url) => {
-    const session = await store.open(
-      last?.stamp,
-      () => logIn(settings, surroundings, sender, url),
-      (jar) => jar.hasSession(url),
-    );
-    last = session;
-    return {
-      isBasic: false,
-      isRestored: session.isRestored,
-      headers: async (url) => {
-        // In long-lived mode another process may have stored newer cookies, and every answer may bring newer ones.
-        if (settings.keepLoggedIn) await store.update(session);
-        return { cookie: session.jar.header(url) };
-      },
-      keep: async ({ setCookies, headers }, url) => {
-        if (settings.keepLoggedIn && setCookies.length > 0) await store.keep(session, setCookies, url, headers.date);
-      },
-    };
-  };
+  const store = new SessionStore(settings, surroundings, (url) => logIn(settings, surroundings, sender, url));
+  return (url) => store.open(url);
 }
 
 /** @param usedAt an address for which the cookies must be valid. @throws {LoginError} with the cause and the next step. */
@@ -113,34 +83,21 @@ function refusalOf(answer: Answer, words: readonly string[], from: string): stri
   return isDone ? undefined : `the platform returned ${said}. Wait a while and run it again.`;
 }
 
-/** How long a session lasts if its cookie does not say (API page, sessions). */
-const BY_DEFAULT_MS = { short: 15 * 60_000, longLived: 30 * 24 * 3_600_000 } as const;
-
-export interface NewSession {
-  /** Milliseconds since 1970. */
-  readonly endsAtMs: number;
-  /** What to do, as a clause, if it could not be stored for other processes. */
-  readonly cure: string | undefined;
-}
-
 /**
  * Checks the credentials, and stores a session of full length for later runs.
+ * @returns its end in milliseconds since 1970; and what to do, as a clause, if it could not be stored for other processes.
  * @throws LoginError
  */
-export async function logInAnew(settings: Settings, surroundings: Surroundings): Promise<NewSession> {
+export async function logInAnew(settings: Settings, surroundings: Surroundings) {
   // All documented operations are below this address, so a cookie that is valid for one of them is valid here.
   const usedAt = new URL(`${settings.baseUrl}/rest/`);
   const sender = new PatientSender(settings, surroundings);
-  const store = new SessionStore(settings, surroundings);
-  const { jar } = await store.open(
-    undefined,
-    () => logIn(settings, surroundings, sender, usedAt),
-    () => false,
-  );
-  const stated = jar.endsAtMs(usedAt, settings.keepLoggedIn);
-  const byDefault = settings.keepLoggedIn ? BY_DEFAULT_MS.longLived : BY_DEFAULT_MS.short;
+  const store = new SessionStore(settings, surroundings, (url) => logIn(settings, surroundings, sender, url));
+  const { jar } = await store.open(usedAt, true);
+  // If its cookie does not say (API page, sessions).
+  const lastsMs = settings.keepLoggedIn ? 30 * 24 * 3_600_000 : 15 * 60_000;
   return {
-    endsAtMs: stated ?? surroundings.clock.wallMs() + byDefault,
+    endsAtMs: jar.endsAtMs(usedAt, settings.keepLoggedIn) ?? surroundings.clock.wallMs() + lastsMs,
     cure: store.path === undefined ? store.cure : undefined,
   };
 }

@@ -25,6 +25,7 @@ import {
 import { accountOf, type Settings } from "../settings/index.js";
 import { SessionJar } from "./session-jar.js";
 import type { Surroundings } from "./surroundings.js";
+import type { HttpAnswer } from "./transport.js";
 
 /** 32 MiB of memory and about 80 ms on one core for each guess. Other values need a new version of the file's format. */
 const COST = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 } as const;
@@ -47,40 +48,47 @@ const formatSchema = z.object({
 
 type Stored = Omit<z.infer<typeof formatSchema>, "jar"> & { readonly jar: SessionJar };
 
-export interface OpenedSession {
-  readonly jar: SessionJar;
-  readonly stamp: string;
+/** What requests are sent on. */
+export interface Login {
+  /** With Basic credentials there is no other login. */
+  readonly isBasic: boolean;
   /** Opened by an earlier run or another process, so that its age and history are not known. */
   readonly isRestored: boolean;
+  headers(url: URL): Promise<Readonly<Record<string, string>>>;
+  /** Stores an answer's cookies. Never fails, because the answer itself is more important. */
+  keep(answer: Pick<HttpAnswer, "setCookies" | "headers">, url: URL): Promise<void>;
 }
+
+type Opened = Pick<Stored, "jar" | "stamp"> & Pick<Login, "isRestored">;
 
 export class SessionStore {
   /** Absent if there is none, and once it turned out not to be usable. */
   path: string | undefined;
   /** What would make it usable again. */
   cure = "";
-  #current: OpenedSession | undefined;
+  #current: Opened | undefined;
   /** The cookies of that login that are not in the file yet, in the order of their arrival. */
-  #unsaved: { readonly setCookies: readonly string[]; readonly url: URL; readonly date: string | undefined }[] = [];
+  #unsaved: Parameters<SessionJar["store"]>[] = [];
   #saving = Promise.resolve();
 
   constructor(
     private readonly settings: Settings,
     private readonly surroundings: Surroundings,
+    private readonly logIn: (url: URL) => Promise<SessionJar>,
   ) {
     this.path = surroundings.cookieFile;
   }
 
-  /** A session of a different login from `ended`: a stored one, or a new one from `logIn`. Processes that need one at the same time share it. */
-  async open(
-    ended: string | undefined,
-    logIn: () => Promise<SessionJar>,
-    isUsable: (jar: SessionJar) => boolean,
-  ): Promise<OpenedSession> {
-    const logInNow = async () => ({ jar: await logIn(), stamp: randomUUID(), isRestored: false });
-    const restore = async (): Promise<OpenedSession | undefined> => {
+  /**
+   * A session for `url` of a different login from the last one: a stored one, or a new one. Processes that need one at the same time share it.
+   * @param isAnew whether it must be a new one.
+   */
+  async open(url: URL, isAnew = false): Promise<Opened & Login> {
+    const ended = this.#current?.stamp;
+    const logInNow = async () => ({ jar: await this.logIn(url), stamp: randomUUID(), isRestored: false });
+    const restore = async (): Promise<Opened | undefined> => {
       const stored = this.#read();
-      if (stored === undefined || stored.stamp === ended || !isUsable(stored.jar)) return undefined;
+      if (stored === undefined || isAnew || stored.stamp === ended || !stored.jar.hasSession(url)) return undefined;
       // The platform decides about a changed password. Until it accepts that, the file stays for runs with the other one.
       const { jar, stamp, verifier } = stored;
       return (await this.#hash(verifier.salt)) === verifier.hash ? { jar, stamp, isRestored: true } : undefined;
@@ -99,24 +107,31 @@ export class SessionStore {
         this.#write({ ...head, verifier: { salt, hash }, stamp, jar }, lock);
       });
     }
+    const opened = session ?? (await logInNow());
     this.#unsaved = [];
-    this.#current = session ?? (await logInNow());
-    this.#mask(this.#current.jar);
-    return this.#current;
+    this.#current = opened;
+    this.#mask(opened.jar);
+    const { keepLoggedIn } = this.settings;
+    return {
+      ...opened,
+      isBasic: false,
+      headers: async (to) => {
+        // Another process may have stored newer cookies of a long-lived session, and every answer may bring newer ones.
+        if (keepLoggedIn) await this.#attempt(() => this.#merge(opened));
+        return { cookie: opened.jar.header(to) };
+      },
+      keep: async ({ setCookies, headers }, from) => {
+        if (keepLoggedIn && setCookies.length > 0) await this.#keep(opened, [setCookies, from, headers.date]);
+      },
+    };
   }
 
-  /** Long-lived sessions: takes the cookies that another process may have stored. */
-  async update(session: OpenedSession): Promise<void> {
-    await this.#attempt(() => this.#merge(session));
-  }
-
-  /** Long-lived sessions: stores the cookies of an answer. */
-  async keep(session: OpenedSession, setCookies: readonly string[], url: URL, date?: string): Promise<void> {
-    session.jar.store(setCookies, url, date); // at once for this process, whatever happens to the file
+  async #keep(session: Opened, cookies: Parameters<SessionJar["store"]>): Promise<void> {
+    session.jar.store(...cookies); // at once for this process, whatever happens to the file
     this.#mask(session.jar);
     // An answer of an ended login comes too late.
     if (session !== this.#current || this.path === undefined) return;
-    this.#unsaved.push({ setCookies, url, date });
+    this.#unsaved.push(cookies);
     // Answers that come while one write is under way share the next one.
     this.#saving = this.#saving.then(() => (this.#unsaved.length === 0 ? undefined : this.#save()));
     await this.#saving;
@@ -133,10 +148,10 @@ export class SessionStore {
   }
 
   /** Fills the session's jar with the file's cookies, and then those that are not in it yet. @returns what to write, if the file is of this login. */
-  #merge(session: OpenedSession): Stored | undefined {
+  #merge(session: Opened): Stored | undefined {
     const stored = this.#read();
     if (stored === undefined || stored.stamp !== session.stamp) return undefined;
-    for (const { setCookies, url, date } of this.#unsaved) stored.jar.store(setCookies, url, date);
+    for (const cookies of this.#unsaved) stored.jar.store(...cookies);
     session.jar.replaceWith(stored.jar);
     this.#mask(session.jar);
     return stored;

@@ -15,11 +15,10 @@ function toughCookie(): typeof import("tough-cookie") {
 
 /** An expired cookie may be sent for so long, which does no harm. */
 const FRESH_MS = 1000;
-const MAX_HEADERS = 100;
 
 export class SessionJar {
   #jar: CookieJar = new (toughCookie().CookieJar)();
-  readonly #headers = new Map<string, { readonly value: string; readonly atMs: number }>();
+  #last: { readonly href: string; readonly value: string; readonly atMs: number } | undefined;
 
   /** @returns none if `data` is not a jar as {@link toJSON} gives it. */
   static from(data: unknown): SessionJar | undefined {
@@ -41,17 +40,21 @@ export class SessionJar {
    * @param date the answer's `Date`.
    */
   store(setCookies: readonly string[], url: URL, date?: string): void {
-    this.#headers.clear();
-    for (const cookie of cookiesIn(setCookies, date)) this.#jar.setCookieSync(cookie, url.href, { ignoreError: true });
+    this.#last = undefined;
+    for (const cookie of cookiesIn(setCookies)) {
+      const { expires } = cookie;
+      // An end is a date of the platform's clock: this machine's may be hours off.
+      if (expires instanceof Date) cookie.expires = new Date(expires.getTime() + Date.now() - nowAt(date));
+      this.#jar.setCookieSync(cookie, url.href, { ignoreError: true });
+    }
   }
 
   /** The Cookie header's value for `url`, or an empty string. Kept for a moment: creates go to one address, and looking it up is slow. */
   header({ href }: URL): string {
-    const known = this.#headers.get(href);
-    if (known !== undefined && Math.abs(Date.now() - known.atMs) < FRESH_MS) return known.value;
+    const [last, atMs] = [this.#last, Date.now()];
+    if (last?.href === href && Math.abs(atMs - last.atMs) < FRESH_MS) return last.value;
     const value = this.#jar.getCookieStringSync(href);
-    if (this.#headers.size >= MAX_HEADERS) this.#headers.clear(); // each read has an address of its own
-    this.#headers.set(href, { value, atMs: Date.now() });
+    this.#last = { href, value, atMs };
     return value;
   }
 
@@ -76,7 +79,7 @@ export class SessionJar {
 
   replaceWith(other: SessionJar): void {
     this.#jar = other.#jar;
-    this.#headers.clear();
+    this.#last = undefined;
   }
 }
 
@@ -85,16 +88,7 @@ function isSession({ key, value }: Cookie): boolean {
   return SESSION_COOKIE.test(key) && value !== "";
 }
 
-/** The cookies of an answer. An end is a date of the platform's clock, which `date` shows: this machine's may be hours off. */
-function cookiesIn(setCookies: readonly string[], date: string | undefined): Cookie[] {
-  return parsed(setCookies).map((cookie) => {
-    const { expires } = cookie;
-    if (expires instanceof Date) cookie.expires = new Date(expires.getTime() + Date.now() - nowAt(date));
-    return cookie;
-  });
-}
-
-function parsed(setCookies: readonly string[]): Cookie[] {
+function cookiesIn(setCookies: readonly string[]): Cookie[] {
   return setCookies.slice(0, MAX_COOKIES).flatMap((header) => toughCookie().Cookie.parse(header) ?? []);
 }
 
@@ -114,7 +108,7 @@ export function whyNoSession(setCookies: readonly string[], from: URL, to: URL, 
   const { defaultPath, pathMatch } = toughCookie();
   const atLogin = "Check advertising:authenticatePath.";
   if (setCookies.length === 0) return ["the response set no cookie", atLogin];
-  const cookie = parsed(setCookies).find(({ key }) => SESSION_COOKIE.test(key));
+  const cookie = cookiesIn(setCookies).find(({ key }) => SESSION_COOKIE.test(key));
   if (cookie === undefined) return ["none of the cookies it set is named <instance_key>_service_cookie", atLogin];
   const it = "the session cookie that it set";
   if (cookie.value === "") return [`${it} is empty`, ASK];

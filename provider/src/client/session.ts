@@ -16,8 +16,9 @@
 import { LoginError } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
 import { type Answer, readAnswer } from "./answer.js";
-import { credentialsOf, type Login, type OpenLogin } from "./login.js";
+import { credentialsOf, type OpenLogin } from "./login.js";
 import { type Attempt, type Exchange, type Patience, PatientSender, type SendOptions } from "./patient.js";
+import type { Login } from "./session-file.js";
 import { type LetThrough, type SessionSign, sessionSignOf } from "./signs.js";
 import type { Surroundings } from "./surroundings.js";
 import { type HttpRequest, TransportFailure } from "./transport.js";
