@@ -74,8 +74,8 @@ describe("a cell", () => {
     const got = (cell: string) => `got the spreadsheet's error "${cell}": write the value that is meant`;
     expect(findingsIn("c.csv", [`${HEADER},clickWindow`, ...rows].join("\n"))).toEqual([
       expect.stringMatching(/^error c\.csv:2 acme\/purchase: eventName expected /),
+      `error c.csv:3 #NV: advertiser ${told("#NV")}`,
       `error c.csv:3 #NV/#REF!: key ${told("#REF!")}`,
-      `error c.csv:3 #NV/#REF!: advertiser ${told("#NV")}`,
       `error c.csv:3 #NV/#REF!: value expected a finite number; ${got("#DIV/0!")}`,
       'warning c.csv:4 acme/nan: eventName is "nan": is that a name, or was there no value?',
       expect.stringContaining(
@@ -255,10 +255,9 @@ describe("CSV", () => {
     ["3", 3],
     ["0,125", 0.125],
     ["-12,5", -12.5],
-    ["1.234,50", "1234.50 or 1.23450"],
-    ["-1\u202f234,50", "-1234.50 or -123450"],
-    ["1.234", "1.2340 or 1234"],
-    ["1,000", "1.0000 or 1000"],
+    ["1.234,50", "write a plain number: at most 15 digits, a decimal point, no quotes, thousands separator"],
+    ["1.234", ", which may be 1.2340 or 1234: write the one that is meant"],
+    ["1,000", ", which may be 1.0000 or 1000: write the one that is meant"],
   ])("with semicolons and decimal commas: %s", (cell, value) => {
     const text = `${HEADER};clickWindow\na;x;A;0,5;1,5 Stunden\nb;x;1,5 L;${cell};7d\n`.replaceAll(
       /(?<=[a-z]),(?=[a-z])/gi,
@@ -270,8 +269,7 @@ describe("CSV", () => {
         "x/b": { value, eventName: "1,5 L" },
       });
     } else {
-      const told = `, which may be ${value}: write the one that is meant`;
-      expect(findingsIn("c.csv", text)).toEqual([expect.stringContaining(told)]);
+      expect(findingsIn("c.csv", text)).toEqual([expect.stringContaining(value)]);
     }
   });
 

@@ -5,7 +5,7 @@
 import { didYouMean, letters, printable } from "../base/index.js";
 import { conversionEvent } from "../kinds/index.js";
 import { InWords, quoted } from "../rules/index.js";
-import { errorIn, fieldNamed } from "./spelling.js";
+import { fieldNamed, mistakeIn } from "./spelling.js";
 import { errorAt, type Finding, keyOf, type Source, type WrittenCatalog, type WrittenEvent } from "./written.js";
 
 /** In the order in which messages list them; without the first four, each row would lack something. */
@@ -76,19 +76,13 @@ function eventIn(row: Row, header: Row, columns: readonly Column[], delimiter: s
   const given: Record<string, unknown> = {};
   for (const [column, cell] of cells) {
     const field = fieldNamed(column);
+    if (field === undefined || cell === "") continue;
     const mistake = mistakeIn(cell);
-    if (field === undefined && mistake !== undefined) wrong.push(errorAt(row.source, subject, `is ${mistake}`, column));
-    else if (field !== undefined && cell !== "")
-      // Beside a comma that separates cells, one in a number is a mistake.
-      given[column] = mistake === undefined ? field.fromCell(cell, delimiter !== ",") : new InWords(mistake);
+    // Beside a comma that separates cells, one in a number is a mistake.
+    given[column] = mistake === undefined ? field.fromCell(cell, delimiter !== ",") : new InWords(mistake);
   }
   const event: WrittenEvent = { key, advertiser, subject, given, sourceOf: () => row.source };
   return { event, wrong };
-}
-
-/** What a cell is that is no value in any column. */
-function mistakeIn(cell: string): string | undefined {
-  return cell.startsWith("=") ? `the formula ${quoted(cell)}: write the value that it has` : errorIn(cell);
 }
 
 interface Row {

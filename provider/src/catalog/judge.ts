@@ -14,12 +14,10 @@ import {
   type Limits,
 } from "../kinds/index.js";
 import { expectationOf, expecting, LIVE_ID, quoted, type Rules, truth, validate } from "../rules/index.js";
-import { fieldNamed, plainDigits } from "./spelling.js";
+import { fieldNamed, mistakeIn, plainDigits } from "./spelling.js";
 import {
   advertiserKey,
   type Catalog,
-  type CatalogAdvertiser,
-  type CatalogEvent,
   errorAt,
   eventKey,
   type Finding,
@@ -35,11 +33,7 @@ export const TEAM_RULES = z.strictObject({
   errors: expecting("an object", z.strictObject({ uniqueNames: truth.optional() })).optional(),
 });
 
-export function judgeCatalog(written: WrittenCatalog, limits: Limits): Catalog {
-  return new Judge(written, limits).judge();
-}
-
-class Judge {
+export class Judge {
   readonly #findings: Finding[] = [];
   /** The objects by their key, its case aside, by their existingId and by their name: each may be taken once. */
   readonly #taken = new Map<string, Written>();
@@ -52,118 +46,99 @@ class Judge {
   judge(): Catalog {
     const { written } = this;
     const defaults = this.#defaults(written.defaults);
+    const areUnique = own(this.#values(written.rules, TEAM_RULES).errors, "uniqueNames") === true;
     const declared = written.advertisers ?? advertisersNamedIn(written.events);
-    const advertisers = declared.map((each) => this.#advertiser(each));
+    const advertisers = declared.map((each) => ({ key: each.key, args: this.#advertiser(each) }));
     if (written.advertisers === undefined) this.#warnOfMisspeltAdvertisers();
     const defaultsOf = new Map(declared.map((each) => [each.key, mergedWith(defaults, this.#defaults(each.defaults))]));
-    const events = written.events.map((event) => this.#event(event, defaultsOf, defaults));
+    const events = written.events.map((event) => {
+      const { key, subject, advertiser: owner } = event;
+      const values = this.#event(event, defaultsOf, areUnique);
+      return { key, subject, advertiser: owner, args: mergedWith(defaultsOf.get(owner) ?? defaults, values) };
+    });
     if (declared.length === 0 && events.length === 0 && written.findings.length === 0)
       this.#findings.push(errorAt({ file: written.file, line: 1, column: 1 }, "", "has no advertisers and no events"));
-    this.#sameNames(events);
-    const wrong = this.#wrong();
+    const findings = [...written.findings, ...this.#findings].toSorted(inOrderOfFile);
+    const wrong = new Set(findings.filter(({ level }) => level === "error").map(({ subject }) => subject));
     const right = advertisers.filter(({ key }) => !wrong.has(key));
     const live = [...new Set(events.map(({ advertiser: key }) => key))].filter((key) => LIVE_ID.test(key));
     const keys = new Set([...right.map(({ key }) => key), ...live]);
     return {
       advertisers: [...right, ...live.map((key) => ({ key, args: undefined }))],
-      events: events.filter((event) => !wrong.has(event.written.subject) && keys.has(event.advertiser)),
-      findings: [...written.findings, ...this.#findings].toSorted(inOrderOfFile),
+      events: events.filter((event) => !wrong.has(event.subject) && keys.has(event.advertiser)),
+      findings,
     };
   }
 
-  /** What has an error. */
-  #wrong(): Set<string> {
-    const errors = [...this.written.findings, ...this.#findings].filter(({ level }) => level === "error");
-    return new Set(errors.map(({ subject }) => subject));
+  #advertiser(written: WrittenAdvertiser): Values {
+    const isDeclared = this.written.advertisers !== undefined;
+    this.#key(written, advertiserKey, "", isDeclared ? "key" : "advertiser");
+    const values = this.#values(written, advertiser.rules(this.limits), advertiser);
+    if (isDeclared) this.#name(written, "", "advertiserName", values.advertiserName, "warning");
+    return values;
   }
 
-  #advertiser(written: WrittenAdvertiser): CatalogAdvertiser {
-    this.#key(written, advertiserKey, "", this.written.advertisers === undefined ? "advertiser" : "key");
-    const args = this.#values(written, advertiser.rules(this.limits));
-    this.#warn(written, advertiser, args);
-    if (this.written.advertisers !== undefined)
-      this.#name(written, "", "advertiserName", args.advertiserName, "warning");
-    this.#existingId(written, advertiser, args);
-    return { key: written.key, args };
-  }
-
-  #event(written: WrittenEvent, defaultsOf: ReadonlyMap<string, Values>, byDefault: Values): CatalogEvent {
-    const { key, advertiser: owner } = written;
+  #event(written: WrittenEvent, advertisers: ReadonlyMap<string, unknown>, areUnique: boolean): Values {
+    const { advertiser: owner } = written;
     this.#key(written, eventKey, owner);
-    if (!defaultsOf.has(owner) && !LIVE_ID.test(owner)) {
-      const meant = nearest(owner, defaultsOf.keys());
+    if (!advertisers.has(owner) && !LIVE_ID.test(owner)) {
+      const meant = nearest(owner, advertisers.keys());
       const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
       const required = "is required: expected the key of an advertiser";
       this.#find(written, "advertiser", owner === "" ? required : `${quoted(owner)} is not declared${hint}`);
     }
-    const values = this.#values(written, conversionEventSet.memberRules(this.limits));
-    this.#existingId(written, conversionEvent, values);
-    this.#warn(written, conversionEvent, values);
-    return { key, advertiser: owner, args: mergedWith(defaultsOf.get(owner) ?? byDefault, values), written };
-  }
-
-  /** The values that fit; what does not is noted. */
-  #values(written: Written | undefined, rules: Rules): Record<string, unknown> {
-    if (written === undefined) return {};
-    const advice = (property: string, value: unknown) => fieldNamed(property)?.advice(value);
-    const { values, problems } = validate(written.given, rules, { isUnknown: () => false, advice });
-    for (const { property, reason } of problems) this.#find(written, property, reason);
+    const values = this.#values(written, conversionEventSet.memberRules(this.limits), conversionEvent);
+    this.#name(written, owner, "eventName", values.eventName, areUnique ? "error" : "warning");
     return values;
   }
 
   #defaults(written: Written | undefined): Values {
-    const values = this.#values(written, conversionEventSet.sharedRules(this.limits));
-    if (written !== undefined) this.#warn(written, conversionEvent, values);
+    return this.#values(written, conversionEventSet.sharedRules(this.limits), conversionEvent);
+  }
+
+  /** The values that fit; what does not, or is likely a mistake, is noted. */
+  #values(written: Written | undefined, rules: Rules, kind?: Kind): Values {
+    if (written === undefined) return {};
+    const advice = (property: string, value: unknown) => fieldNamed(property)?.advice(value);
+    const { values, problems } = validate(written.given, rules, { isUnknown: () => false, advice });
+    for (const { property, reason } of problems) this.#find(written, property, reason);
+    if (kind === undefined) return values;
+    for (const { property, reason } of kind.warnings(values)) this.#find(written, property, reason, "warning");
+    const id = values.existingId;
+    if (id !== undefined)
+      this.#take(`id ${kind.name} ${id}`, written, "existingId", ({ subject }) => adoptedTwice(String(id), subject));
     return values;
   }
 
-  #warn(written: Written, kind: Kind, values: Values): void {
-    for (const { property, reason } of kind.warnings(values)) this.#find(written, property, reason, "warning");
-  }
-
   /** @param property where the key is written. */
-  #key(written: WrittenAdvertiser | WrittenEvent, rule: z.ZodType, owner: string, property = "key"): void {
+  #key(written: Written, rule: z.ZodType, owner: string, property = "key"): void {
     const { key } = written;
-    if (!rule.safeParse(key).success) {
+    const mistake = mistakeIn(key);
+    if (mistake !== undefined) {
+      this.#find(written, property, `is ${mistake}`);
+    } else if (!rule.safeParse(key).success) {
       const got = key === "" ? "is required" : `${quoted(key)} is not valid`;
       const advice = plainDigits(key);
-      this.#find(
-        written,
-        property,
-        `${got}: expected ${expectationOf(rule)}${advice === undefined ? "" : `; ${advice}`}`,
-      );
-      return;
+      const instead = advice === undefined ? "" : `; ${advice}`;
+      this.#find(written, property, `${got}: expected ${expectationOf(rule)}${instead}`);
+    } else {
+      this.#take(`key ${withoutCase(owner)}/${withoutCase(key)}`, written, property, (other) => {
+        const { file, line } = other.sourceOf("key");
+        const whose = owner === "" ? "keys of advertisers" : "keys of an advertiser's events";
+        const why = unseenDifference(key, other.key) ?? `${whose} must differ in more than case`;
+        return `${quoted(key)} is already used at ${file}:${line}; ${why}`;
+      });
     }
-    const other = this.#take(`key ${withoutCase(owner)}/${withoutCase(key)}`, written);
-    if (other === undefined) return;
-    const { file, line } = other.sourceOf("key");
-    const whose = owner === "" ? "keys of advertisers" : "keys of an advertiser's events";
-    const why =
-      unseenDifference(key, (other as WrittenAdvertiser | WrittenEvent).key) ??
-      `${whose} must differ in more than case`;
-    const reason = `${quoted(key)} is already used at ${file}:${line}; ${why}`;
-    this.#find(written, property, reason);
-  }
-
-  #existingId(written: Written, kind: Kind, { existingId }: Values): void {
-    if (existingId === undefined) return;
-    const other = this.#take(`id ${kind.name} ${String(existingId)}`, written);
-    if (other !== undefined) this.#find(written, "existingId", adoptedTwice(String(existingId), other.subject));
-  }
-
-  #sameNames(events: readonly CatalogEvent[]): void {
-    const isError = own(this.#values(this.written.rules, TEAM_RULES).errors, "uniqueNames") === true;
-    for (const { advertiser: owner, args, written } of events)
-      this.#name(written, owner, "eventName", args.eventName, isError ? "error" : "warning");
   }
 
   #name(written: Written, owner: string, property: string, name: unknown, level: Finding["level"]): void {
     if (typeof name !== "string") return; // reported with the arguments
-    const other = this.#take(`name ${owner}/${letters(name.normalize("NFKC")) || name}`, written);
-    if (other === undefined) return;
-    const unseen = unseenDifference(name, String(other.given[property]));
-    const aside = unseen === undefined ? ", case and separators aside" : `; ${unseen}`;
-    this.#find(written, property, `${quoted(name)} is also the name of ${quoted(other.subject)}${aside}`, level);
+    const told = ({ subject, given }: Written) => {
+      const unseen = unseenDifference(name, String(given[property]));
+      const aside = unseen === undefined ? ", case and separators aside" : `; ${unseen}`;
+      return `${quoted(name)} is also the name of ${quoted(subject)}${aside}`;
+    };
+    this.#take(`name ${owner}/${letters(name.normalize("NFKC")) || name}`, written, property, told, level);
   }
 
   /** Warns of an advertiser that has a single event and almost the name of one that has more. */
@@ -178,11 +153,11 @@ class Judge {
     }
   }
 
-  /** @returns the object that has it already. */
-  #take(what: string, written: Written): Written | undefined {
+  /** @param told what is wrong where another object has it already. */
+  #take(what: string, by: Written, property: string, told: (other: Written) => string, level?: Finding["level"]): void {
     const other = this.#taken.get(what);
-    if (other === undefined) this.#taken.set(what, written);
-    return other;
+    if (other === undefined) this.#taken.set(what, by);
+    else this.#find(by, property, told(other), level);
   }
 
   #find(written: Written, property: string, reason: string, level: Finding["level"] = "error"): void {
@@ -201,28 +176,28 @@ function mergedWith(defaults: Values, own: Values): Values {
 function advertisersNamedIn(events: readonly WrittenEvent[]): WrittenAdvertiser[] {
   const named = events.filter(({ advertiser: key }) => key !== "" && !LIVE_ID.test(key));
   return [...Map.groupBy(named, ({ advertiser: key }) => key)].map(([key, [event]]) => ({
-    key,
-    subject: key,
-    given: { advertiserName: key },
-    defaults: undefined,
+    ...{ key, subject: key, given: { advertiserName: key }, defaults: undefined },
     sourceOf: () => (event as WrittenEvent).sourceOf("advertiser"),
   }));
 }
 
-/** Word by word: `Store A` and `Store B` are two stores, and `Store 1` and `Store 2`. Keys that differ in case alone are refused. */
+/**
+ * Word by word: `Store A` and `Store B` are two stores, and `Store 1` and `Store 2`. Shorter words that differ may well be two, and so may
+ * words with digits. Two letters that changed places are two edits. Keys that differ in case alone are refused.
+ */
 function isAlmost(name: string, other: string): boolean {
-  if (withoutCase(name) === withoutCase(other)) return false;
-  const [words, others] = [name, other].map((each) => each.split(/[^\p{L}\p{N}]+/u).map(letters)) as [
-    string[],
-    string[],
-  ];
-  return words.length === others.length && words.every((word, at) => isMisspelt(word, others[at] ?? ""));
+  const [words, others] = [wordsOf(name), wordsOf(other)];
+  const isMisspelt = (word: string, meant: string) =>
+    Math.min(word.length, meant.length) > 4 && !/\d/.test(word + meant) && editsBetween(word, meant) <= 2;
+  return (
+    withoutCase(name) !== withoutCase(other) &&
+    words.length === others.length &&
+    words.every((word, at) => word === others[at] || isMisspelt(word, others[at] ?? ""))
+  );
 }
 
-/** Shorter words that differ may well be two, and so may words with digits. Two letters that changed places are two edits. */
-function isMisspelt(word: string, other: string): boolean {
-  const mayBe = Math.min(word.length, other.length) > 4 && !/\d/.test(word + other);
-  return word === other || (mayBe && editsBetween(word, other) <= 2);
+function wordsOf(name: string): string[] {
+  return name.split(/[^\p{L}\p{N}]+/u).map(letters);
 }
 
 function inOrderOfFile({ source: a }: Finding, { source: b }: Finding): number {

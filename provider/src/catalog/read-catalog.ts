@@ -7,9 +7,9 @@ import { z } from "zod";
 import type { Limits } from "../kinds/index.js";
 import { expecting, quoted, truth } from "../rules/index.js";
 import { readCsvEvents } from "./csv-catalog.js";
-import { judgeCatalog } from "./judge.js";
+import { Judge } from "./judge.js";
 import { type Catalog, errorAt, type Finding, type Source, type WrittenCatalog } from "./written.js";
-import { readYaml, readYamlCatalog } from "./yaml-catalog.js";
+import { readYaml, YamlReader } from "./yaml-catalog.js";
 
 export const CATALOG_RULES = z.strictObject({
   file: expecting("the path of a file, known when the program runs", z.string().min(1)),
@@ -30,7 +30,7 @@ const formatOf = (file: string) => FORMATS[extname(file).toLowerCase()];
  * @param file relative to `folder`; findings name it as it is given here. @param limits those of the installation.
  */
 export function readCatalog(file: string, folder: string, limits: Limits): Catalog {
-  return judgeCatalog(readWritten(file, folder), limits);
+  return new Judge(readWritten(file, folder), limits).judge();
 }
 
 function readWritten(file: string, folder: string): WrittenCatalog {
@@ -46,9 +46,9 @@ function readWritten(file: string, folder: string): WrittenCatalog {
   if (format === "csv") return readCsvEvents(text, file);
   const yaml = readYaml(text, file, format);
   if (!("data" in yaml)) return unread(...yaml);
-  const written = readYamlCatalog(yaml, file);
+  const written = new YamlReader(yaml, file).read();
   if (written.eventsFile === undefined) return written;
-  const { events, findings } = eventsIn(written.eventsFile.path, written.eventsFile.source, file, folder);
+  const { events, findings } = eventsIn(written.eventsFile, yaml.sourceOf(["eventsFile"]), file, folder);
   return { ...written, events: [...written.events, ...events], findings: [...written.findings, ...findings] };
 }
 

@@ -101,8 +101,13 @@ export function fieldNamed(name: string): Field | undefined {
   return Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
 }
 
+/** What a cell or a key is that is no value of any kind. */
+export function mistakeIn(text: string): string | undefined {
+  return text.startsWith("=") ? `the formula ${quoted(text)}: write the value that it has` : errorIn(text);
+}
+
 /** @returns in words, which error of a spreadsheet `text` is: one in English, German, French or Spanish. */
-export function errorIn(text: string): string | undefined {
+function errorIn(text: string): string | undefined {
   return ERROR_VALUE.test(text) ? `the spreadsheet's error ${quoted(text)}: write the value that is meant` : undefined;
 }
 
@@ -120,19 +125,11 @@ function numberWithComma(cell: string): unknown {
   return unclear(cell) ?? numberIn(cell.replace(/^([+-]?\d*),(\d+)$/, "$1.$2"));
 }
 
-/** @param number as the cell has it. */
+/** @param number as the cell has it. @returns in words, which two it may be: its separator is one of thousands, or a decimal one. */
 function unclear(number: string): InWords | undefined {
-  const readings = readingsOf(number);
-  if (readings === undefined) return undefined;
-  return new InWords(`${quoted(number)}, which may be ${readings.join(" or ")}: write the one that is meant`);
-}
-
-/** The two numbers that a cell may be whose separator of thousands may be a decimal one: `1.234`, `1.234,50`, `1 234,50`. */
-function readingsOf(cell: string): readonly [string, string] | undefined {
-  if (/^[+-]?[1-9]\d{0,2}[.,]\d{3}$/.test(cell)) return [`${cell.replace(",", ".")}0`, cell.replace(/[.,]/, "")];
-  if (!/^[+-]?[1-9]\d{0,2}(\.\d{3}|([ \u00a0\u202f'’]\d{3})+),\d+$/.test(cell)) return undefined;
-  const plain = cell.replace(/[^\d.,+-]/g, "");
-  return [plain.replace(".", "").replace(",", "."), plain.replace(",", "")];
+  if (!/^[+-]?[1-9]\d{0,2}[.,]\d{3}$/.test(number)) return undefined;
+  const [decimal, whole] = [`${number.replace(",", ".")}0`, number.replace(/[.,]/, "")];
+  return new InWords(`${quoted(number)}, which may be ${decimal} or ${whole}: write the one that is meant`);
 }
 
 /** @returns the cell itself where it is no number, or a whole one that a JavaScript number would round. */

@@ -16,6 +16,7 @@ export interface Source {
 export interface Written {
   /** As people know it: `acme/purchase`, `acme defaults`, `rules`. */
   readonly subject: string;
+  readonly key: string;
   /** The values that the file gives, by property in camelCase. */
   readonly given: Values;
   /** Finds where a property is named; where the object is, if it is not. `key`: the object itself. */
@@ -23,13 +24,11 @@ export interface Written {
 }
 
 export interface WrittenEvent extends Written {
-  readonly key: string;
   /** The key of its advertiser, or the id of a live one. */
   readonly advertiser: string;
 }
 
 export interface WrittenAdvertiser extends Written {
-  readonly key: string;
   readonly defaults: Written | undefined;
 }
 
@@ -44,25 +43,11 @@ export interface WrittenCatalog {
   readonly findings: readonly Finding[];
 }
 
-export interface CatalogAdvertiser {
-  readonly key: string;
-  /** None where it lives already and is no resource: its key is its id. */
-  readonly args: Values | undefined;
-}
-
-export interface CatalogEvent {
-  readonly key: string;
-  readonly advertiser: string;
-  /** With the defaults of the catalog, without those of the platform. */
-  readonly args: Values;
-  readonly written: Written;
-}
-
 export interface Catalog {
-  /** Those without an error. */
-  readonly advertisers: readonly CatalogAdvertiser[];
-  /** Those without an error, of advertisers without one. */
-  readonly events: readonly CatalogEvent[];
+  /** Those without an error. Without `args`: one that lives already and is no resource; its key is its id. */
+  readonly advertisers: readonly { readonly key: string; readonly args: Values | undefined }[];
+  /** Those without an error, of advertisers without one. `args`: with the defaults of the catalog, without those of the platform. */
+  readonly events: readonly { readonly key: string; readonly advertiser: string; readonly args: Values }[];
   /** In the order of the file. */
   readonly findings: readonly Finding[];
 }

@@ -5,7 +5,7 @@
 import type { Node, Scalar } from "yaml";
 import { didYouMean, type Values } from "../base/index.js";
 import { isContainer, quoted, show } from "../rules/index.js";
-import { errorIn, fieldNamed } from "./spelling.js";
+import { fieldNamed } from "./spelling.js";
 import {
   errorAt,
   type Finding,
@@ -13,23 +13,13 @@ import {
   type Source,
   type Written,
   type WrittenAdvertiser,
-  type WrittenCatalog,
   type WrittenEvent,
 } from "./written.js";
 
 /** `$schema` is for editors. */
 const TOP = ["$schema", "defaults", "rules", "advertisers", "eventsFile"];
 
-interface YamlCatalog extends WrittenCatalog {
-  /** A CSV file with events, relative to the catalog, and where it is named. */
-  readonly eventsFile: { readonly path: string; readonly source: Source } | undefined;
-}
-
-export function readYamlCatalog(yaml: YamlFile, file: string): YamlCatalog {
-  return new Reader(yaml, file).read();
-}
-
-class Reader {
+export class YamlReader {
   readonly #findings: Finding[] = [];
 
   constructor(
@@ -37,30 +27,21 @@ class Reader {
     readonly file: string,
   ) {}
 
-  read(): YamlCatalog {
+  read() {
     const top = this.#object([], "", this.yaml.data ?? {}, "advertisers, by key") ?? {};
     for (const name of Object.keys(top).filter((each) => !TOP.includes(each)))
       this.#find([name], "", `${quoted(name)} is not known; ${didYouMean(name, TOP)}`);
     const advertisers: WrittenAdvertiser[] = [];
     const events: WrittenEvent[] = [];
-    for (const [name, value] of this.#entries(["advertisers"], "advertisers", top.advertisers)) {
-      const path = ["advertisers", name];
-      const key = keyOf(name);
-      const given = this.#member(path, key, value, "an object with advertiserName and events");
-      if (given === undefined) continue;
+    const [asAdvertiser, asEvent] = ["an object with advertiserName and events", "an object with eventName and value"];
+    for (const [path, key, given] of this.#members(["advertisers"], "", top.advertisers, asAdvertiser)) {
       const { defaults, events: own, ...fields } = given;
       const shared = this.#fields([...path, "defaults"], `${key} defaults`, defaults);
-      advertisers.push({ ...this.#written(path, key, fields), key, defaults: shared });
-      for (const [eventName, event] of this.#entries([...path, "events"], key, own)) {
-        const eventPath = [...path, "events", eventName];
-        const subject = `${key}/${keyOf(eventName)}`;
-        const content = this.#member(eventPath, subject, event, "an object with eventName and value");
-        if (content === undefined) continue;
-        events.push({ ...this.#written(eventPath, subject, content), key: keyOf(eventName), advertiser: key });
-      }
+      advertisers.push({ ...this.#written(path, key, fields), defaults: shared });
+      for (const [eventPath, subject, content] of this.#members([...path, "events"], key, own, asEvent))
+        events.push({ ...this.#written(eventPath, subject, content), advertiser: key });
     }
     const { eventsFile } = top;
-    const source = this.yaml.sourceOf(["eventsFile"]);
     if (eventsFile !== undefined && typeof eventsFile !== "string")
       this.#find(["eventsFile"], "", `eventsFile expected the path of a CSV file; got ${show(eventsFile)}`);
     return {
@@ -69,34 +50,36 @@ class Reader {
       rules: this.#fields(["rules"], "rules", top.rules),
       advertisers: top.advertisers === undefined ? undefined : advertisers,
       events,
-      eventsFile: typeof eventsFile === "string" ? { path: eventsFile, source } : undefined,
+      /** A CSV file with events, relative to the catalog. */
+      eventsFile: typeof eventsFile === "string" ? eventsFile : undefined,
       findings: this.#findings,
     };
   }
 
-  #fields(path: Path, subject: string, value: unknown): Written | undefined {
-    const given = value === undefined || value === null ? undefined : this.#object(path, subject, value, "an object");
-    return given === undefined ? undefined : this.#written(path, subject, given);
+  /** The objects by key at `path`, which belong to `owner`, each with its own path and subject. */
+  #members(path: Path, owner: string, value: unknown, expected: string): [Path, subject: string, given: Values][] {
+    const [what = ""] = path.slice(-1);
+    const members = this.#object(path, owner || what, value ?? {}, `${what} by key`) ?? {};
+    return Object.entries(members).flatMap(([name, member]) => {
+      const at = [...path, name];
+      const subject = owner === "" ? keyOf(name) : `${owner}/${keyOf(name)}`;
+      const given = this.#object(at, subject, member, expected);
+      return given === undefined ? [] : [[at, subject, given]];
+    });
+  }
+
+  #fields(path: Path, subject: string, value: unknown): Written {
+    return this.#written(path, subject, this.#object(path, subject, value ?? {}, "an object") ?? {});
   }
 
   #written(path: Path, subject: string, given: Values): Written {
     const converted = Object.entries(given).map(([name, value]) => [name, fieldNamed(name)?.fromData(value) ?? value]);
     return {
       subject,
+      key: keyOf(path.at(-1) ?? ""),
       given: Object.fromEntries(converted),
       sourceOf: (property) => this.yaml.sourceOf(property === "key" ? path : [...path, ...property.split(".")]),
     };
-  }
-
-  #entries(path: Path, subject: string, value: unknown): [string, unknown][] {
-    if (value === undefined || value === null) return [];
-    return Object.entries(this.#object(path, subject, value, `${path.at(-1)} by key`) ?? {});
-  }
-
-  #member(path: Path, subject: string, value: unknown, expected: string): Values | undefined {
-    const error = errorIn(path.at(-1) ?? "");
-    if (error !== undefined) this.#find(path, subject, `key is ${error}`);
-    return this.#object(path, subject, value, expected);
   }
 
   #object(path: Path, subject: string, value: unknown, expected: string): Values | undefined {

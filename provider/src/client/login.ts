@@ -98,6 +98,6 @@ export async function logInAnew(settings: Settings, surroundings: Surroundings) 
   const lastsMs = settings.keepLoggedIn ? 30 * 24 * 3_600_000 : 15 * 60_000;
   return {
     endsAtMs: jar.endsAtMs(usedAt, settings.keepLoggedIn) ?? surroundings.clock.wallMs() + lastsMs,
-    cure: store.path === undefined ? store.cure : undefined,
+    cure: store.cure,
   };
 }

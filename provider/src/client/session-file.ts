@@ -62,10 +62,10 @@ export interface Login {
 type Opened = Pick<Stored, "jar" | "stamp"> & Pick<Login, "isRestored">;
 
 export class SessionStore {
+  /** What would make the file usable again, as a clause, once it turned out not to be. */
+  cure: string | undefined;
   /** Absent if there is none, and once it turned out not to be usable. */
-  path: string | undefined;
-  /** What would make it usable again. */
-  cure = "";
+  #path: string | undefined;
   #current: Opened | undefined;
   /** The cookies of that login that are not in the file yet, in the order of their arrival. */
   #unsaved: Parameters<SessionJar["store"]>[] = [];
@@ -76,7 +76,7 @@ export class SessionStore {
     private readonly surroundings: Surroundings,
     private readonly logIn: (url: URL) => Promise<SessionJar>,
   ) {
-    this.path = surroundings.cookieFile;
+    this.#path = surroundings.cookieFile;
   }
 
   /**
@@ -130,7 +130,7 @@ export class SessionStore {
     session.jar.store(...cookies); // at once for this process, whatever happens to the file
     this.#mask(session.jar);
     // An answer of an ended login comes too late.
-    if (session !== this.#current || this.path === undefined) return;
+    if (session !== this.#current || this.#path === undefined) return;
     this.#unsaved.push(cookies);
     // Answers that come while one write is under way share the next one.
     this.#saving = this.#saving.then(() => (this.#unsaved.length === 0 ? undefined : this.#save()));
@@ -159,7 +159,8 @@ export class SessionStore {
 
   /** @returns none if there is no file, or if its session is damaged or of another mode. @throws UntrustedFile; LoginError for a later version. */
   #read(): Stored | undefined {
-    const { path = "", settings } = this;
+    const { settings } = this;
+    const path = this.#path ?? "";
     const text = readPrivate(path);
     if (text === undefined) return undefined;
     const data = jsonIn(text.replace(/^\ufeff/, ""));
@@ -182,7 +183,7 @@ export class SessionStore {
   }
 
   #write(stored: Stored, lock: Lock): void {
-    const { path = "" } = this;
+    const path = this.#path ?? "";
     replacePrivate(path, JSON.stringify({ ...stored, jar: stored.jar.toJSON() }), systemDisk, lock.confirm);
     removeLeftovers(path, this.surroundings.clock.wallMs(), systemDisk);
   }
@@ -206,26 +207,26 @@ export class SessionStore {
     const { maxWaitSeconds, requestTimeoutSeconds } = this.settings;
     // Another process's login may have to wait for the rate limit, as long as this one would.
     const options = { clock: this.surroundings.clock, maxWaitMs: (maxWaitSeconds + requestTimeoutSeconds) * 1000 };
-    return this.#attempt(() => withLock(`${this.path}.lock`, options, work));
+    return this.#attempt(() => withLock(`${this.#path}.lock`, options, work));
   }
 
   /** Runs `work` with the file. If the file is the trouble, the run goes on without it. */
   async #attempt<T>(work: () => T | Promise<T>): Promise<T | undefined> {
-    if (this.path === undefined) return undefined;
+    if (this.#path === undefined) return undefined;
     try {
       return await work();
     } catch (error) {
       const { code, syscall, message } = error as NodeJS.ErrnoException;
       const isOfFiles = [UntrustedFile, LockHeld, LockLost].some((kind) => error instanceof kind);
       if (!isOfFiles && (code === undefined || syscall === undefined)) throw error;
-      this.cure = cureFor(error, this.path);
+      this.cure = cureFor(error, this.#path);
       this.#abandon(`is not used: ${isOfFiles ? message : `${code} (${syscall})`}`);
       return undefined;
     }
   }
 
   #abandon(why: string): void {
-    this.surroundings.say(`The cookie file ${this.path} ${why}. This run keeps its session in memory.`);
-    this.path = undefined;
+    this.surroundings.say(`The cookie file ${this.#path} ${why}. This run keeps its session in memory.`);
+    this.#path = undefined;
   }
 }
