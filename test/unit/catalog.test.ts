@@ -353,7 +353,7 @@ describe("CSV", () => {
   });
 
   it.each<[string, string[]]>([
-    ["", [`c.csv:1 is empty: expected a header with key, advertiser, eventName, value, and a row for each event`]],
+    ["", ["c.csv:1 has no column key, advertiser, eventName, value: the first row names the columns"]],
     [`${HEADER}\n`, ["c.csv:1:1 has no advertisers and no events"]],
     ["key,advertiser,value\na,Acme,1\n", ["c.csv:1 has no column eventName: the first row names the columns"]],
     [

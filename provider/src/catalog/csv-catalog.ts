@@ -15,9 +15,6 @@ const COLUMNS = [
   ...["eventTypeId", "segmentId", "countUnique", "clickWindow", "viewWindow", "attribution", "existingId"],
 ];
 
-/** None where the heading is not known. */
-type Column = string | undefined;
-
 /** Columns by the letters of a heading: wire names and spaced names have the same letters as the arguments. */
 const BY_LETTERS = new Map([
   ...COLUMNS.map((column) => [letters(column), column] as const),
@@ -29,25 +26,27 @@ const columnOf = (heading: string) => BY_LETTERS.get(letters(heading));
 /** @returns the events as far as the file could be read. */
 export function readCsvEvents(text: string, file: string): WrittenCatalog {
   const { rows, findings, delimiter } = readCsv(text, file);
-  const [header, ...body] = rows;
-  if (header === undefined) {
-    const reason = `is empty: expected a header with ${REQUIRED.join(", ")}, and a row for each event`;
-    return { file, events: [], findings: findings.length > 0 ? findings : [errorAt({ file, line: 1 }, "", reason)] };
-  }
+  const [header = { cells: [], source: { file, line: 1 } }, ...body] = rows;
   const columns = header.cells.map(columnOf);
   const missing = REQUIRED.filter((column) => !columns.includes(column));
   findings.push(...headerFindings(header, columns, missing));
   // The rows would say nothing but that.
   if (missing.length > 0) return { file, events: [], findings };
-  const events = body.map((row) => {
-    const { event, wrong } = eventIn(row, header, columns, delimiter);
-    findings.push(...wrong);
-    return event;
-  });
+  const events = body.map((row) => eventIn(row, columns, delimiter));
+  for (const [at, { cells, source }] of body.entries()) {
+    // In a column without a heading, or beyond the last one.
+    const stray = cells.find((cell, column) => cell !== "" && (header.cells[column] ?? "") === "");
+    if (stray === undefined) continue;
+    const reason = `the row has more cells than the header (${quoted(stray)}); put a value that contains the delimiter in quotes`;
+    findings.push(errorAt(source, events[at]?.subject ?? "", reason));
+  }
   return { file, events, findings };
 }
 
-function headerFindings({ cells, source }: Row, columns: readonly Column[], missing: readonly string[]): Finding[] {
+/** By position; none where the heading is not known. */
+type Columns = readonly (string | undefined)[];
+
+function headerFindings({ cells, source }: Row, columns: Columns, missing: readonly string[]): Finding[] {
   const unknown = cells.filter((heading, at) => heading !== "" && columns[at] === undefined);
   const twice = columns.filter((column, at) => column !== undefined && columns.indexOf(column) !== at);
   const findings = unknown.map((heading) =>
@@ -59,30 +58,19 @@ function headerFindings({ cells, source }: Row, columns: readonly Column[], miss
   return findings;
 }
 
-function eventIn(row: Row, header: Row, columns: readonly Column[], delimiter: string) {
-  const wrong: Finding[] = [];
-  const cells = new Map<string, string>();
-  for (const [at, column] of columns.entries()) {
-    if (column !== undefined && !cells.has(column)) cells.set(column, row.cells[at] ?? "");
-  }
-  const [key, advertiser] = [keyOf(cells.get("key") ?? ""), keyOf(cells.get("advertiser") ?? "")];
-  const subject = [advertiser, key].filter((part) => part !== "").join("/");
-  // In a column without a heading, or beyond the last one.
-  const stray = row.cells.find((cell, at) => cell !== "" && (header.cells[at] ?? "") === "");
-  if (stray !== undefined) {
-    const reason = `the row has more cells than the header (${quoted(stray)}); put a value that contains the delimiter in quotes`;
-    wrong.push(errorAt(row.source, subject, reason));
-  }
+function eventIn({ cells, source }: Row, columns: Columns, delimiter: string): WrittenEvent {
+  const cellOf = (column: string) => cells[columns.indexOf(column)] ?? "";
+  const [key, advertiser] = [keyOf(cellOf("key")), keyOf(cellOf("advertiser"))];
   const given: Record<string, unknown> = {};
-  for (const [column, cell] of cells) {
-    const field = fieldNamed(column);
+  for (const column of COLUMNS) {
+    const [cell, field] = [cellOf(column), fieldNamed(column)];
     if (field === undefined || cell === "") continue;
     const mistake = mistakeIn(cell);
     // Beside a comma that separates cells, one in a number is a mistake.
     given[column] = mistake === undefined ? field.fromCell(cell, delimiter !== ",") : new InWords(mistake);
   }
-  const event: WrittenEvent = { key, advertiser, subject, given, sourceOf: () => row.source };
-  return { event, wrong };
+  const subject = [advertiser, key].filter((part) => part !== "").join("/");
+  return { key, advertiser, subject, given, sourceOf: () => source };
 }
 
 interface Row {
