@@ -50,7 +50,8 @@ export class Secrets {
   }
 
   #lookFor(secret: string): void {
-    for (const spelling of spellingsOf(secret)) {
+    for (const spelling of formsOf(secret).flatMap(spelled).map(withoutCase)) {
+      if (spelling === "") continue;
       const beginning = spelling.slice(0, BEGINNING);
       this.#spellings.set(beginning, (this.#spellings.get(beginning) ?? new Set()).add(spelling));
     }
@@ -92,13 +93,6 @@ function withoutCase(text: string): string {
     const small = letter.toLowerCase();
     return small.length === letter.length ? small : letter;
   });
-}
-
-/** Every spelling of a secret, without its case; none of an empty one. */
-function spellingsOf(secret: string): Set<string> {
-  const spellings = new Set(formsOf(secret).flatMap(spelled).map(withoutCase));
-  spellings.delete("");
-  return spellings;
 }
 
 /** Both normal forms; and both cases, since letters such as ß and a final ς have another length or form there. */

@@ -16,16 +16,10 @@ export function printable(text: string): string {
 /** Characters that nobody sees, or that look like a space and are none. */
 const UNSEEN = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
 
+/** Of those that programs write into tables; of others the number is told alone. */
 const UNSEEN_NAMES: Readonly<Record<string, string>> = {
-  ...{
-    "000A": "line break",
-    "0020": "space",
-    "00A0": "no-break space",
-    "00AD": "soft hyphen",
-    "200B": "zero-width space",
-  },
-  ...{ "200C": "zero-width non-joiner", "200D": "zero-width joiner", "200E": "left-to-right mark" },
-  ...{ "200F": "right-to-left mark", "202F": "narrow no-break space", "2060": "word joiner", FEFF: "byte order mark" },
+  ...{ "000A": "line break", "0020": "space", "00A0": "no-break space", "00AD": "soft hyphen" },
+  ...{ "200B": "zero-width space", "202F": "narrow no-break space", FEFF: "byte order mark" },
 };
 
 const codeOf = (character: string) => (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
@@ -199,15 +193,11 @@ export function editsBetween(one: string, other: string): number {
 
 /**
  * Completes an error about a name that is not known: `did you mean value?` where one is near, else the names that are known.
- * @param suggest how the name that was meant is written. @param list the known names as a sentence names them.
+ * @param written how the name that was meant is written.
  */
-export function didYouMean(
-  typed: string,
-  known: readonly string[],
-  { suggest = (name: string) => name, list = known.join(", ") } = {},
-): string {
+export function didYouMean(typed: string, known: readonly string[], written = (name: string) => name): string {
   const meant = nearest(typed, known);
-  return meant === undefined ? `known are ${list}` : `did you mean ${suggest(meant)}?`;
+  return meant === undefined ? `known are ${known.join(", ")}` : `did you mean ${written(meant)}?`;
 }
 
 /** Case and separators aside: what people take for the same name. */

@@ -143,11 +143,8 @@ export function addressOf({ path }: Operation, baseUrl: string, values?: Readonl
   return new URL(`${baseUrl}/${filled}`);
 }
 
-/** The names of a kind that its bodies are made with. */
-type Named = Pick<Kind, "wireNames" | "exactIds">;
-
 /** The request's fields under their wire names; optional ones only where they were given or have a default. */
-export function bodyOf({ wireNames, exactIds }: Named, values: Values): Record<string, unknown> {
+export function bodyOf({ wireNames, exactIds }: Kind, values: Values): Record<string, unknown> {
   const fields: Record<string, unknown> = { ...(values.additionalFields as Values | undefined) };
   for (const [property, wireName] of Object.entries(wireNames)) {
     const value = values[property];
@@ -158,16 +155,11 @@ export function bodyOf({ wireNames, exactIds }: Named, values: Values): Record<s
   return fields;
 }
 
-/** The same text for equal bodies, whatever the order of their fields. */
-export function fingerprintOf(body: Values): string {
-  const text = JSON.stringify(body, (_, value: unknown) => {
+/** Of the body that an object with these arguments is created with: the same text for equal bodies, whatever the order of their fields. */
+export function fingerprintOfBody(kind: Kind, values: Values): string {
+  const text = JSON.stringify(bodyOf(kind, values), (_, value: unknown) => {
     const isFields = typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
     return isFields ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;
   });
   return createHash("sha256").update(text).digest("hex").slice(0, 32);
-}
-
-/** The fingerprint of the body that an object with these arguments is created with. */
-export function fingerprintOfBody(kind: Named, values: Values): string {
-  return fingerprintOf(bodyOf(kind, values));
 }

@@ -13,7 +13,7 @@
  */
 import { AdvertisingError, ArgumentsError, OutcomeUnknownError, type Values } from "../base/index.js";
 import { abilitiesOf, type Member, sentOtherwise } from "../decision/index.js";
-import { bodyOf, fingerprintOf, type Kind } from "../kinds/index.js";
+import { bodyOf, fingerprintOfBody, type Kind } from "../kinds/index.js";
 import { aboutWhom, type Ref, settleFirst, tellingIn, type Unresolved, whatHappened } from "../state/index.js";
 import { isPast, type Memory, type MemoryRecord } from "../store/index.js";
 import { recordOf } from "./operations.js";
@@ -36,7 +36,7 @@ export async function createOnce(
   await memory.expectUsable();
   expectAccountOfOpen(runtime, memory);
   const fields = bodyOf(kind, values);
-  const body = fingerprintOf(fields);
+  const body = fingerprintOfBody(kind, values);
   // An earlier run made it; or one has sent it, and its outcome is unknown; or it is new.
   const noted = takeableOf(runtime, subject, create.replaces);
   if (noted?.id !== undefined) return takeOver(kind, runtime, create, body, { ...noted, id: noted.id });

@@ -46,15 +46,10 @@ export const LIVE_ID = /^[1-9]\d{0,29}$/;
  * @param accepted what may be given; completes "expected …". @param least 1 for the id of an object that is managed here.
  */
 export function identifierOf(accepted: string, least: 0 | 1 = 1) {
+  const pattern = least === 0 ? ID : LIVE_ID;
   return expecting(
     `${accepted}, an integer from ${least} to ${Number.MAX_SAFE_INTEGER}`,
-    z.union([
-      z.int().min(least),
-      z
-        .string()
-        .regex(least === 0 ? ID : LIVE_ID)
-        .transform(exactId),
-    ]),
+    z.union([z.int().min(least), z.string().regex(pattern).transform(exactId)]),
   );
 }
 
@@ -72,11 +67,9 @@ export function exactId(digits: string): number | string {
   return Number.isSafeInteger(number) ? number : digits;
 }
 
+const withoutMinusZero = z.number().transform((number) => number || 0);
 /** A finite double; -0 is 0, since JSON and the state know just one zero. */
-export const finiteNumber = expecting(
-  "a finite number",
-  z.number().transform((number) => (number === 0 ? 0 : number)),
-);
+export const finiteNumber = expecting("a finite number", withoutMinusZero);
 
 export const truth = expecting("true or false", z.boolean());
 

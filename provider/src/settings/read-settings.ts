@@ -141,7 +141,7 @@ function unknownKeys(keys: readonly string[]): SettingProblem[] {
   const unknown = keys.filter((key) => !(SETTING_NAMES as string[]).includes(key));
   return unknown.map((key) => ({
     source: `${NAMESPACE}:${key}`,
-    reason: `is not a known setting; ${didYouMean(key, SETTING_NAMES, { suggest: (known) => `${NAMESPACE}:${known}` })}`,
+    reason: `is not a known setting; ${didYouMean(key, SETTING_NAMES, (known) => `${NAMESPACE}:${known}`)}`,
     command: remove(`${NAMESPACE}:${key}`),
   }));
 }
@@ -154,7 +154,7 @@ function unknownVariables(environment: Readonly<Record<string, string | undefine
   const given = Object.keys(environment).filter((name) => environment[name] !== undefined && name.startsWith(prefix));
   const unknown = given.filter((name) => !known.includes(name)).sort();
   return unknown.map((name) => {
-    const hint = didYouMean(name.slice(prefix.length), SETTING_NAMES, { suggest: environmentNameOf });
+    const hint = didYouMean(name.slice(prefix.length), SETTING_NAMES, environmentNameOf);
     return `${printable(name)} is not a known environment variable and is not used; ${hint}`;
   });
 }
