@@ -142,7 +142,11 @@ describe("YAML and JSON", () => {
   it.each([
     ["a key twice", "advertisers:\n  a: {}\n  a: {}\n", '3:3 has the key "a" twice: keys must differ'],
     ["two documents", "advertisers: {}\n---\na: 1\n", "2:1 has several documents: remove the lines with ---"],
-    ["another YAML", "%YAML 1.1\n---\nadvertisers: { a: { existingId: 0010 } }\n", "1:1 is YAML 1.1 by its first line"],
+    [
+      "another YAML",
+      "%YAML 1.1\n---\nadvertisers: { a: { existingId: 0010 } }\n",
+      "1:1 is YAML 1.1, which reads some numbers",
+    ],
     ["a type of its own", "advertisers: !mine {}\n", "1:14 "],
     [
       "what << brings in",

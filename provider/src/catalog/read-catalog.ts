@@ -33,52 +33,44 @@ export function readCatalog(file: string, folder: string, limits: Limits): Catal
   return new Judge(readWritten(file, folder), limits).judge();
 }
 
-function readWritten(file: string, folder: string): WrittenCatalog {
+/** @param named the place at which a problem with the file itself is reported: in the catalog, of its `eventsFile`. */
+function readWritten(file: string, folder: string, named: Source = { file, line: 1, column: 1 }): WrittenCatalog {
   const unread = (...findings: readonly Finding[]) => ({ file, events: [], findings });
-  const top = { file, line: 1, column: 1 };
   const format = formatOf(file);
   if (format === undefined) {
     const known = Object.keys(FORMATS).join(", ");
-    return unread(errorAt(top, "", `is not a supported type of file: expected a name that ends in ${known}`));
+    return unread(errorAt(named, "", `is not a supported type of file: expected a name that ends in ${known}`));
   }
-  const text = textOf(file, folder, top);
+  const text = textOf(file, folder, named);
   if (typeof text !== "string") return unread(text);
   if (format === "csv") return readCsvEvents(text, file);
   const yaml = readYaml(text, file, format);
   if (!("data" in yaml)) return unread(...yaml);
   const written = new YamlReader(yaml, file).read();
-  if (written.eventsFile === undefined) return written;
-  const { events, findings } = eventsIn(written.eventsFile, yaml.sourceOf(["eventsFile"]), file, folder);
+  const { eventsFile } = written;
+  if (eventsFile === undefined) return written;
+  const source = yaml.sourceOf(["eventsFile"]);
+  const path = isAbsolute(eventsFile) ? eventsFile : join(dirname(file), eventsFile);
+  const reason = `eventsFile ${quoted(eventsFile)} is not a CSV file: expected a name that ends in .csv or .tsv`;
+  const isCsv = formatOf(path) === "csv";
+  const { events, findings } = isCsv ? readWritten(path, folder, source) : unread(errorAt(source, "", reason));
   return { ...written, events: [...written.events, ...events], findings: [...written.findings, ...findings] };
 }
 
-/** @param catalog the file that names it, to whose folder it is relative. */
-function eventsIn(path: string, named: Source, catalog: string, folder: string): WrittenCatalog {
-  const file = isAbsolute(path) ? path : join(dirname(catalog), path);
-  const isCsv = formatOf(file) === "csv";
-  const reason = `eventsFile ${quoted(path)} is not a CSV file: expected a name that ends in .csv or .tsv`;
-  const text = isCsv ? textOf(file, folder, named) : errorAt(named, "", reason);
-  return typeof text === "string" ? readCsvEvents(text, file) : { file, events: [], findings: [text] };
-}
-
-/** @param named the place at which a problem with the file itself is reported. */
 function textOf(file: string, folder: string, named: Source): string | Finding {
   const path = resolve(folder, file);
   const problem = (reason: string) =>
     errorAt(named, "", named.file === file ? reason : `eventsFile ${quoted(file)} ${reason}`);
   try {
-    return decoded(readFileSync(path));
+    const bytes = readFileSync(path);
+    // The byte order mark of UTF-16, which spreadsheets call Unicode.
+    const mark = bytes.subarray(0, 2).toString("hex");
+    const encoding = mark === "fffe" ? "utf-16le" : mark === "feff" ? "utf-16be" : "utf-8";
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ERR_ENCODING_INVALID_ENCODED_DATA")
       return problem('is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"');
     return problem(code === "ENOENT" ? `is not there; looked for ${path}` : `can't be read: ${message}`);
   }
-}
-
-/** Without the byte order mark, by which UTF-16 is recognised too: what spreadsheets call Unicode. */
-function decoded(bytes: Buffer): string {
-  const mark = bytes.subarray(0, 2).toString("hex");
-  const encoding = mark === "fffe" ? "utf-16le" : mark === "feff" ? "utf-16be" : "utf-8";
-  return new TextDecoder(encoding, { fatal: true }).decode(bytes);
 }

@@ -34,7 +34,8 @@ const text: Field = {
 
 const number: Field = {
   ...data,
-  fromCell: (cell, isComma) => (isComma ? numberWithComma(cell) : numberIn(cell)),
+  fromCell: (cell, isComma) =>
+    isComma ? (unclear(cell) ?? numberIn(cell.replace(/^([+-]?\d*),(\d+)$/, "$1.$2"))) : numberIn(cell),
   advice: () =>
     "write a plain number: at most 15 digits, a decimal point, no quotes, thousands separator, percent or currency sign",
 };
@@ -118,11 +119,6 @@ const ERROR_VALUE =
 export function plainDigits(value: unknown): string | undefined {
   const [, digits] = /^0*([1-9]\d*)(?:[.,]0+)?$/.exec(String(value)) ?? [];
   return digits === undefined || digits === value ? undefined : `write its digits alone: ${digits}`;
-}
-
-/** A number of a file in which no comma separates cells: it may have a decimal comma. */
-function numberWithComma(cell: string): unknown {
-  return unclear(cell) ?? numberIn(cell.replace(/^([+-]?\d*),(\d+)$/, "$1.$2"));
 }
 
 /** @param number as the cell has it. @returns in words, which two it may be: its separator is one of thousands, or a decimal one. */

@@ -120,11 +120,8 @@ export function readYaml(text: string, file: string, format: "yaml" | "json"): Y
     const reason = REASONS[code]?.(text.slice(from));
     return reason === undefined ? unread(from, message) : errorAt(at(from), "", reason);
   });
-  if (document.directives?.yaml.explicit === true && document.directives.yaml.version !== "1.2") {
-    const reason =
-      "is YAML 1.1 by its first line, which reads some keys, numbers and ids as others: remove the line %YAML";
-    faults.push(errorAt(at(0), "", reason));
-  }
+  if (document.directives?.yaml.explicit === true && document.directives.yaml.version !== "1.2")
+    faults.push(errorAt(at(0), "", "is YAML 1.1, which reads some numbers and ids as others: remove the line %YAML"));
   if (faults.length > 0) return faults;
   visit(document, {
     Pair: (_, { key, value }) => {

@@ -22,17 +22,14 @@ export const Attribution = {
 /** `"ALL"` or `"WHITELIST"`. */
 export type Attribution = (typeof Attribution)[keyof typeof Attribution];
 
-const SECONDS_PER_HOUR = 3600;
-const SECONDS_PER_DAY = 86_400;
-
 /** Converts hours to the seconds that `clickWindow` and `viewWindow` take, rounded to whole seconds. */
 export function hours(count: number): number {
-  return Math.round(count * SECONDS_PER_HOUR);
+  return Math.round(count * 3600);
 }
 
 /** Converts days to the seconds that `clickWindow` and `viewWindow` take, rounded to whole seconds. */
 export function days(count: number): number {
-  return Math.round(count * SECONDS_PER_DAY);
+  return Math.round(count * 86_400);
 }
 
 /** 30 days in seconds: the API's default for both windows, and generally the system's limit (API page, POST rest/event). */
