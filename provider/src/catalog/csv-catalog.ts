@@ -3,7 +3,6 @@
  * field (`spelling.ts`) reads its cells.
  */
 import { didYouMean, letters, printable } from "../base/index.js";
-import { conversionEvent } from "../kinds/index.js";
 import { InWords, quoted } from "../rules/index.js";
 import { fieldNamed, mistakeIn } from "./spelling.js";
 import { errorAt, type Finding, keyOf, type Source, type WrittenCatalog, type WrittenEvent } from "./written.js";
@@ -18,8 +17,8 @@ const COLUMNS = [
 /** Columns by the letters of a heading: wire names and spaced names have the same letters as the arguments. */
 const BY_LETTERS = new Map([
   ...COLUMNS.map((column) => [letters(column), column] as const),
-  // The wire name of the one that is called otherwise here.
-  [letters(conversionEvent.wireNames.advertiserId ?? ""), "advertiser"],
+  // A wire name, of the one that is called otherwise here.
+  [letters("advertiser_id"), "advertiser"],
 ]);
 const columnOf = (heading: string) => BY_LETTERS.get(letters(heading));
 
@@ -117,7 +116,6 @@ function delimiterOf(text: string): string {
   return DELIMITERS[amounts.indexOf(Math.max(...amounts))] ?? ",";
 }
 
-/** Loaded when the first file is read: programs without a catalog do without it. */
 function csvLibrary(): typeof import("csv-parse/sync", { with: { "resolution-mode": "require" }}) {
   return require("csv-parse/sync") as ReturnType<typeof csvLibrary>;
 }

@@ -1,7 +1,6 @@
 /**
  * Holds what was written in a catalog against the rules of advertisers and events: everything that is wrong at once, and names that are
- * likely mistakes. The same rules as a JSON Schema are for editors: that knows what is wrong in one place. What is wrong between two, and
- * the settings of an installation, only the rules themselves know.
+ * likely mistakes. The JSON Schema of the same rules, for editors, knows neither what is wrong between two places nor an installation's settings.
  */
 import { z } from "zod";
 import { asRecord, editsBetween, letters, nearest, own, unseenDifference, type Values } from "../base/index.js";
@@ -44,13 +43,15 @@ export class Judge {
   ) {}
 
   judge(): Catalog {
-    const { written } = this;
-    const defaults = this.#defaults(written.defaults);
+    const { written, limits } = this;
+    const shared = (part: Written | undefined) =>
+      this.#values(part, conversionEventSet.sharedRules(limits), conversionEvent);
+    const defaults = shared(written.defaults);
     const areUnique = own(this.#values(written.rules, TEAM_RULES).errors, "uniqueNames") === true;
     const declared = written.advertisers ?? advertisersNamedIn(written.events);
     const advertisers = declared.map((each) => ({ key: each.key, args: this.#advertiser(each) }));
     if (written.advertisers === undefined) this.#warnOfMisspeltAdvertisers();
-    const defaultsOf = new Map(declared.map((each) => [each.key, mergedWith(defaults, this.#defaults(each.defaults))]));
+    const defaultsOf = new Map(declared.map((each) => [each.key, mergedWith(defaults, shared(each.defaults))]));
     const events = written.events.map((event) => {
       const { key, subject, advertiser: owner } = event;
       const values = this.#event(event, defaultsOf, areUnique);
@@ -90,10 +91,6 @@ export class Judge {
     const values = this.#values(written, conversionEventSet.memberRules(this.limits), conversionEvent);
     this.#name(written, owner, "eventName", values.eventName, areUnique ? "error" : "warning");
     return values;
-  }
-
-  #defaults(written: Written | undefined): Values {
-    return this.#values(written, conversionEventSet.sharedRules(this.limits), conversionEvent);
   }
 
   /** The values that fit; what does not, or is likely a mistake, is noted. */

@@ -170,7 +170,6 @@ function offsetOf(contents: Node | null, path: Path): number {
   return offset;
 }
 
-/** Loaded when the first file is read: programs without a catalog do without it. */
 function yamlLibrary(): typeof import("yaml") {
   return require("yaml") as typeof import("yaml");
 }

@@ -12,10 +12,12 @@ import type { Surroundings } from "./surroundings.js";
 import { TransportFailure } from "./transport.js";
 import { describeFailure, NOTHING_CREATED, wordsOf } from "./trouble.js";
 
-/** Opens a new login, valid for `url`. @throws LoginError */
-export type OpenLogin = (url: URL) => Promise<Login>;
-
-export function credentialsOf(settings: Settings, surroundings: Surroundings, sender: PatientSender): OpenLogin {
+/** @returns what opens a new login, valid for an address. It throws LoginError. */
+export function credentialsOf(
+  settings: Settings,
+  surroundings: Surroundings,
+  sender: PatientSender,
+): (url: URL) => Promise<Login> {
   const { secrets } = surroundings;
   secrets.add(settings.password);
   if (settings.authMode === "basic") {

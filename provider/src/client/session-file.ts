@@ -132,19 +132,16 @@ export class SessionStore {
     // An answer of an ended login comes too late.
     if (session !== this.#current || this.#path === undefined) return;
     this.#unsaved.push(cookies);
-    // Answers that come while one write is under way share the next one.
-    this.#saving = this.#saving.then(() => (this.#unsaved.length === 0 ? undefined : this.#save()));
-    await this.#saving;
-  }
-
-  #save(): Promise<void> {
     const save = (lock: Lock) => {
       const stored = this.#current && this.#merge(this.#current);
       if (stored !== undefined) this.#write(stored, lock);
       this.#unsaved = [];
     };
-    // After an answer: whatever fails here, the create must still be reported.
-    return this.#locked(save).catch(() => this.#abandon("was changed meanwhile and is left as it is"));
+    // Answers that come while one write is under way share the next one. Whatever fails here, the create must still be reported.
+    this.#saving = this.#saving
+      .then(() => (this.#unsaved.length === 0 ? undefined : this.#locked(save)))
+      .catch(() => this.#abandon("was changed meanwhile and is left as it is"));
+    await this.#saving;
   }
 
   /** Fills the session's jar with the file's cookies, and then those that are not in it yet. @returns what to write, if the file is of this login. */

@@ -16,7 +16,7 @@
 import { LoginError } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
 import { type Answer, readAnswer } from "./answer.js";
-import { credentialsOf, type OpenLogin } from "./login.js";
+import { credentialsOf } from "./login.js";
 import { type Attempt, type Exchange, type Patience, PatientSender, type SendOptions } from "./patient.js";
 import type { Login } from "./session-file.js";
 import { type LetThrough, type SessionSign, sessionSignOf } from "./signs.js";
@@ -53,7 +53,7 @@ const YOUNG_MS = 60_000;
 export class Session {
   readonly #clock: Surroundings["clock"];
   readonly #sender: PatientSender;
-  readonly #openLogin: OpenLogin;
+  readonly #openLogin: (url: URL) => Promise<Login>;
   #current: Current | undefined;
   /** The number of requests in flight, and of refused ones that are to be sent again. */
   #underWay = 0;

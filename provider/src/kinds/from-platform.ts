@@ -2,8 +2,8 @@
  * An object as the platform has it, in wire names, beside the arguments of the state or of the program. Never throws, whatever shape it gets. Pure.
  */
 import { isDeepStrictEqual } from "node:util";
-import { asRecord, own, type Values } from "../base/index.js";
-import { asAccepted, defaultOf, formsOf, isContainer, isPlatformId } from "../rules/index.js";
+import { asRecord, isPlain, own, type Values, withoutUndefined } from "../base/index.js";
+import { asAccepted, defaultOf, formsOf, isContainer } from "../rules/index.js";
 import type { Kind, Limits } from "./kind.js";
 
 /** The platform's values of the arguments that differ; `undefined` if it has none. */
@@ -41,12 +41,7 @@ export function argumentsFrom(kind: Kind, limits: Limits, record: Values): Recor
 }
 
 export function withDifferences(values: Values, differences: Differences): Record<string, unknown> {
-  const updated = { ...values };
-  for (const [property, theirs] of differences) {
-    if (theirs === undefined) delete updated[property];
-    else updated[property] = theirs;
-  }
-  return updated;
+  return withoutUndefined<Record<string, unknown>>({ ...values, ...Object.fromEntries(differences) });
 }
 
 function likeOurs(ours: unknown, theirs: unknown): unknown {
@@ -61,14 +56,9 @@ function likeOurs(ours: unknown, theirs: unknown): unknown {
   return formsOf(theirs).find((each) => typeof each === typeof ours) ?? theirs ?? null;
 }
 
+/** An id is a number, or its digits where a number could not hold it. */
 function isSame(ours: unknown, theirs: unknown): boolean {
-  if (isDeepStrictEqual(ours, theirs)) return true;
-  // An id is a number, or its digits where a number could not hold it.
-  return (
-    [ours, theirs].every((each) => /^(number|string)$/.test(typeof each)) &&
-    (typeof ours === "number" || isPlatformId(ours as string)) &&
-    `${ours}` === `${theirs}`
-  );
+  return isDeepStrictEqual(ours, theirs) || (isPlain(ours) && isPlain(theirs) && String(ours) === String(theirs));
 }
 
 function isGiven(value: unknown): boolean {

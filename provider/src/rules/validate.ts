@@ -29,7 +29,6 @@ interface Validated {
   readonly problems: readonly Problem[];
 }
 
-/** Checks `given` against `rules`. What is not known yet switches off only what depends on it. */
 export function validate(given: Values, rules: Rules, reading: Reading): Validated {
   const walk = new Walk(reading);
   return { values: walk.inObject("", given, rules), problems: walk.problems };
@@ -59,7 +58,8 @@ class Walk {
     }
     for (const property of Object.keys(given)) {
       if (Object.hasOwn(shape, property) || given[property] === undefined) continue;
-      if (path === "" && isHidden(property)) continue;
+      // The provider's or the engine's own: no rule applies to it.
+      if (path === "" && property.startsWith("__") && property !== "__proto__") continue;
       this.#found(pathOf(property), `is not a known argument; ${didYouMean(property, Object.keys(shape))}`);
     }
     return values;
@@ -137,11 +137,6 @@ class Walk {
 
 /** A `refine` without words of its own has this message. */
 const ZOD_DEFAULT_MESSAGE = "Invalid input";
-
-/** Whether a property is the provider's or the engine's own: no rule applies to it. */
-function isHidden(property: string): boolean {
-  return property.startsWith("__") && property !== "__proto__";
-}
 
 /** An object of arguments, or a map of such objects. Any other value is one argument: request fields are a map of plain data. */
 function isWalked(schema: z.ZodType): schema is z.ZodObject | z.ZodRecord {
