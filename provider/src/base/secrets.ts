@@ -1,8 +1,7 @@
 /**
- * Masks registered secrets in every text that leaves the process. Each secret is looked for in the spellings that a single writer gives it,
- * computed once when it is registered: as it is, percent-encoded, in JSON, in HTML, in hexadecimal digits, and in Base64 also within longer data; each of them in
- * both Unicode normal forms, and in any case. A number is looked for among the numbers of the text, because its digits may also be part
- * of an id.
+ * Masks registered secrets in every text that leaves the process. Each secret is looked for in the spellings that a single writer gives it
+ * ({@link spelled}), in both Unicode normal forms and in any case; they are computed once, when it is registered. A number is looked for among
+ * the numbers of the text, because its digits may also be part of an id.
  */
 
 const MASK = "[secret]";
@@ -33,7 +32,6 @@ export class Secrets {
     this.#lookFor(secret);
   }
 
-  /** Registers a number for good. */
   addNumber(secret: number): void {
     this.#numbers.add(Math.abs(secret));
   }

@@ -94,7 +94,6 @@ const FIELDS: Readonly<Record<string, Field>> = {
   viewWindow: window,
   attribution,
   existingId: id,
-  additionalFields: data,
 };
 
 /** A field of an advertiser or of an event. */

@@ -133,7 +133,10 @@ export function readYaml(text: string, file: string, format: "yaml" | "json"): Y
     },
   });
   try {
-    const data = document.toJS({ maxAliasCount: MAX_ALIASES, reviver: (_, value) => asNumber(value) });
+    // An integer that a number can hold is one.
+    const reviver = (_: unknown, value: unknown) =>
+      typeof value === "bigint" && Number.isSafeInteger(Number(value)) ? Number(value) : value;
+    const data: unknown = document.toJS({ maxAliasCount: MAX_ALIASES, reviver });
     return { data, sourceOf: (path) => at(offsetOf(document.contents, path)) };
   } catch (error) {
     return [unread(0, (error as Error).message)];
@@ -149,11 +152,6 @@ const REASONS: Readonly<Record<string, (rest: string) => string>> = {
 
 /** Aliases that repeat what they stand for more often than this make the library take the file for a trap. */
 const MAX_ALIASES = 100_000;
-
-/** An integer that a number can hold is one. */
-function asNumber(value: unknown): unknown {
-  return typeof value === "bigint" && Number.isSafeInteger(Number(value)) ? Number(value) : value;
-}
 
 /** The place of the last name of the path that is written there: what an alias or `<<` brings in has that of what it is brought into. */
 function offsetOf(contents: Node | null, path: Path): number {

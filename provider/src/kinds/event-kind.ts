@@ -84,7 +84,6 @@ export const conversionEvent: Kind = {
   warnings: (values) => eventWarnings(values),
 };
 
-/** @param at the path in front of the property. */
 function eventWarnings(values: Values, at = ""): Problem[] {
   return [...shortWindows(values, at), ...missingName(values, "eventName", at)];
 }

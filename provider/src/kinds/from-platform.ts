@@ -20,12 +20,9 @@ export function differencesIn(kind: Kind, limits: Limits, values: Values, record
     if (!isSame(ours, theirs ?? defaultOf(rules[property]))) found.set(property, theirs);
   }
   const ours = asRecord(values.additionalFields);
-  const theirs = Object.entries(ours).map(([field, value]) => {
-    return [field, Object.hasOwn(record, field) ? likeOurs(value, record[field]) : value] as const;
-  });
-  if (theirs.some(([field, value]) => !isSame(ours[field], value))) {
-    found.set("additionalFields", Object.fromEntries(theirs));
-  }
+  // A field that the answer does not have is as it was sent.
+  const theirs = likeOurs(ours, { ...ours, ...record });
+  if (!isSame(ours, theirs)) found.set("additionalFields", theirs);
   return found;
 }
 

@@ -24,12 +24,10 @@ export function kindOfType(token: string): Kind | undefined {
 
 export const SETS: readonly SetKind[] = [conversionEventSet];
 
-/** @param token a resource's type token; none for a resource that is no set. */
 export function setOfType(token: string): SetKind | undefined {
   return SETS.find(({ name }) => typeTokenOf(name) === token);
 }
 
-/** @param name a resource's class; none for one that is no set. */
 export function setNamed(name: string): SetKind | undefined {
   return SETS.find((set) => set.name === name);
 }

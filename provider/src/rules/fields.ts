@@ -147,7 +147,7 @@ export function asSent(
 }
 
 /**
- * Called for each argument that is read back from the platform, before it is compared with what is declared.
+ * Of an argument that is read back from the platform.
  * @returns `value` in the first form that the rule accepts; nothing for `null`; as it came where no form fits.
  */
 export function asAccepted(rule: z.ZodType | undefined, value: unknown): unknown {

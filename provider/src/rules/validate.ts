@@ -23,15 +23,10 @@ export interface Reading {
   readonly advice?: (path: string, value: unknown) => string | undefined;
 }
 
-interface Validated {
-  /** The values that passed: normalised, with defaults; unknown parts as they came; without those that are absent. */
-  readonly values: Record<string, unknown>;
-  readonly problems: readonly Problem[];
-}
-
-export function validate(given: Values, rules: Rules, reading: Reading): Validated {
+/** @returns the values that passed: normalised, with defaults; unknown parts as they came; without those that are absent. */
+export function validate(given: Values, rules: Rules, reading: Reading) {
   const walk = new Walk(reading);
-  return { values: walk.inObject("", given, rules), problems: walk.problems };
+  return { values: walk.inObject("", given, rules), problems: walk.problems as readonly Problem[] };
 }
 
 /** A sentence for each problem; those that are the same mistake elsewhere have one. */
@@ -44,7 +39,6 @@ export function inWords(problems: readonly Problem[]): string[] {
   );
 }
 
-/** One validation: it goes down to each argument and collects what is wrong. */
 class Walk {
   readonly problems: Problem[] = [];
   constructor(readonly reading: Reading) {}
