@@ -66,7 +66,9 @@ export class Secrets {
       if (start >= done) scrubbed += text.slice(done, start) + MASK;
       done = Math.max(done, end);
     }
-    return this.#withoutNumbers(scrubbed + text.slice(done));
+    scrubbed += text.slice(done);
+    if (this.#numbers.size === 0) return scrubbed;
+    return scrubbed.replace(NUMBER, (each) => (this.#numbers.has(Number(each.replaceAll(",", ""))) ? MASK : each));
   }
 
   /** How long the longest spelling is that begins there; 0 where none does. */
@@ -77,11 +79,6 @@ export class Secrets {
         if (spelling.length > longest && folded.startsWith(spelling, start)) longest = spelling.length;
     }
     return longest;
-  }
-
-  #withoutNumbers(text: string): string {
-    if (this.#numbers.size === 0) return text;
-    return text.replace(NUMBER, (written) => (this.#numbers.has(Number(written.replaceAll(",", ""))) ? MASK : written));
   }
 }
 

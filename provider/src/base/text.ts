@@ -90,11 +90,7 @@ export function asTyped(command: string): string {
  * The first `most` of `items`, and one more entry that counts the others where there are any.
  * @param inWords what is said of the others. @default `and 3 more`
  */
-export function cut(
-  items: readonly string[],
-  most: number,
-  inWords: (others: number) => string = (others) => `and ${others} more`,
-): string[] {
+export function cut(items: readonly string[], most: number, inWords = (others: number) => `and ${others} more`) {
   const others = items.length - most;
   return others <= 0 ? [...items] : [...items.slice(0, most), inWords(others)];
 }

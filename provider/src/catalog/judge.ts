@@ -198,6 +198,5 @@ function wordsOf(name: string): string[] {
 }
 
 function inOrderOfFile({ source: a }: Finding, { source: b }: Finding): number {
-  if (a.file !== b.file) return a.file < b.file ? -1 : 1;
-  return a.line - b.line || (a.column ?? 0) - (b.column ?? 0);
+  return a.file.localeCompare(b.file) || a.line - b.line || (a.column ?? 0) - (b.column ?? 0);
 }

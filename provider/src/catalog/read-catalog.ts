@@ -1,6 +1,4 @@
-/**
- * A catalog's file on the disk: which format it has, and its bytes as text.
- */
+/** A catalog's file on the disk: which format it has, and its bytes as text. */
 import { readFileSync } from "node:fs";
 import { dirname, extname, isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";

@@ -135,23 +135,21 @@ function numberIn(cell: string): number | string {
 }
 
 /** In English, German and French. `m` alone could be minutes or months, so it is none. */
-const UNITS: readonly (readonly [seconds: number, words: RegExp])[] = [
-  [1, /^(s|secs?|seconds?|sekunden?|secondes?)$/],
-  [60, /^(min|mins|minutes?|minuten)$/],
-  [3600, /^(h|hours?|std|stunden?|heures?)$/],
-  [86_400, /^(d|days?|tage?|j|jours?)$/],
-  [604_800, /^(w|weeks?|wochen?|semaines?)$/],
+const UNITS: readonly (readonly [seconds: number, words: string])[] = [
+  [1, "s|secs?|seconds?|sekunden?|secondes?"],
+  [60, "min|mins|minutes?|minuten"],
+  [3600, "h|hours?|std|stunden?|heures?"],
+  [86_400, "d|days?|tage?|j|jours?"],
+  [604_800, "w|weeks?|wochen?|semaines?"],
 ];
 
 /** Windows as people write them: `7d`, `12 hours`, `90min`, `14 tage`. */
-const WINDOW_TEXT = new RegExp(
-  `^(\\d{1,9}(?:\\.\\d{1,6})?) ?(${UNITS.map(([, { source }]) => source.slice(2, -2)).join("|")})$`,
-);
+const WINDOW_TEXT = new RegExp(`^(\\d{1,9}(?:\\.\\d{1,6})?) ?(${UNITS.map(([, words]) => words).join("|")})$`);
 
 /** @returns whole seconds; `text` itself where it is no window. */
 export function secondsIn(text: string): number | string {
   const [, amount = "", unit = ""] = WINDOW_TEXT.exec(text) ?? [];
-  const [each = Number.NaN] = UNITS.find(([, words]) => words.test(unit)) ?? [];
+  const [each = Number.NaN] = UNITS.find(([, words]) => new RegExp(`^(${words})$`).test(unit)) ?? [];
   const seconds = Number(amount) * each;
   const whole = Math.round(seconds);
   return Math.abs(seconds - whole) < 1e-6 ? whole : text;

@@ -1,6 +1,4 @@
-/**
- * A catalog as it was written, whichever format the file has, and as it was judged: its objects, their keys, and what is wrong.
- */
+/** A catalog as written, whichever format the file has, and as judged: its objects, their keys, and what is wrong. */
 import { z } from "zod";
 import { looksOf, saidOnce, type Values, withEscapes } from "../base/index.js";
 import { expecting, type Problem } from "../rules/index.js";

@@ -13,11 +13,7 @@ import { TransportFailure } from "./transport.js";
 import { describeFailure, NOTHING_CREATED, wordsOf } from "./trouble.js";
 
 /** @returns what opens a new login, valid for an address. It throws LoginError. */
-export function credentialsOf(
-  settings: Settings,
-  surroundings: Surroundings,
-  sender: PatientSender,
-): (url: URL) => Promise<Login> {
+export function credentialsOf(settings: Settings, surroundings: Surroundings, sender: PatientSender) {
   const { secrets } = surroundings;
   secrets.add(settings.password);
   if (settings.authMode === "basic") {
@@ -25,10 +21,10 @@ export function credentialsOf(
     secrets.add(encoded);
     const headers = { authorization: `Basic ${encoded}` };
     const login = { isBasic: true, isRestored: false, headers: async () => headers, keep: async () => undefined };
-    return async () => login;
+    return async (): Promise<Login> => login;
   }
   const store = new SessionStore(settings, surroundings, (url) => logIn(settings, surroundings, sender, url));
-  return (url) => store.open(url);
+  return (url: URL): Promise<Login> => store.open(url);
 }
 
 /** @param usedAt an address for which the cookies must be valid. @throws {LoginError} with the cause and the next step. */

@@ -1,6 +1,4 @@
-/**
- * The words and units of conversion events, for programs and for the rules. No I/O.
- */
+/** The words and units of conversion events, for programs and for the rules. No I/O. */
 
 /** The two event types that the platform's documentation names; any other integer from 0 up is accepted as well. */
 export const EventType = {

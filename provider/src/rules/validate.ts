@@ -92,14 +92,13 @@ class Walk {
   /** One value for zod. The names and the other parts of an object are known, whatever a part of it will be. */
   #argument(path: string, value: unknown, rule: z.ZodType): unknown {
     const { isUnknown } = this.reading;
-    let unknownParts = 0;
-    const sent = () =>
-      asSent(value, isUnknown, () => {
-        unknownParts++;
-        return null; // any part of a value may be null
-      });
-    const parsed = rule.safeParse(isContainer(value) ? sent() : value);
-    if (parsed.success) return unknownParts === 0 ? parsed.data : asSent(value, isUnknown, (part) => part);
+    let isPartial = false;
+    const asNull = () => {
+      isPartial = true;
+      return null; // any part of a value may be null
+    };
+    const parsed = rule.safeParse(isContainer(value) ? asSent(value, isUnknown, asNull) : value);
+    if (parsed.success) return isPartial ? asSent(value, isUnknown, (part) => part) : parsed.data;
     this.#found(path, this.#reasonFor(path, value, rule, parsed.error.issues));
     return undefined;
   }
@@ -109,19 +108,15 @@ class Walk {
     if (value === undefined) return `is required: ${[this.reading.arrivedUndefined ?? [], expected].flat().join(" ")}`;
     const inside = issues[0]?.path ?? [];
     const place = inside.length === 0 ? "" : `, with a fault at ${quoted(inside.map(String).join("."))}`;
-    if (this.#isSecret(path)) return `${expected}; got a secret value that does not fit${place}`;
+    // A secret's parts are secret too.
+    const beginnings = [...(this.reading.secret ?? [])].flatMap((each) => [`${each}.`, `${each}[`]);
+    const isSecret = this.reading.secret?.has(path) || beginnings.some((each) => path.startsWith(each));
+    if (isSecret) return `${expected}; got a secret value that does not fit${place}`;
     // A rule that knows better than "expected …; got …" says so in its own words, which may tell the value.
     const said = issues.find(({ code, message }) => code === "custom" && message !== ZOD_DEFAULT_MESSAGE);
     if (issues.length === 1 && said !== undefined) return said.message;
     const advice = value instanceof InWords ? undefined : this.reading.advice?.(path, value);
     return `${expected}; got ${show(value)}${place}${advice === undefined ? "" : `; ${advice}`}`;
-  }
-
-  /** A secret's parts are secret too. */
-  #isSecret(path: string): boolean {
-    return [...(this.reading.secret ?? [])].some(
-      (each) => path === each || path.startsWith(`${each}.`) || path.startsWith(`${each}[`),
-    );
   }
 
   #found(property: string, reason: string): void {
