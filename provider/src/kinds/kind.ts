@@ -118,19 +118,18 @@ export interface Operation {
   readonly fields: readonly string[];
 }
 
-/** Operations that only some installations are known to have: those that the setting `operations` names. */
-export type OptionalOperation = "read" | "update" | "delete" | "search";
-export type KnownOperations = Readonly<Partial<Record<OptionalOperation, Operation>>>;
-
-/** Each of them, with the methods that it may have and the one placeholder of its path. */
-export const OPTIONAL_OPERATIONS: Readonly<
-  Record<OptionalOperation, { readonly methods: readonly Operation["method"][]; readonly placeholder: string }>
-> = {
+/**
+ * Operations that only some installations are known to have: those that the setting `operations` names. Each with the methods that it may have
+ * and the one placeholder of its path.
+ */
+export const OPTIONAL_OPERATIONS = {
   read: { methods: ["GET"], placeholder: "id" },
   update: { methods: ["PUT", "PATCH", "POST"], placeholder: "id" },
   delete: { methods: ["DELETE", "POST"], placeholder: "id" },
   search: { methods: ["GET"], placeholder: "mark" },
-};
+} as const;
+export type OptionalOperation = keyof typeof OPTIONAL_OPERATIONS;
+export type KnownOperations = Readonly<Partial<Record<OptionalOperation, Operation>>>;
 
 /** `POST rest/<noun>`: the one operation that is known of every kind. */
 export function createOf(noun: string, wireNames: Readonly<Record<string, string>>): Operation {
