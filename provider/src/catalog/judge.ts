@@ -183,14 +183,12 @@ function advertisersNamedIn(events: readonly WrittenEvent[]): WrittenAdvertiser[
  * words with digits. Two letters that changed places are two edits. Keys that differ in case alone are refused.
  */
 function isAlmost(name: string, other: string): boolean {
+  if (withoutCase(name) === withoutCase(other)) return false;
   const [words, others] = [wordsOf(name), wordsOf(other)];
   const isMisspelt = (word: string, meant: string) =>
-    Math.min(word.length, meant.length) > 4 && !/\d/.test(word + meant) && editsBetween(word, meant) <= 2;
-  return (
-    withoutCase(name) !== withoutCase(other) &&
-    words.length === others.length &&
-    words.every((word, at) => word === others[at] || isMisspelt(word, others[at] ?? ""))
-  );
+    [word, meant].every((each) => /^\p{L}{5,}$/u.test(each)) && editsBetween(word, meant) <= 2;
+  const isSame = (word: string, at: number) => word === others[at] || isMisspelt(word, others[at] ?? "");
+  return words.length === others.length && words.every(isSame);
 }
 
 function wordsOf(name: string): string[] {

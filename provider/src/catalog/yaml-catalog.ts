@@ -158,9 +158,8 @@ function offsetOf(contents: Node | null, path: Path): number {
   const { isMap } = yamlLibrary();
   let [node, offset] = [contents, contents?.range?.[0] ?? 0];
   for (const segment of path) {
-    const pair = isMap(node)
-      ? node.items.find(({ key }) => String((key as Scalar | null)?.value) === segment)
-      : undefined;
+    const pairs = isMap(node) ? node.items : [];
+    const pair = pairs.find(({ key }) => String((key as Scalar | null)?.value) === segment);
     if (pair === undefined) return offset;
     node = pair.value as Node | null;
     offset = (pair.key as Node).range?.[0] ?? offset;

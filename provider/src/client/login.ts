@@ -28,12 +28,8 @@ export function credentialsOf(settings: Settings, surroundings: Surroundings, se
 }
 
 /** @param usedAt an address for which the cookies must be valid. @throws {LoginError} with the cause and the next step. */
-async function logIn(
-  settings: Settings,
-  { secrets, credentials }: Surroundings,
-  sender: PatientSender,
-  usedAt: URL,
-): Promise<SessionJar> {
+async function logIn(settings: Settings, surroundings: Surroundings, sender: PatientSender, usedAt: URL) {
+  const { secrets, credentials } = surroundings;
   const { email, password, keepLoggedIn } = settings;
   const url = new URL(`${settings.baseUrl}/${settings.authenticatePath}`);
   const asked = `The login of ${email} at ${url.href} failed`;

@@ -128,11 +128,7 @@ export function isContainer(value: unknown): value is object {
  * `value` as Pulumi will send it: fields that are `undefined` are left out at every depth, and are null in a list.
  * @param unknownAs what stands for a part that is not known yet.
  */
-export function asSent(
-  value: unknown,
-  isUnknown: (value: unknown) => boolean,
-  unknownAs: (part: unknown) => unknown,
-): unknown {
+export function asSent(value: unknown, isUnknown: (value: unknown) => boolean, unknownAs: (part: unknown) => unknown) {
   const copy = (part: unknown, holders: readonly object[]): unknown => {
     if (!isContainer(part)) return isUnknown(part) ? unknownAs(part) : part;
     if (holders.length >= MAX_DEPTH || holders.includes(part)) return NEVER_JSON;
