@@ -1,7 +1,7 @@
 /**
- * Masks registered secrets in every text that leaves the process. Each secret is looked for in the spellings that a single writer gives it
- * ({@link spelled}), in both Unicode normal forms and in any case; they are computed once, when it is registered. A number is looked for among
- * the numbers of the text, because its digits may also be part of an id.
+ * Masks registered secrets in every text that leaves the process. Each is looked for in the spellings that one writer
+ * gives it ({@link spelled}), in both normal forms and any case, computed once, when registered. A number is looked for
+ * among the numbers of the text, because its digits may also be part of an id.
  */
 
 const MASK = "[secret]";

@@ -1,6 +1,7 @@
 /**
- * Holds what was written in a catalog against the rules of advertisers and events: everything that is wrong at once, and names that are
- * likely mistakes. The JSON Schema of the same rules, for editors, knows neither what is wrong between two places nor an installation's settings.
+ * Holds what was written in a catalog against the rules of advertisers and events: all that is wrong at once, and
+ * names that are likely mistakes. (Their JSON Schema, for editors, knows neither what is wrong between two
+ * places nor the settings of an installation.)
  */
 import { z } from "zod";
 import { asRecord, editsBetween, letters, nearest, own, unseenDifference, type Values } from "../base/index.js";
@@ -179,8 +180,8 @@ function advertisersNamedIn(events: readonly WrittenEvent[]): WrittenAdvertiser[
 }
 
 /**
- * Word by word: `Store A` and `Store B` are two stores, and `Store 1` and `Store 2`. Shorter words that differ may well be two, and so may
- * words with digits. Two letters that changed places are two edits. Keys that differ in case alone are refused.
+ * Word by word: `Store A` and `Store B` are two stores. Short words that differ may well be two, and so may those with
+ * digits. Two letters that changed places are two edits. Keys that differ in case alone are refused.
  */
 function isAlmost(name: string, other: string): boolean {
   if (withoutCase(name) === withoutCase(other)) return false;

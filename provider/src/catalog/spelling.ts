@@ -120,7 +120,7 @@ export function plainDigits(value: unknown): string | undefined {
   return digits === undefined || digits === value ? undefined : `write its digits alone: ${digits}`;
 }
 
-/** @param number as the cell has it. @returns in words, which two it may be: its separator is one of thousands, or a decimal one. */
+/** @returns in words, which two numbers it may be: its separator is one of thousands, or a decimal one. */
 function unclear(number: string): InWords | undefined {
   if (!/^[+-]?[1-9]\d{0,2}[.,]\d{3}$/.test(number)) return undefined;
   const [decimal, whole] = [`${number.replace(",", ".")}0`, number.replace(/[.,]/, "")];

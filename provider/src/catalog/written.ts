@@ -44,7 +44,7 @@ export interface WrittenCatalog {
 export interface Catalog {
   /** Those without an error. Without `args`: one that lives already and is no resource; its key is its id. */
   readonly advertisers: readonly { readonly key: string; readonly args: Values | undefined }[];
-  /** Those without an error, of advertisers without one. `args`: with the defaults of the catalog, without those of the platform. */
+  /** Those without an error, of advertisers without one. `args`: with the catalog's defaults, not the platform's. */
   readonly events: readonly { readonly key: string; readonly advertiser: string; readonly args: Values }[];
   /** In the order of the file. */
   readonly findings: readonly Finding[];

@@ -79,7 +79,7 @@ function refusalOf(answer: Answer, words: readonly string[], from: string): stri
 
 /**
  * Checks the credentials, and stores a session of full length for later runs.
- * @returns its end in milliseconds since 1970; and what to do, as a clause, if it could not be stored for other processes.
+ * @returns its end in milliseconds since 1970; and what to do, as a clause, if it could not be stored for later runs.
  * @throws LoginError
  */
 export async function logInAnew(settings: Settings, surroundings: Surroundings) {

@@ -80,7 +80,7 @@ export class SessionStore {
   }
 
   /**
-   * A session for `url` of a different login from the last one: a stored one, or a new one. Processes that need one at the same time share it.
+   * A session for `url`, of another login than the last one: stored, or new. Processes that need one at once share it.
    * @param isAnew whether it must be a new one.
    */
   async open(url: URL, isAnew = false): Promise<Opened & Login> {
@@ -137,7 +137,7 @@ export class SessionStore {
       if (stored !== undefined) this.#write(stored, lock);
       this.#unsaved = [];
     };
-    // Answers that come while one write is under way share the next one. Whatever fails here, the create must still be reported.
+    // Answers that come while one write is under way share the next. Whatever fails, the create must be reported.
     this.#saving = this.#saving
       .then(() => (this.#unsaved.length === 0 ? undefined : this.#locked(save)))
       .catch(() => this.#abandon("was changed meanwhile and is left as it is"));

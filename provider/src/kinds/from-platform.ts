@@ -1,4 +1,4 @@
-/** An object as the platform has it, in wire names, beside our arguments. Never throws, whatever shape it gets. Pure. */
+/** An object as the platform has it, in wire names, beside our arguments. Never throws, whatever it gets. Pure. */
 import { isDeepStrictEqual } from "node:util";
 import { asRecord, isPlain, own, type Values, withoutUndefined } from "../base/index.js";
 import { asAccepted, defaultOf, formsOf, isContainer } from "../rules/index.js";

@@ -119,8 +119,8 @@ export interface Operation {
 }
 
 /**
- * Operations that only some installations are known to have: those that the setting `operations` names. Each with the methods that it may have
- * and the one placeholder of its path.
+ * Operations that only some installations are known to have: those that the setting `operations` names. Each with the
+ * methods that it may have and the one placeholder of its path.
  */
 export const OPTIONAL_OPERATIONS = {
   read: { methods: ["GET"], placeholder: "id" },
@@ -154,7 +154,7 @@ export function bodyOf({ wireNames, exactIds }: Kind, values: Values): Record<st
   return fields;
 }
 
-/** Of the body that an object with these arguments is created with: the same text for equal bodies, whatever the order of their fields. */
+/** Of the body of a create with these arguments: the same for equal bodies, whatever the order of their fields. */
 export function fingerprintOfBody(kind: Kind, values: Values): string {
   const text = JSON.stringify(bodyOf(kind, values), (_, value: unknown) => {
     const isFields = typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;

@@ -23,7 +23,7 @@ export interface Reading {
   readonly advice?: (path: string, value: unknown) => string | undefined;
 }
 
-/** @returns the values that passed: normalised, with defaults; unknown parts as they came; without those that are absent. */
+/** @returns the values that passed: normalised, with defaults; unknown parts as they came; without what is absent. */
 export function validate(given: Values, rules: Rules, reading: Reading) {
   const walk = new Walk(reading);
   return { values: walk.inObject("", given, rules), problems: walk.problems as readonly Problem[] };
