@@ -85,6 +85,13 @@ describe("a cell", () => {
     ]);
   });
 
+  it("knows those of German, French and Spanish spreadsheets, and leaves names of campaigns", () => {
+    const words = "#ÜBERLAUF! #KALK! #VALEUR\u00a0! #NOM? #CHAMP! #N/DISP #¡DESBORDAMIENTO! Fehler:502 ####".split(" ");
+    const found = (name: string) => findingsIn("c.csv", `${HEADER}\na,x,${name},1`);
+    expect(words.filter((word) => !found(word).join().includes("the spreadsheet's error"))).toEqual([]);
+    expect(["#sale!", "#champ", "#1", "C#", "Error:502"].flatMap(found)).toEqual([]);
+  });
+
   it.each([
     ...["9007199254740993", "-9007199254740993", "9007199254740993.0"].map((cell) => [cell, true] as const),
     ...['"12,50"', '"1.000,50"', '"1,000"', "10%", "€ 5", "1 000"].map((cell) => [cell, true] as const),
@@ -259,7 +266,8 @@ describe("CSV", () => {
     ["3", 3],
     ["0,125", 0.125],
     ["-12,5", -12.5],
-    ["1.234,50", "write a plain number: at most 15 digits, a decimal point, no quotes, thousands separator"],
+    ["1.234,50", ", which may be 1234.50 or 1.23450: write the one that is meant"],
+    ["1 234,5", ", which may be 1234.5 or 12345: write the one that is meant"],
     ["1.234", ", which may be 1.2340 or 1234: write the one that is meant"],
     ["1,000", ", which may be 1.0000 or 1000: write the one that is meant"],
   ])("with semicolons and decimal commas: %s", (cell, value) => {

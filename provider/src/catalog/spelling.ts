@@ -111,8 +111,13 @@ function errorIn(text: string): string | undefined {
   return ERROR_VALUE.test(text) ? `the spreadsheet's error ${quoted(text)}: write the value that is meant` : undefined;
 }
 
-const ERROR_VALUE =
-  /^(#(N\/A|REF!|VALUE!|NAME\?|DIV\/0!|NULL!|NUM!|SPILL!|CALC!|GETTING_DATA|ERROR!|NV|BEZUG!|WERT!|ZAHL!|VALEUR!|NOM\?|NOMBRE[!?]|NUL!|N\/D|¡\w+!|##+)|Err:\d{3})$/i;
+/** With a sign at their end, before which French has a space. Without one, each may be the name of a campaign. */
+const ERROR_WORDS =
+  "REF|VALUE|NAME|DIV/0|NULL|NUM|SPILL|CALC|FIELD|BLOCKED|CONNECT|ERROR|BEZUG|WERT|ZAHL|ÜBERLAUF|KALK|FELD|BLOCKIERT|VERBINDEN|VALEUR|NOM|NUL|PROPAGATION|EPARS|CHAMP|CONNEXION|BLOQUÉ|NOMBRE|DESBORDAMIENTO";
+const ERROR_VALUE = new RegExp(
+  `^(#((${ERROR_WORDS})\\s?[!?]|N/A|NV|N/D|N/DISP|GETTING_DATA|¡[\\p{L}/0]+!|##+)|(Err|Fehler):\\d{3})$`,
+  "iu",
+);
 
 /** What to write instead of an id that a program or a spreadsheet has changed: `4711.0`, `0017`. */
 export function plainDigits(value: unknown): string | undefined {
@@ -120,11 +125,15 @@ export function plainDigits(value: unknown): string | undefined {
   return digits === undefined || digits === value ? undefined : `write its digits alone: ${digits}`;
 }
 
-/** @returns in words, which two numbers it may be: its separator is one of thousands, or a decimal one. */
+/** The two numbers that a cell may be whose separator is one of thousands or a decimal one: `1.234`, `1.234,50`, `1 234,50`. */
 function unclear(number: string): InWords | undefined {
-  if (!/^[+-]?[1-9]\d{0,2}[.,]\d{3}$/.test(number)) return undefined;
-  const [decimal, whole] = [`${number.replace(",", ".")}0`, number.replace(/[.,]/, "")];
-  return new InWords(`${quoted(number)}, which may be ${decimal} or ${whole}: write the one that is meant`);
+  const isShort = /^[+-]?[1-9]\d{0,2}[.,]\d{3}$/.test(number);
+  if (!isShort && !/^[+-]?[1-9]\d{0,2}(\.\d{3}|([ \u00a0\u202f'’]\d{3})+),\d+$/.test(number)) return undefined;
+  const plain = number.replace(/[^\d.,+-]/g, "");
+  const [one, other] = isShort
+    ? [`${plain.replace(",", ".")}0`, plain.replace(/[.,]/, "")]
+    : [plain.replace(".", "").replace(",", "."), plain.replace(",", "")];
+  return new InWords(`${quoted(number)}, which may be ${one} or ${other}: write the one that is meant`);
 }
 
 /** @returns the cell itself where it is no number, or a whole one that a JavaScript number would round. */

@@ -72,8 +72,10 @@ export function describeAlike(findings: readonly Finding[]): string[] {
   return saidOnce(
     findings,
     describeFinding,
-    ({ subject, source }) =>
-      `${withEscapes(subject)} at ${source.file === findings[0]?.source.file ? "" : `${source.file}:`}${placeOf(source)}`,
+    ({ subject, source }) => {
+      const file = source.file === findings[0]?.source.file ? "" : `${source.file}:`;
+      return `${subject === "" ? "" : `${withEscapes(subject)} `}at ${file}${placeOf(source)}`;
+    },
     ({ property, reason }) => `${property} ${reason}`,
   );
 }
