@@ -1,6 +1,6 @@
 /** A set's arguments are checked against its rules: all problems at once, with their paths. */
 import { describe, expect, it } from "vitest";
-import { holdsUnknown } from "../../provider/src/decision/compare.js";
+import { holdsUnknown } from "../../provider/src/decision/decide.js";
 import { conversionEventSet } from "../../provider/src/kinds/event-kind.js";
 import { validate } from "../../provider/src/rules/validate.js";
 

@@ -1,12 +1,14 @@
 /**
  * The objects of a resource, one of a single resource and many of a set, each with what becomes of it, decided from facts. The engine's calls, the
- * words of a preview, the comment on a pull request and `pending` all ask here, so that what is said is what is done. Pure.
+ * words of a preview, the comment on a pull request and `pending` all ask here, so that what is said is what is done. At the end, what differs between
+ * two descriptions of one object, whatever shape they have. Pure.
  */
-import { asRecord, own, printable, type Values } from "../base/index.js";
+import { asRecord, excerpt, isPlain, own, printable, type Values } from "../base/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import { knownOperations, type Operations } from "../settings/index.js";
 import {
+  type CreateRecord,
   type DeclaredSet,
   EARLIER,
   type Earlier,
@@ -17,16 +19,6 @@ import {
   type Unresolved,
   unresolvedIn,
 } from "../state/index.js";
-import {
-  ANY,
-  adoptedBy,
-  argumentNames,
-  type Changes,
-  changesIn,
-  holdsUnknown,
-  NO_CHANGES,
-  sentOtherwise,
-} from "./compare.js";
 
 export interface Abilities {
   /** An object can be read, for refreshes, `.get`, adoptions and take-overs. */
@@ -89,6 +81,8 @@ export interface Circumstances {
   readonly can: Abilities;
   /** Whether an object is deleted when it leaves the state. */
   deletes(id: string): boolean;
+  /** What a preview's step says that happens, in place of what is decided here. */
+  instead?(action: Action, changed: readonly string[]): Action;
 }
 
 const PLAIN: Circumstances = { can: NO_ABILITIES, deletes: () => false };
@@ -109,6 +103,7 @@ export interface Member {
   readonly values: Values;
   /** A create of it in the state, with an unknown outcome. */
   readonly unresolved: Unresolved | undefined;
+  /** None if the state keeps its object, or has none. */
   readonly former: Former | undefined;
 }
 
@@ -165,7 +160,7 @@ export function membersOf(
 /** @param entry none if it is not declared. @param changes not called without an object in the state. */
 function memberFrom(
   kind: Kind,
-  { can, deletes }: Circumstances,
+  { can, deletes, instead = (action) => action }: Circumstances,
   object: Thing,
   entry: Values | undefined,
   changes: () => Changes,
@@ -174,8 +169,10 @@ function memberFrom(
   const isDeclared = entry !== undefined;
   const isToDelete = held !== undefined && can.delete && deletes(held);
   const changed = held === undefined || !isDeclared ? NO_CHANGES : changes();
-  const action = isDeclared ? decide(kind, can, object, adoptedBy(entry), changed) : whenRemoved(object, isToDelete);
-  const former = formerOf({ held, deletes: isToDelete }, action);
+  const decided = isDeclared ? decide(kind, can, object, adoptedBy(entry), changed) : whenRemoved(object, isToDelete);
+  const action = instead(decided, changed.names);
+  const leaves = ["replace", "let go", "delete"].includes(action.do) || (action.do === "adopt" && action.id !== held);
+  const former = held !== undefined && leaves ? { id: held, isDeleted: isToDelete } : undefined;
   return { ...object, action, changed: changed.names, isDeclared, entry: entry ?? {}, former };
 }
 
@@ -232,15 +229,6 @@ export function whyNotSettled(kind: Kind, adopts: string, values: Values, sent: 
   return `existingId: ${adopts} does not settle this create: ${why}. Nothing is adopted until you settle it.`;
 }
 
-/** The object that leaves the state if an action is carried out. @returns none if the state keeps its object, or has none. */
-export function formerOf(
-  { held, deletes }: { readonly held: string | undefined; readonly deletes: boolean },
-  action: Action,
-): Former | undefined {
-  const leaves = ["replace", "let go", "delete"].includes(action.do) || (action.do === "adopt" && action.id !== held);
-  return held !== undefined && leaves ? { id: held, isDeleted: deletes } : undefined;
-}
-
 /**
  * From when on it proves something not to find an object. An installation's reads and searches may lag behind its creates: until then a new object is
  * answered like one that is gone, and a create that was carried out like one that was not.
@@ -253,7 +241,95 @@ export function visibleFromMs(
   return createdMs + (operations?.createdVisibleAfterSeconds ?? 0) * 1000;
 }
 
-/** Whether a set's state will differ afterwards, or something has to be done. */
-export function isChange({ events }: DeclaredSet, members: readonly Member[]): boolean {
-  return events === undefined || members.some(({ action }) => action.do !== "keep");
+export interface Changes {
+  /** The names of the arguments that differ; {@link ANY} if only the fingerprint of the earlier body is known. */
+  readonly names: readonly string[];
+  /** True if each of them differs only because its value is not known yet. */
+  readonly perhaps: boolean;
+}
+
+/** Used instead of a name if it is not known which argument differs. */
+export const ANY = "*";
+
+const NO_CHANGES: Changes = { names: [], perhaps: false };
+
+function argumentNames(kind: Kind): string[] {
+  return [...Object.keys(kind.wireNames), "additionalFields"];
+}
+
+/**
+ * @param olds the state's properties, perhaps of another version of this package, or old inputs (`refresh --run-program`).
+ * @param news the checked inputs; an unknown value counts as changed.
+ */
+export function changesIn(kind: Kind, olds: unknown, news: unknown): Changes {
+  const names = argumentNames(kind).filter((name) => !isSameArgument(kind, name, own(olds, name), own(news, name)));
+  return { names, perhaps: names.length > 0 && names.every((name) => holdsUnknown(own(news, name))) };
+}
+
+const MAX_SHOWN = 60;
+
+/**
+ * How arguments change: `value 98 → 26`, `segmentId none → 4`. @param names of those that differ. @param secret those whose values must not be shown.
+ */
+export function changesInWords(
+  names: readonly string[],
+  olds: Values,
+  news: Values,
+  secret: ReadonlySet<string>,
+): string[] {
+  const shown = (value: unknown) => {
+    if (value === UNKNOWN) return "not known yet";
+    return hasValue(value) ? excerpt(printable(JSON.stringify(value)), MAX_SHOWN) : "none";
+  };
+  return names.map((name) => {
+    if (name === ANY) return "it was created with other arguments";
+    return `${name} ${secret.has(name) ? "(secret)" : `${shown(olds[name])} → ${shown(news[name])}`}`;
+  });
+}
+
+function isSameArgument(kind: Kind, name: string, old: unknown, now: unknown): boolean {
+  // An id is a number, or its digits where a number could not hold it.
+  if (kind.exactIds.has(name) && hasValue(old) && hasValue(now)) return String(old) === String(now);
+  // Without any additional field there may be an empty object.
+  const isNone = (text: string) => text === "null" || (name === "additionalFields" && text === "{}");
+  const [before, after] = [canonical(old), canonical(now)];
+  return before === after || (isNone(before) && isNone(after));
+}
+
+/** The same text for the same value, whatever the order of its keys; an absent value is the same as `null`. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  if (typeof value === "bigint") return String(value);
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  const sorted = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `{${sorted.map(([key, each]) => `${JSON.stringify(key)}:${canonical(each)}`).join()}}`;
+}
+
+/** Whether `value` is or contains the engine's text for a value that is not known yet. */
+export function holdsUnknown(value: unknown): boolean {
+  if (value === UNKNOWN) return true;
+  return typeof value === "object" && value !== null && Object.values(value).some(holdsUnknown);
+}
+
+export function hasValue(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/**
+ * What a create was sent with, by argument, as far as these values contradict it.
+ * @param values an adopted object's: the platform's if it was read, otherwise the program's. What is not plain is not known yet.
+ */
+export function sentOtherwise(kind: Kind, values: Values, sent: Pick<CreateRecord, "name" | "facts">): Values {
+  const differs = (property: string, then: unknown) => {
+    const now = values[property];
+    return isPlain(now) && now !== UNKNOWN && isPlain(then) && String(now) !== String(then);
+  };
+  const all = Object.entries({ [kind.nameProperty]: sent.name, ...sent.facts });
+  return Object.fromEntries(all.filter(([property, then]) => differs(property, then)));
+}
+
+/** The id that `existingId` names, or the engine's text for unknown values if it is not known yet. */
+export function adoptedBy(values: unknown): string | undefined {
+  const existingId = own(values, "existingId");
+  return hasValue(existingId) ? String(existingId) : undefined;
 }

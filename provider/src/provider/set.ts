@@ -13,7 +13,7 @@ import {
   withoutUndefined,
   withPage,
 } from "../base/index.js";
-import { isChange, type Member, membersOf } from "../decision/index.js";
+import { type Member, membersOf } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, nameToTell, type SetKind } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
 import {
@@ -74,7 +74,8 @@ export const planSet: Calls<SetKind>["plan"] = async (set, runtime, who, { id, o
     runtime.tellCollected();
     if (!run.isUp) tellPlan(kind, runtime, who, members, stored);
   }
-  return { changes: isChange(declared, members), replaces: [] };
+  // Members that are not known yet are changes too.
+  return { changes: declared.events === undefined || members.some(({ action }) => action.do !== "keep"), replaces: [] };
 };
 
 /** The names of the members' arguments that must not be shown: with any secret in `events` or `defaults`, none is. */

@@ -9,9 +9,9 @@ import {
   type Action,
   abilitiesOf,
   adoptedBy,
+  type Circumstances,
   changesInWords,
   type Former,
-  formerOf,
   holdsUnknown,
   type Member,
   membersOf,
@@ -138,32 +138,30 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Change[] {
   // Nobody can tell whether a secret has changed.
   const judged = news && withoutSecrets(news);
   const known = abilities(kind);
-  const can = { ...known, update: known.update && op !== "replace" };
-  const isDeleted = can.delete && deletes(step);
-  const circumstances = { can, deletes: () => isDeleted };
-  /** `olds`, `news`: its arguments as stored, and as declared; none where the program does not declare it any more. */
-  const decided = (member: Member, action: Action, key: string, olds: Values, news: Values | undefined): Change => {
-    const { id, changed } = member;
+  const circumstances: Circumstances = {
+    can: { ...known, update: known.update && op !== "replace" },
+    deletes: () => deletes(step),
+    instead: (action, changed) => actionIn(op, set !== undefined, action, changed, news),
+  };
+  /** @param news as declared; none where the program does not declare it any more. */
+  const changeOf = (key: string, { id, action, olds, changed, former }: Member, news: Values | undefined): Change => {
     // A new object has nothing to differ from.
     const differs = news !== undefined && ["replace", "update", "record", "adopt"].includes(action.do);
     return {
-      ...{ kind, key, id, action: shownAction(action), values: news ?? olds },
+      ...{ kind, key, id, action: shownAction(action), values: news ?? olds, former },
       adopts: action.do === "adopt" ? action.id : undefined,
-      former: formerOf({ held: id, deletes: isDeleted }, action),
       changes: differs ? changesInWords(changed, olds, news, secretIn(olds, news)) : [],
     };
   };
   if (set === undefined) {
     const olds = { ...oldState?.inputs, ...oldState?.outputs };
-    const member = singleMember(kind, oldState?.id, olds, judged, circumstances);
-    return [decided(member, actionIn(op, member, news), name, olds, news)];
+    return [changeOf(name, singleMember(kind, oldState?.id, olds, judged, circumstances), news)];
   }
   const [stored, declared] = [readStoredSet(oldState?.outputs ?? {}), readDeclaredSet(news ?? {})];
   return membersOf(kind, stored, readDeclaredSet(judged ?? {}), circumstances).map((member) => {
     const { key, entry, isDeclared } = member;
-    const olds = eventIn(stored, stored.events.get(key) ?? {});
     const own = isDeclared ? eventIn(declared, asRecord(declared.events?.get(key) ?? entry)) : undefined;
-    return decided(member, op === "same" ? { do: "keep" } : member.action, memberInReports(name, key), olds, own);
+    return changeOf(memberInReports(name, key), member, own);
   });
 }
 
@@ -171,9 +169,15 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Change[] {
  * Of a single resource the engine's step says what happens, also where that can't be known here: of secrets, settings in
  * the program's environment, `--replace`. Only what the step leaves open is decided. @param news as declared.
  */
-function actionIn(op: string, { action, changed }: Member, news: Values | undefined): Action {
+function actionIn(
+  op: string,
+  isSet: boolean,
+  action: Action,
+  changed: readonly string[],
+  news: Values | undefined,
+): Action {
   if (op === "same") return { do: "keep" };
-  if (["adopt", "look for", "wait"].includes(action.do)) return action;
+  if (isSet || ["adopt", "look for", "wait"].includes(action.do)) return action;
   if (op === "replace")
     return { do: "replace", perhaps: action.do === "replace" && action.perhaps && holdsUnknown(news) };
   if (op === "update" && action.do !== "update")
