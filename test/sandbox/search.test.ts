@@ -200,7 +200,7 @@ it("R6: a create that waited for a rate limit counts as not made only from its l
   ] as const) {
     clock.jumpWall(atMs - clock.wallMs());
     const looker = { ...runtime, clock: still };
-    expect(await lookFor(conversionEvent, looker, "e", sent, { wasJustSent: false })).toMatchObject({ kind });
+    expect(await lookFor(conversionEvent, looker, "e", sent, false, [])).toMatchObject({ kind });
   }
   expect(sandbox).toMatchObject({ eventPosts: 2, events: [] });
 });

@@ -1,7 +1,7 @@
 /** The members of a set on an installation with more operations. What they share with single resources is in `operations.test.ts` and `search.test.ts`. */
 import { describe, expect, it } from "vitest";
 import type { Runtime } from "../../provider/src/provider/runtime.js";
-import { memberMark } from "../../provider/src/provider/search.js";
+import { memberMark } from "../../provider/src/state/index.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import { eventOperations, operatedSandbox, operatedSettings } from "../support/operated.js";

@@ -199,7 +199,7 @@ abstract class Engine {
     const open = records.filter(isOpen).map(({ key }) => key);
     const unclaimed = open.filter((key) => !keys.includes(key)).slice(0, MAX_LISTED);
     const seen = openMarkOf(new Map(records.map((each) => [each.key, each])));
-    return open.length === 0 ? {} : { open: seen, ...(unclaimed.length > 0 && { unclaimed }) };
+    return { open: seen, unclaimed };
   }
 }
 

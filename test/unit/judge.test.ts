@@ -72,7 +72,7 @@ describe("between resources", () => {
       declared("Advertiser::acme", {}, deletes),
       declared(event("read"), {}, { isRead: true }),
     ];
-    const run = { isUp: false, resources: 3 };
+    const run = { isUp: false, resources: 3, open: openMarkOf(new Map()), unclaimed: [] };
     expect(Object.fromEntries(look(memory(), ...batch).briefings)).toEqual({
       [event("a")]: { run, deletes: true, adopted: "ConversionEvent 7,ConversionEvent 8", adoptsLater: undefined },
       [event("b")]: { run, adopted: "ConversionEvent 7,ConversionEvent 8" },

@@ -1,7 +1,8 @@
 /** What a run knows: what `check` and `diff` note for later calls, and which resource has which object, in whatever order they come. */
 import { expect, it } from "vitest";
+import type { Member } from "../../provider/src/decision/index.js";
 import { advertiser, conversionEvent as event, type Kind } from "../../provider/src/kinds/index.js";
-import { type Held, Run } from "../../provider/src/provider/run.js";
+import { Run } from "../../provider/src/provider/run.js";
 import type { Briefing } from "../../provider/src/state/index.js";
 
 const OF_STATE = { wasSecret: new Set(["eventName"]), wasDeleting: true };
@@ -10,11 +11,11 @@ const OF_NOTHING = { wasSecret: new Set<string>(), wasDeleting: false };
 function check(run: Run, key: string, more: Partial<Briefing> = {}, isNew = true, kind: Kind = event) {
   run.noteChecked(key, kind, { identity: `shop/dev::${key}`, ...more }, isNew, isNew ? OF_NOTHING : OF_STATE);
 }
-const upOf = (resources: number, more = {}) => ({ run: { isUp: true, resources, ...more } });
+const upOf = (resources: number, more = {}) => ({ run: { isUp: true, resources, open: "", unclaimed: [], ...more } });
 
 it("the second check of a replacement, which gets no old inputs, keeps what the first one read from the state", () => {
   const run = new Run();
-  const held = { id: "5", unresolved: undefined, left: [] } as unknown as Held;
+  const held = { id: "5" } as Member;
   check(run, "a", {}, false);
   run.held.set("a", held);
   check(run, "a");

@@ -48,8 +48,7 @@ export class Judge {
   judge(batch: readonly Declaration[], records: Records, isPreview: boolean) {
     const open = [...records.values()].filter(isOpen);
     const unclaimed = open.filter((each) => !this.#isClaimed(each)).map(({ key }) => key);
-    const settleFirst =
-      open.length === 0 ? {} : { open: openMarkOf(records), unclaimed: unclaimed.slice(0, MAX_LISTED) };
+    const settleFirst = { open: openMarkOf(records), unclaimed: unclaimed.slice(0, MAX_LISTED) };
     const run = { isUp: !isPreview, resources: this.#resources, ...settleFirst };
     const adopted = [...this.#adopters.keys()].join();
     const briefings = batch.flatMap(({ resource }): [string, Brief][] => {

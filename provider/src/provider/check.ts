@@ -88,7 +88,7 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref
   for (const { ref, entry, values } of objects) tellMadeOtherwise(kind, runtime, ref, adoptedBy(entry), values);
   // What is in the state has a `diff`, which says the same of what it creates.
   const fresh = isNew && problems.length + twice.length === 0 ? objects : [];
-  const held = run.held.get(who.key)?.member.id;
+  const held = run.held.get(who.key)?.id;
   const stops = fresh.flatMap(({ ref, values, entry }) =>
     adoptedBy(entry) === undefined ? tellBefore(kind, runtime, ref, values, held) : [],
   );

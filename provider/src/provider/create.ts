@@ -174,7 +174,7 @@ async function search(kind: Kind, runtime: Runtime, create: Managed, open: Unres
   const { reading, secrets } = runtime;
   if (!abilitiesOf(kind, reading.settings).search(open.field)) return { kind: "unresolved", record: open } as const;
   const { subject, formerIds } = create;
-  const finding = await lookFor(kind, runtime, subject.label, open, { wasJustSent, formerIds });
+  const finding = await lookFor(kind, runtime, subject.label, open, wasJustSent, formerIds);
   if (finding.kind === "not-made") return finding;
   const owner = finding.kind === "found" ? ownerOf(kind, runtime, create, finding.id) : undefined;
   if (finding.kind === "found" && owner === undefined) return finding;

@@ -6,4 +6,4 @@
 export { createProvider, silenceShown } from "./dynamic.js";
 export { engineLog, watchEngine } from "./engine.js";
 export { createRuntime, type Runtime } from "./runtime.js";
-export { type Finding, type Looker, lookFor, memberMark, resendDueMs } from "./search.js";
+export { type Finding, type Looker, lookFor, resendDueMs } from "./search.js";

@@ -12,19 +12,13 @@
  */
 import type { Member } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
-import { type Briefing, type LeftLive, MAX_LISTED, objectKey, resourceKeyIn, type Unresolved } from "../state/index.js";
+import { type Briefing, MAX_LISTED, objectKey, resourceKeyIn, type Unresolved } from "../state/index.js";
 
 interface Checked {
   /** The names of the arguments that were secret when the state was written. */
   readonly wasSecret: ReadonlySet<string>;
   /** Whether a replaced object is deleted: `retainOnDelete` was off when the state was written, and still is in the program. */
   readonly wasDeleting: boolean;
-}
-
-/** What `diff` has seen of a single resource, and what its replacement leaves live, by key. */
-export interface Held {
-  readonly member: Member;
-  readonly left: readonly LeftLive[];
 }
 
 const NOTHING_CHECKED: Checked = { wasSecret: new Set(), wasDeleting: false };
@@ -35,7 +29,8 @@ export class Run {
   hasFailed = false;
   /** While the memory of the stack's former name is taken over. */
   former: Promise<void> | undefined;
-  readonly held = new Map<string, Held>();
+  /** What `diff` has seen of single resources, by key. */
+  readonly held = new Map<string, Member>();
   /** What this run has sent with an unknown outcome, by key. */
   readonly unresolved = new Map<string, Unresolved>();
   /** Objects that `diff` said stay live: only the engine knows what a transformation gave. By {@link objectKey}. */
@@ -73,8 +68,8 @@ export class Run {
     if (run === undefined) return;
     this.isUp = run.isUp;
     this.#declares = Math.max(this.#declares, run.resources);
-    this.#open = run.open ?? "";
-    this.#unclaimed = new Set(run.unclaimed ?? []);
+    this.#open = run.open;
+    this.#unclaimed = new Set(run.unclaimed);
   }
 
   isChecked(key: string): boolean {

@@ -3,19 +3,12 @@ import { AdvertisingError, count, enumerate, momentOf, type Values } from "../ba
 import { visibleFromMs } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
 import { knownOperations } from "../settings/index.js";
-import { type CreateRecord, keyOf, MARK, markOf, memberOf, type Ref, readMark, writeMark } from "../state/index.js";
+import { type CreateRecord, keyOf, MARK, markOf, memberMark, type Ref, readMark } from "../state/index.js";
 import type { Runtime } from "./runtime.js";
 
 type Sent = Pick<CreateRecord, "mark" | "at" | "field">;
 
 export type Looker = Pick<Runtime, "reading" | "clock" | "client">;
-
-interface Look {
-  /** True if it was sent in this run: then it never counts as not made. */
-  readonly wasJustSent: boolean;
-  /** Former ids of its resource: what it has or had is not what this create made. */
-  readonly formerIds?: readonly string[];
-}
 
 export type Finding =
   | { readonly kind: "found"; readonly id: string }
@@ -27,12 +20,17 @@ export type Finding =
 /** The growing pauses before each search, because a new object may be found only later. */
 const PAUSES_S = [1, 2, 4, 8, 15];
 
+/**
+ * @param wasJustSent in this run: then it never counts as not made.
+ * @param formerIds of its resource: what it has or had is not what this create made.
+ */
 export async function lookFor(
   kind: Kind,
   looker: Looker,
   label: string,
   sent: Sent,
-  { wasJustSent, formerIds = [] }: Look,
+  wasJustSent: boolean,
+  formerIds: readonly string[],
 ): Promise<Finding> {
   const { search } = knownOperations(kind, looker.reading.settings);
   if (search === undefined || sent.field === undefined) throw new Error("search without the operation");
@@ -76,8 +74,7 @@ export function resendDueMs(
 ): number | undefined {
   const after = settings.operations?.resendAfterSeconds;
   if (after === undefined) return undefined;
-  const sentMs = Date.parse(at);
-  const lastMs = Number.isNaN(sentMs) ? clock.wallMs() : sentMs;
+  const lastMs = Date.parse(at) || clock.wallMs();
   return visibleFromMs(lastMs + (settings.requestTimeoutSeconds + after) * 1000, settings);
 }
 
@@ -95,8 +92,8 @@ export function markInput(runtime: Runtime, who: Ref, olds: Values): string | un
   const { markField: field } = runtime.reading.settings;
   if (field === undefined) return undefined;
   if (readMark(olds[MARK])?.field === field) return String(olds[MARK]);
-  const replaces = replacedBy(runtime, who, runtime.run.held.get(who.key)?.member.id);
-  return writeMark({ field, mark: markFor(runtime, who, replaces) });
+  const replaces = replacedBy(runtime, who, runtime.run.held.get(who.key)?.id);
+  return `${field} ${markFor(runtime, who, replaces)}`;
 }
 
 /** @param inputs of its resource, whose mark goes before: another machine may spell the backend in another way. */
@@ -107,9 +104,4 @@ export function markFor(runtime: Runtime, who: Ref, replaces: string | undefined
   const ofResource = isGiven ? given.mark : markOf(backend, stack, keyOf(who.resource, who));
   if (who.member === undefined) return isGiven ? ofResource : markOf(ofResource, replaces);
   return memberMark(ofResource, who.member, replaces);
-}
-
-/** The mark of a set's member follows from the set's, so that the engine's record of an interrupted run is enough to search for it. */
-export function memberMark(ofSet: string, member: string, replaces: string | undefined): string {
-  return markOf(ofSet, memberOf("events", member), replaces);
 }

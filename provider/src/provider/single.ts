@@ -118,13 +118,10 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, 
   expectSameType(kind.nameProperty, olds, id, label);
   const { wasDeleting } = run.checked(key);
   const member = singleMember(kind, id, olds, news, circumstancesOf(kind, runtime, wasDeleting, olds));
-  const { action, id: held, former } = member;
+  const { action, former } = member;
   if (action.do === "wait") throw new Incomplete(explain(who, action.record, action.why));
   const secret = secretIn(runtime, key, news);
-  const left = [...leftLiveIn(olds)];
-  if (held !== undefined)
-    left.push(withoutUndefined({ id: held, at: runtime.now(), name: nameToTell(kind, olds, secret) }));
-  run.held.set(key, { member, left });
+  run.held.set(key, member);
   // A refresh asks too, with the former inputs, and so does a run for what a replacement or its targets take along: nothing else is noted or
   // said then. What is deleted before its replacement has no other `diff`.
   if (run.isChecked(key)) {
@@ -157,10 +154,14 @@ function replacesOf(kind: Kind, { action, changed, id: held }: Member, news: Val
 export const createSingle: Calls<Kind>["create"] = async (kind, runtime, who, inputs) => {
   const { run, account, deleted } = runtime;
   const values = argumentsIn(inputs);
-  const { member, left } = run.held.get(who.key) ?? { member: singleMember(kind, undefined, {}, values), left: [] };
+  const member = run.held.get(who.key) ?? singleMember(kind, undefined, {}, values);
+  const { id: held, olds } = member;
+  const secret = secretIn(runtime, who.key, inputs);
+  const leaves = held === undefined ? [] : [{ id: held, at: runtime.now(), name: nameToTell(kind, olds, secret) }];
+  const left = [...leftLiveIn(olds), ...leaves.map(withoutUndefined)];
   const adopts = adoptedBy(values);
   const action: Action = adopts === undefined ? { do: "create" } : { do: "adopt", id: adopts };
-  const known = { secret: secretIn(runtime, who.key, inputs), created: undefined };
+  const known = { secret, created: undefined };
   const object = managedOf(runtime, who, { ...member, action, values }, inputs, left, known);
   const outcome = await carryOut(kind, runtime, object);
   const outsWith = (more: Values, id?: string) => {

@@ -109,6 +109,13 @@ export function memberRef(set: Ref, member: string): Ref {
   return { ...withMember(set, member), urn: memberOf(set.urn, member) };
 }
 
+/** The same of a resource with this URN, in which there may be no organization. */
+export function refAt(key: string, resourceUrn: string): Omit<Ref, "identity"> {
+  const whom = aboutWhom(key);
+  const urn = whom.member === undefined ? resourceUrn : memberOf(resourceUrn, whom.member);
+  return { ...whom, urn, resourceUrn };
+}
+
 export function aboutWhom(key: string): Named {
   const { resource, of, member } = partsOf(key);
   const whole = named(resource, placeIn(of.slice(resource.length + "::".length)));

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { asRecord, isPlain, own, type Values } from "../base/index.js";
 import { type Kind, nameToTell } from "../kinds/index.js";
-import type { objectKey } from "./names.js";
+import { memberOf, type objectKey } from "./names.js";
 
 type Facts = Readonly<Record<string, string | number | boolean>>;
 
@@ -52,11 +52,12 @@ export function markOf(...of: readonly (string | undefined)[]): string {
   return [hash.slice(0, 8), hash.slice(8, 12), hash.slice(12, 16), hash.slice(16, 20), hash.slice(20, 32)].join("-");
 }
 
-/** A mark and its field in the form of the inputs, so that the engine's record of an interrupted run has them too. */
-export function writeMark({ field, mark }: { readonly field: string; readonly mark: string }): string {
-  return `${field} ${mark}`;
+/** The mark of a set's member follows from the set's, so that the engine's record of an interrupted run is enough to search for it. */
+export function memberMark(ofSet: string, member: string, replaces: string | undefined): string {
+  return markOf(ofSet, memberOf("events", member), replaces);
 }
 
+/** @param text the value of {@link MARK}. */
 export function readMark(text: unknown): { readonly field: string; readonly mark: string } | undefined {
   const [, field, mark] = (typeof text === "string" ? /^(\S+) (\S+)$/.exec(text) : undefined) ?? [];
   return field === undefined || mark === undefined ? undefined : { field, mark };
@@ -122,10 +123,10 @@ export interface Briefing {
     readonly isUp: boolean;
     /** How many resources the program has declared so far, with this batch. */
     readonly resources: number;
-    /** Stands for the creates of earlier runs that the program's half has seen open in the memory. @default none */
-    readonly open?: string;
-    /** The keys of the first of them that it has not declared so far, at most {@link MAX_LISTED}. @default none */
-    readonly unclaimed?: readonly string[];
+    /** Stands for the creates of earlier runs that the program's half has seen open in the memory. */
+    readonly open: string;
+    /** The keys of the first of them that it has not declared so far, at most {@link MAX_LISTED}. */
+    readonly unclaimed: readonly string[];
   };
   /** Whether the option `retainOnDelete` is off, if a delete is known. */
   readonly deletes?: boolean | undefined;

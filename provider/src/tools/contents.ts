@@ -6,7 +6,6 @@ import { asRecord, jsonIn, natural, own, type Values } from "../base/index.js";
 import { advertiser, conversionEvent, type Kind, kindOfType, type ResourceName, setOfType } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
-  aboutWhom,
   eventIn,
   IDENTITY,
   keyOf,
@@ -14,6 +13,7 @@ import {
   nameInUrn,
   readBriefing,
   readStoredSet,
+  refAt,
   type StoredSet,
   stackOf,
   type Unresolved,
@@ -73,9 +73,7 @@ export interface StoredObject {
   readonly kind: Kind;
   /** In reports: the resource's name; of a set's member, `<set>/<key>`. The URN where others of its kind have the same. */
   readonly key: string;
-  /** Of a member, with its key behind it. */
-  readonly urn: string;
-  readonly memoryKey: string;
+  readonly ref: ReturnType<typeof refAt>;
   readonly resource: Resource;
   /** Of a member: its set, as it is stored, and its key there. */
   readonly in?: { readonly set: StoredSet; readonly key: string };
@@ -89,8 +87,8 @@ export function objectsIn(resources: readonly Resource[]): StoredObject[] {
   const found = resources.filter(({ external }) => external !== true).flatMap(storedIn);
   const byName = Map.groupBy(found, ({ kind, key }) => `${kind.name} ${key}`);
   const objects = [...byName.values()].flatMap((alike) => {
-    const isOne = new Set(alike.map(({ urn }) => urn)).size === 1;
-    return isOne ? alike : alike.map((each) => ({ ...each, key: each.urn }));
+    const isOne = new Set(alike.map(({ ref }) => ref.urn)).size === 1;
+    return isOne ? alike : alike.map((each) => ({ ...each, key: each.ref.urn }));
   });
   return inNaturalOrder(objects, ({ key }) => key);
 }
@@ -100,9 +98,9 @@ function storedIn(resource: Resource): StoredObject[] {
   const { urn, type, id, outputs = {} } = resource;
   const kind = kindOfType(type);
   if (kind !== undefined) {
+    const ref = refAt(keyOfUrn(kind.name, urn), urn);
     const held = isPlatformId(id) ? id : undefined;
-    const names = { key: nameInUrn(urn), urn, memoryKey: keyOfUrn(kind.name, urn) };
-    return [{ kind, ...names, resource, id: held, record: unresolvedIn(outputs) }];
+    return [{ kind, key: ref.short, ref, resource, id: held, record: unresolvedIn(outputs) }];
   }
   const setKind = setOfType(type);
   if (setKind === undefined) return [];
@@ -111,10 +109,9 @@ function storedIn(resource: Resource): StoredObject[] {
   const keys = new Set([...set.events.keys(), ...set.eventIds.keys(), ...set.unresolved.keys()]);
   return [...keys].map((key) => {
     const [held, record] = [set.eventIds.get(key), set.unresolved.get(key)];
-    const memoryKey = memberOf(keyOfUrn(setKind.name, urn), key);
-    const names = { key: aboutWhom(memoryKey).short, urn: memberOf(urn, key), memoryKey };
+    const ref = refAt(memberOf(keyOfUrn(setKind.name, urn), key), urn);
     const id = isPlatformId(held) ? held : undefined;
-    return { kind: setKind.member, ...names, resource, in: { set, key }, id, record };
+    return { kind: setKind.member, key: ref.short, ref, resource, in: { set, key }, id, record };
   });
 }
 

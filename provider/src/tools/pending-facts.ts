@@ -10,14 +10,13 @@ import {
   identityText,
   leftLiveIn,
   MARK,
-  markOf,
+  memberMark,
   memberOf,
-  memberRef,
   objectKey,
-  type Ref,
   readDeclaredSet,
   readMark,
   readStoredSet,
+  refAt,
   refOf,
   secretArgumentsIn,
   tellingIn,
@@ -26,7 +25,7 @@ import type { MemoryRecord, Records, StackPlace } from "../store/index.js";
 import { type ExportedStack, holdsSecret, inNaturalOrder, isSecret, keyOfUrn, objectsIn } from "./contents.js";
 
 export interface Create {
-  readonly ref: Pick<Ref, "key" | "kind" | "member" | "short" | "urn" | "resourceUrn">;
+  readonly ref: Pick<ReturnType<typeof refAt>, "key" | "kind" | "member" | "short" | "urn" | "resourceUrn">;
   readonly record: CreateRecord;
   /** Who knows of it; `record`: only Pulumi's of an interrupted run. */
   readonly known: "state" | "memory" | "record";
@@ -63,13 +62,12 @@ export interface Facts {
 export function factsIn(stack: ExportedStack, memory: Records, place: StackPlace | undefined): Facts {
   const objects = objectsIn(stack.resources);
   const current = objects.filter(({ resource }) => resource.delete !== true);
-  const held = new Map(current.map((each) => [each.memoryKey, each]));
+  const held = new Map(current.map((each) => [each.ref.key, each]));
   const notes = new Map([...memory].map(([key, record]) => [key, { ref: refOfKey(key, place), record }]));
   const remembered = [...notes.values()];
-  const inState = current.flatMap(({ memoryKey, urn, resource, record }): Found[] => {
-    const ref = { ...aboutWhom(memoryKey), urn, resourceUrn: resource.urn };
-    return record === undefined ? [] : [{ ref, record, known: "state" }];
-  });
+  const inState = current.flatMap(({ ref, record }): Found[] =>
+    record === undefined ? [] : [{ ref, record, known: "state" }],
+  );
   const known = new Set(inState.map(({ ref }) => ref.key));
   const ids = new Set(objects.map(({ kind, id = "" }) => objectKey(kind.name, id)));
   /** As the next run finds out by itself. */
@@ -105,8 +103,9 @@ export function factsIn(stack: ExportedStack, memory: Records, place: StackPlace
     if (record.id !== undefined && record.state !== "none")
       holders.set(objectKey(ref.kind, record.id), { key: ref.key, says });
   }
-  for (const { kind, id, memoryKey: key, urn } of objects)
-    if (id !== undefined) holders.set(objectKey(kind.name, id), { key, says: `the state has it as ${urn}` });
+  for (const { kind, id, ref } of objects)
+    if (id !== undefined)
+      holders.set(objectKey(kind.name, id), { key: ref.key, says: `the state has it as ${ref.urn}` });
   const byName = ({ ref }: Pick<Create, "ref">) => `${ref.short} ${ref.urn}`;
   const made = left.filter(({ record }) => record.state !== "sent");
   return { open: inNaturalOrder(open, byName), made: inNaturalOrder(made, byName), notes, holders };
@@ -138,11 +137,10 @@ function isOtherThan({ body }: CreateRecord) {
 }
 
 /** @param place as the memory has it; none: the URN then says no stack. */
-function refOfKey(key: string, place: StackPlace | undefined): Ref {
+function refOfKey(key: string, place: StackPlace | undefined) {
   const [organization = "", project = "", stack = ""] = place?.stack.split("/") ?? [];
-  const { resource, member, name, parentTypes } = aboutWhom(key);
-  const whole = refOf(resource, identityText({ organization, project, stack, name, parentTypes }));
-  return member === undefined ? whole : memberRef(whole, member);
+  const { resource, name, parentTypes } = aboutWhom(key);
+  return refAt(key, refOf(resource, identityText({ organization, project, stack, name, parentTypes })).urn);
 }
 
 /** What Pulumi's record of interrupted runs says was sent, or was about to be; of several such runs the last. */
@@ -165,10 +163,9 @@ function recordedIn(stack: ExportedStack): Found[] {
     // What would be done now was not done.
     const sent = members.filter(({ isDeclared, action }) => isDeclared && ["create", "replace"].includes(action.do));
     return sent.map(({ key: member, id, values }): Found => {
-      const at = (whole: string) => (set === undefined ? whole : memberOf(whole, member));
-      // As the provider derives it.
-      const own = mark && { ...mark, ...(set && { mark: markOf(mark.mark, memberOf("events", member), id) }) };
-      const ref = { ...aboutWhom(at(keyOfUrn((set ?? kind).name, urn))), urn: at(urn), resourceUrn: urn };
+      const own = mark && { ...mark, ...(set && { mark: memberMark(mark.mark, member, id) }) };
+      const key = keyOfUrn((set ?? kind).name, urn);
+      const ref = refAt(set === undefined ? key : memberOf(key, member), urn);
       return { ref, record: { ...recordOf(kind, values, id), ...own }, known: "record" };
     });
   });

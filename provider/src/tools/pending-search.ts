@@ -44,7 +44,7 @@ export async function searchFor(open: readonly Create[], reading: SettingsReadin
       return `${ref.short}: can't be searched for by its mark (${record.field ?? "none"}): ${check}.`;
     }
     const sent = { ...record, at: record.at || now };
-    const finding = await lookFor(kind, looker, ref.short, sent, { wasJustSent: false, formerIds });
+    const finding = await lookFor(kind, looker, ref.short, sent, false, formerIds);
     if (finding.kind === "open") return `${ref.short}: ${secrets.scrub(finding.words)}`;
     return { create, id: finding.kind === "found" ? finding.id : undefined };
   };

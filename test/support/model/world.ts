@@ -461,15 +461,14 @@ interface Held {
 
 /** The objects that a state has. */
 export function heldIn({ resources }: Pick<Deployment, "resources">): Held[] {
-  return objectsIn(resources as unknown as Parameters<typeof objectsIn>[0]).flatMap(
-    ({ kind, id, memoryKey, resource }) =>
-      id === undefined ? [] : [{ object: objectKey(kind.name, id), key: memoryKey, isToGo: resource.delete === true }],
+  return objectsIn(resources as unknown as Parameters<typeof objectsIn>[0]).flatMap(({ kind, id, ref, resource }) =>
+    id === undefined ? [] : [{ object: objectKey(kind.name, id), key: ref.key, isToGo: resource.delete === true }],
   );
 }
 
 export function unresolvedKeys({ resources }: Pick<Deployment, "resources">): Set<string> {
   const all = objectsIn(resources as unknown as Parameters<typeof objectsIn>[0]);
-  return new Set(all.flatMap(({ record, memoryKey }) => (record === undefined ? [] : [memoryKey])));
+  return new Set(all.flatMap(({ record, ref }) => (record === undefined ? [] : [ref.key])));
 }
 
 function leftIn({ __left: left }: Values): string[] {
