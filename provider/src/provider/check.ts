@@ -12,14 +12,13 @@ import {
   withoutUndefined,
   withPage,
 } from "../base/index.js";
-import { abilitiesOf, adoptedBy, holdsUnknown, type Member, membersOf } from "../decision/index.js";
+import { abilitiesOf, adoptedBy, holdsUnknown, type Member, membersOf, singleMember } from "../decision/index.js";
 import { adoptedTwice, fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
 import { inWords, validate } from "../rules/index.js";
 import { describeSettingProblem } from "../settings/index.js";
 import {
   aboutWhom,
   DELETES,
-  eventIn,
   IDENTITY,
   MARK,
   memberOf,
@@ -38,28 +37,13 @@ import type { CheckRequest, Runtime } from "./runtime.js";
 import { markInput } from "./search.js";
 import { beforeTakeOver, madeBefore, madeOtherwise, planInWords } from "./tell.js";
 
-/** One object that a resource declares, itself or a member of a set: its entry there, and all its arguments. */
-interface Declared {
-  readonly ref: Ref;
-  readonly entry: unknown;
-  readonly values: Values;
-}
-
-/** Fills in a set's defaults. @returns none if the objects are not known yet. */
-function declaredIn(
-  resource: Kind | SetKind,
-  runtime: Runtime,
-  who: Ref,
-  values: Record<string, unknown>,
-): readonly Declared[] | undefined {
-  if (!("member" in resource)) return [{ ref: who, entry: values, values }];
+/** Fills in a set's defaults. @returns what becomes of the objects of a new resource; none if they are not known yet. */
+function declaredIn(resource: Kind | SetKind, { reading }: Runtime, values: Record<string, unknown>) {
+  if (!("member" in resource)) return [singleMember(resource, undefined, {}, values)];
   if (values.defaults !== UNKNOWN)
-    values.defaults = { ...resource.defaultsIn(runtime.reading.settings), ...asRecord(values.defaults) };
+    values.defaults = { ...resource.defaultsIn(reading.settings), ...asRecord(values.defaults) };
   const declared = readDeclaredSet(values);
-  const entries = declared.events && [...declared.events];
-  return entries?.map(([key, entry]) => {
-    return { ref: memberRef(who, key), entry, values: eventIn(declared, asRecord(entry)) };
-  });
+  return declared.events && membersOf(resource.member, readStoredSet({}), declared);
 }
 
 export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref, request: CheckRequest) {
@@ -74,12 +58,13 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref
   const isNew = Object.keys(olds).length === 0;
   // Before anything is awaited, since other resources may need to know it.
   const wasDeleting = own(olds, DELETES) === true && briefing.deletes === true;
-  const declared = declaredIn(resource, runtime, who, values);
+  const declared = declaredIn(resource, runtime, values);
   run.noteChecked(who.key, kind, briefing, isNew, { wasSecret: secretArgumentsIn(olds), wasDeleting });
-  const objects = declared ?? [];
-  for (const key of declared?.map(({ ref }) => ref.key) ?? [who.key]) run.declared.add(key);
-  const twice = objects.flatMap(({ ref, entry }) => {
-    const id = adoptedBy(entry);
+  const refTo = ({ key }: Member) => (resource === kind ? who : memberRef(who, key));
+  for (const key of declared?.map((each) => refTo(each).key) ?? [who.key]) run.declared.add(key);
+  const members = declared ?? [];
+  const twice = members.flatMap((member) => {
+    const [ref, id] = [refTo(member), adoptedBy(member.entry)];
     const other = id === undefined || id === UNKNOWN ? undefined : run.claim(kind, id, ref.key);
     const at = ref.member === undefined ? "" : `${memberOf("events", ref.member)}.`;
     return other === undefined ? [] : [`${at}existingId ${adoptedTwice(String(id), aboutWhom(other).label)}`];
@@ -87,13 +72,9 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref
   await openMemory(runtime, who, request);
   for (const { ref, entry, values } of objects) tellMadeOtherwise(kind, runtime, ref, adoptedBy(entry), values);
   // What is in the state has a `diff`, which says the same of what it creates.
-  const fresh = isNew && problems.length + twice.length === 0 ? objects : [];
-  const held = run.held.get(who.key)?.id;
-  const stops = fresh.flatMap(({ ref, values, entry }) =>
-    adoptedBy(entry) === undefined ? tellBefore(kind, runtime, ref, values, held) : [],
-  );
-  runtime.tellCollected();
-  const stop = stops.find((each) => each !== undefined);
+  const fresh = isNew && problems.length + twice.length === 0 ? members : [];
+  const created = fresh.filter(({ entry }) => adoptedBy(entry) === undefined);
+  const stop = tellBefore(kind, runtime, created, refTo, run.held.get(who.key)?.id);
   const failures = [
     ...twice.map((text) => withPage(text, ArgumentsError.code)),
     ...reading.problems.map((problem) => withPage(describeSettingProblem(problem), SettingsError.code)),
@@ -102,9 +83,8 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref
   ];
   if (failures.length > 0) run.hasFailed = true;
   else if (resource !== kind && isNew && !run.isUp) {
-    const isToCreate = ({ key }: Member) => takeableOf(runtime, memberRef(who, key), undefined) === undefined;
-    const members = membersOf(kind, readStoredSet({}), readDeclaredSet(values)).filter(isToCreate);
-    runtime.tellAt("info", who.resourceUrn, planInWords(kind, members));
+    const isToCreate = (member: Member) => takeableOf(runtime, refTo(member), undefined) === undefined;
+    runtime.tellAt("info", who.resourceUrn, planInWords(kind, members.filter(isToCreate)));
   }
   const inputs = {
     ...values,
@@ -139,8 +119,20 @@ async function openMemory(runtime: Runtime, { identity }: Ref, { olds }: CheckRe
   await run.former;
 }
 
-/** Says in a preview what is known of a new object. @param held the object that it replaces. @returns why the `up` would stop there. */
+/** Says in a preview what is known of new objects. @param held what one replaces, if the member does not say. @returns why the `up` would stop. */
 export function tellBefore(
+  kind: Kind,
+  runtime: Runtime,
+  members: readonly Member[],
+  refTo: (member: Member) => Ref,
+  held?: string,
+): AdvertisingError | undefined {
+  const stops = members.map((each) => tellOne(kind, runtime, refTo(each), each.values, each.id ?? held));
+  runtime.tellCollected();
+  return stops.find((each) => each !== undefined);
+}
+
+function tellOne(
   kind: Kind,
   runtime: Runtime,
   who: Ref,

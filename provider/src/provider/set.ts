@@ -89,10 +89,7 @@ function secretOfMembers({ member }: SetKind, runtime: Runtime, { key }: Ref, in
 /** @throws AdvertisingError the `up` would stop at a new member. */
 function tellPlan(kind: Kind, runtime: Runtime, who: Ref, members: readonly Member[], stored: StoredSet): void {
   const fresh = members.filter(({ action }) => action.do === "create" || (action.do === "replace" && !action.perhaps));
-  const stops = fresh
-    .map(({ key, values, id }) => tellBefore(kind, runtime, memberRef(who, key), values, id))
-    .find((each): each is AdvertisingError => each !== undefined);
-  runtime.tellCollected();
+  const stops = tellBefore(kind, runtime, fresh, ({ key }) => memberRef(who, key));
   if (stops !== undefined) throw stops;
   const plan = planInWords(kind, members, (id) => runtime.run.isKept(kind, id));
   runtime.tellAt("info", who.resourceUrn, plan);
