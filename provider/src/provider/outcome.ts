@@ -9,6 +9,7 @@ import {
   OutcomeUnknownError,
   shellWord,
   type Values,
+  withoutUndefined,
 } from "../base/index.js";
 import type { Member } from "../decision/index.js";
 import { type Earlier, explain, type Named, type Ref, UNRESOLVED, type Unresolved } from "../state/index.js";
@@ -90,6 +91,11 @@ export function idOrError(who: Named, properties: Values, outcome: Outcome): str
   // Never only digits, as the platform's ids are.
   const saved = { id: `unresolved-${record.mark}`, properties: { ...properties, [UNRESOLVED]: record } };
   throw new Incomplete(explain(who, record, why), saved);
+}
+
+/** As the state keeps it, without what only the memory has. */
+export function recordOf({ at, mark, body, field, name, facts, replaces, what, searched }: Unresolved): Unresolved {
+  return withoutUndefined({ at, mark, body, field, name, facts, replaces, what, searched });
 }
 
 /** Describes an unexpected error. Its stack is needed for a report, and contains no values. */

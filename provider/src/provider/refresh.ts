@@ -27,7 +27,7 @@ import {
   unresolvedIn,
   writeStoredSet,
 } from "../state/index.js";
-import { momentToKeep, readLive, type Target, unprovenUntil } from "./operations.js";
+import { momentToKeep, readLive, type Target, unprovenUntil } from "./carry-out.js";
 import { earlierOf, expectSameAccount, Incomplete } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
 import { argumentsIn } from "./single.js";

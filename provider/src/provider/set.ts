@@ -35,11 +35,10 @@ import {
   type Unresolved,
   writeStoredSet,
 } from "../state/index.js";
-import { carryOutAll, hasWork, managedOf } from "./carry-out.js";
+import { carryOutAll, deleteUnlessKept, hasWork, managedOf, momentToKeep } from "./carry-out.js";
 import { tellBefore } from "./check.js";
 import { whyNotNewIn } from "./create.js";
 import { progressOf, type Severity } from "./engine.js";
-import { deleteUnlessKept, momentToKeep } from "./operations.js";
 import {
   asOurs,
   expectSameAccount,

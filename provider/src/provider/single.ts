@@ -30,8 +30,7 @@ import {
   unresolvedIn,
   writeLeftLive,
 } from "../state/index.js";
-import { carryOutAll, hasWork, managedOf } from "./carry-out.js";
-import { deleteUnlessKept, momentToKeep } from "./operations.js";
+import { carryOutAll, deleteUnlessKept, hasWork, managedOf, momentToKeep } from "./carry-out.js";
 import { expectSameAccount, Incomplete, idOrError, type Managed, type Outcome } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
 import { beforeTakeOver, besideHeld, exchanged, notTold, replaced, savedAsSent, takenOver } from "./tell.js";
