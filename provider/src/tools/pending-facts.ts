@@ -54,8 +54,8 @@ export interface Facts {
   readonly made: readonly Note[];
   /** All that this machine remembers of the stack, by key. */
   readonly notes: ReadonlyMap<string, Note>;
-  /** Who has which object, and says so, by `objectKey`. */
-  readonly holders: ReadonlyMap<string, { readonly key: string; readonly says: string }>;
+  /** Who has which object, by `objectKey`. */
+  readonly holders: ReadonlyMap<string, Create["ref"]>;
 }
 
 /** @param memory what this machine remembers. @param place none if nobody says which stack it is. */
@@ -97,15 +97,10 @@ export function factsIn(stack: ExportedStack, memory: Records, place: StackPlace
     const formerIds = [object?.id, each.record.replaces, ...gone.map(({ id }) => id)];
     return { ...each, formerIds: formerIds.filter((id) => id !== undefined) };
   });
-  const holders = new Map<string, { key: string; says: string }>();
-  for (const { ref, record } of remembered) {
-    const says = `the memory of this machine has it as ${ref.urn}`;
-    if (record.id !== undefined && record.state !== "none")
-      holders.set(objectKey(ref.kind, record.id), { key: ref.key, says });
-  }
-  for (const { kind, id, ref } of objects)
-    if (id !== undefined)
-      holders.set(objectKey(kind.name, id), { key: ref.key, says: `the state has it as ${ref.urn}` });
+  const holders = new Map<string, Create["ref"]>();
+  for (const { ref, record } of remembered)
+    if (record.id !== undefined && record.state !== "none") holders.set(objectKey(ref.kind, record.id), ref);
+  for (const { id, ref } of objects) if (id !== undefined) holders.set(objectKey(ref.kind, id), ref);
   const byName = ({ ref }: Pick<Create, "ref">) => `${ref.short} ${ref.urn}`;
   const made = left.filter(({ record }) => record.state !== "sent");
   return { open: inNaturalOrder(open, byName), made: inNaturalOrder(made, byName), notes, holders };
@@ -128,7 +123,7 @@ export function whyNotIts(
   const holder = holders.get(objectKey(ref.kind, id));
   if (holder?.key === ref.key || formerIds.includes(id))
     return `${id} is not the id of "${ref.short}": it is an object that this resource has or had before, such as the one to replace`;
-  return holder && `${id} is not the id of "${ref.short}": ${holder.says}`;
+  return holder && `${id} is not the id of "${ref.short}": it is that of ${holder.urn}`;
 }
 
 /** Of what is secret nobody knows. */

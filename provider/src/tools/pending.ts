@@ -190,16 +190,13 @@ function isCalled({ urn, short, resourceUrn }: Create["ref"], name: string): boo
 /** What the provider's `read` reads: JSON, an id or null by mark. */
 const ANSWERS = "ADVERTISING_ANSWERS";
 
-/** As many as fit into one variable of the environment, of which Linux takes 128 KiB. Others stay listed. */
-const AT_ONCE = 1000;
-
 /**
  * Hands the answers for what the state has to a refresh of that; those for others count at once.
  * @returns the answers that count, and the state afterwards. @throws Error if the refresh settles nothing, as during a run.
  */
 async function settleInState(answers: readonly Answer[], choice: StackChoice) {
   const others = answers.filter(({ create }) => create.known !== "state");
-  const asked = answers.filter(({ create }) => create.known === "state").slice(0, AT_ONCE);
+  const asked = answers.filter(({ create }) => create.known === "state");
   const urns = [...new Set(asked.map(({ create }) => create.ref.resourceUrn))];
   const byMark = Object.fromEntries(asked.map(({ create, id }) => [create.record.mark, id ?? null]));
   const refreshed = async () => refresh(urns, { [ANSWERS]: JSON.stringify(byMark) }, choice);
