@@ -20,14 +20,8 @@ import {
   unresolvedIn,
 } from "../state/index.js";
 
-export interface Abilities {
-  /** An object can be read, for refreshes, `.get`, adoptions and take-overs. */
-  readonly read: boolean;
-  readonly update: boolean;
-  readonly delete: boolean;
-  /** Whether a create can be looked for by its mark. @param field the request field that its mark was sent in. */
-  search(field: string | undefined): boolean;
-}
+/** What is known beside creating. */
+export type Abilities = ReturnType<typeof abilitiesOf>;
 
 /** Only the documented operations: nothing but creating. */
 export const NO_ABILITIES: Abilities = { read: false, update: false, delete: false, search: () => false };
@@ -36,13 +30,15 @@ export const NO_ABILITIES: Abilities = { read: false, update: false, delete: fal
 export function abilitiesOf(
   kind: Kind,
   settings: { readonly operations: Operations | undefined; readonly markField: string | undefined },
-): Abilities {
+) {
   const known = knownOperations(kind, settings);
   return {
     read: known.read !== undefined,
     update: known.update !== undefined,
     delete: known.delete !== undefined,
-    search: (field) => known.search !== undefined && field !== undefined && field === settings.markField,
+    /** Whether a create can be looked for by its mark. @param field the request field that its mark was sent in. */
+    search: (field: string | undefined) =>
+      known.search !== undefined && field !== undefined && field === settings.markField,
   };
 }
 

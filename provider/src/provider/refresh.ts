@@ -23,6 +23,7 @@ import {
   inputsFrom,
   memberOf,
   readStoredSet,
+  type StoredSet,
   UNRESOLVED,
   unresolvedIn,
   writeStoredSet,
@@ -32,8 +33,6 @@ import { earlierOf, expectSameAccount, Incomplete } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
 import { argumentsIn } from "./single.js";
 import { driftNotice, goneNotice, nothingCompared, tooEarlyNotice } from "./tell.js";
-
-type ReadSet = ReturnType<typeof readStoredSet>;
 
 /** @param properties those in the state; for `.get` hardly any. @returns none if the object is gone. */
 export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, properties) => {
@@ -90,7 +89,7 @@ export const readSet: Calls<SetKind>["read"] = async ({ name, member: kind }, ru
 };
 
 /** What people have answered for unresolved creates becomes the set's. @returns whether anything did. */
-function settle(kind: Kind, runtime: Runtime, set: ReadSet): boolean {
+function settle(kind: Kind, runtime: Runtime, set: StoredSet): boolean {
   const { answers } = runtime;
   const answered = [...set.unresolved].filter(([, { mark }]) => answers[mark] !== undefined);
   for (const [key, { mark, body, name, facts = {} }] of answered) {
@@ -150,7 +149,7 @@ async function refreshed(
 }
 
 /** What the platform has of a set's objects becomes the set's. @returns whether anything differed. @throws AdvertisingError */
-async function refreshMembers(kind: Kind, runtime: Runtime, set: ReadSet): Promise<boolean> {
+async function refreshMembers(kind: Kind, runtime: Runtime, set: StoredSet): Promise<boolean> {
   let isChanged = false;
   await Promise.all(
     [...set.eventIds].map(async ([key, id]) => {

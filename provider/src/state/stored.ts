@@ -179,44 +179,28 @@ export function earlierIn(text: unknown): Earlier | undefined {
   return { body, owner };
 }
 
-/** Perhaps not known yet. */
-export interface Shared {
-  readonly advertiserId: unknown;
-  readonly defaults: unknown;
-}
+/** A set as it is declared: checked inputs, of which any may not be known yet; then there are no events. */
+export type DeclaredSet = ReturnType<typeof readDeclaredSet>;
 
-/** A set as it is declared: checked inputs. */
-export interface DeclaredSet extends Shared {
-  /** By key; none if they are not known yet. */
-  readonly events: ReadonlyMap<string, unknown> | undefined;
-}
-
-/** A set as in its outputs. */
-export interface StoredSet extends Shared {
-  /** The entry with which each object was created or adopted; perhaps empty for an {@link earlier} one. */
-  readonly events: ReadonlyMap<string, Values>;
-  readonly eventIds: ReadonlyMap<string, string>;
-  /** Of the objects that their entries and the set's present arguments do not describe. */
-  readonly earlier: ReadonlyMap<string, Earlier>;
-  readonly unresolved: ReadonlyMap<string, Unresolved>;
-  /** When it last created an object, ISO 8601; none if that is not known. */
-  readonly created: string | undefined;
-  readonly left: readonly LeftLive[];
-}
-
-export function readDeclaredSet({ advertiserId, defaults = {}, events }: Values): DeclaredSet {
+export function readDeclaredSet({ advertiserId, defaults = {}, events }: Values) {
   return { advertiserId, defaults, events: events === UNKNOWN ? undefined : mapOf(events, (entry) => entry) };
 }
 
-/** Empty if there is nothing. The caller's own: a {@link StoredSet} that may be changed. */
+/** A set as in its outputs. */
+export type StoredSet = ReturnType<typeof readStoredSet>;
+
+/** Empty if there is nothing. The caller's own, which may be changed. */
 export function readStoredSet({ advertiserId, defaults = {}, events, eventIds, earlier, ...rest }: Values) {
   return {
     advertiserId,
     defaults,
+    // The entry with which each object was created or adopted; perhaps empty for one that is not described.
     events: mapOf(events, asRecord),
     eventIds: mapOf(eventIds, String),
+    // Of the objects that their entries and the set's present arguments do not describe.
     earlier: mapOf(earlier, earlierIn),
     unresolved: mapOf(rest[UNRESOLVED], (record) => record as Unresolved),
+    // When it last created an object, ISO 8601; none if that is not known.
     created: typeof rest[CREATED] === "string" ? rest[CREATED] : undefined,
     left: leftLiveIn(rest),
   };
@@ -251,7 +235,10 @@ function recordOf<T, U>(map: ReadonlyMap<string, T>, write: (value: T) => U): Re
 }
 
 /** The complete arguments of an event: its entry's own override the set's defaults; `null` means none, whatever the default is. */
-export function eventIn({ advertiserId, defaults }: Shared, { existingId: _, ...own }: Values): Values {
+export function eventIn(
+  { advertiserId, defaults }: Omit<DeclaredSet, "events">,
+  { existingId: _, ...own }: Values,
+): Values {
   const shared = asRecord(defaults);
   const given = [shared.additionalFields, own.additionalFields];
   const fields: Values = Object.assign({}, ...given.map(asRecord));

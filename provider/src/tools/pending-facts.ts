@@ -47,23 +47,20 @@ export interface Note extends Pick<Create, "ref"> {
   readonly record: MemoryRecord;
 }
 
-/** Lists are in natural order. */
-export interface Facts {
-  readonly open: readonly Create[];
-  /** What earlier runs created and the state does not have. */
-  readonly made: readonly Note[];
-  /** All that this machine remembers of the stack, by key. */
-  readonly notes: ReadonlyMap<string, Note>;
-  /** Who has which object, by `objectKey`. */
-  readonly holders: ReadonlyMap<string, Create["ref"]>;
-}
+export type Facts = ReturnType<typeof factsIn>;
 
-/** @param memory what this machine remembers. @param place none if nobody says which stack it is. */
-export function factsIn(stack: ExportedStack, memory: Records, place: StackPlace | undefined): Facts {
+/**
+ * @param memory what this machine remembers. @param place none if nobody says which stack it is.
+ * @returns in natural order, the open creates, and what earlier runs created and the state does not have (`made`); all that this machine remembers,
+ *   by key; and who has which object, by `objectKey`.
+ */
+export function factsIn(stack: ExportedStack, memory: Records, place: StackPlace | undefined) {
   const objects = objectsIn(stack.resources);
   const current = objects.filter(({ resource }) => resource.delete !== true);
   const held = new Map(current.map((each) => [each.ref.key, each]));
-  const notes = new Map([...memory].map(([key, record]) => [key, { ref: refOfKey(key, place), record }]));
+  const notes = new Map(
+    [...memory].map(([key, record]): [string, Note] => [key, { ref: refOfKey(key, place), record }]),
+  );
   const remembered = [...notes.values()];
   const inState = current.flatMap(({ ref, record }): Found[] =>
     record === undefined ? [] : [{ ref, record, known: "state" }],
