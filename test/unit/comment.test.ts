@@ -1,8 +1,7 @@
 /** A preview as a comment on a pull request: what it reads, what it says, and that nobody breaks out of it. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { UNKNOWN } from "../../provider/src/state/stored.js";
-import { commentOf, MAX_CHARACTERS } from "../../provider/src/tools/comment.js";
-import { readPreview } from "../../provider/src/tools/preview.js";
+import { commentOf, MAX_CHARACTERS, readPreview } from "../../provider/src/tools/comment.js";
 import { EVENT, urnOf } from "../support/stored.js";
 
 type Values = Record<string, unknown>;
@@ -33,14 +32,19 @@ const deleting = <T extends { oldState: Values | undefined }>({ oldState, ...res
   return { ...rest, oldState: { ...oldState, retainOnDelete: undefined, inputs } };
 };
 
-const read = (preview: object, environment = {}) => commentOf(readPreview(JSON.stringify(preview), environment));
+const readIn = (preview: object, { operations, markField }: { operations?: string; markField?: string } = {}) => {
+  vi.stubEnv("ADVERTISING_OPERATIONS", operations);
+  vi.stubEnv("ADVERTISING_MARK_FIELD", markField);
+  return readPreview(JSON.stringify(preview));
+};
+const read = (...given: Parameters<typeof readIn>) => commentOf(readIn(...given));
 const unescaped = (text: string) => text.replace(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code)));
 const commentOn = (steps: object[], operations?: object) =>
   unescaped(read({ steps }, operations && { operations: JSON.stringify({ event: operations }) }).text);
 /** How many objects have which fate. */
 const counted = (steps: object[], operations?: object, more: object = {}) => {
   const environment = { operations: JSON.stringify({ event: operations }), ...more };
-  const { changes } = readPreview(JSON.stringify({ steps }), operations && environment);
+  const { changes } = readIn({ steps }, operations && environment);
   const byAction = Map.groupBy(changes, ({ action }) => action);
   byAction.delete("keep");
   return [...byAction]

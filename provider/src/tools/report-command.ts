@@ -4,13 +4,11 @@
  */
 import { enumerate, UsageError } from "../base/index.js";
 import { exactId } from "../rules/index.js";
-import { environmentNameOf } from "../settings/index.js";
 import { MAX_LISTED } from "../state/index.js";
-import { commentOf } from "./comment.js";
+import { commentOf, readPreview } from "./comment.js";
 import { type Contents, contentsOf, nameOf, type StoredObject, shown, valuesOf, warnOfSecretSets } from "./contents.js";
 import { type Command, chosen, command, csvOf, jsonOf, say, textOf, write } from "./harness.js";
 import { pageOf } from "./page.js";
-import { readPreview } from "./preview.js";
 import { STACK_HELP, STACK_OPTIONS, stateOf } from "./pulumi.js";
 
 const NAMES = ["id", "key", "eventName", "advertiserId", "eventTypeId", "segmentId", "value"];
@@ -66,11 +64,7 @@ const REPORTS: Readonly<Record<string, Command>> = {
     options: { preview: TEXT, "fail-on": TEXT, out: TEXT },
     run: async ({ preview = "-", "fail-on": failOn, out }) => {
       const watched = (failOn?.split(",") ?? []).map((name) => chosen(FAILURES, name.trim(), "reason to fail"));
-      // They decide what becomes of an object. A preview holds them if the stack sets them.
-      const [operations, markField] = (["operations", "markField"] as const).map(
-        (key) => process.env[environmentNameOf(key)],
-      );
-      const comment = commentOf(readPreview(await textOf(preview), { operations, markField }));
+      const comment = commentOf(readPreview(await textOf(preview)));
       write(comment.text, out);
       return watched.some((each) => comment[each] > 0) ? 1 : 0;
     },
