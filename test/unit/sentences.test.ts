@@ -86,9 +86,9 @@ it("an unresolved create, each time that it stops a run", () => {
 });
 
 it("what this machine knows of a create", () => {
-  expect(whatHappened("X", AT, undefined)).toBe(`X: an earlier run sent it at ${AT}, and its outcome is unknown.`);
-  expect(whatHappened("X", AT, "5")).toBe("X: an interrupted run created it as 5.");
-  expect(whatHappened("X", AT, "5", true)).toBe("X: an earlier run created it as 5.");
+  expect(whatHappened("X", { at: AT })).toBe(`X: an earlier run sent it at ${AT}, and its outcome is unknown.`);
+  expect(whatHappened("X", { at: AT, id: "5" })).toBe("X: an interrupted run created it as 5.");
+  expect(whatHappened("X", { at: AT, id: "5", state: "handed" })).toBe("X: an earlier run created it as 5.");
 });
 
 describe("settle first", () => {

@@ -105,10 +105,7 @@ export interface Member {
 
 type Thing = Pick<Member, "key" | "id" | "olds" | "values" | "unresolved">;
 
-/**
- * @param id as in the state; none for a new resource. @param olds its outputs there.
- * @param news the checked arguments; none if the program no longer declares it.
- */
+/** @param id none for a new resource. @param olds its outputs in the state. @param news none if the program no longer declares it. */
 export function singleMember(
   kind: Kind,
   id: string | undefined,
@@ -253,10 +250,7 @@ function argumentNames(kind: Kind): string[] {
   return [...Object.keys(kind.wireNames), "additionalFields"];
 }
 
-/**
- * @param olds the state's properties, perhaps of another version of this package, or old inputs (`refresh --run-program`).
- * @param news the checked inputs; an unknown value counts as changed.
- */
+/** @param olds perhaps of another version of this package, or old inputs (`refresh --run-program`). @param news an unknown value is a change. */
 export function changesIn(kind: Kind, olds: unknown, news: unknown): Changes {
   const names = argumentNames(kind).filter((name) => !isSameArgument(kind, name, own(olds, name), own(news, name)));
   return { names, perhaps: names.length > 0 && names.every((name) => holdsUnknown(own(news, name))) };
@@ -311,10 +305,7 @@ export function hasValue(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/**
- * What a create was sent with, by argument, as far as these values contradict it.
- * @param values an adopted object's: the platform's if it was read, otherwise the program's. What is not plain is not known yet.
- */
+/** What a create was sent with, by argument, as far as these values contradict it. What is not plain is not known yet. */
 export function sentOtherwise(kind: Kind, values: Values, sent: Pick<CreateRecord, "name" | "facts">): Values {
   const differs = (property: string, then: unknown) => {
     const now = values[property];

@@ -81,7 +81,6 @@ export function noteCopy(folder: string): void {
   here[NOTED].folders.add(folder);
 }
 
-/** @returns what is wrong if there are several. */
 export function severalCopies(): Finding[] {
   const folders = [...(here[NOTED]?.folders ?? [])];
   if (folders.length < 2) return [];

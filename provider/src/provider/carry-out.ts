@@ -1,8 +1,7 @@
 /**
- * Carries out what was decided, all but creates: updates, adoptions and deletes of live objects, and reads, if the installation has an operation for
- * that; and many objects at once, each with its own outcome (a single resource is a list of one). Nothing is remembered of an update or a delete of
- * unknown outcome: the state keeps what it has, so that the next run sends it again. Here too is the one place that sends a delete ({@link
- * deleteUnlessKept}).
+ * Carries out what was decided for many objects, each with its own outcome; a single resource is a list of one. All but creates is here: reads, updates,
+ * adoptions and deletes. Nothing is remembered of an update or a delete of unknown outcome: the state keeps what it has, so that the next run sends it
+ * again.
  */
 import { isDeepStrictEqual } from "node:util";
 import {
@@ -213,9 +212,8 @@ function changedFields(kind: Kind, olds: Values, news: Values, changed: readonly
 }
 
 /**
- * Adopts an object without a create. With a known update, arguments that differ are set; otherwise they must not differ. What was open of this
- * resource is settled, in the memory too.
- * @throws AdvertisingError if it does not exist, differs, or could not be read. Nothing has changed, except perhaps by an update.
+ * Without a create. What differs is set if an update is known, and else an error; what was open of its resource is settled.
+ * @throws AdvertisingError it is not there, differs, or could not be read. Nothing has changed, except perhaps by an update.
  */
 async function adopt(kind: Kind, runtime: Runtime, object: Managed, id: string): Promise<Outcome> {
   const { subject, values, unresolved } = object;
@@ -227,7 +225,7 @@ async function adopt(kind: Kind, runtime: Runtime, object: Managed, id: string):
   if (other !== undefined) throw new ArgumentsError(`${label}: existingId ${adoptedTwice(id, aboutWhom(other).label)}`);
   const memory = runtime.memory(identity);
   const noted = memory.of(key);
-  const sent = noted?.state === "sent" ? { ...noted, what: whatHappened(label, noted.at, undefined) } : undefined;
+  const sent = noted?.state === "sent" ? { ...noted, what: whatHappened(label, noted) } : undefined;
   for (const record of [unresolved, sent]) {
     const why = record && whyNotSettled(kind, id, theirs, record);
     if (record !== undefined && why !== undefined) return { kind: "unresolved", record: recordOf(record), why };

@@ -1,7 +1,4 @@
-/**
- * What `check` does for a single resource and for a set: it checks the arguments, notes the program's briefing, takes the memory in an `up`, says what
- * is known about new objects, and returns all problems at once.
- */
+/** The engine's `check`: it takes the memory in an `up`, says what is known about new objects, and returns all problems at once. */
 import {
   type AdvertisingError,
   ArgumentsError,

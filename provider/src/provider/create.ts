@@ -74,7 +74,7 @@ export function takeableOf(runtime: Runtime, who: Ref, held: string | undefined)
 /** The create of unknown outcome that the memory and the state have of a resource: of two sendings the later moment counts. */
 function openIn(label: string, noted: MemoryRecord | undefined, unsettled: Unresolved | undefined) {
   if (noted === undefined || (unsettled !== undefined && unsettled.at >= noted.at)) return unsettled;
-  return recordOf({ ...noted, what: whatHappened(label, noted.at, undefined) });
+  return recordOf({ ...noted, what: whatHappened(label, noted) });
 }
 
 /** What has or had an object, as "which …" goes on; none if it is new. */
@@ -199,8 +199,7 @@ export function expectAccountOfOpen(runtime: Runtime, memory: Memory): void {
 /**
  * Rule S, settle first: nothing new is sent while a create is open that nothing in the program declares, or that another stack of this project
  * has: perhaps this one under its former name.
- * @param body of what is to be created; none where it is not known yet.
- * @returns why not; in full once a run.
+ * @param body of what is to be created; none where it is not known yet. @returns why not; in full once a run.
  */
 export function whyNotNew(runtime: Runtime, subject: Ref, body: string | undefined): AdvertisingError | undefined {
   const { run, isSameAccount } = runtime;

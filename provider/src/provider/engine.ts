@@ -108,7 +108,6 @@ export function createMessages(secrets: Secrets, log: TellAt) {
   const collected = new Map<string, string[]>();
   // With `--refresh` the engine asks about each resource twice in one run.
   const toldAt = new Set<string>();
-  /** Nothing where there is no message. */
   const tellAt = (severity: Severity, urn: string, message: string | undefined): void => {
     const text = `${severity} ${urn} ${message}`;
     if (message === undefined || toldAt.has(text)) return;
@@ -147,10 +146,7 @@ export function createMessages(secrets: Secrets, log: TellAt) {
 const FIRST_REPORT_MS = 60_000;
 const LONGEST_SILENCE_MS = 20 * 60_000;
 
-/**
- * @param tell is given `400 of 3000, 8.2 a second`, after a minute and then ever more rarely.
- * @returns what to call whenever one is done.
- */
+/** @param tell is given `400 of 3000, 8.2 a second`, ever more rarely. @returns what to call whenever one is done. */
 export function progressOf(
   total: number,
   clock: Pick<Clock, "monotonicMs">,

@@ -109,10 +109,7 @@ export function asOurs(error: unknown): AdvertisingError {
   return error instanceof AdvertisingError ? error : new InternalError(describeDefect(error));
 }
 
-/**
- * @param has what has something for the recorded account, as the message begins.
- * @throws AccountMismatchError it is another one than this run's: it would create objects at the wrong one.
- */
+/** @param has how the message begins. @throws AccountMismatchError: this run would create objects at the wrong account. */
 export function expectSameAccount(
   { account, isSameAccount }: Pick<Runtime, "account" | "isSameAccount">,
   recorded: unknown,

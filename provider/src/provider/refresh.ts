@@ -75,7 +75,6 @@ export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, propert
   return { id, props: { ...properties, [kind.idProperty]: exactId(id) } };
 };
 
-/** @param properties a set's in the state. */
 export const readSet: Calls<SetKind>["read"] = async ({ name, member: kind }, runtime, id, properties) => {
   expectSameAccount(runtime, properties[ACCOUNT], `The state has ${name} ${id}`);
   const set = readStoredSet(properties);

@@ -45,11 +45,9 @@ export class Run {
   readonly declared = new Set<string>();
   readonly #begun = new Set<string>();
   #declares = 0;
-  /** As briefings say. */
   #open = "";
   #unclaimed: ReadonlySet<string> = new Set();
 
-  /** @returns true for the first call. */
   beginOnce(what: string): boolean {
     const isFirst = !this.#begun.has(what);
     this.#begun.add(what);

@@ -1,7 +1,4 @@
-/**
- * What all resources of a deployment share in the provider's process: one client, one memory, one place for messages. And the engine's calls
- * ({@link Calls}), which a second front end, such as a provider plugin, would make too.
- */
+/** What all resources of a deployment share in the provider's process; and the engine's calls, which another front end would make too. */
 import { asRecord, jsonIn, momentOf, SettingsError, systemClock, type Values } from "../base/index.js";
 import { Client, secretsIn, systemSurroundings } from "../client/index.js";
 import { type Disk, readHints, systemDisk } from "../files/index.js";
@@ -90,7 +87,6 @@ export function createRuntime(
     ...messages,
     reading,
     secrets,
-    /** A sleep on it fails once the engine is gone. */
     clock: underWay.clock,
     run,
     /** The installation and account; empty if the settings name none. */

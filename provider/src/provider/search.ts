@@ -20,10 +20,7 @@ export type Finding =
 /** The growing pauses before each search, because a new object may be found only later. */
 const PAUSES_S = [1, 2, 4, 8, 15];
 
-/**
- * @param wasJustSent in this run: then it never counts as not made.
- * @param formerIds of its resource: what it has or had is not what this create made.
- */
+/** @param wasJustSent then it never counts as not made. @param formerIds what its resource has or had, and this create did not make. */
 export async function lookFor(
   kind: Kind,
   looker: Looker,

@@ -47,7 +47,6 @@ export function expectSameType(argument: string, olds: Values, id: string, label
   );
 }
 
-/** Inputs without the hidden ones. */
 export function argumentsIn(inputs: Values): Values {
   return Object.fromEntries(Object.entries(inputs).filter(([name]) => !name.startsWith("__")));
 }
@@ -106,10 +105,7 @@ export function notePlanned(
   if (action.do === "record") runtime.warnEach(notTold(who, id, changesInWords(changed, olds, values, secret)));
 }
 
-/**
- * Decides what becomes of a resource in the state, notes that for `create`, and shows it in a preview.
- * @returns the arguments whose change replaces it, for the engine to show. @throws AdvertisingError, Incomplete if nothing may be done.
- */
+/** Notes for `create` what becomes of a resource in the state, and shows it in a preview. @throws AdvertisingError, Incomplete nothing may be done. */
 export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, olds, news }) => {
   const { run } = runtime;
   const { key, label } = who;
@@ -183,7 +179,6 @@ export const createSingle: Calls<Kind>["create"] = async (kind, runtime, who, in
   return { id, outs };
 };
 
-/** @param more what the state keeps beside the arguments. */
 function outsOf(kind: Kind, { reading }: Runtime, inputs: Values, more: Values): Values {
   const kept = abilitiesOf(kind, reading.settings).read ? keptForRead(inputs) : {};
   return withoutUndefined({ ...argumentsIn(inputs), ...kept, ...more });

@@ -44,13 +44,9 @@ function notice(sort: string, { label, resourceUrn: urn }: Shown, text: string, 
   return { sort, urn, text, brief: detail === undefined ? label : `${label} (${detail})` };
 }
 
-function happened({ label }: Ref, { at, id, state }: Omit<Noted, "body">): string {
-  return whatHappened(label, at, id, state === "handed");
-}
-
 /** Of a create of an earlier run, in a preview. @param body what the program would send now; none if it is not known yet. */
 export function beforeTakeOver(who: Ref, noted: Noted, body: string | undefined, isSearchable: boolean): Notice {
-  const text = `${happened(who, noted)} \`pulumi up\` ${nextOf(noted, body, isSearchable)}.`;
+  const text = `${whatHappened(who.label, noted)} \`pulumi up\` ${nextOf(noted, body, isSearchable)}.`;
   return notice("sent by earlier runs", who, text, noted.id ?? "outcome unknown");
 }
 
@@ -82,13 +78,11 @@ export function madeOtherwise(who: Ref, id: string): Notice {
   return notice("adopted with other arguments", who, text, id);
 }
 
-/** The same create is open in another stack of this project. */
 export function openElsewhere(who: Ref, record: MemoryRecord & { readonly stack: string }): string {
   const { id = "<its id>", stack } = record;
   return [
-    `${happened(who, record)} That was in the stack ${stack}, so it is not sent here.`,
-    `If ${stack} is the former name of this stack: rename it back, run \`pulumi up\`, and rename it then.`,
-    "If it is another stack: run `pulumi up` there first.",
+    `${whatHappened(who.label, record)} That was in the stack ${stack}, so it is not sent here.`,
+    `If ${stack} is this stack's former name: rename it back, run \`pulumi up\`, and rename it then. If it is another one: run \`pulumi up\` there first.`,
     `If it no longer exists, look in the account. What is there goes on with existingId: ${id}. Otherwise:`,
     `  pulumi stack init --no-select ${stack}`,
     `  npx pulumi-advertising pending --stack ${stack} --forget ${shellWord(who.short)}`,
@@ -124,7 +118,7 @@ export function besideHeld(kind: Kind, who: Ref, noted: MemoryRecord, held: stri
     id === undefined
       ? "Look in the account for a second one, which nothing manages."
       : `${staysLive(kind, `Nothing manages ${id}: it`)}. To use it instead, set existingId: ${id}.`;
-  const text = `${happened(who, noted)} The state has ${held}. ${next} To stop this message:\n  ${pendingCommand("forget", [who.short])}`;
+  const text = `${whatHappened(who.label, noted)} The state has ${held}. ${next} To stop this message:\n  ${pendingCommand("forget", [who.short])}`;
   return notice("also made by earlier runs", who, text, id ?? "outcome unknown");
 }
 
@@ -152,7 +146,6 @@ export function driftNotice(who: Shown, properties: readonly string[]): Notice {
   return notice("changed on the platform", who, text);
 }
 
-/** @param noun of the objects. */
 export function nothingCompared(noun: string): string {
   return (
     `A refresh does not compare any ${noun}: advertising:operations has no read for it, so the state stays as it is. ` +
@@ -160,7 +153,6 @@ export function nothingCompared(noun: string): string {
   );
 }
 
-/** For an object that left the state without a delete. */
 export function notDeleted(kind: Kind, label: string, id: string, why: string): string {
   return `${label} left the state but was not deleted, because ${why}. ${staysLive(kind, id)}.`;
 }
@@ -179,10 +171,7 @@ const PLAN: readonly (readonly [action: ShownAction, title: string, detail?: str
   ["wait", "to settle", " first"],
 ];
 
-/**
- * What an `up` would do with a set; nothing if there is nothing to do.
- * @param isKept whether another resource goes on with the object with this id.
- */
+/** What an `up` would do with a set, if anything. @param isKept whether another resource goes on with an object. */
 export function planInWords(
   kind: Kind,
   members: readonly Member[],

@@ -58,10 +58,12 @@ export function whatIsKnown({ what, searched }: Unresolved): string {
   return searched === undefined ? what : `${what} ${searched}`;
 }
 
-/** What this machine knows of a create of an earlier run. @param isEnded whether that run ended cleanly. */
-export function whatHappened(label: string, at: string, id: string | undefined, isEnded = false): string {
+type Known = Pick<Open, "at" | "id"> & { readonly state?: string };
+
+/** What this machine knows of a create of an earlier run, which ended cleanly if it was handed. */
+export function whatHappened(label: string, { at, id, state }: Known): string {
   if (id === undefined) return `${label}: an earlier run sent it at ${at}, and its outcome is unknown.`;
-  return `${label}: ${isEnded ? "an earlier run" : "an interrupted run"} created it as ${id}.`;
+  return `${label}: ${state === "handed" ? "an earlier run" : "an interrupted run"} created it as ${id}.`;
 }
 
 /** A create of an interrupted run, by its key. */
@@ -73,9 +75,8 @@ export function settleFirst(creates: readonly Open[]): string {
     .toSorted((a, b) => natural(a.key, b.key))
     .map((each) => ({ ...aboutWhom(each.key), record: each }));
   const told = open.map(({ label, kind, record }) => {
-    const { at, id } = record;
-    const look = id === undefined ? ` Look in the account for ${describe(kind, { ...record, at: "" })}.` : "";
-    return `  ${whatHappened(label, at, id)}${look}`;
+    const look = record.id === undefined ? ` Look in the account for ${describe(kind, { ...record, at: "" })}.` : "";
+    return `  ${whatHappened(label, record)}${look}`;
   });
   const [made = [], unknown = []] = [true, false].map((isMade) =>
     open.filter(({ record }) => (record.id !== undefined) === isMade).map(({ short }) => short),

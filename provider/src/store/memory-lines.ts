@@ -7,7 +7,6 @@ import { aboutWhom, type CreateRecord, markOf, objectKey } from "../state/index.
 import type { StackPlace } from "./places.js";
 
 export interface MemoryRecord extends CreateRecord {
-  /** In `state/names.ts`. */
   readonly key: string;
   /**
    * - `sent`: it may have been carried out, and nobody knows the id;
@@ -18,7 +17,6 @@ export interface MemoryRecord extends CreateRecord {
    */
   readonly state: (typeof STATES)[number];
   readonly id?: string | undefined;
-  /** The account that it was sent for. */
   readonly account?: string | undefined;
 }
 

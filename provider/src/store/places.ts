@@ -41,10 +41,7 @@ export function endedPath(memory: string): string {
   return `${memory}.ended`;
 }
 
-/**
- * Where the engine keeps its states, as Pulumi finds it: in the environment, the project's file, the last `pulumi login`.
- * @param folder the program's. @returns empty if none of them says.
- */
+/** Where the engine keeps its states, as Pulumi finds it: in the environment, the project's file, the last `pulumi login`; empty if none says. */
 export function backendIn(environment: Readonly<Record<string, string | undefined>>, folder: string): string {
   const { PULUMI_BACKEND_URL, PULUMI_CREDENTIALS_PATH, PULUMI_HOME } = environment;
   const home = PULUMI_CREDENTIALS_PATH || PULUMI_HOME || join(homedir(), ".pulumi");

@@ -1,8 +1,7 @@
 /**
- * What `pulumi preview --json` prints, as a comment on a pull request, in the Markdown of GitHub and GitLab. First the changes of advertisers and events:
- * those of sets, key by key, as `decision/` says for the `up` too. (Measured with engine 3.259.0: a replacement is one step; a secret is the text
- * "[secret]", a value that is not known yet a fixed text; unchanged resources are left out unless `--show-sames` is given.) Then the comment: counts,
- * what deserves attention, a table, and the rest folded.
+ * What `pulumi preview --json` prints, as a comment on a pull request, in the Markdown of GitHub and GitLab. Of sets it shows the members, as `decision/`
+ * says for the `up` too. (Measured with engine 3.259.0: a replacement is one step; a secret is the text "[secret]", a value that is not known yet a
+ * fixed text; unchanged resources are left out unless `--show-sames` is given.)
  */
 import { agree, asRecord, count, excerpt, jsonIn, printable, type Values } from "../base/index.js";
 import {
@@ -66,7 +65,6 @@ interface Change {
   readonly former: Former | undefined;
   /** Its arguments: as declared, or as stored if it leaves the state. */
   readonly values: Values;
-  /** Which arguments differ, and how, in words. */
   readonly changes: readonly string[];
 }
 

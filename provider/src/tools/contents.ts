@@ -163,7 +163,6 @@ export function inNaturalOrder<T>(items: Iterable<T>, textOf: (item: T) => strin
   return [...items].sort((a, b) => natural(textOf(a), textOf(b)) || (textOf(a) < textOf(b) ? -1 : 1));
 }
 
-/** Stands for a value that must not be shown. */
 export const SECRET = "(secret)";
 
 /** An object's arguments by their names in programs, as far as they are set. */

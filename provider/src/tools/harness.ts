@@ -1,7 +1,4 @@
-/**
- * What the commands have in common: they are declared with their help, their options and what they do. `command.ts` calls them;
- * everything that they read from standard input, or write as a report, passes through here.
- */
+/** What the commands have in common: how they are declared, and the way of all that they read from standard input or write as a report. */
 import { writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
@@ -51,7 +48,6 @@ const parsed: typeof parseArgs = (config) => {
   }
 };
 
-/** Which stack a command is about. */
 export interface StackChoice {
   readonly stack?: string | undefined;
   readonly cwd?: string | undefined;

@@ -1,7 +1,4 @@
-/**
- * `pulumi-advertising leftovers`: what is live on the platform and managed by nobody any more, as the state itself notes it, and as earlier
- * exports of the same stack tell. One list, in natural order.
- */
+/** `pulumi-advertising leftovers`: what is live and managed by nobody any more, as the state notes it, and as earlier exports of the stack tell. */
 import { agree, count, printable } from "../base/index.js";
 import { type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import { leftLiveIn, memberInReports, nameInUrn, objectKey } from "../state/index.js";

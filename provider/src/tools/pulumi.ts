@@ -89,10 +89,7 @@ export async function stackName(choice: StackChoice): Promise<string | undefined
   return name?.trim();
 }
 
-/**
- * The settings that a command sends requests with: those of the stack, as its programs read them, or of the environment.
- * @returns the settings, and in words where they come from.
- */
+/** The settings that a command sends requests with, and in words where they come from: the stack, or the environment. */
 export async function readingOf(choice: StackChoice): Promise<{ reading: SettingsReading; origin: string }> {
   const stack = await stackName(choice);
   // A machine that just logs in needs neither a stack nor Pulumi; a stack that was named must be there.
