@@ -65,10 +65,9 @@ export class Catalog extends pulumi.ComponentResource {
         return [key, new Advertiser(named(name, key), all, optionsOf(advertiser)).advertiserId];
       }),
     );
-    const declareAll = sets ? declareSet : declareEvents;
     const times = Map.groupBy(content.events, ({ key }) => key);
     const eventIds = [...Map.groupBy(content.events, (event) => event.advertiser)].flatMap(([owner, events]) => {
-      const ids = declareAll(named(name, owner), advertisers.get(owner), events, optionsOf(conversionEvent));
+      const ids = declareAll(sets, named(name, owner), advertisers.get(owner), events, optionsOf(conversionEvent));
       return ids.map(([key, id]) => [times.get(key)?.length === 1 ? key : named(owner, key), id] as const);
     });
     this.advertiserIds = pulumi.output(Object.fromEntries(advertisers)) as pulumi.Output<Record<string, number>>;
@@ -89,25 +88,23 @@ function named(...parts: readonly string[]): string {
 }
 
 /** Of one advertiser. @param name the catalog's, and the advertiser's key. @returns their ids. */
-type DeclareAll = (
+function declareAll(
+  sets: boolean,
   name: string,
   advertiserId: AdvertiserId | undefined,
   events: File["events"],
   options: pulumi.CustomResourceOptions,
-) => (readonly [key: string, id: pulumi.Output<number>])[];
-
-const declareEvents: DeclareAll = (name, advertiserId, events, options) =>
-  events.map(({ key, args }) => {
-    const all = { ...args, advertiserId } as unknown as ConversionEventArgs;
-    return [key, new ConversionEvent(named(name, key), all, options).eventId];
-  });
-
-const declareSet: DeclareAll = (name, advertiserId, events, options) => {
+): [key: string, id: pulumi.Output<number>][] {
+  if (!sets)
+    return events.map(({ key, args }) => {
+      const all = { ...args, advertiserId } as unknown as ConversionEventArgs;
+      return [key, new ConversionEvent(named(name, key), all, options).eventId];
+    });
   const entries = Object.fromEntries(events.map(({ key, args }) => [key, args]));
   const all = { advertiserId, events: entries } as unknown as ConversionEventSetArgs;
   const { eventIds } = new ConversionEventSet(name, all, options);
   return events.map(({ key }) => [key, eventIds.apply((ids) => ids[key] as number)]);
-};
+}
 
 const NOTHING: File = { advertisers: [], events: [], findings: [] };
 
