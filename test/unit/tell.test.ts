@@ -40,7 +40,7 @@ describe("a preview says what becomes of each key", () => {
         "  to replace, which makes another live object of each: b (2)",
         "  to adopt: c (3 → 9), e (8)",
         "  to remove from the state: gone (4)",
-        "  to settle first: f",
+        "  to settle first, with `npx pulumi-advertising pending`: f",
         `Each former object (2–4) ${END}`,
         "To keep one, undo the change; or set existingId, and make the change on the platform by hand.",
       ],

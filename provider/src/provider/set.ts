@@ -4,15 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import {
-  type AdvertisingError,
-  count,
-  idRanges,
-  RefusedError,
-  type Values,
-  withoutUndefined,
-  withPage,
-} from "../base/index.js";
+import { type AdvertisingError, count, idRanges, RefusedError, type Values, withoutUndefined } from "../base/index.js";
 import { type Member, membersOf } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, nameToTell, type SetKind } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
@@ -65,13 +57,13 @@ export const planSet: Calls<SetKind>["plan"] = async (set, runtime, who, { id, o
   const kind = set.member;
   expectSameAccount(runtime, olds[ACCOUNT], `The state has ${who.label}`);
   expectSameType("events", olds, id, who.label);
-  const { stored, declared, members } = factsOf(kind, runtime, olds, news);
+  const { declared, members } = factsOf(kind, runtime, olds, news);
   // A refresh asks too, with the former inputs, and so does a run for what its targets might replace: nothing is noted or said then.
   if (run.isChecked(who.key)) {
     const secret = secretOfMembers(set, runtime, who, news);
     for (const member of members) notePlanned(kind, runtime, memberRef(who, member.key), member, secret);
     runtime.tellCollected();
-    if (!run.isUp) tellPlan(kind, runtime, who, members, stored);
+    if (!run.isUp) tellPlan(kind, runtime, who, members);
   }
   // Members that are not known yet are changes too.
   return { changes: declared.events === undefined || members.some(({ action }) => action.do !== "keep"), replaces: [] };
@@ -86,19 +78,12 @@ function secretOfMembers({ member }: SetKind, runtime: Runtime, { key }: Ref, in
 }
 
 /** @throws AdvertisingError the `up` would stop at a new member. */
-function tellPlan(kind: Kind, runtime: Runtime, who: Ref, members: readonly Member[], stored: StoredSet): void {
+function tellPlan(kind: Kind, runtime: Runtime, who: Ref, members: readonly Member[]): void {
   const fresh = members.filter(({ action }) => action.do === "create" || (action.do === "replace" && !action.perhaps));
   const stops = tellBefore(kind, runtime, fresh, ({ key }) => memberRef(who, key));
   if (stops !== undefined) throw stops;
   const plan = planInWords(kind, members, (id) => runtime.run.isKept(kind, id));
   runtime.tellAt("info", who.resourceUrn, plan);
-  // In an `up` this is the error.
-  const waits = new Map<string, Outcome>();
-  for (const { key, action } of members)
-    if (action.do === "wait") waits.set(key, { kind: "unresolved", record: action.record, why: action.why });
-  if (waits.size === 0) return;
-  const { text, code } = troubleInWords(kind, who, members, waits, [], stored.eventIds);
-  runtime.tellAt("warn", who.resourceUrn, withPage(text, code));
 }
 
 /** The id means nothing to the platform. */

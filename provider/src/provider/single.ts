@@ -136,13 +136,12 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, 
 };
 
 /** The arguments that the engine shows as the cause of a replacement. */
-function replacesOf(kind: Kind, { action, changed, id: held }: Member, news: Values): string[] {
+function replacesOf(kind: Kind, { action, changed }: Member, news: Values): string[] {
   if (action.do === "look for") return [kind.nameProperty];
   if (action.do !== "replace" && action.do !== "adopt") return [];
   // A change that has no name is shown at the argument that people know the object by.
   const names = changed.map((name) => (name === ANY ? kind.nameProperty : name));
-  const adopts = adoptedBy(news);
-  return adopts !== undefined && adopts !== held ? [...names, "existingId"] : names;
+  return adoptedBy(news) === undefined ? names : [...names, "existingId"];
 }
 
 /** @throws AdvertisingError, Incomplete there is no object, or that is not known. */

@@ -168,7 +168,7 @@ const PLAN: readonly (readonly [action: ShownAction, title: string, detail?: str
   ["record", "to change in the state only", ", since the platform has no known way to update"],
   ["let go", "to remove from the state"],
   ["delete", "to delete", ", if everything else goes well"],
-  ["wait", "to settle", " first"],
+  ["wait", "to settle", " first, with `npx pulumi-advertising pending`"],
 ];
 
 /** What an `up` would do with a set, if anything. @param isKept whether another resource goes on with an object. */
