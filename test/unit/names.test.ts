@@ -4,7 +4,6 @@ import { expect, it } from "vitest";
 import { identityOf, placeOfProgram, typesOf } from "../../provider/src/program/place.js";
 import {
   aboutWhom,
-  type Identity,
   identityText,
   keyOf,
   memberOf,
@@ -36,7 +35,7 @@ const PLACES = NAMES.flatMap((name) => PARENTS.map((parentTypes) => ({ name, par
 
 it.each(PLACES)("$name in $parentTypes", ({ name, parentTypes }) => {
   for (const organization of ["organization", "acme"]) {
-    const identity: Identity = { organization, project: "shop", stack: "dev", parentTypes, name };
+    const identity = { organization, project: "shop", stack: "dev", parentTypes, name };
     const text = identityText(identity);
     expect([parseIdentity(text), stackOf(text)]).toEqual([identity, `${organization}/shop/dev`]);
     const [single, set] = [refOf("ConversionEvent", text), refOf("ConversionEventSet", text)];

@@ -6,7 +6,7 @@
 import { asRecord, excerpt, isPlain, own, printable, type Values } from "../base/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
-import { knownOperations, type Operations } from "../settings/index.js";
+import { knownOperations, type Settings } from "../settings/index.js";
 import {
   type CreateRecord,
   type DeclaredSet,
@@ -26,11 +26,7 @@ export type Abilities = ReturnType<typeof abilitiesOf>;
 /** Only the documented operations: nothing but creating. */
 export const NO_ABILITIES: Abilities = { read: false, update: false, delete: false, search: () => false };
 
-/** @param settings those of the installation, or only these two of them. */
-export function abilitiesOf(
-  kind: Kind,
-  settings: { readonly operations: Operations | undefined; readonly markField: string | undefined },
-) {
+export function abilitiesOf(kind: Kind, settings: Pick<Settings, "operations" | "markField">) {
   const known = knownOperations(kind, settings);
   return {
     read: known.read !== undefined,
@@ -66,13 +62,6 @@ export function shownAction(action: Action): ShownAction {
   return action.do === "replace" && action.perhaps ? "perhaps replace" : action.do;
 }
 
-/** An object that leaves the state. */
-export interface Former {
-  readonly id: string;
-  /** Otherwise it stays live. */
-  readonly isDeleted: boolean;
-}
-
 export interface Circumstances {
   readonly can: Abilities;
   /** Whether an object is deleted when it leaves the state. */
@@ -99,8 +88,8 @@ export interface Member {
   readonly values: Values;
   /** A create of it in the state, with an unknown outcome. */
   readonly unresolved: Unresolved | undefined;
-  /** None if the state keeps its object, or has none. */
-  readonly former: Former | undefined;
+  /** The object that leaves the state, and stays live unless it is deleted. */
+  readonly former: { readonly id: string; readonly isDeleted: boolean } | undefined;
 }
 
 type Thing = Pick<Member, "key" | "id" | "olds" | "values" | "unresolved">;
@@ -227,10 +216,7 @@ export function whyNotSettled(kind: Kind, adopts: string, values: Values, sent: 
  * answered like one that is gone, and a create that was carried out like one that was not.
  * @param createdMs the latest moment of its create. @returns milliseconds since 1970.
  */
-export function visibleFromMs(
-  createdMs: number,
-  { operations }: { readonly operations: Operations | undefined },
-): number {
+export function visibleFromMs(createdMs: number, { operations }: Pick<Settings, "operations">): number {
   return createdMs + (operations?.createdVisibleAfterSeconds ?? 0) * 1000;
 }
 

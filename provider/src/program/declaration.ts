@@ -11,13 +11,7 @@ import { isNotPlain, isOfType, readIdProblem } from "./ids.js";
 import { typesOf } from "./place.js";
 
 /** A resource of its own, or a member of a set. */
-export interface DeclaredObject {
-  readonly key: string;
-  /** The id of a live object. */
-  readonly adopts: string | typeof LATER | undefined;
-  /** Its name on the platform; `undefined` if the program does not know it yet. */
-  readonly platformName: string | undefined;
-}
+export type DeclaredObject = ReturnType<typeof objectOf>;
 
 /** It may adopt an object whose id the program does not know yet. */
 export const LATER = Symbol("known later");
@@ -79,7 +73,7 @@ export function declare({ kind: declared, name, args, options }: Call, settings:
   };
 }
 
-function membersOf(kind: Kind, setKey: string, events: unknown): DeclaredObject[] | undefined {
+function membersOf(kind: Kind, setKey: string, events: unknown) {
   if (!isContainer(events)) return undefined;
   return Object.entries(events).map(([key, given]: [string, unknown]) =>
     // A whole entry that is an Output may be anything.
@@ -87,9 +81,10 @@ function membersOf(kind: Kind, setKey: string, events: unknown): DeclaredObject[
   );
 }
 
-function objectOf(kind: Kind, key: string, values: Values): DeclaredObject {
+/** @returns `adopts` the id of a live object. What the program does not know yet has no `platformName`. */
+function objectOf(kind: Kind, key: string, values: Values) {
   const { existingId } = values;
-  const later = existingId === undefined || existingId === null ? undefined : LATER;
+  const later: typeof LATER | undefined = existingId === undefined || existingId === null ? undefined : LATER;
   const platformName = nameToTell(kind, values, new Set());
   return { key, platformName, adopts: isPlain(existingId) ? String(existingId) : later };
 }

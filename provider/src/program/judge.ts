@@ -47,9 +47,8 @@ export class Judge {
   /** @param batch all of it was added before. @returns with any findings, nothing may be registered; the briefings by key. */
   judge(batch: readonly Declaration[], records: Records, isPreview: boolean) {
     const open = [...records.values()].filter(isOpen);
-    const unclaimed = open.filter((each) => !this.#isClaimed(each)).map(({ key }) => key);
-    const settleFirst = { open: openMarkOf(records), unclaimed: unclaimed.slice(0, MAX_LISTED) };
-    const run = { isUp: !isPreview, resources: this.#resources, ...settleFirst };
+    const unclaimed = open.flatMap((each) => (this.#isClaimed(each) ? [] : each.key)).slice(0, MAX_LISTED);
+    const run = { isUp: !isPreview, resources: this.#resources, open: openMarkOf(records), unclaimed };
     const adopted = [...this.#adopters.keys()].join();
     const briefings = batch.flatMap(({ resource }): [string, Brief][] => {
       if (resource === undefined || resource.isRead) return [];

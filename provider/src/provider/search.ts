@@ -32,7 +32,7 @@ export async function lookFor(
   const { search } = knownOperations(kind, looker.reading.settings);
   if (search === undefined || sent.field === undefined) throw new Error("search without the operation");
   const wanted = { kind, operation: search, field: sent.field, mark: sent.mark, label };
-  const dueMs = resendDueMs(sent, looker);
+  const dueMs = resendDueMs(sent.at, looker);
   const searched = `Searched for ${sent.field} = ${sent.mark}`;
   let answer = "";
   let looks = 0;
@@ -65,10 +65,7 @@ export async function lookFor(
 }
 
 /** From when on a create that no search finds was not carried out; none if never. Where its last sending is not known, now counts. */
-export function resendDueMs(
-  { at }: Pick<Sent, "at">,
-  { reading: { settings }, clock }: Pick<Looker, "reading" | "clock">,
-): number | undefined {
+export function resendDueMs(at: string, { reading: { settings }, clock }: Looker): number | undefined {
   const after = settings.operations?.resendAfterSeconds;
   if (after === undefined) return undefined;
   const lastMs = Date.parse(at) || clock.wallMs();

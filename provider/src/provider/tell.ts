@@ -14,7 +14,7 @@ import {
   shellWord,
   withCode,
 } from "../base/index.js";
-import { type Former, type Member, type ShownAction, shownAction } from "../decision/index.js";
+import { type Member, type ShownAction, shownAction } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
 import {
   describe,
@@ -92,7 +92,7 @@ export function openElsewhere(who: Ref, record: MemoryRecord & { readonly stack:
 }
 
 /** What becomes of the object that is replaced: before that, in a preview, and after it. @param then as "the resource …" goes on: `is 43 now`. */
-export function replaced(kind: Kind, who: Ref, { id, isDeleted }: Former, then: string): Notice {
+export function replaced(kind: Kind, who: Ref, { id, isDeleted }: NonNullable<Member["former"]>, then: string): Notice {
   const fate = isDeleted ? `${id} is deleted on the platform, as retainOnDelete: false says` : staysLive(kind, id);
   const sort = `replaced, and ${isDeleted ? "deleted" : "left live"} on the platform`;
   return notice(sort, who, `${who.label} ${then}. ${fate}.`, `${id}; it ${then}`);

@@ -10,17 +10,11 @@ export interface Place {
   readonly name: string;
 }
 
-/** `<project>/<stack>[@<organization>]::[<types of parents>$::]<name>` */
-export interface Identity extends Place {
-  readonly organization: string;
-  readonly project: string;
-  readonly stack: string;
-}
-
 /** Backends without organizations answer this, so it is left out. */
 const DEFAULT_ORGANIZATION = "organization";
 
-export function identityText(identity: Identity): string {
+/** `<project>/<stack>[@<organization>]::[<types of parents>$::]<name>` */
+export function identityText(identity: ReturnType<typeof parseIdentity>): string {
   const { organization, project, stack } = identity;
   const owner = organization === DEFAULT_ORGANIZATION ? "" : `@${organization}`;
   return `${project}/${stack}${owner}::${placeText(identity)}`;
@@ -38,7 +32,7 @@ function placeIn(text: string): Place {
   return { parentTypes: types, name: end < 0 ? text : text.slice(end + "$::".length) };
 }
 
-export function parseIdentity(text: string): Identity {
+export function parseIdentity(text: string) {
   const [path = ""] = text.split("::", 1);
   const [project = "", rest = ""] = path.split("/");
   const [stack = "", organization = DEFAULT_ORGANIZATION] = rest.split("@");

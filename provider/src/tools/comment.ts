@@ -12,7 +12,6 @@ import {
   type Circumstances,
   changesIn,
   changesInWords,
-  type Former,
   holdsUnknown,
   type Member,
   membersOf,
@@ -62,7 +61,7 @@ interface Change {
   readonly id: string | undefined;
   readonly adopts: string | undefined;
   /** The object that leaves the state, unless something else in the program goes on with it. */
-  readonly former: Former | undefined;
+  readonly former: Member["former"];
   /** Its arguments: as declared, or as stored if it leaves the state. */
   readonly values: Values;
   readonly changes: readonly string[];

@@ -52,7 +52,7 @@ export async function searchFor(open: readonly Create[], reading: SettingsReadin
   try {
     // Nobody has noted when these were sent: perhaps just now.
     const undated = open.filter(({ record: { at, field } }) => at === "" && field !== undefined).length;
-    const dueMs = resendDueMs({ at: now }, looker);
+    const dueMs = resendDueMs(now, looker);
     if (undated > 0 && dueMs !== undefined) {
       const until = new Date(dueMs).toISOString();
       console.error(`${count(undated, "create")} may have been sent just now: looking from ${until} on …`);
