@@ -100,8 +100,6 @@ export interface Notice {
   readonly brief: string;
 }
 
-export type Messages = ReturnType<typeof createMessages>;
-
 export function createMessages(secrets: Secrets, log: TellAt) {
   const said = new Set<string>();
   const warned = new Map<string, number>();

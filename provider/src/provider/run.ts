@@ -14,14 +14,9 @@ import type { Member } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
 import { type Briefing, MAX_LISTED, objectKey, resourceKeyIn, type Unresolved } from "../state/index.js";
 
-interface Checked {
-  /** The names of the arguments that were secret when the state was written. */
-  readonly wasSecret: ReadonlySet<string>;
-  /** Whether a replaced object is deleted: `retainOnDelete` was off when the state was written, and still is in the program. */
-  readonly wasDeleting: boolean;
-}
-
-const NOTHING_CHECKED: Checked = { wasSecret: new Set(), wasDeleting: false };
+/** Of arguments, the names of those that were secret in the state; and whether `retainOnDelete` was off there, and still is in the program. */
+const NOTHING_CHECKED = { wasSecret: new Set<string>() as ReadonlySet<string>, wasDeleting: false };
+type Checked = typeof NOTHING_CHECKED;
 
 export class Run {
   /** Whether it is an `up`, as a briefing says. */
@@ -55,7 +50,7 @@ export class Run {
   }
 
   /** @param isNew whether the engine gave no old inputs: a new resource, or the second `check` of a replacement. */
-  noteChecked(key: string, kind: Kind, briefing: Briefing, isNew: boolean, was: typeof NOTHING_CHECKED): void {
+  noteChecked(key: string, kind: Kind, briefing: Briefing, isNew: boolean, was: Checked): void {
     const { run, adopted = "", adoptsLater } = briefing;
     const known = (isNew ? this.#checked.get(key) : undefined) ?? was;
     if (!isNew) this.held.delete(key);

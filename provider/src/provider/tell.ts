@@ -32,8 +32,9 @@ import {
   whatIsKnown,
 } from "../state/index.js";
 import type { MemoryRecord } from "../store/index.js";
-import type { Messages, Notice } from "./engine.js";
+import type { Notice } from "./engine.js";
 import type { Kept, Outcome, Outcomes } from "./outcome.js";
+import type { Runtime } from "./runtime.js";
 
 type Noted = Pick<MemoryRecord, "at" | "body"> & Partial<Pick<MemoryRecord, "id" | "state">>;
 
@@ -122,7 +123,7 @@ export function besideHeld(kind: Kind, who: Ref, noted: MemoryRecord, held: stri
   return notice("also made by earlier runs", who, text, id ?? "outcome unknown");
 }
 
-export function tellWarnings({ say }: Pick<Messages, "say">, label: string, warnings: readonly string[]): void {
+export function tellWarnings({ say }: Pick<Runtime, "say">, label: string, warnings: readonly string[]): void {
   for (const warning of warnings) say(`Platform warning (first seen for ${label}): ${warning}`, warning);
 }
 

@@ -57,7 +57,6 @@ export function memberMark(ofSet: string, member: string, replaces: string | und
   return markOf(ofSet, memberOf("events", member), replaces);
 }
 
-/** @param text the value of {@link MARK}. */
 export function readMark(text: unknown): { readonly field: string; readonly mark: string } | undefined {
   const [, field, mark] = (typeof text === "string" ? /^(\S+) (\S+)$/.exec(text) : undefined) ?? [];
   return field === undefined || mark === undefined ? undefined : { field, mark };

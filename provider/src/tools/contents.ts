@@ -138,8 +138,6 @@ export function isReplaced({ resource }: StoredObject): boolean {
   return resource.delete === true || resource.pendingReplacement === true;
 }
 
-export type Contents = ReturnType<typeof contentsOf>;
-
 /** What reports list of a stack. What awaits its replacement (`deleteBeforeReplace`) has no id until then. */
 export function contentsOf(resources: readonly Resource[]) {
   const objects = objectsIn(resources.filter((each) => each.delete !== true));

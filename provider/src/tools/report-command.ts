@@ -6,7 +6,7 @@ import { enumerate, UsageError } from "../base/index.js";
 import { exactId } from "../rules/index.js";
 import { MAX_LISTED } from "../state/index.js";
 import { commentOf, readPreview } from "./comment.js";
-import { type Contents, contentsOf, nameOf, type StoredObject, shown, valuesOf, warnOfSecretSets } from "./contents.js";
+import { contentsOf, nameOf, type StoredObject, shown, valuesOf, warnOfSecretSets } from "./contents.js";
 import { type Command, chosen, command, csvOf, jsonOf, say, textOf, write } from "./harness.js";
 import { pageOf } from "./page.js";
 import { STACK_HELP, STACK_OPTIONS, stateOf } from "./pulumi.js";
@@ -80,7 +80,9 @@ export const reportCommand: Command = {
 type AddressOf = (event: StoredObject) => string;
 
 /** Each list in natural order, so that the same state is always the same text. What has no id is left out. */
-export const ID_FORMATS: Readonly<Record<string, (contents: Contents, addressOf?: AddressOf) => string>> = {
+export const ID_FORMATS: Readonly<
+  Record<string, (contents: ReturnType<typeof contentsOf>, addressOf?: AddressOf) => string>
+> = {
   /** A contract: fields are only added. An id is a number, or digits where a number can't hold it exactly. */
   json: ({ advertisers, events }, addressOf) => {
     const byKey = <T>(objects: readonly StoredObject[], told: (object: StoredObject, id: string) => T) =>
