@@ -1,7 +1,7 @@
 /**
  * The objects of a resource, one of a single resource and many of a set, each with what becomes of it, decided from facts. The engine's calls, the
- * words of a preview, the comment on a pull request and `pending` all ask here, so that what is said is what is done. At the end, what differs between
- * two descriptions of one object, whatever shape they have. Pure.
+ * words of a preview, the comment on a pull request and `pending` all ask here, so that what is said is what is done. At the end, what differs
+ * between two descriptions of one object, whatever shape they have. Pure.
  */
 import { asRecord, excerpt, isPlain, own, printable, type Values } from "../base/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";

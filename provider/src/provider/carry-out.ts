@@ -1,7 +1,6 @@
 /**
- * Carries out what was decided for many objects, each with its own outcome; a single resource is a list of one. All but creates is here: reads, updates,
- * adoptions and deletes. Nothing is remembered of an update or a delete of unknown outcome: the state keeps what it has, so that the next run sends it
- * again.
+ * Carries out what was decided for many objects, each with its own outcome; a single resource is a list of one. All but creates is here. Nothing is
+ * remembered of an update or a delete of unknown outcome: the state keeps what it has, so that the next run sends it again.
  */
 import { isDeepStrictEqual } from "node:util";
 import {

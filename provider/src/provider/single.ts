@@ -105,7 +105,7 @@ export function notePlanned(
   if (action.do === "record") runtime.warnEach(notTold(who, id, changesInWords(changed, olds, values, secret)));
 }
 
-/** Notes for `create` what becomes of a resource in the state, and shows it in a preview. @throws AdvertisingError, Incomplete nothing may be done. */
+/** Notes for `create` what becomes of a resource in the state, and shows it in a preview. @throws Incomplete somebody has to settle it first. */
 export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, olds, news }) => {
   const { run } = runtime;
   const { key, label } = who;

@@ -1,7 +1,7 @@
 /**
- * What `pulumi preview --json` prints, as a comment on a pull request, in the Markdown of GitHub and GitLab. Of sets it shows the members, as `decision/`
- * says for the `up` too. (Measured with engine 3.259.0: a replacement is one step; a secret is the text "[secret]", a value that is not known yet a
- * fixed text; unchanged resources are left out unless `--show-sames` is given.)
+ * What `pulumi preview --json` prints, as a comment on a pull request, in the Markdown of GitHub and GitLab. Of sets it shows the members, as
+ * `decision/` says for the `up` too. (Measured with engine 3.259.0: a replacement is one step; a secret is the text "[secret]", a value that is not
+ * known yet a fixed text; unchanged resources are left out unless `--show-sames` is given.)
  */
 import { agree, asRecord, count, excerpt, jsonIn, printable, type Values } from "../base/index.js";
 import {
@@ -100,7 +100,6 @@ function inParts(step: Step): Step[] {
   ];
 }
 
-/** The object that it has afterwards. */
 function heldIn({ kind, action, id, adopts }: Change): string[] {
   const held = ["keep", "update", "record"].includes(action) ? id : adopts;
   return held === undefined ? [] : [objectKey(kind.name, held)];

@@ -13,16 +13,14 @@ export interface Command {
 
 type Values<O extends ParseArgsOptionsConfig> = ReturnType<typeof parseArgs<{ options: O }>>["values"];
 
-interface Declaration<O extends ParseArgsOptionsConfig> {
+export function command<const O extends ParseArgsOptionsConfig>(declaration: {
   readonly help: string;
   /** All but `--help`, which each command takes. */
   readonly options: O;
   /** The one word that belongs to no option. @default none */
   readonly takes?: string;
   readonly run: (values: Values<O>, word: string) => Promise<number>;
-}
-
-export function command<const O extends ParseArgsOptionsConfig>(declaration: Declaration<O>): Command {
+}): Command {
   const { help, takes, run } = declaration;
   const options = { ...declaration.options, help: { type: "boolean", short: "h" } } as const;
   return {

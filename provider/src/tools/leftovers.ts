@@ -89,7 +89,6 @@ export function leftoversOf(now: ExportedStack, earlier: readonly ExportedStack[
   return inNaturalOrder(first.values(), ({ kind, key, id }) => `${kind} ${key} ${id}`);
 }
 
-/** What the state notes as left live. */
 function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
   const kind = (kindOfType(type) ?? setOfType(type)?.member)?.name;
   if (kind === undefined) return [];
@@ -107,7 +106,6 @@ function formerly(object: StoredObject, why: string): Leftover {
   return { kind: kind.name, id, name: nameOf(object), key, at: "", why: why + unless };
 }
 
-/** Each ends with a line break. */
 export const LEFTOVER_FORMATS: Readonly<Record<string, (leftovers: readonly Leftover[]) => string>> = {
   text: (leftovers) => {
     if (leftovers.length === 0) return "The state notes nothing that was left live on the platform.\n";
