@@ -67,7 +67,7 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref
     return other === undefined ? [] : [`${at}existingId ${adoptedTwice(String(id), aboutWhom(other).label)}`];
   });
   await openMemory(runtime, who, request);
-  for (const { ref, entry, values } of objects) tellMadeOtherwise(kind, runtime, ref, adoptedBy(entry), values);
+  for (const each of members) tellMadeOtherwise(kind, runtime, refTo(each), adoptedBy(each.entry), each.values);
   // What is in the state has a `diff`, which says the same of what it creates.
   const fresh = isNew && problems.length + twice.length === 0 ? members : [];
   const created = fresh.filter(({ entry }) => adoptedBy(entry) === undefined);
