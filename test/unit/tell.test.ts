@@ -46,6 +46,20 @@ describe("a preview says what becomes of each key", () => {
       ],
     ],
     [
+      "and which are deleted",
+      { ...ALL, update: false },
+      {},
+      { a: A, b: CHANGED, c: A },
+      [],
+      [
+        "events: 1 to replace, 1 to delete, 2 unchanged",
+        "  to replace, which makes another live object of each: b (2)",
+        "  to delete, if everything else goes well: gone (4)",
+        "Each former object (2) is deleted on the platform after that, as retainOnDelete: false says.",
+        "To keep one, undo the change; or set existingId, and make the change on the platform by hand.",
+      ],
+    ],
+    [
       "where objects can be changed, deleted and looked for",
       ALL,
       { d: { ...OPEN, field: "m" } },

@@ -149,9 +149,10 @@ export const createSingle: Calls<Kind>["create"] = async (kind, runtime, who, in
   const { run, account, deleted } = runtime;
   const values = argumentsIn(inputs);
   const member = run.held.get(who.key) ?? singleMember(kind, undefined, {}, values);
-  const { id: held, olds } = member;
+  const { id: held, olds, former } = member;
   const secret = secretIn(runtime, who.key, inputs);
-  const leaves = held === undefined ? [] : [{ id: held, at: runtime.now(), name: nameToTell(kind, olds, secret) }];
+  const isLeft = held !== undefined && former?.isDeleted !== true;
+  const leaves = isLeft ? [{ id: held, at: runtime.now(), name: nameToTell(kind, olds, secret) }] : [];
   const left = [...leftLiveIn(olds), ...leaves.map(withoutUndefined)];
   const adopts = adoptedBy(values);
   const action: Action = adopts === undefined ? { do: "create" } : { do: "adopt", id: adopts };

@@ -188,17 +188,21 @@ export function planInWords(
   );
   if (parts.length === 0) return undefined;
   const counts = parts.map(({ title, those }) => `${those.length} ${title}`);
-  const live = members.flatMap(({ action, former }) =>
-    former === undefined || former.isDeleted || isKept(former.id) || shownAction(action) === "perhaps replace"
-      ? []
-      : [former.id],
+  const leaving = members.filter(({ action }) => !["delete", "perhaps replace"].includes(shownAction(action)));
+  const former = leaving.flatMap((each) => (each.former === undefined || isKept(each.former.id) ? [] : each.former));
+  const [gone = [], live = []] = [true, false].map((is) =>
+    former.flatMap(({ id, isDeleted }) => (isDeleted === is ? id : [])),
   );
   return [
     `events: ${[...counts, `${of("keep").length} unchanged`].join(", ")}`,
     ...parts.map(({ title, detail, those }) => `  ${title}${detail}: ${listed(those)}`),
-    ...(live.length === 0 ? [] : [`${staysLive(kind, `Each former object (${idRanges(live)})`)}.`]),
-    ...(of("replace").length === 0 ? [] : [howToKeep("one")]),
-  ].join("\n");
+    live.length > 0 && `${staysLive(kind, `Each former object (${idRanges(live)})`)}.`,
+    gone.length > 0 &&
+      `Each former object (${idRanges(gone)}) is deleted on the platform after that, as retainOnDelete: false says.`,
+    of("replace").length > 0 && howToKeep("one"),
+  ]
+    .filter((line) => line !== false)
+    .join("\n");
 }
 
 /** @param left what the `up` has left live and unmanaged. @param now the ids of the members after it. */
