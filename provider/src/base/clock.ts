@@ -9,7 +9,6 @@ export interface Clock {
   sleep(ms: number): Promise<void>;
 }
 
-/** The moment of now, ISO 8601. */
 export function momentOf(clock: Pick<Clock, "wallMs">): string {
   return new Date(clock.wallMs()).toISOString();
 }

@@ -73,15 +73,12 @@ function eventIn({ cells, source }: Row, columns: Columns, delimiter: string): W
 }
 
 interface Row {
-  /** Without white space at their ends. */
   readonly cells: readonly string[];
-  /** Where it begins. */
   readonly source: Source;
 }
 
 const DELIMITERS = [",", ";", "\t", "|"];
 
-/** @returns the rows that are not empty. */
 function readCsv(content: string, file: string): { rows: readonly Row[]; findings: Finding[]; delimiter: string } {
   // Within quotes, the library counts CRLF as two lines.
   const text = content.replace(/\r\n?/g, "\n");

@@ -108,7 +108,6 @@ export class Judge {
     return values;
   }
 
-  /** @param property where the key is written. */
   #key(written: Written, rule: z.ZodType, owner: string, property = "key"): void {
     const { key } = written;
     const mistake = mistakeIn(key);

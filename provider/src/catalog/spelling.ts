@@ -96,7 +96,6 @@ const FIELDS: Readonly<Record<string, Field>> = {
   existingId: id,
 };
 
-/** A field of an advertiser or of an event. */
 export function fieldNamed(name: string): Field | undefined {
   return Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
 }

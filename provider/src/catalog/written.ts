@@ -33,7 +33,6 @@ export interface WrittenAdvertiser extends Written {
 export interface WrittenCatalog {
   readonly file: string;
   readonly defaults?: Written | undefined;
-  /** The team's own. */
   readonly rules?: Written | undefined;
   /** None where the file declares none: the events' own texts name them. */
   readonly advertisers?: readonly WrittenAdvertiser[] | undefined;
@@ -46,7 +45,6 @@ export interface Catalog {
   readonly advertisers: readonly { readonly key: string; readonly args: Values | undefined }[];
   /** Those without an error, of advertisers without one. `args`: with the catalog's defaults, not the platform's. */
   readonly events: readonly { readonly key: string; readonly advertiser: string; readonly args: Values }[];
-  /** In the order of the file. */
   readonly findings: readonly Finding[];
 }
 

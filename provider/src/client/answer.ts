@@ -63,7 +63,6 @@ export function leavesOf(root: unknown): Leaf[] {
   return leaves;
 }
 
-/** Whether a value is a list or an object with something in it. */
 export function isFilled(value: unknown): value is object {
   return typeof value === "object" && value !== null && Object.keys(value).length > 0;
 }
@@ -179,7 +178,6 @@ function soleId(ids: readonly string[]): string | undefined {
   return id !== undefined && ids.every((each) => each === id) && /^[1-9]\d{0,29}$/.test(id) ? id : undefined;
 }
 
-/** The only entry of a list with one. */
 function soleOf(value: unknown): unknown {
   return Array.isArray(value) ? (value.length === 1 ? value[0] : undefined) : value;
 }

@@ -13,7 +13,6 @@ import { refusal, saidIn, troubled, unanswered, warningsOf } from "./trouble.js"
 
 interface Request {
   readonly operation: Operation;
-  /** Values for the placeholders of the operation's path. */
   readonly values?: Readonly<Record<string, string>>;
   /** The request's fields in wire names; absent for a request without a body. */
   readonly fields?: Values | undefined;
@@ -106,7 +105,6 @@ export class Client {
     throw troubled(judged, received);
   }
 
-  /** @returns none if the object is gone. */
   async #witnessed({ operation, id, label }: Target, judge: (answer: Answer) => Judgement, fields?: Values) {
     const key = `${operation.method} ${operation.path}`;
     const witness = this.#witnesses.get(key) ?? { hasWorked: false, inFlight: new Set() };
@@ -136,7 +134,6 @@ export class Client {
     return { received, judged };
   }
 
-  /** @throws {AdvertisingError} if there is no answer. */
   async #send({ operation, values, fields, label, beforeSend }: Request) {
     const { method, repeatable } = operation;
     const url = addressOf(operation, this.#settings.baseUrl, values);

@@ -49,7 +49,6 @@ function provesNotDone(answer: Answer, noun: string): boolean {
   return redirectOf(answer) === "login";
 }
 
-/** @param sent the request's fields. */
 export function judgeCreate(answer: Answer, { noun }: Pick<Operation, "noun">, sent: Values): CreateJudgement {
   const { status, data } = answer;
   const unknown = (reason: string): CreateJudgement => ({ kind: "unknown", reason: `status ${status}${reason}` });
@@ -73,7 +72,6 @@ export function judgeCreate(answer: Answer, { noun }: Pick<Operation, "noun">, s
   return objection === undefined ? { kind: "created", id } : unknown(`, with the id ${id}, but ${objection}`);
 }
 
-/** Why an answer is no data. */
 function unreadableIn({ kind, broken }: Answer): string | undefined {
   if (broken !== undefined) return `its body is not whole or not readable (${broken})`;
   return { json: undefined, empty: "it is empty", html: "it is an HTML page", text: "it is not JSON" }[kind];
@@ -95,7 +93,6 @@ function isSame(theirs: unknown, ours: unknown): boolean {
   return formsOf(theirs).some((form) => plain(form) === plain(ours));
 }
 
-/** Judges the answer to an update or a delete. @param sent the changed fields. */
 export function judgeChange(
   answer: Answer,
   kind: Kind,

@@ -62,7 +62,6 @@ async function logIn(settings: Settings, surroundings: Surroundings, sender: Pat
   return jar;
 }
 
-/** The sentences that say why a login failed; none if it succeeded. */
 function refusalOf(answer: Answer, words: readonly string[], from: string): string | undefined {
   const { status } = answer;
   const said = words.length === 0 ? `status ${status}` : `status ${status}: ${words.join("; ")}`;

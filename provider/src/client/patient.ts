@@ -159,7 +159,6 @@ interface RetryQuestion extends Pick<SendOptions, "repeatable"> {
 
 type RetryDecision =
   | { readonly kind: "done" }
-  /** Only this request waits. */
   | { readonly kind: "again"; readonly delayMs: number }
   /** The platform asks for quiet: all requests wait. */
   | { readonly kind: "limited"; readonly delayMs: number };

@@ -41,14 +41,12 @@ const formatSchema = z.object({
   email: z.string(),
   keepLoggedIn: z.boolean(),
   verifier: z.object({ salt: z.base64(), hash: z.base64() }),
-  /** The login's id. */
   stamp: z.string().min(1),
   jar: z.unknown(),
 });
 
 type Stored = Omit<z.infer<typeof formatSchema>, "jar"> & { readonly jar: SessionJar };
 
-/** What requests are sent on. */
 export interface Login {
   /** With Basic credentials there is no other login. */
   readonly isBasic: boolean;

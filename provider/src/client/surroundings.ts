@@ -21,7 +21,6 @@ export interface Surroundings {
   readonly onAttempt?: ((words: string) => void) | undefined;
 }
 
-/** Collects the secrets in the settings. */
 export function secretsIn({ settings, proxy }: Reading): Secrets {
   const secrets = new Secrets();
   secrets.add(settings.password);

@@ -26,19 +26,16 @@ export interface HttpRequest {
   readonly url: URL;
   /** Headers in addition to those of every request. */
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON; none for a request without a body. */
   readonly body?: string | undefined;
   /** When its sending was noted, by the wall clock; absent if it is not noted. */
   readonly notedAtMs?: number;
 }
 
-/** An answer: at least its status line came back. */
 export interface HttpAnswer {
   readonly status: number;
   /** By lower-case names; the values of a repeated header are joined, except for Set-Cookie. */
   readonly headers: Readonly<Record<string, string>>;
   readonly setCookies: readonly string[];
-  /** As far as it arrived. */
   readonly body: string;
   /** Why the body is not whole or not readable; absent if it is. */
   readonly broken?: string;

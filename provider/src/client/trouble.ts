@@ -38,7 +38,6 @@ interface Answered extends Reading {
   /** Such as `ConversionEvent "purchase": POST https://…` */
   readonly what: string;
   readonly settings: Settings;
-  /** Where e-mail and password come from, in words. */
   readonly credentials: string;
   readonly session: LetThrough;
 }
@@ -78,7 +77,6 @@ function adviceOn({ answer, operation, session, settings, credentials }: Answere
   return isInactive ? ACTIVATE : "";
 }
 
-/** The error for an answer that does not say that the request was carried out. */
 export function troubled(trouble: Trouble, answered: Answered): AdvertisingError {
   const { answer, what, operation } = answered;
   if (trouble.kind === "refused") return refusal(answered);
@@ -97,7 +95,6 @@ export function troubled(trouble: Trouble, answered: Answered): AdvertisingError
   );
 }
 
-/** @param sentAt ISO 8601. */
 export function unanswered(error: unknown, { what, operation }: Asked, url: URL, sentAt: string): unknown {
   const otherwise = operation.repeatable ? "" : ` ${NOTHING_CREATED}`;
   if (error instanceof StopWaiting)
@@ -152,7 +149,6 @@ const MAX_REFUSAL_CHARACTERS = 4000;
 const PLAIN =
   /^(messages?|msg|errors?|warnings?|detail|description|reason|title|non_field_errors|payload|data|result|\d+)$/i;
 
-/** Of a name that may be shown before a sentence. */
 const NAME = /^[\p{L}\p{N}_.$@[\]-]{1,60}$/u;
 
 /** @returns each sentence once, safe to show, after the field or path that it is about. */

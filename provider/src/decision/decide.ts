@@ -20,7 +20,6 @@ import {
   unresolvedIn,
 } from "../state/index.js";
 
-/** What is known beside creating. */
 export type Abilities = ReturnType<typeof abilitiesOf>;
 
 /** Only the documented operations: nothing but creating. */
@@ -78,10 +77,8 @@ export interface Member {
   readonly action: Action;
   /** The names of the arguments that differ from the state. */
   readonly changed: readonly string[];
-  /** The platform's id in the state. */
   readonly id: string | undefined;
   readonly isDeclared: boolean;
-  /** All its arguments in the state. */
   readonly olds: Values;
   /** As declared, and with what its set shares; empty if it is not declared. */
   readonly entry: Values;
@@ -109,7 +106,6 @@ export function singleMember(
   );
 }
 
-/** The members of a set. @param stored an empty one for a new set. */
 export function membersOf(
   kind: Kind,
   stored: StoredSet,

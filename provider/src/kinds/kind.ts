@@ -43,7 +43,6 @@ export function onceFor<T>(make: (limits: Limits) => T): (limits: Limits) => T {
 interface ResourceKind {
   /** The name under which `handlers.ts` exports its provider: a contract with every stored state. */
   readonly handler: "advertiser" | "conversionEvent" | "conversionEventSet";
-  /** Every output, arguments included. */
   readonly outputs: readonly string[];
   /** Arguments that hold another object's id: perhaps digits that a number could not hold exactly. */
   readonly exactIds: ReadonlySet<string>;
@@ -54,7 +53,6 @@ interface ResourceKind {
   warnings(values: Values): readonly Problem[];
 }
 
-/** A resource that is one object of the platform. */
 export interface Kind extends ResourceKind {
   readonly name: "Advertiser" | "ConversionEvent";
   /** The output that holds the platform's id. */
@@ -70,7 +68,6 @@ export interface Kind extends ResourceKind {
   readonly create: Operation;
 }
 
-/** A resource that is many objects of one kind, by key. */
 export interface SetKind extends ResourceKind {
   readonly name: "ConversionEventSet";
   readonly member: Kind;
@@ -90,7 +87,6 @@ export function nameToTell({ nameProperty }: Kind, values: Values, secret: Reado
 /** Programs write these where a table has nothing. */
 const NO_NAME = /^(nan|null|none|nil|undefined|n\/?a)$/i;
 
-/** @param at the path in front of the property. */
 export function missingName(values: Values, property: string, at = ""): Problem[] {
   const name = values[property];
   if (typeof name !== "string" || !NO_NAME.test(name)) return [];

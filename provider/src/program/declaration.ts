@@ -27,7 +27,6 @@ export interface Declaration {
 
 export interface DeclaredResource {
   readonly key: string;
-  /** Of its objects. */
   readonly kind: Kind;
   /** `get` refers to it: nothing is created, and there is no message about it. */
   readonly isRead: boolean;

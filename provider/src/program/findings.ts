@@ -6,7 +6,6 @@ import { ArgumentsError, count, cut, SettingsError, whyTooOld, withPage } from "
 import { inWords, type Problem } from "../rules/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
 
-/** A section of the error. */
 export interface Finding {
   readonly title: string;
   readonly lines: readonly string[];

@@ -72,7 +72,6 @@ class Program {
     });
   }
 
-  /** @throws pulumi.RunError */
   #expectGood(findings: readonly Finding[], consequence = NOTHING_DONE): void {
     if (this.reading.problems.length + findings.length > 0) throw programError(this.reading, findings, consequence);
   }

@@ -44,7 +44,6 @@ export type Outcome =
   /** A create was sent, and nobody knows what became of it. `why`: the program names an object that it did not make. */
   | { readonly kind: "unresolved"; readonly record: Unresolved; readonly why?: string | undefined };
 
-/** By key. */
 export type Outcomes = ReadonlyMap<string, Outcome>;
 
 /** A delete that failed, or was not begun. */

@@ -137,7 +137,6 @@ function isObject(schema: z.ZodType): schema is z.ZodObject {
   return schema.type === "object";
 }
 
-/** A longer text is described by its length. */
 const SHOWN_CHARACTERS = 60;
 
 /** Stands for a value that only the program can tell the kind of, such as a resource; no rule accepts it. */

@@ -85,7 +85,6 @@ function faultIn(path: string, placeholder: string, method: string): string | un
   return undefined;
 }
 
-/** The operations that the installation is known to have for a kind, in addition to its create. */
 export function knownOperations(
   { create }: { readonly create: Operation },
   { operations }: { readonly operations: Operations | undefined },

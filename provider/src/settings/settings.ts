@@ -22,7 +22,6 @@ export interface SettingRule {
   /** Reads the text that was set, or the data of a structured setting. A setting that is not set has its default, or is absent. */
   readonly schema: z.ZodType;
   readonly expected: string;
-  /** A value for the command that sets it. */
   readonly example: string;
   /** Of an object (structured configuration, or JSON in the environment variable), one entry with a value, in words of a shell. */
   readonly structured?: string;
@@ -165,7 +164,6 @@ export function accountOf({ baseUrl, email }: Pick<Settings, "baseUrl" | "email"
 export interface ProxySetting {
   /** With the credentials: never printed. */
   readonly url: string;
-  /** Host and port, for people. */
   readonly host: string;
   /** The variable that it came from, such as `HTTPS_PROXY`. */
   readonly variable: string;

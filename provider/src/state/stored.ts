@@ -108,7 +108,6 @@ export function isOfKnownAccount(outputs: Values | undefined): boolean {
   return typeof outputs?.[ACCOUNT] === "string";
 }
 
-/** Of a single resource. */
 export function unresolvedIn(properties: Values): Unresolved | undefined {
   const stored = own(properties, UNRESOLVED);
   return typeof own(stored, "mark") === "string" ? (stored as Unresolved) : undefined;
@@ -141,14 +140,12 @@ export function readBriefing(value: unknown): Briefing | undefined {
   return typeof briefing.identity === "string" ? (briefing as unknown as Briefing) : undefined;
 }
 
-/** A live object that is no longer managed. */
 export interface LeftLive {
   readonly id: string;
   /** When it left the state, ISO 8601. */
   readonly at: string;
   /** Its name on the platform; absent if it is secret. */
   readonly name?: string | undefined;
-  /** Of a set's member. */
   readonly key?: string | undefined;
 }
 

@@ -32,7 +32,6 @@ export class MemoryFile {
   readonly #disk: Disk;
   #lock: Lock | undefined;
   #file: number | undefined;
-  /** Of whole lines. */
   #bytes = 0;
   #isOver = false;
   #waiting: { readonly text: string; resolve(): void; reject(error: unknown): void }[] = [];

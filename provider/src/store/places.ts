@@ -24,7 +24,6 @@ export function cookieFileFor(settings: Settings, folder: string): string | unde
 
 export interface StackPlace {
   readonly backend: string;
-  /** `<organization>/<project>/<stack>` */
   readonly stack: string;
 }
 

@@ -115,7 +115,6 @@ const { waitForRPCs } = pulumi.runtime as unknown as { waitForRPCs(): Promise<vo
 export interface DeclaredResource {
   readonly type: "Advertiser" | "ConversionEvent" | "ConversionEventSet";
   readonly name: string;
-  /** As in the resource's `id`. */
   readonly id: string;
   /** Its outputs: the arguments with their defaults, and the ids. */
   readonly outputs: Readonly<Record<string, unknown>>;

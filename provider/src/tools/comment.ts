@@ -69,7 +69,6 @@ interface Change {
 
 type Preview = ReturnType<typeof readPreview>;
 
-/** @throws Error, in words, where the text is no preview. */
 export function readPreview(text: string) {
   const { config, steps, diagnostics } = asRecord(jsonIn(text)) as Printed;
   if (!Array.isArray(steps ?? diagnostics))
@@ -185,13 +184,11 @@ function deletes({ op, oldState, newState }: Step): boolean {
   return newState?.inputs?.[DELETES] === true && (isSet || oldState?.inputs?.[DELETES] === true);
 }
 
-/** The names of arguments of which something is not shown. */
 function secretIn(...all: readonly Values[]): ReadonlySet<string> {
   const isHidden = (value: unknown) => JSON.stringify(value)?.includes(JSON.stringify(SECRET_TEXT)) === true;
   return new Set(all.flatMap((each) => Object.keys(each).filter((name) => isHidden(each[name]))));
 }
 
-/** The same with the text for unknown values for each secret. */
 function withoutSecrets(inputs: Values): Values {
   return JSON.parse(JSON.stringify(inputs).replaceAll(JSON.stringify(SECRET_TEXT), JSON.stringify(UNKNOWN)));
 }
@@ -246,7 +243,6 @@ export function commentOf({ changes, diagnostics }: Preview) {
   return { text: `${text}\n`, renames: renames.length, replacements };
 }
 
-/** Empty if nothing changes. */
 function countsOf(changes: readonly Change[]): string {
   const counts = ACTIONS.flatMap((action) => {
     const amount = changes.filter((each) => each.action === action).length;
@@ -255,7 +251,6 @@ function countsOf(changes: readonly Change[]): string {
   return counts.length === 0 ? "" : `**${counts.join(", ")}**`;
 }
 
-/** How many objects would leave the state. */
 function fate(changes: readonly Change[], isDeleted: boolean, words: string): string {
   const amount = changes.filter(({ former }) => former?.isDeleted === isDeleted).length;
   const ids = agree(amount, "its id", "their ids");
@@ -283,7 +278,6 @@ function renamesAmong(changes: readonly Change[]): string[] {
   });
 }
 
-/** As far as both are known. */
 function isSameBody(one: Change, other: Change): boolean {
   const { names } = changesIn(one.kind, one.values, other.values);
   return names.every((name) => holdsUnknown(one.values[name]) || holdsUnknown(other.values[name]));

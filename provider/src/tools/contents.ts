@@ -124,7 +124,6 @@ export function keyOfUrn(resource: ResourceName, urn: string): string {
 /** The key with which Pulumi marks secret values in an exported stack: Pulumi's own contract. */
 export const SECRET_SIGNATURE = "4dabf18193072939515e22adb298388d";
 
-/** As a whole. */
 export function isSecret(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.hasOwn(value, SECRET_SIGNATURE);
 }
@@ -149,21 +148,18 @@ export function contentsOf(resources: readonly Resource[]) {
   return { advertisers, events: shownOf(conversionEvent), advertiserKeys };
 }
 
-/** Prints of which sets a report knows nothing. */
 export function warnOfSecretSets(resources: readonly Resource[]): void {
   const hidden = resources.filter(({ type, outputs }) => setOfType(type) !== undefined && isSecret(outputs?.eventIds));
   for (const set of new Set(hidden.map(({ urn }) => nameInUrn(urn))))
     console.error(`Warning: the ids of the set ${set} are secret in the state: nothing is known of its events`);
 }
 
-/** As people count: `event-2` before `event-10`. */
 export function inNaturalOrder<T>(items: Iterable<T>, textOf: (item: T) => string): T[] {
   return [...items].sort((a, b) => natural(textOf(a), textOf(b)) || (textOf(a) < textOf(b) ? -1 : 1));
 }
 
 export const SECRET = "(secret)";
 
-/** An object's arguments by their names in programs, as far as they are set. */
 export function valuesOf({ kind, resource, in: place }: StoredObject): Readonly<Record<string, unknown>> {
   const { outputs = {} } = resource;
   const entry = place?.set.events.get(place.key) ?? {};
@@ -177,12 +173,10 @@ export function valuesOf({ kind, resource, in: place }: StoredObject): Readonly<
   return Object.fromEntries(entries);
 }
 
-/** The name on the platform, as a report may show it; empty where it is not known. */
 export function nameOf(object: StoredObject): string {
   return shown(valuesOf(object)[object.kind.nameProperty]);
 }
 
-/** A value for people, on one line. */
 export function shown(value: unknown): string {
   if (value === undefined) return "";
   return typeof value === "object" ? JSON.stringify(value) : String(value);

@@ -17,7 +17,6 @@ export function command<const O extends ParseArgsOptionsConfig>(declaration: {
   readonly help: string;
   /** All but `--help`, which each command takes. */
   readonly options: O;
-  /** The one word that belongs to no option. @default none */
   readonly takes?: string;
   readonly run: (values: Values<O>, word: string) => Promise<number>;
 }): Command {
@@ -57,7 +56,6 @@ export function stackOptionsIn({ stack, cwd }: StackChoice): { readonly option: 
   return all.flatMap(([option, value]) => (value === undefined ? [] : [{ option, value }]));
 }
 
-/** Prints it. @returns the exit code. */
 export function say(sentence: string, code = 0): number {
   console.log(sentence);
   return code;
@@ -90,7 +88,6 @@ export function write(report: string, file: string | undefined): number {
   return 0;
 }
 
-/** JSON as people read it, with a line break at its end. */
 export function jsonOf(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
 }

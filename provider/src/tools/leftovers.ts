@@ -61,9 +61,7 @@ export const leftoversCommand = command({
 export interface Leftover {
   readonly kind: Kind["name"];
   readonly id: string;
-  /** On the platform; empty if it is not known, `(secret)` if it must not be shown. */
   readonly name: string;
-  /** The resource that held it, as its name in reports. */
   readonly key: string;
   /** When it left the state, ISO 8601; empty where it is not known. */
   readonly at: string;

@@ -42,7 +42,6 @@ export interface Answer {
   readonly id: string | undefined;
 }
 
-/** A line of this machine's memory. */
 export interface Note extends Pick<Create, "ref"> {
   readonly record: MemoryRecord;
 }

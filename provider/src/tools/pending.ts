@@ -99,7 +99,6 @@ function factsOf(stack: ExportedStack, places: readonly StackPlace[]): Facts {
   return factsIn(stack, new Map(memories.flatMap((records) => [...records])), places[0]);
 }
 
-/** Lists what is pending. @returns the exit code. */
 function tell({ open, made, notes }: Facts, { pending }: ExportedStack): number {
   const names = namesOf(open);
   const recorded = open.flatMap((each, index) => (each.known === "record" ? (names[index] ?? []) : []));
@@ -211,7 +210,6 @@ async function settleInState(answers: readonly Answer[], choice: StackChoice) {
   return { settled: [...others, ...settled], after };
 }
 
-/** What the memory then has. */
 function linesOf({ create: { ref, record, known, or }, id }: Answer, { notes }: Facts): Line[] {
   const [{ key }, { replaces }, at] = [ref, record, momentOf(systemClock)];
   const isInState = known === "state";

@@ -33,7 +33,6 @@ export function programFolder({ cwd = "." }: StackChoice): string {
 /** Empty where it does not say, and where the file can't be read: Pulumi then says so, and runs nothing. */
 function mainIn(project: string): string {
   try {
-    // Loaded here: most commands need none.
     const { parse } = require("yaml") as typeof import("yaml");
     const { main } = asRecord(parse(readFileSync(project, "utf8")));
     return typeof main === "string" ? main : "";
@@ -42,7 +41,6 @@ function mainIn(project: string): string {
   }
 }
 
-/** Runs it. @returns what it printed. @throws Error with what it said. */
 async function pulumi(args: readonly string[], choice: StackChoice, environment: object = {}): Promise<string> {
   const options = stackOptionsIn(choice).flatMap(({ option, value }) => [option, value]);
   const env = { ...process.env, ...environment };
