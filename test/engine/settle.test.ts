@@ -113,7 +113,7 @@ it("what only the memory of a killed run has, or only Pulumi's record of it, is 
   expect(sandbox.eventPosts).toBe(2);
   // The first machine sees it in the state. To list changes nothing, not even what this machine remembers.
   const remembered = memoriesOf(stack);
-  expect(await answer(stack, 0)).toMatch(/^Nothing is pending.\nPulumi still has its record/);
+  expect(await answer(stack, 0)).toMatch(/^Nothing is pending.\nPulumi keeps its record/);
   expect(memoriesOf(stack)).toEqual(remembered);
 
   // The stack is renamed before it is asked: what was sent under its former name is known, and its memory comes along with the answer.

@@ -155,7 +155,7 @@ describe.each(SHAPES)("%s that this machine remembers", (shape) => {
     await e.up();
     e.engine.state = undefined;
     expect(await e.preview()).toContain(
-      `${e.label} was 2 before: this creates another event, and leaves 2 as it is. To go on with 2, set existingId: 2.`,
+      `${e.label} was 2 before: this creates another event. To go on with 2, set existingId: 2.`,
     );
     await e.up();
     expect([e.id, sandbox.eventPosts]).toEqual(["3", 2]);

@@ -34,7 +34,7 @@ it.each([
   [{ name: "A\nB", facts }, `the ConversionEvent named "A B" (advertiserId 7, value 1), sent at ${AT}`],
   [
     { field: "alternative_id", replaces: "5" },
-    `the ConversionEvent, sent at ${AT}, alternative_id = m; it is not 5, which it was to replace`,
+    `the ConversionEvent, sent at ${AT}, alternative_id = m; 5 is another one`,
   ],
 ])("what to look for: %j", (more, words) => {
   expect(inWords("ConversionEvent", { ...record, ...more })).toBe(words);

@@ -284,7 +284,7 @@ export async function deleteUnlessKept(
     : !isOfKnownAccount(properties)
       ? "the state does not say which account it belongs to"
       : run.isStaying(kind, id)
-        ? "retainOnDelete: false was not given to the resource itself"
+        ? "this run did not see retainOnDelete: false at the resource itself, before and now (`--replace` hides it)"
         : run.mayBeKept(kind, id) || runtime.isShared(kind, id)
           ? "another resource has it, or may adopt it"
           : undefined;

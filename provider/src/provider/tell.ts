@@ -70,7 +70,7 @@ export function savedAsSent({ label }: Ref, id: string): string {
 
 /** A resource that the state does not have, and that had an object before. */
 export function madeBefore(kind: Kind, who: Ref, id: string): Notice {
-  const text = `${who.label} was ${id} before: this creates another ${kind.create.noun}, and leaves ${id} as it is. To go on with ${id}, set existingId: ${id}.`;
+  const text = `${who.label} was ${id} before: this creates another ${kind.create.noun}. To go on with ${id}, set existingId: ${id}.`;
   return notice("with an object before", who, text, id);
 }
 

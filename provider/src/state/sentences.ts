@@ -15,7 +15,7 @@ export function describe(kind: Kind["name"], { name, facts = {}, field, mark, re
     told.length === 0 ? "" : ` (${told.join(", ")})`,
     at === "" ? "" : `, sent at ${at}`,
     field === undefined ? "" : `, ${field} = ${mark}`,
-    replaces === undefined ? "" : `; it is not ${replaces}, which it was to replace`,
+    replaces === undefined ? "" : `; ${replaces} is another one`,
   ].join("");
 }
 

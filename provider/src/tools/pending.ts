@@ -111,14 +111,16 @@ function tell({ open, made, notes }: Facts, { pending }: ExportedStack): number 
       const other = or === undefined ? "" : `, or for ${describe(ref.kind, or)}`;
       return `  ${names[index]}: look in the account for ${describe(ref.kind, record)}${other}`;
     }),
-    isHere && `If the interrupted run was on this machine, it did not send ${enumerate(recorded, MAX_LISTED)}.`,
+    isHere &&
+      `If the interrupted run was the last one on this machine, it did not send ${enumerate(recorded, MAX_LISTED)}.`,
+    open.some(({ known, record: { replaces } }) => known === "record" && replaces !== undefined) &&
+      "If an update is known, what was to replace an object was an update of it: it was not created.",
     recorded.length > 0 && "A run that is still under way on another machine looks the same: let it end first.",
     ...(open.length > 0 ? waysOut(names) : []),
     made.length > 0 && tellMade(made),
-    // Pulumi keeps its record of an interrupted create over any number of runs, and says nothing of when it was.
-    open.length === 0 &&
-      pending.some(({ type }) => type === "creating") &&
-      `Pulumi still has its record of the interrupted run, and this command may ask about it again. After the next \`pulumi up\`, drop it:\n  ${asTyped("pulumi refresh --clear-pending-creates --yes")}`,
+    // It keeps it over any number of runs, and says nothing of when the interrupted one was.
+    pending.some(({ type }) => type === "creating") &&
+      `Pulumi keeps its record of the interrupted run, and this command may ask about it again. Once nothing is open and \`pulumi up\` has ended, drop it:\n  ${asTyped("pulumi refresh --clear-pending-creates --yes")}`,
   ];
   return say(lines.filter((line) => line !== false).join("\n"), open.length === 0 ? 0 : 1);
 }
