@@ -169,15 +169,14 @@ describe("validate", () => {
 it("pending: what only this machine's memory has; commands name 20, and say how many more there are", async () => {
   const [cache, backend] = [newFolder(), "file:///states"];
   const sent = { state: "sent", at: "2026-01-01T00:00:00Z", mark: "m", body: "b" } as const;
-  const pending = async (lines: Line[]) => {
+  const pending = async (lines: Line[], ...recorded: object[]) => {
     await writeAnswers({ backend, stack: "organization/shop/dev" }, lines, {
       folder: join(cache, "pulumi-advertising/stacks"),
     });
     const environment = { XDG_CACHE_HOME: cache, PULUMI_BACKEND_URL: backend };
     const ours = JSON.parse(FILES["ours.json"]);
-    ours.deployment.pending_operations = [
-      { type: "creating", resource: { urn: "urn:x", type: "another:index:Thing" } },
-    ];
+    const another = { type: "creating", resource: { urn: "urn:x", type: "another:index:Thing" } };
+    ours.deployment.pending_operations = [another, ...recorded];
     const files = { ...FILES, "ours.json": JSON.stringify(ours) };
     return runIn(folderWith(files), environment, "pending", "--state", "ours.json");
   };
@@ -197,6 +196,9 @@ it("pending: what only this machine's memory has; commands name 20, and say how 
     "The same for 10 more",
   ])
     expect(open.stdout).toMatch(part);
+  const resource = { ...storedEvent("b", 2), inputs: { eventName: "c", advertiserId: 1, value: 1 } };
+  const { stdout } = await pending([], { type: "creating", resource });
+  expect(stdout).toMatch(/ {2}b: look .*; 2 is another one(\n.*)*\nIf an update is known.*(\n.*)*\nPulumi keeps/);
 });
 
 describe("reports", () => {
