@@ -104,6 +104,18 @@ describe.each(SHAPES)("%s: an answer that is lost", (shape) => {
     expect(sandbox.eventPosts).toBe(1);
   });
 
+  it("C2: is not hidden by what its create was to replace, which the memory still has as new", async () => {
+    const { sandbox, e, up, noSearch, elsewhere } = await one();
+    await up();
+    const there = elsewhere();
+    sandbox.fail({ on: "event", act: true, with: lost });
+    noSearch();
+    await up(there, { value: 2 });
+    sandbox.endFaults();
+    e.engine.state = structuredClone(there.engine.state);
+    expect([await up(e, { value: 2 }), e.id, sandbox.eventPosts]).toEqual([undefined, "3", 2]);
+  });
+
   it.each<[string, RegExp, Partial<SandboxOptions>, Fault?]>([
     ["proves nothing", /Searched for/, {}, { kind: "answer", status: 200, body: {} }],
     ["ignores the filter", /is the filter known there\?/, { ignoreFilters: true }],

@@ -37,7 +37,7 @@ export async function createOnce(
   const fields = bodyOf(kind, values);
   const body = fingerprintOfBody(kind, values);
   // An earlier run made it; or one has sent it, and its outcome is unknown; or it is new.
-  const noted = takeableOf(runtime, subject, create.replaces);
+  const noted = takeableOf(runtime, subject, create.replaces ?? unresolved?.replaces);
   if (noted?.id !== undefined) return takeOver(kind, runtime, create, body, { ...noted, id: noted.id });
   const open = openIn(label, noted, runtime.run.unresolved.get(key) ?? unresolved);
   let { mark } = create;
