@@ -1,4 +1,4 @@
-/** Writes provider/catalog.schema.json, for editors, from the rules in provider/src/catalog and provider/src/kinds, as they were built last. */
+/** Writes provider/catalog.schema.json, for editors, from the rules in provider/src (catalog, kinds) as last built. */
 
 import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";

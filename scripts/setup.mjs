@@ -18,8 +18,8 @@ import { prepareCli } from "./lib/cli.mjs";
 const manifest = readJson(inRoot("provider", "package.json"));
 
 /**
- * Makes a fresh clone ready to run; the second time it only looks. Answers `{ node, cli, env }`: the path of a Node.js that fits, the
- * folder of the Pulumi CLI, and the environment for runs. Throws a `Problem` that says what to install where something is missing.
+ * Makes a fresh clone ready to run; the second time it only looks. Answers `{ node, cli, env }`: the path of a fitting
+ * Node.js, the Pulumi CLI's folder, the environment for runs. Throws a `Problem` that says what has to be installed.
  */
 export async function setUp() {
   if (!isAtLeast(process.version, "20.0")) {
@@ -45,8 +45,8 @@ async function installDependencies() {
     return;
   }
   console.log("Dependencies: installing what package-lock.json lists …");
-  // Windows: `npm ci` would remove the program's file that runs this. Errors only: npm warns that packages want a newer Node.js than the
-  // one that starts these scripts, but all else runs on the `node` package's.
+  // Windows: `npm ci` would remove the program's file that runs this. Errors only: npm warns that packages want a newer
+  // Node.js than the one that starts these scripts, but all else runs on the `node` package's.
   const { exitCode } = await npm(isWindows ? "install" : "ci", "--include=dev", "--loglevel=error");
   if (exitCode !== 0) throw new Problem("npm could not install the dependencies: see its message above.");
 }
@@ -71,7 +71,7 @@ function npm(...args) {
   return run("npm", args, { cwd: inRoot(), shell: isWindows });
 }
 
-/** A Node.js that the package's `engines` accept: the `node` package's, else (on systems it is not made for) the one in use. */
+/** A Node.js that `engines` accepts: the `node` package's, else (on systems it is not made for) the one in use. */
 function findNode() {
   for (const path of [inRoot("node_modules", "node", "bin", programName("node")), process.execPath]) {
     const version = ask(path, ["--version"]);
@@ -94,7 +94,7 @@ async function buildPackage(node) {
   const { exitCode } = await run(node, [tsc, "--build", "provider"], { cwd: inRoot() });
   if (exitCode !== 0) throw new Problem("The package in provider/ does not compile: see the messages above.");
   for (const file of Object.values(manifest.bin)) chmodSync(inRoot("provider", file), 0o755);
-  // npm links only commands whose files exist, and at installation dist did not. Without the link, npx would look in the registry.
+  // npm links only commands whose files exist, and at installation dist did not. Without a link, npx asks the registry.
   const areLinked = Object.keys(manifest.bin).every((command) => existsSync(inRoot("node_modules", ".bin", command)));
   if (!areLinked) await npm("rebuild", manifest.name, "--ignore-scripts", "--silent");
 }
@@ -109,8 +109,8 @@ function removeLeftovers() {
 }
 
 /**
- * The environment of runs of ours: Node.js and the CLI first on PATH, and none of the user's own Pulumi or advertising settings, so
- * that no run touches the user's login, stacks or ad account.
+ * The environment of runs of ours: Node.js and the CLI first on PATH, and none of the user's own Pulumi or advertising
+ * settings, so that no run touches the user's login, stacks or ad account.
  */
 function runEnvironment(node, cli) {
   const path = [

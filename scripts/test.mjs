@@ -9,7 +9,7 @@ const SLOWEST = 15;
 const scratch = mkdtempSync(join(tmpdir(), "count-"));
 const total = { passed: 0, failed: 0, skipped: 0 };
 
-/** Set-up, lint, types, then vitest with the arguments given here. The last line says how many passed and failed, whatever happens. */
+/** Set-up, lint, types, vitest with this command's arguments. The last line always says how many passed and failed. */
 await runMain(async () => {
   try {
     const { node, env } = await setUp();

@@ -11,8 +11,8 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 export const inRoot = (...parts) => join(root, ...parts);
 
 /**
- * What runs of ours keep (git-ignored): their stack, their Pulumi home, the sandbox's objects. Safe to delete at any time.
- * LOCAL_FOLDER names another place, for tests that must not touch the usual one.
+ * What runs of ours keep (git-ignored): their stack, their Pulumi home, the sandbox's objects. Safe to delete at any
+ * time. LOCAL_FOLDER names another place, for tests that must not touch the usual one.
  */
 export const localFolder = resolve(root, process.env.LOCAL_FOLDER || ".pulumi-local");
 
@@ -27,12 +27,12 @@ export const readJson = (path) => JSON.parse(readFileSync(path, "utf8"));
 export const cliVersion = readJson(inRoot("package.json")).devDependencies.pulumi;
 
 /**
- * Where the CLI stands that we fetched or built: the folder in which the npm package `pulumi` and Pulumi's Automation API look too.
- * Outside the repository, so that the next clone on this machine finds it.
+ * Where the CLI is that we fetched or built: the folder in which the npm package `pulumi` and Pulumi's Automation API
+ * look too. Outside the repository, so that the next clone on this machine finds it.
  */
 export const cliFolder = join(process.env.PULUMI_HOME || join(homedir(), ".pulumi"), "versions", cliVersion, "bin");
 
-/** Something the reader can mend: shown as its message alone, without a stack. Any other error is a defect of these scripts. */
+/** Something the reader can mend: shown as a message, without a stack. Any other error is a defect of these scripts. */
 export class Problem extends Error {
   constructor(message, exitCode = 1) {
     super(message);
@@ -51,9 +51,9 @@ export async function runMain(main) {
 }
 
 /**
- * Runs a program to its end and answers `{ exitCode, output }`; `output` is empty unless `capture` is set, and `onOutput` sees it as it comes.
- * Ctrl-C reaches the program by itself (the terminal sends it to the whole group), so here it only waits: `finally` blocks of the
- * callers run, and then the script ends with 130.
+ * Runs a program to its end and answers `{ exitCode, output }`; `output` is empty unless `capture` is set, and
+ * `onOutput` sees it as it comes. Ctrl-C reaches the program by itself (the terminal sends it to the whole group), so
+ * here it only waits: `finally` blocks of the callers run, and then the script ends with 130.
  */
 export async function run(program, args, { capture = false, onOutput = () => {}, ...options } = {}) {
   const stdio = capture ? ["ignore", "pipe", "pipe"] : "inherit";

@@ -21,7 +21,7 @@ const fieldsOf = (i, advertiser_id) => ({
   attribution: "ALL",
 });
 
-/** The client against bare undici on the same sandbox, in pairs whose order alternates: medians of creates a second, and of the ratio. */
+/** Client and bare undici on one sandbox, in pairs of alternating order: medians of creates a second and of ratios. */
 export async function measureClient(sandbox) {
   const undici = [];
   const client = [];
@@ -61,8 +61,8 @@ async function forEachInFlight(count, work) {
 }
 
 /**
- * The least that does the same, as a program does it that uses undici: the same headers and body for each request, encoded anew, on as many
- * connections; the body read to its end and parsed, and the id taken from where this sandbox puts it. The cookie is read once.
+ * The least that does the same with undici: each request has the same headers and body, encoded anew, on as many
+ * connections; answers are read whole and parsed, the id taken where this sandbox puts it. The cookie is read once.
  */
 async function bareUndici({ url, email, password }) {
   const agent = new Agent({ connections: IN_FLIGHT, pipelining: 1 });

@@ -1,6 +1,6 @@
 /**
- * The programs that are compared, each a Pulumi project's files by name: one advertiser and so many events of it, every argument given
- * explicitly, so that no default makes one state smaller than the other.
+ * The programs that are compared, each a Pulumi project's files by name: one advertiser and so many events of it. Every
+ * argument is given explicitly, so that no default makes one state smaller than the other.
  */
 
 /** Ids of all providers begin here, so that they have as many digits. */
@@ -33,7 +33,7 @@ new ConversionEventSet("events", { advertiserId, events });
 `,
 });
 
-/** The least that a dynamic provider can do: it counts. Type tokens as long as ours, and a short reference like ours. */
+/** The least that a dynamic provider can do: it counts. Type tokens as long as ours, and short references like ours. */
 export const nothing = (count) => ({
   "index.js": singles(count, {
     head: `const classOf = (kind) => class extends pulumi.CustomResource {

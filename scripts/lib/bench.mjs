@@ -68,7 +68,7 @@ function optionsFrom(args) {
   }
 }
 
-/** A new stack of a program, with nothing applied and a cache of its own, after everything is forgotten at the platform. */
+/** A new stack of a program, with nothing applied and its own cache, after everything is forgotten at the platform. */
 async function newStack(files, settings = {}) {
   await sandbox.reset();
   const stack = mkdtempSync(join(folder, "stack-"));
@@ -135,7 +135,7 @@ Creates a second on a sandbox that answers at once; the ratio is the median of $
 ${table(["bare undici", "client", "client / undici"], rows)}`;
 }
 
-/** `up` at several sizes, and what runs cost that change nothing, in rounds: what changes on the machine hits all alike. */
+/** `up` at several sizes, and what runs cost that change nothing, in rounds: changes on the machine hit all alike. */
 async function measureSizes(rounds) {
   const took = new Map();
   const note = (what, name, count, value) => {

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { ask, cliFolder, cliVersion, inRoot, isAtLeast, isWindows, Problem, programName, run } from "./base.mjs";
 
 const PULUMI = "github.com/pulumi/pulumi";
-/** The programs to build. Each one's go.mod and go.sum in tools/ pin all of its source: they need different versions of one module. */
+/** The programs to build. Each has a go.mod and go.sum in tools/ that pin all source: versions of one module differ. */
 const LANGUAGE_HOST = {
   name: "pulumi-language-nodejs",
   module: `${PULUMI}/sdk/v3`,
@@ -24,11 +24,11 @@ const ENGINE = {
   name: "pulumi",
   module: `${PULUMI}/pkg/v3`,
   main: `${PULUMI}/pkg/v3/cmd/pulumi`,
-  // Leaves out what Google's storage client needs for gRPC (cloud.google.com/go/storage, doc.go), 135 of 1,685 packages. The engine
-  // speaks to gs:// backends without gRPC.
+  // Leaves out what Google's storage client needs for gRPC (cloud.google.com/go/storage, doc.go), 135 of 1,685
+  // packages. The engine speaks to gs:// backends without gRPC.
   tags: "disable_grpc_modules",
 };
-/** Starters for Node.js that an official release holds too, and the place in the language host's module where they stand. */
+/** Starters for Node.js that an official release holds too, and where they are in the language host's module. */
 const STARTERS = { folder: "nodejs/dist", names: ["pulumi-resource-pulumi-nodejs", "pulumi-analyzer-policy"] };
 const PACKAGES_A_LINE = 200;
 
@@ -36,7 +36,7 @@ const GIB = 2 ** 30;
 const cores = availableParallelism();
 const memory = Math.min(totalmem(), process.constrainedMemory?.() || Number.POSITIVE_INFINITY); // a container's limit
 const env = {
-  // Garbage is collected only from 1 GiB on, which is 10% less work, if two such processes a core, and one more, fit into the memory.
+  // Collects garbage only from 1 GiB on (10% less work), if two such processes a core, and one more, fit into memory.
   ...(memory >= 2 * GIB * (cores + 1) ? { GOGC: "off", GOMEMLIMIT: "1GiB" } : {}),
   ...process.env,
   // No C compiler is needed, as for the official release, and no workspace outside has a say.
@@ -46,8 +46,8 @@ const env = {
 const inFolderOf = ({ name }) => ({ cwd: inRoot("tools", name), env });
 
 /**
- * Starts to build the CLI from Go modules into `cliFolder`. Whatever is there under its final name is complete: parts are moved in at the
- * end. Answers `{ finished, stop }`: `finished` resolves when the CLI is there. Throws when it cannot start.
+ * Starts to build the CLI from Go modules into `cliFolder`. Whatever has its final name there is complete: parts are
+ * moved in at the end. Answers `{ finished, stop }`: `finished` resolves when it is there. Throws when it cannot start.
  */
 export function startCliBuild() {
   checkGo();
@@ -67,8 +67,8 @@ async function build(signal) {
   const compileInto = (program, packages) =>
     compile(program, { packages, file: join(programs, programName(program.name)), building, signal });
   try {
-    // The small program is compiled while the large one is downloaded. After that one at a time: each of them keeps all cores busy,
-    // and the second finds the standard library compiled.
+    // The small program is compiled while the large one is downloaded. After that one at a time: each of them keeps all
+    // cores busy, and the second finds the standard library compiled.
     const [, ofEngine] = await settled([
       download(LANGUAGE_HOST, signal).then((packages) => compileInto(LANGUAGE_HOST, packages)),
       download(ENGINE, signal),

@@ -19,9 +19,9 @@ const TEN_SECONDS_IN_MS = 10_000;
 const TEN_MINUTES_IN_MS = 600_000;
 
 /**
- * Looks for a Pulumi CLI that fits, with its language host for Node.js. Where there is none and its download cannot be reached, the build
- * from source starts at once, beside whatever the caller does next. Answers `{ finish, stop }`: `finish(node)` resolves to the
- * CLI's folder (found, else downloaded, else built), `stop()` ends a build that is no longer wanted.
+ * Looks for a Pulumi CLI that fits, with its language host for Node.js. Where there is none and its download cannot be
+ * reached, a build from source starts at once, beside what the caller does next. Answers `{ finish, stop }`:
+ * `finish(node)` resolves to the CLI's folder (found, else downloaded, else built), `stop()` ends an unwanted build.
  */
 export async function prepareCli() {
   const found = [...foldersOnPath(), cliFolder].find(holdsFittingCli);
@@ -44,7 +44,7 @@ export async function prepareCli() {
   return { finish, stop: () => build?.stop() };
 }
 
-/** Folders on PATH that hold a real CLI. The npm package's command of the same name is a script that would start a download. */
+/** Folders on PATH with a real CLI. The npm package's command of that name is a script that would start a download. */
 function foldersOnPath() {
   return (process.env.PATH ?? "")
     .split(delimiter)
@@ -82,7 +82,7 @@ async function canDownload() {
   return false;
 }
 
-/** Has the npm package `pulumi` fetch the official release into the folder where it looks for it. Whoever calls looks whether it is there. */
+/** Has the npm package `pulumi` fetch the official release into the folder where it looks. The caller checks for it. */
 async function download(node) {
   console.log(`Pulumi CLI: downloading the official release ${cliVersion} …`);
   const env = { ...process.env, PULUMI_VERSION: cliVersion, PULUMI_SKIP_UPDATE_CHECK: "true" };

@@ -12,7 +12,7 @@ const stateFolder = join(localFolder, "state");
 /** The sandbox ends with each run, the stack's state stays: so what the state speaks of is kept beside it. */
 const objectsFile = join(localFolder, "sandbox.json");
 
-/** The main job of `npm start`: a real `pulumi up` of the root Pulumi.yaml against a sandbox, and a look at what lives there then. */
+/** `npm start`'s main job: a real `pulumi up` of the root Pulumi.yaml against a sandbox, and what then lives there. */
 await runMain(async () => {
   const sandbox = await startWhereItWas();
   const before = countOf(sandbox);
@@ -58,7 +58,7 @@ async function pulumiUp({ url, email, password }) {
     throw new Problem(`\`pulumi ${args[0] === "up" ? "up" : "stack init"}\` failed: see its message above.\n${AGAIN}`);
   };
   if (!existsSync(configFile)) {
-    // `stack init` writes the stack's file beside Pulumi.yaml, and a file in the root would look like one of the user's own.
+    // `stack init` writes the stack's file beside Pulumi.yaml; in the root it would look like one of the user's own.
     copyFileSync(inRoot("Pulumi.yaml"), join(localFolder, "Pulumi.yaml"));
     await pulumi("--cwd", localFolder, "stack", "init", STACK, "--no-select");
   }

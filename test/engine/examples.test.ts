@@ -1,5 +1,5 @@
 /**
- * The repository's examples, as their files are: each is applied for real, as a whole Pulumi project of a stack of its own.
+ * The repository's examples, as their files are: each applied for real, as a whole Pulumi project with its own stack.
  */
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";

@@ -1,4 +1,4 @@
-/** Runs that are interrupted with creates in flight: by SIGTERM once and twice, by Ctrl-C, or by the death of the provider's process. */
+/** Runs interrupted with creates in flight: by SIGTERM once and twice, by Ctrl-C, or by the provider process's end. */
 import { rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
@@ -40,7 +40,7 @@ it("one SIGTERM: what is in flight ends and is saved; twice, and the disk lost: 
     const some = sandbox.creates + SOME;
     return until(() => sandbox.creates >= some);
   };
-  /** Each object is saved, once. @param before what an earlier run has left as begun: Pulumi keeps that, and it may not be taken over yet. */
+  /** Each is saved, once. @param before what a run left as begun: Pulumi keeps it, and it may not be taken over yet. */
   const expectSaved = async (before: readonly string[]) => {
     expect((await pendingOperations(stack)).sort()).toEqual(before.toSorted());
     const others = (names: string[]) => names.filter((name) => !before.includes(`creating ${name}`)).sort();

@@ -1,6 +1,6 @@
 /**
- * Real runs that are killed at random moments and followed by ordinary ones: nothing twice, nothing lost. KILLS sets how many of each kind, without
- * runs that end before their moment (`npm run kill-test`), EVENTS how many events there are, and SEED repeats a run.
+ * Real runs that are killed at random moments, then ordinary ones: nothing twice, nothing lost. KILLS: how many of each
+ * kind, without runs that end before their moment (`npm run kill-test`); EVENTS: how many events; SEED repeats a run.
  */
 import { rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,4 @@
-/** A killed run of which the state has nothing, and other things before the next `up`: nothing is made twice, and whatever is live is named. */
+/** A killed run that the state has nothing of, other things, then `up`: nothing is made twice, what lives is named. */
 import { cpSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";

@@ -77,7 +77,6 @@ console.log("the limit is " + (Error.stackTraceLimit === limit ? "as before" : "
   expect(await state()).toEqual(before);
   expect(sandbox.requests).toEqual([]);
 
-  // Every change is a replacement.
   const most = sandbox.events.find(({ event_name }) => event_name === "most")?.id;
   stack.program(
     forgotten

@@ -10,8 +10,8 @@ const repository = resolve(import.meta.dirname, "../..");
 const starter = spawnSync("which", ["pulumi-analyzer-policy"], { encoding: "utf8" }).stdout.trim();
 
 /**
- * The pack, started by Pulumi's own starter for policy packs. The engine asks the language host for it by itself, and the one that the
- * set-up builds from source is older and can't; for a runtime without a language host it looks for a starter of that name.
+ * The pack, started by Pulumi's own starter for policy packs. The engine asks the language host for it by itself, and
+ * the one built from source is older and can't; for a runtime without one it looks for a starter of that name.
  */
 function startedByStarter(): { readonly pack: string; readonly folder: string } {
   const parent = join(repository, ".pulumi-local", "test");

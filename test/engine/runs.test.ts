@@ -19,7 +19,6 @@ it("two machines: one is killed, the other one, without a memory, takes the stac
   sandbox.fail({ on: "event", act: true, times: inFlight, after: 5, with: { kind: "no-answer" } });
   const locked = async () => {
     await until(() => sandbox.creates === events + 1);
-    // What was answered is saved.
     while ((await second.resources()).length < events + 1 - inFlight) await sleep(10);
   };
   expect(await upAndKill(first, locked(), "tree")).toBe(true);

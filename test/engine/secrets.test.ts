@@ -1,4 +1,4 @@
-/** Needles: nothing that is written or printed may hold a secret, in any spelling, even where the platform echoes it. */
+/** Needles: nothing written or printed may hold a secret, in any spelling, even where the platform echoes it. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** `pending` settles creates of unknown outcome: in the state by a refresh, and what no state has in this machine's memory. */
+/** `pending` settles creates of unknown outcome: in the state by a refresh, the others in this machine's memory. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -116,7 +116,7 @@ it("what only the memory of a killed run has, or only Pulumi's record of it, is 
   expect(await answer(stack, 0)).toMatch(/^Nothing is pending.\nPulumi keeps its record/);
   expect(memoriesOf(stack)).toEqual(remembered);
 
-  // The stack is renamed before it is asked: what was sent under its former name is known, and its memory comes along with the answer.
+  // The stack is renamed before it is asked: what was sent under its old name is known, and its memory comes along.
   stack.program(program(`${set} new advertising.ConversionEvent("f", { eventName: "F", advertiserId: 1, value: 1 });`));
   await killed();
   await well(stack.run(["stack", "rename", "prod"]));

@@ -1,6 +1,6 @@
 /**
- * The model's engine (`test/support/model/engine.ts`) is a stand-in. One program with its edits goes through it and through Pulumi itself: the
- * provider has to get the same calls with the same values, and the same state has to be saved.
+ * The model's engine (`test/support/model/engine.ts`) is a stand-in. One program with its edits goes through it and
+ * through Pulumi itself: the provider must get the same calls with the same values, and the same state must be saved.
  */
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Creates whose outcome nobody knows: each run says so, nothing is sent again, and each way of settling goes on with what there is. */
+/** Creates of unknown outcome: each run says so, nothing is resent, each way to settle goes on with what there is. */
 import { expect, it } from "vitest";
 import { struck, upAndKill } from "../support/killing.js";
 import { pendingCommand } from "../support/recovery.js";
@@ -30,7 +30,6 @@ it("every later up stops at it with the same advice; existingId adopts; then rep
   const event = (await stack.resources()).at(-1);
   expect(event?.id).toMatch(/^unresolved-/);
   expect(event?.initErrors?.join()).toContain("outcome is unknown");
-  // Every create carries a mark in its field.
   const marks = [...sandbox.advertisers, ...sandbox.events].map((object) => String(object.alternative_id));
   expect(new Set(marks).size).toBe(2);
 

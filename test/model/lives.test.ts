@@ -1,6 +1,6 @@
 /**
- * Random lives of a stack, in one process, without real time and without sockets (`test/support/model/`). LIVES sets how many (`npm run
- * model-test` runs the long version), SEED the seed of the first one. A life that fails prints its seed and its steps.
+ * Random lives of a stack, in one process, without real time or sockets (`test/support/model/`). LIVES: how many
+ * (`npm run model-test` runs the long version), SEED: the first one's seed. A failing life prints its seed and steps.
  */
 import "../support/model/mocks.js";
 import { expect, it } from "vitest";

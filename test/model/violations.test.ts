@@ -1,6 +1,6 @@
 /**
- * The long version of the model (`npm run model-test`): LONG_LIVES random lives of a stack over all cores, and ten violations of what is promised,
- * each put back into the product until the model finds it.
+ * The long version of the model (`npm run model-test`): LONG_LIVES random lives of a stack over all cores, and ten
+ * violations of what is promised, each put back into the product until the model finds it.
  */
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";

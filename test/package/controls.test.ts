@@ -1,6 +1,6 @@
 /**
- * Controls: each takes one protection away by a change of one line, and a named test must then fail. A check that can't fail is no check.
- * `npm test` tries the last of them, `npm run control-test` all (CONTROLS=all).
+ * Controls: each takes one protection away by changing one line, and a named test must then fail. A check that can't
+ * fail is no check. `npm test` tries the last of them, `npm run control-test` all (CONTROLS=all).
  */
 import { join, resolve } from "node:path";
 import { expect, it } from "vitest";

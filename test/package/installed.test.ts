@@ -80,7 +80,7 @@ it("type-checks strictly, its declarations too; and with the compiler that Pulum
   expect(await answerOf("old-compiler.js", WITH_PULUMIS_COMPILER)).toEqual({ version: "3.8.3", faults: [] });
 });
 
-/** What that old compiler finds wrong in a program, and in what it reads of this package; others' declarations are newer than it. */
+/** What that old compiler finds wrong in a program and in what it reads of this package; others' types are too new. */
 const WITH_PULUMIS_COMPILER = `
 const { writeFileSync } = require("node:fs");
 const { dirname, join } = require("node:path");

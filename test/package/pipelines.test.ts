@@ -52,7 +52,6 @@ async function apply(pipeline: Pipeline, stack: TestStack, settle = "") {
   const hasApplied = output.includes("Updating (dev)");
   let rest = "";
   for (const script of pipeline.after) {
-    // As its condition says.
     if (script.includes("> unresolved.txt") && !(hasApplied && code !== 0)) continue;
     rest += (await runAll([script], environment)).output;
   }

@@ -1,4 +1,4 @@
-/** Users' unit tests, under each test runner: what is wrong is an error that a test catches, and fails the one that does not. */
+/** Users' unit tests, under each test runner: what is wrong is an error that a test catches, or that fails the test. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, it, onTestFinished } from "vitest";

@@ -1,5 +1,5 @@
 /**
- * Certificates that are made for one test run, so that the repository has no keys, and none of them ever expires unnoticed:
+ * Certificates that are made for one test run, so that the repository has no keys, and none ever expires unnoticed:
  * X.509 version 3 (RFC 5280, section 4.1), with only as much DER as that needs.
  */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";

@@ -1,6 +1,6 @@
 /**
- * The project's table of faults, row by row: what the client reports, and how many creates and logins reached the server.
- * Rows from 37 on are in the other files of this folder.
+ * The project's table of faults, row by row: what the client reports, and how many creates and logins reached the
+ * server. Rows from 37 on are in the other files of this folder.
  */
 import { once } from "node:events";
 import {

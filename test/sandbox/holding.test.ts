@@ -1,7 +1,7 @@
 /**
- * A live object belongs to one resource, whichever the engine asks about first: what two of them name is an error at one, and no delete takes an
- * object that something else has or may get. And what a resource has left live. A single event and a set's event behave alike, on this machine and on
- * one without its memory.
+ * A live object belongs to one resource, whichever the engine asks about first: what two of them name is an error at
+ * one, and no delete takes an object that something else has or may get. And what a resource has left live. A single
+ * event and a set's event behave alike, on this machine and on one without its memory.
  */
 import { describe, expect, it } from "vitest";
 import { newFolder } from "../support/folder.js";

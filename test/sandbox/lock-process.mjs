@@ -2,8 +2,8 @@
  * One of several processes that take turns at one lock: the built package's lock with real time. lock.test.ts
  * starts it with its task as JSON in the argument, and says over IPC when to begin.
  *
- * All processes note their steps in one log, one write each: steps between `holds` and `leaves` happened under the lock.
- * `dies`: in its last turn it ends while it holds the lock, without a chance to clean up.
+ * All processes note their steps in one log, one write each: steps between `holds` and `leaves` happened under the
+ * lock. `dies`: in its last turn it ends while it holds the lock, without a chance to clean up.
  */
 import { appendFileSync, statSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";

@@ -1,6 +1,6 @@
 /**
- * A stack's memory as a file: a create that can't be noted is not sent, nothing is written where it may be another's, and what can't be read
- * stops every create. Over the real file system.
+ * A stack's memory as a file: a create that can't be noted is not sent, nothing is written where it may be another's,
+ * and what can't be read stops every create. Over the real file system.
  */
 import fs from "node:fs";
 import { basename, dirname } from "node:path";

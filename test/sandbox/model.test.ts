@@ -1,6 +1,6 @@
 /**
- * Random sequences of creates, answers, faults, ended and rotating sessions. Whatever happens, the client's reports agree with
- * what is on the platform. RUNS sets how many (`npm run model-test` runs the long version), SEED repeats a run.
+ * Random sequences of creates, answers, faults, ended and rotating sessions. Whatever happens, the client's reports
+ * agree with the platform. RUNS sets how many (`npm run model-test` runs the long version), SEED repeats a run.
  */
 import fc from "fast-check";
 import { expect, it } from "vitest";

@@ -1,6 +1,6 @@
 /**
- * Operations that only some installations have (read, update, delete), through the provider as the engine calls it: what the state and the platform
- * have afterwards. What an answer proves is decided in `client/`, and tested there; here is one of each sort.
+ * Operations that only some installations have (read, update, delete), through the provider as the engine calls it:
+ * what state and platform have then. What an answer proves is decided and tested in `client/`; one of each sort here.
  */
 import { describe, expect, it } from "vitest";
 import type { Runtime } from "../../provider/src/provider/runtime.js";

@@ -1,4 +1,4 @@
-/** Waiting when the platform asks for it: as long as it says, all together, within the limit, whatever the clocks do. */
+/** Waiting when the platform asks for it: as long as it says, all together, within the limit, whatever clocks do. */
 import { describe, expect, it, vi } from "vitest";
 import { type Ending, messageOf, TestClient, type TestClientOptions } from "../support/client.js";
 import { FakeClock } from "../support/clock.js";

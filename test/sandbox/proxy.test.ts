@@ -1,6 +1,6 @@
 /**
- * Requests through a real proxy: which way they go, what the proxy may refuse, and that "not sent" stays true for the tunnel
- * and the platform's TLS in it. Only the proxy knows the platform's name.
+ * Requests through a real proxy: which way they go, what the proxy may refuse, and that "not sent" stays true for the
+ * tunnel and the platform's TLS in it. Only the proxy knows the platform's name.
  */
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { beforeAll, describe, expect, it, vi } from "vitest";

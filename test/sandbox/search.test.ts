@@ -1,4 +1,4 @@
-/** Creates of unknown outcome that a search settles, of a single event and a set's event alike; and the end of a create in the memory. */
+/** Creates of unknown outcome that a search settles, single events' and a set's alike; a create's end in the memory. */
 import { describe, expect, it } from "vitest";
 import { JournalError, systemClock } from "../../provider/src/base/index.js";
 import { conversionEvent } from "../../provider/src/kinds/index.js";

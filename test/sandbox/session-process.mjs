@@ -1,6 +1,6 @@
 /**
- * One of several processes that share a cookie file: the built package's client with real time. session-processes.test.ts
- * starts it with its task as JSON in the argument, and says over IPC when to begin.
+ * One of several processes that share a cookie file: the built package's client with real time.
+ * session-processes.test.ts starts it with its task as JSON in the argument, and says over IPC when to begin.
  *
  * `dieAtCall`: it kills itself right before that file-system call, without a chance to clean up.
  */

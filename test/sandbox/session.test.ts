@@ -99,7 +99,6 @@ describe("S5: a refusal of the content is not one of the session", () => {
       await client.create();
     }
     expect(sandbox.events).toEqual([]);
-    // 20 at once.
     const endings = await Promise.all(Array.from({ length: 20 }, (_, index) => client.createEvent(`e${index}`, 4711)));
     expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["RefusedError"]));
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 4 + 20 });

@@ -1,4 +1,4 @@
-/** The members of a set on an installation with more operations. What they share with single resources is in `operations.test.ts` and `search.test.ts`. */
+/** A set's members with more operations. What single resources share is in `operations.test.ts`, `search.test.ts`. */
 import { describe, expect, it } from "vitest";
 import type { Runtime } from "../../provider/src/provider/runtime.js";
 import { memberMark } from "../../provider/src/state/index.js";
@@ -98,7 +98,6 @@ it("marks follow from the set's own, which never changes; twins are looked for, 
     b: { mark: markOf("b"), field: "alternative_id" },
   });
   clock.advance(95_000);
-  // Whatever the arguments are.
   expect(await up({ ...of({ a: A, b: A, c: { ...A, value: 7 } }), __secret: ["events"] })).toBeUndefined();
   expect(String(engine.state?.inputs.__mark)).toContain(base);
   const marks = sandbox.events.map(({ alternative_id }) => String(alternative_id));

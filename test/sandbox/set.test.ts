@@ -182,6 +182,5 @@ it("4,000 members: each created once, a state of at most 400 bytes an event, and
   expect([error, sandbox.eventPosts]).toEqual([undefined, 4500]);
   expectAllOnce(events);
   expect(run.told.length + run.said.length).toBeLessThan(5);
-  // Inputs and outputs, as in the engine's file.
   expect(JSON.stringify(engine.state, undefined, 4).length / 4000).toBeLessThanOrEqual(400);
 });

@@ -1,6 +1,6 @@
 /**
- * What an interrupted run leaves open, and what the next run makes of it: rule S, other accounts, renamed stacks, answers of people, and objects
- * that have other arguments than the program by now. A single event and a set's event behave alike.
+ * What an interrupted run leaves open, and what the next run makes of it: rule S, other accounts, renamed stacks,
+ * people's answers, and objects whose arguments the program has changed. A single event and a set's event behave alike.
  */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

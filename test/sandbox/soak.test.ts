@@ -1,6 +1,6 @@
 /**
- * Thousands of creates in one process, with sessions that end and cookies that rotate. The sandbox runs in a separate process,
- * so that the memory measured here is the client's.
+ * Thousands of creates in one process, with sessions that end and cookies that rotate. The sandbox runs in a separate
+ * process, so that the memory measured here is the client's.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";

@@ -1,6 +1,6 @@
 /**
- * Promises of the product, each with a change of one line that breaks it, and the test that must then fail. `test/package/controls.test.ts`
- * makes the changes in a copy of the source.
+ * Promises of the product, each with a change of one line that breaks it, and the test that must then fail.
+ * `test/package/controls.test.ts` makes the changes in a copy of the source.
  */
 import type { Mutation } from "./mutation.js";
 

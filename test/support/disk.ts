@@ -1,6 +1,6 @@
 /**
- * A disk in memory with a page cache: every process sees a write at once, but it survives a loss of power only if it was synced. The disk
- * is harsher than any real one: parts that were not synced are lost or kept in any combination.
+ * A disk in memory with a page cache: every process sees a write at once, but it survives a loss of power only if it
+ * was synced. The disk is harsher than any real one: unsynced parts are lost or kept in any combination.
  */
 import { constants } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * A stand-in for GitHub's command `gh`, which can't be installed with npm: `gh api` as examples/starter uses it, for the server
- * that GH_TEST_API names. Its `--jq` runs the command `jq`.
+ * A stand-in for GitHub's command `gh`, which can't be installed with npm: `gh api` as examples/starter uses it, for
+ * the server that GH_TEST_API names. Its `--jq` runs the command `jq`.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunResult, TestStack } from "./stack.js";
 
-/** `tree`: every process of the run at once, as when a machine dies. `engine`: only Pulumi's own process; its plugins go on. */
+/** `tree`: every process of the run at once, as when a machine dies. `engine`: only Pulumi's own; its plugins go on. */
 export type Victims = "tree" | "engine";
 
 /** Which processes get a signal: Pulumi's own, or also all that it started, as from a terminal. */

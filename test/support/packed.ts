@@ -111,7 +111,7 @@ export class InstalledProject {
 
   /**
    * A workspace with a program in `apps/shop` and a library in `libs/tracking`, whose peer dependency the package is.
-   * @returns the program's folder, what its runs have in their environment, and how to install it again with more settings.
+   * @returns the program's folder, what its runs have in their environment, and how to reinstall it with more settings.
    */
   static async workspace(manager: Manager, tarball: string, parent: string, library: string) {
     const folder = mkdtempSync(join(parent, "workspace-"));
@@ -240,7 +240,7 @@ export function useStarter(): () => string {
   return project;
 }
 
-/** Installs a package manager in a separate folder, because it is not a dependency of the repository. @returns its path; none of npm, which is there. */
+/** Installs a package manager (no dependency here) in its own folder. @returns its path; none for npm: it is there. */
 async function provide(manager: Manager, parent: string): Promise<string | undefined> {
   const tool = TOOLS[manager];
   if (tool === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * A real proxy on the loopback interface. Each tunnel leads to one port of this machine, whatever name was requested, so
- * that a platform can have any name. It logs its requests, and ends with the test.
+ * A real proxy on the loopback interface. Each tunnel leads to one port of this machine, whatever name was requested,
+ * so that a platform can have any name. It logs its requests, and ends with the test.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";

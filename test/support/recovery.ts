@@ -35,7 +35,7 @@ export async function answer(stack: TestStack, sandbox: Sandbox, asked: string):
   return names.size;
 }
 
-/** Does what users do after an interruption, until all is well: unlock, run it again, answer. @returns how many were unresolved. */
+/** What users do after an interruption until all is well: unlock, rerun, answer. @returns how many were unresolved. */
 export async function recover(stack: TestStack, sandbox: Sandbox): Promise<number> {
   await stack.cancel();
   let unresolved = 0;

@@ -1,5 +1,5 @@
 /**
- * The provider as in one process of Pulumi, with the real client and its files on the disk, called as the engine calls it.
+ * The provider as in one Pulumi process, with the real client and its files on the disk, called as by the engine.
  */
 import { join } from "node:path";
 import { expect } from "vitest";

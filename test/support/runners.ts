@@ -71,7 +71,7 @@ function isMet(condition: string, status: string, values: Environment): boolean 
   return (terms.includes("always()") || status === "success") && terms.every(holds);
 }
 
-/** A failed step skips those after it, except with `always()`. A cache is found by the start of its key, newest first, and never overwritten. */
+/** A failure skips later steps without `always()`. Caches are found by key prefix, newest first, never overwritten. */
 export function onGitHub({ env = {}, steps }: Job = ON_GITHUB.jobs.apply): Runner {
   const caches = new Map<string, string>();
   let job = 0;
@@ -109,7 +109,7 @@ export function onGitHub({ env = {}, steps }: Job = ON_GITHUB.jobs.apply): Runne
   };
 }
 
-/** `before_script` and `script` share a shell; `after_script` has its own and always runs. A key has one cache, overwritten at the end. */
+/** `before_script` and `script` share a shell; `after_script` always runs, in another. One cache a key: the last. */
 export function onGitLab(): Runner {
   const { default: shared, apply } = ON_GITLAB;
   let cached: string | undefined;

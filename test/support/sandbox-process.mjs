@@ -1,4 +1,4 @@
-/** A sandbox in a separate process, for tests that measure their own process. Its options are JSON in the first argument. */
+/** A sandbox in a separate process, for tests that measure their own. Its options are JSON in the first argument. */
 import { startSandbox } from "../../provider/dist/sandbox/index.js";
 
 const sandbox = await startSandbox(JSON.parse(process.argv[2] ?? "{}"));

@@ -46,7 +46,7 @@ export function userRun(sandbox: Sandbox, cookieFile: string) {
 /** The other files in the cookie file's folder. */
 export const beside = (file: string) => readdirSync(dirname(file)).filter((name) => name !== basename(file));
 
-/** Makes a call fail until the test's end, if its path contains `part`, or its file has a path that fits `made`. @returns how often it did. */
+/** Fails a call until the test ends, if its path has `part` or its file's fits `made`. @returns how often it did. */
 export function failing(
   step: "openSync" | "writeFileSync" | "fsyncSync" | "renameSync",
   part: string,

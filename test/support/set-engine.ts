@@ -1,6 +1,6 @@
 /**
- * What Pulumi's engine does with a few resources of a stack, run after run: it checks, compares, creates, updates or replaces, deletes last, and
- * saves what the provider returns. A single event and a set of events are asked for in the same way, so that one test can say the same of both.
+ * What Pulumi's engine does with some resources, run after run: it checks, compares, creates, updates or replaces,
+ * deletes last, and saves what the provider returns. Single events and sets are asked for alike: one test can do both.
  */
 import { join } from "node:path";
 import { MAX_LISTED, memberRef, refOf } from "../../provider/src/state/index.js";
@@ -112,7 +112,7 @@ abstract class Engine {
     return { error, run };
   }
 
-  /** A run that is killed when `when` resolves, of which the engine saves nothing. @param when none: once all is done. */
+  /** A run that is killed when `when` resolves; the engine saves nothing of it. @param when none: once all is done. */
   async upAndKill(declared: Values, when?: Promise<unknown>, options?: RunOptions): Promise<void> {
     const run = this.newRun(options);
     const before = structuredClone(this.state);
@@ -204,8 +204,8 @@ abstract class Engine {
 }
 
 /**
- * A run of a program with these resources, in this order; what is not declared leaves the state at the end. It goes on after an error.
- * @returns the failures as the engine prints them, in the same order; of deletes at the end.
+ * A run of a program with these resources, in this order; what is not declared leaves the state at the end. It goes on
+ * after an error. @returns the failures as the engine prints them, in the same order; of deletes at the end.
  */
 export async function play(
   run: Run,
@@ -237,7 +237,6 @@ export async function play(
       .memory(one.ref.identity)
       .back("Advertiser::nobody")
       .catch(() => {});
-  // The engine deletes nothing after a failure.
   for (const work of errors.every((error) => error === undefined) ? last : []) {
     const failure = await work().then(() => undefined, messageOf);
     if (failure !== undefined) errors.push(failure);

@@ -1,7 +1,7 @@
 /**
- * Runs `pulumi stack init` once before a project's tests. Each stack of the tests is a copy of what it wrote. The engine's encryption key
- * comes from a server here, like a company's Vault: with a passphrase, every process of Pulumi would derive the key again, which takes
- * 0.4 s.
+ * Runs `pulumi stack init` once before a project's tests. Each stack of the tests is a copy of what it wrote. The
+ * engine's encryption key comes from a server here, like a company's Vault: with a passphrase, every process of Pulumi
+ * would derive the key again, which takes 0.4 s.
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -21,7 +21,7 @@ export const STACK = "dev";
 /** Processes of Pulumi that the tests of a project may start: 120 in all. */
 const LIMITS: Readonly<Record<string, number>> = { engine: 102, package: 18 };
 
-/** The files that the command writes, as texts: the backend's file of the stack, the backend's own, and the stack's settings. */
+/** Files the command writes, as texts: the backend's file of the stack, the backend's own, the stack's settings. */
 export interface InitialisedStack {
   readonly state: string;
   readonly backend: string;
@@ -123,7 +123,7 @@ export default async function initialiseStack(project: TestProject): Promise<() 
   const counting = mkdtempSync(join(tmpdir(), "counting-"));
   const starts = join(counting, "starts");
   const { stdout: real } = await promisify(execFile)("which", ["pulumi"]);
-  // What our commands ask of a state that is in a file is answered from that file, where the test names it: half a second less each.
+  // What our commands ask of a state in a file is answered from that file, where the test names it: 0.5 s less each.
   const exported = `console.log(JSON.stringify({ version: 3, deployment: JSON.parse(require("node:fs").readFileSync(process.env.STATE_FILE)).checkpoint.latest ?? {} }))`;
   const script = `#!/bin/sh
 if [ -f "$STATE_FILE" ]; then

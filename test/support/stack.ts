@@ -50,7 +50,7 @@ export interface StackOptions {
   readonly file?: string;
   readonly sandbox?: Sandbox;
   readonly environment?: Record<string, string>;
-  /** Lines of Pulumi.dev.yaml's `config`, such as `{ "advertising:authMode": "basic" }`; objects are structured configuration. */
+  /** Lines of Pulumi.dev.yaml's `config`, e.g. `{ "advertising:authMode": "basic" }`; objects are structured config. */
   readonly config?: Record<string, string | object>;
   readonly project?: string;
   /** A cache folder, with cookie file and journal, to share with other stacks. */
@@ -240,8 +240,8 @@ export class TestStack {
   }
 
   /**
-   * What makes the commands of this package read the state and the stack's name, of whichever name, in the backend's file and not ask Pulumi for
-   * them; a refresh is always Pulumi's.
+   * What makes this package's commands read the state and the stack's name, of whichever name, in the backend's file
+   * and not ask Pulumi for them; a refresh is always Pulumi's.
    */
   get fromFile(): Readonly<Record<string, string>> {
     const folder = dirname(stateFileIn(this.#backend, this.#project));

@@ -1,4 +1,4 @@
-/** The surroundings for a part of the client that is tested alone: nothing is sent or printed, unless `more` says otherwise. */
+/** Surroundings for a part of the client that is tested alone: nothing is sent or printed, unless `more` says so. */
 import { expect } from "vitest";
 import { Secrets } from "../../provider/src/base/secrets.js";
 import type { Surroundings } from "../../provider/src/client/surroundings.js";

@@ -1,7 +1,7 @@
 /**
- * What a program's types allow and refuse, as `tsc` sees the package: this file is never run. Each `@ts-expect-error` is an
- * error itself where the line below it is right. `npm test` checks it, and the package's tests check it once more against
- * the installed package, under each way that TypeScript has to find modules.
+ * What a program's types allow and refuse, as `tsc` sees the package: this file is never run. Each `@ts-expect-error`
+ * is an error itself where the line below it is right. `npm test` checks it, and the package's tests check it once more
+ * against the installed package, under each way that TypeScript has to find modules.
  */
 import * as pulumi from "@pulumi/pulumi";
 import {

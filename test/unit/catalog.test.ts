@@ -178,7 +178,7 @@ describe("YAML and JSON", () => {
         yamlWith("").replace(/purchase: (.*)/, `${one}: $1\n      ${other}: { eventName: Y, value: 1 }`),
       );
     expect(keys("café", "cafe\u0301")).toEqual([
-      'error c.yaml:6:7 acme/café: key "café" is already used at c.yaml:5; keys of an advertiser\'s events must differ in more than case',
+      'error c.yaml:6:7 acme/café: key "café" is already used at c.yaml:5; keys of an advertiser\'s events must differ in more than case or how accents are encoded',
     ]);
     expect(keys("buy", "Buy")).toHaveLength(1);
     expect(keys("buy", "buy\ufe0f")[0]).toContain("they look the same, and differ in U+FE0F");
@@ -351,14 +351,14 @@ describe("CSV", () => {
         'error c.csv:3 Acme/a: value expected a finite number; got the string "x"; write a plain',
       ),
       'error c.csv:3 Acme/a: countUnique expected true or false; got the string "maybe"',
-      'error c.csv:5 Acme/A: key "A" is already used at c.csv:3; keys of an advertiser\'s events must differ in more than case',
+      'error c.csv:5 Acme/A: key "A" is already used at c.csv:3; keys of an advertiser\'s events must differ in more than case or how accents are encoded',
       expect.stringContaining('; got the formula "=1+1": write the value that it has'),
       "error c.csv:6 Acme: key is required: expected 1 to 100 characters without /, ::, control and invisible characters, and spaces at the ends",
       "error c.csv:6 Acme: existingId 12 already belongs to Acme/A: one object can't be two resources; correct this existingId, or remove the other one",
       'error c.csv:7 =e: the row has more cells than the header ("too many"); put a value that contains the delimiter in quotes',
       'error c.csv:7 =e: key is the formula "=e": write the value that it has',
       "error c.csv:7 =e: advertiser is required: expected the key of an advertiser",
-      'error c.csv:8 acme: advertiser "acme" is already used at c.csv:3; keys of advertisers must differ in more than case',
+      'error c.csv:8 acme: advertiser "acme" is already used at c.csv:3; keys of advertisers must differ in more than case or how accents are encoded',
       "error c.csv:8 acme/f: eventName is required: expected a string of 1 to 99 characters, not blank, without control characters",
       "error c.csv:8 acme/f: value is required: expected a finite number",
     ]);
@@ -438,7 +438,7 @@ describe("events in a CSV file of a YAML catalog", () => {
 
   it("of an undeclared advertiser are refused, with the nearest declared one; so is a file that is not there", () => {
     expect(findingsIn("catalog.yaml", catalog, { "events.csv": `${HEADER}\na,acme,B,2\nc,acmee,C,1\n` })).toEqual([
-      'error events.csv:2 acme/a: key "a" is already used at catalog.yaml:3; keys of an advertiser\'s events must differ in more than case',
+      'error events.csv:2 acme/a: key "a" is already used at catalog.yaml:3; keys of an advertiser\'s events must differ in more than case or how accents are encoded',
       'error events.csv:3 acmee/c: advertiser "acmee" is not declared; did you mean acme?',
     ]);
     expect(findingsIn("catalog.yaml", catalog)).toEqual([

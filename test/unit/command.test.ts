@@ -251,7 +251,7 @@ it("a state in and out through non-blocking pipes, as from npx: it arrives whole
     process.stdin;
     new (require("node:net").Socket)({ fd: 1, readable: false });
   `;
-  /** Writes the text in two parts, so that the command also reads while nothing is there; and reads nothing meanwhile. */
+  /** Writes a text in two parts, so that the command also reads while nothing is there; and reads nothing meanwhile. */
   const piped = (input: string, ...args: string[]) =>
     new Promise<{ code: number | null; stdout: string; stderr: string }>((resolved) => {
       const child = spawn(process.execPath, ["-e", parent, file, ...args, "--state", "-"], { env: { PATH: "" } });

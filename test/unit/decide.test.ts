@@ -1,4 +1,4 @@
-/** What becomes of an object: the same for a single resource and for a member of a set in the same situation. And what differs at all. */
+/** What becomes of an object: the same for a single resource and a set's member in one situation. And what differs. */
 import { describe, expect, it } from "vitest";
 import type { Values } from "../../provider/src/base/index.js";
 import {
@@ -275,7 +275,6 @@ describe("the members of a set", () => {
       const made = { ...declared, eventIds: { [key]: 5 } };
       const all = [plan({}, declared), plan(made, declared), plan(made, events({}))];
       expect(all).toEqual(["create", "keep", "let go"].map((action) => ({ [key]: action })));
-      // An inherited property is none.
       expect(plan({}, events({ x: A }))).toEqual({ x: "create" });
     },
   );

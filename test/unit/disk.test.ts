@@ -1,7 +1,7 @@
 /**
- * Scripted lives of a stack's memory are stopped after each of their changes to the disk: the process is killed, or the machine loses power.
- * After a loss of power, each part that was not synced may be lost, kept or torn. From each such disk the next run must know all that was
- * sent before, and every id whose note was confirmed, and nothing that never was.
+ * Scripted lives of a stack's memory are stopped after each of their changes to the disk: the process is killed, or the
+ * machine loses power, and then each unsynced part may be lost, kept or torn. From each such disk the next run must
+ * know all that was sent before, and every id whose note was confirmed, and nothing that never was.
  *
  * CRASHES: how many combinations are tried at one moment; DISK_SEED: which ones, if there are more.
  */
@@ -101,7 +101,6 @@ async function longLife(): Promise<Life> {
   const life = new Life();
   const run1 = await life.run();
   const a = await life.make(run1, "a");
-  // Several at once share a write.
   await Promise.all(["b", "c", "d", "e"].map((name) => life.send(run1, name)));
   await life.says({ c: "none" }, () => run1.back(keyOf("c"))); // refused
   // Killed: nothing is closed, and the lock stays. Another one is killed in the middle of a line.
@@ -169,7 +168,7 @@ async function everyCrash(life: Life, check: (image: Image, facts: Facts) => Pro
   return counts;
 }
 
-/** All combinations if they are few; otherwise all lost, all kept, each one alone lost, kept or torn, and random ones. */
+/** All combinations if they are few; else all lost, all kept, each one alone lost, kept or torn, and random ones. */
 function fatesOf({ unsynced }: Moment, random: () => number): Fate[][] {
   const choices = unsynced.map((each): Fate[] => (each.kind === "data" && each.bytes !== "cut" ? [0, 1, 0.5] : [0, 1]));
   if (choices.reduce((product, each) => product * each.length, 1) <= AT_ONCE)

@@ -18,7 +18,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   sandbox: [],
   "": [...ROOMS, "testing", "sandbox"],
 };
-/** Public declarations import these files directly: the rooms' index.ts would lead old compilers to zod's types, which they can't read. */
+/** Public declarations import these directly: a room's index.ts leads to zod's types, which fail in old compilers. */
 const PUBLIC_TYPES = ["kinds/vocabulary.ts", "rules/problem.ts"];
 const NOWHERE_AT_START = ["undici", "tough-cookie", "yaml", "csv-parse"]; // loaded when something of them is used
 

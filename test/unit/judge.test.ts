@@ -1,4 +1,4 @@
-/** What only shows in the program as a whole: between its resources, and in what this machine remembers and it does not declare. */
+/** What only a whole program shows: between its resources, and what this machine remembers but it does not declare. */
 import { describe, expect, it } from "vitest";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";

@@ -1,4 +1,4 @@
-/** What one run leaves in a stack's memory, and what the next one finds there. M1 to M6 are the promises in `store/memory.ts`. */
+/** What one run leaves in a stack's memory and the next finds there. M1 to M6 are the promises in `store/memory.ts`. */
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { JournalError } from "../../provider/src/base/index.js";

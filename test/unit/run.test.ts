@@ -1,4 +1,4 @@
-/** What a run knows: what `check` and `diff` note for later calls, and which resource has which object, in whatever order they come. */
+/** What a run knows: what `check` and `diff` note for later calls, which resource has which object, in any order. */
 import { expect, it } from "vitest";
 import type { Member } from "../../provider/src/decision/index.js";
 import { advertiser, conversionEvent as event, type Kind } from "../../provider/src/kinds/index.js";

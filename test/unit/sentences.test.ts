@@ -1,4 +1,4 @@
-/** The sentences that the halves and the command share, whole; each command is alone on its line, and ready to copy into a POSIX shell. */
+/** Sentences that the halves and the command share, whole; each command alone on its line, ready for a POSIX shell. */
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { conversionEvent } from "../../provider/src/kinds/index.js";

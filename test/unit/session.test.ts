@@ -1,4 +1,4 @@
-/** The session over a scripted transport: what a refusal means for a login, and cases that a real platform shows only at the right moment. */
+/** The session over a scripted transport: what a refusal means for a login, and cases that need the right moment. */
 import { afterEach, expect, it, vi } from "vitest";
 import type { Attempt } from "../../provider/src/client/patient.js";
 import { Session } from "../../provider/src/client/session.js";
@@ -179,7 +179,6 @@ it.each([-5, 0, 5])("a cookie ends by the platform's clock: this machine's is %i
   expect(jar.hasSession(event)).toBe(true);
   vi.setSystemTime(Date.now() + 60_000);
   expect(jar.hasSession(event)).toBe(false);
-  // An end in the past is one there as well.
   const over = whyNoSession([`x_service_cookie=1; Path=/; Expires=${date}`], event, event, soon);
   expect(over[0]).toMatch(/it ends 2026-01-01T00:00:00\.000Z, and now is 2026-01-01T00:15:00\.000Z there$/);
 });

@@ -1,4 +1,4 @@
-/** What the messages say about a set: whole texts, each key once, in the order in which people count, and short however many there are. */
+/** Messages about a set: whole texts, each key once, in the order people count, and short however many there are. */
 import { describe, expect, it } from "vitest";
 import { RefusedError } from "../../provider/src/base/index.js";
 import { type Abilities, membersOf, NO_ABILITIES } from "../../provider/src/decision/index.js";

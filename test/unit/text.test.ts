@@ -8,7 +8,6 @@ it.each([
   ["maxwait", "maxWaitSeconds"],
   ["timeoutSeconds", "requestTimeoutSeconds"],
   ["emailAddress", "email"],
-  // Typing errors.
   ["maxWiatSeconds", "maxWaitSeconds"],
   ["pasword", "password"],
   ["BASE_URI", "baseUrl"],

@@ -1,4 +1,4 @@
-/** What the reports on a state show: ids, the page (`test/package/page.test.ts` opens it in a browser), and what is left live. */
+/** Reports on a state: ids, the page (`test/package/page.test.ts` opens it in a browser), and what is left live. */
 import { describe, expect, it } from "vitest";
 import { LEFT_LIVE } from "../../provider/src/state/stored.js";
 import { contentsOf, type Resource, readExport, valuesOf } from "../../provider/src/tools/contents.js";

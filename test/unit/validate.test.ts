@@ -1,4 +1,4 @@
-/** The rules for arguments as both processes apply them: the program with Outputs, the provider with the engine's unknown values. */
+/** Rules for arguments in both processes: the program with Outputs, the provider with the engine's unknown values. */
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";

@@ -1,4 +1,4 @@
-/** The platform's words of a refusal are always quoted, with the field or path that they are about; what was sent, and secrets, never are. */
+/** The platform's words of a refusal are always quoted, with their field or path; what was sent, and secrets, never. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { refusal, warningsOf, wordsOf } from "../../provider/src/client/trouble.js";

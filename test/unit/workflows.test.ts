@@ -1,4 +1,4 @@
-/** The pipelines of the examples: who gets the credentials, and that what they keep between runs is not lost, whatever happens to a job. */
+/** The examples' pipelines: who gets the credentials, and that what they keep between runs survives any job's end. */
 import { describe, expect, it } from "vitest";
 import { ON_GITHUB, ON_GITLAB } from "../support/pipelines.js";
 import { type Fate, onGitHub, onGitLab } from "../support/runners.js";

@@ -1,7 +1,7 @@
 /**
- * The errors that this package raises on purpose, one class for each thing that the reader does next. A message says what was
- * tried, on what, what came back and what to do. Secrets are masked where it leaves the process, in `provider/` and `tools/`.
- * Not of this family: `TransportFailure` and `StopWaiting`, which never leave the client.
+ * The errors that this package raises on purpose, one class for each thing that the reader does next. A message says
+ * what was tried, on what, what came back and what to do. Secrets are masked where it leaves the process, in
+ * `provider/` and `tools/`. Not of this family: `TransportFailure` and `StopWaiting`, which never leave the client.
  */
 
 /** The base of every error that this package raises on purpose. */
@@ -25,13 +25,13 @@ function coded(code: string) {
 /** Fix an argument in the program. Nothing was sent. */
 export class ArgumentsError extends coded("ADVERTISING_ARGUMENTS") {}
 
-/** Fix a setting of the stack or an environment variable. Nothing was sent, except to find that an operation is not there. */
+/** Fix a stack setting or an environment variable. Nothing was sent, except to find that an operation is not there. */
 export class SettingsError extends coded("ADVERTISING_SETTINGS") {}
 
 /** Fix the credentials, or the cause that the message names. Nothing was created. */
 export class LoginError extends coded("ADVERTISING_LOGIN") {}
 
-/** Nothing was sent, or what was sent was surely not acted upon for want of a connection: fix the connection, run again. */
+/** Nothing was sent, or what was sent surely had no effect for want of a connection: fix the connection, run again. */
 export class NotSentError extends coded("ADVERTISING_NOT_SENT") {}
 
 /** Wait, run again: the platform limits the rate, for longer than this run may wait. Nothing was created. */
@@ -40,7 +40,7 @@ export class RateLimitedError extends coded("ADVERTISING_RATE_LIMITED") {}
 /** Read the platform's reason, fix what it names. Nothing was created. */
 export class RefusedError extends coded("ADVERTISING_REFUSED") {}
 
-/** Look in the account, then say what is there: a create was sent, and whether it was acted upon is not known, or its id is not. */
+/** Look in the account, then say what is there: a create was sent, and its outcome is not known, or its id is not. */
 export class OutcomeUnknownError extends coded("ADVERTISING_OUTCOME_UNKNOWN") {
   constructor(
     message: string,
@@ -52,7 +52,7 @@ export class OutcomeUnknownError extends coded("ADVERTISING_OUTCOME_UNKNOWN") {
   }
 }
 
-/** Run it again: a request that may be repeated was answered by nothing that can be used. Nothing in the state has changed. */
+/** Run it again: a request that may be repeated got no usable answer. Nothing in the state has changed. */
 export class BadAnswerError extends coded("ADVERTISING_BAD_ANSWER") {}
 
 /** The stack belongs to another account: set it back, or say that the platform has moved. Nothing was sent. */

@@ -1,6 +1,6 @@
 /**
- * Data of which nothing is known: its own properties, and its way from and to JSON with integers of any size, since an id above
- * 2^53 must come and go digit by digit.
+ * Data of which nothing is known: its own properties, and its way from and to JSON with integers of any size, since an
+ * id above 2^53 must come and go digit by digit.
  */
 
 /** Properties of which nothing is known but that they are data: arguments, outputs, request fields. */
@@ -57,7 +57,7 @@ const MANY_DIGITS = /\d{16}/;
 /** Nothing shorter is nested too deep for a reviver. */
 const SHORT = 1000;
 
-/** Parses JSON; integers that a number can't hold exactly become a string of their digits. @throws SyntaxError, RangeError */
+/** Parses JSON; an integer that no number holds exactly becomes a string of digits. @throws SyntaxError, RangeError */
 export function parseExact(text: string): unknown {
   // As of nearly every create: a reviver takes six times as long, for nothing.
   if (text.length < SHORT && !MANY_DIGITS.test(text)) return JSON.parse(text);
@@ -68,7 +68,7 @@ export function parseExact(text: string): unknown {
   );
 }
 
-/** `digits` as a JSON number, for {@link JSON.stringify}; another text, such as what a preview shows for a secret, stays one. */
+/** `digits` as a JSON number, for {@link JSON.stringify}; other text, such as a preview's for a secret, stays text. */
 export function exactInteger(digits: string): unknown {
   return /^\d+$/.test(digits) ? exact.rawJSON(digits) : digits;
 }

@@ -115,8 +115,8 @@ function spelled(text: string): string[] {
 const MIN_DIGITS = 4;
 
 /**
- * The digits that are the secret's alone, whatever stands before and behind it, at each of the three offsets at which it may begin. Otherwise
- * an encoded `user:password` would stay, from which anyone can decode the password.
+ * The digits that are the secret's alone, whatever stands before and behind it, at each of the three offsets at which
+ * it may begin. Otherwise an encoded `user:password` would stay, from which anyone can decode the password.
  */
 function base64Of(bytes: Buffer): string[] {
   const pieces = [0, 1, 2].flatMap((offset) => {

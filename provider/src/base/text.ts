@@ -1,6 +1,6 @@
 /**
- * Text on its way to people: fit for a terminal, in a sentence, and with what a mistyped name was meant to be. Pure, but for what
- * {@link commandsTake} notes.
+ * Text on its way to people: fit for a terminal, in a sentence, and with what a mistyped name was meant to be. Pure,
+ * but for what {@link commandsTake} notes.
  */
 
 // C0 and C1 controls (escape sequences start with one), line and paragraph separators, and the marks that turn the
@@ -76,7 +76,7 @@ export function plainShellWord(text: string): string {
 
 let stackOptions = "";
 
-/** From now on, each command that this process prints takes these: so that it is about the same stack as the command that prints it. */
+/** From now on, each command that this process prints takes these, to be about the same stack as the process. */
 export function commandsTake(options: readonly { readonly option: string; readonly value: string }[]): void {
   stackOptions = options.map(({ option, value }) => ` ${option} ${plainShellWord(value)}`).join("");
 }
@@ -95,7 +95,7 @@ export function cut(items: readonly string[], most: number, inWords = (others: n
   return others <= 0 ? [...items] : [...items.slice(0, most), inWords(others)];
 }
 
-/** Joins names for a sentence: `a`, `a and b`, `a, b and c`. @param most more than these are counted: `a, b and 3 more`. @default all */
+/** Joins names, as `a, b and c`. @param most more than these are counted: `a, b and 3 more`. @default all */
 export function enumerate(items: readonly string[], most = Number.POSITIVE_INFINITY): string {
   const told = cut(items, most, (others) => `${others} more`);
   return told.length < 2 ? told.join("") : `${told.slice(0, -1).join(", ")} and ${told.at(-1)}`;
@@ -105,8 +105,8 @@ export function enumerate(items: readonly string[], most = Number.POSITIVE_INFIN
 const MAX_SHARING = 3;
 
 /**
- * What is wrong with many for one reason is said once: the first in full, then the names of the next, and how many more there are.
- * @param nameOf names one that is not said in full. @param reasonOf the text without the name.
+ * What is wrong with many for one reason is said once: the first in full, the names of the next, how many more there
+ * are. @param nameOf names one that is not said in full. @param reasonOf the text without the name.
  */
 export function saidOnce<T>(
   items: readonly T[],
@@ -152,7 +152,7 @@ export function agree(amount: number, one: string, many: string): string {
 /** Shorter pieces occur in too many names to say which one was meant. */
 const MIN_PIECE_CHARACTERS = 3;
 
-/** The name of `known` that `typed` was likely meant to be, or is a piece of, case and separators aside; none where all are far from it. */
+/** The name in `known` that `typed` likely means or is a piece of, case and separators aside; none if none is near. */
 export function nearest(typed: string, known: Iterable<string>): string | undefined {
   const word = letters(typed);
   let best: { readonly name: string; readonly edits: number } | undefined;
@@ -183,7 +183,7 @@ export function editsBetween(one: string, other: string): number {
 }
 
 /**
- * Completes an error about a name that is not known: `did you mean value?` where one is near, else the names that are known.
+ * Completes an error about an unknown name: `did you mean value?` where one is near, else the names that are known.
  * @param written how the name that was meant is written.
  */
 export function didYouMean(typed: string, known: readonly string[], written = (name: string) => name): string {

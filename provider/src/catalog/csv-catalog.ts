@@ -1,6 +1,6 @@
 /**
- * Reads the events of a CSV file, with any delimiter that spreadsheets write. A column is known by its heading, however that is spelled; its
- * field (`spelling.ts`) reads its cells.
+ * Reads the events of a CSV file, with any delimiter that spreadsheets write. A column is known by its heading, however
+ * that is spelled; its field (`spelling.ts`) reads its cells.
  */
 import { didYouMean, letters, printable } from "../base/index.js";
 import { InWords, quoted } from "../rules/index.js";

@@ -122,7 +122,8 @@ export class Judge {
       this.#take(`key ${withoutCase(owner)}/${withoutCase(key)}`, written, property, (other) => {
         const { file, line } = other.sourceOf("key");
         const whose = owner === "" ? "keys of advertisers" : "keys of an advertiser's events";
-        const why = unseenDifference(key, other.key) ?? `${whose} must differ in more than case`;
+        const why =
+          unseenDifference(key, other.key) ?? `${whose} must differ in more than case or how accents are encoded`;
         return `${quoted(key)} is already used at ${file}:${line}; ${why}`;
       });
     }

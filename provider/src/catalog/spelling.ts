@@ -1,7 +1,7 @@
 /**
- * Reads the fields of advertisers and events as people and spreadsheets spell them: in a cell, where everything is text, and in YAML
- * or JSON. What is no value of its kind stays as it was written: the resource's own rules then refuse it, and the advice here says
- * what to write instead.
+ * Reads the fields of advertisers and events as people and spreadsheets spell them: in a cell, where everything is
+ * text, and in YAML or JSON. What is no value of its kind stays as it was written: the resource's own rules then refuse
+ * it, and the advice here says what to write instead.
  */
 import { z } from "zod";
 import { letters } from "../base/index.js";
@@ -20,7 +20,6 @@ interface Field {
 
 const asItIs = <T>(value: T) => value;
 
-/** What is taken as it is written. */
 const data: Field = { fromCell: asItIs, fromData: asItIs, advice: () => undefined, written: asItIs };
 
 const text: Field = {
@@ -124,7 +123,7 @@ export function plainDigits(value: unknown): string | undefined {
   return digits === undefined || digits === value ? undefined : `write its digits alone: ${digits}`;
 }
 
-/** The two numbers that a cell may be whose separator is one of thousands or a decimal one: `1.234`, `1.234,50`, `1 234,50`. */
+/** The two numbers that a cell may be, its separator for thousands or for decimals: `1.234`, `1.234,50`, `1 234,50`. */
 function unclear(number: string): InWords | undefined {
   const isShort = /^[+-]?[1-9]\d{0,2}[.,]\d{3}$/.test(number);
   if (!isShort && !/^[+-]?[1-9]\d{0,2}(\.\d{3}|([ \u00a0\u202f'’]\d{3})+),\d+$/.test(number)) return undefined;

@@ -82,7 +82,7 @@ function placeOf({ line, column }: Source): string {
   return column === undefined ? String(line) : `${line}:${column}`;
 }
 
-/** No white space at the ends, no control or format characters, no `/`, no `::`, not `__proto__`; 1 to 100 characters. */
+/** No white space at either end; no control or format characters, `/` or `::`; not `__proto__`; 1 to 100 characters. */
 const KEY = /^(?!__proto__$)(?!\s)(?:(?!::)[^\p{C}\p{Zl}\p{Zp}/]){1,100}(?<!\s)$/u;
 
 const WITHOUT = "without /, ::, control and invisible characters, and spaces at the ends";

@@ -1,6 +1,6 @@
 /**
- * The advertisers and events of a YAML or JSON file, and where in its text each part of it is. A wrong shape is reported here, a
- * wrong value by its rules.
+ * The advertisers and events of a YAML or JSON file, and where in its text each part of it is. A wrong shape is
+ * reported here, a wrong value by its rules.
  */
 import type { Node, Scalar } from "yaml";
 import { didYouMean, type Values } from "../base/index.js";
@@ -153,7 +153,7 @@ const REASONS: Readonly<Record<string, (rest: string) => string>> = {
 /** Aliases that repeat what they stand for more often than this make the library take the file for a trap. */
 const MAX_ALIASES = 100_000;
 
-/** The place of the last name of the path that is written there: what an alias or `<<` brings in has that of what it is brought into. */
+/** The place of the path's last written name: what an alias or `<<` brings in has that of what it is brought into. */
 function offsetOf(contents: Node | null, path: Path): number {
   const { isMap } = yamlLibrary();
   let [node, offset] = [contents, contents?.range?.[0] ?? 0];

@@ -1,12 +1,12 @@
 /**
- * One answer of the platform, with its body read once, and where in it something may stand: values at any depth, a refusal in the documented
- * places, and the records and ids of a kind. Pure.
+ * One answer of the platform, its body read once, and where in it something may stand: values at any depth, a refusal
+ * in the documented places, and the records and ids of a kind. Pure.
  */
 import { asRecord, own, parseExact, printable, type Values } from "../base/index.js";
 import type { HttpAnswer } from "./transport.js";
 
 export interface Answer extends HttpAnswer {
-  /** The body's kind by its content, not by its Content-Type: services of this kind send JSON as text/html and the reverse. */
+  /** The body's kind by content, not Content-Type: services of this kind send JSON as text/html and the reverse. */
   readonly kind: "json" | "html" | "text" | "empty";
   /** The body as data, where it is JSON. Such as is nested too deep for exact integers counts as broken. */
   readonly data?: unknown;
@@ -71,7 +71,7 @@ export function isFilled(value: unknown): value is object {
 const SPOKEN =
   /^(messages?|msg|errors?|(error_?)?code|error_?(message|description)|detail|description|reasons?|title|warnings?|non_field_errors|faultstring)$/i;
 
-/** Whether a string is in a place where answers speak: there, under a field's name, in place of data, or a sentence in any list. */
+/** Whether a string is where answers speak: SPOKEN or a field's name, in place of data, or a sentence in any list. */
 export function isSpoken({ path, value, isEntry }: Leaf, fields: readonly string[] = []): boolean {
   const name = path.at(-1);
   if (name === undefined || name === "payload" || fields.includes(name) || path.some((each) => SPOKEN.test(each)))
@@ -86,14 +86,14 @@ export function shapeOf(value: unknown): string {
   return names.length === 0 ? "no known fields" : `its fields: ${names.slice(0, 10).join(", ")}`;
 }
 
-/** How a text begins that reports an error, also beside a success. Those that begin with `WARNING` accompany real successes. */
+/** Whether a text reports an error, also beside a success. One that begins with `WARNING` accompanies real success. */
 export function beginsWithError(value: unknown): boolean {
   return typeof value === "string" && /^\W*(ERROR\b|[Ee]rror\s*:)/.test(printable(value));
 }
 
 /**
- * Whether an answer says that the request was refused, in the ways that the platform is known to use: `success: false`, or an entry of
- * `errors` that begins with `ERROR`, in the answer itself, in its `payload` or under the noun.
+ * Whether an answer says that the request was refused, in the ways that the platform is known to use: `success: false`,
+ * or an entry of `errors` that begins with `ERROR`, in the answer itself, in its `payload` or under the noun.
  */
 export function saysRefused({ kind, data }: Answer, noun: string | undefined): boolean {
   if (kind !== "json") return false;
@@ -111,8 +111,8 @@ export function isFlaggedNo(part: unknown): boolean {
 const MAX_DEPTH = 4;
 
 /**
- * Whether `test` is true for a part of an answer that is about the request: the answer itself, its `payload`, the value under the noun,
- * and so on inward. For a list it has to be true for every entry, because it is not known which one is meant.
+ * Whether `test` is true for a part of an answer that is about the request: the answer itself, its `payload`, the value
+ * under the noun, and so on inward. For a list it has to be true for every entry, as it is not known which is meant.
  */
 export function anyPart(
   value: unknown,
@@ -146,15 +146,15 @@ export function recordsIn(data: unknown, noun: string): Values[] {
   return [...new Set(records)].filter((record) => ownIdOf(record, noun) !== undefined);
 }
 
-/** All that these places name as an id, exact to the last digit or not. Never another object's, such as an event's advertiser_id. */
+/** All ids in these places, exact to the last digit or not. Not another object's, such as an event's advertiser_id. */
 export function idsIn(data: unknown, noun: string): string[] {
   const own = [...placesIn(data, noun), data].flatMap((part) => namedIds(soleOf(part), noun));
   return [...new Set([...own, ...recordsIn(data, noun).flatMap((record) => namedIds(record, noun))])];
 }
 
 /**
- * The id of the one object that an answer is about. None if it names several, or if the id stands beside a wrapper with other data, as that
- * of a request or a job does.
+ * The id of the one object that an answer is about. None if it names several, or if the id stands beside a wrapper with
+ * other data, as that of a request or a job does.
  */
 export function idIn(data: unknown, noun: string): string | undefined {
   const inner = placesIn(data, noun);

@@ -1,6 +1,6 @@
 /**
- * Sends the platform's operations, one method for each: it passes the answer to `judge.ts`, and returns or throws what is known
- * afterwards. A create is never repeated; the others, which only some installations have, may be.
+ * Sends the platform's operations, one method for each: it passes the answer to `judge.ts`, and returns or throws what
+ * is known afterwards. A create is never repeated; the others, which only some installations have, may be.
  */
 import { OutcomeUnknownError, type Values } from "../base/index.js";
 import { addressOf, type Kind, type Operation } from "../kinds/index.js";
@@ -47,8 +47,8 @@ export class Client {
   readonly #surroundings: Surroundings;
   readonly #session: Session;
   /**
-   * By method and path, whether an operation has found an object in this run, since a bare 404 may also mean that its path does not exist; and
-   * the requests in flight, which may prove it and are waited for.
+   * By method and path, whether an operation has found an object in this run, since a bare 404 may also mean that its
+   * path does not exist; and the requests in flight, which may prove it and are waited for.
    */
   readonly #witnesses = new Map<string, { hasWorked: boolean; readonly inFlight: Set<Promise<unknown>> }>();
 
@@ -97,7 +97,7 @@ export class Client {
     return (await this.#witnessed(target, judge)) !== undefined;
   }
 
-  /** @returns the ids of all objects with a create's mark, which may be none. @throws {AdvertisingError} if nothing is known. */
+  /** @returns the ids of all objects with the mark, perhaps none. @throws {AdvertisingError} if nothing is known. */
   async search({ kind, operation, field, mark, label }: Wanted): Promise<readonly string[]> {
     const request = { operation, values: { mark }, label };
     const { judged, received } = await this.#judged(request, (answer) => judgeSearch(answer, kind, field, mark));

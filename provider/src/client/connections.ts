@@ -1,15 +1,15 @@
 /**
- * Connections to the platform: direct ones, and those through a proxy, for which undici's own agent requests a tunnel with CONNECT and makes
- * a TLS connection to the platform through it. A request begins only after that, so that if anything fails before, it was not sent.
+ * Connections to the platform: direct, or through a proxy, where undici's own agent requests a tunnel with CONNECT and
+ * opens TLS to the platform in it. A request begins only after that: if anything fails before, it was not sent.
  *
- * On each connection an unrequested `100 Continue` is ignored, as HTTP requires of clients (RFC 9110, section 15.2.1): some servers send
- * it for each POST. undici treats it as an attack and drops the connection, which would leave the outcome of a create unknown.
+ * On each connection an unrequested `100 Continue` is ignored, as HTTP requires (RFC 9110, section 15.2.1): some
+ * servers send it for each POST. undici takes it for an attack and disconnects: a create's outcome would be unknown.
  */
 import type { Socket } from "node:net";
 import type { Agent, buildConnector, Dispatcher, Pool } from "undici";
 import type { ProxySetting } from "../settings/index.js";
 
-/** Loaded with the first client, before anything is noted. A run that sends nothing, such as a preview, does not need it. */
+/** Loaded with the first client, before anything is noted. A run that sends nothing, like a preview, never needs it. */
 export function undici(): typeof import("undici") {
   return require("undici") as typeof import("undici");
 }
@@ -77,7 +77,7 @@ function throughTunnel(
   };
 }
 
-/** Why there is no connection. The real error is inside if several addresses were tried, or the way through a proxy failed. */
+/** Why there is no connection. The real error is inside if several addresses were tried, or a proxy's tunnel failed. */
 export function reasonOf(error: Error): { readonly code: string; readonly message: string } {
   const { code = "UND_ERR_UNKNOWN" } = error as NodeJS.ErrnoException;
   const inside: unknown = error instanceof AggregateError ? error.errors[0] : error.cause;

@@ -1,6 +1,6 @@
 /**
- * The front door of `client/`: the platform's operations over one session. undici and tough-cookie are loaded with the first client and
- * its first session: the program's half never imports the room, and the commands only when they need it.
+ * The front door of `client/`: the platform's operations over one session. undici and tough-cookie are loaded with the
+ * first client and session: the program's half never imports the room, and the commands only when they need it.
  */
 export { Client } from "./client.js";
 export type { WireRecord } from "./judge.js";

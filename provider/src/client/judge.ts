@@ -1,14 +1,14 @@
 /**
- * What an answer proves about its request. An outcome follows only from what its function asks for, never from the absence of bad words: an object
- * that wrongly counts as gone, or a create that wrongly counts as refused, is created a second time. What proves nothing is of a create
- * unknown, of anything else a named trouble. Pure.
+ * What an answer proves about its request. An outcome follows only from what its function asks for, never from the
+ * absence of bad words: an object that wrongly counts as gone, or a create that wrongly counts as refused, is created a
+ * second time. What proves nothing is of a create unknown, of anything else a named trouble. Pure.
  *
  * created   200 or 201, exactly one positive id, no objection, and no own name or advertiser other than was sent
  * refused   4xx but 408 and 499; a documented no; 301 to 303 to an address without a number: certainly not carried out
- * changed   an empty 200 or 204; or `success` true, no objection and no other id; or the object itself with each field as it was sent
+ * changed   an empty 200 or 204; or `success` true, no objection and no other id; or the object with each field as sent
  * deleted   the same without the last
- * gone      404, 410 or a refusal that says in a sentence that exactly this object does not exist, and nothing else; of a read an empty list;
- *           with a witness (the operation has found another object in this run) a bare 404 or 410; of a read null in the object's place
+ * gone      404, 410 or a refusal whose only sentence says that this very object does not exist; a read's empty list;
+ *           with a witness (the operation found another in this run) a bare 404 or 410; a read's null for the object
  * none      of a search, an empty list, and nothing beside it that is not known to be harmless
  */
 import { enumerate, excerpt, own, type Values } from "../base/index.js";
@@ -41,7 +41,7 @@ interface Gone {
 
 export type Judgement = { readonly kind: "done"; readonly record?: WireRecord } | Gone | Trouble;
 
-/** Assumptions: a 4xx is a refusal (408 and 499 say that the other side gave up waiting), and a redirect that names no object leads to a login. */
+/** Assumed: a 4xx but 408 and 499 (the peer gave up) is a refusal; a redirect that names no object leads to a login. */
 function provesNotDone(answer: Answer, noun: string): boolean {
   const { status, broken } = answer;
   if (status >= 400 && status < 500) return status !== 408 && status !== 499;
@@ -87,7 +87,7 @@ function contradictionIn(data: unknown, noun: string, sent: Values): string | un
   return field === undefined ? undefined : `its ${field} is not what was sent`;
 }
 
-/** Whether an answered value may stand for the one that was sent, such as "25.00" for 25. A field sent as null is absent then. */
+/** Whether an answered value may stand for the sent one, like "25.00" for 25. A field sent as null is absent then. */
 function isSame(theirs: unknown, ours: unknown): boolean {
   const plain = (value: unknown) => folded((JSON.stringify(value ?? null) ?? "").replace(/^"|"$/g, ""));
   return formsOf(theirs).some((form) => plain(form) === plain(ours));
@@ -137,7 +137,7 @@ export function judgeRead(answer: Answer, kind: Kind, id: string): Judgement {
   return { kind: "unclear", reason: `it has ${what}` };
 }
 
-/** Filters are often patterns, and may be ignored: so listed objects are compared here, and only an empty list means that there are none. */
+/** Filters are often patterns, or ignored: listed objects are compared here, and only an empty list means none. */
 export function judgeSearch(
   answer: Answer,
   { create: { noun } }: Kind,

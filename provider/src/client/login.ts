@@ -1,6 +1,6 @@
 /**
- * The two ways to authenticate: the cookies of a session, which a login opens, or Basic credentials. A login request does not use the session, and
- * never repeats refused credentials. The session logs in if it has no login; the command `login` always does ({@link logInAnew}).
+ * Two ways to authenticate: a session's cookies, which a login opens, or Basic credentials. A login uses no session and
+ * never repeats refused credentials. A session logs in if need be, the command `login` always ({@link logInAnew}).
  */
 import { LoginError } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
@@ -27,7 +27,7 @@ export function credentialsOf(settings: Settings, surroundings: Surroundings, se
   return (url: URL): Promise<Login> => store.open(url);
 }
 
-/** @param usedAt an address for which the cookies must be valid. @throws {LoginError} with the cause and the next step. */
+/** @param usedAt an address where the cookies must be valid. @throws {LoginError} with the cause and the next step. */
 async function logIn(settings: Settings, surroundings: Surroundings, sender: PatientSender, usedAt: URL) {
   const { secrets, credentials } = surroundings;
   const { email, password, keepLoggedIn } = settings;

@@ -1,13 +1,13 @@
 /**
- * Sends a request, waits if waiting helps, and keeps the limits for requests at once and for the total wait. All requests of a process share
- * one instance, so that they wait for a rate limit together. Whether another attempt may follow a failed one is a pure decision, with a
- * reason for each branch ({@link decideRetry}).
+ * Sends a request, waits if waiting helps, and keeps the limits for requests at once and for the total wait. All
+ * requests of a process share one instance, so that they wait for a rate limit together. Whether another attempt may
+ * follow a failed one is a pure decision, with a reason for each branch ({@link decideRetry}).
  */
 import type { Settings } from "../settings/index.js";
 import type { Surroundings } from "./surroundings.js";
 import { type HttpAnswer, type HttpRequest, TransportFailure } from "./transport.js";
 
-/** The platform asks for a longer wait than this request may spend, as its message says in a clause. Nothing was acted upon. */
+/** The platform asks for a longer wait than this request may spend; the message is a clause. Nothing was acted upon. */
 export class StopWaiting extends Error {}
 
 export interface Patience {
@@ -23,7 +23,7 @@ export type Attempt = HttpAnswer | TransportFailure;
 export type Exchange = (transmit: (request: HttpRequest) => Promise<Attempt>) => Promise<Attempt | undefined>;
 
 export interface SendOptions {
-  /** Carrying it out twice does no harm: true for a login, a read, an update and a delete, false for a create, which has no idempotency key. */
+  /** Carrying it out twice does no harm: false for a create, which has no idempotency key; true for all others. */
   readonly repeatable: boolean;
   readonly patience: Patience;
   /** For a login, which is sent by a request that has a slot. */
@@ -48,7 +48,7 @@ export class PatientSender {
     return { leftMs: this.#maxWaitMs };
   }
 
-  /** @throws {TransportFailure} if no status line came back. @throws {StopWaiting} if the rate limit outlasts the patience. */
+  /** @throws {TransportFailure} if no status line came. @throws {StopWaiting} if the rate limit outlasts `patience`. */
   async send(exchange: Exchange, options: SendOptions): Promise<HttpAnswer> {
     const { patience } = options;
     for (let attemptNumber = 1; ; attemptNumber++) {
@@ -209,7 +209,7 @@ export function decideRetry(question: RetryQuestion): RetryDecision {
   return status >= 500 && mayRepeat ? again(FIRST_LIMIT_BACKOFF_MS) : DONE;
 }
 
-/** Doubles with each attempt up to a limit, less a random part of up to a half, so that many don't come back at once. */
+/** Doubles with each attempt up to a limit, less a random part up to a half, so that many don't come back at once. */
 function backoffMs(firstMs: number, attemptNumber: number, random: number): number {
   const full = Math.min(MAX_BACKOFF_MS, firstMs * 2 ** Math.min(attemptNumber - 1, 20));
   return Math.round(full * (1 - random / 2));
@@ -219,8 +219,8 @@ function backoffMs(firstMs: number, attemptNumber: number, random: number): numb
 const MAX_RETRY_AFTER_MS = 366 * 24 * 3600 * 1000;
 
 /**
- * Reads a Retry-After header (RFC 9110, section 10.2.3) with seconds or a date. @returns how many milliseconds to wait, at most a year; none
- * if it is absent or unreadable. A date is compared with the answer's own `Date` if there is one, so that a wrong clock does no harm.
+ * Reads a Retry-After header (RFC 9110, section 10.2.3): seconds or a date. @returns milliseconds, at most a year; none
+ * if it is absent or unreadable. A date is compared with the answer's own `Date`, if any: a wrong clock does no harm.
  */
 export function retryAfterMs(headers: Readonly<Record<string, string>>, wallClockMs: number): number | undefined {
   const value = headers["retry-after"]?.trim();

@@ -1,10 +1,10 @@
 /**
- * A session between the requests of a run, in memory, and between runs and processes, in the cookie file. The file is a convenience: if anything is
- * wrong with it, a run goes on without it, and says so once. Only a file of a later version of this package stops the run.
+ * A session between a run's requests, in memory, and between runs and processes, in the cookie file, a convenience: if
+ * anything is wrong with it, a run goes on without it and says so once. Only a later version's file stops it.
  *
- * It is written at a login, and only read otherwise; for long-lived sessions it is read before and written after every request (API page, sessions),
- * and the last writer wins. A stored session is bound to the password that opened it, so that a changed password is tried and not hidden by an
- * earlier session: the file has a salted verifier that is costly to guess (scrypt, RFC 7914), never the password or a fast digest of it.
+ * A login writes it, else it is only read; for long-lived sessions each request reads it before and writes it after
+ * (API page, sessions); the last writer wins. A session is bound to the password that opened it, so that a changed one
+ * is tried: the file has a salted verifier, costly to guess (scrypt, RFC 7914), never the password or a fast digest.
  */
 import { randomBytes, randomUUID, scrypt } from "node:crypto";
 import { promisify } from "node:util";
@@ -27,7 +27,7 @@ import { SessionJar } from "./session-jar.js";
 import type { Surroundings } from "./surroundings.js";
 import type { HttpAnswer } from "./transport.js";
 
-/** 32 MiB of memory and about 80 ms on one core for each guess. Other values need a new version of the file's format. */
+/** 32 MiB of memory and about 80 ms on one core per guess. Other values need a new version of the file's format. */
 const COST = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 } as const;
 const BYTES = 32;
 
@@ -87,7 +87,7 @@ export class SessionStore {
     const restore = async (): Promise<Opened | undefined> => {
       const stored = this.#read();
       if (stored === undefined || isAnew || stored.stamp === ended || !stored.jar.hasSession(url)) return undefined;
-      // The platform decides about a changed password. Until it accepts that, the file stays for runs with the other one.
+      // The platform decides on a changed password. Until it accepts that, the file stays for runs with the other one.
       const { jar, stamp, verifier } = stored;
       return (await this.#hash(verifier.salt)) === verifier.hash ? { jar, stamp, isRestored: true } : undefined;
     };
@@ -142,7 +142,7 @@ export class SessionStore {
     await this.#saving;
   }
 
-  /** Fills the session's jar with the file's cookies, and then those that are not in it yet. @returns what to write, if the file is of this login. */
+  /** Fills the jar from the file, then with unsaved cookies. @returns what to write, if the file is of this login. */
   #merge(session: Opened): Stored | undefined {
     const stored = this.#read();
     if (stored === undefined || stored.stamp !== session.stamp) return undefined;
@@ -152,7 +152,7 @@ export class SessionStore {
     return stored;
   }
 
-  /** @returns none if there is no file, or if its session is damaged or of another mode. @throws UntrustedFile; LoginError for a later version. */
+  /** @returns none if absent, damaged or of another mode. @throws UntrustedFile; LoginError for a later version. */
   #read(): Stored | undefined {
     const { settings } = this;
     const path = this.#path ?? "";

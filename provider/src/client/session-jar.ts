@@ -8,7 +8,7 @@ const SESSION_COOKIE = /_service_cookie$/;
 /** A login sets one or two; a hostile answer may set thousands. */
 const MAX_COOKIES = 20;
 
-/** Loaded for the first session, before anything is noted. A run that sends nothing, such as a preview, does not need it. */
+/** Loaded for the first session, before anything is noted. A run that sends nothing, like a preview, never needs it. */
 function toughCookie(): typeof import("tough-cookie") {
   return require("tough-cookie") as typeof import("tough-cookie");
 }
@@ -49,7 +49,7 @@ export class SessionJar {
     }
   }
 
-  /** The Cookie header's value for `url`, or an empty string. Kept for a moment: creates go to one address, and looking it up is slow. */
+  /** The Cookie header, or an empty string. Kept for a moment: creates go to one address, and looking it up is slow. */
   header({ href }: URL): string {
     const [last, atMs] = [this.#last, Date.now()];
     if (last?.href === href && Math.abs(atMs - last.atMs) < FRESH_MS) return last.value;
@@ -68,7 +68,7 @@ export class SessionJar {
   }
 
   /**
-   * When the session ends, in milliseconds since 1970: the latest end of its cookies for `url`; none if they do not say.
+   * When the session ends, in milliseconds since 1970: the latest end of its cookies for `url`; none if they don't say.
    * @param isLongLived then another cookie, with any name, may say so too (API page, sessions).
    */
   endsAtMs(url: URL, isLongLived: boolean): number | undefined {
@@ -100,8 +100,8 @@ function nowAt(date = ""): number {
 const ASK = "Ask the administrator of the installation.";
 
 /**
- * Why these cookies, from a login that reported success, contain no session, and what to do next: the first cause. (That a cookie is `Secure` is none:
- * plain HTTP is for loopback addresses, which may have such ones.)
+ * Why these cookies, from a login that reported success, contain no session, and what to do next: the first cause.
+ * (That a cookie is `Secure` is none: plain HTTP is for loopback addresses, which may have such ones.)
  * @param from the login's address. @param to a request's. @param date the answer's `Date`.
  */
 export function whyNoSession(setCookies: readonly string[], from: URL, to: URL, date?: string): [string, string] {

@@ -1,17 +1,18 @@
 /**
  * Sends each request on a login, logs in once for all requests, and once more if the login turns out to have ended.
  *
- * S1. A request that must not be repeated is sent again only if its last sending was certainly not carried out: no byte of it left, or it
- *     was answered with 429 or with a 503 that names a time (`patient.ts`), or it was refused for its session, after which it is sent
- *     once more, on another login.
- * S2. `beforeSend` is awaited before each sending, whatever the previous one's result, so that the note is always there before the
- *     object. Its moment goes with the request, which is not written much later (T7 of `transport.ts`).
- * S3. There is one login at a time for all requests. No more of them are in flight on a login than it has let through, and at least one: a dead
- *     session, and wrong credentials, meet one create. Nothing new is sent while requests on an ended login are unanswered, or not sent again.
+ * S1. A request that must not be repeated is sent again only if its last sending was certainly not carried out: no byte
+ *     of it left, or it was answered with 429 or with a 503 that names a time (`patient.ts`), or it was refused for its
+ *     session, after which it is sent once more, on another login.
+ * S2. `beforeSend` is awaited before each sending, whatever the previous one's result, so that the note is always there
+ *     before the object. Its moment goes with the request, which is not written much later (T7 of `transport.ts`).
+ * S3. There is one login at a time for all requests. No more of them are in flight on a login than it has let through,
+ *     and at least one: a dead session, or wrong credentials, meet one create. Nothing new is sent while requests on an
+ *     ended login are unanswered, or not sent again.
  * S4. After a failed login, or wrong credentials, the run sends nothing more: refused credentials are tried once.
- * S5. A refusal that a new login did not cure causes no further login for a minute: a missing permission must not cause one for
- *     each resource.
- * S6. Storing an answer's cookies neither delays nor changes the answer: a create is reported whatever happens to a file.
+ * S5. A refusal that a new login did not cure causes no further login for a minute: a missing permission must not cause
+ *     one for each resource.
+ * S6. Storing an answer's cookies neither delays nor changes it: a create is reported whatever happens to a file.
  */
 import { LoginError } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
@@ -41,7 +42,7 @@ interface Current {
   readonly openedAtMs: number;
   accepted: number;
   inFlight: number;
-  /** Whether the last one found no connection: until one does, none waits for others, or time-outs would be waited for one after the other. */
+  /** Whether the last one found no connection: until one does, none waits for others, or time-outs would add up. */
   isUnreachable: boolean;
 }
 
@@ -162,7 +163,7 @@ export class Session {
     return (sign === "bare" && accepted === 0) || this.#incurable.has(kind) ? "refused" : "ended";
   }
 
-  /** One login for all requests that need one at the same time: the others look again, and find it, or that it failed. */
+  /** One login for all requests that need one at once: the others look again, and find it, or that it failed. */
   #logIn(url: URL): Promise<void> {
     if (this.#loggingIn !== undefined) return this.#loggingIn.catch(() => undefined);
     const logIn = async () => {

@@ -1,6 +1,6 @@
 /**
- * What an answer says of its own: that something went wrong, that there is no object, that the session is the trouble. `judge.ts` makes outcomes
- * of that. How the platform answers an expired session is not documented, so all ways of services of this kind are recognised. Pure.
+ * What an answer says: something went wrong, there is no object, the session is the trouble. `judge.ts` makes outcomes
+ * of it. The answer to an expired session is undocumented: all ways of services of this kind are recognised. Pure.
  */
 import type { Values } from "../base/index.js";
 import {
@@ -49,7 +49,7 @@ function saysNo({ path, value, isWarned }: Leaf): boolean {
   return path.some((each) => ERROR.test(each)) && !isNothing(value) && !isWarning;
 }
 
-/** Whether a value makes one doubt that something was done: a count of nothing, a wrapper with nothing, a state that is not the end. */
+/** Whether a value casts doubt on the act: a count of nothing, a wrapper with nothing, a state that is not the end. */
 function isDoubtful({ path, value }: Leaf, act: keyof typeof DONE, isRecord: boolean): boolean {
   const name = path.at(-1) ?? "";
   if (DONE[act].test(name)) return /^(0|false)$/.test(String(value));
@@ -107,13 +107,13 @@ function harmlessBeside(noun: string): RegExp {
   );
 }
 
-/** Statuses that may say whether the object is there; others are about a login, a permission, a method, a conflict, a lock or time. */
+/** Statuses that may say if the object is there; others are about login, permission, method, conflict, lock or time. */
 const OF_THE_OBJECT = [400, 404, 406, 410, 422];
 /** Phrases without a meaning of their own: those that repeat the status, accompany an absence, or are flags. */
 const HOLLOW =
   /^((error:? )?((404|410)[ :-]*)?(((resource|object|record|entity|page) )?(not found|gone))?|(error:? )?there (was a|were) problems?|with your request|true|false|error|fail(ed|ure)?)[.:!]?$/i;
 
-/** What a refusal says, if it says nothing else and has no object: that exactly this object does not exist, or no more than its status. */
+/** What a refusal with no object says, if that is all: this exact object does not exist, or no more than its status. */
 export function absenceIn(answer: Answer, noun: string, id: string): "this object" | "bare" | undefined {
   const { status, kind, data, body, broken } = answer;
   const isRefusal = status === 200 ? saysRefused(answer, noun) : OF_THE_OBJECT.includes(status);
@@ -150,8 +150,8 @@ function absenceOf(noun: string, id: string): RegExp {
 }
 
 /**
- * Whether the session let a request through. `ended`: it is to be sent again, on another login; `refused`: that did not or would not help, or
- * is impossible (Basic). Assumption: a request that was refused for its session was not carried out.
+ * Whether the session let a request through. `ended`: it is to be sent again, on another login; `refused`: that did not
+ * or would not help, or is impossible (Basic). Assumption: a request refused for its session was not carried out.
  */
 export type LetThrough = "accepted" | "refused" | "ended";
 
@@ -167,7 +167,7 @@ const ABOUT_A_LOGIN =
   /\b(log(ged)?[ -]?(in|out|on)|sign(ed)?[ -]?(in|on|out)|session|cookie|(un|re)?authenticat\w*|credentials?)\b/i;
 /** Parsers use "token" for an unexpected part of a body. */
 const ABOUT_SYNTAX = /\b(json(?! +web)|unexpected|syntax|position|line|column|offset|character)\b/i;
-/** All that servers add to a bare status, without information. `Unauthorized` alone means the login; with more words, a permission. */
+/** Uninformative words beside a bare status. `Unauthorized` alone means the login; with more words, a permission. */
 const STATUS_PHRASE = /^(\W|error|\d{3}|unauthori[sz]ed|not authori[sz]ed|forbidden|(access )?denied)*$/i;
 /** Quoted parts of a sentence are left out: the name of an event may be "Login". */
 const QUOTED = /(?<=.)("[^"]{0,200}"|\u201c[^\u201d]{0,200}\u201d|`[^`]{0,200}`|(?<!\w)'[^']{0,200}'(?!\w))/g;
@@ -216,8 +216,8 @@ const NOWHERE = "https://nowhere.invalid";
 
 /**
  * Where an answer leads, for the session and for the judgement of a create. No redirect is ever followed.
- * @returns none if the answer is not a redirect; `object` if its address has a number, as from services that carried out a create and want
- *   the browser to show it; otherwise `login`, which is an assumption: a login page may have any name.
+ * @returns none if the answer is no redirect; `object` if its address has a number, as from services that carried out a
+ *   create and want the browser to show it; otherwise `login`, an assumption: a login page may have any name.
  */
 export function redirectOf({ status, headers }: Answer): "login" | "object" | undefined {
   if (!SEE_ELSEWHERE.includes(status)) return undefined;

@@ -9,7 +9,7 @@ type Reading = Pick<SettingsReading, "settings" | "proxy">;
 export interface Surroundings {
   readonly transport: Transport;
   readonly clock: Clock;
-  /** Where the session is kept between runs; none to keep it in memory. Not used with Basic credentials, which have no session. */
+  /** Where the session is kept between runs; none: in memory. Not used with Basic credentials: they have no session. */
   readonly cookieFile: string | undefined;
   /** Where e-mail and password come from, in words. */
   readonly credentials: string;
@@ -46,8 +46,8 @@ export function systemSurroundings(
 }
 
 /**
- * The debug log: one line for each attempt of a request, never a body, a cookie or a credential. Off unless `setting` is `debug`
- * (standard error) or `debug:<file>`. @returns what to call with each attempt; nothing if the log is off.
+ * The debug log: one line for each attempt of a request, never a body, a cookie or a credential. Off unless `setting`
+ * is `debug` (standard error) or `debug:<file>`. @returns what to call with each attempt; nothing if the log is off.
  */
 function debugLog(setting: string | undefined, secrets: Secrets, say: Surroundings["say"]): Surroundings["onAttempt"] {
   if (setting === undefined || setting === "") return undefined;

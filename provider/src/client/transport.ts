@@ -1,18 +1,18 @@
 /**
- * One request over undici, once, without retries, redirects, cache or cookie jar. `patient.ts` calls it for each attempt, and decides by its
- * result whether another one may follow.
+ * One request over undici, once, without retries, redirects, cache or cookie jar. `patient.ts` calls it for each
+ * attempt, and decides by its result whether another one may follow.
  *
  * T1. A request is written at most once. Otherwise undici could send a create again that the platform has carried out.
- * T2. A failure says `sent: false` only if undici had not begun to write (there was no `onRequestStart`). Everything else is
+ * T2. A failure says `sent: false` only if undici had not begun to write (there was no `onRequestStart`). All else is
  *     `sent: true`, whatever its code. A wrong `false` means a second POST; a wrong `true` only makes a person look.
- * T3. Once a status line has arrived, the answer is an answer: trouble with its body is noted in `broken`, and is not a failure.
+ * T3. Once a status line came, the answer is an answer: trouble with its body is noted in `broken`, and is no failure.
  * T4. No redirect is followed, so that neither a body nor a cookie reaches another address.
- * T5. A connection has one exchange at a time, and none after it was idle for longer than a second: T2 would not be true with
- *     pipelining, and bytes that are written into a connection which the other side closes may or may not arrive.
- * T6. From the connection to the last byte a request takes no longer than its limit, and at most a megabyte of its answer is kept,
- *     packed or unpacked. Otherwise one answer could block the run, or fill its memory.
- * T7. Nothing is written later than the request's limit after its sending was noted, by the wall clock at the event of T2. So a machine or a
- *     container that was suspended in between sends nothing: another process may have read the note and counted the create as not made.
+ * T5. A connection has one exchange at a time, and none after it was idle for longer than a second: T2 would not be
+ *     true with pipelining, and bytes written into a connection which the other side closes may or may not arrive.
+ * T6. From the connection to the last byte a request takes no longer than its limit, and at most a megabyte of its
+ *     answer is kept, packed or unpacked. Otherwise one answer could block the run, or fill its memory.
+ * T7. Nothing is written later than the request's limit after its note, by the wall clock at T2's event. So a machine
+ *     or container suspended in between sends nothing: by then another process may count the create as not made.
  */
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
@@ -191,7 +191,7 @@ function tooLate(timeoutMs: number): Error {
   return Object.assign(new Error(message), { code: "ADVERTISING_TOO_LATE" });
 }
 
-/** Unpacks the body, with a limit: a small answer may unpack to gigabytes. No request asks for a packed one; some proxies pack all the same. */
+/** With a limit: a small answer may unpack to gigabytes. No request asks for a packed one; some proxies pack anyway. */
 async function unpacked(head: Omit<HttpAnswer, "body">, chunks: readonly Buffer[]): Promise<HttpAnswer> {
   const raw = Buffer.concat(chunks);
   const encoding = head.headers["content-encoding"]?.trim().toLowerCase() || "identity";

@@ -1,7 +1,7 @@
 /**
- * The error of a failed request: what it was, what is known about it in the platform's own words, and what to do next. Words in the places where
- * a refusal may have them are always shown; left out are values that were sent, and all below names that sound secret. Of other JSON only
- * names are shown, of a page its visible text. Every text is scrubbed of secrets before it is cut. Pure.
+ * The error of a failed request: what it was, what is known in the platform's own words, and what to do next. Words
+ * where a refusal may have them are always shown, except values that were sent and all below names that sound secret.
+ * Of other JSON only names show, of a page the visible text. Texts are scrubbed of secrets before they are cut. Pure.
  */
 import {
   type AdvertisingError,
@@ -185,7 +185,7 @@ function echoesOf(sent: Values): ReadonlySet<string> {
   return new Set(leavesOf(sent).map(({ value }) => folded(String(value))));
 }
 
-/** `password=…`, `token: "…"` in a text: a secret that is not known. A sentence about a password ("password: is too short") stays. */
+/** `password=…`, `token: "…"` in a text: an unknown secret. A sentence ("password: is too short") stays. */
 const NAMED =
   /((?:passw(?:or)?d|pwd|secret|(?<!unexpected )token|cookie|session[-_ ]?id|api[-_ ]?key|authorization)[\w-]{0,30}["']?\s{0,3}(?:=|:(?=\s{0,3}(?:["']|(?:basic|bearer) |[^\s,;]{0,99}[\d=])))\s{0,3})(?:"[^"]*"?|'[^']*'?|(?:basic |bearer )?[^\s,&<>"']+)/gi;
 
@@ -198,7 +198,7 @@ const HIDDEN = /<(script|style|template|svg|textarea|select)\b[\s\S]*?(<\/\1\s*>
 /** A tag; an attribute's quoted value may contain `>`. */
 const TAG = /<[a-z!?/](?:[^<>"']|"[^"<]*"|'[^'<]*'|["'])*>?/gi;
 
-/** The text of a page, of XML or of plain lines. Secrets are masked first, because one may contain a line's end, or something like a tag. */
+/** The text of a page, XML or plain lines. Secrets are masked first: one may hold a line's end, or look like a tag. */
 function visibleText({ answer, fields, secrets }: Reading): string {
   const echoes = echoesOf(fields);
   const visible = secrets.scrub(answer.body.replace(/^\ufeff/, "")).replace(HIDDEN, " ");

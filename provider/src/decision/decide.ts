@@ -1,7 +1,7 @@
 /**
- * The objects of a resource, one of a single resource and many of a set, each with what becomes of it, decided from facts. The engine's calls, the
- * words of a preview, the comment on a pull request and `pending` all ask here, so that what is said is what is done. At the end, what differs
- * between two descriptions of one object, whatever shape they have. Pure.
+ * The objects of a resource, one of a single resource or many of a set, each with what becomes of it, decided from
+ * facts. The engine's calls, the words of a preview, the comment on a pull request and `pending` all ask here, so that
+ * what is said is what is done. At the end, what differs between two descriptions of one object of any shape. Pure.
  */
 import { asRecord, excerpt, isPlain, own, printable, type Values } from "../base/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
@@ -45,7 +45,7 @@ export type Action =
   | { readonly do: "update"; readonly changed: readonly string[] }
   /** The program names the object: nothing is created. No id where it is not known yet. */
   | { readonly do: "adopt"; readonly id: string | undefined }
-  /** The program names the object that the state has, and it can't be updated: the state alone takes the new arguments. */
+  /** The program names the state's object, and it can't be updated: the state alone takes the new arguments. */
   | { readonly do: "record" }
   /** An earlier create has an unknown outcome, and is looked for on the platform. */
   | { readonly do: "look for"; readonly record: Unresolved }
@@ -91,7 +91,7 @@ export interface Member {
 
 type Thing = Pick<Member, "key" | "id" | "olds" | "values" | "unresolved">;
 
-/** @param id none for a new resource. @param olds its outputs in the state. @param news none if the program no longer declares it. */
+/** @param id none for a new resource. @param olds its outputs in the state. @param news none if no longer declared. */
 export function singleMember(
   kind: Kind,
   id: string | undefined,
@@ -154,7 +154,7 @@ function memberFrom(
   return { ...object, action, changed: changed.names, isDeclared, entry: entry ?? {}, former };
 }
 
-/** Of an object that the state's arguments do not describe, only the body and perhaps the owner are known: everything may differ. */
+/** If the state's arguments do not describe an object, only its body and perhaps owner are known: all may differ. */
 function changesSince(kind: Kind, earlier: Earlier | undefined, described: () => Changes, values: Values): Changes {
   if (earlier === undefined) return described();
   const perhaps = holdsUnknown(values);
@@ -197,7 +197,7 @@ function decide(
   return { do: "replace", perhaps: changed.perhaps };
 }
 
-/** In words, why the object that the program names is not what a create made: a fact of that contradicts it. @param values the object's. */
+/** Why the object named in the program is not what a create made: a fact contradicts it. @param values the object's. */
 export function whyNotSettled(kind: Kind, adopts: string, values: Values, sent: Unresolved): string | undefined {
   const otherwise = sentOtherwise(kind, values, sent);
   const told = Object.entries(otherwise).map(([name, value]) => `${name} ${printable(JSON.stringify(value))}`);
@@ -208,8 +208,8 @@ export function whyNotSettled(kind: Kind, adopts: string, values: Values, sent: 
 }
 
 /**
- * From when on it proves something not to find an object. An installation's reads and searches may lag behind its creates: until then a new object is
- * answered like one that is gone, and a create that was carried out like one that was not.
+ * From when on not finding an object proves something. An installation's reads and searches may lag behind its creates:
+ * until then a new object is answered like one that is gone, and a create that was carried out as if it were not.
  * @param createdMs the latest moment of its create. @returns milliseconds since 1970.
  */
 export function visibleFromMs(createdMs: number, { operations }: Pick<Settings, "operations">): number {
@@ -232,7 +232,7 @@ function argumentNames(kind: Kind): string[] {
   return [...Object.keys(kind.wireNames), "additionalFields"];
 }
 
-/** @param olds perhaps of another version of this package, or old inputs (`refresh --run-program`). @param news an unknown value is a change. */
+/** @param olds may be of another version, or old inputs (`refresh --run-program`). @param news unknown is a change. */
 export function changesIn(kind: Kind, olds: unknown, news: unknown): Changes {
   const names = argumentNames(kind).filter((name) => !isSameArgument(kind, name, own(olds, name), own(news, name)));
   return { names, perhaps: names.length > 0 && names.every((name) => holdsUnknown(own(news, name))) };
@@ -241,13 +241,14 @@ export function changesIn(kind: Kind, olds: unknown, news: unknown): Changes {
 const MAX_SHOWN = 60;
 
 /**
- * How arguments change: `value 98 → 26`, `segmentId none → 4`. @param names of those that differ. @param secret those whose values must not be shown.
+ * How arguments change: `value 98 → 26`, `segmentId none → 4`. @param names that differ. @param secret not to be shown.
  */
 export function changesInWords(
   names: readonly string[],
   olds: Values,
   news: Values,
   secret: ReadonlySet<string>,
+  hidden = "(secret)",
 ): string[] {
   const shown = (value: unknown) => {
     if (value === UNKNOWN) return "not known yet";
@@ -255,7 +256,7 @@ export function changesInWords(
   };
   return names.map((name) => {
     if (name === ANY) return "it was created with other arguments";
-    return `${name} ${secret.has(name) ? "(secret)" : `${shown(olds[name])} → ${shown(news[name])}`}`;
+    return `${name} ${secret.has(name) ? hidden : `${shown(olds[name])} → ${shown(news[name])}`}`;
   });
 }
 
@@ -287,7 +288,7 @@ export function hasValue(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** What a create was sent with, by argument, as far as these values contradict it. What is not plain is not known yet. */
+/** What a create was sent with, by argument, where these values contradict it. What is not plain is not known yet. */
 export function sentOtherwise(kind: Kind, values: Values, sent: Pick<CreateRecord, "name" | "facts">): Values {
   const differs = (property: string, then: unknown) => {
     const now = values[property];

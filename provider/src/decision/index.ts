@@ -1,2 +1,2 @@
-/** The front door of `decision/`, which promises that what becomes of an object is decided in one place, from facts. Everything here is pure. */
+/** The front door of `decision/`. It promises to decide what becomes of an object in one place, from facts. Pure. */
 export * from "./decide.js";

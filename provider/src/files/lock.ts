@@ -1,21 +1,21 @@
 /**
- * A lock between processes: a file that exists while it is held, with a heartbeat. The memory of creates and the cookie file are changed
- * under one. It keeps these promises, and the tests name them by number.
+ * A lock between processes: a file that exists while it is held, with a heartbeat. The memory of creates and the cookie
+ * file are changed under one. It keeps these promises, and the tests name them by number.
  *
  * L1. At most one process holds a lock. Otherwise two runs write one memory, and send the same creates.
- * L2. A holder on this machine keeps its lock for as long as its process exists, stopped or not. Otherwise a run that was
- *     suspended goes on beside the one that took its place.
- * L3. A holder on this machine loses its lock at once when its process ends, however it ends, and a reused process number is not
- *     taken for it where the system can tell. Otherwise an interrupted run keeps the stack from being worked on.
- * L4. A holder on another machine or in another container is judged by its heartbeat alone, watched with the waiter's own clock:
- *     clocks differ between machines, and are set.
- * L5. A holder that may have lost its lock finds that out when it asks, and neither touches the new holder's file nor keeps it
- *     alive. So a holder asks before each change.
- * L6. A stale lock is moved aside, looked at once more, and put back if it is another one by now. Where a third process was quicker than that, the
- *     holder finds out when it asks (L5), and stops.
+ * L2. A holder on this machine keeps its lock for as long as its process exists, stopped or not. Otherwise a run that
+ *     was suspended goes on beside the one that took its place.
+ * L3. A holder on this machine loses its lock at once when its process ends, however it ends, and a reused process
+ *     number is not taken for it where the system can tell. Otherwise an interrupted run blocks its stack.
+ * L4. A holder on another machine or in another container is judged by its heartbeat alone, watched with the waiter's
+ *     own clock: clocks differ between machines, and are set.
+ * L5. A holder that may have lost its lock finds that out when it asks, and neither touches the new holder's file nor
+ *     keeps it alive. So a holder asks before each change.
+ * L6. A stale lock is moved aside, looked at once more, and put back if it is another one by now. Where a third process
+ *     was quicker than that, the holder finds out when it asks (L5), and stops.
  * L7. The file is whole or absent, on every file system. What is no lock of this user is left alone, and said.
  *
- * Own code since the libraries for it take a stopped holder's lock (L2), and report a lost one by throwing inside a timer.
+ * Own code, as the libraries for it take a stopped holder's lock (L2), and report a lost one by throwing in a timer.
  */
 import { randomUUID } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
@@ -51,7 +51,7 @@ export class LockLost extends Error {
   }
 }
 
-/** What to do about a file that could not be used: a clause, to be gone on with. @param error what came of using `path`. */
+/** What to do about a file that can't be used: a clause, to be gone on with. @param error what came of using `path`. */
 export function cureFor(error: unknown, path: string): string {
   if (error instanceof LockHeld || error instanceof LockLost) return "Let that run end";
   const { code = "" } = error as NodeJS.ErrnoException;
@@ -71,11 +71,11 @@ export interface LockOptions {
 export interface Lock {
   /** Never fails: a file that can't be removed is judged by whether this process lives. */
   release(): void;
-  /** @throws LockLost where somebody has taken it over; the system's error if that can't be found out. Reads the file: some microseconds. */
+  /** Reads the file: some microseconds. @throws LockLost if taken over; the system's error if that can't be told. */
   confirm(): void;
 }
 
-/** @throws LockHeld; UntrustedFile where something else stands there; system errors where the lock's folder can't be written to. */
+/** @throws LockHeld; UntrustedFile where something else is there; system errors if its folder can't be written to. */
 export async function acquireLock(path: string, options: LockOptions): Promise<Lock> {
   const { clock = systemClock, maxWaitMs = 30_000, disk = systemDisk } = options;
   makePrivateFolder(dirname(path), disk);
@@ -140,8 +140,8 @@ function held(path: string, content: string, disk: Disk): Lock {
 }
 
 /**
- * Creates the lock, whole from its first moment on: written under a name of its own, and linked into place. So a process that is killed
- * meanwhile leaves no half-written one. @returns whether it could: not where there is something at `path`. @throws the system's errors
+ * Creates the lock, whole from the start: written under another name, and linked into place. So a process killed
+ * meanwhile leaves no half lock. @returns whether it could: not where something is there. @throws the system's errors
  */
 function isCreated(path: string, content: string, disk: Disk): boolean {
   const temporary = `${path}.${randomUUID()}.tmp`;
@@ -220,8 +220,8 @@ export function identityOf(pid: number) {
 let machine: string | undefined;
 
 /**
- * Where process numbers and start times mean the same. Linux: the boot distinguishes two machines of one name, the namespace two containers; none if
- * that can't be found out: such a holder is judged by its heartbeat alone. Elsewhere a machine is known by its name.
+ * Where process numbers and start times mean the same. Linux: the boot tells machines of one name apart, the namespace
+ * containers; none if that can't be found out: then the heartbeat alone counts. Elsewhere: the machine's name.
  */
 function machineOf(): string | undefined {
   if (process.platform !== "linux") return hostname();
@@ -239,7 +239,7 @@ function statusOf(pid: number): { readonly state: string; readonly started: stri
   try {
     if (readlinkSync("/proc/self") !== String(process.pid)) return undefined;
     const status = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // After the command's name, which may hold anything: the 3rd field and on (proc_pid_stat(5); the 22nd is the start, in ticks).
+    // After the command's name, which may hold anything: fields 3 and on (proc_pid_stat(5); 22 is the start, in ticks).
     const fields = status.slice(status.lastIndexOf(")") + 2).split(" ");
     const [state, started] = [fields[0], fields[19]];
     return state === undefined || started === undefined ? undefined : { state, started };

@@ -5,8 +5,8 @@ import { basename, dirname, join } from "node:path";
 import envPaths from "env-paths";
 
 /**
- * The operating system's file calls that promises rest on, so that a test can put a disk in their place that loses its power. All are synchronous:
- * what they do is small, and the end of a process waits for nothing.
+ * The operating system's file calls that promises rest on, so that a test can put a disk in their place that loses its
+ * power. All are synchronous: what they do is small, and the end of a process waits for nothing.
  */
 export interface Disk {
   /** @returns a number that stands for the open file. */
@@ -50,7 +50,7 @@ const LEFTOVER_AFTER_MS = 60_000;
 /** Enough for 200,000 objects; a larger file is none of ours. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Creates `folder` for the owner alone, where it is missing. @throws UntrustedFile where everybody may replace what is in it. */
+/** Creates `folder` for the owner alone, if missing. @throws UntrustedFile if everybody may replace what it holds. */
 export function makePrivateFolder(folder: string, disk: Disk): void {
   disk.mkdirSync(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
   checkFolder(folder, disk);
@@ -63,8 +63,8 @@ function checkFolder(folder: string, disk: Disk): void {
 }
 
 /**
- * Reads a regular file of this user; never a link, a folder, a pipe or a device, and never waits for one. One that others may read is made private.
- * @returns none where there is no file. @throws UntrustedFile; system errors.
+ * Reads a regular file of this user; never a link, a folder, a pipe or a device, and never waits for one. One that
+ * others may read is made private. @returns none where there is no file. @throws UntrustedFile; system errors.
  */
 export function readPrivate(path: string, disk: Disk = systemDisk): string | undefined {
   checkFolder(dirname(path), disk);
@@ -110,9 +110,9 @@ export function appendHints(path: string, lines: string, disk: Disk = systemDisk
 }
 
 /**
- * Replaces a private file whole: readers see the old one or the new one, and a crash leaves one of them; the new one after {@link syncFolder}.
- * @param confirm throws where the file must not be replaced any more; called at the last moment.
- * @throws UntrustedFile where something else than this user's regular file stands there; what `confirm` throws; system errors.
+ * Replaces a private file whole: readers see the old one or the new one, and a crash leaves one of them; the new one
+ * after {@link syncFolder}. @param confirm throws where the file must not be replaced any more; called last.
+ * @throws UntrustedFile where anything but this user's regular file is there; what `confirm` throws; system errors.
  */
 export function replacePrivate(path: string, content: string, disk: Disk, confirm: () => void): void {
   makePrivateFolder(dirname(path), disk);
@@ -140,8 +140,8 @@ export function writeNew(path: string, content: string, disk: Disk): void {
 }
 
 /**
- * Makes the names of a folder's files survive a machine that loses its power, and the folder itself, which may be as new: where the
- * system can do that. @throws the system's error where it could not be done.
+ * Makes the names of a folder's files survive a machine that loses its power, and the folder itself, which may be as
+ * new: where the system can do that. @throws the system's error where it could not be done.
  */
 export function syncFolder(folder: string, disk: Disk): void {
   let file: number | undefined;

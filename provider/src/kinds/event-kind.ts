@@ -1,6 +1,6 @@
 /**
- * The kinds `ConversionEvent` and `ConversionEventSet`: names on the wire, operations, and the rules of the API's page (POST rest/event).
- * A set's rules are those of a single event, for each member and for what all members share.
+ * The kinds `ConversionEvent` and `ConversionEventSet`: names on the wire, operations, and the API page's rules (POST
+ * rest/event). A set's rules are those of a single event, for each member and for what all members share.
  */
 import { z } from "zod";
 import { asRecord, count, looksOf, unseenDifference, type Values } from "../base/index.js";

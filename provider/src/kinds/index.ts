@@ -1,10 +1,10 @@
 /**
- * The front door of `kinds/`: each kind of resource as data, with its rules, its names on the wire and its operations, and the
- * list of all kinds. It promises to hold data and pure functions, and may import `base/` and `rules/`.
+ * The front door of `kinds/`: each kind of resource as data, with its rules, its names on the wire and its operations,
+ * and the list of all kinds. It promises to hold data and pure functions, and may import `base/` and `rules/`.
  *
- * Another kind of resource begins here: a file `*-kind.ts`, its name and handler in the unions of `kind.ts`, a place in {@link KINDS} (a set:
- * in {@link SETS}); then its class in `program/`, its provider in `handlers.ts`, and its route in `sandbox/`. What is about certain kinds
- * imports them by name.
+ * Another kind of resource begins here: a file `*-kind.ts`, its name and handler in the unions of `kind.ts`, a place in
+ * {@link KINDS} (a set: in {@link SETS}); then its class in `program/`, its provider in `handlers.ts`, and its route in
+ * `sandbox/`. What is about certain kinds imports them by name.
  */
 import { advertiser } from "./advertiser-kind.js";
 import { conversionEvent, conversionEventSet } from "./event-kind.js";

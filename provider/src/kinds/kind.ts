@@ -1,7 +1,7 @@
 /**
- * The shape of a kind of resource, and the closed lists of the kinds' names and handlers; the kinds themselves are in `*-kind.ts`. Then its
- * requests to the API, as data: operations with their addresses, the body of a create, and the fingerprint that distinguishes two
- * creates of one resource. The memory and the state keep fingerprints, so how they are made is a contract. Pure.
+ * The shape of a kind of resource, and the closed lists of the kinds' names and handlers; the kinds are in `*-kind.ts`.
+ * Then its requests to the API as data: operations with addresses, a create's body, and the fingerprint that tells two
+ * creates of one resource apart. The memory and the state keep fingerprints: how they are made is a contract. Pure.
  */
 
 import { createHash } from "node:crypto";
@@ -30,7 +30,7 @@ export interface Limits {
   readonly markField: string | undefined;
 }
 
-/** Makes rules once for each process's settings: they are asked for at each resource, and to make them costs far more than a check. */
+/** Makes rules once for a process's settings: each resource needs them, and making them costs far more than a check. */
 export function onceFor<T>(make: (limits: Limits) => T): (limits: Limits) => T {
   const made = new WeakMap<Limits, T>();
   return (limits) => {
@@ -78,7 +78,7 @@ export interface SetKind extends ResourceKind {
   defaultsIn(limits: Limits): Values;
 }
 
-/** The name that an object is known by on the platform, if it may be shown. @param secret arguments that must not be. */
+/** The name by which the platform knows an object, if it may be shown. @param secret arguments that must not be. */
 export function nameToTell({ nameProperty }: Kind, values: Values, secret: ReadonlySet<string>): string | undefined {
   const name = values[nameProperty];
   return typeof name === "string" && !secret.has(nameProperty) ? name : undefined;

@@ -7,10 +7,10 @@ export const EventType = {
   /** 1 */
   LandingPage: 1,
 } as const;
-/** `EventType.Purchase` (0) or `EventType.LandingPage` (1). An event's `eventTypeId` may be any other integer from 0 up as well. */
+/** `EventType.Purchase` (0) or `EventType.LandingPage` (1). An event's `eventTypeId` may be any integer from 0 up. */
 export type EventType = (typeof EventType)[keyof typeof EventType];
 
-/** The line items that a conversion may be credited to. `ALL`: every one of the advertiser; `WHITELIST`: selected ones. */
+/** The line items that a conversion may be credited to. `ALL`: all of the advertiser; `WHITELIST`: selected ones. */
 export const Attribution = {
   /** `"ALL"`: every line item of the advertiser is eligible. */
   All: "ALL",
@@ -30,7 +30,7 @@ export function days(count: number): number {
   return Math.round(count * 86_400);
 }
 
-/** 30 days in seconds: the API's default for both windows, and generally the system's limit (API page, POST rest/event). */
+/** 30 days in seconds: the API's default for both windows, generally the system's limit (API page, POST rest/event). */
 export const THIRTY_DAYS_IN_SECONDS = days(30);
 
 /** A window below this many seconds was likely meant in days, as the platform's own interface shows it. */

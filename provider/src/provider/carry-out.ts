@@ -1,6 +1,6 @@
 /**
- * Carries out what was decided for many objects, each with its own outcome; a single resource is a list of one. All but creates is here. Nothing is
- * remembered of an update or a delete of unknown outcome: the state keeps what it has, so that the next run sends it again.
+ * Carries out what was decided for many objects (or one), each with its own outcome; creates are elsewhere. Updates and
+ * deletes of unknown outcome are not noted: the state keeps what it has, so the next run sends them again.
  */
 import { isDeepStrictEqual } from "node:util";
 import {
@@ -79,10 +79,10 @@ async function done(kind: Kind, runtime: Runtime, object: Managed, expectMayBegi
   }
 }
 
-/** A person has to look for each unknown outcome: from so many on, and more than successful creates, no further create begins. */
+/** A person must look for each unknown outcome: from so many on, if fewer were created, no further create begins. */
 const MAX_UNRESOLVED = 16;
 
-/** Failures that say nothing about other members. An adoption that names a wrong object is an error in the arguments. */
+/** Failures that say nothing about other members. Adopting a wrong object is an error in the arguments. */
 const ABOUT_ITSELF = [RefusedError, OutcomeUnknownError, ArgumentsError];
 
 /** Whether an object gets an outcome. (A set deletes last.) */
@@ -90,7 +90,7 @@ export function hasWork({ action }: Pick<Managed, "action">): boolean {
   return !["keep", "let go", "delete"].includes(action.do);
 }
 
-/** @param objects those with work to do. @param whyNotNew why nothing new is created. @returns the outcome of each, by key. */
+/** @param objects with work to do. @param whyNotNew why nothing new is created. @returns each outcome, by key. */
 export async function carryOutAll(
   kind: Kind,
   runtime: Runtime,
@@ -140,12 +140,12 @@ export interface Target {
   readonly created?: unknown;
 }
 
-/** When an object was created at the latest, for the state. Where only creates are known nothing could be asked too early: then none. */
+/** When an object was created at the latest, for the state. None if only creates are known: no call is too early. */
 export function momentToKeep({ reading, now }: Runtime): string | undefined {
   return reading.settings.operations === undefined ? undefined : now();
 }
 
-/** Until when the absence of an object proves nothing, because it is so new; none if it proves that it is gone. ISO 8601. */
+/** Until when an object is too new for its absence to prove anything; none if it proves that it is gone. ISO 8601. */
 export function unprovenUntil({ reading, clock }: Runtime, created: unknown): string | undefined {
   const fromMs = visibleFromMs(Date.parse(String(created)), reading.settings);
   return clock.wallMs() < fromMs ? new Date(fromMs).toISOString() : undefined;
@@ -170,7 +170,7 @@ export async function readLive(kind: Kind, runtime: Runtime, target: Target): Pr
   return runtime.track(() => runtime.client().read(request));
 }
 
-/** Sets changed arguments of a live object. @throws AdvertisingError after which it may be sent again; RefusedError if it is gone. */
+/** Sets changed arguments. @throws AdvertisingError: it may be sent again; RefusedError: the object is gone. */
 async function updateLive(
   kind: Kind,
   runtime: Runtime,
@@ -211,8 +211,8 @@ function changedFields(kind: Kind, olds: Values, news: Values, changed: readonly
 }
 
 /**
- * Without a create. What differs is set if an update is known, and else an error; what was open of its resource is settled.
- * @throws AdvertisingError it is not there, differs, or could not be read. Nothing has changed, except perhaps by an update.
+ * Without a create. What differs is set if an update is known, else an error; what was open of its resource is settled.
+ * @throws AdvertisingError it is absent, differs, or could not be read. Nothing changed, except perhaps by an update.
  */
 async function adopt(kind: Kind, runtime: Runtime, object: Managed, id: string): Promise<Outcome> {
   const { subject, values, unresolved } = object;
@@ -238,7 +238,7 @@ async function adopt(kind: Kind, runtime: Runtime, object: Managed, id: string):
   return { kind: "managed", id };
 }
 
-/** @throws ArgumentsError if the object does not exist, or differs in an argument that can't be updated. @returns the platform's values. */
+/** @throws ArgumentsError no such object, or it differs where no update is possible. @returns the platform's values. */
 async function lookAt(
   kind: Kind,
   runtime: Runtime,
@@ -267,8 +267,8 @@ async function lookAt(
 
 /**
  * The only place that sends a delete. In doubt the object stays live, and a message names its id.
- * @param properties what the state has of its resource.
- * @returns whether it is gone from the platform. @throws AdvertisingError if it was not deleted, or that is not known: it may be sent again.
+ * @param properties what the state has of its resource. @returns whether it is gone from the platform.
+ * @throws AdvertisingError if it was not deleted, or that is not known: it may be sent again.
  */
 export async function deleteUnlessKept(
   kind: Kind,

@@ -1,4 +1,4 @@
-/** The engine's `check`: it takes the memory in an `up`, says what is known about new objects, and returns all problems at once. */
+/** `check`: it takes the memory in an `up`, says what is known about new objects, and returns all problems at once. */
 import {
   type AdvertisingError,
   ArgumentsError,
@@ -34,7 +34,7 @@ import type { CheckRequest, Runtime } from "./runtime.js";
 import { markInput } from "./search.js";
 import { beforeTakeOver, madeBefore, madeOtherwise, planInWords } from "./tell.js";
 
-/** Fills in a set's defaults. @returns what becomes of the objects of a new resource; none if they are not known yet. */
+/** Fills in a set's defaults. @returns what becomes of a new resource's objects; none if they are not known yet. */
 function declaredIn(resource: Kind | SetKind, { reading }: Runtime, values: Record<string, unknown>) {
   if (!("member" in resource)) return [singleMember(resource, undefined, {}, values)];
   if (values.defaults !== UNKNOWN)
@@ -102,7 +102,7 @@ function tellMadeOtherwise(kind: Kind, runtime: Runtime, who: Ref, id: string | 
   if (isOther) runtime.warnEach(madeOtherwise(who, id));
 }
 
-/** In an `up` the memory is this run's from its first `check` on; what has it under the stack's former name moves here. */
+/** In an `up` the memory is this run's from its first `check` on; what is under the stack's former name moves here. */
 async function openMemory(runtime: Runtime, { identity }: Ref, { olds }: CheckRequest): Promise<void> {
   const { run, memoryFolder: folder, placeOf } = runtime;
   if (!run.isUp) return;
@@ -116,7 +116,7 @@ async function openMemory(runtime: Runtime, { identity }: Ref, { olds }: CheckRe
   await run.former;
 }
 
-/** Says in a preview what is known of new objects. @param held what one replaces, if the member does not say. @returns why the `up` would stop. */
+/** Tells of new objects in a preview. @param held what one replaces, if it has no id. @returns why `up` would stop. */
 export function tellBefore(
   kind: Kind,
   runtime: Runtime,

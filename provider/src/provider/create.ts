@@ -1,15 +1,15 @@
 /**
- * One create, at most once over all runs. What is true of each of them, whatever fails and whenever the process is killed:
- * - C1. It is sent only after the memory has said that no earlier create of the resource is open or handed, that no open one may be this resource
- *   under another name ({@link whyNotNew}), and after its own record is on the disk.
- * - C2. What an earlier run made for the resource is taken over. What it sent with an unknown outcome is looked for by its mark, or it stays
- *   unresolved; it is sent again only if a search proves that nothing was made.
+ * One create, at most once over all runs. This is true of each, whatever fails and whenever the process is killed:
+ * - C1. It is sent only after the memory has said that no earlier create of the resource is open or handed, that no
+ *   open one may be this resource under another name ({@link whyNotNew}), and after its own record is on the disk.
+ * - C2. What an earlier run made for the resource is taken over. What it sent with an unknown outcome is looked for by
+ *   its mark, or it stays unresolved; it is sent again only if a search proves that nothing was made.
  * - C3. A create that is sent again keeps its mark, so that a search finds the object of either sending.
- * - C4. Once a byte may have left, only an answer that says so makes it "not created"; everything else is unresolved, a defect in reading the answer
- *   included.
- * - C5. Its end is noted before the engine gets the answer. If that note fails, a message says so, and the outcome stays the same.
- * - C6. The engine may ask again for a create of unknown outcome (error hooks): it gets the same answer, and nothing is sent.
- * - C7. An id that another resource has or had proves nothing about this create: it is unresolved. So each object has one resource.
+ * - C4. Once a byte may have left, only an answer that says so makes it "not created"; everything else is unresolved,
+ *   a defect in reading the answer included.
+ * - C5. Its end is noted before the engine gets the answer. If that note fails, a message says so; the outcome stands.
+ * - C6. The engine may ask again for one of unknown outcome (error hooks): it gets the same answer; nothing is sent.
+ * - C7. An id another resource has or had proves nothing: the create is unresolved. So each object has one resource.
  */
 import { AdvertisingError, ArgumentsError, OutcomeUnknownError, type Values } from "../base/index.js";
 import { abilitiesOf, type Member, sentOtherwise } from "../decision/index.js";
@@ -62,7 +62,7 @@ export async function createOnce(
   return send(kind, runtime, create, record, fields, expectMayBegin);
 }
 
-/** What the memory has of a resource that may not be in the state. What ended cleanly at another account is none of this one's. */
+/** What the memory has of a resource that may not be in the state; not what ended cleanly at another account. */
 export function takeableOf(runtime: Runtime, who: Ref, held: string | undefined): MemoryRecord | undefined {
   const noted = runtime.memory(who.identity).of(who.key);
   if (noted?.state === "live" || (noted?.state === "handed" && !runtime.isSameAccount(noted.account))) return undefined;
@@ -71,7 +71,7 @@ export function takeableOf(runtime: Runtime, who: Ref, held: string | undefined)
   return noted.id === held || runtime.deleted.has(who.kind, noted.id) ? undefined : noted;
 }
 
-/** The create of unknown outcome that the memory and the state have of a resource: of two sendings the later moment counts. */
+/** A resource's create of unknown outcome, by the memory and the state: of two sendings the later moment counts. */
 function openIn(label: string, noted: MemoryRecord | undefined, unsettled: Unresolved | undefined) {
   if (noted === undefined || (unsettled !== undefined && unsettled.at >= noted.at)) return unsettled;
   return recordOf({ ...noted, what: whatHappened(label, noted) });
@@ -87,7 +87,7 @@ function ownerOf(kind: Kind, runtime: Runtime, { subject, formerIds }: Managed, 
   return runtime.deleted.has(kind.name, id) ? "was deleted before" : undefined;
 }
 
-/** An earlier run made it. Whether it is still there, a refresh finds out. @throws ArgumentsError another resource has it. */
+/** An earlier run made it. A refresh finds out if it still exists. @throws ArgumentsError another resource has it. */
 function takeOver(
   kind: Kind,
   runtime: Runtime,
@@ -197,8 +197,8 @@ export function expectAccountOfOpen(runtime: Runtime, memory: Memory): void {
 }
 
 /**
- * Rule S, settle first: nothing new is sent while a create is open that nothing in the program declares, or that another stack of this project
- * has: perhaps this one under its former name.
+ * Rule S, settle first: nothing new is sent while a create is open that nothing in the program declares, or that
+ * another stack of this project has: perhaps this one under its former name.
  * @param body of what is to be created; none where it is not known yet. @returns why not; in full once a run.
  */
 export function whyNotNew(runtime: Runtime, subject: Ref, body: string | undefined): AdvertisingError | undefined {
@@ -217,7 +217,7 @@ export function whyNotNew(runtime: Runtime, subject: Ref, body: string | undefin
   return elsewhere && new OutcomeUnknownError(openElsewhere(subject, elsewhere), elsewhere.at);
 }
 
-/** The same for a set's state: what is unresolved and no longer declared may be a new one under another key. @returns why nothing new is sent. */
+/** The same for a set's state: what is unresolved and no longer declared may be a new one under another key. */
 export function whyNotNewIn(members: readonly Member[]): AdvertisingError | undefined {
   if (members.every(({ isDeclared, unresolved }) => isDeclared || unresolved === undefined)) return undefined;
   return new OutcomeUnknownError("events of unknown outcome are no longer declared, and it may be one of them.", "");

@@ -1,6 +1,6 @@
 /**
- * The interface for Pulumi's dynamic providers: each call of the engine is passed to the function for a single resource or for a set ({@link SINGLE},
- * {@link SET}), and its result is returned in the engine's form. Nothing is decided here. Every error is scrubbed here, on its way out.
+ * For Pulumi's dynamic providers: passes each engine call to the function for a single resource or a set
+ * ({@link SINGLE}, {@link SET}), and returns the result in the engine's form. Decides nothing; scrubs outgoing errors.
  */
 
 import type * as dynamic from "@pulumi/pulumi/dynamic";
@@ -59,8 +59,8 @@ export function createProvider(
       return guarded(async () => {
         const { who, briefing } = whoIn(resource.name, given);
         const { inputs, failures } = await calls.check(resource, runtime(), who, { briefing, olds, news: given });
-        // The engine prints each reason after "resource '<name>' has a problem: ", and before it the value of the property that is named, even a
-        // secret one: so none is named.
+        // The engine prints each reason after "resource '<name>' has a problem: ", and before it the value of the
+        // property that is named, even a secret one: so none is named.
         return { inputs, failures: failures.map((reason) => ({ property: "", reason })) };
       }, forDisplay);
     },
@@ -91,7 +91,7 @@ export function createProvider(
   } satisfies dynamic.ResourceProvider;
 }
 
-/** Which resource inputs are about, and what the program says of it. @throws ArgumentsError it was not declared with this package's classes. */
+/** The resource that inputs are about. @throws ArgumentsError it was not declared with this package's classes. */
 function whoIn(resource: ResourceName, inputs: Values): { readonly who: Ref; readonly briefing: Briefing } {
   const briefing = readBriefing(own(inputs, IDENTITY));
   if (briefing !== undefined) return { who: refOf(resource, briefing.identity), briefing };
@@ -103,7 +103,7 @@ function whoIn(resource: ResourceName, inputs: Values): { readonly who: Ref; rea
 /** With this the engine learns that a resource no longer exists. */
 const GONE: dynamic.ReadResult = { id: "", props: {} };
 
-/** For `create` and `update`: the engine prints only the message. A new object, since causes and properties may hold secrets. */
+/** For `create`, `update`: the engine prints only the message. A new object: causes and properties may hold secrets. */
 function forEngine(error: unknown, secrets: Secrets): Error {
   const message = secrets.scrub(messageOf(error));
   const shown = Object.assign(new Error(message), { stack: "" });
@@ -111,7 +111,7 @@ function forEngine(error: unknown, secrets: Secrets): Error {
   return Object.assign(shown, { ...error.saved, reasons: [message] });
 }
 
-/** For the other calls: Pulumi prints `<error>: <stack>`, which {@link silenceShown} drops, and then the message at the resource. */
+/** Other calls: Pulumi prints `<error>: <stack>` ({@link silenceShown} drops it), then the message at the resource. */
 function forDisplay(error: unknown, secrets: Secrets): Error {
   const shown = new Error(secrets.scrub(messageOf(error)));
   shown.stack = SHOWN_AT_RESOURCE;
@@ -122,7 +122,7 @@ function forDisplay(error: unknown, secrets: Secrets): Error {
 /** A text that nothing else prints. */
 const SHOWN_AT_RESOURCE = "[the engine shows this error at its resource]";
 
-/** Drops the line that Pulumi's provider process prints for each {@link forDisplay}: the engine shows the error itself. */
+/** Drops the line that Pulumi's provider process prints for {@link forDisplay}: the engine shows the error itself. */
 export function silenceShown(): void {
   const print = console.error;
   console.error = (...values: unknown[]) => {

@@ -1,6 +1,6 @@
 /**
- * What connects this process with Pulumi's engine apart from its calls: messages in the engine's own list, scrubbed and not too often; the progress
- * of long work; and its end once the engine is gone: one that was killed leaves this process behind, and what that creates would not be saved.
+ * Links this process to Pulumi's engine, calls aside: messages in its list, scrubbed and not too often; progress of
+ * long work; and an end once it is gone: a killed engine leaves this process behind, whose creates would not be saved.
  */
 import { connect } from "node:net";
 import { setTimeout } from "node:timers";
@@ -68,7 +68,7 @@ export class UnderWay {
 
 const CHECK_EVERY_MS = 1000;
 
-/** Calls `onGone` once nothing listens at the engine's address, `host:port`, any more. Does not keep the process alive. */
+/** Calls `onGone` once nothing listens at the engine's address, `host:port`. Does not keep the process alive. */
 export function watchEngine(address: string | undefined, onGone: () => void): void {
   const [, host, port] = /^([\w.[\]:-]+):(\d+)$/.exec(address ?? "") ?? [];
   if (host === undefined || port === undefined) return;

@@ -1,6 +1,6 @@
 /**
- * An action on an object and how it ended, as data; and the errors with which a call of the engine fails: nothing created (a plain error), or
- * something that the state keeps nevertheless ({@link Incomplete}). Pure.
+ * An action on an object and how it ended, as data; and the errors with which a call of the engine fails: nothing
+ * created (a plain error), or something that the state keeps nevertheless ({@link Incomplete}). Pure.
  */
 import {
   AccountMismatchError,
@@ -36,7 +36,7 @@ export type Outcome =
       readonly id: string;
       /** True if an earlier run created it, and no create was sent. */
       readonly isTakenOver: boolean;
-      /** What was really sent, if the program has changed since: the state has the object as it is, and the next run changes it. */
+      /** What was sent, if the program changed since: the state has the object as it is; the next run changes it. */
       readonly earlier?: Earlier;
     }
   /** Nothing was done: refused, not sent, rate limited, or the login failed. The error's class and words say which. */
@@ -46,14 +46,13 @@ export type Outcome =
 
 export type Outcomes = ReadonlyMap<string, Outcome>;
 
-/** A delete that failed, or was not begun. */
 export interface Kept {
   readonly key: string;
   readonly id: string;
   readonly error: AdvertisingError;
 }
 
-/** Whether a set with such an outcome ends with an error. Then nothing is deleted, as the engine does with single resources. */
+/** Whether a set with it ends with an error. Then nothing is deleted, as the engine does with single resources. */
 export function isTrouble(outcome: Outcome): boolean {
   if (outcome.kind === "created") return outcome.earlier !== undefined;
   return outcome.kind !== "managed";
@@ -72,7 +71,7 @@ export function idAfter(outcome: Outcome | undefined): string | undefined {
 
 /** A failure after which the state has the resource nevertheless. */
 export class Incomplete extends Error {
-  /** @param saved what the engine saves, with the message as its reason; absent if the state already has the resource. */
+  /** @param saved what the engine saves, with the message as its reason; absent if the state has the resource. */
   constructor(
     message: string,
     readonly saved?: { readonly id: string; readonly properties: Values },
@@ -82,7 +81,7 @@ export class Incomplete extends Error {
   }
 }
 
-/** What the engine gets for a single resource: the id, or an error. @param properties what the state keeps of an unresolved one. */
+/** The engine gets a single resource's id, or an error. @param properties what the state keeps of an unresolved one. */
 export function idOrError(who: Named, properties: Values, outcome: Outcome): string {
   if (outcome.kind === "failed") throw outcome.error;
   if (outcome.kind !== "unresolved") return outcome.id;
@@ -108,7 +107,7 @@ export function asOurs(error: unknown): AdvertisingError {
   return error instanceof AdvertisingError ? error : new InternalError(describeDefect(error));
 }
 
-/** @param has how the message begins. @throws AccountMismatchError: this run would create objects at the wrong account. */
+/** @param has begins the message. @throws AccountMismatchError: this run would create objects at the wrong account. */
 export function expectSameAccount(
   { account, isSameAccount }: Pick<Runtime, "account" | "isSameAccount">,
   recorded: unknown,

@@ -1,6 +1,6 @@
 /**
- * The engine's `read`: a refresh compares objects with the state, `.get` reads an object of which only the id is known. Without a known read the
- * state is returned unchanged. And it settles unresolved creates: the command `pending` hands it the answers of people.
+ * The engine's `read`: a refresh compares objects with the state, `.get` reads an object by its id alone. Without a
+ * known read the state stays as it is. It also settles unresolved creates: `pending` hands it people's answers.
  */
 import { ArgumentsError, printable, UnsupportedError, type Values, withoutUndefined } from "../base/index.js";
 import { abilitiesOf } from "../decision/index.js";
@@ -49,7 +49,7 @@ export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, propert
     }
     if (answer === null) return undefined;
     const { [UNRESOLVED]: _, ...settled } = properties;
-    // It may be so new that a read does not find it yet. And the program may have changed since it was sent: the next run compares.
+    // It may be too new for a read to find it. The program may have changed since it was sent: the next run compares.
     const isAsSent = open.body === "" || open.body === fingerprintOfBody(kind, settled);
     const more = {
       [CREATED]: momentToKeep(runtime),
@@ -108,7 +108,7 @@ function settle(kind: Kind, runtime: Runtime, set: StoredSet): boolean {
   return answered.length > 0;
 }
 
-/** The arguments of a live object, for a program that refers to it by its id. @throws ArgumentsError if it does not exist. */
+/** A live object's arguments, for a program that refers to it by id. @throws ArgumentsError if it does not exist. */
 async function argumentsOfLive(kind: Kind, runtime: Runtime, id: string): Promise<Values> {
   const label = `${kind.name} ${id}`;
   const record = await readLive(kind, runtime, { id, label });
@@ -147,7 +147,7 @@ async function refreshed(
   return withDifferences(properties, differences);
 }
 
-/** What the platform has of a set's objects becomes the set's. @returns whether anything differed. @throws AdvertisingError */
+/** What the platform has of members becomes the set's. @returns whether anything differed. @throws AdvertisingError */
 async function refreshMembers(kind: Kind, runtime: Runtime, set: StoredSet): Promise<boolean> {
   let isChanged = false;
   await Promise.all(

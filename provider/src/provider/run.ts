@@ -1,5 +1,5 @@
 /**
- * What one run knows so far: what `check` and `diff` note for `create`, `update` and `delete`, and which resource has which object.
+ * What a run knows: what `check` and `diff` note for `create`, `update`, `delete`, and which resource has which object.
  *
  * The engine calls for each resource, and for many of them at once:
  * 1. `check` with the old inputs, or with none for a new resource;
@@ -14,7 +14,7 @@ import type { Member } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
 import { type Briefing, MAX_LISTED, objectKey, resourceKeyIn, type Unresolved } from "../state/index.js";
 
-/** Of arguments, the names of those that were secret in the state; and whether `retainOnDelete` was off there, and still is in the program. */
+/** Which arguments were secret in the state; whether `retainOnDelete` was off there, and still is in the program. */
 const NOTHING_CHECKED = { wasSecret: new Set<string>() as ReadonlySet<string>, wasDeleting: false };
 type Checked = typeof NOTHING_CHECKED;
 
@@ -32,7 +32,7 @@ export class Run {
   readonly #staying = new Set<string>();
   /** The resource or member that each object has after this run. */
   readonly #after = new Map<string, string>();
-  /** What the program adopts, as briefings say, by {@link objectKey}; and the kinds of which it adopts what nobody knows yet. */
+  /** What the program adopts, by {@link objectKey}; and the kinds of which it adopts what nobody knows yet. */
   readonly #adopted = new Set<string>();
   readonly #adoptsLater = new Set<string>();
   readonly #checked = new Map<string, Checked>();
@@ -82,7 +82,7 @@ export class Run {
     return this.declared.has(key) || this.declared.has(resourceKeyIn(key));
   }
 
-  /** Whether a record that is open belongs to nothing that the program declares. @param open stands for all that were when this run began. */
+  /** Whether an open record belongs to nothing declared. @param open stands for all open ones when this run began. */
   isUnclaimed(key: string, open: string): boolean {
     // The program's half does not see into Outputs.
     if (this.isChecked(resourceKeyIn(key))) return !this.isDeclared(key);
@@ -92,8 +92,8 @@ export class Run {
   }
 
   /**
-   * A resource or member has this object after the run. What gives one up claims nothing: so moves and swaps work, whatever the order.
-   * @returns what else has it.
+   * A resource or member has this object after the run. What gives one up claims nothing: so moves and swaps work,
+   * whatever the order. @returns what else has it.
    */
   claim(kind: Kind, id: string, key: string): string | undefined {
     const object = objectKey(kind.name, id);
@@ -112,7 +112,7 @@ export class Run {
     return this.#after.has(object) || this.#adopted.has(object);
   }
 
-  /** The same for a delete: while an `existingId` of its kind is not known, each object may be the one that it names. */
+  /** The same for a delete: while an `existingId` of its kind is not known, any object may be the one it names. */
   mayBeKept(kind: Kind, id: string): boolean {
     return this.isKept(kind, id) || this.#adoptsLater.has(kind.name);
   }

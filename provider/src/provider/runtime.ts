@@ -1,4 +1,4 @@
-/** What all resources of a deployment share in the provider's process; and the engine's calls, which another front end would make too. */
+/** What all resources of a deployment share in the provider's process; and the engine's calls, for any front end. */
 import { asRecord, jsonIn, momentOf, SettingsError, systemClock, type Values } from "../base/index.js";
 import { Client, secretsIn, systemSurroundings } from "../client/index.js";
 import { type Disk, readHints, systemDisk } from "../files/index.js";
@@ -32,9 +32,9 @@ interface Change {
 export type CheckRequest = Omit<Change, "id"> & { readonly briefing: Briefing };
 
 /**
- * The engine's calls for a resource. `who` is the resource, as the front end knows it; `Values` are inputs or the state's properties; `outs` are
- * the next ones; `plan` is the engine's `diff`: whether anything changes, and what replaces the resource. `read` and `delete` are not told whose object
- * it is; `read` returns none if it no longer exists, and inputs where they are not those of the state any more.
+ * The engine's calls for a resource: `who`, as the front end knows it. `Values` are inputs or the state's properties;
+ * `outs` the next ones. `plan` is the engine's `diff`: whether anything changes, and what replaces the resource. `read`
+ * and `delete` are not told whose object it is; `read` returns none if it is gone, inputs if not the state's any more.
  */
 export interface Calls<Of> {
   check(of: Of, runtime: Runtime, who: Ref, request: CheckRequest): Promise<{ inputs: Values; failures: string[] }>;
@@ -110,7 +110,7 @@ export function createRuntime(
       elsewhere ??= openOfOthers(placeOf(identity), folder, disk);
       return elsewhere;
     },
-    /** Whether a memory has an object in two places: this stack's, or any where nothing says which this is, as in a `destroy`. */
+    /** Whether this stack's memory has an object twice; or any memory, if the stack is unknown, as in a `destroy`. */
     isShared(kind: Kind, id: string) {
       const all = memory === undefined ? everyMemory(folder, disk).map(({ records }) => records) : [memory.records];
       return all.some((records) => isTwiceIn(records, kind.name, id));
@@ -123,7 +123,7 @@ export function createRuntime(
     track: <T>(work: () => Promise<T>) => underWay.track(work),
     /** Ends everything when the engine ends the process cleanly, with hardly any time left. */
     closeNow() {
-      // What a run of the whole program, up to its end, has not declared leaves the state, and the program's half has said so.
+      // What a run of the whole program, to its end, has not declared leaves the state; the program's half has said so.
       const hasEnded = memory !== undefined && readHints(endedPath(memory.path), disk) !== "";
       const isWhole = run.isUp && run.isWhole && hasEnded && !run.hasFailed;
       const left = [...(memory?.records.keys() ?? [])].filter((key) => !run.isDeclared(key));

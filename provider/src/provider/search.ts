@@ -20,7 +20,7 @@ export type Finding =
 /** The growing pauses before each search, because a new object may be found only later. */
 const PAUSES_S = [1, 2, 4, 8, 15];
 
-/** @param wasJustSent then it never counts as not made. @param formerIds what its resource has or had, and this create did not make. */
+/** @param wasJustSent if so, never `not-made`. @param formerIds ids its resource has or had, not from this create. */
 export async function lookFor(
   kind: Kind,
   looker: Looker,
@@ -64,7 +64,7 @@ export async function lookFor(
   return { kind: "open", words: `${searched} ${count(looks, "time")} until ${until}: ${answer} ${next}${resend}.` };
 }
 
-/** From when on a create that no search finds was not carried out; none if never. Where its last sending is not known, now counts. */
+/** From when a create that no search finds counts as not made; none if never. Its last sending, if unknown, is now. */
 export function resendDueMs(at: string, { reading: { settings }, clock }: Looker): number | undefined {
   const after = settings.operations?.resendAfterSeconds;
   if (after === undefined) return undefined;
@@ -72,14 +72,14 @@ export function resendDueMs(at: string, { reading: { settings }, clock }: Looker
   return visibleFromMs(lastMs + (settings.requestTimeoutSeconds + after) * 1000, settings);
 }
 
-/** The object whose place a create takes. Under `--replace` the engine asks for no `diff`: then the memory alone knows it. */
+/** The object whose place a create takes. Under `--replace` the engine calls no `diff`: the memory alone knows it. */
 export function replacedBy(runtime: Runtime, who: Ref, held: string | undefined): string | undefined {
   const noted = runtime.memory(who.identity).of(who.key);
   return held ?? (noted?.state === "live" ? noted.id : undefined);
 }
 
 /**
- * The mark of a resource for its inputs, and so for the engine's record of an interrupted run; none without a field for it.
+ * A resource's mark for its inputs, and so for the engine's record of an interrupted run; none without a field for it.
  * @param olds its inputs in the state: what it has stays, so that a run without changes changes nothing.
  */
 export function markInput(runtime: Runtime, who: Ref, olds: Values): string | undefined {

@@ -1,6 +1,6 @@
 /**
- * Decides about a set and carries that out, for any front end: its members by the same rules and functions as single resources; then deletes, last
- * and only if everything else went well; and the state afterwards.
+ * Decides about a set and carries that out, for any front end: its members by the same rules and functions as single
+ * resources; then deletes, last and only if everything else went well; and the state afterwards.
  */
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
@@ -51,14 +51,14 @@ function factsOf(kind: Kind, runtime: Runtime, olds: Values, inputs: Values) {
   return { circumstances, stored, declared, members: membersOf(kind, stored, declared, circumstances) };
 }
 
-/** Shows in a preview what becomes of the members. A set is never replaced. @throws AdvertisingError if nothing may be done. */
+/** Previews what becomes of the members. A set is never replaced. @throws AdvertisingError if nothing may be done. */
 export const planSet: Calls<SetKind>["plan"] = async (set, runtime, who, { id, olds, news }) => {
   const { run } = runtime;
   const kind = set.member;
   expectSameAccount(runtime, olds[ACCOUNT], `The state has ${who.label}`);
   expectSameType("events", olds, id, who.label);
   const { declared, members } = factsOf(kind, runtime, olds, news);
-  // A refresh asks too, with the former inputs, and so does a run for what its targets might replace: nothing is noted or said then.
+  // A refresh asks too, with old inputs, and a run for what its targets might replace: nothing is noted or said then.
   if (run.isChecked(who.key)) {
     const secret = secretOfMembers(set, runtime, who, news);
     for (const member of members) notePlanned(kind, runtime, memberRef(who, member.key), member, secret);
@@ -92,7 +92,7 @@ export const createSet: Calls<SetKind>["create"] = async (set, runtime, who, inp
   return { id, outs: await updateSet(set, runtime, who, { id, olds: {}, news: inputs }) };
 };
 
-/** Makes the members what is declared, then deletes. @throws Incomplete if something failed, with the next properties too. */
+/** Makes members what is declared, then deletes. @throws Incomplete if something failed; has the next properties. */
 export const updateSet: Calls<SetKind>["update"] = async (set, runtime, who, { id, olds, news }) => {
   const kind = set.member;
   const tell = (severity: Severity, text: string | undefined) => runtime.tellAt(severity, who.resourceUrn, text);
@@ -199,7 +199,7 @@ function entryAfter(
   return { entry: then, earlier: isDescribed ? undefined : earlier };
 }
 
-/** A refused delete does not stop the others; after any other failure no further one begins. @returns what is gone, and what failed. */
+/** A refused delete does not stop the others; after any other failure no further one begins. */
 async function deleteAll(
   kind: Kind,
   runtime: Runtime,
@@ -229,7 +229,7 @@ async function deleteAll(
   return { gone, kept };
 }
 
-/** Called only if `retainOnDelete` was off. @throws Incomplete if some were not deleted: it may be called again, since what is missing counts as deleted. */
+/** Only if `retainOnDelete` was off. @throws Incomplete some remain. Repeatable: what is missing counts as deleted. */
 export const deleteSet: Calls<SetKind>["delete"] = async ({ name, member: kind }, runtime, id, properties) => {
   const label = `${name} ${id}`;
   expectSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);

@@ -65,7 +65,7 @@ function mask(value: unknown, secrets: Secrets): void {
   }
 }
 
-/** The names of the arguments that are secret, or were in the state. The values of those that are get masked from now on. */
+/** The names of arguments that are secret, or were in the state. Values of those that are get masked from now on. */
 export function secretIn({ run, secrets }: Runtime, key: string, inputs: Values): ReadonlySet<string> {
   const names = secretArgumentsIn(inputs);
   for (const name of names) mask(own(inputs, name), secrets);
@@ -81,8 +81,8 @@ export function circumstancesOf(kind: Kind, { run, reading }: Runtime, isAsked: 
 }
 
 /**
- * What the plan for an object in the state means for others: something else may not have it too, and the memory learns that the state has it. Warns of
- * another one that an earlier run made for it, and of changes that the platform is not told.
+ * What the plan for an object in the state means for others: nothing else may have it, and the memory learns that the
+ * state has it. Warns of another one that an earlier run made for it, and of changes the platform is not told.
  * @throws ArgumentsError something else has it.
  */
 export function notePlanned(
@@ -105,7 +105,7 @@ export function notePlanned(
   if (action.do === "record") runtime.warnEach(notTold(who, id, changesInWords(changed, olds, values, secret)));
 }
 
-/** Notes for `create` what becomes of a resource in the state, and shows it in a preview. @throws Incomplete somebody has to settle it first. */
+/** Notes for `create` what becomes of a resource in the state; previews it. @throws Incomplete it is to be settled. */
 export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, olds, news }) => {
   const { run } = runtime;
   const { key, label } = who;
@@ -117,8 +117,8 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, 
   if (action.do === "wait") throw new Incomplete(explain(who, action.record, action.why));
   const secret = secretIn(runtime, key, news);
   run.held.set(key, member);
-  // A refresh asks too, with the former inputs, and so does a run for what a replacement or its targets take along: nothing else is noted or
-  // said then. What is deleted before its replacement has no other `diff`.
+  // A refresh asks too, with the former inputs, and so does a run for what a replacement or its targets take along:
+  // nothing else is noted or said then. What is deleted before its replacement has no other `diff`.
   if (run.isChecked(key)) {
     notePlanned(kind, runtime, who, member, secret);
     if (former !== undefined && !wasDeleting) run.noteStaying(kind, former.id);
@@ -201,7 +201,7 @@ function tellReplaced(
   runtime.warnEach(isAdopted ? exchanged(who, held, now) : replaced(kind, who, { id: held, isDeleted: false }, now));
 }
 
-/** Without a known update this is called only for what `existingId` names, and for a resource that was saved with an error. @returns its next properties. */
+/** Without a known update, only for an `existingId`, or if saved with an error. @returns its next properties. */
 export const updateSingle: Calls<Kind>["update"] = async (kind, runtime, who, { id, olds, news }) => {
   const values = argumentsIn(news);
   const open = unresolvedIn(olds);

@@ -1,6 +1,6 @@
 /**
- * The messages about single objects and about a set, one function each: data in, words out. What Pulumi's own preview shows is not said again. Those
- * about a create of unknown outcome are in `state/sentences.ts`. Nothing is decided here. Pure.
+ * Messages about single objects and about a set, one function each: data in, words out. What Pulumi's own preview shows
+ * is not said again. Those about a create of unknown outcome are in `state/sentences.ts`. Decides nothing. Pure.
  */
 import {
   agree,
@@ -45,7 +45,7 @@ function notice(sort: string, { label, resourceUrn: urn }: Shown, text: string, 
   return { sort, urn, text, brief: detail === undefined ? label : `${label} (${detail})` };
 }
 
-/** Of a create of an earlier run, in a preview. @param body what the program would send now; none if it is not known yet. */
+/** Of an earlier run's create, in a preview. @param body what the program would send now; none if not known yet. */
 export function beforeTakeOver(who: Ref, noted: Noted, body: string | undefined, isSearchable: boolean): Notice {
   const text = `${whatHappened(who.label, noted)} \`pulumi up\` ${nextOf(noted, body, isSearchable)}.`;
   return notice("sent by earlier runs", who, text, noted.id ?? "outcome unknown");
@@ -92,20 +92,20 @@ export function openElsewhere(who: Ref, record: MemoryRecord & { readonly stack:
   ].join("\n");
 }
 
-/** What becomes of the object that is replaced: before that, in a preview, and after it. @param then as "the resource …" goes on: `is 43 now`. */
+/** What becomes of a replaced object: in a preview, and after. @param then ends "the resource …": `is 43 now`. */
 export function replaced(kind: Kind, who: Ref, { id, isDeleted }: NonNullable<Member["former"]>, then: string): Notice {
   const fate = isDeleted ? `${id} is deleted on the platform, as retainOnDelete: false says` : staysLive(kind, id);
   const sort = `replaced, and ${isDeleted ? "deleted" : "left live"} on the platform`;
   return notice(sort, who, `${who.label} ${then}. ${fate}.`, `${id}; it ${then}`);
 }
 
-/** The program names another object than the state has, which may be somebody else's. @param then as of {@link replaced}. */
+/** The program names another object than the state has, perhaps somebody else's. @param then as of {@link replaced}. */
 export function exchanged(who: Ref, id: string, then: string): Notice {
   const text = `${who.label} ${then}, as existingId says: nothing is created or deleted, and nothing here manages ${id} any more.`;
   return notice("given another object", who, text, `${id}; it ${then}`);
 }
 
-/** Of an object that the program names and changes, without a known update. @param changes as `changesInWords` says them. */
+/** Of an object that the program names and changes, without a known update. @param changes from `changesInWords`. */
 export function notTold(who: Ref, id: string, changes: readonly string[]): Notice {
   const told = enumerate(changes);
   const text = `${who.label} is ${id}, as existingId says: only the state changes (${told}), and the platform is not told. Change ${id} there by hand, or take the edit back.`;
@@ -240,7 +240,7 @@ function listed(items: readonly string[]): string {
 
 type Open = Extract<Outcome, { kind: "unresolved" }> & { readonly key: string };
 
-/** The error of the whole set, which has some. @param kept deletes that failed. @param held the keys in the state afterwards. */
+/** The error of a whole set that has some. @param kept failed deletes. @param held the keys in the state afterwards. */
 export function troubleInWords(
   kind: Kind,
   set: Ref,

@@ -1,7 +1,7 @@
 /**
- * The kinds of values that the API's fields take, each with the words that tell a user what was expected; and the forms in which one
- * value may come: in a program with parts that are not known yet, on its way through Pulumi, or from a platform that answers numbers as
- * strings and booleans as numbers. Pure.
+ * The kinds of values that the API's fields take, each with the words that tell a user what was expected; and the forms
+ * in which one value may come: in a program with parts that are not known yet, on its way through Pulumi, or from a
+ * platform that answers numbers as strings and booleans as numbers. Pure.
  */
 import { z } from "zod";
 import { count } from "../base/index.js";
@@ -22,7 +22,7 @@ export function unwrapped(schema: z.ZodType): z.ZodType {
   return wraps ? unwrapped((schema as z.ZodOptional<z.ZodType>).unwrap()) : schema;
 }
 
-/** Something other than white space and format characters, which have no shape; no control characters, and no half ones. */
+/** Something besides white space and format characters, which have no shape; no control characters and no half ones. */
 const NAME = /^(?=[\s\S]*[^\s\p{Cf}])[^\p{Cc}\p{Cs}]*$/u;
 
 /** Whether `text` is 1 to `most` characters (code points: what a person counts) that people can see and type. */
@@ -30,7 +30,7 @@ export function isName(text: string, most = Number.POSITIVE_INFINITY): boolean {
   return NAME.test(text) && [...text].length <= most;
 }
 
-/** A name that people read in the platform's interface: 1 to `most` characters, not blank, without control characters. */
+/** A name that people read in the platform's interface: 1 to `most` characters, not blank, no control characters. */
 export function nameOf(most: number | undefined) {
   const bounds = most === undefined ? "at least 1 character" : `1 to ${most} characters`;
   const rule = z.string().refine((text) => isName(text, most));
@@ -43,7 +43,7 @@ export const LIVE_ID = /^[1-9]\d{0,29}$/;
 
 /**
  * An id of the platform: an integer; above 2^53 - 1, where a number would round, its digits as text. `"42"` is 42.
- * @param accepted what may be given; completes "expected …". @param least 1 for the id of an object that is managed here.
+ * @param accepted what may be given; completes "expected …". @param least 1 for the id of an object managed here.
  */
 export function identifierOf(accepted: string, least: 0 | 1 = 1) {
   const pattern = least === 0 ? ID : LIVE_ID;
@@ -56,7 +56,7 @@ export function identifierOf(accepted: string, least: 0 | 1 = 1) {
 /** Said where a program reads a resource by an id that is none. */
 export const READABLE_ID = "an id of the platform, an integer from 0";
 
-/** Whether this is the id of an object, and not what may be in its place: nothing, `unresolved-…`, an unknown. Ids are compared as texts. */
+/** Whether this is an object's id, not its stand-in: nothing, `unresolved-…`, an unknown. Ids are compared as texts. */
 export function isPlatformId(id: string | undefined): id is string {
   return id !== undefined && ID.test(id);
 }
@@ -102,7 +102,7 @@ export function additionalFieldsBeside(owned: ReadonlySet<string>, markField: st
   );
 }
 
-/** Each text in the value must be one that can be sent: half of a character (a lone surrogate) would arrive as another one. */
+/** Each text in the value must be sendable: half of a character (a lone surrogate) would arrive as another one. */
 function isWellFormed(value: unknown): boolean {
   if (typeof value === "string") return value.isWellFormed();
   if (typeof value !== "object" || value === null) return true;

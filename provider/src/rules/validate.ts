@@ -1,8 +1,8 @@
 /**
- * Checks arguments against a resource's rules: everything that is wrong at once, and whatever is not known yet left alone.
+ * Checks arguments against a resource's rules: everything that is wrong at once; what is not known yet is left alone.
  *
- * The rules are zod's own objects and maps. Each argument is parsed by zod, and the way down to it is walked here: zod returns
- * no values at all once one part does not fit, and in a preview there is always a part that is not known yet.
+ * The rules are zod's own objects and maps. Each argument is parsed by zod, and the way down to it is walked here: zod
+ * returns no values at all once one part does not fit, and in a preview there is always a part that is not known yet.
  */
 import type { z } from "zod";
 import { didYouMean, excerpt, saidOnce, unseenIn, type Values, withEscapes, withoutValues } from "../base/index.js";
@@ -13,7 +13,7 @@ import type { Problem } from "./problem.js";
 export type Rules = z.ZodObject;
 
 export interface Reading {
-  /** Whether a value is not known yet, or has such a part: an Output in the program, the engine's placeholder in a preview. */
+  /** Whether a value or a part of it is unknown: an Output in the program, the engine's placeholder in a preview. */
   readonly isUnknown: (value: unknown) => boolean;
   /** Paths of arguments whose values must not be shown; what is inside one of them is not shown either. */
   readonly secret?: ReadonlySet<string>;
@@ -127,7 +127,7 @@ class Walk {
 /** A `refine` without words of its own has this message. */
 const ZOD_DEFAULT_MESSAGE = "Invalid input";
 
-/** An object of arguments, or a map of such objects. Any other value is one argument: request fields are a map of plain data. */
+/** An object of arguments or a map of such. Any other value is one argument: request fields are a map of plain data. */
 function isWalked(schema: z.ZodType): schema is z.ZodObject | z.ZodRecord {
   return isObject(schema) || (schema.type === "record" && isObject((schema as z.ZodRecord).valueType as z.ZodType));
 }
@@ -166,7 +166,7 @@ export function show(value: unknown): string {
   }
 }
 
-/** A name or a cell in a sentence: its first characters, in quotes, as JSON has them; with escapes for what nobody would see. */
+/** A name or a cell in a sentence: its first characters, quoted as in JSON, with escapes for what nobody would see. */
 export function quoted(text: string): string {
   return withEscapes(JSON.stringify(excerpt(text, SHOWN_CHARACTERS)));
 }

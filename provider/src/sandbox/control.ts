@@ -1,6 +1,6 @@
 /**
- * Commands to a running sandbox from another terminal: a POST with the command line as its body, which serves a person with curl, a script and
- * `advertising-sandbox list --port …` alike.
+ * Commands to a running sandbox from another terminal: a POST with the command line as its body. That serves a person
+ * with curl, a script and `advertising-sandbox list --port …` alike.
  */
 import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { NotUnderstood, parseFault, quoted } from "./fault-language.js";

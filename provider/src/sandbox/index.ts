@@ -26,7 +26,7 @@ export type { Sandbox };
  * @throws the system's error where the port is taken.
  * @example
  * const sandbox = await startSandbox();
- * // … run a program with ADVERTISING_BASE_URL=sandbox.url, ADVERTISING_EMAIL=sandbox.email, ADVERTISING_PASSWORD=sandbox.password
+ * // Run a program with sandbox.url, .email, .password as ADVERTISING_BASE_URL, ADVERTISING_EMAIL, ADVERTISING_PASSWORD
  * console.log(sandbox.creates, sandbox.events);
  * await sandbox.close();
  */

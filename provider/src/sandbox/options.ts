@@ -2,7 +2,7 @@
  * The options of a sandbox: types, nothing else.
  */
 
-/** What can be asked of the platform: the login, creates by their nouns; the others with the option `operations` alone. */
+/** What can be asked of the platform: login, creates by their nouns; the others only with the option `operations`. */
 export type Operation = "authenticate" | "advertiser" | "event" | "read" | "update" | "delete" | "search";
 
 /** The five ways in which services of this kind refuse an ended session. */
@@ -36,8 +36,8 @@ export type RefusalShape =
 export type RecordShape = "object" | "payload" | "payload-list" | "list" | "own-name";
 
 /**
- * How a read object's values look. `strings`: numbers as strings (`"100.00"`), booleans as `"1"` and `0`, `null` for what was
- * not given, the id under `<noun>_id`, and more fields than anybody knows.
+ * How a read object's values look. `strings`: numbers as strings (`"100.00"`), booleans as `"1"` and `0`, `null` for
+ * what was not given, the id under `<noun>_id`, and more fields than anybody knows.
  */
 export type RecordDress = "plain" | "strings";
 
@@ -48,9 +48,9 @@ export type GoneShape = "404" | "404-bare" | "410" | "empty-list" | "empty-paylo
 export type LoginShape = "success-true" | "success-text-true" | "payload-text";
 
 /**
- * What happens to the cookies of a long-lived session (`keep_logged_in`) with every answer.
- * `session`: a new session cookie, earlier ones stay good. `strict`: a new one, earlier ones end; the long-lived cookie
- * still opens a session for anyone who comes with an old one. `single-use`: the long-lived cookie changes as well, and old ones are refused.
+ * What every answer does to the cookies of a long-lived session (`keep_logged_in`). `session`: a new session cookie,
+ * earlier ones stay good. `strict`: a new one, earlier ones end; the long-lived cookie still opens a session for anyone
+ * who comes with an old one. `single-use`: the long-lived cookie changes as well, and old ones are refused.
  */
 export type Rotation = "session" | "strict" | "single-use";
 
@@ -116,7 +116,7 @@ export interface SandboxOptions {
   readonly ignoreFilters?: boolean;
   /** With `operations`: so many seconds after a create, searches find it. @default 0 */
   readonly searchLagSeconds?: number;
-  /** With `operations`: so many seconds after a create, reads, updates and deletes find it; before, it is not there. @default 0 */
+  /** With `operations`: so many seconds after a create, reads, updates and deletes find it; not before. @default 0 */
   readonly readLagSeconds?: number;
   /** Answers packed with gzip. @default false */
   readonly gzip?: boolean;
@@ -158,7 +158,7 @@ export interface SandboxRequest {
   accepted: boolean;
 }
 
-/** Which requests a fault is for. `advertiser`, `event`: creates of one; `create`: of either. The rest needs `operations`. */
+/** Requests a fault is for. `advertiser`, `event`: creates of one; `create`: of either. The rest needs `operations`. */
 export type FaultTarget = Operation | "create" | "any";
 
 /**

@@ -37,7 +37,7 @@ export class Platform implements Objects {
     this.#nextId = Math.max(this.#nextId, ...[...advertisers, ...events].map(({ id }) => id + 1));
   }
 
-  /** @param route none where the request asks for nothing that there is. @returns nothing where it comes without a session. */
+  /** @param route none if the request asks for nothing there is. @returns nothing where it comes without a session. */
   handle(route: Route | undefined, request: SandboxRequest): Handled | undefined {
     if (route === undefined) return { answer: failure(404, `there is no ${request.method} ${request.path}`) };
     const given =

@@ -1,6 +1,6 @@
 /**
- * What installations can do that have more than the documented operations: read, update, delete and search what lives there, with answers in
- * the odd shapes and dresses that were seen at services of this kind.
+ * What installations can do that have more than the documented operations: read, update, delete and search what lives
+ * there. The answers have the odd shapes and dresses that were seen at services of this kind.
  */
 import { type Answer, failure, json, refusal } from "./answers.js";
 import type { GoneShape, RecordDress, RecordShape, SandboxObject, SandboxOptions } from "./options.js";

@@ -1,5 +1,5 @@
 /**
- * Who is logged in at the sandbox: sessions that end by time and by use, long-lived cookies that rotate, the login limit.
+ * Who is logged in here: sessions that end by time and by use, long-lived cookies that rotate, the login limit.
  */
 import { randomBytes } from "node:crypto";
 import type { SandboxOptions } from "./options.js";

@@ -1,10 +1,10 @@
 /**
- * What people read of a sandbox: a line for each request, without anything of its body but the name of what was created, and tables of what
- * lives there. Pure.
+ * What people read of a sandbox: a line for each request, with nothing of its body but the name of what was created,
+ * and tables of what lives there. Pure.
  */
 import type { SandboxObject, SandboxRequest, SandboxSnapshot } from "./options.js";
 
-/** Control and direction characters could make a terminal show something else than was sent: each run becomes a space. */
+/** Control and direction characters could make a terminal show other text than was sent: each run becomes a space. */
 export function printable(text: string, most: number): string {
   const plain = text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, " ");
   return plain.length <= most ? plain : `${plain.slice(0, most - 1).toWellFormed()}…`;

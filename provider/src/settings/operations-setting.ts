@@ -1,6 +1,6 @@
 /**
- * The setting `operations` names what an installation offers in addition to the creates, which every installation has. Its rules are
- * written as those of arguments are, so that each mistake is reported with its path.
+ * The setting `operations` names what an installation offers in addition to the creates, which every installation has.
+ * Its rules are written as those of arguments are, so that each mistake is reported with its path.
  */
 import { z } from "zod";
 import {
@@ -15,9 +15,9 @@ import { expecting, validate } from "../rules/index.js";
 export interface Operations {
   /** By the kind's name on the wire, such as `event`. */
   readonly of: Readonly<Record<string, KnownOperations>>;
-  /** A create that a search does not find so long after its time limit was not carried out, and is sent again. Absent for never. */
+  /** A create not found by a search so long after its time limit was not carried out, and is resent. Absent: never. */
   readonly resendAfterSeconds: number | undefined;
-  /** So long after its create an object may not be shown: that it is not there proves nothing then, unless it was read already. */
+  /** So long after its create an object may not be shown: its absence proves nothing then, unless already read. */
   readonly createdVisibleAfterSeconds: number;
 }
 
@@ -27,13 +27,13 @@ const seconds = z.union([z.int(), z.string().regex(/^\d+$/).transform(Number)]).
 
 const rules = z.strictObject({
   ...Object.fromEntries(KINDS.map(({ create }) => [create.noun, operationsOf(create).optional()])),
-  // Assumed: a server has given up a request a minute after its sender has; what was created is shown everywhere five minutes later.
+  // Assumed: a server gives up within a minute of its sender; what was created is shown everywhere after 5 minutes.
   resendAfterSeconds: expecting(`${EXPECTED_SECONDS}, or never`, z.union([seconds, z.literal("never")])).default(60),
   createdVisibleAfterSeconds: expecting(EXPECTED_SECONDS, seconds).default(300),
 });
 const RULES = z.strictObject({ operations: expecting("an object of operations by kind", rules).optional() });
 
-/** Nothing where the setting is not set. Says everything that is wrong at once, each with its path: the names with a dot before each. */
+/** Nothing if not set. Says everything that is wrong at once, each with its path: the names with a dot before each. */
 export const operationsSchema = z
   .unknown()
   .optional()

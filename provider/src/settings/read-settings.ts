@@ -1,6 +1,6 @@
 /**
- * Reads the settings: raw texts in, checked values or everything that is wrong with them out, each with a command that sets an example.
- * No I/O: both processes call it with what they can read.
+ * Reads the settings: raw texts in, checked values or everything that is wrong with them out, each with a command that
+ * sets an example. No I/O: both processes call it with what they can read.
  */
 import { asTyped, count, didYouMean, plainShellWord, printable, shellWord, structureIn } from "../base/index.js";
 import { show } from "../rules/index.js";
@@ -94,8 +94,8 @@ function judge(key: keyof Settings, source: SettingsSource): Judged {
   }
   if (raw === undefined) return required && !source.mayLackAll ? refused(`is required: ${expected}`) : {};
 
-  // Pulumi hands programs what `pulumi config set --path` made as JSON text (measured with engine 3.259.0), which would pass for a
-  // path or a password. Environment variables are texts and nothing else.
+  // Pulumi hands programs what `pulumi config set --path` made as JSON text (measured with engine 3.259.0), which would
+  // pass for a path or a password. Environment variables are texts and nothing else.
   const structure = structureIn(raw);
   if (!structured && structure !== undefined && isConfigured)
     return refused(`expected ${expected}; got a structured value, ${show(structure)}`);

@@ -1,6 +1,6 @@
 /**
- * The settings of a stack as a table: names, defaults and rules; and the proxy that the environment names, by the rules of undici's own
- * agent: `https_proxy`, or where that is not set or empty `http_proxy`, each before its name in capitals. No I/O.
+ * The settings of a stack as a table: names, defaults and rules; and the environment's proxy, by the rules of undici's
+ * own agent: `https_proxy`, or where that is not set or empty `http_proxy`, each before its name in capitals. No I/O.
  */
 import { z } from "zod";
 import { ownerOf, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
@@ -19,11 +19,11 @@ export interface SettingProblem {
 }
 
 export interface SettingRule {
-  /** Reads the text that was set, or the data of a structured setting. A setting that is not set has its default, or is absent. */
+  /** Reads the text that was set, or a structured setting's data. One that is not set has its default, or is absent. */
   readonly schema: z.ZodType;
   readonly expected: string;
   readonly example: string;
-  /** Of an object (structured configuration, or JSON in the environment variable), one entry with a value, in words of a shell. */
+  /** Of an object (structured configuration, or JSON in the environment), one entry with a value, in shell words. */
   readonly structured?: string;
   readonly secret?: true;
   readonly required?: true;
@@ -150,8 +150,8 @@ export function environmentNameOf(key: string): string {
 }
 
 /**
- * The installation and the account that a resource belongs to. Short, since every resource's state holds it, and not a secret.
- * Its form is a contract with that state.
+ * The installation and the account that a resource belongs to. Short, since every resource's state holds it, and not a
+ * secret. Its form is a contract with that state.
  * @returns `<host>[:<port>][/<path prefix>] <e-mail>`; empty where the settings name none.
  */
 export function accountOf({ baseUrl, email }: Pick<Settings, "baseUrl" | "email">): string {
@@ -173,7 +173,7 @@ export interface ProxySetting {
   readonly secrets: readonly string[];
 }
 
-/** @param baseUrl where it could be read. A loopback address is never asked of a proxy: there it would be the proxy's own machine. */
+/** @param baseUrl if it could be read. No proxy is asked for a loopback address: there it would be the proxy's own. */
 export function readProxy(
   environment: Readonly<Record<string, string | undefined>>,
   baseUrl: string | undefined,
@@ -187,7 +187,7 @@ export function readProxy(
   if (given === undefined || (baseUrl !== undefined && isLoopback(new URL(baseUrl).hostname))) return {};
   const { variable, value } = given;
   try {
-    // A password with a character that was not encoded ends up in a path, and a part of it in what would be taken for the host.
+    // A password with an unencoded character ends up in a path, and a part of it in what would be taken for the host.
     if (!/^https?:\/\/[^/?#\\]+\/?$/i.test(value)) throw new URIError("a path, or another scheme");
     const { href, host, username, password } = new URL(value);
     const spellings = [[username, password], [username, password].map(decodeURIComponent)] as [string, string][];

@@ -1,6 +1,6 @@
 /**
- * Which resource of which stack, and every name that it has: in the state and as an input (`identity`), in this machine's memory (`key`), for Pulumi
- * (`urn`) and for people (`label`). Pure.
+ * Which resource of which stack, and every name that it has: in the state and as an input (`identity`), in this
+ * machine's memory (`key`), for Pulumi (`urn`) and for people (`label`). Pure.
  */
 import { type Kind, type ResourceName, setNamed, typeTokenOf } from "../kinds/index.js";
 
@@ -49,7 +49,7 @@ export function nameInUrn(urn: string): string {
   return urn.split("::").slice(3).join("::");
 }
 
-/** The memory's key of a resource: no stack is in it. It has the type, since an advertiser and an event may have the same name. */
+/** The memory's key of a resource, without the stack but with the type: an advertiser and an event may share a name. */
 export function keyOf(resource: ResourceName, place: Place): string {
   return `${resource}::${placeText(place)}`;
 }
@@ -132,7 +132,7 @@ function withMember<T extends Named>(set: T, member: string): T {
   return { ...set, key, member, label: memberLabel(set.label, member), short };
 }
 
-/** The JSON string in brackets at the end has no unescaped quotation mark, so that no name of a set looks like a key. */
+/** The JSON string in brackets at the end has no unescaped quotation mark, so no name of a set looks like a key. */
 const MEMBER = /\[("(?:[^"\\]|\\.)*")\]$/s;
 
 function partsOf(key: string) {

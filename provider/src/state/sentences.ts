@@ -1,4 +1,4 @@
-/** The sentences that the program's half, the provider's half and the command share. One function a message; nothing is decided here. */
+/** Sentences shared by the program's half, the provider's half and the command, one function each. Decides nothing. */
 import { agree, asTyped, count, cut, natural, printable, shellWord } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { aboutWhom, type Named } from "./names.js";
@@ -7,7 +7,7 @@ import type { CreateRecord, Unresolved } from "./stored.js";
 /** More are only counted in a run's message: `pending` lists all of them. */
 export const MAX_LISTED = 20;
 
-/** What a person looks for in the account: `the ConversionEvent named "Signup" (advertiserId 1, value 5), sent at …`. */
+/** What to look for in the account: `the ConversionEvent named "Signup" (advertiserId 1, value 5), sent at …`. */
 export function describe(kind: Kind["name"], { name, facts = {}, field, mark, replaces, at }: CreateRecord): string {
   const told = Object.entries(facts).map(([property, value]) => `${property} ${printable(String(value))}`);
   return [
@@ -69,7 +69,7 @@ export function whatHappened(label: string, { at, id, state }: Known): string {
 /** A create of an interrupted run, by its key. */
 export type Open = CreateRecord & { readonly key: string; readonly id?: string | undefined };
 
-/** Rule S: creates of interrupted runs that the program does not declare, so that something new may be one of them under another name. */
+/** Rule S: interrupted runs' creates that the program does not declare. Something new may be one under another name. */
 export function settleFirst(creates: readonly Open[]): string {
   const open = creates
     .toSorted((a, b) => natural(a.key, b.key))

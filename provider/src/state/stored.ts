@@ -1,6 +1,6 @@
 /**
- * What is stored beside arguments, or crosses between the two processes. The engine hides properties whose names begin with two underscores from
- * previews. Pure.
+ * What is stored beside arguments, or crosses between the two processes. The engine hides properties whose names begin
+ * with two underscores from previews. Pure.
  */
 import { createHash } from "node:crypto";
 import { asRecord, isPlain, own, type Values } from "../base/index.js";
@@ -9,7 +9,7 @@ import { memberOf, type objectKey } from "./names.js";
 
 type Facts = Readonly<Record<string, string | number | boolean>>;
 
-/** A create that was sent: the same in this machine's memory, in the state (`unresolved`) and in messages. Nothing in it is secret. */
+/** A create that was sent: the same in the memory, the state (`unresolved`) and messages. Nothing in it is secret. */
 export interface CreateRecord {
   /** When it was sent last, ISO 8601; empty if that is not known. */
   readonly at: string;
@@ -42,8 +42,8 @@ export function tellingIn(kind: Kind, properties: Values, secret: ReadonlySet<st
 }
 
 /**
- * The mark of a create: each machine that sends it for the same resource, in place of the same object, sends the same one. So a search finds what any
- * of several interrupted runs made.
+ * The mark of a create: each machine that sends it for the same resource, in place of the same object, sends the same
+ * one. So a search finds what any of several interrupted runs made.
  * @param of what distinguishes it from all other creates: the backend, the stack, the key, and the id that it replaces.
  * @returns in the form of a UUID.
  */
@@ -52,7 +52,7 @@ export function markOf(...of: readonly (string | undefined)[]): string {
   return [hash.slice(0, 8), hash.slice(8, 12), hash.slice(12, 16), hash.slice(16, 20), hash.slice(20, 32)].join("-");
 }
 
-/** The mark of a set's member follows from the set's, so that the engine's record of an interrupted run is enough to search for it. */
+/** A set member's mark follows from the set's: the engine's record of an interrupted run is enough to search for it. */
 export function memberMark(ofSet: string, member: string, replaces: string | undefined): string {
   return markOf(ofSet, memberOf("events", member), replaces);
 }
@@ -72,11 +72,11 @@ export const ACCOUNT = "__at";
 export const CREATED = "__created";
 /** The names of the arguments that are secret or have a part that is, if there are any; an input only. */
 export const SECRET_ARGUMENTS = "__secret";
-/** The mark of a create as `<field> <mark>`, if the installation keeps one: an input only, for the engine's record of an interrupted run. */
+/** An input only, for the engine's record of an interrupted run: a create's `<field> <mark>`, if one is kept. */
 export const MARK = "__mark";
-/** That the option `retainOnDelete` is off and a delete is known: an input only, since the engine deletes by the option in its state. */
+/** `retainOnDelete` is off and a delete is known: an input only, as the engine deletes by the option in its state. */
 export const DELETES = "__delete";
-/** The hidden inputs, for a refresh, which is not handed the inputs and returns those that it found. An output, if a read is known. */
+/** The hidden inputs, for a refresh: it gets no inputs and returns those it found. An output, if a read is known. */
 const HIDDEN_INPUTS = "__inputs";
 /** What was really sent for an object, if the program changed meanwhile: see {@link earlierText}. An output only. */
 export const EARLIER = "__earlier";
@@ -98,12 +98,12 @@ export function keptForRead(inputs: Values): Values {
   return { [HIDDEN_INPUTS]: Object.fromEntries(names.map((name) => [name, inputs[name]])) };
 }
 
-/** The inputs of a resource with these arguments; none if the state lacks the hidden ones. @param outputs in the state. */
+/** A resource's inputs with these arguments; none if the state lacks the hidden ones. @param outputs in the state. */
 export function inputsFrom({ [HIDDEN_INPUTS]: hidden }: Values, args: Values): Values | undefined {
   return hidden === undefined ? undefined : { ...args, ...asRecord(hidden) };
 }
 
-/** Whether the state says at which account its objects are. If not, an id may be another account's: nothing is deleted. */
+/** Whether the state names its objects' account. If not, an id may be another account's: nothing is deleted. */
 export function isOfKnownAccount(outputs: Values | undefined): boolean {
   return typeof outputs?.[ACCOUNT] === "string";
 }
@@ -113,7 +113,7 @@ export function unresolvedIn(properties: Values): Unresolved | undefined {
   return typeof own(stored, "mark") === "string" ? (stored as Unresolved) : undefined;
 }
 
-/** What the program's half says about a resource to the provider's half: the value of {@link IDENTITY} as the program gives it. */
+/** What the program's half says of a resource to the provider's: the value that the program gives {@link IDENTITY}. */
 export interface Briefing {
   readonly identity: string;
   /** On each resource, because the engine may ask about any of them first, and in a targeted run about no other. */
@@ -130,7 +130,7 @@ export interface Briefing {
   readonly deletes?: boolean | undefined;
   /** All objects that the program adopts and knows, each as {@link objectKey} names it, separated by commas. */
   readonly adopted?: string | undefined;
-  /** Whether the program adopts objects of its kind whose ids it does not know yet: only for a resource that may delete. */
+  /** Whether the program adopts objects of its kind by ids not known yet: only for a resource that may delete. */
   readonly adoptsLater?: boolean | undefined;
 }
 
@@ -182,7 +182,6 @@ export function readDeclaredSet({ advertiserId, defaults = {}, events }: Values)
   return { advertiserId, defaults, events: events === UNKNOWN ? undefined : mapOf(events, (entry) => entry) };
 }
 
-/** A set as in its outputs. */
 export type StoredSet = ReturnType<typeof readStoredSet>;
 
 /** Empty if there is nothing. The caller's own, which may be changed. */
@@ -230,7 +229,7 @@ function recordOf<T, U>(map: ReadonlyMap<string, T>, write: (value: T) => U): Re
   return Object.fromEntries([...map].map(([key, value]) => [key, write(value)]));
 }
 
-/** The complete arguments of an event: its entry's own override the set's defaults; `null` means none, whatever the default is. */
+/** An event's complete arguments: its entry's own override the set's defaults; `null` is none, whatever the default. */
 export function eventIn(
   { advertiserId, defaults }: Omit<DeclaredSet, "events">,
   { existingId: _, ...own }: Values,

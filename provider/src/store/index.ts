@@ -1,6 +1,6 @@
 /**
- * What this machine remembers of a stack, so that no create is sent twice over any number of runs and kills. `memory.ts` is a run's use of it, with
- * the promises; `memory-lines.ts` the format; `memory-file.ts` the file with its lock; `places.ts` where all this stands.
+ * What this machine remembers of a stack: no create is sent twice over any number of runs and kills. `memory.ts`: a
+ * run's use, and the promises; `memory-lines.ts`: the format; `memory-file.ts`: the locked file; `places.ts`: where.
  */
 export * from "./memory.js";
 export { takeOverFormer, writeAnswers } from "./memory-file.js";

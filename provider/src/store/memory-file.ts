@@ -1,7 +1,7 @@
 /**
- * A stack's memory on the disk, as the one run that may write it uses it: locked, read, appended line by line, and asked whether it is still this
- * run's. And what is written into it outside its stack's runs: the answers of people and of searches, by the command, and what it had under its
- * former name. All that is thrown here are `JournalError`s, in words for users.
+ * A stack's memory on the disk, as the one run that may write it uses it: locked, read, appended line by line, and
+ * asked whether it is still this run's. And what is written into it outside its stack's runs: the answers of people and
+ * of searches, by the command, and what it had under its former name. Throws only `JournalError`s, in words for users.
  */
 import { constants } from "node:fs";
 import { dirname } from "node:path";
@@ -64,7 +64,7 @@ export class MemoryFile {
   }
 
   /**
-   * Resolves when the lines are on the disk. Those of one turn of the event loop share a write: many creates in flight cost few syncs.
+   * Resolves when the lines are on the disk. Those of one event loop turn share a write: many creates cost few syncs.
    * @param before what is said first if that fails.
    */
   async append(lines: readonly object[], before = ""): Promise<void> {
@@ -146,9 +146,9 @@ export async function writeAnswers(place: StackPlace, lines: readonly Line[], he
 }
 
 /**
- * The stack has another name since its last run: what its former name's memory has is this one's. Killed in between, both have it, and the former one
- * is joined again.
- * @param write into this one's, which a run has open already. @throws JournalError a run is using one of them, or it is damaged.
+ * The stack has another name since its last run: what its former name's memory has is this one's. Killed in between,
+ * both have it, and the former one is joined again.
+ * @param write into this one's, which a run has open. @throws JournalError a run uses one of them, or it is damaged.
  */
 export async function takeOverFormer(
   former: StackPlace,

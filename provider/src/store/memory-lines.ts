@@ -1,4 +1,4 @@
-/** The lines of a stack's memory, and what they add up to: one record for each key. The last line about a key counts. Writes nothing. */
+/** A stack's memory as lines, and what they add up to: one record a key. A key's last line counts. Writes nothing. */
 import { join } from "node:path";
 import { asRecord, jsonIn } from "../base/index.js";
 import { type Disk, readPrivate, systemDisk } from "../files/index.js";
@@ -13,7 +13,7 @@ export interface MemoryRecord extends CreateRecord {
    * - `made`: the platform gave the id, and the run did not end cleanly: the state may not have it;
    * - `handed`: as `made`, and its run has ended cleanly;
    * - `live`: a later run has seen the object in the state: a hint, for warnings alone;
-   * - `none`: nothing; with a moment, a person has said then that it was not created, which Pulumi's record of an interrupted run does not know.
+   * - `none`: nothing; with a moment, a person then said it was not created, which Pulumi's record does not know.
    */
   readonly state: (typeof STATES)[number];
   readonly id?: string | undefined;
@@ -24,17 +24,17 @@ const STATES = ["sent", "made", "handed", "live", "none"] as const;
 
 export type Records = ReadonlyMap<string, MemoryRecord>;
 
-/** A create whose object the state may not have: nothing is sent for its resource, and nothing new while the program does not declare it. */
+/** A create whose object the state may lack: nothing is sent for its resource, and nothing new while undeclared. */
 export function isOpen({ state }: MemoryRecord): boolean {
   return state === "sent" || state === "made";
 }
 
-/** No state is known to have its object: without checkpoints, even a run that ended cleanly may have been killed before its state was saved. */
+/** No state surely has its object: without checkpoints, a cleanly ended run may be killed before its state is saved. */
 export function isUnseen({ state }: MemoryRecord): boolean {
   return state !== "live" && state !== "none";
 }
 
-/** What its run gave the engine was saved: a state with another object has it from a later run, but not with the one that this was to replace. */
+/** Its run's result was saved: another object in the state is from a later run, unless it is what this replaces. */
 export function isPast({ state, id, replaces }: MemoryRecord, held: string | undefined): boolean {
   return state === "handed" && held !== undefined && held !== id && held !== replaces;
 }
@@ -53,7 +53,7 @@ export function applyLine(records: Map<string, MemoryRecord>, line: Line): void 
   records.set(line.key, { at: "", mark: "", body: "", ...(goesOn && before), ...line });
 }
 
-/** Whether an object is in two places: a run of some targets has moved it, or replaced it, and may have left it in both. */
+/** Whether an object is in two places: a run of some targets moved or replaced it, and may have left it in both. */
 export function isTwiceIn(records: Records, kind: Kind["name"], id: string): boolean {
   const hasIt = (each: MemoryRecord) => each.state !== "none" && [each.id, each.replaces].includes(id);
   return [...records.values()].filter((each) => hasIt(each) && aboutWhom(each.key).kind === kind).length > 1;
@@ -89,9 +89,9 @@ export function textOf({ stack, backend }: StackPlace, records: Iterable<MemoryR
 export class MemoryDamaged extends Error {}
 
 /**
- * Reads a whole memory, at once and without a lock. An unfinished last line is what a kill leaves: nothing was sent on its strength, so it is
- * ignored. The first one is never unfinished: the file is put in its place with it.
- * @returns none where there is no file. @throws MemoryDamaged for anything else that does not fit; Error for a later version; as {@link readPrivate}.
+ * Reads a whole memory, at once and without a lock. An unfinished last line, which a kill leaves, is ignored: nothing
+ * was sent on its strength. The first is never unfinished: the file is put in place with it. @returns none without a
+ * file. @throws MemoryDamaged for anything else unfit; Error for a later version; as {@link readPrivate}.
  */
 export function readMemory(path: string, disk: Disk = systemDisk) {
   const lines = readPrivate(path, disk)?.split("\n");
@@ -110,7 +110,7 @@ export function readMemory(path: string, disk: Disk = systemDisk) {
   return { stack: String(stack), backend: String(backend), records };
 }
 
-/** The memories of all stacks that this machine has, but for those that can't be read: of each of these its own run says so. */
+/** The memories of all stacks that this machine has, but for those that can't be read: their own runs say so. */
 export function everyMemory(folder: string, disk: Disk = systemDisk) {
   const names = orNone(() => disk.readdirSync(folder)) ?? [];
   return names
@@ -118,7 +118,7 @@ export function everyMemory(folder: string, disk: Disk = systemDisk) {
     .flatMap((name) => orNone(() => readMemory(join(folder, name), disk)) ?? []);
 }
 
-/** What no state of the project's other stacks is known to have: one of these may be this stack, under the name that it had. */
+/** What no state of the project's other stacks is known to have: one may be this stack, under the name that it had. */
 export function openOfOthers(here: StackPlace, folder: string, disk?: Disk) {
   const projectOf = (name: string) => name.split("/").slice(0, -1).join("/");
   return everyMemory(folder, disk)

@@ -1,14 +1,15 @@
 /**
- * A run's use of its stack's memory: which creates were sent and what came back, until a later run has seen their objects in the state.
- * `provider/create.ts` asks it before each POST; a `diff` says to it what the state holds. Its promises, which the tests name by number:
+ * A run's use of its stack's memory: which creates were sent and what came back, until a later run has seen the objects
+ * in the state. Each POST in `provider/create.ts` asks it; a `diff` says what the state holds. Tests name the promises:
  *
- * M1. Before each sending of a create its record, with the moment, is on the disk. Otherwise a kill leaves a live object that is made again.
- * M2. A record is believed until a later run has seen its object in the state that it began with (or, if its run ended cleanly, one that came
- *     later), or has said that it leaves the state, a person or a search has settled it, its object was deleted, or the create was certainly not
- *     carried out. So what the state lost has a record.
+ * M1. A create's record, with the moment, is on the disk before each sending. Otherwise a kill can lead to two objects.
+ * M2. A record is believed until a later run has seen its object in the state that it began with (or, if its run ended
+ *     cleanly, one that came later), or has said that it leaves the state, a person or a search has settled it, its
+ *     object was deleted, or the create was certainly not carried out. So what the state lost has a record.
  * M3. One record for an exact key at any time: nothing is sent for a resource while its own record is open or handed.
  * M4. One run at a time writes a stack's memory, and asks before and after each write whether it still is that run.
- * M5. A memory that can't be read or written stops every create. Only an unfinished last line is ignored: nothing was sent on its strength.
+ * M5. A memory that can't be read or written stops every create. Only an unfinished last line is ignored: nothing was
+ *     sent on its strength.
  * M6. A record is never changed in place, and holds nothing secret.
  *
  * | from | event | to |
@@ -60,7 +61,7 @@ export class Memory {
     return this.#file.path;
   }
 
-  /** For an `up`, before anything is asked of it: takes the file. A failure waits for {@link expectUsable}, which only creates ask. */
+  /** Takes the file for an `up`, first of all. A failure waits for {@link expectUsable}, which only creates ask. */
   openOnce(): Promise<void> {
     this.#opening ??= this.#file.open().then(
       (records) => void this.#begin(records), // what was read before, without the lock, may be out of date
@@ -108,7 +109,7 @@ export class Memory {
     return record?.state === "none" ? undefined : record;
   }
 
-  /** The creates of earlier runs that this one has not settled, without the declared ones, which it does not ask about again. */
+  /** Earlier runs' creates that this one has not settled, but for declared ones, which it does not ask about again. */
   undeclared(isDeclared: (key: string) => boolean): MemoryRecord[] {
     const { records } = this; // reads them, and with them what is open
     return [...this.#open].flatMap((key) => {
@@ -138,7 +139,7 @@ export class Memory {
     this.#learn({ ...record, state: "sent" }); // not before: what the disk did not take was not sent
   }
 
-  /** @param found what the record lacks, of a create that only the state knew. @throws JournalError it can't be noted; the create has ended all the same. */
+  /** @param found of a create that only the state knew. @throws JournalError it can't be noted; the create is done. */
   async made(key: string, id: string, found: Partial<MemoryRecord> = {}): Promise<void> {
     this.#ofThisRun.add(key);
     await this.#note({ ...found, key, state: "made", id });
@@ -162,7 +163,7 @@ export class Memory {
     this.#begin(this.records);
   }
 
-  /** The state holds this object. Written with the next line, or at the end: if that is lost, the next `diff` says it again. */
+  /** The state holds this object. Written with the next line or at the end: if lost, the next `diff` says it again. */
   saw(key: string, id: string, isSameAccount: (account: unknown) => boolean = () => true): void {
     this.#seeFormer(key, id, isSameAccount);
     const known = this.of(key);
@@ -190,14 +191,13 @@ export class Memory {
     this.#seen.push(line);
   }
 
-  /** The engine is given what this key's create made. */
   given(key: string): void {
     this.#given.add(key);
   }
 
   /**
-   * For the end that the engine gives a run, with hardly any time left. Synchronous; never fails: a record that stays `made` is asked for again.
-   * @param left the keys that a run of the whole program has not declared: their objects leave the state, and it has said so.
+   * For the end that the engine gives a run, with hardly any time. Never fails: what stays `made` is asked for again.
+   * @param left keys that a run of the whole program has not declared: their objects leave the state, and it said so.
    */
   closeNow(left: readonly string[]): void {
     const recordsOf = (keys: Iterable<string>) => [...keys].flatMap((key) => this.of(key) ?? []);

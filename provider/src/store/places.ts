@@ -1,6 +1,6 @@
 /**
- * Where the session and the memory of a stack stand between runs, and what was deleted. A memory is found by backend and stack alone: no other
- * address, e-mail, password or cookie file hides what an interrupted run has sent.
+ * Where the session and the memory of a stack stand between runs, and what was deleted. A memory is found by backend
+ * and stack alone: no other address, e-mail, password or cookie file hides what an interrupted run has sent.
  */
 import { createHash } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
@@ -12,7 +12,7 @@ import type { Kind } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
 import { objectKey } from "../state/index.js";
 
-/** @param folder the program's, which a relative `cookieFile` begins at. @returns none where the session is kept in memory only. */
+/** @param folder the program's: a relative `cookieFile` begins there. @returns none if the session stays in memory. */
 export function cookieFileFor(settings: Settings, folder: string): string | undefined {
   const { baseUrl, email, keepLoggedIn, authenticatePath, cookieFile } = settings;
   if (cookieFile === "none") return undefined;
@@ -35,12 +35,12 @@ export function memoryPath({ backend, stack }: StackPlace, folder = memoryFolder
   return join(folder, `${digestOf(backend, stack)}.jsonl`);
 }
 
-/** A file that the program's half writes once it has ended well: only then is what it did not declare known to leave the state. */
+/** Written by the program's half once it has ended well: only then what it did not declare surely leaves the state. */
 export function endedPath(memory: string): string {
   return `${memory}.ended`;
 }
 
-/** Where the engine keeps its states, as Pulumi finds it: in the environment, the project's file, the last `pulumi login`; empty if none says. */
+/** Where the engine keeps states, as Pulumi finds it: environment, project file, last `pulumi login`; else empty. */
 export function backendIn(environment: Readonly<Record<string, string | undefined>>, folder: string): string {
   const { PULUMI_BACKEND_URL, PULUMI_CREDENTIALS_PATH, PULUMI_HOME } = environment;
   const home = PULUMI_CREDENTIALS_PATH || PULUMI_HOME || join(homedir(), ".pulumi");
@@ -48,7 +48,7 @@ export function backendIn(environment: Readonly<Record<string, string | undefine
   return asSpelled(PULUMI_BACKEND_URL || backendOfProject(folder) || lastLogin(), folder);
 }
 
-/** One spelling for what Pulumi takes for one place, without options behind a question mark, and without a database's password. */
+/** One spelling for what Pulumi takes for one place, without options behind `?`, and without a database's password. */
 function asSpelled(url: string, folder: string): string {
   const [place = ""] = url.trim().split("?", 1);
   const [, path] = /^file:\/\/(.*)$/.exec(place) ?? [];
@@ -66,9 +66,9 @@ function backendOfProject(folder: string): string | undefined {
 }
 
 /**
- * The objects that runs on this machine have deleted, or found to be gone, so that no later run takes one of them over. One file for all stacks,
- * since a `destroy` does not say which it is about; any run may append lines to it. Only a hint: nothing fails without it.
- * @param account of this run.
+ * The objects that runs on this machine have deleted, or found to be gone, so that no later run takes one of them over.
+ * One file for all stacks, since a `destroy` does not say which it is about; any run may append lines to it. Only a
+ * hint: nothing fails without it. @param account of this run.
  */
 export function deletedObjects(folder: string, account: string, disk: Disk = systemDisk) {
   const path = join(folder, "deleted.lines");

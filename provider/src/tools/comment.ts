@@ -127,7 +127,6 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Change[] {
     return [{ kind, key: name, action: op === "same" ? "keep" : "hidden", ...nothing }];
   }
   const news = op === "delete" ? undefined : (newState?.inputs ?? {});
-  // Nobody can tell whether a secret has changed.
   const judged = news && withoutSecrets(news);
   const known = abilities(kind);
   const circumstances: Circumstances = {
@@ -142,7 +141,7 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Change[] {
     return {
       ...{ kind, key, id, action: shownAction(action), values: news ?? olds, former },
       adopts: action.do === "adopt" ? action.id : undefined,
-      changes: differs ? changesInWords(changed, olds, news, secretIn(olds, news)) : [],
+      changes: differs ? changesInWords(changed, olds, news, secretIn(olds, news), NOT_COMPARED) : [],
     };
   };
   if (set === undefined) {
@@ -192,6 +191,9 @@ function secretIn(...all: readonly Values[]): ReadonlySet<string> {
 function withoutSecrets(inputs: Values): Values {
   return JSON.parse(JSON.stringify(inputs).replaceAll(JSON.stringify(SECRET_TEXT), JSON.stringify(UNKNOWN)));
 }
+
+/** Nobody can tell from a preview whether a secret has changed. */
+const NOT_COMPARED = "(secret, not compared)";
 
 /** GitHub takes 65,536 characters, which leaves room for what a workflow adds. */
 export const MAX_CHARACTERS = 60_000;

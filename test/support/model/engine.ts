@@ -1,7 +1,7 @@
 /**
- * What Pulumi's engine does with a stack, run after run: it checks and compares one resource after the other, creates before it deletes, saves
- * before and after each step, and goes on from what is saved. `test/engine/stand-in.test.ts` plays the same programs with the real engine, and
- * expects the same calls and states. None of the provider's logic is copied here.
+ * What Pulumi's engine does with a stack, run after run: it checks and compares resource by resource, creates before it
+ * deletes, saves before and after each step, and goes on from what is saved. `test/engine/stand-in.test.ts` plays the
+ * same programs with the real engine, and expects the same calls and states. It copies none of the provider's logic.
  */
 import { type ResourceName, typeTokenOf } from "../../../provider/src/kinds/index.js";
 import type { createProvider } from "../../../provider/src/provider/dynamic.js";
@@ -286,7 +286,7 @@ export async function up(before: Deployment, program: readonly Registration[], o
   return work.ended;
 }
 
-/** At the end of an `up`, deletes replaced objects and those that the program has not registered, dependent ones first. */
+/** At the end of an `up`, deletes replaced objects and those the program has not registered, dependent ones first. */
 async function deleteUnreached(work: Work): Promise<void> {
   const gone = work.resources.filter((each) => each.delete === true || !work.reached.has(each.urn));
   for (const resource of gone.toReversed()) {

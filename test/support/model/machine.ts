@@ -1,6 +1,6 @@
 /**
- * A machine with a disk in RAM and a cache folder, a process on it that can be killed at each change of its disk, of the platform or of the
- * state, and time that passes at once.
+ * A machine with a disk in RAM and a cache folder, a process on it that can be killed at each change of its disk, of
+ * the platform or of the state, and time that passes at once.
  */
 import { systemClock } from "../../../provider/src/base/clock.js";
 import type { Disk } from "../../../provider/src/files/private-file.js";

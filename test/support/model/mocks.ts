@@ -1,4 +1,4 @@
-/** The product's commands and stores, on the disk of the machine that acts, and with the model's engine for Pulumi's. Imported first. */
+/** The product's commands and stores, on the disk of the acting machine, with the model's engine. Imported first. */
 import { vi } from "vitest";
 import type { Clock } from "../../../provider/src/base/index.js";
 import type { Disk } from "../../../provider/src/files/index.js";

@@ -1,4 +1,4 @@
-/** A platform in RAM, in the place of the client that a run would have: it gives ids, loses answers, and lags behind. */
+/** A platform in RAM, in place of the client that a run would have: it gives ids, loses answers, and lags behind. */
 import { NotSentError, OutcomeUnknownError, RefusedError } from "../../../provider/src/base/index.js";
 import type { Client } from "../../../provider/src/client/index.js";
 import type { Kind } from "../../../provider/src/kinds/index.js";
@@ -16,7 +16,7 @@ export interface Made {
   readonly fromMs: number;
 }
 
-/** What happens to a request instead of its answer. `late`: it is carried out only a while after its sender has given up. */
+/** What happens to a request instead of its answer. `late`: it is carried out a while after its sender has given up. */
 export type Break = "lost" | "undone" | "late" | "refused" | "limited" | "not sent" | "another's id";
 
 export interface Fault {

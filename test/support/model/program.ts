@@ -1,4 +1,4 @@
-/** A program as data, and what the program's half makes of it: the same `declare` and `Judge` as in a real one, without constructors. */
+/** A program as data, and what its half makes of it: the same `declare` and `Judge` as a real one, no constructors. */
 import { advertiser, conversionEvent, conversionEventSet } from "../../../provider/src/kinds/index.js";
 import { declare } from "../../../provider/src/program/declaration.js";
 import { Judge } from "../../../provider/src/program/judge.js";

@@ -1,4 +1,4 @@
-/** Ten violations of what is promised, each as a change of one line of the product, which `test/model/violations.test.ts` puts back. */
+/** Ten violations of promises, each a one-line change of the product that `test/model/violations.test.ts` puts back. */
 import type { Mutation } from "../mutation.js";
 
 const rows: readonly (readonly [what: string, file: string, from: string, to: string])[] = [

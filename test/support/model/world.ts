@@ -1,6 +1,6 @@
 /**
- * One stack, two machines, a platform, and the people who work with them. Every run, kill and answer is checked: nothing is created twice, and
- * no created id is lost without having been said.
+ * One stack, two machines, a platform, and the people who work with them. Every run, kill and answer is checked:
+ * nothing is created twice, and no created id is lost without having been said.
  */
 import { isDeepStrictEqual } from "node:util";
 import { own } from "../../../provider/src/base/index.js";
@@ -347,7 +347,7 @@ export class World {
     return readExport(JSON.stringify({ version: 3, deployment: this.state }));
   }
 
-  /** The object that a create has made, as somebody sees who looks in the account. @param short the resource's name in commands. */
+  /** A create's object, as somebody who looks in the account sees it. @param short the resource's name in commands. */
   truthOf(short: string): Made | undefined {
     const held = new Set(heldIn(this.state).map(({ object }) => object));
     return this.platform.objects.findLast(
@@ -420,7 +420,7 @@ export class World {
     if (code === 2) throw new Violation(`an answer was refused: ${this.#printed[machine]}`);
     if (code === undefined) return;
     if (this.knowing !== undefined) this.knowing = machine;
-    // Also what an `up` asks for and `pending` does not list: another machine has settled it, and nothing declares it any more.
+    // Also what an `up` asks for and `pending` does not list: settled by another machine, and no longer declared.
     const stopping = [...errors.matchAll(/--(?:forget|not-created) '([^']+)'/g)].map(([, short = ""]) => short);
     for (const short of forgets ? new Set(stopping) : []) {
       if (listed.some(([, name]) => name?.split("=")[0] === short)) continue;
