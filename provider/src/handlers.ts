@@ -1,6 +1,6 @@
 /**
- * The exports that the `__provider` text in each stored state loads by name: a contract with every stored state, so none is ever
- * renamed. Each is a provider of Pulumi's dynamic ones, made in `provider/dynamic.ts`.
+ * The exports that the `__provider` text in each stored state loads by name: a contract with all of those, so none is
+ * ever renamed. Each is one of Pulumi's dynamic providers, made in `provider/dynamic.ts`.
  */
 import type { Config } from "@pulumi/pulumi/dynamic";
 import { conversionEventSet as conversionEventSetKind, kindNamed } from "./kinds/index.js";

@@ -119,7 +119,11 @@ it.each<[string, object, RegExp]>([
     step("update", E("a"), "5", event("A"), event("A", { value: 26 })),
     /^\| update .* \| 5 \| <code>value 1 → 26<.code> \|$/m,
   ],
-  ["secret", replace(E("a"), "5", event("A"), event("[secret]")), / \| 5 \| <code>eventName \(secret, not compared\)<.code> \|$/m],
+  [
+    "secret",
+    replace(E("a"), "5", event("A"), event("[secret]")),
+    / \| 5 \| <code>eventName \(secret, not compared\)<.code> \|$/m,
+  ],
   ["not known yet", replace(E("a"), "5", event("A"), event("A", { value: UNKNOWN })), /value 1 → not known yet/],
   ["long", replace(E("a"), "5", event("A"), event("B".repeat(99))), /eventName "A" → "B{58}…</],
   [

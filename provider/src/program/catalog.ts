@@ -23,8 +23,8 @@ export interface CatalogArgs {
   /** The data file, relative to the program's folder: `.yaml`, `.yml`, `.json`, `.csv` or `.tsv`. A plain string. */
   file: string;
   /**
-   * One `ConversionEventSet` for each advertiser, named `<catalog>/<key>`, instead of `ConversionEvent`s: for hundreds of events. To be chosen at the
-   * beginning: events that change their form are created a second time, unless the file adopts them with `existingId`. @default false
+   * One `ConversionEventSet` per advertiser, named `<catalog>/<key>`, instead of `ConversionEvent`s: for hundreds of
+   * events. Switching later creates events a second time unless the file adopts them (`existingId`). @default false
    */
   sets?: boolean;
 }
@@ -50,8 +50,8 @@ export class Catalog extends pulumi.ComponentResource {
 
   /**
    * @param name unique among the stack's catalogs; the names of its resources begin with it.
-   * @param options Pulumi's own; `protect`, `parent` and `aliases` reach its resources as with any component. So does `retainOnDelete: false`, each
-   *   resource of a kind for which a delete is known.
+   * @param options Pulumi's own; `protect`, `parent` and `aliases` reach its resources as with any component. So does
+   *   `retainOnDelete: false`, each resource of a kind for which a delete is known.
    */
   constructor(name: string, args: CatalogArgs, options: pulumi.ComponentResourceOptions = {}) {
     const { content, sets, judged, deleting } = declared(name, { ...args }, options);

@@ -1,4 +1,4 @@
-/** What one constructor call says: its arguments against the rules, its options, and the objects that it declares, which are a set's members. */
+/** A constructor call: its arguments against the rules, its options, and the objects it declares (a set's members). */
 import type * as pulumi from "@pulumi/pulumi";
 import { asRecord, isPlain, type Values } from "../base/index.js";
 import { abilitiesOf } from "../decision/index.js";

@@ -1,4 +1,4 @@
-/** What is wrong with a program, in words: the one error with which it ends. And the copies of this package in it, of which there may be one. */
+/** What is wrong with a program, in the one error that ends it; and its copies of this package: only one is allowed. */
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
@@ -19,9 +19,9 @@ export function expectNodeFits(): void {
 }
 
 /**
- * The reference in a state is evaluated in the program's folder, by another process: what a library or a bundle brings along is not found there. Under
- * Yarn's Plug'n'Play Pulumi's own code asks for it, which may load only what is declared for Pulumi.
- * @returns the file that it loads. @throws pulumi.RunError
+ * The reference in a state is evaluated in the program's folder, by another process: what a library or a bundle brings
+ * along is not found there. Under Yarn's Plug'n'Play Pulumi's own code asks for it, which may load only what is
+ * declared for Pulumi. @returns the file that it loads. @throws pulumi.RunError
  */
 export function expectFoundFrom(folder: string): string {
   const program = createRequire(join(folder, "index.js"));
@@ -74,7 +74,7 @@ export function findingOf(title: string, problems: readonly Problem[]): Finding 
 const NOTED: unique symbol = Symbol.for("pulumi-advertising");
 const here: { [NOTED]?: { readonly folders: Set<string> } } = globalThis as object;
 
-/** What is known of a whole program is known in one copy of this package, so two are refused. @param folder of this copy. Loaded twice, it is one. */
+/** One copy has to know the whole program: two are refused. @param folder of this copy. Loaded twice, it is one. */
 export function noteCopy(folder: string): void {
   here[NOTED] ??= { folders: new Set() };
   here[NOTED].folders.add(folder);

@@ -1,4 +1,4 @@
-/** How programs give values: as Outputs and promises, which are not known yet, and ids as the resource itself, which only this half recognises. */
+/** Values in programs: Outputs and promises, not known yet, and ids as resources, which only this half recognises. */
 import * as pulumi from "@pulumi/pulumi";
 import type { Values } from "../base/index.js";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
@@ -33,8 +33,8 @@ function typeTokenIn(resource: pulumi.Resource): unknown {
 }
 
 /**
- * `args` with the id's Output, which keeps the dependency, in place of each resource that stands for its id. A resource of another kind becomes words
- * that no rule accepts. Of a resource in an Output, Pulumi itself passes on the id.
+ * `args`, with the id's Output, which keeps the dependency, for each resource that stands for its id. A resource of
+ * another kind becomes words that no rule accepts. Of a resource in an Output, Pulumi itself passes on the id.
  */
 export function idsOf(kind: Kind | SetKind, args: Values): Record<string, unknown> {
   const ids: Record<string, unknown> = { ...args };
@@ -53,8 +53,8 @@ export function idInPreview({ id }: pulumi.CustomResource, output: pulumi.Output
 }
 
 /**
- * The id of a resource that is read: Pulumi takes texts only, and takes an empty one for none. Anything that is no id becomes words, which {@link
- * readIdProblem} refuses, and the provider if they come from an Output.
+ * The id of a resource that is read: Pulumi takes texts only, and takes an empty one for none. What is no id becomes
+ * words, which {@link readIdProblem} refuses, and the provider if they come from an Output.
  */
 export function readIdOf(id: pulumi.Input<pulumi.ID | number>): pulumi.Input<pulumi.ID> {
   return isLater(id) ? pulumi.output(id as pulumi.Output<pulumi.ID>).apply(idOrWords) : idOrWords(id);

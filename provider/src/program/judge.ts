@@ -1,6 +1,6 @@
 /**
- * Judges what a program declares as a whole: what is wrong between its resources, the briefing of the provider about each, and at the end what this
- * machine remembers and nothing declares. It is asked for each batch: what the program declares in one turn of its event loop.
+ * Judges a program as a whole: what is wrong between its resources, the provider's briefing about each, and at the end
+ * what this machine remembers and nothing declares. Asked for each batch: what one turn of the event loop declares.
  */
 import { agree, asTyped, count, cut, enumerate, idRanges, natural, saidOnce } from "../base/index.js";
 import { adoptedTwice, type Kind } from "../kinds/index.js";
@@ -13,7 +13,7 @@ export type Brief = Omit<Briefing, "identity">;
 
 /** All that a program has declared so far, and what follows from it. */
 export class Judge {
-  /** The keys of all objects that are created or adopted; of a set whose members the program does not know yet, its own. */
+  /** The keys of all objects created or adopted; of a set whose members the program does not know yet, its own. */
   readonly #declared = new Set<string>();
   /** By type, the names of all resources, those included that aliases say they had before. */
   readonly #names = new Set<string>();
@@ -44,7 +44,7 @@ export class Judge {
     }
   }
 
-  /** @param batch all of it was added before. @returns with any findings, nothing may be registered; the briefings by key. */
+  /** @param batch all of it was added before. @returns briefings by key; with findings, nothing may be registered. */
   judge(batch: readonly Declaration[], records: Records, isPreview: boolean) {
     const open = [...records.values()].filter(isOpen);
     const unclaimed = open.flatMap((each) => (this.#isClaimed(each) ? [] : each.key)).slice(0, MAX_LISTED);

@@ -51,9 +51,9 @@ export function mocksOfNow(): object | undefined {
 }
 
 /**
- * The resource classes call this around Pulumi's own constructor, which takes a stack trace for each of its promises. Behind ts-node's source maps
- * these cost more than all else that the program does for a resource (`npm run bench`). Pulumi finds the line of the user's program in another way.
- * No promise may be awaited before `resume`.
+ * The resource classes call this around Pulumi's own constructor, which takes a stack trace for each of its promises.
+ * Behind ts-node's source maps these cost more than all else that the program does for a resource (`npm run bench`).
+ * Pulumi finds the line of the user's program in another way. No promise may be awaited before `resume`.
  */
 export function pauseStackTraces() {
   const limit = Error.stackTraceLimit;
@@ -77,7 +77,7 @@ export function heardLater<T>(promise: Promise<T>): Promise<T> {
   return promise;
 }
 
-/** Calls `then` once the program has come to its end, waits included, and nothing in it has failed. For the engine it has not ended yet. */
+/** Calls `then` once the program has ended, waits included, and nothing failed. For the engine it has not ended yet. */
 export function onceEndedWell(then: () => void): void {
   if (isEmbedded()) {
     pulumi.runtime.getStackResource()?.outputs.apply(() => setImmediate(then));
@@ -98,7 +98,7 @@ export function onceEndedWell(then: () => void): void {
 /** Perhaps behind the names of the properties that wait for the resource. */
 const FAILED = new RegExp(`resource .+ \\[pulumi-nodejs:dynamic/${NAMESPACE}:\\w+\\] failed to register$`, "s");
 
-/** With `--continue-on-error` Pulumi prints an error of its own for each resource that failed to register, with places in Pulumi alone. */
+/** With `--continue-on-error` Pulumi prints an error, with places in Pulumi alone, for each failed registration. */
 export function hideStackTracesOfFailures(): void {
   // In a process of somebody else's, a listener would keep Node.js from ending at a rejection that nobody handles.
   if (isEmbedded()) return;

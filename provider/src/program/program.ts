@@ -1,7 +1,7 @@
 /**
- * The running program: all that it has declared so far, and the way from a constructor to the engine. Each constructor adds its declaration to the
- * batch of this turn, and waits for it to be judged; so nothing of a batch is registered before all of it was found good, and one error lists
- * everything that is wrong. A program that waits for nothing outside is one batch.
+ * The running program: all that it has declared so far, and the way from a constructor to the engine. Each constructor
+ * adds its declaration to this turn's batch, and waits for it to be judged: nothing of a batch is registered before all
+ * of it was found good, and one error lists all that is wrong. A program that waits for nothing outside is one batch.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ class Program {
   #isRefused = false;
 
   /**
-   * @returns the briefing of the provider about it, once its batch was judged. If anything is wrong, the program ends with the one error.
+   * @returns the provider's briefing, once its batch was judged. If anything is wrong, the one error ends the program.
    * @throws pulumi.RunError in a user's unit test, which hears nothing of later errors.
    */
   add(declaration: Declaration): Promise<Brief> {
@@ -97,7 +97,7 @@ function memoryOfProgram(): Memory {
 const PROGRAM = Symbol("pulumi-advertising");
 const WITHOUT_STACK = {};
 
-/** One for each deployment: the automation API may run several in one process, and a test as many as it sets mocks. @throws pulumi.RunError */
+/** One per deployment: a process may run several (automation API), tests one per `setMocks`. @throws pulumi.RunError */
 export function currentProgram(): Program {
   const holder: { [PROGRAM]?: Program } = place.mocksOfNow() ?? pulumi.runtime.getStackResource() ?? WITHOUT_STACK;
   holder[PROGRAM] ??= begin();
@@ -141,8 +141,8 @@ function readSettingsOfProgram(isUnderTest: boolean): SettingsReading {
 const { isConfigSecret } = pulumi.runtime as unknown as { isConfigSecret(key: string): boolean };
 
 /**
- * What a resource class hands to Pulumi's own constructor. The classes have no base class in between: Pulumi counts constructors to find the line of
- * the user's program, which the state then holds. Nothing is thrown in a deployment: the problems of all resources end the program together.
+ * What a resource class hands to Pulumi's own constructor. No base class is in between: Pulumi counts constructors to
+ * find the line in a user's program, which the state holds. A deployment throws nothing: all problems end it together.
  * @param args ignored where an existing resource is read (`get`).
  */
 export function registrationOf(
@@ -161,7 +161,7 @@ export function registrationOf(
   const hidden = isRead ? {} : hiddenInputs(briefing, given, place.identityOf(name, merged.parent));
   // Every output, so that it is there even if the argument is left to its default.
   const outputs = Object.fromEntries(kind.outputs.map((each) => [each, undefined]));
-  // Stored instead of code, and evaluated in the program's folder: neither version nor place of the package changes a stack.
+  // Stored instead of code, and evaluated in the program's folder: the package's version and place change no stack.
   const reference = `exports.handler=()=>require("pulumi-advertising/handlers").${kind.handler}`;
   const properties = { ...outputs, ...given, ...hidden, [PROVIDER]: reference };
   // The program ends with the error that names it; the engine would read it first, and fail without the name.
@@ -179,7 +179,7 @@ function hiddenInputs(briefing: Promise<Brief>, given: Values, identity: string)
   };
 }
 
-/** The arguments that are secret, or have a part that is: the provider gets their values in clear, and must not quote them. */
+/** Arguments that are or hold a secret: the provider gets their values in clear, and must not quote them. */
 async function secretNames(given: Values): Promise<string[] | undefined> {
   const unknown = Object.entries(given).filter(([, value]) => isNotPlain(value));
   const found = unknown.map(async ([name, value]) => ((await pulumi.isSecret(pulumi.output(value))) ? [name] : []));

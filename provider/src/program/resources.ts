@@ -22,13 +22,14 @@ export interface AdvertiserArgs {
   /** The advertiser's name: at least 1 character, no control characters (`advertiser_name`). */
   advertiserName: pulumi.Input<string>;
   /**
-   * Adopts the live advertiser with this id, a number or its digits; may be taken away later. Nothing is sent, and the other arguments just describe
-   * it. But with a known read (setting `operations`) it is read, and what differs is changed in place if an update is known, and refused otherwise.
+   * Adopts the live advertiser with this id, a number or its digits; may be taken away later. Nothing is sent, and the
+   * other arguments just describe it. But with a known read (setting `operations`) it is read, and what differs is
+   * changed in place if an update is known, and refused otherwise.
    */
   existingId?: pulumi.Input<number | string>;
   /**
-   * Request fields that this package does not know, by their wire names, merged into the body: `{ active: true }` where an installation creates
-   * advertisers inactive. Not for `advertiser_name`.
+   * Request fields that this package does not know, by their wire names, merged into the body: `{ active: true }` where
+   * an installation creates advertisers inactive. Not for `advertiser_name`.
    */
   additionalFields?: pulumi.Input<Record<string, unknown>>;
 }
@@ -46,8 +47,8 @@ export class Advertiser extends pulumi.CustomResource {
   static readonly __pulumiType = typeTokenOf("Advertiser");
 
   /**
-   * The platform's id, or `existingId`; unknown in a preview until the advertiser was created. One that a number could not hold exactly (above 2^53 -
-   * 1) is its digits as a string.
+   * The platform's id, or `existingId`; unknown in a preview until the advertiser was created. One that a number could
+   * not hold exactly (above 2^53 - 1) is its digits as a string.
    */
   declare public readonly advertiserId: pulumi.Output<number>;
   /** The name as declared (`advertiser_name`). */
@@ -57,10 +58,7 @@ export class Advertiser extends pulumi.CustomResource {
   /** The additional request fields as declared, by their wire names; `undefined` without any. */
   declare public readonly additionalFields: pulumi.Output<Record<string, unknown> | undefined>;
 
-  /**
-   * @param name unique among the stack's advertisers; not the name on the platform.
-   * @param options Pulumi's own; `retainOnDelete` is true by default.
-   */
+  /** @param name in the stack, unique among advertisers. @param options Pulumi's; default `retainOnDelete: true`. */
   constructor(name: string, args: AdvertiserArgs, options?: pulumi.CustomResourceOptions) {
     const traces = pauseStackTraces();
     try {
@@ -74,8 +72,8 @@ export class Advertiser extends pulumi.CustomResource {
   }
 
   /**
-   * Refers to an advertiser that exists, by its id. With a known read (setting `operations`) its arguments are read, also in a preview that has a
-   * password; without one nothing is asked of the platform, and they are `undefined`.
+   * Refers to an advertiser that exists, by its id. With a known read (setting `operations`) its arguments are read,
+   * also in a preview that has a password; without one nothing is asked of the platform, and they are `undefined`.
    */
   static get(name: string, id: ReadId, options?: pulumi.CustomResourceOptions): AdvertiserReference {
     return new Advertiser(name, undefined as unknown as AdvertiserArgs, { ...options, id: readIdOf(id) });
@@ -108,12 +106,13 @@ export interface ConversionEventArgs {
   value: pulumi.Input<number>;
   /** `EventType.Purchase` (0), `.LandingPage` (1), or another integer from 0 (`event_type_id`). Not sent by default. */
   eventTypeId?: pulumi.Input<EventType | OtherNumber>;
-  /** The id of its account's segment that a user enters when the event is called (`segment_id`). Not sent by default. */
+  /** The id of its account's segment that users enter when the event is called (`segment_id`). Not sent by default. */
   segmentId?: pulumi.Input<number | string>;
   /** Accepted by the platform and not used today (`count_unique`). @default false */
   countUnique?: pulumi.Input<boolean>;
   /**
-   * How far to look back for clicks: whole seconds from 1 to the system's limit (`advertising:maxWindowSeconds`); see `days()` and `hours()`.
+   * How far to look back for clicks: whole seconds from 1 to the system's limit (`advertising:maxWindowSeconds`); see
+   * `days()` and `hours()`.
    * @default 2592000 (30 days), or the limit where that is lower
    */
   clickWindow?: pulumi.Input<number>;
@@ -122,8 +121,9 @@ export interface ConversionEventArgs {
   /** `"ALL"`: every line item of the advertiser is eligible; `"WHITELIST"`: only selected ones. @default "ALL" */
   attribution?: pulumi.Input<Attribution>;
   /**
-   * Adopts the live event with this id, a number or its digits; may be taken away later. Nothing is sent, and the other arguments just describe it.
-   * But with a known read (setting `operations`) it is read, and what differs is changed in place if an update is known, and refused otherwise.
+   * Adopts the live event with this id, a number or its digits; may be taken away later. Nothing is sent, and the other
+   * arguments just describe it. But with a known read (setting `operations`) it is read, and what differs is changed in
+   * place if an update is known, and refused otherwise.
    */
   existingId?: pulumi.Input<number | string>;
   /** Request fields that this package does not know, by their wire names, merged into the body. Not for those above. */
@@ -152,8 +152,8 @@ export class ConversionEvent extends pulumi.CustomResource {
   static readonly __pulumiType = typeTokenOf("ConversionEvent");
 
   /**
-   * The platform's id, or `existingId`: what tags fire. Unknown in a preview until the event was created. One that a number could not hold exactly
-   * (above 2^53 - 1) is its digits as a string.
+   * The platform's id, or `existingId`: what tags fire. Unknown in a preview until the event was created. One that a
+   * number could not hold exactly (above 2^53 - 1) is its digits as a string.
    */
   declare public readonly eventId: pulumi.Output<number>;
   /** The name as declared (`event_name`). */
@@ -179,7 +179,7 @@ export class ConversionEvent extends pulumi.CustomResource {
   /** The additional request fields as declared, by their wire names; `undefined` without any. */
   declare public readonly additionalFields: pulumi.Output<Record<string, unknown> | undefined>;
 
-  /** @param name unique among the stack's events; not the name on the platform. @param options Pulumi's own; `retainOnDelete` is true by default. */
+  /** @param name in the stack, unique among events. @param options Pulumi's own; default `retainOnDelete: true`. */
   constructor(name: string, args: ConversionEventArgs, options?: pulumi.CustomResourceOptions) {
     const traces = pauseStackTraces();
     try {
@@ -192,8 +192,8 @@ export class ConversionEvent extends pulumi.CustomResource {
   }
 
   /**
-   * Refers to an event that exists, by its id. With a known read (setting `operations`) its arguments are read, also in a preview that has a
-   * password; without one nothing is asked of the platform, and they are `undefined`.
+   * Refers to an event that exists, by its id. With a known read (setting `operations`) its arguments are read, also in
+   * a preview that has a password; without one nothing is asked of the platform, and they are `undefined`.
    */
   static get(name: string, id: ReadId, options?: pulumi.CustomResourceOptions): ConversionEventReference {
     return new ConversionEvent(name, undefined as unknown as ConversionEventArgs, { ...options, id: readIdOf(id) });
@@ -229,14 +229,14 @@ export interface ConversionEventSetArgs {
   /** As of a `ConversionEvent`; a changed one replaces every event. */
   advertiserId: pulumi.Input<number | string | AdvertiserReference>;
   /**
-   * Arguments for every event whose entry does not have them: all that are optional, except `existingId`. A changed one replaces each of those
-   * events. `additionalFields` are merged, and those of the entry count before these.
+   * Arguments for every event whose entry does not have them: all that are optional, except `existingId`. A changed one
+   * replaces each of those events. `additionalFields` are merged, and those of the entry count before these.
    */
   defaults?: pulumi.Input<Omit<ConversionEventEntry, "eventName" | "value" | "existingId">>;
   /**
-   * The events by key, an event's identity within the set: 1 to 100 characters, no control characters, none that Pulumi can't carry (`__proto__`,
-   * `toString`, `__pulumi…`); in any order. A new key is created. For a changed entry another object is created, and the old one stays live, as does
-   * the object of a removed key. Nothing else is sent.
+   * The events by key, an event's identity within the set: 1 to 100 characters, no control characters, none that Pulumi
+   * can't carry (`__proto__`, `toString`, `__pulumi…`); in any order. A new key is created. For a changed entry another
+   * object is created; the old one stays live, as does that of a removed key. Nothing else is sent.
    */
   events: pulumi.Input<Record<string, pulumi.Input<ConversionEventEntry>>>;
 }
@@ -262,8 +262,8 @@ export class ConversionEventSet extends pulumi.CustomResource {
   static readonly __pulumiType = typeTokenOf("ConversionEventSet");
 
   /**
-   * The platform's ids by key, or `existingId`: what tags fire. Unknown in a preview where anything in the set changes. One that a number could not
-   * hold exactly (above 2^53 - 1) is its digits as a string.
+   * The platform's ids by key, or `existingId`: what tags fire. Unknown in a preview where anything in the set changes.
+   * One that a number could not hold exactly (above 2^53 - 1) is its digits as a string.
    */
   declare public readonly eventIds: pulumi.Output<Record<string, number>>;
   /** The advertiser's id as a number, in whichever form it was declared; above 2^53 - 1 its digits as a string. */
@@ -275,8 +275,8 @@ export class ConversionEventSet extends pulumi.CustomResource {
 
   /**
    * @param name unique among the stack's sets.
-   * @param options Pulumi's own; `retainOnDelete` is true by default. If it is false, which needs a known delete, the objects of removed keys and of
-   *   replaced events are deleted too.
+   * @param options Pulumi's own; `retainOnDelete` is true by default. If it is false, which needs a known delete, the
+   *   objects of removed keys and of replaced events are deleted too.
    */
   constructor(name: string, args: ConversionEventSetArgs, options?: pulumi.CustomResourceOptions) {
     const traces = pauseStackTraces();
@@ -312,7 +312,7 @@ export interface ValidateOptions {
  * @throws an error with the code `ADVERTISING_ARGUMENTS` where `kind` is none of these.
  *
  * @example
- * for (const { property, reason } of advertising.validate("ConversionEvent", row)) console.error(`${property} ${reason}`);
+ * for (const { property, reason } of advertising.validate("ConversionEvent", row)) console.error(property, reason);
  */
 export function validate(
   kind: "Advertiser" | "ConversionEvent" | "ConversionEventSet",

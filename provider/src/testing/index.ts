@@ -1,7 +1,7 @@
 /**
- * The front door of `testing/`, which is published as `pulumi-advertising/testing`: users' own unit tests run their programs here
- * without engine, network or settings, with the real rules. The class `Platform` stands for the provider and the platform: the mocks ask
- * it for each resource that Pulumi registers. It may import every room but `client`, `provider` and `store`.
+ * The front door of `testing/`, published as `pulumi-advertising/testing`: users' unit tests run their programs here
+ * without engine, network or settings, with the real rules. The class `Platform` stands for provider and platform: the
+ * mocks ask it for each resource that Pulumi registers. It may import every room but `client`, `provider` and `store`.
  */
 import * as pulumi from "@pulumi/pulumi";
 import type { MockResourceArgs } from "@pulumi/pulumi/runtime/mocks.js";
@@ -20,7 +20,7 @@ export interface MockOptions {
   stack?: string;
   /** What `pulumi.getOrganization()` returns. @default none, at which Pulumi throws */
   organization?: string;
-  /** What `pulumi.runtime.isDryRun()` returns: whether this is a preview. Ids are handed out all the same. @default false */
+  /** What `pulumi.runtime.isDryRun()` returns: whether this is a preview. Ids are given all the same. @default false */
   preview?: boolean;
   /**
    * Mocks for the resources and functions of other packages, as `pulumi.runtime.setMocks` takes them.
@@ -32,24 +32,24 @@ export interface MockOptions {
 /** What the mocks know of the program under test. */
 export interface Mocks {
   /**
-   * The resources of this package that the program has declared, in the order in which they were registered; waits for those
-   * that are under way.
+   * The resources of this package that the program has declared, in the order in which they were registered; waits for
+   * those that are under way.
    * @throws pulumi.RunError where values that Outputs brought were wrong: it lists all of them.
    */
   resources(): Promise<readonly DeclaredResource[]>;
 }
 
 /**
- * Sets mocks for `pulumi.runtime`, so that the program that is loaded or written next runs without engine and network. Call it
- * before each test: each call begins a new program.
+ * Sets mocks for `pulumi.runtime`, so that the program that is loaded or written next runs without engine and network.
+ * Call it before each test: each call begins a new program.
  *
  * The real rules hold. A wrong argument is thrown by the resource's constructor, as an error with the code
- * `ADVERTISING_ARGUMENTS` in its message that lists all that is wrong with the resource. A wrong value that only an Output
- * brings is thrown by {@link outputOf} and `resources()`, or by the next `setMocks()` where nobody has asked.
+ * `ADVERTISING_ARGUMENTS` in its message that lists all that is wrong with the resource. A wrong value that only an
+ * Output brings is thrown by {@link outputOf} and `resources()`, or by the next `setMocks()` if nobody asked.
  *
- * Ids are numbers from 1, each given once; what has an `existingId` keeps it. No setting is required. Those that the rules depend on,
- * such as `advertising:maxWindowSeconds`, are read from the configuration (`pulumi.runtime.setAllConfig`), and never from environment
- * variables.
+ * Ids are numbers from 1, each given once; what has an `existingId` keeps it. No setting is required. Those that the
+ * rules depend on, such as `advertising:maxWindowSeconds`, are read from the configuration
+ * (`pulumi.runtime.setAllConfig`), and never from environment variables.
  *
  * @example
  * beforeEach(() => setMocks());
@@ -130,8 +130,8 @@ class Platform {
   isTold = false;
 
   /**
-   * Checks a resource's arguments against its rules, now with the values of Outputs. Pulumi makes a rejection that nobody can
-   * handle of each error that a mock throws, so what is wrong is kept for {@link expectGood}.
+   * Checks a resource's arguments against its rules, now with the values of Outputs. Pulumi makes a rejection that
+   * nobody can handle of each error that a mock throws, so what is wrong is kept for {@link expectGood}.
    * @returns `undefined` for a resource of another package.
    */
   register({ type, name, inputs, id: read }: MockResourceArgs): DeclaredResource | undefined {

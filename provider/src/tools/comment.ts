@@ -1,7 +1,7 @@
 /**
- * What `pulumi preview --json` prints, as a comment on a pull request, in the Markdown of GitHub and GitLab. Of sets it shows the members, as
- * `decision/` says for the `up` too. (Measured with engine 3.259.0: a replacement is one step; a secret is the text "[secret]", a value that is not
- * known yet a fixed text; unchanged resources are left out unless `--show-sames` is given.)
+ * What `pulumi preview --json` prints, as a pull request comment in GitHub's and GitLab's Markdown. Of sets it shows
+ * the members, as `decision/` says for `up` too. (Measured with engine 3.259.0: a replacement is one step; a secret is
+ * the text "[secret]", an unknown value a fixed text; unchanged resources are left out without `--show-sames`.)
  */
 import { agree, asRecord, count, excerpt, jsonIn, printable, type Values } from "../base/index.js";
 import {
@@ -53,7 +53,7 @@ interface Printed {
 
 interface Change {
   readonly kind: Kind;
-  /** `move`: the object leaves the state here, and another resource of the preview has it. `hidden`: of a set, all of whose events are secret. */
+  /** `move`: the object leaves here, and another resource in the preview has it. `hidden`: a set of secret events. */
   readonly action: ShownAction | "move" | "hidden";
   /** The name in the program; of a set's member, `<set>/<key>`. */
   readonly key: string;
@@ -157,8 +157,8 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Change[] {
 }
 
 /**
- * Of a single resource the engine's step says what happens, also where that can't be known here: of secrets, settings in
- * the program's environment, `--replace`. Only what the step leaves open is decided. @param news as declared.
+ * Of a single resource the engine's step says what happens, even of what can't be known here: secrets, settings in the
+ * program's environment, `--replace`. Only what the step leaves open is decided. @param news as declared.
  */
 function actionIn(
   op: string,
@@ -176,7 +176,7 @@ function actionIn(
   return action;
 }
 
-/** Whether what leaves the state is deleted, where a delete is known: the engine goes by its state, the package by inputs. */
+/** Whether what leaves the state is deleted, if a delete is known: the engine goes by state, the package by inputs. */
 function deletes({ op, oldState, newState }: Step): boolean {
   if (op === "delete") return oldState?.retainOnDelete !== true;
   const isSet = setOfType(newState?.type ?? "") !== undefined;
@@ -260,8 +260,8 @@ function fate(changes: readonly Change[], isDeleted: boolean, words: string): st
 }
 
 /**
- * A new object whose body is that of one which leaves the state is likely the same one under another name, so that creating it makes a second
- * live object. Unlike a run, this sees the whole state.
+ * A new object whose body is that of one which leaves the state is likely the same one under another name, so that
+ * creating it makes a second live object. Unlike a run, this sees the whole state.
  */
 function renamesAmong(changes: readonly Change[]): string[] {
   const nameOf = ({ kind, values }: Change) => JSON.stringify([kind.name, values[kind.nameProperty]]);
@@ -330,7 +330,7 @@ function fitting(
   return `\n\n${before}${shown.join("\n")}${rest === 0 ? "" : left(rest)}${after}`;
 }
 
-/** As code, in which nothing is markup and nobody is mentioned; every character that might be is written as an entity. */
+/** As code, in which nothing is markup and nobody is mentioned; each character that might be becomes an entity. */
 function code(text: string): string {
   const plain = excerpt(printable(text), MAX_MESSAGE);
   return `<code>${plain.replace(/[^\p{L}\p{N}\p{M} .,:;=/-]/gu, (character) => `&#${character.codePointAt(0)};`)}</code>`;

@@ -1,6 +1,6 @@
 /**
- * What `pulumi stack export` prints, and the advertisers and conversion events in it: one shape of an object for `pending` and for every report.
- * What is secret in the state is called secret, and never shown. Pure.
+ * What `pulumi stack export` prints, and the advertisers and conversion events in it: one shape of an object for
+ * `pending` and for every report. What is secret in the state is called secret, and never shown. Pure.
  */
 import { asRecord, jsonIn, natural, own, type Values } from "../base/index.js";
 import { advertiser, conversionEvent, type Kind, kindOfType, type ResourceName, setOfType } from "../kinds/index.js";
@@ -26,9 +26,9 @@ export interface Resource {
   readonly id?: string;
   /** Replaced: the next run takes it out of the state. */
   readonly delete?: boolean;
-  /** Its object is deleted or left live (`deleteBeforeReplace`): the next run puts another resource in its place, or takes it out. */
+  /** Its object is deleted or left live (`deleteBeforeReplace`): the next run replaces the resource or takes it out. */
   readonly pendingReplacement?: boolean;
-  /** Whether the object stays live when the resource goes: this package's resources say so unless the program sets it otherwise. */
+  /** Whether the object stays live when the resource goes; true of this package's unless the program says otherwise. */
   readonly retainOnDelete?: boolean | undefined;
   /** Only read (`.get`): something else manages it. */
   readonly external?: boolean;
@@ -45,7 +45,7 @@ export interface ExportedStack {
 }
 
 /**
- * @param text what `pulumi stack export` printed, or what a file backend keeps of each update (`.pulumi/history/…/*.checkpoint.json`).
+ * @param text from `pulumi stack export`, or a file backend's `.pulumi/history/…/*.checkpoint.json` of an update.
  * @param what it is, for the error. @throws Error in words, where the text is no exported stack.
  */
 export function readExport(text: string, what = "this"): ExportedStack {
@@ -62,7 +62,7 @@ function listIn<T>(value: unknown): T[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The names under which resources of ours were registered, `<organization>/<project>/<stack>`: after a rename, and until the next run, the former one. */
+/** `<organization>/<project>/<stack>` as our resources have it: after a rename, the former name until the next run. */
 export function stackNamesIn({ resources, pending }: ExportedStack): string[] {
   const all = [...resources, ...pending.map(({ resource }) => resource)];
   return [...new Set(all.flatMap(({ inputs }) => readBriefing(inputs?.[IDENTITY])?.identity ?? []).map(stackOf))];
@@ -71,7 +71,7 @@ export function stackNamesIn({ resources, pending }: ExportedStack): string[] {
 /** One object of the platform that a state is about: a single resource, or a member of a set. */
 export interface StoredObject {
   readonly kind: Kind;
-  /** In reports: the resource's name; of a set's member, `<set>/<key>`. The URN where others of its kind have the same. */
+  /** In reports: the resource's name; of a set's member, `<set>/<key>`. The URN where others of its kind share it. */
   readonly key: string;
   readonly ref: ReturnType<typeof refAt>;
   readonly resource: Resource;
@@ -82,7 +82,7 @@ export interface StoredObject {
   readonly record: Unresolved | undefined;
 }
 
-/** The objects that these resources manage, in natural order. What is only read (`.get`) is another one's, or nobody's. */
+/** The objects that these resources manage, in natural order. What is only read (`.get`) is another's, or nobody's. */
 export function objectsIn(resources: readonly Resource[]): StoredObject[] {
   const found = resources.filter(({ external }) => external !== true).flatMap(storedIn);
   const byName = Map.groupBy(found, ({ kind, key }) => `${kind.name} ${key}`);
@@ -132,7 +132,7 @@ export function holdsSecret(value: unknown): boolean {
   return JSON.stringify(value ?? null).includes(`"${SECRET_SIGNATURE}":`);
 }
 
-/** Whether another resource has its place, or will have it (`deleteBeforeReplace`): the state holds it until the next run. */
+/** Whether another resource has its place, or will (`deleteBeforeReplace`): the state holds it until the next run. */
 export function isReplaced({ resource }: StoredObject): boolean {
   return resource.delete === true || resource.pendingReplacement === true;
 }

@@ -1,4 +1,4 @@
-/** What the commands have in common: how they are declared, and the way of all that they read from standard input or write as a report. */
+/** What the commands share: how they are declared, how they read standard input, and how they write reports. */
 import { writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
@@ -69,8 +69,8 @@ export function chosen<T>(known: Readonly<Record<string, T>>, name: string, noun
 }
 
 /**
- * The text of a file, or of standard input (`-`). That is read as a stream: behind another Node.js program, such as npx, it does not block, and
- * reading it at once would fail while the writer has nothing ready. @throws Error in words.
+ * The text of a file, or of standard input (`-`). That is read as a stream: behind another Node.js program, such as
+ * npx, it does not block, and reading it at once would fail while the writer has nothing ready. @throws Error in words.
  */
 export async function textOf(file: string): Promise<string> {
   try {
@@ -81,7 +81,7 @@ export async function textOf(file: string): Promise<string> {
   }
 }
 
-/** Writes a report. @param file none, or `-`, for standard output. @returns the exit code. @throws Error of the system. */
+/** Writes a report. @param file none or `-`: standard output. @returns the exit code. @throws Error of the system. */
 export function write(report: string, file: string | undefined): number {
   if (file === undefined || file === "-") process.stdout.write(report);
   else writeFileSync(file, report);
@@ -93,8 +93,8 @@ export function jsonOf(value: unknown): string {
 }
 
 /**
- * CSV as RFC 4180 describes it. A spreadsheet carries out a cell that begins like a formula: an apostrophe keeps it text. Spreadsheets of many
- * countries separate cells by semicolons, even inside of quotation marks, so that each part of a text may become a cell's beginning.
+ * CSV as RFC 4180 has it. A spreadsheet carries out a cell that begins like a formula: an apostrophe keeps it text. In
+ * many countries semicolons separate cells, even inside quotation marks, so each part of a text may begin a cell.
  * @param rows the first of them the header.
  */
 export function csvOf(rows: readonly (readonly string[])[]): string {

@@ -1,4 +1,4 @@
-/** `pulumi-advertising leftovers`: what is live and managed by nobody any more, as the state notes it, and as earlier exports of the stack tell. */
+/** `pulumi-advertising leftovers`: what is live and no longer managed, as the state notes and earlier exports show. */
 import { agree, count, printable } from "../base/index.js";
 import { type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import { leftLiveIn, memberInReports, nameInUrn, objectKey } from "../state/index.js";
@@ -68,7 +68,7 @@ export interface Leftover {
   readonly why: string;
 }
 
-/** @param earlier states of the same stack: they show what was removed. @returns what the state does not have (again). */
+/** @param earlier states of this stack: they show what was removed. @returns what the state does not have (again). */
 export function leftoversOf(now: ExportedStack, earlier: readonly ExportedStack[]): Leftover[] {
   const objects = objectsIn(now.resources);
   const found = [

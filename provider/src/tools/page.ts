@@ -1,4 +1,4 @@
-/** A stack's advertisers and conversion events, and what it left live, as one HTML file that needs no network: for people who look things up. */
+/** A stack's advertisers, events and what it left live, as one HTML file to look things up in. It needs no network. */
 import { count } from "../base/index.js";
 import { duration } from "../rules/index.js";
 import {

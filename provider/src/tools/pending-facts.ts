@@ -1,6 +1,6 @@
 /**
- * Which creates have an unknown outcome: what the state has, what only this machine's memory has, and what only Pulumi's record of an
- * interrupted run has; each create once. Pure.
+ * Which creates have an unknown outcome: what the state has, what only this machine's memory has, and what only
+ * Pulumi's record of an interrupted run has; each create once. Pure.
  */
 import { membersOf, singleMember } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, kindOfType, setOfType } from "../kinds/index.js";
@@ -50,8 +50,8 @@ export type Facts = ReturnType<typeof factsIn>;
 
 /**
  * @param memory what this machine remembers. @param place none if nobody says which stack it is.
- * @returns in natural order, the open creates, and what earlier runs created and the state does not have (`made`); all that this machine remembers,
- *   by key; and who has which object, by `objectKey`.
+ * @returns in natural order, the open creates, and what earlier runs created and the state does not have (`made`); all
+ *   that this machine remembers, by key; and who has which object, by `objectKey`.
  */
 export function factsIn(stack: ExportedStack, memory: Records, place: StackPlace | undefined) {
   const objects = objectsIn(stack.resources);
@@ -142,7 +142,7 @@ function recordedIn(stack: ExportedStack): Found[] {
     const former = current.get(urn);
     const [set, mark] = [setOfType(token), readMark(inputs[MARK])];
     const kind = kindOfType(token) ?? set?.member;
-    // A set that the state has was created; and of an update it has what was there before. Of what is secret as a whole nothing is known.
+    // A set in the state was created; during an update it is as it was before. Of an all-secret set nothing is known.
     const isNew = type === "creating" && (set === undefined || former === undefined);
     const isOpen = isNew || (type === "updating" && set !== undefined);
     if (kind === undefined || !isOpen || isSecret(inputs.events)) return [];

@@ -1,7 +1,7 @@
 /**
- * `pulumi-advertising pending`: lists and settles creates of unknown outcome. What the state has is settled by a refresh
- * of just those resources, whose `read` gets the answers; what only this machine's memory or Pulumi's record has by lines
- * of the memory, which the next `up` here goes by. Pulumi's own lock and save are the only ones: no state is written here.
+ * `pulumi-advertising pending`: lists and settles creates of unknown outcome. What the state has is settled by a
+ * refresh of just those resources, whose `read` gets the answers; what only this machine's memory or Pulumi's record
+ * has, by lines of the memory, which the next `up` here goes by. No state is written here: only Pulumi locks and saves.
  */
 import { agree, asTyped, count, cut, enumerate, idRanges, momentOf, systemClock, UsageError } from "../base/index.js";
 import { LIVE_ID } from "../rules/index.js";
@@ -77,7 +77,7 @@ export const pendingCommand = command({
   },
 });
 
-/** Where this machine's memory of the stack is, and that under its former names; none if nobody says which stack it is. */
+/** Where this machine's memory of the stack is, and that under its former names; none if nobody says which stack. */
 async function placesOf(stack: ExportedStack, choice: StateChoice): Promise<StackPlace[]> {
   const registered = stackNamesIn(stack);
   const name = choice.state === undefined ? await stackName(choice) : registered[0];
@@ -193,7 +193,7 @@ const ANSWERS = "ADVERTISING_ANSWERS";
 
 /**
  * Hands the answers for what the state has to a refresh of that; those for others count at once.
- * @returns the answers that count, and the state afterwards. @throws Error if the refresh settles nothing, as during a run.
+ * @returns the answers that count, and the state afterwards. @throws Error if the refresh settled none, as in a run.
  */
 async function settleInState(answers: readonly Answer[], choice: StackChoice) {
   const others = answers.filter(({ create }) => create.known !== "state");

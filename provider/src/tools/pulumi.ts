@@ -1,4 +1,4 @@
-/** What the Pulumi CLI is asked for the commands: the stack that is meant, its state and its settings, and a refresh of a few resources. */
+/** What the Pulumi CLI is asked for: the chosen stack, its state and settings, and a refresh of a few resources. */
 import { execFile } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -17,8 +17,8 @@ export const STACK_HELP = `  --stack NAME           default: the selected stack
 const PROJECT_FILES = ["Pulumi.json", "Pulumi.yaml", "Pulumi.yml"];
 
 /**
- * The folder that the chosen project's runs are in, where a relative `cookieFile` begins: that of `main` in the nearest project file upwards,
- * as Pulumi's engine finds it. Without a project, the chosen folder.
+ * The folder that the chosen project's runs are in, where a relative `cookieFile` begins: that of `main` in the nearest
+ * project file upwards, as Pulumi's engine finds it. Without a project, the chosen folder.
  */
 export function programFolder({ cwd = "." }: StackChoice): string {
   const isA = (what: "isFile" | "isDirectory", path: string) => statSync(path, { throwIfNoEntry: false })?.[what]();
@@ -66,7 +66,7 @@ export interface StateChoice extends StackChoice {
   readonly state?: string | undefined;
 }
 
-/** A file's state (`-`: standard input), or the chosen stack's, whose secrets stay encrypted. @throws Error in words. */
+/** A file's state (`-`: standard input) or the chosen stack's, whose secrets stay encrypted. @throws Error in words. */
 export async function stateOf({ state, ...choice }: StateChoice): Promise<ExportedStack> {
   if (state === undefined) return readExport(await pulumi(["stack", "export"], choice));
   const options = stackOptionsIn(choice).map(({ option }) => option);
@@ -74,7 +74,7 @@ export async function stateOf({ state, ...choice }: StateChoice): Promise<Export
   return readExport(await textOf(state), state === "-" ? undefined : state);
 }
 
-/** A refresh of these resources alone, with answers for the provider's `read` in the environment. @throws Error with Pulumi's words. */
+/** Refreshes these alone; `environment` has answers for the provider's `read`. @throws Error with Pulumi's words. */
 export async function refresh(urns: readonly string[], environment: object, choice: StackChoice): Promise<void> {
   const targets = urns.flatMap((urn) => ["--target", urn]);
   const how = ["--yes", "--skip-preview", "--skip-pending-creates", "--color", "never"];
@@ -87,7 +87,7 @@ export async function stackName(choice: StackChoice): Promise<string | undefined
   return name?.trim();
 }
 
-/** The settings that a command sends requests with, and in words where they come from: the stack, or the environment. */
+/** The settings a command sends requests with, and in words where they come from: the stack, or the environment. */
 export async function readingOf(choice: StackChoice): Promise<{ reading: SettingsReading; origin: string }> {
   const stack = await stackName(choice);
   // A machine that just logs in needs neither a stack nor Pulumi; a stack that was named must be there.

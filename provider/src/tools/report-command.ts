@@ -1,6 +1,6 @@
 /**
- * `pulumi-advertising report`: what a stack's state or a preview says, for the people who run the account. Here too are the ids by key, for
- * those who place tags; with the addresses of tags, which come from the user's own template, since the platform's are not known.
+ * `pulumi-advertising report`: what a stack's state or a preview says, for those who run the account; and the ids by
+ * key, for those who place tags, with the tags' addresses from the user's own template: the platform's are not known.
  */
 import { enumerate, UsageError } from "../base/index.js";
 import { exactId } from "../rules/index.js";
