@@ -76,7 +76,6 @@ describe("an unknown outcome", () => {
         .toHaveLength(acted ? 1 : 0);
     }
 
-    // Of the refused one nothing is saved.
     const refused = String(struck[cases.length]);
     const line = output.split("\n").find((text) => text.includes(`ConversionEvent "${refused.toLowerCase()}": POST`));
     expect(line).toMatch(/status 422: .*event_name.*is rude.*Nothing was created\./);

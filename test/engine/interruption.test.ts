@@ -48,7 +48,6 @@ it("one SIGTERM: what is in flight ends and is saved; twice, and the disk lost: 
     expect(new Set(namesOf(sandbox)).size).toBe(sandbox.creates);
   };
 
-  // As a pipeline that is stopped sends it.
   const ended = await upAndSignal(stack, [{ when: more(), signal: "SIGTERM" }], "process");
   expect(ended.code, ended.output).not.toBe(0);
   await expectSaved([]);

@@ -128,7 +128,6 @@ function throughStandIn(sandbox: Sandbox) {
     const ending = how === "refresh" ? refresh(state, options) : up(state, registrations, options);
     const ended = await Promise.race([ending, ...(isKilled === true && armed ? [struck(armed)] : [])]);
     isOver = true;
-    // What is under way is never answered.
     if (ended === undefined) run.runtime.memory(refIn(STACK, a).identity).release();
     else run.closeNow();
     sandbox.endFaults();

@@ -70,7 +70,6 @@ it.each<[string, unknown, string[], Record<string, string>?]>([
   ["control characters", { message: "a\u001b[31mb\r\nc" }, ["a [31mb c"]],
   ["nested too deep", `${"[".repeat(1e5)}"The name is taken."${"]".repeat(1e5)}`, []],
   ["hardly any body", "", []],
-  // What is not quoted.
   ["names that say nothing", { kind: "E_BUSY", x: "a sentence", n: 4 }, []],
   ["the request", { message: "bad", ...SENT, event: SENT, request: { body: SENT } }, ["bad"]],
   ["a value in a message's place", { message: " Purchase of  shoes" }, []],
