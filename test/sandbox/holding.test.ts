@@ -94,7 +94,6 @@ describe.each(EVERY)("$one, and $other; asked in reverse: $isReversed; without t
     expect([errors, words.match(LIVE)]).toEqual([[], null]);
     expect([b.id, c.id, d.id, sandbox.eventPosts, sandbox.deletes]).toEqual(["4", "2", "3", 3, 0]);
     await run([b.is(B2), d.is(B), c.is()]);
-    // What nothing else has is deleted, once.
     expect((await run(turned(b.gone(), c.is(), d.is({ eventName: "D" })))).errors).toEqual([]);
     expect([sandbox.events.map(({ id }) => id), sandbox.eventPosts, sandbox.deletes]).toEqual([[2, 5], 4, 2]);
   });

@@ -353,7 +353,6 @@ describe("sent through the tunnel, and no answer: one POST, outcome unknown", ()
 });
 
 describe("credentials", () => {
-  // As written in the variable, and decoded.
   const raw = "m%C3%BCller:geheim%2Fp%40ss%3A1+2";
   const plain = "müller:geheim/p@ss:1+2";
   const password = "geheim/p@ss:1+2";

@@ -75,7 +75,6 @@ describe("several processes", () => {
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 80 });
     expect(modeOf(file)).toBe(0o600);
     expect(beside(file)).toEqual([]);
-    // The next runs need no login.
     expectNoFailure(await run(tasks(sandbox, file, 2, 2)));
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 84 });
   });
@@ -107,7 +106,6 @@ describe("several processes", () => {
       const { sandbox, file } = await start({ rotation, latencyMs: 2 });
       expectEachOnce(sandbox, await run(tasks(sandbox, file, 6, 10, true)), 60);
       expect(counts(sandbox)).toEqual({ logins: 1, creates: 60 });
-      // The login in the file is still valid.
       expectNoFailure(await run(tasks(sandbox, file, 1, 1, true)));
       expect(counts(sandbox)).toEqual({ logins: 1, creates: 61 });
       expect(modeOf(file)).toBe(0o600);

@@ -107,7 +107,6 @@ table("a create", createdBy, [
   ["unknown", 200, ...UNWELL.flatMap((no) => [{ payload: { id: 1 }, ...no }, { payload: { id: 1, ...no } }])],
   ["unknown", 200, { payload: { id: 1 }, created: false }, { payload: [{ id: 1, message: "ERROR: in use" }] }],
   ["unknown", 200, "", ...UNREADABLE, OK, "[".repeat(200_000)],
-  // No clear id.
   [
     "unknown",
     200,
@@ -122,7 +121,6 @@ table("a create", createdBy, [
     { payload: { id: 4, event: { id: 5 } } },
   ],
   ["unknown", 200, '{"__proto__":{"id":5},"payload":{"__proto__":{"id":6}}}', '{"id":1e20}'],
-  // Of a job or a request.
   ["unknown", 200, { id: "8842", payload: { message: "queued" } }, { jsonrpc: "2.0", id: 1, result: { queued: true } }],
   [
     "unknown",
@@ -130,7 +128,6 @@ table("a create", createdBy, [
     { ...OK, id: 17, payload: { event: { name: "x" } } },
     { ...OK, status: "queued", payload: { id: 4 } },
   ],
-  // Another object's.
   ["unknown", 200, { ...OK, payload: { ...MADE, event_name: "y" } }, { ...OK, payload: { ...MADE, advertiser_id: 4 } }],
   ["unknown", 202, { id: 4 }, { ...OK, payload: { id: 4 } }],
   ...[203, 206, 207, 307, 308, 408, 499, 500, 503].map((status) => ["unknown", status, { id: 4 }, ""] as const),

@@ -158,7 +158,6 @@ async function everyCrash(life: Life, check: (image: Image, facts: Facts) => Pro
       counts.disks++;
       try {
         await check(afterRestart(image), facts);
-        // After a kill nothing is lost.
         if (fates.every((fate) => fate === 1)) await check(image, facts);
       } catch (error) {
         throw new Error(`after ${what} (DISK_SEED=${seed}), with ${fates}\n${files.join("\n")}`, { cause: error });

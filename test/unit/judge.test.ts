@@ -64,6 +64,17 @@ describe("between resources", () => {
     expect(judge.judge([set], memory(), true).findings).toEqual([finding]);
   });
 
+  it("names on the platform that look the same are said to, but for those of a catalog, which says so itself", () => {
+    const named = (key: string, platformName: string) => declared(key, { platformName });
+    const [one, two] = [named(event("one"), "Buy"), named(event("two"), "Bu\u200by")];
+    const told = `${two.finding.title} is named "Bu\\u200by" beside "Buy": they look the same, and differ in U+200B (zero-width space)`;
+    const others = [
+      named("Advertiser::a", "Buy\u200b"),
+      named("ConversionEvent::advertising:index:Catalog$e", "Buy\ufeff"),
+    ];
+    expect(look(memory(), one, two, ...others).warnings).toEqual([told]);
+  });
+
   it("a resource that may delete is told what the program adopts, and no other is", () => {
     const deletes = { deletes: true };
     const batch = [

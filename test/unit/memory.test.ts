@@ -220,7 +220,6 @@ describe("what others ask of it", () => {
     const holders = ["42", "43", "40", "1"].map((id) => newRun().holderOf("Advertiser", id));
     expect(holders).toEqual([B, A, "Advertiser::d", undefined]);
     expect(newRun().holderOf("ConversionEvent", "42")).toBeUndefined();
-    // `a` may have failed to let go of it.
     expect(["42", "43"].map((id) => isTwiceIn(newRun().records, "Advertiser", id))).toEqual([true, false]);
   });
 

@@ -59,6 +59,15 @@ export function unseenDifference(one: string, other: string): string | undefined
   return `they look the same, and differ in ${named(differing) || "the order of their characters"}`;
 }
 
+/** What nobody sees between a text and a former one of a group: `"Bu\u200by" beside "Buy": …`; none without such a one. */
+export function lookAlike(known: Map<string, string>, text: string, group = ""): string | undefined {
+  const looks = `${group} ${looksOf(text)}`;
+  const other = known.get(looks) ?? text;
+  known.set(looks, other);
+  const why = unseenDifference(text, other);
+  return why && `${withEscapes(JSON.stringify(text))} beside ${withEscapes(JSON.stringify(other))}: ${why}`;
+}
+
 /** The first `most` characters of `text`, with an ellipsis where something was left out. */
 export function excerpt(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;

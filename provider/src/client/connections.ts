@@ -18,7 +18,6 @@ export function undici(): typeof import("undici") {
 export class TunnelFailure extends Error {
   readonly host: string;
   readonly variable: string;
-  /** The proxy's answer, if that was a refusal. */
   readonly status: number | undefined;
 
   constructor(cause: Error, { host, variable }: ProxySetting) {

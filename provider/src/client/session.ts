@@ -36,7 +36,6 @@ export type BeforeSend = (sentAt: string) => Promise<void>;
 
 type SessionRequest = Pick<HttpRequest, "method" | "url" | "body"> & Pick<SendOptions, "repeatable">;
 
-/** A login that requests are sent on. */
 interface Current {
   readonly login: Login;
   readonly openedAtMs: number;

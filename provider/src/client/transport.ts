@@ -24,7 +24,6 @@ import { createConnector, createProxyAgent, reasonOf, TunnelFailure, undici } fr
 export interface HttpRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly url: URL;
-  /** Headers in addition to those of every request. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   /** When its sending was noted, by the wall clock; absent if it is not noted. */

@@ -75,7 +75,6 @@ export interface Member {
   /** In its set; empty for a single resource. */
   readonly key: string;
   readonly action: Action;
-  /** The names of the arguments that differ from the state. */
   readonly changed: readonly string[];
   readonly id: string | undefined;
   readonly isDeclared: boolean;

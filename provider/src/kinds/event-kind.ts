@@ -3,7 +3,7 @@
  * rest/event). A set's rules are those of a single event, for each member and for what all members share.
  */
 import { z } from "zod";
-import { asRecord, count, looksOf, unseenDifference, type Values } from "../base/index.js";
+import { asRecord, count, lookAlike, type Values } from "../base/index.js";
 import {
   additionalFieldsBeside,
   expecting,
@@ -13,7 +13,6 @@ import {
   isName,
   nameOf,
   type Problem,
-  quoted,
   truth,
   windowOf,
 } from "../rules/index.js";
@@ -113,11 +112,8 @@ const key = expecting(
 function lookAlikes(texts: readonly (readonly [property: string, text: unknown, ...rest: unknown[]])[]): Problem[] {
   const known = new Map<string, string>();
   return texts.flatMap(([property, text]) => {
-    if (typeof text !== "string") return [];
-    const other = known.get(looksOf(text)) ?? text;
-    known.set(looksOf(text), other);
-    const unseen = unseenDifference(text, other);
-    return unseen === undefined ? [] : [{ property, reason: `is ${quoted(text)} beside ${quoted(other)}: ${unseen}` }];
+    const alike = typeof text === "string" && lookAlike(known, text);
+    return alike ? [{ property, reason: `is ${alike}` }] : [];
   });
 }
 

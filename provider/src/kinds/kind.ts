@@ -55,7 +55,6 @@ interface ResourceKind {
 
 export interface Kind extends ResourceKind {
   readonly name: "Advertiser" | "ConversionEvent";
-  /** The output that holds the platform's id. */
   readonly idProperty: string;
   /** The argument that people know the object by in the platform's interface. */
   readonly nameProperty: string;

@@ -10,7 +10,6 @@ import { type Finding, findingOf } from "./findings.js";
 import { isNotPlain, isOfType, readIdProblem } from "./ids.js";
 import { typesOf } from "./place.js";
 
-/** A resource of its own, or a member of a set. */
 export type DeclaredObject = ReturnType<typeof objectOf>;
 
 /** It may adopt an object whose id the program does not know yet. */

@@ -2,8 +2,8 @@
  * Judges a program as a whole: what is wrong between its resources, the provider's briefing about each, and at the end
  * what this machine remembers and nothing declares. Asked for each batch: what one turn of the event loop declares.
  */
-import { agree, asTyped, count, cut, enumerate, idRanges, natural, saidOnce } from "../base/index.js";
-import { adoptedTwice, type Kind } from "../kinds/index.js";
+import { agree, asTyped, count, cut, enumerate, idRanges, lookAlike, natural, saidOnce } from "../base/index.js";
+import { adoptedTwice, CATALOG_TYPE, type Kind } from "../kinds/index.js";
 import { aboutWhom, type Briefing, MAX_LISTED, memberOf, objectKey, resourceKeyIn } from "../state/index.js";
 import { isOpen, type MemoryRecord, openMarkOf, type Records } from "../store/index.js";
 import { type Declaration, LATER } from "./declaration.js";
@@ -21,11 +21,14 @@ export class Judge {
   readonly #adopters = new Map<string, string>();
   /** By kind and name on the platform: the keys of objects that nothing adopts. */
   readonly #named = new Map<string, string>();
+  /** The first of the names on the platform that look alike. */
+  readonly #looks = new Map<string, string>();
+  readonly #alike: string[] = [];
   /** The kinds of objects that something adopts without their ids being known yet. */
   readonly #adoptedLater = new Set<Kind["name"]>();
   #resources = 0;
 
-  add({ resource: declared }: Declaration): void {
+  add({ finding, resource: declared }: Declaration): void {
     if (declared === undefined) return;
     const { key, kind, isRead, objects, aliasNames } = declared;
     const { resource, name } = aboutWhom(key);
@@ -37,6 +40,9 @@ export class Judge {
     if (objects === undefined || objects.some(({ adopts }) => adopts === LATER)) this.#adoptedLater.add(kind.name);
     for (const object of objects ?? []) {
       this.#declared.add(object.key);
+      const isOwn = object.key === key && !key.includes(CATALOG_TYPE); // sets and catalogs say it themselves
+      const alike = isOwn && lookAlike(this.#looks, object.platformName ?? "", kind.name);
+      if (alike) this.#alike.push(`${finding.title} is named ${alike}`);
       if (object.adopts === undefined) this.#named.set(`${kind.name} ${object.platformName}`, object.key);
       if (typeof object.adopts !== "string") continue;
       const adopted = objectKey(kind.name, object.adopts);
@@ -59,7 +65,7 @@ export class Judge {
       return [[key, { run, deletes: deletes || undefined, adopted: adopted || undefined, adoptsLater }]];
     });
     const findings = batch.flatMap((declaration) => this.wrongIn(declaration));
-    return { findings, warnings: warningsOf(batch), briefings: new Map(briefings) };
+    return { findings, warnings: [...warningsOf(batch), ...this.#alike.splice(0)], briefings: new Map(briefings) };
   }
 
   /** Whether an open create is declared under its own name, or by its id. */

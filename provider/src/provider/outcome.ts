@@ -18,7 +18,6 @@ import type { Runtime } from "./runtime.js";
 /** One object of a run, a single resource or a member of a set, with what is to be done with it. */
 export interface Managed extends Pick<Member, "action" | "id" | "olds" | "values" | "unresolved"> {
   readonly subject: Ref;
-  /** The names of arguments whose values must not be shown. */
   readonly secret: ReadonlySet<string>;
   /** When it was created at the latest, as the state has it. */
   readonly created: unknown;

@@ -111,7 +111,6 @@ let current: Platform | undefined;
 /** Pulumi's runtime exports it, but its types do not name it. */
 const { waitForRPCs } = pulumi.runtime as unknown as { waitForRPCs(): Promise<void> };
 
-/** A resource of this package, as the program under test declares it. */
 export interface DeclaredResource {
   readonly type: "Advertiser" | "ConversionEvent" | "ConversionEventSet";
   readonly name: string;
@@ -122,7 +121,6 @@ export interface DeclaredResource {
 
 const READING: Reading = { isUnknown: (value) => value === UNKNOWN, arrivedUndefined: "is the output's name right?" };
 
-/** Each program under test has one of its own. */
 class Platform {
   readonly #findings: Finding[] = [];
   #ids = 0;

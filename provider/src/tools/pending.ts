@@ -125,7 +125,6 @@ function tell({ open, made, notes }: Facts, { pending }: ExportedStack): number 
   return say(lines.filter((line) => line !== false).join("\n"), open.length === 0 ? 0 : 1);
 }
 
-/** As short as it is clear, for lines and commands. */
 function namesOf(open: readonly Create[]): string[] {
   const byShort = Map.groupBy(open, ({ ref }) => ref.short);
   return open.map(({ ref }) => (byShort.get(ref.short)?.length === 1 ? ref.short : ref.urn));

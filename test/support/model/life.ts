@@ -231,8 +231,6 @@ export class Life {
     this.#set(resource, { ...resource, events: { ...resource.events, [member]: entry } });
   }
 
-  // The end
-
   /** At most three more `up`s with people who answer settle everything, and another one sends nothing. */
   async #settleDown(): Promise<void> {
     const { world } = this;
