@@ -16,7 +16,7 @@ export function printable(text: string): string {
 /** Characters that nobody sees, or that look like a space and are none. */
 const UNSEEN = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Of those that programs write into tables; of others the number is told alone. */
+/** Names for the ones that programs write into tables. Any other is shown by its number alone. */
 const UNSEEN_NAMES: Readonly<Record<string, string>> = {
   ...{ "000A": "line break", "0020": "space", "00A0": "no-break space", "00AD": "soft hyphen" },
   ...{ "200B": "zero-width space", "202F": "narrow no-break space", FEFF: "byte order mark" },
@@ -47,6 +47,13 @@ export function withEscapes(json: string): string {
   });
 }
 
+export const SHOWN_CHARACTERS = 60;
+
+/** A name or a cell in a sentence: its first characters, quoted as in JSON, with escapes for what nobody would see. */
+export function quoted(text: string): string {
+  return withEscapes(JSON.stringify(excerpt(text, SHOWN_CHARACTERS)));
+}
+
 /** Equal for texts that look the same. */
 export function looksOf(text: string): string {
   return text.normalize("NFKC").replace(UNSEEN, "");
@@ -65,7 +72,7 @@ export function lookAlike(known: Map<string, string>, text: string, group = ""):
   const other = known.get(looks) ?? text;
   known.set(looks, other);
   const why = unseenDifference(text, other);
-  return why && `${withEscapes(JSON.stringify(text))} beside ${withEscapes(JSON.stringify(other))}: ${why}`;
+  return why && `${quoted(text)} beside ${quoted(other)}: ${why}`;
 }
 
 /** The first `most` characters of `text`, with an ellipsis where something was left out. */

@@ -2,8 +2,8 @@
  * Reads the events of a CSV file, with any delimiter that spreadsheets write. A column is known by its heading, however
  * that is spelled; its field (`spelling.ts`) reads its cells.
  */
-import { didYouMean, letters, printable } from "../base/index.js";
-import { InWords, quoted } from "../rules/index.js";
+import { didYouMean, letters, printable, quoted } from "../base/index.js";
+import { InWords } from "../rules/index.js";
 import { fieldNamed, mistakeIn } from "./spelling.js";
 import { errorAt, type Finding, keyOf, type Source, type WrittenCatalog, type WrittenEvent } from "./written.js";
 

@@ -4,7 +4,7 @@
  * places nor the settings of an installation.)
  */
 import { z } from "zod";
-import { asRecord, editsBetween, letters, nearest, own, unseenDifference, type Values } from "../base/index.js";
+import { asRecord, editsBetween, letters, nearest, own, quoted, unseenDifference, type Values } from "../base/index.js";
 import {
   adoptedTwice,
   advertiser,
@@ -13,7 +13,7 @@ import {
   type Kind,
   type Limits,
 } from "../kinds/index.js";
-import { expectationOf, expecting, LIVE_ID, quoted, type Rules, truth, validate } from "../rules/index.js";
+import { expectationOf, expecting, LIVE_ID, type Rules, truth, validate } from "../rules/index.js";
 import { fieldNamed, mistakeIn, plainDigits } from "./spelling.js";
 import {
   advertiserKey,

@@ -2,8 +2,9 @@
 import { readFileSync } from "node:fs";
 import { dirname, extname, isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
+import { quoted } from "../base/index.js";
 import type { Limits } from "../kinds/index.js";
-import { expecting, quoted, truth } from "../rules/index.js";
+import { expecting, truth } from "../rules/index.js";
 import { readCsvEvents } from "./csv-catalog.js";
 import { Judge } from "./judge.js";
 import { type Catalog, errorAt, type Finding, type Source, type WrittenCatalog } from "./written.js";

@@ -4,9 +4,9 @@
  * it, and the advice here says what to write instead.
  */
 import { z } from "zod";
-import { letters } from "../base/index.js";
+import { letters, quoted } from "../base/index.js";
 import { Attribution, EventType } from "../kinds/index.js";
-import { InWords, quoted } from "../rules/index.js";
+import { InWords } from "../rules/index.js";
 
 interface Field {
   /** @param text trimmed, and not empty. @param isComma whether numbers may have a decimal comma. */

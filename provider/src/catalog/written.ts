@@ -97,7 +97,6 @@ export const advertiserKey = expecting(
   z.string().regex(new RegExp(KEY.source.replace("^", `^${NOT_A_NUMBER}`), "u")),
 );
 
-/** One form for all ways to write the same letters. */
 export function keyOf(written: string): string {
   return written.normalize("NFC");
 }

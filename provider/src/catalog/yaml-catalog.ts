@@ -3,8 +3,8 @@
  * reported here, a wrong value by its rules.
  */
 import type { Node, Scalar } from "yaml";
-import { didYouMean, type Values } from "../base/index.js";
-import { isContainer, quoted, show } from "../rules/index.js";
+import { didYouMean, quoted, type Values } from "../base/index.js";
+import { isContainer, show } from "../rules/index.js";
 import { fieldNamed } from "./spelling.js";
 import {
   errorAt,

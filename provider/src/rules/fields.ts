@@ -22,7 +22,7 @@ export function unwrapped(schema: z.ZodType): z.ZodType {
   return wraps ? unwrapped((schema as z.ZodOptional<z.ZodType>).unwrap()) : schema;
 }
 
-/** Something besides white space and format characters, which have no shape; no control characters and no half ones. */
+/** At least one character that is not white space or a format character; no control characters or lone surrogates. */
 const NAME = /^(?=[\s\S]*[^\s\p{Cf}])[^\p{Cc}\p{Cs}]*$/u;
 
 /** Whether `text` is 1 to `most` characters (code points: what a person counts) that people can see and type. */

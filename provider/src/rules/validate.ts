@@ -5,7 +5,7 @@
  * returns no values at all once one part does not fit, and in a preview there is always a part that is not known yet.
  */
 import type { z } from "zod";
-import { didYouMean, excerpt, saidOnce, unseenIn, type Values, withEscapes, withoutValues } from "../base/index.js";
+import { didYouMean, quoted, SHOWN_CHARACTERS, saidOnce, unseenIn, type Values, withoutValues } from "../base/index.js";
 import { asSent, expectationOf, isContainer, unwrapped } from "./fields.js";
 import type { Problem } from "./problem.js";
 
@@ -137,8 +137,6 @@ function isObject(schema: z.ZodType): schema is z.ZodObject {
   return schema.type === "object";
 }
 
-const SHOWN_CHARACTERS = 60;
-
 /** Stands for a value that only the program can tell the kind of, such as a resource; no rule accepts it. */
 export class InWords {
   /** @param words completes "got …". */
@@ -164,9 +162,4 @@ export function show(value: unknown): string {
     default:
       return `a ${typeof value}`;
   }
-}
-
-/** A name or a cell in a sentence: its first characters, quoted as in JSON, with escapes for what nobody would see. */
-export function quoted(text: string): string {
-  return withEscapes(JSON.stringify(excerpt(text, SHOWN_CHARACTERS)));
 }

@@ -41,7 +41,7 @@ export class MemoryFile {
     this.#disk = options.disk ?? systemDisk;
   }
 
-  /** Takes it for this run, and writes it anew, with one line for each record. @returns its records. */
+  /** Takes the file for this run and rewrites it with one line per record. @returns the records. */
   async open(): Promise<Map<string, MemoryRecord>> {
     const { path } = this;
     const disk = this.#disk;
