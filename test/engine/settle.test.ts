@@ -1,11 +1,8 @@
 /** `pending` settles creates of unknown outcome: in the state by a refresh, the others in this machine's memory. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { openElsewhere } from "../../provider/src/provider/tell.js";
-import { refOf } from "../../provider/src/state/index.js";
-import { backendIn, memoryPath, readMemory, writeAnswers } from "../../provider/src/store/index.js";
 import { struck, upAndKill, upAndStop } from "../support/killing.js";
 import { commandsIn } from "../support/printed-commands.js";
 import { pendingCommand } from "../support/recovery.js";
@@ -102,7 +99,9 @@ it("what only the memory of a killed run has, or only Pulumi's record of it, is 
   };
   // A set: the record says which events it was about to send, and the memory which of them it sent.
   await killed();
-  expect(await answer(stack, 1)).toContain("it did not send funnel/b");
+  const listed = await answer(stack, 1);
+  expect(listed).toMatch(/^1 create may [\s\S]* funnel\/a: look in the account/);
+  expect(listed).toContain("Never sent by the interrupted run: funnel/b.");
   const other = await stack.onAnotherMachine();
   const a = String(sandbox.events.find(({ event_name }) => event_name === "a")?.id);
   const made = await answer(other, 0, "--created", `funnel/a=${a}`, "--not-created", "funnel/b");
@@ -111,48 +110,65 @@ it("what only the memory of a killed run has, or only Pulumi's record of it, is 
   expect(up.code, up.output).toBe(0);
   expect(await stateOf(stack)).toMatchObject({ "funnel/a": a });
   expect(sandbox.eventPosts).toBe(2);
-  // The first machine sees it in the state. To list changes nothing, not even what this machine remembers.
-  const remembered = memoriesOf(stack);
+  // The first machine sees it in the state, and its journal is brought up to date.
   expect(await answer(stack, 0)).toMatch(/^Nothing is pending.\nPulumi keeps its record/);
-  expect(memoriesOf(stack)).toEqual(remembered);
 
-  // The stack is renamed before it is asked: what was sent under its old name is known, and its memory comes along.
+  // The stack is renamed before it is asked: what was sent under its old name is listed, and comes along.
   stack.program(program(`${set} new advertising.ConversionEvent("f", { eventName: "F", advertiserId: 1, value: 1 });`));
   await killed();
   await well(stack.run(["stack", "rename", "prod"]));
-  const before = memoriesOf(stack);
-  expect(before.size).toBe(1);
-  const listed = await answer(stack, 1);
-  expect(listed).toMatch(/^1 create may [\s\S]* f: look in the account for the ConversionEvent named "F".* sent at /);
-  expect(listed).not.toContain("did not send");
-  expect(memoriesOf(stack)).toEqual(before);
+  const renamed = await answer(stack, 1);
+  expect(renamed).toMatch(/The stack dev .* has 1 open create .* does not exist any more:\n.*::f: look in the account/);
+  expect((await stack.up()).output).toContain("pending --take-over dev --stack prod");
+  expect(sandbox.eventPosts).toBe(3);
+  const [takeOver = ""] = commandsIn(renamed).filter((each) => each.includes("--take-over"));
+  expect((await typed(stack, takeOver)).output).toMatch(/Taken over from dev: 1 create[\s\S]* f: look in the account/);
   await answer(stack, 0, "--created", `f=${sandbox.events.find(({ event_name }) => event_name === "F")?.id}`);
-  const [after = ""] = memoriesOf(stack).keys();
-  expect([memoriesOf(stack).size, before.has(after)]).toEqual([1, false]);
-  const renamed = await stack.up();
-  expect(renamed.code, renamed.output).toBe(0);
+  await well(stack.up());
   expect(sandbox.eventPosts).toBe(3);
 });
 
-it("what a removed stack has open stops the same create of another one until the printed commands have run", async () => {
-  const stack = await newStack("");
-  const who = refOf("ConversionEvent", "tiny/dev::e");
-  const open = { key: who.key, state: "sent", at: "2026-01-01T00:00:00Z", mark: "m", body: "b" } as const;
-  const place = { backend: backendIn(stack.environment, stack.programFolder), stack: "organization/tiny/old" };
-  const folder = join(stack.cache, "pulumi-advertising", "stacks");
-  await writeAnswers(place, [open], { folder });
-  const commands = commandsIn(openElsewhere(who, { ...open, stack: place.stack }));
-  expect(commands).toHaveLength(4);
-  for (const each of commands) {
-    const typed = each.replace("npx pulumi-advertising", `node ${COMMAND}`).replace("stack rm", "stack rm --yes");
-    await well(runProcess("sh", ["-c", typed], stack.programFolder, stack.environment));
-  }
-  expect(readMemory(memoryPath(place, folder))?.records.get(who.key)?.state).toBe("none");
-});
+/** Runs a printed command, as somebody who copies it into a shell. */
+const typed = (stack: TestStack, command: string) =>
+  runProcess("sh", ["-c", command.replace("npx pulumi-advertising", `node ${COMMAND}`)], stack.programFolder, {
+    ...stack.environment,
+  });
 
-/** What this machine remembers of its stacks, by file. */
-function memoriesOf({ cache }: { readonly cache: string }): Map<string, string> {
-  const folder = join(cache, "pulumi-advertising", "stacks");
-  const files = readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
-  return new Map(files.map((name) => [name, readFileSync(join(folder, name), "utf8")]));
-}
+it("stacks of one project in one account are made in one up each; printed commands work from another stack", async () => {
+  const sandbox = await useSandbox();
+  const shop = (name: string) =>
+    program(`
+const a = new advertising.Advertiser("acme", { advertiserName: "Acme" });
+new advertising.ConversionEvent("${name}", { eventName: "Purchase", advertiserId: a.advertiserId, value: 1 });`);
+  const stack = await newStack(shop("purchase"), { sandbox });
+  for (const name of ["prod", "pr-7"]) await well(stack.run(["stack", "init", name, "--no-select"]));
+  for (const name of ["dev", "prod"]) await well(stack.previewAndUp("--stack", name));
+  await well(stack.run(["destroy", "--yes", "--skip-preview", "--stack", "prod"]));
+  await well(stack.run(["stack", "rm", "--yes", "prod"]));
+  await well(stack.previewAndUp("--stack", "pr-7"));
+  expect(sandbox).toMatchObject({ advertiserPosts: 3, eventPosts: 3 });
+
+  // Killed, and renamed without an alias, while another stack is selected.
+  const more = (name: string) => `${shop("purchase")}
+new advertising.ConversionEvent("${name}", { eventName: "Lead", advertiserId: a.advertiserId, value: 1 });`;
+  stack.program(more("lead"));
+  const lost = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
+  expect(await upAndKill(stack, struck(lost), "tree", ["--stack", "dev"])).toBe(true);
+  await stack.cancel();
+  await well(stack.run(["stack", "select", "pr-7"]));
+  stack.program(more("lead-eu"));
+  const stopped = await stack.run(["preview", "--stack", "dev"]);
+  expect(stopped.code).not.toBe(0);
+  const id = String(sandbox.events.find(({ event_name }) => event_name === "Lead")?.id);
+  const [created = ""] = commandsIn(stopped.output).filter((each) => each.includes("--created"));
+  expect(created).toContain("--stack dev");
+  await well(typed(stack, created.replace("<its id>", id)));
+  const known = await stack.run(["up", "--yes", "--stack", "dev"]);
+  expect(known.output).toContain(`existingId: ${id}`);
+  const [forget = ""] = commandsIn(known.output).filter((each) => each.includes("--forget"));
+  expect(forget).toContain("--stack dev");
+  stack.program(more("lead-eu").replace('{ eventName: "Lead"', `{ existingId: ${id}, eventName: "Lead"`));
+  const adopted = await well(stack.run(["up", "--yes", "--stack", "dev"]));
+  expect(adopted).toContain(`adopts ${id}; nothing is sent`);
+  expect(sandbox).toMatchObject({ advertiserPosts: 3, eventPosts: 4 });
+});

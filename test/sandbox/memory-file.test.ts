@@ -65,7 +65,7 @@ describe("M5: what a kill or a lost disk leaves", () => {
     await run.openOnce();
     await expectRefused(run, all);
     await expect(run.made(A, "1")).rejects.toThrow(words.slice(0, 20));
-    run.saw(A, "1");
+    run.saw({ key: A, id: "1" });
     run.closeNow([A]);
     expect(newRun().trouble?.message).toMatch(all);
     expect([fs.readFileSync(path, "utf8"), fs.readdirSync(dirname(path))]).toEqual([text, [basename(path)]]);
@@ -123,8 +123,8 @@ describe("M1: a create that can't be noted is not sent", () => {
     });
     const run = newRun();
     await run.openOnce();
-    expect(run.undeclared(() => false)).toMatchObject([{ key: A }]);
-    run.saw(A, "42");
+    expect(run.openAtStart).toMatchObject([{ key: A }]);
+    run.saw({ key: A, id: "42" });
     await expectRefused(
       run,
       new RegExp(

@@ -15,6 +15,7 @@ const open = (short: string, record: Partial<CreateRecord> = {}, more: Partial<C
     ref: { ...ref, resourceUrn: urn },
     record: { mark: `mark-${short}`, body: "", at: "2020-01-01T00:00:00.000Z", field: "alternative_id", ...record },
     known: "state",
+    otherRefs: [],
     formerIds: [],
     ...more,
   };
@@ -101,7 +102,8 @@ it("an object that somebody has named for one create is not another one's too", 
   vi.stubEnv("PATH", ""); // no stack
   onTestFinished(() => void vi.unstubAllEnvs());
   const [given, there] = [open("given"), open("there")];
-  const facts = { open: [given, there], made: [], notes: new Map(), holders: new Map() };
+  const none = { elsewhere: [], made: [], unsent: [], outdated: [], notes: new Map() };
+  const facts = { ...none, open: [given, there], inState: new Map(), inJournal: new Map() };
   expect(await searched([], facts, {})).toMatchObject([{ id: undefined }, { id: "7" }]);
   expect(await searched([{ create: given, id: "7" }], facts, {})).toEqual([]);
 });

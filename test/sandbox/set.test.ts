@@ -49,8 +49,9 @@ describe("one of 40 events has a fault, and the others go on", () => {
     // It is not sent again, also without this machine's memory, but a new event is.
     rmSync(folder, { recursive: true });
     const more: Events = { ...events, new: { eventName: "new", value: 1 } };
-    const { [open]: _, ...renamed } = more;
-    expect(await up(renamed)).toContain("events of unknown outcome are no longer declared, and it may be one of them.");
+    const { [open]: _, ...others } = more;
+    const renamed = { ...others, renamed: { eventName: open, value: 1 } };
+    expect(await up(renamed)).toContain("not created: an open create has its kind, platform name and advertiser");
     expect(sandbox.eventPosts).toBe(40);
     expect(await up(more)).toContain(`events["${open}"]: the ConversionEvent named "${open}"`);
     expect([sandbox.eventPosts, Object.keys(engine.eventIds).length]).toEqual([41, 40]);

@@ -1,11 +1,13 @@
 /**
- * What an interrupted run leaves open, and what the next run makes of it: rule S, other accounts, renamed stacks,
- * people's answers, and objects whose arguments the program has changed. A single event and a set's event behave alike.
+ * What an interrupted run leaves open, and what the next run makes of it: the guard by name, other accounts, other
+ * stacks, people's answers, and objects whose arguments the program has changed. A single event and a set's event
+ * behave alike.
  */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Fault, FaultRule, Sandbox } from "../../provider/src/sandbox/index.js";
-import { writeAnswers } from "../../provider/src/store/index.js";
+import { UNKNOWN } from "../../provider/src/state/index.js";
+import { takeOverOpen, writeAnswers } from "../../provider/src/store/index.js";
 import { newFolder } from "../support/folder.js";
 import { eventOperations, operatedSandbox, operatedSettings } from "../support/operated.js";
 import type { RunOptions } from "../support/run.js";
@@ -14,7 +16,7 @@ import { Lone, play, remembered, SetEngine, SHAPES, type Shape, wordsOf } from "
 type Values = Record<string, unknown>;
 
 const LOST: FaultRule = { on: "event", act: true, with: { kind: "close-without-answer" } };
-const FIRST = "Nothing new is created: the program does not declare 1 create of interrupted runs";
+const REFUSED = "not created: an open create has its kind, platform name and advertiser";
 const AS_SENT = /arguments (?:that differ from the program's|other than|than the program has now)|with other arguments/;
 const answeredWith = (id: number): Fault => ({ kind: "answer", status: 200, body: { success: true, payload: { id } } });
 /** What a person answers, by mark. */
@@ -38,24 +40,25 @@ async function start(shape: Shape) {
 }
 
 describe.each(SHAPES)("%s", (shape) => {
-  describe("rule S: while a create of an interrupted run is declared by nothing, nothing new is sent", () => {
+  describe("the guard: an open create of the same platform name and advertiser", () => {
     it.each<[string, boolean, RegExp]>([
       [
         "of unknown outcome",
         true,
-        /Look in the account for the ConversionEvent named "E".*pending --not-created 'old/s,
+        /sent .*"old".* its outcome is unknown.*pending --created 'old.* --stack dev\n.*pending --not-created 'old.* --stack dev\n/s,
       ],
-      ["that was answered", false, /an interrupted run created it as 2.*pending --forget 'old/s],
-    ])("one %s: the preview stops as the up does, in full once a run", async (_, isLost, words) => {
+      ["that was answered", false, /created .*"old".* as 2.*existingId: 2.*pending --forget 'old.* --stack dev\n/s],
+    ])("one %s: the preview stops as the up does, and nothing new is sent in that run", async (_, isLost, words) => {
       const { sandbox, lone, run, memory } = await start(shape);
       if (isLost) sandbox.fail(LOST);
       await lone("old").kill();
-      const [fresh, other] = [lone("fresh"), lone("other")];
+      const fresh = lone("fresh");
+      const other = lone("other");
       expect(await fresh.preview()).toMatch(words);
-      const errors = await run(fresh.is(), other.is({ value: 2 }));
-      expect(errors[0]).toContain(FIRST);
+      const errors = await run(fresh.is(), other.is({ eventName: "Other" }));
+      expect(errors[0]).toContain(REFUSED);
       expect(errors[0]).toMatch(words);
-      expect(errors[1]).toMatch(/not created: creates of interrupted runs are to be settled first\. Another error/);
+      expect(errors[1]).toContain("is not created: nothing new is sent in this run");
       expect([fresh.engine.state, other.engine.state]).toEqual([undefined, undefined]);
       // Undone, it goes on; and then the new ones too.
       if (!isLost) expect(await run(lone("old").is(), fresh.is())).toEqual([undefined, undefined]);
@@ -63,30 +66,77 @@ describe.each(SHAPES)("%s", (shape) => {
       expect(memory()).toContain(isLost ? "old sent" : "old handed 2");
     });
 
-    it("take-overs go on, and what is declared stops no other", async () => {
+    it.each<[string, Values]>([
+      ["another name", { eventName: "Other" }],
+      ["another advertiser", { advertiserId: 2 }],
+    ])("stops nothing of %s, and stays listed", async (_, event) => {
+      const { sandbox, lone, run, memory } = await start(shape);
+      sandbox.fail(LOST);
+      await lone("old").kill();
+      if ("advertiserId" in event) sandbox.fail({ on: "event", with: answeredWith(9) }); // there is no advertiser 2
+      expect(await run(lone("fresh").is(event))).toEqual([undefined]);
+      expect([memory(), sandbox.eventPosts]).toEqual([
+        [`fresh handed ${"advertiserId" in event ? 9 : 3}`, "old sent"],
+        2,
+      ]);
+    });
+
+    it("an advertiser that is not known yet makes it a warning in a preview", async () => {
+      const { sandbox, lone } = await start(shape);
+      await lone("old").kill();
+      const preview = await lone("fresh").preview({ advertiserId: UNKNOWN });
+      expect(preview).toMatch(/is perhaps not created: an earlier run created .*"old".* as 2/);
+      expect(sandbox.eventPosts).toBe(1);
+    });
+
+    it("what is declared looks after itself: take-overs go on, and so do namesakes", async () => {
       const { sandbox, lone, run } = await start(shape);
       const [a, b, c, d] = ["a", "b", "c", "d"].map((name) => lone(name)) as [Lone, Lone, Lone, Lone];
       const killed = a.engine.newRun();
       await play(killed, [a.is(), b.is()]);
       await killed.kill();
       for (const { engine } of [a, b]) engine.state = undefined;
-      expect(await run(a.is(), c.is())).toEqual([undefined, expect.stringContaining(FIRST)]);
+      expect(await run(a.is(), c.is())).toEqual([undefined, expect.stringContaining(REFUSED)]);
       expect([a.id, sandbox.eventPosts]).toEqual(["2", 2]);
       sandbox.fail(LOST);
-      const errors = await run(b.is(), d.is(), c.is());
-      expect(errors).toEqual([undefined, expect.stringMatching(/outcome/i), undefined]);
+      // Asked about in any order: what the program declares is known before.
+      const errors = await run(d.is(), b.is(), c.is());
+      expect(errors).toEqual([expect.stringMatching(/outcome/i), undefined, undefined]);
       expect([b.id, c.id, d.unresolved?.name, sandbox.eventPosts]).toEqual(["3", "5", "E", 4]);
     });
 
-    it("what another run wrote meanwhile counts as not declared until it was asked about", async () => {
-      const { sandbox, lone, run } = await start(shape);
-      const [old, fresh] = [lone("old"), lone("fresh")];
-      await old.kill();
-      for (const { engine } of [old, fresh]) engine.declares = { run: { isUp: true, resources: 2 } };
-      expect((await run(fresh.is(), old.is()))[0]).toContain(FIRST);
-      old.engine.state = undefined;
-      expect(await run(old.is(), fresh.is())).toEqual([undefined, undefined]);
-      expect(sandbox.eventPosts).toBe(2);
+    it("an alias, or existingId, says that it is the same object", async () => {
+      const { sandbox, lone, run, memory } = await start(shape);
+      await lone("old").kill();
+      const renamed = lone("renamed");
+      renamed.engine.declares = { formerKeys: [lone("old").engine.ref.key] };
+      expect(await renamed.preview()).toContain("takes it over");
+      expect(await run(renamed.is())).toEqual([undefined]);
+      expect([renamed.id, memory(), sandbox.eventPosts]).toEqual(["2", ["renamed handed 2"], 1]);
+
+      await lone("other").kill({ eventName: "Other" });
+      const adopter = lone("adopter");
+      expect(await run(adopter.is({ eventName: "Other", existingId: 3 }), renamed.is())).toEqual([
+        undefined,
+        undefined,
+      ]);
+      expect([adopter.id, sandbox.eventPosts]).toEqual(["3", 2]);
+      expect(memory()).toContain("other live 3");
+    });
+
+    it("a colleague resolves a create and renames it: here, it is open no longer", async () => {
+      const { sandbox, lone, run, memory } = await start(shape);
+      const old = lone("old");
+      sandbox.fail(LOST);
+      await old.up();
+      const there = new Lone(shape, sandbox, newFolder(), "old");
+      there.engine.state = old.engine.state;
+      expect((await there.engine.refresh(answering(old.unresolved?.mark, "2"))).error).toBeUndefined();
+      const [renamed, fresh] = [lone("renamed"), lone("fresh")];
+      renamed.engine.state = there.engine.state;
+      expect(memory()).toEqual(["old sent"]);
+      expect(await run(renamed.is(), fresh.is())).toEqual([undefined, undefined]);
+      expect([renamed.id, fresh.id, memory().includes("old sent"), sandbox.eventPosts]).toEqual(["2", "3", false, 2]);
     });
   });
 
@@ -108,52 +158,61 @@ describe.each(SHAPES)("%s", (shape) => {
     expect([there.eventPosts, third.eventPosts]).toEqual([0, 1]);
   });
 
-  describe("after `pulumi stack rename`", () => {
-    it("the same create that is open under the former name stops it, other arguments do not", async () => {
-      const { sandbox, lone, memory } = await start(shape);
-      sandbox.fail(LOST);
-      await lone("e").kill();
-      const now = lone("e");
-      now.engine.stack = "tiny/prod";
-      for (const text of [await now.preview(), (await now.up()).error]) {
-        expect(text).toContain(
-          "outcome is unknown. That was in the stack organization/tiny/dev, so it is not sent here.",
-        );
-        expect(text).toMatch(/ {2}npx pulumi-advertising pending --stack organization\/tiny\/dev --forget 'e/);
-      }
-      expect((await now.up({ value: 2 })).error).toBeUndefined();
-      expect([memory(), sandbox.eventPosts]).toEqual([["e sent"], 2]);
-    });
-
-    it("what a run made that ended cleanly, and no state has, is not made again", async () => {
+  describe("another stack of the project", () => {
+    it.each([true, false])("is stopped by nothing that ended cleanly (checkpoints: %s)", async (hasCheckpoints) => {
       const { sandbox, lone } = await start(shape);
-      await lone("e").up();
-      const now = lone("e");
-      now.engine.stack = "tiny/prod";
-      for (const text of [await now.preview(), (await now.up()).error])
-        expect(text).toMatch(
-          /earlier run created it as 2\. That was in the stack organization\/tiny\/dev, .*existingId: 2\./s,
-        );
-      expect((await now.up({ existingId: 2 })).error).toBeUndefined();
-      expect(sandbox.eventPosts).toBe(1);
+      const environment: Record<string, string> = hasCheckpoints ? {} : { PULUMI_SKIP_CHECKPOINTS: "true" };
+      for (const [index, stack] of ["tiny/dev", "tiny/prod", "tiny/pr-7"].entries()) {
+        const e = lone("e");
+        e.engine.stack = stack;
+        expect((await e.up({}, { environment })).error).toBeUndefined();
+        expect(sandbox.eventPosts).toBe(index + 1);
+      }
     });
 
     it.each([true, false])(
-      "the memory moves with the state, and what is new is taken over (asked about after it: %s)",
-      async (isAfter) => {
-        const { sandbox, lone, run, memory } = await start(shape);
-        const [e, made] = [lone("e"), lone("made")];
-        await e.up();
-        await made.kill();
-        for (const { engine } of [e, made]) engine.stack = "tiny/prod";
-        const program = [e.is(), made.is()];
-        const errors = await run(...(isAfter ? program : program.toReversed()));
-        if (!isAfter) expect(errors[0]).toContain("That was in the stack organization/tiny/dev");
-        expect(isAfter ? errors : await run(...program)).toEqual([undefined, undefined]);
-        expect([made.id, sandbox.eventPosts]).toEqual(["3", 2]);
-        expect([memory(), memory("organization/tiny/prod")]).toEqual([[], ["e live 2", "made handed 3"]]);
+      "is stopped by its namesake of a killed run, edited or not (answered: %s)",
+      async (isMade) => {
+        const { sandbox, lone, memory } = await start(shape);
+        if (!isMade) sandbox.fail(LOST);
+        await lone("e").kill();
+        const now = lone("e");
+        now.engine.stack = "tiny/prod";
+        for (const event of [{}, { value: 2 }])
+          for (const text of [await now.preview(event), (await now.up(event)).error]) {
+            expect(text).toContain(REFUSED);
+            expect(text).toMatch(/an earlier run of the stack organization\/tiny\/dev (created|sent) /);
+            expect(text).toContain("npx pulumi-advertising pending --take-over dev --stack prod");
+          }
+        expect((await now.up({ eventName: "Other" })).error).toBeUndefined();
+        expect([memory(), sandbox.eventPosts]).toEqual([[isMade ? "e made 2" : "e sent"], 2]);
       },
     );
+
+    it("goes on with what another one's killed run has made, once that is taken over", async () => {
+      const { sandbox, folder, lone, memory } = await start(shape);
+      await lone("e").kill();
+      const now = lone("e");
+      now.engine.stack = "tiny/prod";
+      const { runtime } = now.engine.newRun();
+      const [there, here] = ["tiny/dev::e", "tiny/prod::e"].map((identity) => runtime.placeOf(identity));
+      if (there !== undefined && here !== undefined)
+        await takeOverOpen(there, here, { folder: join(folder, "stacks") });
+      expect((await now.up()).error).toBeUndefined();
+      expect([now.id, memory(), memory("organization/tiny/prod"), sandbox.eventPosts]).toEqual([
+        ...["2", [], ["e handed 2"], 1],
+      ]);
+    });
+  });
+
+  it("with checkpoints off, what ended cleanly and perhaps was not saved is not made again under another name", async () => {
+    const { sandbox, lone } = await start(shape);
+    const environment = { PULUMI_SKIP_CHECKPOINTS: "true" };
+    await lone("old").up({}, { environment }); // Pulumi is killed before it saves
+    expect((await lone("new").up({}, { environment })).error).toContain(REFUSED);
+    const old = lone("old");
+    expect((await old.up({}, { environment })).error).toBeUndefined();
+    expect([old.id, sandbox.eventPosts]).toEqual(["2", 1]);
   });
 
   describe("C7: a create that is answered with the id", () => {
@@ -189,7 +248,7 @@ describe.each(SHAPES)("%s", (shape) => {
     await lone("old").kill();
     const [adopter, fresh] = [lone("adopter"), lone("fresh")];
     const errors = await run(adopter.is({ existingId: 2 }), fresh.is({ value: 2 }));
-    expect(errors).toEqual([undefined, expect.stringContaining(FIRST)]);
+    expect(errors).toEqual([undefined, expect.stringContaining(REFUSED)]);
     expect([adopter.id, memory(), sandbox.eventPosts]).toEqual(["2", ["adopter live 2", "old sent"], 1]);
   });
 
@@ -240,7 +299,7 @@ describe.each(SHAPES)("%s", (shape) => {
     async (isOther) => {
       const { sandbox, folder, lone } = await start(shape);
       const e = lone("e");
-      const [key = ""] = e.engine.keysOf(e.of({}));
+      const [{ key } = { key: "" }] = e.engine.namesOf(e.of({}));
       const line = { key, state: "made", id: "5", at: "", mark: "m", body: "", name: isOther ? "Other" : "E" } as const;
       await writeAnswers(e.engine.newRun().runtime.placeOf("tiny/dev::e"), [line], { folder: join(folder, "stacks") });
       const { error } = await e.up();
@@ -299,20 +358,44 @@ describe.each(SHAPES)("%s", (shape) => {
   });
 });
 
-it("a key that is renamed in a set after a kill stops, in the preview too; the others stay as they are", async () => {
+it("a key that is renamed in a set after a kill is not made again, and nothing else of the set is sent", async () => {
   const [sandbox, folder] = [await operatedSandbox(), newFolder()];
   const engine = new SetEngine(sandbox, folder);
-  const of = (...keys: string[]) => ({
+  const of = (names: Record<string, string>) => ({
     advertiserId: 1,
-    events: Object.fromEntries(keys.map((key) => [key, { eventName: key, value: 1 }])),
+    events: Object.fromEntries(Object.entries(names).map(([key, eventName]) => [key, { eventName, value: 1 }])),
   });
-  await engine.up(of("a"));
-  await engine.upAndKill(of("a", "b"));
-  expect(await engine.preview(of("a", "c"))).toContain(FIRST);
-  const { error, run } = await engine.up(of("a", "c"));
-  expect(error).toContain(FIRST);
+  await engine.up(of({ a: "A" }));
+  await engine.upAndKill(of({ a: "A", b: "B" }));
+  const renamed = of({ a: "A", c: "B", d: "D" });
+  expect(await engine.preview(renamed)).toMatch(
+    /1 object is not created.*\n {2}events\["c"\] of .*events\["b"\].* as 3/,
+  );
+  const { error, run } = await engine.up(renamed);
+  expect(error).toContain(REFUSED);
+  expect(error).toContain("nothing new is sent in this run");
   expect(wordsOf(run)).not.toContain("stays live");
-  expect(engine.eventIds).toEqual({ a: 2 });
-  expect((await engine.up(of("a", "b"))).error).toBeUndefined();
-  expect([engine.eventIds, sandbox.eventPosts]).toEqual([{ a: 2, b: 3 }, 2]);
+  expect([engine.eventIds, sandbox.eventPosts]).toEqual([{ a: 2 }, 2]);
+  // Whoever changes both the key and the name declares something else.
+  expect((await engine.up(of({ a: "A", d: "D" }))).error).toBeUndefined();
+  expect((await engine.up(of({ a: "A", b: "B", d: "D" }))).error).toBeUndefined();
+  expect([engine.eventIds, sandbox.eventPosts]).toEqual([{ a: 2, b: 3, d: 4 }, 3]);
+});
+
+it("an event that the set's state has as unresolved, and that is declared under another key, is not made again", async () => {
+  const [sandbox, folder] = [await operatedSandbox(), newFolder()];
+  const engine = new SetEngine(sandbox, folder);
+  const of = (key: string, more: Values = {}) => ({
+    advertiserId: 1,
+    events: { [key]: { eventName: "E", value: 1 }, ...more },
+  });
+  sandbox.fail(LOST);
+  await engine.up(of("old"));
+  const elsewhere = new SetEngine(sandbox, newFolder()); // a machine without the journal
+  elsewhere.state = engine.state;
+  const other = { other: { eventName: "Other", value: 1 } };
+  expect(await elsewhere.preview(of("new"))).toContain(REFUSED);
+  expect((await elsewhere.up(of("new"))).error).toContain(REFUSED);
+  expect((await elsewhere.up(of("old", other))).error).toMatch(/Look in the account/);
+  expect([elsewhere.eventIds, sandbox.eventPosts]).toEqual([{ other: 3 }, 2]);
 });

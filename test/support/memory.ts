@@ -3,13 +3,28 @@ import { dirname } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { type Clock, systemClock } from "../../provider/src/base/index.js";
 import type { Disk } from "../../provider/src/files/index.js";
-import { Memory, type MemoryRecord, memoryPath, readMemory, type StackPlace } from "../../provider/src/store/index.js";
+import {
+  Memory,
+  type MemoryRecord,
+  memoryPath,
+  type RunAccount,
+  readMemory,
+  type StackPlace,
+} from "../../provider/src/store/index.js";
 import { MemoryDisk } from "./disk.js";
 
 export const FOLDER = "/cache/stacks";
 export const DEV = { backend: "file:///states", stack: "organization/shop/dev" };
 export const PROD = { ...DEV, stack: "organization/shop/prod" };
 export const AT = "2026-01-01T00:00:00.000Z";
+
+/** A run whose settings name no account. */
+export const ANY_ACCOUNT: RunAccount = { account: "", isSameAccount: () => true };
+
+export const OURS: RunAccount = {
+  account: "platform.example a@example.com",
+  isSameAccount: (recorded) => recorded === undefined || recorded === "platform.example a@example.com",
+};
 
 /** A create that is about to be sent. */
 export const create = (key: string, replaces?: string) => ({
@@ -28,11 +43,11 @@ export const inWords = (record: MemoryRecord | undefined) =>
 
 export function stackOn(disk: Disk = new MemoryDisk(), place: StackPlace = DEV, folder = FOLDER) {
   const path = memoryPath(place, folder);
-  const newRun = (maxWaitMs = 0, clock: Clock = systemClock) =>
-    new Memory({ ...place, folder, clock, maxWaitMs, disk });
+  const newRun = (maxWaitMs = 0, clock: Clock = systemClock, account: RunAccount = ANY_ACCOUNT) =>
+    new Memory({ ...place, ...account, folder, clock, maxWaitMs, disk });
   /** An `up`, which the engine ends cleanly unless `work` has let go of the memory. */
-  const up = async (work: Work, left: string[] = []) => {
-    const run = newRun();
+  const up = async (work: Work, left: string[] = [], account = ANY_ACCOUNT) => {
+    const run = newRun(0, systemClock, account);
     await run.expectUsable();
     await work(run);
     await turn(); // what nobody waits for

@@ -3,8 +3,8 @@
  * deletes last, and saves what the provider returns. Single events and sets are asked for alike: one test can do both.
  */
 import { join } from "node:path";
-import { MAX_LISTED, memberRef, refOf } from "../../provider/src/state/index.js";
-import { everyMemory, isOpen, type MemoryRecord, openMarkOf } from "../../provider/src/store/index.js";
+import { memberRef, refOf } from "../../provider/src/state/index.js";
+import { everyMemory, type MemoryRecord } from "../../provider/src/store/index.js";
 import { carriedBack } from "./carried.js";
 import { newRun, type RunOptions } from "./run.js";
 
@@ -27,6 +27,12 @@ export interface Result {
 }
 
 const PROVIDER = "exports.handler";
+
+/** An object that a program declares, with its name on the platform. */
+interface Named {
+  readonly key: string;
+  readonly name: unknown;
+}
 
 /** Values as Pulumi's SDK sends them. */
 const carried = (values: object) => JSON.parse(JSON.stringify(values)) as Values;
@@ -68,7 +74,7 @@ abstract class Engine {
   abstract readonly resource: "ConversionEvent" | "ConversionEventSet";
   protected abstract provider(run: Run): Run["event"] | Run["set"];
   abstract adoptedIn(declared: Values): string[];
-  abstract keysOf(declared: Values): string[];
+  abstract namesOf(declared: Values): Named[];
 
   get ref() {
     return refOf(this.resource, `${this.stack}::${this.name}`);
@@ -192,15 +198,6 @@ abstract class Engine {
     run.closeNow();
     return error;
   }
-
-  /** What the program's half has seen open in the memory. @param keys that it declares. */
-  openIn(keys: readonly string[]) {
-    const records = recordsIn(this.#folder, `organization/${this.stack}`);
-    const open = records.filter(isOpen).map(({ key }) => key);
-    const unclaimed = open.filter((key) => !keys.includes(key)).slice(0, MAX_LISTED);
-    const seen = openMarkOf(new Map(records.map((each) => [each.key, each])));
-    return { open: seen, unclaimed };
-  }
 }
 
 /**
@@ -213,15 +210,22 @@ export async function play(
   isUp = true,
 ): Promise<(string | undefined)[]> {
   const declared = program.flatMap(([engine, values]) => (values === undefined ? [] : [[engine, values] as const]));
-  const keys = declared.flatMap(([engine, values]) => engine.keysOf(values));
+  const all = declared.flatMap(([engine, values]) => engine.namesOf(values));
+  const namesakesOf = (engine: Engine, values: Values) => {
+    const own = engine.namesOf(values);
+    const isOther = ({ key, name }: Named) =>
+      own.some((each) => each.name === name) && own.every((each) => each.key !== key);
+    return all.filter(isOther).map(({ key }) => key);
+  };
   const adopted = declared
     .flatMap(([engine, values]) => engine.adoptedIn(values).map((id) => `ConversionEvent ${id}`))
     .join();
   const last: (() => Promise<void>)[] = [];
   const errors: (string | undefined)[] = [];
   for (const [engine, values] of program) {
-    const whole = { isUp, resources: declared.length, ...engine.openIn(keys) };
-    const briefing = { run: whole, ...(adopted !== "" && { adopted }) };
+    const whole = { isUp, resources: declared.length };
+    const namesakes = values === undefined ? [] : namesakesOf(engine, values);
+    const briefing = { run: whole, namesakes, ...(adopted !== "" && { adopted }) };
     if (values === undefined) {
       if (isUp) last.push(...engine.leave(run));
       errors.push(undefined);
@@ -263,8 +267,9 @@ export class SetEngine extends Engine {
     return run.set;
   }
 
-  keysOf({ events }: Values): string[] {
-    return Object.keys(events ?? {}).map((key) => memberRef(this.ref, key).key);
+  namesOf({ events }: Values): Named[] {
+    const entries = Object.entries((events ?? {}) as Record<string, Values>);
+    return entries.map(([key, { eventName }]) => ({ key: memberRef(this.ref, key).key, name: eventName }));
   }
 
   adoptedIn({ events }: Values): string[] {
@@ -280,8 +285,8 @@ export class EventEngine extends Engine {
     return run.event;
   }
 
-  keysOf(_declared: Values): string[] {
-    return [this.ref.key];
+  namesOf({ eventName }: Values): Named[] {
+    return [{ key: this.ref.key, name: eventName }];
   }
 
   adoptedIn({ existingId }: Values): string[] {

@@ -8,9 +8,9 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type Clock, systemClock } from "../../provider/src/base/index.js";
-import { Memory, memoryPath, readMemory, takeOverFormer, writeAnswers } from "../../provider/src/store/index.js";
+import { Memory, memoryPath, readMemory, takeOverOpen, writeAnswers } from "../../provider/src/store/index.js";
 import { type Fate, type Image, imageAfter, MemoryDisk, type Moment } from "../support/disk.js";
-import { create, DEV, FOLDER, inWords, PROD } from "../support/memory.js";
+import { ANY_ACCOUNT, create, DEV, FOLDER, inWords, PROD } from "../support/memory.js";
 import { seededRandom } from "../support/random.js";
 
 const AT_ONCE = Number(process.env.CRASHES ?? 10);
@@ -93,7 +93,7 @@ class Life {
 }
 
 function runOn(disk: MemoryDisk, clock: Clock, place = DEV): Memory {
-  return new Memory({ ...place, folder: FOLDER, clock, maxWaitMs: 120_000, disk });
+  return new Memory({ ...place, ...ANY_ACCOUNT, folder: FOLDER, clock, maxWaitMs: 120_000, disk });
 }
 
 /** Every kind of line, several kills, a file that is written anew, and a person's answer. */
@@ -108,7 +108,7 @@ async function longLife(): Promise<Life> {
   life.disk.writeFileSync(half, '{"key":"Advertiser::f","state":"se');
 
   const run2 = await life.run();
-  await life.mutters("a", `live ${a}`, (key) => run2.saw(key, a));
+  await life.mutters("a", `live ${a}`, (key) => run2.saw({ key: key, id: a }));
   await life.says({ d: "made 7" }, () => run2.made(keyOf("d"), "7")); // a search has found it
   await life.says({ d: "none" }, () => run2.back(keyOf("d")));
   const a2 = await life.make(run2, "a", a);
@@ -120,7 +120,7 @@ async function longLife(): Promise<Life> {
   await life.says({ e: "made 77" }, () => writeAnswers(DEV, [answer], here));
 
   const run3 = await life.run();
-  await life.mutters("f", `live ${f}`, (key) => run3.saw(key, f));
+  await life.mutters("f", `live ${f}`, (key) => run3.saw({ key: key, id: f }));
   await life.says({ f: "live 5" }, () => run3.adopted(keyOf("f"), "5"));
   await life.send(run3, "c", "3");
   await life.says({ c: "live 3" }, () => run3.back(keyOf("c")));
@@ -135,7 +135,7 @@ async function renamedLife(): Promise<Life> {
   const killed = await life.run();
   await life.make(killed, "a");
   await life.send(killed, "b");
-  await takeOverFormer(DEV, PROD, { folder: FOLDER, disk: life.disk, clock: life.clock });
+  await takeOverOpen(DEV, PROD, { folder: FOLDER, disk: life.disk, clock: life.clock });
   const run = await life.run(PROD);
   await life.make(run, "c");
   await life.says({ b: "none" }, () => run.back(keyOf("b")));
@@ -197,7 +197,7 @@ const afterRestart = (image: Image): Image =>
 async function checkNextRun(image: Image, facts: Facts, place: typeof DEV): Promise<void> {
   const disk = new MemoryDisk(image);
   const clock = new HastyClock();
-  if (place !== DEV) await takeOverFormer(DEV, place, { folder: FOLDER, disk, clock });
+  if (place !== DEV) await takeOverOpen(DEV, place, { folder: FOLDER, disk, clock });
   const read = readMemory(memoryPath(place, FOLDER), disk)?.records ?? new Map();
   const run = runOn(disk, clock, place);
   await run.expectUsable();

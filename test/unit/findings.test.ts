@@ -26,7 +26,7 @@ const event = (name: string, args: object) =>
 function judged(...declarations: readonly Declaration[]) {
   const all = new Judge();
   for (const each of declarations) all.add(each);
-  const { findings, warnings } = all.judge(declarations, new Map(), true);
+  const { findings, warnings } = all.judge(declarations, true);
   const { message } = programError(READ, findings, "nothing was sent");
   return { lines: message.split("\n"), warnings };
 }

@@ -10,7 +10,7 @@ import {
 } from "../../provider/src/program/declaration.js";
 import { Judge } from "../../provider/src/program/judge.js";
 import { aboutWhom, memberOf } from "../../provider/src/state/names.js";
-import { type MemoryRecord, openMarkOf, type Records } from "../../provider/src/store/memory-lines.js";
+import type { MemoryRecord } from "../../provider/src/store/memory-lines.js";
 
 const event = (name: string) => `ConversionEvent::${name}`;
 const FUNNEL = "ConversionEventSet::funnel";
@@ -24,7 +24,16 @@ function declared(
 ): Declaration {
   const kind = aboutWhom(key).kind === "Advertiser" ? advertiser : conversionEvent;
   const own = { key, adopts: undefined, platformName: undefined, ...object };
-  const resource = { key, kind, isRead: false, objects: [own], aliasNames: [], deletes: false, ...more };
+  const resource = {
+    key,
+    kind,
+    isRead: false,
+    objects: [own],
+    aliasNames: [],
+    formerKeys: [],
+    deletes: false,
+    ...more,
+  };
   return { finding: { title: aboutWhom(key).label, lines: [], problems: 0 }, warnings, resource };
 }
 
@@ -36,8 +45,8 @@ function aSet(adopts: Record<string, string | undefined> | undefined): Declarati
   return declared(FUNNEL, {}, { objects: adopts === undefined ? undefined : objects });
 }
 
-const memory = (...records: (Partial<MemoryRecord> & Pick<MemoryRecord, "key" | "state">)[]): Records =>
-  new Map(records.map((each) => [each.key, { at: "2026-01-01T00:00:00.000Z", mark: "m", body: "b", ...each }]));
+const memory = (...records: (Partial<MemoryRecord> & Pick<MemoryRecord, "key" | "state">)[]): MemoryRecord[] =>
+  records.map((each) => ({ at: "2026-01-01T00:00:00.000Z", mark: "m", body: "b", ...each }));
 const live = (key: string, id: string, name?: string) => ({ key, state: "live", id, name }) as const;
 
 function all(...declarations: Declaration[]): Judge {
@@ -45,8 +54,9 @@ function all(...declarations: Declaration[]): Judge {
   for (const each of declarations) judge.add(each);
   return judge;
 }
-const look = (records: Records, ...batch: Declaration[]) => all(...batch).judge(batch, records, true);
-const atEnd = (records: Records, batch: Declaration[]) => all(...batch).atEnd(records);
+const look = (...batch: Declaration[]) => all(...batch).judge(batch, true);
+const atEnd = (records: MemoryRecord[], batch: Declaration[], isPreview = false) =>
+  all(...batch).atEnd(records, isPreview);
 
 describe("between resources", () => {
   it("two can't adopt one object of a kind, in whichever batches", () => {
@@ -55,13 +65,13 @@ describe("between resources", () => {
     const set = aSet({ a: "7", b: "8", c: "8", d: undefined });
     const why = (path: string, id: string, by: string) =>
       `${path}existingId ${id} already belongs to "${by}": one object can't be two resources; correct this existingId, or remove the other one`;
-    expect(look(memory(), one, ...others).findings).toEqual([]);
+    expect(look(one, ...others).findings).toEqual([]);
     const lines = [why('events["a"].', "7", "one"), why('events["c"].', "8", "funnel/b")];
     const finding = { title: 'ConversionEventSet "funnel"', lines, problems: 2 };
-    expect(look(memory(), one, set).findings).toEqual([finding]);
+    expect(look(one, set).findings).toEqual([finding]);
     const judge = all(one, set);
-    expect(judge.judge([one], memory(), true).findings).toEqual([]);
-    expect(judge.judge([set], memory(), true).findings).toEqual([finding]);
+    expect(judge.judge([one], true).findings).toEqual([]);
+    expect(judge.judge([set], true).findings).toEqual([finding]);
   });
 
   it("names on the platform that look the same are said to, but for those of a catalog, which says so itself", () => {
@@ -72,7 +82,7 @@ describe("between resources", () => {
       named("Advertiser::a", "Buy\u200b"),
       named("ConversionEvent::advertising:index:Catalog$e", "Buy\ufeff"),
     ];
-    expect(look(memory(), one, two, ...others).warnings).toEqual([told]);
+    expect(look(one, two, ...others).warnings).toEqual([told]);
   });
 
   it("a resource that may delete is told what the program adopts, and no other is", () => {
@@ -83,22 +93,46 @@ describe("between resources", () => {
       declared("Advertiser::acme", {}, deletes),
       declared(event("read"), {}, { isRead: true }),
     ];
-    const run = { isUp: false, resources: 3, open: openMarkOf(new Map()), unclaimed: [] };
-    expect(Object.fromEntries(look(memory(), ...batch).briefings)).toEqual({
+    const run = { isUp: false, resources: 3 };
+    expect(Object.fromEntries(look(...batch).briefings)).toEqual({
       [event("a")]: { run, deletes: true, adopted: "ConversionEvent 7,ConversionEvent 8", adoptsLater: undefined },
       [event("b")]: { run, adopted: "ConversionEvent 7,ConversionEvent 8" },
       "Advertiser::acme": expect.objectContaining({ run, deletes: true }),
     });
     for (const later of [declared(event("c"), { adopts: LATER }), aSet(undefined)])
-      expect(look(memory(), ...batch, later).briefings.get(event("a"))).toMatchObject({ adoptsLater: true });
+      expect(look(...batch, later).briefings.get(event("a"))).toMatchObject({ adoptsLater: true });
   });
 
   it("the same warning of several is given once", () => {
     const warned = (name: string) =>
       declared(event(name), {}, {}, [`ConversionEvent "${name}": clickWindow is 7 seconds`]);
-    expect(look(memory(), warned("a"), warned("b")).warnings).toEqual([
+    expect(look(warned("a"), warned("b")).warnings).toEqual([
       'ConversionEvent "a": clickWindow is 7 seconds (also in ConversionEvent "b")',
     ]);
+  });
+});
+
+describe("what crosses to the provider's process", () => {
+  it("other objects of the program with the same platform name, and the keys that aliases say it had", () => {
+    const named = (key: string, platformName: string, more: Partial<DeclaredResource> = {}) =>
+      declared(key, { platformName }, more);
+    const member = memberOf(FUNNEL, "a");
+    const set = declared(FUNNEL, {}, { objects: [{ key: member, adopts: undefined, platformName: "Buy" }] });
+    const batch = [
+      named(event("one"), "Buy", { formerKeys: [event("was")] }),
+      named(event("two"), "Buy"),
+      named(event("three"), "Lead"),
+      named("Advertiser::a", "Buy"),
+      set,
+    ];
+    const { briefings } = look(...batch);
+    expect(briefings.get(event("one"))).toMatchObject({
+      formerKeys: [event("was")],
+      namesakes: [event("two"), member],
+    });
+    expect(briefings.get(FUNNEL)).toMatchObject({ namesakes: [event("one"), event("two")] });
+    for (const key of [event("three"), "Advertiser::a"])
+      expect(briefings.get(key)).toMatchObject({ formerKeys: undefined, namesakes: undefined });
   });
 });
 
@@ -107,42 +141,40 @@ describe("open creates of earlier runs", () => {
   const records = memory(
     { key: event("sent"), state: "sent" },
     { key: event("made"), state: "made", id: "9" },
+    { key: event("answered"), state: "made", id: "10", answered: true },
     { key: member, state: "sent" },
     { key: event("handed"), state: "handed", id: "3" },
     live(event("live"), "4"),
     { key: event("none"), state: "none" },
   );
-  it.each<[string, Declaration[], string[]]>([
-    ["by nothing", [declared(event("new"))], [event("sent"), event("made"), member]],
+  const [sent, made, inSet] = ["sent (outcome unknown)", "made (9)", "funnel/a (outcome unknown)"];
+  it.each<[string, Declaration[], (string | undefined)[]]>([
+    ["by nothing", [declared(event("new"))], [inSet, made, sent]],
     ["by their own keys", [declared(event("sent")), declared(event("made")), aSet({ a: undefined })], []],
-    ["by a set whose events are unknown", [aSet(undefined)], [event("sent"), event("made")]],
-    ["not by a set with other events", [aSet({ b: undefined })], [event("sent"), event("made"), member]],
-    ["by the id of one", [declared(event("x"), { adopts: "9" })], [event("sent"), member]],
-    ["not by .get", [declared(event("sent"), {}, { isRead: true })], [event("sent"), event("made"), member]],
-    ["not below another parent", [declared("ConversionEvent::my:A$::sent")], [event("sent"), event("made"), member]],
-    [
-      "not by an alias",
-      [declared(event("x"), {}, { aliasNames: ["sent", "made"] }), aSet({ a: "1" })],
-      [event("sent"), event("made")],
-    ],
-  ])("are claimed %s", (_, batch, unclaimed) => {
-    const judge = all(declared(event("other")), ...batch);
-    const { briefings } = judge.judge([declared(event("other"))], records, false);
-    expect(briefings.get(event("other"))?.run).toMatchObject({ isUp: true, open: openMarkOf(records), unclaimed });
+    ["by a set whose events are unknown", [aSet(undefined)], [made, sent]],
+    ["by the id of one", [declared(event("x"), { adopts: "9" })], [inSet, sent]],
+    ["by an alias", [declared(event("x"), {}, { aliasNames: ["sent", "made"] })], [inSet]],
+  ])("are declared %s, in previews too", (_, batch, names) => {
+    for (const isPreview of [true, false]) {
+      const lines = atEnd(records, [declared(event("live")), declared(event("handed")), ...batch], isPreview);
+      const [line = ""] = lines;
+      expect(lines).toHaveLength(names.length === 0 ? 0 : 1);
+      for (const name of names) expect(line).toContain(name);
+      for (const name of [sent, made, inSet]) if (!names.includes(name)) expect(line).not.toContain(name);
+    }
   });
 
-  it("that nothing declares are named at the end, in a line of their own", () => {
+  it("are named at the end, with the command that tells what to do", () => {
     expect(atEnd(records, [declared(event("live")), declared(event("handed"))])).toEqual([
-      "3 creates of interrupted runs are not declared under their own names: funnel/a (outcome unknown), made (9) and sent (outcome unknown). " +
-        "To settle that:\n  npx pulumi-advertising pending",
+      "3 creates of interrupted runs are declared by nothing: funnel/a (outcome unknown), made (9) and sent (outcome unknown). " +
+        "To see what to do:\n  npx pulumi-advertising pending",
     ]);
   });
 });
 
 describe("what leaves", () => {
   const purchase = live(event("purchase"), "42", "Purchase");
-  const leaves = (names: string) =>
-    `No longer declared: ${names}. What leaves the state without a delete stays live on the platform. If you renamed it, add an alias or set existingId.`;
+  const leaves = (names: string) => `No longer declared: ${names}. What leaves the state stays live on the platform.`;
   const stays = leaves("purchase (42)");
 
   it.each<[string, Declaration[], string[]]>([
@@ -153,16 +185,18 @@ describe("what leaves", () => {
     ["nor if it is adopted", [declared(event("buy"), { adopts: "42" })], []],
     ["another kind's id is another object's", [declared("Advertiser::a", { adopts: "42" })], [stays]],
     ["nor if it is read", [declared(event("purchase"), {}, { isRead: true })], []],
-    [
-      "with a new one of its platform name",
-      [declared(event("buy"), { platformName: "Purchase" })],
-      [`${stays}\n"purchase" has the platform name of the new "buy".`],
-    ],
-    ["not with a known one", [declared(event("known"), { platformName: "Purchase" })], [stays]],
-    ["not with one that adopts", [declared(event("buy"), { platformName: "Purchase", adopts: LATER })], [stays]],
   ])("%s", (_, batch, lines) => {
     const known = live(event("known"), "1");
     expect(atEnd(memory(purchase, known), [declared(event("known")), ...batch])).toEqual(lines);
+  });
+
+  it("is not said in a preview, where the journal may be older than the state; a delete is", () => {
+    expect(atEnd(memory(purchase), [], true)).toEqual([]);
+    const deleted =
+      "No longer declared, with retainOnDelete: false: lead (6). 6 will be deleted on the platform if the state still has it.";
+    const records = memory(purchase, { ...live(event("lead"), "6"), deletes: true });
+    expect(atEnd(records, [], true)).toEqual([deleted]);
+    expect(atEnd(records, [])).toEqual([deleted, stays]);
   });
 
   it("a set that is declared says itself what left it; one that is gone leaves with all", () => {

@@ -3,9 +3,9 @@ import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { JournalError } from "../../provider/src/base/index.js";
 import { cureFor } from "../../provider/src/files/index.js";
-import { everyMemory, isTwiceIn, type Memory, openOfOthers, writeAnswers } from "../../provider/src/store/index.js";
+import { everyMemory, isTwiceIn, type Memory, openElsewhere, writeAnswers } from "../../provider/src/store/index.js";
 import { MemoryDisk } from "../support/disk.js";
-import { AT, create, DEV, FOLDER, inWords, PROD, stackOn, type Work } from "../support/memory.js";
+import { AT, create, DEV, FOLDER, inWords, OURS, PROD, stackOn, type Work } from "../support/memory.js";
 
 const KEY = "ConversionEvent::purchase";
 const [A, B, C] = ["Advertiser::a", "Advertiser::b", "Advertiser::c"] as const;
@@ -20,7 +20,7 @@ const FROM: Record<string, Work> = {
   "sent for 7": (run) => run.sending(create(KEY, "7")),
   made: (run) => madeFor7(run).then(() => run.release()), // killed
   handed: (run) => madeFor7(run).then(() => run.given(KEY)),
-  live: (run) => run.saw(KEY, "7"),
+  live: (run) => run.saw({ key: KEY, id: "7" }),
 };
 
 /** What the next run does, in the order of the table's columns. */
@@ -32,9 +32,9 @@ const EVENTS: Work[] = [
   (run) => run.sending(create(KEY)),
   (run) => run.made(KEY, "42"),
   (run) => run.back(KEY),
-  (run) => run.saw(KEY, "42"),
-  (run) => run.saw(KEY, "7"),
-  (run) => run.saw(KEY, "9"),
+  (run) => run.saw({ key: KEY, id: "42" }),
+  (run) => run.saw({ key: KEY, id: "7" }),
+  (run) => run.saw({ key: KEY, id: "9" }),
   (run) => run.adopted(KEY, "9"),
 ];
 
@@ -71,35 +71,74 @@ describe("M2, M3: one record a key, from one state to the next", () => {
     "what was made under a former name is seen with its object, for the same account: %s",
     async (isSame) => {
       const { up, newRun } = stackOn();
-      await up((run) => run.sending({ ...create(A), name: "Acme" }).then(() => run.made(A, "42")));
-      await up((run) => run.saw(B, "42", () => isSame));
-      expect(newRun().undeclared(() => false)).toHaveLength(isSame ? 0 : 1);
+      const account = isSame ? OURS.account : "platform.example b@example.com";
+      await up((run) => run.sending({ ...create(A), name: "Acme", account }).then(() => run.made(A, "42")));
+      await up((run) => run.saw({ key: B, id: "42" }), [], OURS);
+      expect(newRun().openAtStart).toHaveLength(isSame ? 0 : 1);
       expect(newRun().of(A)).toMatchObject({ state: isSame ? "live" : "made", id: "42", name: "Acme" });
     },
   );
 
-  it("what a stack had under its former name is open from then on, and another memory than the program's half saw", async () => {
-    const { up } = stackOn();
+  it("a create that the state looks after under another key, or whose outcome it knows, is open no longer", async () => {
+    const { up, newRun } = stackOn();
     await up(async (run) => {
-      await run.expectUsable();
-      const before = run.openMark;
-      await run.join([{ ...create(A), state: "sent" }]);
-      expect(run.undeclared(() => false)).toMatchObject([{ key: A }]);
-      expect(run.openMark).not.toBe(before);
+      for (const key of [A, B, C]) await run.sending(create(key));
     });
+    await up((run) => {
+      run.saw({ key: "Advertiser::new-a", creates: [create(A).mark] });
+      run.saw({ key: "Advertiser::new-b", id: "7", creates: [`${create(B).mark} ${AT}`] });
+      run.saw({ key: "Advertiser::new-c", id: "8", creates: [`${create(C).mark} 2020-01-01T00:00:00.000Z`] });
+    });
+    expect([A, B, C].map((key) => inWords(newRun().of(key)))).toEqual(["none", "live 7", "sent"]);
+  });
+
+  it("with checkpoints off a clean end leaves its creates open, until a later run has seen them", async () => {
+    const { newRun, up, words } = stackOn();
+    const run = newRun();
+    for (const [key, id] of [
+      [A, "1"],
+      [B, "2"],
+    ] as const) {
+      await run.sending(create(key));
+      await run.made(key, id);
+      run.given(key);
+    }
+    run.closeNow([], false);
+    expect(newRun().openAtStart.map(({ key }) => key)).toEqual([A, B]);
+    await up((next) => {
+      next.saw({ key: A, id: "1" });
+      next.given(B); // taken over, and saved by a run with checkpoints
+    });
+    expect([words(), newRun().openAtStart]).toEqual([["a live 1", "b handed 2"], []]);
+  });
+
+  it("a create moves to the key that its resource has now", async () => {
+    const { up, words } = stackOn();
+    await up(async (run) => {
+      await run.sending(create(A));
+      await run.made(A, "42");
+      run.release();
+    });
+    await up(async (run) => {
+      const record = run.of(A);
+      if (record !== undefined)
+        expect(await run.move(record, B)).toMatchObject({ key: B, id: "42", mark: create(A).mark });
+      expect([run.of(A), run.of(B)?.id]).toEqual([undefined, "42"]);
+    });
+    expect(words()).toEqual(["a none 42", "b made 42"]);
   });
 
   it("at a clean end only what this engine was given is handed", async () => {
     const { up, words, newRun } = stackOn();
     await up(async (run) => {
       await Promise.all([A, B, C].map((key) => run.sending(create(key))));
-      run.saw(A, "9"); // asked again, of the state that it began with
+      run.saw({ key: A, id: "9" }); // asked again, of the state that it began with
       await Promise.all([A, B, C].map((key, index) => run.made(key, String(index))));
       run.given(A);
-      expect(run.undeclared(() => false)).toEqual([]); // its own
+      expect(run.openAtStart).toEqual([]); // its own
     });
     expect(words()).toEqual(["a handed 0", "b made 1", "c made 2"]);
-    expect(newRun().undeclared(() => false)).toMatchObject([{ key: B }, { key: C }]);
+    expect(newRun().openAtStart).toMatchObject([{ key: B }, { key: C }]);
     await up((run) => run.given(B)); // taken over
     expect(words()).toEqual(["a handed 0", "b handed 1", "c made 2"]);
   });
@@ -107,7 +146,7 @@ describe("M2, M3: one record a key, from one state to the next", () => {
   it("what left the state is no record of now, and its id stays known", async () => {
     const { up, newRun } = stackOn();
     await up((run) => run.sending(create(A)).then(() => run.made(A, "42")));
-    await up(async (run) => run.saw(A, "42"));
+    await up(async (run) => run.saw({ key: A, id: "42" }));
     const run = newRun();
     await run.openOnce();
     run.closeNow([A]);
@@ -162,7 +201,7 @@ describe("M1: what is on the disk before a byte leaves", () => {
     );
     await expect(run.adopted(B, "9")).rejects.toThrow(JournalError);
     await expect(run.made(A, "42")).rejects.toThrow(/^The memory /);
-    run.saw(C, "3");
+    run.saw({ key: C, id: "3" });
     await turn();
     expect([KEY, A, B, C].map((key) => inWords(run.of(key)))).toEqual(["none", "made 42", "live 9", "live 3"]);
     isFull = false;
@@ -208,7 +247,7 @@ describe("what others ask of it", () => {
   it("the holder of an object is who has it, before those that had it; in two places it is shared", async () => {
     const { up, newRun } = stackOn();
     await up(async (run) => {
-      run.saw(B, "42");
+      run.saw({ key: B, id: "42" });
       await run.sending(create(A, "42"));
       expect(run.holderOf("Advertiser", "43")).toBeUndefined();
       await run.made(A, "43");
@@ -220,26 +259,27 @@ describe("what others ask of it", () => {
     const holders = ["42", "43", "40", "1"].map((id) => newRun().holderOf("Advertiser", id));
     expect(holders).toEqual([B, A, "Advertiser::d", undefined]);
     expect(newRun().holderOf("ConversionEvent", "42")).toBeUndefined();
-    expect(["42", "43"].map((id) => isTwiceIn(newRun().records, "Advertiser", id))).toEqual([true, false]);
+    expect(["42", "43"].map((id) => isTwiceIn(newRun().records.values(), "Advertiser", id))).toEqual([true, false]);
   });
 
   it("a run of another account finds what was sent, and for whom; an answer is kept with its moment", async () => {
     const { up, newRun, disk, all, append } = stackOn();
     await up((run) => run.sending({ ...create(KEY), account: "platform.example a@example.com" }));
-    expect(newRun().undeclared(() => false)).toMatchObject([{ key: KEY, account: "platform.example a@example.com" }]);
+    expect(newRun().openAtStart).toMatchObject([{ key: KEY, account: "platform.example a@example.com" }]);
     await writeAnswers(DEV, [{ key: KEY, state: "none", at: AT }], { folder: FOLDER, disk });
-    expect([newRun().of(KEY), newRun().undeclared(() => false)]).toEqual([undefined, []]);
+    expect([newRun().of(KEY), newRun().openAtStart]).toEqual([undefined, []]);
     append("unfinished");
     await up(nothing); // writes it anew
     expect(all()).toMatchObject([{ state: "none", at: AT, mark: create(KEY).mark }]);
   });
 
-  it("three stacks of one name in three backends share nothing; others of the project are found", async () => {
+  it("three stacks of one name in three backends share nothing, and find what is open in the project's others", async () => {
     const { disk, append } = stackOn();
     const places = ["file:///a", "s3://bucket", "https://api.pulumi.com"].map((backend) => ({ ...DEV, backend }));
-    for (const place of places) {
+    for (const [index, place] of places.entries()) {
       const { up, newRun } = stackOn(disk, place);
-      expect([newRun().of(KEY), openOfOthers(place, FOLDER, disk)]).toEqual([undefined, []]);
+      const before = places.slice(0, index).map((elsewhere) => ({ elsewhere, key: KEY }));
+      expect([newRun().of(KEY), openElsewhere(place, FOLDER, disk)]).toMatchObject([undefined, before]);
       await up(FROM.sent ?? nothing);
     }
     for (const stack of ["organization/other/dev", "acme/shop/dev"]) await stackOn(disk, { ...DEV, stack }).up(nothing);
@@ -247,7 +287,8 @@ describe("what others ask of it", () => {
     append("{}\n", `${FOLDER}/deleted.lines`);
     disk.mkdirSync(`${FOLDER}/folder.jsonl`, { recursive: true, mode: 0o700 });
     expect(everyMemory(FOLDER, disk)).toHaveLength(5);
-    expect(openOfOthers(PROD, FOLDER, disk)).toMatchObject(places.map(({ stack }) => ({ stack, key: KEY })));
+    const found = openElsewhere(PROD, FOLDER, disk).map(({ elsewhere, key }) => `${elsewhere?.backend} ${key}`);
+    expect(found.toSorted()).toEqual(places.map(({ backend }) => `${backend} ${KEY}`).toSorted());
     expect(everyMemory("/nowhere", disk)).toEqual([]);
   });
 });

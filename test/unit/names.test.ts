@@ -6,6 +6,7 @@ import {
   aboutWhom,
   identityText,
   keyOf,
+  keyOfUrn,
   memberOf,
   memberRef,
   parseIdentity,
@@ -13,7 +14,6 @@ import {
   resourceKeyIn,
   stackOf,
 } from "../../provider/src/state/index.js";
-import { keyOfUrn } from "../../provider/src/tools/contents.js";
 
 const CATALOG = "advertising:index:Catalog";
 const NAMES = [

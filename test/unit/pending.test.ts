@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { fingerprintOfBody } from "../../provider/src/kinds/kind.js";
-import type { MemoryRecord } from "../../provider/src/store/memory-lines.js";
+import type { MemoryRecord, OpenCreate } from "../../provider/src/store/memory-lines.js";
 import { type Resource, readExport } from "../../provider/src/tools/contents.js";
 import { readAnswers } from "../../provider/src/tools/pending.js";
 import { factsIn } from "../../provider/src/tools/pending-facts.js";
@@ -27,7 +27,7 @@ const unresolved = (mark: string, more: object = {}) => ({
   },
 });
 const record = (key: string, state: MemoryRecord["state"], more: Partial<MemoryRecord> = {}): MemoryRecord => ({
-  ...{ key, state, at: BEFORE, mark: "m", body: "b", name: "Signup" },
+  ...{ key, state, at: BEFORE, mark: `mark of ${key}`, body: "b", name: "Signup" },
   ...more,
 });
 const operation = (type: string, resource: Resource) => ({ type, resource });
@@ -41,10 +41,12 @@ function facts(
   resources: readonly Resource[],
   memory: readonly MemoryRecord[] = [],
   pending_operations: object[] = [],
+  elsewhere: readonly OpenCreate[] = [],
 ) {
   const deployment = { manifest: { time: TIME }, resources, pending_operations };
   const stack = readExport(JSON.stringify({ version: 3, deployment }));
-  return factsIn(stack, new Map(memory.map((each) => [each.key, each])), PLACE);
+  const own = new Map(memory.map((each) => [each.key, each]));
+  return factsIn(stack, { own, runs: ["ours"], elsewhere, isGone: ({ stack: name }) => name.endsWith("/gone") }, PLACE);
 }
 const madeIn = (...given: Parameters<typeof facts>) =>
   facts(...given).made.map(({ ref, record: { id } }) => `${ref.short} ${id}`);
@@ -220,16 +222,17 @@ describe("answers", () => {
     [{ created: ["funnel=4711"] }, '4711 can\'t be both "funnel/b" and "funnel/a"'],
     [{ created: ["buy=4711"], notCreated: ["buy"] }, '"buy" is given two answers'],
     [{ created: ["buy=4711", "sent=4711"] }, '4711 can\'t be both "sent" and "buy"'],
-    [{ created: ["buy=8"] }, `8 is not the id of "buy": it is that of ${E("other")}`],
-    [{ created: ["buy=9"] }, `9 is not the id of "buy": it is that of ${E("made")}`],
-    [{ created: ["buy=10"] }, `10 is not the id of "buy": it is that of ${E("seen")}`],
+    [
+      { created: ["buy=9"] },
+      '9 is not the id of "buy": an earlier run created it as "made". If there is no other object, it was not created: --not-created \'buy\'',
+    ],
+    [{ created: ["buy=10"] }, '10 is not the id of "buy": an earlier run created it as "seen"'],
     [{ created: ["buy=3"] }, '3 is not the id of "buy": it is an object that this resource has or had before'],
     [
       { created: ["funnel/a=20"] },
       '20 is not the id of "funnel/a": it is an object that this resource has or had before',
     ],
-    [{ created: ["funnel/b=20"] }, `20 is not the id of "funnel/b": it is that of ${SET}["a"]`],
-    [{ forget: ["buy"] }, '"buy" is nothing that the memory of this machine has'],
+    [{ forget: ["other"] }, "\"other\" is nothing that this machine's memory or the state's unresolved creates have"],
     [{ forget: ["sent"], created: ["sent=4711"] }, '"sent" is given two answers'],
   ])("%j is refused, and nothing is settled", (answers, fault) => {
     const all = () => read({ ...answers, notCreated: [...(answers.notCreated ?? []), "nobody"] });
@@ -238,9 +241,93 @@ describe("answers", () => {
     expect(all).toThrow('"nobody" is not a pending create');
   });
 
-  it("--forget drops any line of the memory", () => {
-    const forgotten = (...names: string[]) => read({ forget: names }).forgotten.map(({ record }) => record.key);
-    const keys = ["made", "sent", "seen"].map((name) => `ConversionEvent::${name}`);
-    expect(forgotten("made", "sent", E("seen"))).toEqual(keys);
+  it("--forget ends any line of the memory, and what the state has as unresolved", () => {
+    const forgotten = (...names: string[]) =>
+      read({ forget: names }).forgotten.map(
+        ({ ref, inState }) => `${ref.short}${inState === undefined ? "" : " (state)"}`,
+      );
+    expect(forgotten("made", "sent", E("seen"), "buy", "funnel/b")).toEqual([
+      ...["made", "sent", "seen"],
+      ...["buy (state)", "funnel/b (state)"],
+    ]);
+  });
+
+  it("an id that the state has under another name resolves the create: it is managed there", () => {
+    const managed = read({ created: ["buy=8", "funnel/b=20"] }).answers;
+    expect(managed).toMatchObject([{ managedAs: "other" }, { managedAs: "funnel/a" }]);
+  });
+});
+
+describe("one create under several names", () => {
+  it("what the state has under a new name, and the journal under a former one, is one, and goes by both", () => {
+    const renamed = storedEvent("buy-eu", "unresolved-m", unresolved("m"));
+    const known = facts([renamed], [record("ConversionEvent::buy", "sent", { mark: "m" })]);
+    expect(known.open.map(({ ref, otherRefs }) => [ref.short, ...otherRefs.map((each) => each.short)])).toEqual([
+      ["buy-eu", "buy"],
+    ]);
+    for (const name of ["buy", "buy-eu", E("buy"), E("buy-eu")])
+      expect(readAnswers({ created: [`${name}=5`], notCreated: [], forget: [] }, known).answers).toMatchObject([
+        { create: { ref: { short: "buy-eu" } }, id: "5" },
+      ]);
+  });
+
+  it("what somebody resolved elsewhere, or the state has by its id, is out of date here", () => {
+    const sent = record("ConversionEvent::buy", "sent", { mark: "m" });
+    const made = record("ConversionEvent::lead", "made", { id: "5", mark: "n" });
+    const resources = [storedEvent("x", 4, { __resolved: [`m ${BEFORE}`] }), storedEvent("y", 5)];
+    const { open, made: left, outdated } = facts(resources, [sent, made]);
+    expect([open, left, outdated.map(({ ref }) => ref.short)]).toEqual([[], [], ["buy", "lead"]]);
+    // Sent again since.
+    expect(facts(resources, [{ ...sent, at: AFTER }]).open).toHaveLength(1);
+  });
+
+  it("an id of another account is another object", () => {
+    const made = record("ConversionEvent::lead", "made", { id: "5", mark: "n", account: "a x@y" });
+    const there = storedEvent("y", 5, { __at: "b x@y" });
+    expect(facts([there], [made]).made).toHaveLength(1);
+    expect(facts([storedEvent("y", 5, { __at: "a x@y" })], [made]).made).toEqual([]);
+  });
+});
+
+describe("on the machine whose run was interrupted", () => {
+  const created = (run: string) => ({
+    ...updating(events),
+    type: "creating",
+    resource: { ...updating(events).resource, inputs: { ...updating(events).resource.inputs, __run: run } },
+  });
+  const sent = record('ConversionEventSet::funnel["a"]', "sent");
+
+  it("only what its journal has as sent is asked about; the rest was never sent", () => {
+    const { open, unsent } = facts([], [sent], [created("ours")]);
+    expect(open.map(({ ref, known }) => `${ref.short} (${known})`)).toEqual(["funnel/a (memory)"]);
+    expect(unsent.map(({ short }) => short)).toEqual(["funnel/b"]);
+  });
+
+  it("what another machine's run may have sent is asked about", () => {
+    for (const operations of [[created("theirs")], [created("ours"), created("theirs")]]) {
+      const { open, unsent } = facts([], [sent], operations);
+      expect(open.map(({ ref, known }) => `${ref.short} (${known})`)).toEqual([
+        "funnel/a (memory)",
+        "funnel/b (record)",
+      ]);
+      expect(unsent).toEqual([]);
+    }
+  });
+});
+
+describe("another stack of the project", () => {
+  const there = { backend: "file:///x", stack: "organization/shop/old" };
+  const open = { ...record("ConversionEvent::buy", "made", { id: "5" }), elsewhere: there };
+
+  it("its open creates are listed by their URN, unless this stack's state has the object", () => {
+    const { elsewhere, open: own } = facts([], [], [], [open]);
+    expect([own, elsewhere.map(({ ref }) => ref.urn)]).toEqual([[], [E("buy").replace(":dev:", ":old:")]]);
+    expect(facts([storedEvent("y", 5)], [], [], [open]).elsewhere).toEqual([]);
+  });
+
+  it("a name is this stack's before it is the other one's", () => {
+    const known = facts([storedEvent("buy", "unresolved-m", unresolved("m"))], [], [], [open]);
+    const { answers } = readAnswers({ created: [], notCreated: ["buy"], forget: [] }, known);
+    expect(answers.map(({ create }) => create.elsewhere)).toEqual([undefined]);
   });
 });

@@ -54,15 +54,18 @@ it("sessions of one account share a file in any spelling; others have their own"
 
 it("deleted objects are known to later runs of the account; of a torn or unusable file less is known", () => {
   const folder = newFolder();
-  const known = (account = "a") => ["1", "2"].map((id) => deletedObjects(folder, account).has("ConversionEvent", id));
-  deletedObjects(folder, "a").add("ConversionEvent", "1");
-  expect([known(), known("b")].flat()).toEqual([true, false, false, false]);
-  expect(deletedObjects(folder, "a").has("Advertiser", "1")).toBe(false);
+  const objectsOf = (account: string, former?: string, at = folder) =>
+    deletedObjects(at, account, (recorded) => [account, former].includes(recorded as string));
+  const known = (account = "a", former?: string) =>
+    ["1", "2"].map((id) => objectsOf(account, former).has("ConversionEvent", id));
+  objectsOf("a").add("ConversionEvent", "1");
+  expect([known(), known("b"), known("b", "a")].flat()).toEqual([true, false, false, false, true, false]);
+  expect(objectsOf("a").has("Advertiser", "1")).toBe(false);
   appendFileSync(join(folder, "deleted.lines"), 'half\n{"deleted":"ConversionEvent 2');
   expect(known()).toEqual([true, false]);
-  deletedObjects(folder, "a").add("ConversionEvent", "2");
+  objectsOf("a").add("ConversionEvent", "2");
   expect(known()).toEqual([true, true]);
-  const nowhere = deletedObjects("/dev/null", "a");
+  const nowhere = objectsOf("a", undefined, "/dev/null");
   nowhere.add("ConversionEvent", "1");
   expect(nowhere.has("ConversionEvent", "1")).toBe(true);
 });

@@ -5,13 +5,13 @@ import { advertiser, conversionEvent as event, type Kind } from "../../provider/
 import { Run } from "../../provider/src/provider/run.js";
 import type { Briefing } from "../../provider/src/state/index.js";
 
-const OF_STATE = { wasSecret: new Set(["eventName"]), wasDeleting: true };
-const OF_NOTHING = { wasSecret: new Set<string>(), wasDeleting: false };
+const OF_STATE = { wasSecret: new Set(["eventName"]), wasDeleting: true, deletes: true };
+const OF_NOTHING = { wasSecret: new Set<string>(), wasDeleting: false, deletes: false };
 
 function check(run: Run, key: string, more: Partial<Briefing> = {}, isNew = true, kind: Kind = event) {
   run.noteChecked(key, kind, { identity: `shop/dev::${key}`, ...more }, isNew, isNew ? OF_NOTHING : OF_STATE);
 }
-const upOf = (resources: number, more = {}) => ({ run: { isUp: true, resources, open: "", unclaimed: [], ...more } });
+const upOf = (resources: number) => ({ run: { isUp: true, resources } });
 
 it("the second check of a replacement, which gets no old inputs, keeps what the first one read from the state", () => {
   const run = new Run();
@@ -67,27 +67,15 @@ it("an advertiser and an event with the same id are two objects", () => {
   expect(kinds.map((kind) => run.isStaying(kind, "9"))).toEqual([true, false]);
 });
 
-it.each<[string, object, string, boolean]>([
-  ["nothing is open that the program's half saw", {}, "", false],
-  ["the program's half has not declared it so far", { open: "x", unclaimed: ["x"] }, "x", true],
-  ["the program's half has declared it, though its `check` is still to come", { open: "x" }, "x", false],
-  ["it came after that, from another run", { open: "y" }, "x", true],
-  [
-    "more are open than are listed",
-    { open: "x", unclaimed: Array.from({ length: 20 }, (_, at) => `k${at}`) },
-    "x",
-    true,
-  ],
-])("an open record belongs to nothing that the program declares: %s", (_, more, open, expected) => {
+it("a create is claimed by what declares its key, had it by an alias, or is a set whose events are not known", () => {
   const [A_SET, MEMBER] = ["ConversionEventSet::a", 'ConversionEventSet::a["k"]'];
   const run = new Run();
-  check(run, A_SET, upOf(2, more));
-  expect(run.isUnclaimed("x", open)).toBe(expected);
-  // Of what was checked, it is known exactly; of a set with unknown events, that any may be there.
-  expect(run.isUnclaimed(MEMBER, open)).toBe(true);
-  for (const declared of [MEMBER, A_SET]) {
-    run.declared.clear();
-    run.declared.add(declared);
-    expect(run.isUnclaimed(MEMBER, open)).toBe(false);
-  }
+  check(run, "now", { formerKeys: ["was", "ConversionEventSet::was"], namesakes: ["namesake"] });
+  const keys = ["was", 'ConversionEventSet::was["k"]', "namesake", "now", MEMBER];
+  expect(keys.map((key) => run.isClaimed(key))).toEqual([true, true, true, false, false]);
+  expect(run.keysOf({ key: "now", member: undefined })).toEqual(["now", "was", "ConversionEventSet::was"]);
+  run.declared.add(A_SET);
+  expect(run.isClaimed(MEMBER)).toBe(true);
+  run.noteFormer(A_SET, ["ConversionEventSet::b"]);
+  expect(run.keysOf({ key: MEMBER, member: "k" })).toEqual([MEMBER, 'ConversionEventSet::b["k"]']);
 });

@@ -2,7 +2,13 @@
 import { describe, expect, it } from "vitest";
 import { createRuntime } from "../../provider/src/provider/runtime.js";
 import { readSettings } from "../../provider/src/settings/read-settings.js";
-import { accountOf, environmentNameOf, SETTING_NAMES, SETTINGS } from "../../provider/src/settings/settings.js";
+import {
+  accountOf,
+  environmentNameOf,
+  SETTING_NAMES,
+  SETTINGS,
+  sameAccountAs,
+} from "../../provider/src/settings/settings.js";
 
 const complete = { baseUrl: "https://x.example", email: "a@b.c", password: "pw" };
 
@@ -76,7 +82,15 @@ describe("a value", () => {
     const { settings, problems } = read({ ...complete, formerAccount });
     expect(problems).toEqual([]);
     const former = { ...settings, baseUrl: "https://x.example:8443/api", email: "a@b.c" };
-    expect(settings.formerAccount).toBe(accountOf(former));
+    expect(settings.formerAccount).toEqual([accountOf(former)]);
+  });
+
+  it("several former accounts are one account, and any other is another", () => {
+    const { settings } = read({ ...complete, formerAccount: "X.example a@b.c, y.example/api A@b.c" });
+    const isSame = sameAccountAs(settings);
+    for (const account of [accountOf(settings), "x.example a@b.c", "y.example/api a@b.c", undefined, ""])
+      expect(isSame(account), String(account)).toBe(true);
+    expect(isSame("z.example a@b.c")).toBe(false);
   });
 
   it.each([

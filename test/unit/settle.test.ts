@@ -1,7 +1,7 @@
-/** A memory that gets another name, as its stack. */
+/** What another stack's journal has open becomes this one's: that stack was renamed. */
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../provider/src/base/index.js";
-import { takeOverFormer } from "../../provider/src/store/index.js";
+import { takeOverOpen } from "../../provider/src/store/index.js";
 import { MemoryDisk } from "../support/disk.js";
 import { create, DEV, FOLDER, PROD, stackOn } from "../support/memory.js";
 
@@ -15,59 +15,47 @@ describe("after `pulumi stack rename`", () => {
     for (const [index, records] of had.entries())
       for (const [key, state] of Object.entries(records))
         await stacks[index]?.up(async (run) => {
-          if (state.startsWith("live ")) return run.saw(key, state.slice(5));
-          await run.sending(create(key));
+          if (state.startsWith("live ")) return run.saw({ key, id: state.slice(5) });
+          await run.sending({ ...create(key), mark: `${index} ${key}` });
           if (state !== "sent") await run.made(key, state.slice(5));
         });
-    const takeOver = () => takeOverFormer(DEV, PROD, { folder: FOLDER, disk });
+    const takeOver = () => takeOverOpen(DEV, PROD, { folder: FOLDER, disk });
     return { disk, takeOver, former: stacks[0], now: stacks[1] };
   }
 
-  it("the new name has all that the former one had, whose file is gone", async () => {
-    const { disk, now, takeOver } = await renamed({ [A]: "sent", [B]: "made 42", [C]: "live 3" });
-    for (let times = 0; times < 2; times++) await takeOver();
-    expect(now.words()).toEqual(["a sent", "b made 42", "c live 3"]);
-    expect(now.newRun().of(B)).toMatchObject(create(B));
-    expect(disk.readdirSync(FOLDER).map((name) => `${FOLDER}/${name}`)).toEqual([now.path]);
+  it("the new name has all that the former one has open, and the former one has it no longer", async () => {
+    const { former, now, takeOver } = await renamed({ [A]: "sent", [B]: "made 42", [C]: "live 3" });
+    expect(await takeOver()).toEqual({ moved: [A, B], kept: [] });
+    expect(await takeOver()).toEqual({ moved: [], kept: [] });
+    expect(now.words()).toEqual(["a sent", "b made 42"]);
+    expect(now.newRun().of(B)?.mark).toBe(`0 ${B}`);
+    expect(former.newRun().openAtStart).toEqual([]);
   });
 
-  it("killed in between, both have it, and the former one is joined again; in use, it is left alone", async () => {
+  it("killed in between, both have it, and the same call goes on; in use, it is left alone", async () => {
     const { disk, former, now, takeOver } = await renamed({ [A]: "made 42" });
     const run = former.newRun();
     await run.expectUsable();
-    const held = takeOverFormer(DEV, PROD, { folder: FOLDER, disk, clock: { ...systemClock, monotonicMs: soon() } });
+    const held = takeOverOpen(DEV, PROD, { folder: FOLDER, disk, clock: { ...systemClock, monotonicMs: soon() } });
     await expect(held).rejects.toThrow(/^Nothing was sent.*held by another run/);
     run.release();
     disk.onChange = (what) => {
-      if (what === `remove ${former.path}`) throw new Error("killed");
+      if (what === `sync ${now.path}` && now.words().length > 0) throw new Error("killed");
     };
     await expect(takeOver()).rejects.toThrow("killed");
     disk.onChange = () => undefined;
-    former.append(`{"memory":"pulumi-advertising","version":1}\n${JSON.stringify(now.all()[0])}\n`); // not removed
-    expect([former.words(), now.words()]).toEqual([["a made 42"], ["a made 42"]]);
-    await takeOver();
-    expect([former.words(), now.words()]).toEqual([[], ["a made 42"]]);
+    expect(former.words()).toEqual(["a made 42"]);
+    expect(await takeOver()).toEqual({ moved: [A], kept: [] });
+    expect([former.newRun().openAtStart, now.words()]).toEqual([[], ["a made 42"]]);
   });
 
-  it("of a file that another machine's run took over meanwhile nothing is lost", async () => {
-    const { disk, former, now, takeOver } = await renamed({ [A]: "made 42" });
-    disk.onChange = (what) => {
-      if (what !== `sync ${now.path}` || now.words().length === 0) return;
-      disk.onChange = () => undefined;
-      disk.rmSync(`${former.path}.lock`);
-      former.append("theirs", `${former.path}.lock`);
-    };
-    await expect(takeOver()).rejects.toThrow(/another run took over the lock/);
-    expect([former.words(), now.words()]).toEqual([["a made 42"], ["a made 42"]]);
-  });
-
-  it("a removed stack that had the new name before hides no create; two creates of one key stop it", async () => {
-    const { now, takeOver } = await renamed({ [A]: "made 42", [B]: "live 3" }, { [A]: "live 7", [B]: "live 4" });
-    await takeOver();
-    expect(now.words()).toEqual(["a made 42", "b live 4"]);
-    const both = await renamed({ [A]: "made 42" }, { [A]: "made 43" });
-    await expect(both.takeOver()).rejects.toThrow(/different creates of Advertiser "a".*rm /s);
-    expect([both.former.words(), both.now.words()]).toEqual([["a made 42"], ["a made 43"]]);
+  it("what both have open under one key stays where it is, and is named", async () => {
+    const { former, now, takeOver } = await renamed(
+      { [A]: "made 42", [B]: "made 43" },
+      { [A]: "made 7", [B]: "live 4" },
+    );
+    expect(await takeOver()).toEqual({ moved: [B], kept: [A] });
+    expect([former.newRun().openAtStart.map(({ id }) => id), now.words()]).toEqual([["42"], ["a made 7", "b made 43"]]);
   });
 });
 

@@ -2,12 +2,12 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { asRecord, isPlain, type Values } from "../base/index.js";
 import { abilitiesOf } from "../decision/index.js";
-import { CATALOG_TYPE, type Kind, nameToTell, type SetKind } from "../kinds/index.js";
+import { CATALOG_TYPE, type Kind, nameToTell, type ResourceName, type SetKind } from "../kinds/index.js";
 import { inWords, isContainer, type Problem, validate } from "../rules/index.js";
 import type { Settings } from "../settings/index.js";
-import { keyOf, labelOf, memberOf, nameInUrn } from "../state/index.js";
+import { keyOf, keyOfUrn, labelOf, memberOf, nameInUrn } from "../state/index.js";
 import { type Finding, findingOf } from "./findings.js";
-import { isNotPlain, isOfType, readIdProblem } from "./ids.js";
+import { isNotPlain, isOfType, isResource, readIdProblem } from "./ids.js";
 import { typesOf } from "./place.js";
 
 export type DeclaredObject = ReturnType<typeof objectOf>;
@@ -33,6 +33,8 @@ export interface DeclaredResource {
   readonly objects: readonly DeclaredObject[] | undefined;
   /** The names that it had before, as far as its own aliases say them in plain text. */
   readonly aliasNames: readonly string[];
+  /** The journal's keys under these aliases. */
+  readonly formerKeys: readonly string[];
   /** Whether the option `retainOnDelete` is off, if a delete is known. */
   readonly deletes: boolean;
 }
@@ -66,6 +68,7 @@ export function declare({ kind: declared, name, args, options }: Call, settings:
       isRead,
       objects: isSet ? membersOf(kind, key, values.events) : [objectOf(kind, key, values)],
       aliasNames: aliasNamesIn(options.aliases),
+      formerKeys: formerKeysIn(declared.name, name, options).filter((former) => former !== key),
       deletes: options.retainOnDelete === false && canDelete,
     },
   };
@@ -92,6 +95,19 @@ function aliasNamesIn(aliases: unknown): string[] {
   if (!Array.isArray(aliases)) return [];
   const names = aliases.map((alias: unknown) => (typeof alias === "string" ? nameInUrn(alias) : asRecord(alias).name));
   return names.filter((name) => typeof name === "string");
+}
+
+/** Aliases with Outputs, and of parents, are left out. */
+function formerKeysIn(resource: ResourceName, name: string, options: pulumi.CustomResourceOptions): string[] {
+  const { aliases, parent } = options;
+  if (!Array.isArray(aliases)) return [];
+  return aliases.flatMap((alias: unknown) => {
+    if (typeof alias === "string") return alias.startsWith("urn:") ? [keyOfUrn(resource, alias)] : [];
+    const { name: formerName = name, parent: formerParent = parent, parentUrn } = asRecord(alias);
+    if (typeof formerName !== "string" || parentUrn !== undefined) return [];
+    if (formerParent !== undefined && !isResource(formerParent)) return [];
+    return [keyOf(resource, { parentTypes: typesOf(formerParent), name: formerName })];
+  });
 }
 
 const CANT_DELETE =

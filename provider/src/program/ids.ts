@@ -16,6 +16,10 @@ export function isNotPlain(value: unknown, depth = 0): boolean {
   return depth < 20 && Object.values(value).some((entry) => isNotPlain(entry, depth + 1));
 }
 
+export function isResource(value: unknown): value is pulumi.Resource {
+  return pulumi.Resource.isInstance(value);
+}
+
 /** Whether `value` is a resource with this type token, of whichever copy of this package. */
 export function isOfType(value: unknown, typeToken: string): boolean {
   return pulumi.Resource.isInstance(value) && typeTokenIn(value) === typeToken;

@@ -1,12 +1,13 @@
 /**
  * Judges a program as a whole: what is wrong between its resources, the provider's briefing about each, and at the end
  * what this machine remembers and nothing declares. Asked for each batch: what one turn of the event loop declares.
+ * It decides nothing from a journal: what crosses to the provider's process is what the program declares.
  */
-import { agree, asTyped, count, cut, enumerate, idRanges, lookAlike, natural, saidOnce } from "../base/index.js";
+import { asTyped, count, cut, enumerate, idRanges, lookAlike, natural, saidOnce } from "../base/index.js";
 import { adoptedTwice, CATALOG_TYPE, type Kind } from "../kinds/index.js";
 import { aboutWhom, type Briefing, MAX_LISTED, memberOf, objectKey, resourceKeyIn } from "../state/index.js";
-import { isOpen, type MemoryRecord, openMarkOf, type Records } from "../store/index.js";
-import { type Declaration, LATER } from "./declaration.js";
+import { isOpen, type MemoryRecord } from "../store/index.js";
+import { type Declaration, type DeclaredObject, type DeclaredResource, LATER } from "./declaration.js";
 import type { Finding } from "./findings.js";
 
 export type Brief = Omit<Briefing, "identity">;
@@ -20,7 +21,7 @@ export class Judge {
   /** By kind and id: the key of the first object that adopts it. */
   readonly #adopters = new Map<string, string>();
   /** By kind and name on the platform: the keys of objects that nothing adopts. */
-  readonly #named = new Map<string, string>();
+  readonly #named = new Map<string, string[]>();
   /** The first of the names on the platform that look alike. */
   readonly #looks = new Map<string, string>();
   readonly #alike: string[] = [];
@@ -43,7 +44,12 @@ export class Judge {
       const isOwn = object.key === key && !key.includes(CATALOG_TYPE); // sets and catalogs say it themselves
       const alike = isOwn && lookAlike(this.#looks, object.platformName ?? "", kind.name);
       if (alike) this.#alike.push(`${finding.title} is named ${alike}`);
-      if (object.adopts === undefined) this.#named.set(`${kind.name} ${object.platformName}`, object.key);
+      if (object.adopts === undefined) {
+        const name = nameKey(kind, object);
+        const same = this.#named.get(name) ?? [];
+        this.#named.set(name, same);
+        same.push(object.key);
+      }
       if (typeof object.adopts !== "string") continue;
       const adopted = objectKey(kind.name, object.adopts);
       if (!this.#adopters.has(adopted)) this.#adopters.set(adopted, object.key);
@@ -51,26 +57,32 @@ export class Judge {
   }
 
   /** @param batch all of it was added before. @returns briefings by key; with findings, nothing may be registered. */
-  judge(batch: readonly Declaration[], records: Records, isPreview: boolean) {
-    const open = [...records.values()].filter(isOpen);
-    const unclaimed = open.flatMap((each) => (this.#isClaimed(each) ? [] : each.key)).slice(0, MAX_LISTED);
-    const run = { isUp: !isPreview, resources: this.#resources, open: openMarkOf(records), unclaimed };
+  judge(batch: readonly Declaration[], isPreview: boolean) {
+    const run = { isUp: !isPreview, resources: this.#resources };
     const adopted = [...this.#adopters.keys()].join();
     const briefings = batch.flatMap(({ resource }): [string, Brief][] => {
       if (resource === undefined || resource.isRead) return [];
-      const { key, kind, deletes } = resource;
+      const { key, kind, deletes, formerKeys } = resource;
+      const namesakes = this.#namesakesOf(resource);
+      const brief = {
+        run,
+        formerKeys: formerKeys.length > 0 ? formerKeys : undefined,
+        namesakes: namesakes.length > 0 ? namesakes : undefined,
+      };
       // What may delete has to know all of them. Of thousands, not each resource carries all for the words alone.
-      if (!deletes && adopted.length > MAX_CHARACTERS) return [[key, { run }]];
+      if (!deletes && adopted.length > MAX_CHARACTERS) return [[key, brief]];
       const adoptsLater = this.#adoptedLater.has(kind.name) || undefined;
-      return [[key, { run, deletes: deletes || undefined, adopted: adopted || undefined, adoptsLater }]];
+      return [[key, { ...brief, deletes: deletes || undefined, adopted: adopted || undefined, adoptsLater }]];
     });
     const findings = batch.flatMap((declaration) => this.wrongIn(declaration));
     return { findings, warnings: [...warningsOf(batch), ...this.#alike.splice(0)], briefings: new Map(briefings) };
   }
 
-  /** Whether an open create is declared under its own name, or by its id. */
-  #isClaimed(record: MemoryRecord): boolean {
-    return this.#isDeclared(record.key) || this.#adopters.has(objectOf(record));
+  /** Other objects of the program with the name of this one, or of a member: their own creates are theirs. */
+  #namesakesOf({ kind, objects = [] }: DeclaredResource): string[] {
+    const own = new Set(objects.map(({ key }) => key));
+    const all = objects.flatMap((object) => this.#named.get(nameKey(kind, object)) ?? []);
+    return all.filter((key) => !own.has(key)).slice(0, MAX_NAMESAKES);
   }
 
   #isDeclared(key: string): boolean {
@@ -90,40 +102,47 @@ export class Judge {
     return lines.length === 0 ? [] : [{ ...finding, lines, problems: finding.problems + twice.length }];
   }
 
-  /** What nothing has declared when the program has ended. Whether it leaves the state, only the engine knows. */
-  atEnd(records: Records): string[] {
-    const all = [...records.values()];
-    const undeclared = all.filter(({ key }) => !this.#isDeclared(key));
+  /** What nothing has declared when the program has ended. Whether the state has it, only the engine knows. */
+  atEnd(records: readonly MemoryRecord[], isPreview: boolean): string[] {
+    const undeclared = records.filter(({ key }) => !this.#isDeclared(key));
     undeclared.sort((a, b) => natural(inWords(a), inWords(b)));
     // What goes on under another key does not leave.
-    const kept = new Set([...this.#adopters.keys(), ...all.filter(({ key }) => this.#isDeclared(key)).map(objectOf)]);
+    const declared = records.filter(({ key }) => this.#isDeclared(key)).map(objectOf);
+    const kept = new Set([...this.#adopters.keys(), ...declared]);
+    const isKept = (record: MemoryRecord) => record.id !== undefined && kept.has(objectOf(record));
     const leaving = undeclared.filter((record) => {
-      const { resource, name } = aboutWhom(record.key);
       const isThere = record.state === "live" || record.state === "handed";
       // What left a set that is declared, the set says itself.
-      return isThere && !kept.has(objectOf(record)) && !this.#names.has(`${resource} ${name}`);
+      return isThere && !isKept(record) && !this.#isNamed(record.key);
     });
-    const open = undeclared.filter((each) => isOpen(each) && !this.#isClaimed(each));
+    const deleted = leaving.filter(({ deletes }) => deletes === true);
+    const retained = leaving.filter(({ deletes }) => deletes !== true);
+    const isUnclaimed = (record: MemoryRecord) =>
+      record.answered !== true && !isKept(record) && !this.#isNamed(record.key);
+    const open = undeclared.filter((record) => isOpen(record) && isUnclaimed(record));
     return [
-      ...(leaving.length === 0 ? [] : [leavingLine(leaving) + this.#renamesIn(leaving, records)]),
+      ...(deleted.length === 0 ? [] : [deletedLine(deleted)]),
+      // In a preview Pulumi shows it as [retain], and this machine's journal may be older than the state.
+      ...(retained.length === 0 || isPreview ? [] : [retainedLine(retained)]),
       ...(open.length === 0 ? [] : [openLine(open)]),
     ];
   }
 
-  /** A new object with the platform name of one that leaves may be just that. Nothing is decided by it. */
-  #renamesIn(leaving: readonly MemoryRecord[], records: Records): string {
-    const hints = leaving.flatMap(({ key, name = "" }) => {
-      const now = this.#named.get(`${aboutWhom(key).kind} ${name}`);
-      const isNew = now !== undefined && (records.get(now)?.state ?? "none") === "none";
-      return isNew ? [`\n"${aboutWhom(key).short}" has the platform name of the new "${aboutWhom(now).short}".`] : [];
-    });
-    return hints.slice(0, MAX_HINTS).join("");
+  /** Whether a resource has this name, or had it by an alias. */
+  #isNamed(key: string): boolean {
+    const { resource, name } = aboutWhom(key);
+    return this.#names.has(`${resource} ${name}`);
   }
 }
 
-const MAX_HINTS = 3;
 /** Of what each resource carries for its words. */
 const MAX_CHARACTERS = 500;
+/** A catalog of many advertisers may have one name in all of them. */
+const MAX_NAMESAKES = 20;
+
+function nameKey(kind: Kind, { platformName = "" }: DeclaredObject): string {
+  return `${kind.name} ${platformName}`;
+}
 
 function objectOf({ key, id = "" }: MemoryRecord): string {
   return objectKey(aboutWhom(key).kind, id);
@@ -138,17 +157,24 @@ function warningsOf(batch: readonly Declaration[]): string[] {
   );
 }
 
-function leavingLine(those: readonly MemoryRecord[]): string {
+function listed(those: readonly MemoryRecord[]): string {
   const others = those.slice(MAX_LISTED).map(({ id = "" }) => id);
-  const names = cut(those.map(inWords), MAX_LISTED, (more) => `and ${more} more: ${idRanges(others)}`).join(", ");
-  return `No longer declared: ${names}. What leaves the state without a delete stays live on the platform. If you renamed it, add an alias or set existingId.`;
+  return cut(those.map(inWords), MAX_LISTED, (more) => `and ${more} more: ${idRanges(others)}`).join(", ");
+}
+
+function retainedLine(those: readonly MemoryRecord[]): string {
+  return `No longer declared: ${listed(those)}. What leaves the state stays live on the platform.`;
+}
+
+function deletedLine(those: readonly MemoryRecord[]): string {
+  const ids = idRanges(those.map(({ id = "" }) => id));
+  return `No longer declared, with retainOnDelete: false: ${listed(those)}. ${ids} will be deleted on the platform if the state still has ${those.length === 1 ? "it" : "them"}.`;
 }
 
 function openLine(open: readonly MemoryRecord[]): string {
   const are = count(open.length, "create of an interrupted run is", "creates of interrupted runs are");
   const names = enumerate(open.map(inWords), MAX_LISTED);
-  const own = agree(open.length, "its own name", "their own names");
-  return `${are} not declared under ${own}: ${names}. To settle that:\n  ${asTyped("npx pulumi-advertising pending")}`;
+  return `${are} declared by nothing: ${names}. To see what to do:\n  ${asTyped("npx pulumi-advertising pending")}`;
 }
 
 /** `purchase (42)`, or without a known id `lead (outcome unknown)`. */

@@ -6,12 +6,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import type { Values } from "../base/index.js";
+import { commandsTake, type Values } from "../base/index.js";
 import { appendHints } from "../files/index.js";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
-import { NAMESPACE, readSettings, type SettingsReading } from "../settings/index.js";
-import { IDENTITY, PROVIDER, SECRET_ARGUMENTS } from "../state/index.js";
-import { backendIn, endedPath, Memory, type Records } from "../store/index.js";
+import { NAMESPACE, readSettings, type SettingsReading, sameAccountAs } from "../settings/index.js";
+import { IDENTITY, PROVIDER, SECRET_ARGUMENTS, stackOption } from "../state/index.js";
+import { backendIn, endedPath, type MemoryRecord, memoryPath, readMemory, type StackPlace } from "../store/index.js";
 import { type Declaration, declare } from "./declaration.js";
 import { expectFoundFrom, expectNodeFits, type Finding, noteCopy, programError, severalCopies } from "./findings.js";
 import { idsOf, isNotPlain, readIdProblem } from "./ids.js";
@@ -29,9 +29,6 @@ class Program {
   readonly #isUnderTest = place.mocksOfNow() !== undefined;
   readonly reading = readSettingsOfProgram(this.#isUnderTest);
   readonly #judge = new Judge();
-  /** What can't be read the provider says, and creates nothing then. */
-  readonly #memory = this.#isUnderTest ? undefined : memoryOfProgram();
-  readonly #records: Records = this.#memory?.records ?? new Map();
   readonly #batch: Declaration[] = [];
   #briefings: Promise<ReadonlyMap<string, Brief>> | undefined;
   #hasBegun = false;
@@ -56,7 +53,7 @@ class Program {
         const batch = this.#batch.splice(0);
         this.#briefings = undefined;
         try {
-          const { findings, warnings, briefings } = this.#judge.judge(batch, this.#records, pulumi.runtime.isDryRun());
+          const { findings, warnings, briefings } = this.#judge.judge(batch, pulumi.runtime.isDryRun());
           warn(warnings);
           const copies = this.#isUnderTest ? [] : severalCopies();
           this.#expectGood([...copies, ...findings], this.#hasBegun ? NOTHING_OF_IT_DONE : NOTHING_DONE);
@@ -78,9 +75,12 @@ class Program {
 
   /** What a program that was refused would have declared is not known: a catalog with one mistake declares nothing. */
   sayWhatLeaves(): void {
-    if (this.#isRefused) return;
-    warn(this.#judge.atEnd(this.#records));
-    if (this.#memory !== undefined && !pulumi.runtime.isDryRun()) appendHints(endedPath(this.#memory.path), "well\n");
+    if (this.#isRefused || this.#isUnderTest) return;
+    const place = placeOfJournal();
+    const isSame = sameAccountAs(this.reading.settings);
+    const records = recordsAt(place).filter(({ account }) => isSame(account));
+    warn(this.#judge.atEnd(records, pulumi.runtime.isDryRun()));
+    if (!pulumi.runtime.isDryRun()) appendHints(endedPath(memoryPath(place)), "well\n");
   }
 }
 
@@ -88,9 +88,18 @@ function warn(warnings: readonly string[]): void {
   for (const warning of warnings) void pulumi.log.warn(warning);
 }
 
-function memoryOfProgram(): Memory {
+function placeOfJournal(): StackPlace {
   const { organization, project, stack } = place.placeOfProgram();
-  return new Memory({ backend: backendIn(process.env, process.cwd()), stack: `${organization}/${project}/${stack}` });
+  return { backend: backendIn(process.env, process.cwd()), stack: `${organization}/${project}/${stack}` };
+}
+
+/** Only for messages. If it can't be read, the provider says so, and creates nothing. */
+function recordsAt(place: StackPlace): MemoryRecord[] {
+  try {
+    return [...(readMemory(memoryPath(place))?.records.values() ?? [])];
+  } catch {
+    return [];
+  }
 }
 
 /** The name under which a deployment's stack resource, or the mocks of a test, hold their program. */
@@ -106,6 +115,8 @@ export function currentProgram(): Program {
 
 function begin(): Program {
   expectNodeFits();
+  const { organization, project, stack } = place.placeOfProgram();
+  if (!place.isEmbedded()) commandsTake([stackOption(`${organization}/${project}/${stack}`)]);
   // An inline program of the automation API may run in any folder.
   if (!place.isEmbedded()) {
     const found = expectFoundFrom(process.cwd());

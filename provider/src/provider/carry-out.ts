@@ -4,7 +4,6 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import {
-  type AdvertisingError,
   ArgumentsError,
   asRecord,
   NotSentError,
@@ -38,7 +37,7 @@ import { createOnce } from "./create.js";
 import { asOurs, type Managed, type Outcome, recordOf } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 import { markFor, replacedBy } from "./search.js";
-import { notDeleted, tellWarnings, tooEarly } from "./tell.js";
+import { hasAdopted, notDeleted, tellWarnings, tooEarly } from "./tell.js";
 
 /** @param inputs of its resource. @param left what the resource has left live. */
 export function managedOf(
@@ -90,13 +89,12 @@ export function hasWork({ action }: Pick<Managed, "action">): boolean {
   return !["keep", "let go", "delete"].includes(action.do);
 }
 
-/** @param objects with work to do. @param whyNotNew why nothing new is created. @returns each outcome, by key. */
+/** @param objects with work to do. @returns each outcome, by key. */
 export async function carryOutAll(
   kind: Kind,
   runtime: Runtime,
   objects: readonly Managed[],
   isDone?: () => void,
-  whyNotNew?: AdvertisingError,
 ): Promise<Map<string, Outcome>> {
   const outcomes = new Map<string, Outcome>();
   const tally = { created: 0, unresolved: 0 };
@@ -118,8 +116,7 @@ export async function carryOutAll(
   };
 
   const outcomeOf = async (object: Managed): Promise<Outcome> => {
-    const { subject, action } = object;
-    if (whyNotNew !== undefined && action.do === "create") return { kind: "failed", error: whyNotNew };
+    const { subject } = object;
     try {
       return await done(kind, runtime, object, () => {
         runtime.expectEngine();
@@ -223,7 +220,7 @@ async function adopt(kind: Kind, runtime: Runtime, object: Managed, id: string):
   const other = runtime.run.claim(kind, id, key);
   if (other !== undefined) throw new ArgumentsError(`${label}: existingId ${adoptedTwice(id, aboutWhom(other).label)}`);
   const memory = runtime.memory(identity);
-  const noted = memory.of(key);
+  const [noted] = runtime.run.keysOf(subject).flatMap((each) => memory.of(each) ?? []);
   const sent = noted?.state === "sent" ? { ...noted, what: whatHappened(label, noted) } : undefined;
   for (const record of [unresolved, sent]) {
     const why = record && whyNotSettled(kind, id, theirs, record);
@@ -234,7 +231,13 @@ async function adopt(kind: Kind, runtime: Runtime, object: Managed, id: string):
     runtime.say(
       `${label}: an earlier run created ${noted.id} too, which nothing manages. ${staysLive(kind, noted.id)}.`,
     );
-  await memory.adopted(key, id, runtime.isSameAccount).catch((error: Error) => runtime.say(error.message)); // the next `diff` says it again
+  const noting = async () => {
+    if (noted !== undefined) await memory.move(noted, key);
+    await memory.adopted(key, id);
+  };
+  await noting().catch((error: Error) => runtime.say(error.message)); // the next `diff` says it again
+  if (object.id !== id && subject.member === undefined)
+    runtime.tellAdopted(hasAdopted(subject, id, differences.size > 0));
   return { kind: "managed", id };
 }
 

@@ -1,8 +1,10 @@
 /** `check`: it takes the memory in an `up`, says what is known about new objects, and returns all problems at once. */
+import { isDeepStrictEqual } from "node:util";
 import {
   type AdvertisingError,
   ArgumentsError,
   asRecord,
+  OutcomeUnknownError,
   own,
   SettingsError,
   type Values,
@@ -21,18 +23,27 @@ import {
   memberOf,
   memberRef,
   type Ref,
+  RUN,
   readDeclaredSet,
   readStoredSet,
   SECRET_ARGUMENTS,
   secretArgumentsIn,
-  stackOf,
   UNKNOWN,
 } from "../state/index.js";
-import { takeOverFormer } from "../store/index.js";
-import { expectAccountOfOpen, takeableOf, whyNotNew } from "./create.js";
+import { expectAccountOfOpen, namesakeOf, takeableOf } from "./create.js";
+import type { Namesake } from "./outcome.js";
 import type { CheckRequest, Runtime } from "./runtime.js";
 import { markInput } from "./search.js";
-import { beforeTakeOver, madeBefore, madeOtherwise, planInWords } from "./tell.js";
+import {
+  adopts,
+  beforeTakeOver,
+  likelyRename,
+  madeBefore,
+  madeOtherwise,
+  openNamesakes,
+  perhapsNamesake,
+  planInWords,
+} from "./tell.js";
 
 /** Fills in a set's defaults. @returns what becomes of a new resource's objects; none if they are not known yet. */
 function declaredIn(resource: Kind | SetKind, { reading }: Runtime, values: Record<string, unknown>) {
@@ -54,9 +65,10 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref
   const kind = "member" in resource ? resource.member : resource;
   const isNew = Object.keys(olds).length === 0;
   // Before anything is awaited, since other resources may need to know it.
-  const wasDeleting = own(olds, DELETES) === true && briefing.deletes === true;
+  const deletes = briefing.deletes === true;
+  const wasDeleting = own(olds, DELETES) === true && deletes;
   const declared = declaredIn(resource, runtime, values);
-  run.noteChecked(who.key, kind, briefing, isNew, { wasSecret: secretArgumentsIn(olds), wasDeleting });
+  run.noteChecked(who.key, kind, briefing, isNew, { wasSecret: secretArgumentsIn(olds), wasDeleting, deletes });
   const refTo = ({ key }: Member) => (resource === kind ? who : memberRef(who, key));
   for (const key of declared?.map((each) => refTo(each).key) ?? [who.key]) run.declared.add(key);
   const members = declared ?? [];
@@ -66,12 +78,15 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref
     const at = ref.member === undefined ? "" : `${memberOf("events", ref.member)}.`;
     return other === undefined ? [] : [`${at}existingId ${adoptedTwice(String(id), aboutWhom(other).label)}`];
   });
-  await openMemory(runtime, who, request);
+  // In an `up` the memory is this run's from its first `check` on.
+  if (run.isUp) await runtime.memory(who.identity).openOnce();
   for (const each of members) tellMadeOtherwise(kind, runtime, refTo(each), adoptedBy(each.entry), each.values);
   // What is in the state has a `diff`, which says the same of what it creates.
   const fresh = isNew && problems.length + twice.length === 0 ? members : [];
   const created = fresh.filter(({ entry }) => adoptedBy(entry) === undefined);
   const stop = tellBefore(kind, runtime, created, refTo, run.held.get(who.key)?.id);
+  // A set lists what it adopts in its plan.
+  if (resource === kind && !run.isUp) tellAdoption(kind, runtime, who, fresh);
   const failures = [
     ...twice.map((text) => withPage(text, ArgumentsError.code)),
     ...reading.problems.map((problem) => withPage(describeSettingProblem(problem), SettingsError.code)),
@@ -89,6 +104,7 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref
     [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
     [DELETES]: briefing.deletes,
     [MARK]: markInput(runtime, who, olds),
+    [RUN]: run.isUp && isToSend(values, olds) ? runtime.runName : olds[RUN],
   };
   return { inputs: withoutUndefined(inputs), failures };
 }
@@ -102,21 +118,19 @@ function tellMadeOtherwise(kind: Kind, runtime: Runtime, who: Ref, id: string | 
   if (isOther) runtime.warnEach(madeOtherwise(who, id));
 }
 
-/** In an `up` the memory is this run's from its first `check` on; what is under the stack's former name moves here. */
-async function openMemory(runtime: Runtime, { identity }: Ref, { olds }: CheckRequest): Promise<void> {
-  const { run, memoryFolder: folder, placeOf } = runtime;
-  if (!run.isUp) return;
-  const memory = runtime.memory(identity);
-  await memory.openOnce();
-  const before = own(olds, IDENTITY);
-  if (typeof before === "string" && stackOf(before) !== stackOf(identity))
-    run.former ??= takeOverFormer(placeOf(before), placeOf(identity), { folder }, (lines) => memory.join(lines)).catch(
-      (error: Error) => runtime.say(error.message), // its open creates stop those of this stack, as another stack's
-    );
-  await run.former;
+/** Whether creates may follow: only where an argument differs from the state's. */
+function isToSend(values: Values, olds: Values): boolean {
+  return Object.keys(values).some((name) => !isDeepStrictEqual(values[name], olds[name]));
 }
 
-/** Tells of new objects in a preview. @param held what one replaces, if it has no id. @returns why `up` would stop. */
+function tellAdoption(kind: Kind, runtime: Runtime, who: Ref, members: readonly Member[]): void {
+  for (const { entry } of members) {
+    const id = adoptedBy(entry);
+    if (id !== undefined) runtime.tellAdopted(adopts(who, id, abilitiesOf(kind, runtime.reading.settings)));
+  }
+}
+
+/** Tells of new objects. @param held what one replaces, if it has no id. @returns why the `up` would stop. */
 export function tellBefore(
   kind: Kind,
   runtime: Runtime,
@@ -124,33 +138,61 @@ export function tellBefore(
   refTo: (member: Member) => Ref,
   held?: string,
 ): AdvertisingError | undefined {
-  const stops = members.map((each) => tellOne(kind, runtime, refTo(each), each.values, each.id ?? held));
+  if (members.length === 0) return undefined;
+  const { run } = runtime;
+  const namesakes: Namesake[] = [];
+  for (const member of members) {
+    const ref = refTo(member);
+    const memory = runtime.memory(ref.identity);
+    if (!run.isUp && memory.trouble !== undefined) return memory.trouble;
+    if (!run.isUp) expectAccountOfOpen(runtime, memory);
+    const namesake = tellNew(kind, runtime, ref, member.values, member.id ?? held);
+    if (namesake !== undefined) namesakes.push(namesake);
+  }
   runtime.tellCollected();
-  return stops.find((each) => each !== undefined);
+  const sure = namesakes.filter(({ isPerhaps }) => !isPerhaps);
+  if (sure.length > 0) return new OutcomeUnknownError(openNamesakes(sure), "");
+  for (const each of namesakes) runtime.warnEach(perhapsNamesake(each));
+  return undefined;
 }
 
-function tellOne(
+/** @returns in a preview, the open create that it may be; an `up` asks right before it sends. */
+function tellNew(
   kind: Kind,
   runtime: Runtime,
   who: Ref,
   values: Values,
   held: string | undefined,
-): AdvertisingError | undefined {
+): Namesake | undefined {
   const { run, reading } = runtime;
   const memory = runtime.memory(who.identity);
-  if (!run.isUp && memory.trouble !== undefined) runtime.say(memory.trouble.message);
-  if (!run.isUp) expectAccountOfOpen(runtime, memory);
-  const body = holdsUnknown(values) ? undefined : fingerprintOfBody(kind, values);
   const noted = takeableOf(runtime, who, held);
   if (noted !== undefined) {
+    const body = holdsUnknown(values) ? undefined : fingerprintOfBody(kind, values);
     const isSearchable = abilitiesOf(kind, reading.settings).search(noted.field);
     if (!run.isUp) runtime.warnEach(beforeTakeOver(who, noted, body, isSearchable));
     return undefined;
   }
-  const stops = run.isUp ? undefined : whyNotNew(runtime, who, body);
+  const namesake = run.isUp ? undefined : namesakeOf(kind, runtime, who, values);
+  if (namesake !== undefined) return namesake;
   const id = memory.records.get(who.key)?.id; // of what has left the state too
   const isElsewhere = id !== undefined && (runtime.deleted.has(kind.name, id) || run.isKept(kind, id));
-  if (stops === undefined && id !== undefined && !isElsewhere && held !== id)
-    runtime.warnEach(madeBefore(kind, who, id));
-  return stops;
+  if (id !== undefined && !isElsewhere && held !== id) runtime.warnEach(madeBefore(kind, who, id));
+  else if (held === undefined) tellLikelyRename(kind, runtime, who, values);
+  return undefined;
+}
+
+/** A new resource with the platform name and advertiser of one that the program does not declare may be just that. */
+function tellLikelyRename(kind: Kind, runtime: Runtime, who: Ref, values: Values): void {
+  const { run } = runtime;
+  if (run.isUp || who.member !== undefined) return; // a set compares its own keys
+  const former = runtime.memory(who.identity).liveNamed(kind.name, values[kind.nameProperty]);
+  const found = former.find(
+    ({ key, id = "", facts = {} }) =>
+      !run.isClaimed(key) &&
+      !run.isKept(kind, id) &&
+      !runtime.deleted.has(kind.name, id) &&
+      Object.keys(kind.refersTo).every((name) => String(facts[name]) === String(values[name])),
+  );
+  if (found?.id !== undefined) runtime.warnEach(likelyRename(who, found.key, found.id));
 }

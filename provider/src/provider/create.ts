@@ -1,7 +1,7 @@
 /**
  * One create, at most once over all runs. This is true of each, whatever fails and whenever the process is killed:
  * - C1. It is sent only after the memory has said that no earlier create of the resource is open or handed, that no
- *   open one may be this resource under another name ({@link whyNotNew}), and after its own record is on the disk.
+ *   open create has its platform name and advertiser ({@link createBlocker}), and after its own record is on the disk.
  * - C2. What an earlier run made for the resource is taken over. What it sent with an unknown outcome is looked for by
  *   its mark, or it stays unresolved; it is sent again only if a search proves that nothing was made.
  * - C3. A create that is sent again keeps its mark, so that a search finds the object of either sending.
@@ -12,14 +12,22 @@
  * - C7. An id another resource has or had proves nothing: the create is unresolved. So each object has one resource.
  */
 import { AdvertisingError, ArgumentsError, OutcomeUnknownError, type Values } from "../base/index.js";
-import { abilitiesOf, type Member, sentOtherwise } from "../decision/index.js";
+import { abilitiesOf, hasValue, holdsUnknown, sentOtherwise } from "../decision/index.js";
 import { bodyOf, fingerprintOfBody, type Kind } from "../kinds/index.js";
-import { aboutWhom, type Ref, settleFirst, tellingIn, type Unresolved, whatHappened } from "../state/index.js";
-import { isPast, type Memory, type MemoryRecord } from "../store/index.js";
-import { describeDefect, earlierOf, expectSameAccount, type Managed, type Outcome, recordOf } from "./outcome.js";
+import { aboutWhom, type Ref, resourceKeyIn, tellingIn, type Unresolved, whatHappened } from "../state/index.js";
+import { isPast, type Memory, type MemoryRecord, type OpenCreate } from "../store/index.js";
+import {
+  describeDefect,
+  earlierOf,
+  expectSameAccount,
+  type Managed,
+  type Namesake,
+  type Outcome,
+  recordOf,
+} from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 import { lookFor } from "./search.js";
-import { openElsewhere, tellWarnings } from "./tell.js";
+import { notAfterRefusal, openNamesakes, tellWarnings } from "./tell.js";
 
 /** @param expectMayBegin throws once nothing more may be sent. @throws AdvertisingError nothing was created. */
 export async function createOnce(
@@ -37,7 +45,8 @@ export async function createOnce(
   const fields = bodyOf(kind, values);
   const body = fingerprintOfBody(kind, values);
   // An earlier run made it; or one has sent it, and its outcome is unknown; or it is new.
-  const noted = takeableOf(runtime, subject, create.replaces ?? unresolved?.replaces);
+  const found = takeableOf(runtime, subject, create.replaces ?? unresolved?.replaces, create.mark);
+  const noted = found && (await memory.move(found, key));
   if (noted?.id !== undefined) return takeOver(kind, runtime, create, body, { ...noted, id: noted.id });
   const open = openIn(label, noted, runtime.run.unresolved.get(key) ?? unresolved);
   let { mark } = create;
@@ -53,22 +62,40 @@ export async function createOnce(
     runtime.say(`${label} was sent at ${open.at}, and a search finds no object with its mark: it is sent again.`);
     mark = open.mark;
   } else {
-    const why = whyNotNew(runtime, subject, body);
-    if (why !== undefined) throw why;
+    const blocker = createBlocker(kind, runtime, subject, values);
+    if (blocker !== undefined) throw blocker;
   }
   const { account, reading } = runtime;
   const sent = { key, mark, body, field: reading.settings.markField, account, replaces: create.replaces };
-  const record = { ...sent, ...tellingIn(kind, values, secret) };
+  const { deletes } = runtime.run.checked(resourceKeyIn(key));
+  const record = { ...sent, ...tellingIn(kind, values, secret), ...(deletes && { deletes }) };
   return send(kind, runtime, create, record, fields, expectMayBegin);
 }
 
-/** What the memory has of a resource that may not be in the state; not what ended cleanly at another account. */
-export function takeableOf(runtime: Runtime, who: Ref, held: string | undefined): MemoryRecord | undefined {
-  const noted = runtime.memory(who.identity).of(who.key);
-  if (noted?.state === "live" || (noted?.state === "handed" && !runtime.isSameAccount(noted.account))) return undefined;
-  if (noted?.id === undefined) return noted;
-  if (isPast(noted, held)) return undefined;
-  return noted.id === held || runtime.deleted.has(who.kind, noted.id) ? undefined : noted;
+/**
+ * What the memory has of a resource that may not be in the state, under its key, a former one, or its mark; not what
+ * ended cleanly at another account.
+ */
+export function takeableOf(
+  runtime: Runtime,
+  who: Ref,
+  held: string | undefined,
+  mark?: string,
+): MemoryRecord | undefined {
+  const memory = runtime.memory(who.identity);
+  const byKey = runtime.run.keysOf(who).flatMap((key) => memory.of(key) ?? []);
+  const marked = mark === undefined ? undefined : memory.openWithMark(mark);
+  const byMark = marked !== undefined && memory.isStillOpen(marked.key) ? [marked] : [];
+  return [...byKey, ...byMark].find((noted) => isTakeable(runtime, who, held, noted));
+}
+
+function isTakeable(runtime: Runtime, who: Ref, held: string | undefined, noted: MemoryRecord): boolean {
+  const { state, id, account } = noted;
+  if (state === "live") return false;
+  if (state === "handed" && !runtime.isSameAccount(account)) return false;
+  if (id === undefined) return true;
+  if (isPast(noted, held)) return false;
+  return id !== held && !runtime.deleted.has(who.kind, id);
 }
 
 /** A resource's create of unknown outcome, by the memory and the state: of two sendings the later moment counts. */
@@ -197,28 +224,46 @@ export function expectAccountOfOpen(runtime: Runtime, memory: Memory): void {
 }
 
 /**
- * Rule S, settle first: nothing new is sent while a create is open that nothing in the program declares, or that
- * another stack of this project has: perhaps this one under its former name.
- * @param body of what is to be created; none where it is not known yet. @returns why not; in full once a run.
+ * The guard before every new POST: an open create of the same kind, platform name and advertiser may be this object
+ * under another name. What its own resource looks after, in this run, stops nothing else.
  */
-export function whyNotNew(runtime: Runtime, subject: Ref, body: string | undefined): AdvertisingError | undefined {
-  const { run, isSameAccount } = runtime;
-  const memory = runtime.memory(subject.identity);
-  const open = memory.undeclared((key) => run.isDeclared(key));
-  const unclaimed = open.filter(({ key }) => run.isUnclaimed(key, memory.openMark));
-  if (unclaimed.length > 0) {
-    // What the stack had under its former name may still be declared by what is checked later.
-    const isSaid = run.former !== undefined || !run.beginOnce("settle first");
-    const later = `${subject.label} is not created: creates of interrupted runs are to be settled first. Another error says which; if none does, run \`pulumi up\` again.`;
-    return new OutcomeUnknownError(isSaid ? later : settleFirst(unclaimed), "");
-  }
-  const isIt = (each: MemoryRecord) => each.key === subject.key && each.body === body && isSameAccount(each.account);
-  const elsewhere = runtime.openElsewhere(subject.identity).find(isIt);
-  return elsewhere && new OutcomeUnknownError(openElsewhere(subject, elsewhere), elsewhere.at);
+export function namesakeOf(kind: Kind, runtime: Runtime, ref: Ref, values: Values): Namesake | undefined {
+  const { run } = runtime;
+  const memory = runtime.memory(ref.identity);
+  const given = values[kind.nameProperty];
+  const name = typeof given === "string" && !holdsUnknown(given) ? given : undefined;
+  const own = run.keysOf(ref);
+  const isOther = (open: OpenCreate) => {
+    if (!runtime.isSameAccount(open.account) || run.hasSeen(kind, open)) return false;
+    if (open.id !== undefined && (run.isKept(kind, open.id) || runtime.deleted.has(kind.name, open.id))) return false;
+    if (open.elsewhere !== undefined) return true;
+    if (open.isInState === true) return !run.isClaimed(open.key);
+    return memory.isStillOpen(open.key) && !own.includes(open.key) && !run.isClaimed(open.key);
+  };
+  const found = runtime.openCreates(ref.identity).find(kind.name, name);
+  const candidates = found.filter((open) => hasSameOwner(kind, open, values) && isOther(open));
+  const isPerhaps = name === undefined || Object.keys(kind.refersTo).some((owner) => holdsUnknown(values[owner]));
+  const [open] = candidates;
+  return open && { ref, open, isPerhaps };
 }
 
-/** The same for a set's state: what is unresolved and no longer declared may be a new one under another key. */
-export function whyNotNewIn(members: readonly Member[]): AdvertisingError | undefined {
-  if (members.every(({ isDeclared, unresolved }) => isDeclared || unresolved === undefined)) return undefined;
-  return new OutcomeUnknownError("events of unknown outcome are no longer declared, and it may be one of them.", "");
+/** A secret owner, or one that is not known yet, may be any. */
+function hasSameOwner(kind: Kind, { facts = {} }: OpenCreate, values: Values): boolean {
+  return Object.keys(kind.refersTo).every((name) => {
+    const then = facts[name];
+    const now = values[name];
+    return !hasValue(then) || holdsUnknown(now) || String(then) === String(now);
+  });
+}
+
+/** Why nothing is sent for a new object; undefined if it may be. After one was refused, nothing new is sent. */
+export function createBlocker(kind: Kind, runtime: Runtime, ref: Ref, values: Values): AdvertisingError | undefined {
+  const { run } = runtime;
+  const namesake = namesakeOf(kind, runtime, ref, values);
+  if (namesake !== undefined) {
+    run.refused ??= ref.label;
+    return new OutcomeUnknownError(openNamesakes([namesake]), "");
+  }
+  if (run.refused === undefined) return undefined;
+  return new OutcomeUnknownError(notAfterRefusal(ref, run.refused), "");
 }

@@ -100,10 +100,27 @@ export interface Notice {
   readonly brief: string;
 }
 
+/** A live object that the program names. */
+export interface Adoption {
+  readonly urn: string;
+  /** With its id. */
+  readonly brief: string;
+  /** Such as `adopts 42`. */
+  readonly what: string;
+  /** What is sent for it, such as `nothing is sent`. */
+  readonly sends: string;
+}
+
+/** So many are shown one by one. Then all are one line. */
+const MAX_ADOPTIONS = 5;
+
 export function createMessages(secrets: Secrets, log: TellAt) {
   const said = new Set<string>();
   const warned = new Map<string, number>();
   const collected = new Map<string, string[]>();
+  const adopted = new Map<string, string[]>();
+  /** Those of {@link adopted} that are not shown yet. */
+  const manyAdopted = new Map<string, readonly string[]>();
   // With `--refresh` the engine asks about each resource twice in one run.
   const toldAt = new Set<string>();
   const tellAt = (severity: Severity, urn: string, message: string | undefined): void => {
@@ -114,6 +131,10 @@ export function createMessages(secrets: Secrets, log: TellAt) {
   };
   /** Shows collected warnings at once, for callers that know which warning is the last one. */
   const tellCollected = (): void => {
+    for (const [sends, all] of manyAdopted) {
+      tellAt("info", "", `${all.length} objects are adopted; ${sends}: ${all.toSorted(natural).join(", ")}`);
+    }
+    manyAdopted.clear();
     for (const [sort, more] of collected) {
       tellAt("warn", "", `${more.length} more, ${sort}: ${more.toSorted(natural).join(", ")}`);
     }
@@ -127,6 +148,17 @@ export function createMessages(secrets: Secrets, log: TellAt) {
       if (said.has(topic)) return;
       said.add(topic);
       console.warn(secrets.scrub(message));
+    },
+    tellAdopted({ urn, brief, what, sends }: Adoption): void {
+      const all = adopted.get(sends) ?? [];
+      adopted.set(sends, all);
+      all.push(brief);
+      if (all.length <= MAX_ADOPTIONS) {
+        tellAt("info", urn, `${what}; ${sends}`);
+        return;
+      }
+      if (manyAdopted.size === 0) setTimeout(tellCollected, COLLECT_MS);
+      manyAdopted.set(sends, all);
     },
     /** A warning that thousands of resources may have: the first ones are shown one by one, the others counted. */
     warnEach({ sort, urn, text, brief }: Notice) {

@@ -13,6 +13,7 @@ import {
 } from "../base/index.js";
 import type { Member } from "../decision/index.js";
 import { type Earlier, explain, type Named, type Ref, UNRESOLVED, type Unresolved } from "../state/index.js";
+import type { OpenCreate } from "../store/index.js";
 import type { Runtime } from "./runtime.js";
 
 /** One object of a run, a single resource or a member of a set, with what is to be done with it. */
@@ -44,6 +45,14 @@ export type Outcome =
   | { readonly kind: "unresolved"; readonly record: Unresolved; readonly why?: string | undefined };
 
 export type Outcomes = ReadonlyMap<string, Outcome>;
+
+/** An object that is to be created, and the open create that it may be under another name. */
+export interface Namesake {
+  readonly ref: Ref;
+  readonly open: OpenCreate;
+  /** Only perhaps, because a value that is not known yet may be another one. */
+  readonly isPerhaps: boolean;
+}
 
 export interface Kept {
   readonly key: string;

@@ -25,7 +25,9 @@ import {
   readStoredSet,
   type StoredSet,
   UNRESOLVED,
+  type Unresolved,
   unresolvedIn,
+  withResolved,
   writeStoredSet,
 } from "../state/index.js";
 import { momentToKeep, readLive, type Target, unprovenUntil } from "./carry-out.js";
@@ -52,6 +54,7 @@ export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, propert
     // It may be too new for a read to find it. The program may have changed since it was sent: the next run compares.
     const isAsSent = open.body === "" || open.body === fingerprintOfBody(kind, settled);
     const more = {
+      ...withResolved(properties, open),
       [CREATED]: momentToKeep(runtime),
       [EARLIER]: isAsSent ? undefined : earlierText(earlierOf(open)),
     };
@@ -78,23 +81,28 @@ export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, propert
 export const readSet: Calls<SetKind>["read"] = async ({ name, member: kind }, runtime, id, properties) => {
   expectSameAccount(runtime, properties[ACCOUNT], `The state has ${name} ${id}`);
   const set = readStoredSet(properties);
-  const isSettled = settle(kind, runtime, set);
+  const found = settle(kind, runtime, set);
+  const isSettled = found !== undefined;
   const isChanged = abilitiesOf(kind, runtime.reading.settings).read && (await refreshMembers(kind, runtime, set));
   if (!isSettled && !isChanged) return { id, props: properties };
   const { earlier: _, [UNRESOLVED]: __, ...others } = properties; // written again if there are any
-  const props: Values = { ...others, ...writeStoredSet(set, exactId, String(properties[ACCOUNT] ?? "")) };
+  const resolved = (found ?? []).reduce<Values>((all, record) => withResolved(all, record), others);
+  const props: Values = { ...others, ...resolved, ...writeStoredSet(set, exactId, String(properties[ACCOUNT] ?? "")) };
   const { advertiserId, defaults, events } = props;
   return { id, props, inputs: isChanged ? inputsFrom(properties, { advertiserId, defaults, events }) : undefined };
 };
 
-/** What people have answered for unresolved creates becomes the set's. @returns whether anything did. */
-function settle(kind: Kind, runtime: Runtime, set: StoredSet): boolean {
+/** What people have answered for unresolved creates becomes the set's. @returns those that were created, if any was answered. */
+function settle(kind: Kind, runtime: Runtime, set: StoredSet): Unresolved[] | undefined {
   const { answers } = runtime;
+  const found: Unresolved[] = [];
   const answered = [...set.unresolved].filter(([, { mark }]) => answers[mark] !== undefined);
-  for (const [key, { mark, body, name, facts = {} }] of answered) {
+  for (const [key, record] of answered) {
+    const { mark, body, name, facts = {} } = record;
     const id = answers[mark];
     set.unresolved.delete(key);
     if (typeof id !== "string") continue;
+    found.push(record);
     // It may be so new that a read does not find it yet.
     set.created = momentToKeep(runtime) ?? set.created;
     const former = set.eventIds.get(key);
@@ -105,7 +113,7 @@ function settle(kind: Kind, runtime: Runtime, set: StoredSet): boolean {
     set.events.set(key, withoutUndefined({ ...told, [kind.nameProperty]: name }));
     set.earlier.set(key, earlierOf({ body, facts }));
   }
-  return answered.length > 0;
+  return answered.length === 0 ? undefined : found;
 }
 
 /** A live object's arguments, for a program that refers to it by id. @throws ArgumentsError if it does not exist. */

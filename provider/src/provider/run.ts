@@ -12,18 +12,34 @@
  */
 import type { Member } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
-import { type Briefing, MAX_LISTED, objectKey, resourceKeyIn, type Unresolved } from "../state/index.js";
+import {
+  type Briefing,
+  memberOf,
+  objectKey,
+  type Ref,
+  resourceKeyIn,
+  sendingOf,
+  type Unresolved,
+} from "../state/index.js";
+import type { MemoryRecord } from "../store/index.js";
 
-/** Which arguments were secret in the state; whether `retainOnDelete` was off there, and still is in the program. */
-const NOTHING_CHECKED = { wasSecret: new Set<string>() as ReadonlySet<string>, wasDeleting: false };
-type Checked = typeof NOTHING_CHECKED;
+/** What a resource's `check` has learned from the state and from the program. */
+interface Checked {
+  /** The arguments that were secret in the state. */
+  readonly wasSecret: ReadonlySet<string>;
+  /** Whether `retainOnDelete` was off in the state, and still is in the program. */
+  readonly wasDeleting: boolean;
+  /** Whether it is off in the program. */
+  readonly deletes: boolean;
+}
+const NOTHING_CHECKED: Checked = { wasSecret: new Set(), wasDeleting: false, deletes: false };
 
 export class Run {
   /** Whether it is an `up`, as a briefing says. */
   isUp = false;
   hasFailed = false;
-  /** While the memory of the stack's former name is taken over. */
-  former: Promise<void> | undefined;
+  /** The first object that was not created for an open create of its name. Nothing new is sent after it. */
+  refused: string | undefined;
   /** What `diff` has seen of single resources, by key. */
   readonly held = new Map<string, Member>();
   /** What this run has sent with an unknown outcome, by key. */
@@ -39,9 +55,12 @@ export class Run {
   /** The keys of all objects that were asked about; of a set whose events are not known yet, its own. */
   readonly declared = new Set<string>();
   readonly #begun = new Set<string>();
+  /** The keys that resources and members had before, by their key of now. */
+  readonly #former = new Map<string, readonly string[]>();
+  readonly #formerKeys = new Set<string>();
+  /** Objects and creates that a `diff` has shown in the state. */
+  readonly #seen = new Set<string>();
   #declares = 0;
-  #open = "";
-  #unclaimed: ReadonlySet<string> = new Set();
 
   beginOnce(what: string): boolean {
     const isFirst = !this.#begun.has(what);
@@ -51,18 +70,49 @@ export class Run {
 
   /** @param isNew whether the engine gave no old inputs: a new resource, or the second `check` of a replacement. */
   noteChecked(key: string, kind: Kind, briefing: Briefing, isNew: boolean, was: Checked): void {
-    const { run, adopted = "", adoptsLater } = briefing;
+    const { run, adopted = "", adoptsLater, formerKeys = [], namesakes = [] } = briefing;
     const known = (isNew ? this.#checked.get(key) : undefined) ?? was;
     if (!isNew) this.held.delete(key);
     this.#checked.set(key, known);
     if (adopted !== "" && this.beginOnce(`adopted ${adopted}`))
       for (const each of adopted.split(",")) this.#adopted.add(each);
     if (adoptsLater === true) this.#adoptsLater.add(kind.name);
+    for (const each of namesakes) this.declared.add(each);
+    this.noteFormer(key, formerKeys);
     if (run === undefined) return;
     this.isUp = run.isUp;
     this.#declares = Math.max(this.#declares, run.resources);
-    this.#open = run.open;
-    this.#unclaimed = new Set(run.unclaimed);
+  }
+
+  /** What was sent under a former key is this resource's, or this member's. */
+  noteFormer(key: string, formerKeys: readonly string[]): void {
+    if (formerKeys.length === 0) return;
+    this.#former.set(key, formerKeys);
+    for (const each of formerKeys) this.#formerKeys.add(each);
+  }
+
+  /** Whether something that was checked in this run looks after a create with this key. */
+  isClaimed(key: string): boolean {
+    return this.isDeclared(key) || this.#formerKeys.has(key) || this.#formerKeys.has(resourceKeyIn(key));
+  }
+
+  /** All keys that the journal may have it under, its own first. */
+  keysOf({ key, member }: Pick<Ref, "key" | "member">): string[] {
+    const own = [key, ...(this.#former.get(key) ?? [])];
+    if (member === undefined) return own;
+    const sets = this.#former.get(resourceKeyIn(key)) ?? [];
+    return [...own, ...sets.map((set) => memberOf(set, member))];
+  }
+
+  /** The state has this object, or looks after these creates. @param creates marks, or as `sendingOf` names them. */
+  noteSeen(kind: Kind, id: string | undefined, creates: readonly string[]): void {
+    if (id !== undefined) this.#seen.add(objectKey(kind.name, id));
+    for (const create of creates) this.#seen.add(create);
+  }
+
+  hasSeen(kind: Kind, record: MemoryRecord): boolean {
+    const { id = "", mark } = record;
+    return [objectKey(kind.name, id), mark, sendingOf(record)].some((each) => this.#seen.has(each));
   }
 
   isChecked(key: string): boolean {
@@ -80,15 +130,6 @@ export class Run {
 
   isDeclared(key: string): boolean {
     return this.declared.has(key) || this.declared.has(resourceKeyIn(key));
-  }
-
-  /** Whether an open record belongs to nothing declared. @param open stands for all open ones when this run began. */
-  isUnclaimed(key: string, open: string): boolean {
-    // The program's half does not see into Outputs.
-    if (this.isChecked(resourceKeyIn(key))) return !this.isDeclared(key);
-    // If not all are listed, or another run has written since, only what was asked about is known to be declared.
-    const areAll = this.#unclaimed.size < MAX_LISTED && open === this.#open;
-    return this.#unclaimed.has(key) || !areAll;
   }
 
   /**

@@ -1,12 +1,14 @@
 /** What all resources of a deployment share in the provider's process; and the engine's calls, for any front end. */
-import { asRecord, jsonIn, momentOf, SettingsError, systemClock, type Values } from "../base/index.js";
+import { randomBytes } from "node:crypto";
+import { asRecord, commandsTake, jsonIn, momentOf, SettingsError, systemClock, type Values } from "../base/index.js";
 import { Client, secretsIn, systemSurroundings } from "../client/index.js";
 import { type Disk, readHints, systemDisk } from "../files/index.js";
 import type { Kind } from "../kinds/index.js";
-import { accountOf, describeSettingProblems, readSettings } from "../settings/index.js";
-import { type Briefing, type Ref, stackOf } from "../state/index.js";
+import { accountOf, describeSettingProblems, readSettings, sameAccountAs } from "../settings/index.js";
+import { type Briefing, type Ref, stackOf, stackOption } from "../state/index.js";
 import {
   backendIn,
+  CreatesByName,
   cookieFileFor,
   deletedObjects,
   endedPath,
@@ -14,7 +16,7 @@ import {
   isTwiceIn,
   Memory,
   memoryFolder,
-  openOfOthers,
+  openElsewhere,
 } from "../store/index.js";
 import { createMessages, engineLog, type TellAt, UnderWay } from "./engine.js";
 import { Run } from "./run.js";
@@ -64,15 +66,27 @@ export function createRuntime(
   const underWay = new UnderWay();
   const run = new Run();
   const account = accountOf(settings);
+  const isSameAccount = sameAccountAs(settings);
   const now = () => momentOf(systemClock);
   let client: Client | undefined;
   let memory: Memory | undefined;
-  let elsewhere: ReturnType<typeof openOfOthers> | undefined;
+  let openCreates: CreatesByName | undefined;
+  /** In the inputs of what this run sends, and in its journal. */
+  const runName = randomBytes(4).toString("hex");
 
   let backend: string | undefined;
   const placeOf = (identity: string) => {
     backend ??= backendIn(environment, process.cwd()); // asks the disk
     return { stack: stackOf(identity), backend };
+  };
+  /** A process serves one stack. */
+  const memoryOf = (identity: string) => {
+    if (memory === undefined) {
+      const place = placeOf(identity);
+      commandsTake([stackOption(place.stack)]);
+      memory = new Memory({ ...place, folder, disk, runs: [runName], account, isSameAccount });
+    }
+    return memory;
   };
 
   const newClient = () => {
@@ -91,9 +105,8 @@ export function createRuntime(
     run,
     /** The installation and account; empty if the settings name none. */
     account,
-    /** Whether this is the account that something was noted for, perhaps under its former address or e-mail. */
-    isSameAccount: (recorded: unknown) =>
-      account === "" || [undefined, "", account, settings.formerAccount].includes(recorded as string),
+    isSameAccount,
+    runName,
     /** @throws SettingsError */
     client() {
       client ??= newClient();
@@ -101,21 +114,22 @@ export function createRuntime(
     },
     placeOf,
     memoryFolder: folder,
-    /** A process serves one stack. */
-    memory(identity: string) {
-      memory ??= new Memory({ ...placeOf(identity), folder, disk });
-      return memory;
-    },
-    openElsewhere(identity: string) {
-      elsewhere ??= openOfOthers(placeOf(identity), folder, disk);
-      return elsewhere;
+    memory: memoryOf,
+    /** Creates that were open when this run began, here and in other stacks of the project. */
+    openCreates(identity: string) {
+      openCreates ??= new CreatesByName([
+        ...memoryOf(identity).openAtStart,
+        ...openElsewhere(placeOf(identity), folder, disk),
+      ]);
+      return openCreates;
     },
     /** Whether this stack's memory has an object twice; or any memory, if the stack is unknown, as in a `destroy`. */
     isShared(kind: Kind, id: string) {
       const all = memory === undefined ? everyMemory(folder, disk).map(({ records }) => records) : [memory.records];
-      return all.some((records) => isTwiceIn(records, kind.name, id));
+      const ours = all.map((records) => [...records.values()].filter((each) => isSameAccount(each.account)));
+      return ours.some((records) => isTwiceIn(records, kind.name, id));
     },
-    deleted: deletedObjects(folder, account, disk),
+    deleted: deletedObjects(folder, account, isSameAccount, disk),
     /** What the command answers in a refresh, by mark: the platform's id, or null if nothing was created. */
     answers: asRecord(jsonIn(environment.ADVERTISING_ANSWERS)) as Readonly<Record<string, string | null>>,
     now,
@@ -127,7 +141,7 @@ export function createRuntime(
       const hasEnded = memory !== undefined && readHints(endedPath(memory.path), disk) !== "";
       const isWhole = run.isUp && run.isWhole && hasEnded && !run.hasFailed;
       const left = [...(memory?.records.keys() ?? [])].filter((key) => !run.isDeclared(key));
-      memory?.closeNow(isWhole ? left : []);
+      memory?.closeNow(isWhole ? left : [], !/^(1|true)$/i.test(environment.PULUMI_SKIP_CHECKPOINTS ?? ""));
     },
     /** After the engine is gone: begins nothing more, and resolves when work in progress has ended and is noted. */
     async abandon() {

@@ -23,13 +23,14 @@ import {
   type Ref,
   readDeclaredSet,
   readStoredSet,
+  resolvedIn,
   type StoredSet,
   type Unresolved,
   writeStoredSet,
 } from "../state/index.js";
 import { carryOutAll, deleteUnlessKept, hasWork, managedOf, momentToKeep } from "./carry-out.js";
 import { tellBefore } from "./check.js";
-import { whyNotNewIn } from "./create.js";
+import { createBlocker, takeableOf } from "./create.js";
 import { progressOf, type Severity } from "./engine.js";
 import {
   asOurs,
@@ -38,6 +39,7 @@ import {
   idAfter,
   isTrouble,
   type Kept,
+  type Managed,
   type Outcome,
   type Outcomes,
 } from "./outcome.js";
@@ -61,6 +63,7 @@ export const planSet: Calls<SetKind>["plan"] = async (set, runtime, who, { id, o
   // A refresh asks too, with old inputs, and a run for what its targets might replace: nothing is noted or said then.
   if (run.isChecked(who.key)) {
     const secret = secretOfMembers(set, runtime, who, news);
+    noteCreates(kind, runtime, who, olds, members);
     for (const member of members) notePlanned(kind, runtime, memberRef(who, member.key), member, secret);
     runtime.tellCollected();
     if (!run.isUp) tellPlan(kind, runtime, who, members);
@@ -68,6 +71,27 @@ export const planSet: Calls<SetKind>["plan"] = async (set, runtime, who, { id, o
   // Members that are not known yet are changes too.
   return { changes: declared.events === undefined || members.some(({ action }) => action.do !== "keep"), replaces: [] };
 };
+
+/** What the state says about creates: which of them were found, and which are still open. */
+function noteCreates(kind: Kind, runtime: Runtime, who: Ref, olds: Values, members: readonly Member[]): void {
+  const { run } = runtime;
+  const memory = runtime.memory(who.identity);
+  const resolved = resolvedIn(olds);
+  run.noteSeen(kind, undefined, resolved);
+  if (run.isUp) memory.saw({ key: who.key, creates: resolved });
+  for (const { key, id, unresolved, isDeclared } of members) {
+    if (unresolved === undefined) continue;
+    const ref = memberRef(who, key);
+    const { mark } = unresolved;
+    // What is declared looks after its own create. The others may be a new event under another key.
+    if (!isDeclared)
+      runtime.openCreates(who.identity).add({ ...unresolved, key: ref.key, state: "sent", isInState: true });
+    else {
+      run.noteSeen(kind, undefined, [mark]);
+      if (run.isUp && id === undefined) memory.saw({ key: ref.key, creates: [mark] });
+    }
+  }
+}
 
 /** The names of the members' arguments that must not be shown: with any secret in `events` or `defaults`, none is. */
 function secretOfMembers({ member }: SetKind, runtime: Runtime, { key }: Ref, inputs: Values): ReadonlySet<string> {
@@ -105,7 +129,8 @@ export const updateSet: Calls<SetKind>["update"] = async (set, runtime, who, { i
     const left = stored.left.filter((each) => each.key === member.key);
     return managedOf(runtime, memberRef(who, member.key), member, news, left, { secret, created: stored.created });
   });
-  const outcomes = await carryOutAll(kind, runtime, objects, progress, whyNotNewIn(members));
+  noteRefusals(kind, runtime, objects);
+  const outcomes = await carryOutAll(kind, runtime, objects, progress);
   const isWell = ![...outcomes.values()].some(isTrouble);
   const at = runtime.now();
   const leaving = members.flatMap((member): LeftLive[] => {
@@ -140,6 +165,15 @@ export const updateSet: Calls<SetKind>["update"] = async (set, runtime, who, { i
   const isNothing = [stored, after].every((each) => each.eventIds.size + each.unresolved.size === 0);
   throw new Incomplete(text, isNothing ? undefined : { id, properties: { ...outs, [PROVIDER]: news[PROVIDER] } }, code);
 };
+
+/** All are asked about before any is sent: of a renamed set, no event goes out beside those that are refused. */
+function noteRefusals(kind: Kind, runtime: Runtime, objects: readonly Managed[]): void {
+  for (const { action, subject, values, replaces, mark } of objects) {
+    const isNew = action.do === "create" || action.do === "replace";
+    if (isNew && takeableOf(runtime, subject, replaces, mark) === undefined)
+      createBlocker(kind, runtime, subject, values);
+  }
+}
 
 function isRemoved({ action }: Member): boolean {
   return action.do === "let go" || action.do === "delete";

@@ -26,14 +26,17 @@ import {
   leftLiveIn,
   PROVIDER,
   type Ref,
+  resolvedIn,
+  resourceKeyIn,
   secretArgumentsIn,
+  UNKNOWN,
   unresolvedIn,
   writeLeftLive,
 } from "../state/index.js";
 import { carryOutAll, deleteUnlessKept, hasWork, managedOf, momentToKeep } from "./carry-out.js";
 import { expectSameAccount, Incomplete, idOrError, type Managed, type Outcome } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
-import { beforeTakeOver, besideHeld, exchanged, notTold, replaced, savedAsSent, takenOver } from "./tell.js";
+import { adopts, beforeTakeOver, besideHeld, exchanged, notTold, replaced, savedAsSent, takenOver } from "./tell.js";
 
 /**
  * An alias may give a resource the state of one of another type, whose id is of another kind.
@@ -99,7 +102,9 @@ export function notePlanned(
   const isBeside = noted !== undefined && noted.state !== "live" && noted.id !== id;
   const isUnsaid = noted?.id === undefined && noted?.replaces !== id; // settled by the state, which has something
   if (isBeside && (action.do === "keep" || isUnsaid)) runtime.warnEach(besideHeld(kind, who, noted, id));
-  if (run.isUp) memory.saw(who.key, id, runtime.isSameAccount);
+  run.noteSeen(kind, id, []);
+  const { deletes } = run.checked(resourceKeyIn(who.key));
+  if (run.isUp) memory.saw({ key: who.key, id, deletes });
   const other = former === undefined ? run.claim(kind, id, who.key) : undefined;
   if (other !== undefined) throw new ArgumentsError(`${who.label}: ${adoptedTwice(id, aboutWhom(other).label)}`);
   if (action.do === "record") runtime.warnEach(notTold(who, id, changesInWords(changed, olds, values, secret)));
@@ -114,6 +119,7 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, 
   const { wasDeleting } = run.checked(key);
   const member = singleMember(kind, id, olds, news, circumstancesOf(kind, runtime, wasDeleting, olds));
   const { action, former } = member;
+  if (run.isChecked(key)) noteCreates(kind, runtime, who, olds, member.id);
   if (action.do === "wait") throw new Incomplete(explain(who, action.record, action.why));
   const secret = secretIn(runtime, key, news);
   run.held.set(key, member);
@@ -123,6 +129,8 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, 
     notePlanned(kind, runtime, who, member, secret);
     if (former !== undefined && !wasDeleting) run.noteStaying(kind, former.id);
     if (!run.isUp && action.do === "look for") runtime.warnEach(beforeTakeOver(who, action.record, undefined, true));
+    if (!run.isUp && action.do === "adopt")
+      runtime.tellAdopted(adopts(who, action.id ?? UNKNOWN, abilitiesOf(kind, runtime.reading.settings)));
     if (!run.isUp && former !== undefined && !run.isKept(kind, former.id)) {
       const isPerhaps = action.do === "replace" && action.perhaps;
       const then = isPerhaps ? "is replaced if values that are not known yet differ" : "is to be replaced";
@@ -134,6 +142,14 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, 
   }
   return { changes: action.do !== "keep", replaces: replacesOf(kind, member, news) };
 };
+
+/** What the state says about creates of a resource: its own, of unknown outcome, and those that were found. */
+function noteCreates(kind: Kind, runtime: Runtime, who: Ref, olds: Values, id: string | undefined): void {
+  const unresolved = unresolvedIn(olds);
+  const creates = [...resolvedIn(olds), ...(unresolved === undefined ? [] : [unresolved.mark])];
+  runtime.run.noteSeen(kind, undefined, creates);
+  if (runtime.run.isUp && creates.length > 0) runtime.memory(who.identity).saw({ key: who.key, id, creates });
+}
 
 /** The arguments that the engine shows as the cause of a replacement. */
 function replacesOf(kind: Kind, { action, changed }: Member, news: Values): string[] {

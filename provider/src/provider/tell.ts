@@ -4,19 +4,21 @@
  */
 import {
   agree,
+  asTyped,
   count,
   cut,
   enumerate,
   idRanges,
   natural,
   OutcomeUnknownError,
+  plainShellWord,
   printable,
-  shellWord,
   withCode,
 } from "../base/index.js";
-import { type Member, type ShownAction, shownAction } from "../decision/index.js";
-import type { Kind } from "../kinds/index.js";
+import { type Abilities, type Member, type ShownAction, shownAction } from "../decision/index.js";
+import { CATALOG_SEPARATOR, CATALOG_TYPE, type Kind } from "../kinds/index.js";
 import {
+  aboutWhom,
   describe,
   howToKeep,
   type LeftLive,
@@ -25,15 +27,17 @@ import {
   memberRef,
   pendingCommand,
   type Ref,
-  stackOf,
+  refOfKey,
+  stackOption,
   staysLive,
+  UNKNOWN,
   waysOut,
   whatHappened,
   whatIsKnown,
 } from "../state/index.js";
-import type { MemoryRecord } from "../store/index.js";
-import type { Notice } from "./engine.js";
-import type { Kept, Outcome, Outcomes } from "./outcome.js";
+import type { MemoryRecord, OpenCreate } from "../store/index.js";
+import type { Adoption, Notice } from "./engine.js";
+import type { Kept, Namesake, Outcome, Outcomes } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 
 type Noted = Pick<MemoryRecord, "at" | "body"> & Partial<Pick<MemoryRecord, "id" | "state">>;
@@ -79,17 +83,125 @@ export function madeOtherwise(who: Ref, id: string): Notice {
   return notice("adopted with other arguments", who, text, id);
 }
 
-export function openElsewhere(who: Ref, record: MemoryRecord & { readonly stack: string }): string {
-  const { id = "<its id>", stack } = record;
+/** A new resource may be one that an earlier run here has made under another name. */
+export function likelyRename(who: Ref, formerKey: string, id: string): Notice {
+  const { name } = aboutWhom(formerKey);
+  const cure = isOfCatalog(who) ? `formerKey: ${lastPart(name)}` : `the alias { name: ${JSON.stringify(name)} }`;
+  const text = `${who.label} is new, and has the platform name of "${name}" (${id}), which an earlier run created. If it is the same one, add ${cure}, or set existingId: ${id}.`;
+  return notice("perhaps renamed", who, text, id);
+}
+
+function isOfCatalog({ parentTypes }: Ref): boolean {
+  return parentTypes?.split("$").includes(CATALOG_TYPE) === true;
+}
+
+function lastPart(name: string): string {
+  return name.split(CATALOG_SEPARATOR).at(-1) ?? name;
+}
+
+/** In a preview. @param abilities which operations are known for its kind. */
+export function adopts({ label, resourceUrn: urn }: Ref, id: string, { read, update }: Abilities): Adoption {
+  const object = id === UNKNOWN ? "an object whose id is not known yet" : id;
+  return {
+    urn,
+    brief: `${label} (${id === UNKNOWN ? "?" : id})`,
+    what: `adopts ${object}`,
+    sends: sentFor(read, update),
+  };
+}
+
+function sentFor(read: boolean, update: boolean): string {
+  if (!read) return "nothing is sent";
+  return update ? "it is read, and updated if it differs" : "it is read, and nothing is changed";
+}
+
+/** After an `up`. */
+export function hasAdopted({ label, resourceUrn: urn }: Ref, id: string, isUpdated: boolean): Adoption {
+  const sends = isUpdated ? "what differed was updated" : "nothing was created or changed";
+  return { urn, brief: `${label} (${id})`, what: `adopted ${id}`, sends };
+}
+
+/** What a new object is not created for, in a preview too. All have the same reason. @param all at least one. */
+export function openNamesakes(all: readonly Namesake[]): string {
+  const sorted = all.toSorted((a, b) => natural(a.ref.short, b.ref.short));
+  const [first] = sorted;
+  if (first === undefined) return "";
+  const lines = sorted.map(({ ref, open }) => `  ${ref.label}: ${whatIsOpen(open)}`);
+  const opens = sorted.map(({ open }) => open);
   return [
-    `${whatHappened(who.label, record)} That was in the stack ${stack}, so it is not sent here.`,
-    `If ${stack} is this stack's former name: rename it back, run \`pulumi up\`, and rename it then. If it is another one: run \`pulumi up\` there first.`,
-    `If it no longer exists, look in the account. What is there goes on with existingId: ${id}. Otherwise:`,
-    `  pulumi stack init --no-select ${stack}`,
-    `  npx pulumi-advertising pending --stack ${stack} --forget ${shellWord(who.short)}`,
-    `  pulumi stack rm ${stack}`,
-    `  pulumi stack select ${stackOf(who.identity)}`,
+    `${count(all.length, "object is", "objects are")} not created: ${agree(all.length, "an open create has its", "open creates have their")} kind, platform name and advertiser. Nothing new is created in this run.`,
+    ...cut(
+      lines,
+      MAX_LISTED,
+      (others) => `  and ${others} more, which \`${asTyped("npx pulumi-advertising pending")}\` lists`,
+    ),
+    ...waysOn(first, opens),
   ].join("\n");
+}
+
+function whatIsOpen(open: OpenCreate): string {
+  const { key, id, elsewhere } = open;
+  const { label, kind } = aboutWhom(key);
+  const look = `look in the account for ${describe(kind, open)}`;
+  const stack = elsewhere === undefined ? "" : ` of the stack ${elsewhere.stack}`;
+  const created = id === undefined ? "sent" : "created";
+  const outcome = id === undefined ? `, and its outcome is unknown: ${look}` : ` as ${id}`;
+  return `an earlier run${stack} ${created} ${label}${outcome}`;
+}
+
+/** @param first stands for all of them in the advice. */
+function waysOn({ ref, open }: Namesake, opens: readonly OpenCreate[]): string[] {
+  const known = opens.filter(({ id }) => id !== undefined);
+  const unknown = opens.filter(({ id }) => id === undefined);
+  const elsewhere = open.elsewhere?.stack;
+  const isSame = agree(opens.length, "If it is the same object", "If they are the same objects");
+  const isOther = agree(opens.length, "If it is another object", "If they are other objects");
+  return [
+    ...(elsewhere === undefined ? [] : stackWays(elsewhere)),
+    ...(unknown.length === 0
+      ? []
+      : ["For each of unknown outcome:", ...waysOut(unknown.map(nameForCommand)).slice(0, 4)]),
+    ...(known.length === 0 ? [] : [`${isSame}: ${renameCure(ref, known[0] ?? open)}.`]),
+    ...(known.length === 0
+      ? []
+      : [
+          `${isOther}, and nothing declares the former name any more:`,
+          `  ${pendingCommand("forget", known.map(nameForCommand))}`,
+        ]),
+  ];
+}
+
+function stackWays(stack: string): string[] {
+  const name = stackOption(stack).value;
+  return [
+    `If ${name} is this stack's former name:`,
+    `  ${asTyped(`npx pulumi-advertising pending --take-over ${plainShellWord(name)}`)}`,
+    `If it is another stack, run \`pulumi up --stack ${plainShellWord(name)}\` first.`,
+  ];
+}
+
+function renameCure(ref: Ref, { key, id, elsewhere }: OpenCreate): string {
+  const adopt = `set existingId: ${id}`;
+  if (elsewhere !== undefined) return adopt;
+  const former = aboutWhom(key);
+  if (ref.member !== undefined || isOfCatalog(ref)) return `${adopt}, or formerKey`;
+  return `add the alias { name: ${JSON.stringify(former.name)} }, or ${adopt}`;
+}
+
+/** A name in commands: of another stack's create, its URN. */
+function nameForCommand({ key, elsewhere }: OpenCreate): string {
+  return elsewhere === undefined ? aboutWhom(key).short : refOfKey(key, elsewhere.stack).urn;
+}
+
+/** In a preview, where the name or the advertiser is not known yet. */
+export function perhapsNamesake({ ref, open }: Namesake): Notice {
+  const text = `${ref.label} is perhaps not created: ${whatIsOpen(open)}, perhaps with the same platform name and advertiser. \`${asTyped("npx pulumi-advertising pending")}\` says more.`;
+  return notice("perhaps open already", ref, text);
+}
+
+/** @param refused the first object that was not created. */
+export function notAfterRefusal({ label }: Ref, refused: string): string {
+  return `${label} is not created: nothing new is sent in this run, because ${refused} may exist already. Its error says what to do.`;
 }
 
 /** What becomes of a replaced object: in a preview, and after. @param then ends "the resource …": `is 43 now`. */

@@ -6,4 +6,12 @@ export {
   readSettings,
   type SettingsReading,
 } from "./read-settings.js";
-export { accountOf, environmentNameOf, NAMESPACE, type ProxySetting, type Settings } from "./settings.js";
+export {
+  accountOf,
+  environmentNameOf,
+  type IsSameAccount,
+  NAMESPACE,
+  type ProxySetting,
+  type Settings,
+  sameAccountAs,
+} from "./settings.js";

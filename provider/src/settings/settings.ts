@@ -121,12 +121,12 @@ const TABLE = {
     expected: "the wire name of a request field that belongs to no argument",
     example: "alternative_id",
   },
-  /** As {@link accountOf} writes it. */
+  /** Each as {@link accountOf} writes it. Several are separated by commas. */
   formerAccount: {
-    schema: textLike(/^\S+ \S+$/)
-      .transform((account) => account.replace(/^[^/ ]+| \S+$/g, (part) => part.toLowerCase()))
+    schema: textLike(/^[^\s,]+ [^\s,]+(\s*,\s*[^\s,]+ [^\s,]+)*$/)
+      .transform((accounts) => accounts.split(",").map(asAccount))
       .optional(),
-    expected: "'<host> <e-mail>', as an error about another account shows it",
+    expected: "'<host> <e-mail>', as an error about another account shows it; several are separated by commas",
     example: "platform.example.com you@example.com",
   },
   operations: {
@@ -159,6 +159,21 @@ export function accountOf({ baseUrl, email }: Pick<Settings, "baseUrl" | "email"
   const { host, pathname } = new URL(baseUrl);
   // No known platform distinguishes the case of an e-mail, and people type it either way.
   return `${host}${pathname.replace(/\/$/, "")} ${email.toLowerCase()}`;
+}
+
+/** Host and e-mail in lower case, as {@link accountOf} has them. */
+function asAccount(text: string): string {
+  return text.trim().replace(/^[^/ ]+| \S+$/g, (part) => part.toLowerCase());
+}
+
+/** Whether something was recorded for this account, perhaps under a former address or e-mail. */
+export type IsSameAccount = (recorded: unknown) => boolean;
+
+/** @returns true for anything if the settings name no account, and for a record that names none. */
+export function sameAccountAs(settings: Pick<Settings, "baseUrl" | "email" | "formerAccount">): IsSameAccount {
+  const account = accountOf(settings);
+  const known = new Set<unknown>([undefined, "", account, ...(settings.formerAccount ?? [])]);
+  return (recorded) => account === "" || known.has(recorded);
 }
 
 export interface ProxySetting {

@@ -49,6 +49,18 @@ export function nameInUrn(urn: string): string {
   return urn.split("::").slice(3).join("::");
 }
 
+/** As an option of a command, such as `--stack dev`: the organization is named only where there are several. */
+export function stackOption(stack: string): { readonly option: string; readonly value: string } {
+  const [organization = "", , name = ""] = stack.split("/");
+  return { option: "--stack", value: organization === DEFAULT_ORGANIZATION ? name : `${organization}/${name}` };
+}
+
+/** The key that a resource has in the memory; its URN is `urn:pulumi:<stack>::<project>::<types>::<name>`. */
+export function keyOfUrn(resource: ResourceName, urn: string): string {
+  const parents = (urn.split("::", 3)[2] ?? "").split("$").slice(0, -1);
+  return keyOf(resource, { name: nameInUrn(urn), parentTypes: parents.length === 0 ? undefined : parents.join("$") });
+}
+
 /** The memory's key of a resource, without the stack but with the type: an advertiser and an event may share a name. */
 export function keyOf(resource: ResourceName, place: Place): string {
   return `${resource}::${placeText(place)}`;
@@ -101,6 +113,16 @@ export function refOf(resource: ResourceName, identity: string): Ref {
 
 export function memberRef(set: Ref, member: string): Ref {
   return { ...withMember(set, member), urn: memberOf(set.urn, member) };
+}
+
+/** The same of a key in the memory of this stack. @param stack `<organization>/<project>/<stack>` */
+export function refOfKey(key: string, stack: string): Ref {
+  const [organization = "", project = "", name = ""] = stack.split("/");
+  const whom = aboutWhom(key);
+  const { parentTypes } = whom;
+  const place = { organization, project, stack: name, name: whom.name, parentTypes };
+  const resource = refOf(whom.resource, identityText(place));
+  return whom.member === undefined ? resource : memberRef(resource, whom.member);
 }
 
 /** The same of a resource with this URN, in which there may be no organization. */

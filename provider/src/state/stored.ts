@@ -84,6 +84,10 @@ export const EARLIER = "__earlier";
 export const LEFT_LIVE = "__left";
 /** The record of a create of unknown outcome; an output only. */
 export const UNRESOLVED = "unresolved";
+/** Creates that a person has found: another machine's journal may have them as open. An output only. */
+const RESOLVED = "__resolved";
+/** Names the run that sends a create: an input only, for Pulumi's record of an interrupted run. */
+export const RUN = "__run";
 
 /** The text that stands for a value that is not known yet in a preview (measured with engine 3.259.0). */
 export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
@@ -94,7 +98,7 @@ export function secretArgumentsIn({ [SECRET_ARGUMENTS]: paths }: Values): Readon
 
 /** The outputs that let a refresh return inputs. */
 export function keptForRead(inputs: Values): Values {
-  const names = [IDENTITY, SECRET_ARGUMENTS, MARK, DELETES].filter((name) => inputs[name] !== undefined);
+  const names = [IDENTITY, SECRET_ARGUMENTS, MARK, DELETES, RUN].filter((name) => inputs[name] !== undefined);
   return { [HIDDEN_INPUTS]: Object.fromEntries(names.map((name) => [name, inputs[name]])) };
 }
 
@@ -113,6 +117,20 @@ export function unresolvedIn(properties: Values): Unresolved | undefined {
   return typeof own(stored, "mark") === "string" ? (stored as Unresolved) : undefined;
 }
 
+/** One sending of a create: a create that is sent again keeps its mark. */
+export function sendingOf({ mark, at }: Pick<CreateRecord, "mark" | "at">): string {
+  return `${mark} ${at}`;
+}
+
+/** The sendings that a person has found to be created, as {@link sendingOf} names them. */
+export function resolvedIn({ [RESOLVED]: sendings }: Values): readonly string[] {
+  return Array.isArray(sendings) ? sendings.map(String) : [];
+}
+
+export function withResolved(properties: Values, record: CreateRecord): Record<string, unknown> {
+  return { [RESOLVED]: [...resolvedIn(properties), sendingOf(record)] };
+}
+
 /** What the program's half says of a resource to the provider's: the value that the program gives {@link IDENTITY}. */
 export interface Briefing {
   readonly identity: string;
@@ -121,11 +139,11 @@ export interface Briefing {
     readonly isUp: boolean;
     /** How many resources the program has declared so far, with this batch. */
     readonly resources: number;
-    /** Stands for the creates of earlier runs that the program's half has seen open in the memory. */
-    readonly open: string;
-    /** The keys of the first of them that it has not declared so far, at most {@link MAX_LISTED}. */
-    readonly unclaimed: readonly string[];
   };
+  /** The keys that the resource had before, by its aliases. */
+  readonly formerKeys?: readonly string[] | undefined;
+  /** Keys of other objects that the program declares with the platform name of this one, or of one of its members. */
+  readonly namesakes?: readonly string[] | undefined;
   /** Whether the option `retainOnDelete` is off, if a delete is known. */
   readonly deletes?: boolean | undefined;
   /** All objects that the program adopts and knows, each as {@link objectKey} names it, separated by commas. */

@@ -3,7 +3,15 @@
  * run's use, and the promises; `memory-lines.ts`: the format; `memory-file.ts`: the locked file; `places.ts`: where.
  */
 export * from "./memory.js";
-export { takeOverFormer, writeAnswers } from "./memory-file.js";
-export type { Line, MemoryRecord, Records } from "./memory-lines.js";
-export { everyMemory, isOpen, isPast, isTwiceIn, openMarkOf, openOfOthers, readMemory } from "./memory-lines.js";
+export { takeOverOpen, writeAnswers } from "./memory-file.js";
+export type { Line, MemoryRecord, OpenCreate, Records } from "./memory-lines.js";
+export {
+  CreatesByName,
+  everyMemory,
+  isOpen,
+  isPast,
+  isTwiceIn,
+  openElsewhere,
+  readMemory,
+} from "./memory-lines.js";
 export * from "./places.js";

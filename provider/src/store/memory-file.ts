@@ -1,7 +1,7 @@
 /**
  * A stack's memory on the disk, as the one run that may write it uses it: locked, read, appended line by line, and
- * asked whether it is still this run's. And what is written into it outside its stack's runs: the answers of people and
- * of searches, by the command, and what it had under its former name. Throws only `JournalError`s, in words for users.
+ * asked whether it is still this run's. And what the command writes into it: answers of people and of searches, and
+ * what another stack's memory has open. Throws only `JournalError`s, in words for users.
  */
 import { constants } from "node:fs";
 import { dirname } from "node:path";
@@ -16,16 +16,19 @@ import {
   replacePrivate,
   syncFolder,
   systemDisk,
-  withLock,
 } from "../files/index.js";
-import { aboutWhom } from "../state/index.js";
-import { isUnseen, type Line, lineOf, MemoryDamaged, type MemoryRecord, readMemory, textOf } from "./memory-lines.js";
+import { isOpen, type Line, lineOf, MemoryDamaged, type MemoryRecord, readMemory, textOf } from "./memory-lines.js";
 import { endedPath, memoryPath, type StackPlace } from "./places.js";
 
 export interface MemoryOptions extends StackPlace, LockOptions {
   /** @default this machine's, of all stacks */
   readonly folder?: string;
+  /** Names of runs that use it, so that Pulumi's record of them can be told from another machine's. @default none */
+  readonly runs?: readonly string[];
 }
+
+/** A run that was killed long ago, and never resolved, is one of the last so many. */
+const MAX_RUNS = 20;
 
 export class MemoryFile {
   readonly path: string;
@@ -51,8 +54,9 @@ export class MemoryFile {
       if (this.#isOver) throw new Error("the run has ended");
       disk.rmSync(endedPath(path), { force: true }); // a former run's
       removeLeftovers(path, Date.now(), disk);
-      const { records } = readMemory(path, disk) ?? { records: new Map() };
-      replacePrivate(path, textOf(this.options, records.values()), disk, lock.confirm);
+      const { records, runs } = readMemory(path, disk) ?? { records: new Map<string, MemoryRecord>(), runs: [] };
+      const named = [...new Set([...runs, ...(this.options.runs ?? [])])].slice(-MAX_RUNS);
+      replacePrivate(path, textOf(this.options, named, records.values()), disk, lock.confirm);
       syncFolder(dirname(path), disk); // a run that was killed in between may have given the file its name
       this.#file = disk.openSync(path, constants.O_WRONLY | constants.O_APPEND);
       this.#bytes = disk.fstatSync(this.#file).size;
@@ -138,46 +142,43 @@ export class MemoryFile {
 
 type Here = LockOptions & { readonly folder: string };
 
-/** All are on the disk when it resolves. @throws JournalError a run is using the memory, or it is damaged. */
-export async function writeAnswers(place: StackPlace, lines: readonly Line[], here: Here): Promise<void> {
-  const file = new MemoryFile({ ...here, ...place });
+/**
+ * All are on the disk when it resolves. @param runs names of runs whose creates are among them.
+ * @throws JournalError a run is using the memory, or it is damaged.
+ */
+export async function writeAnswers(
+  place: StackPlace,
+  lines: readonly Line[],
+  here: Here,
+  runs: readonly string[] = [],
+): Promise<void> {
+  const file = new MemoryFile({ ...here, ...place, runs });
   await file.open();
   await file.append(lines).finally(() => file.release());
 }
 
 /**
- * The stack has another name since its last run: what its former name's memory has is this one's. Killed in between,
- * both have it, and the former one is joined again.
- * @param write into this one's, which a run has open. @throws JournalError a run uses one of them, or it is damaged.
+ * What another stack's memory has open becomes this one's: that stack was renamed, or its backend has another address.
+ * Killed in between, both have it, and the same call goes on.
+ * @returns the keys that were moved, and those that stay because this stack has another open create under that key.
+ * @throws JournalError a run uses one of the two, or it is damaged.
  */
-export async function takeOverFormer(
-  former: StackPlace,
-  now: StackPlace,
-  here: Here,
-  write = (lines: readonly Line[]) => writeAnswers(now, lines, here),
-): Promise<void> {
-  const { folder, disk = systemDisk } = here;
-  const path = memoryPath(former, folder);
-  const recordsOf = (place: StackPlace) => readMemory(memoryPath(place, folder), disk)?.records;
+export async function takeOverOpen(former: StackPlace, now: StackPlace, here: Here) {
+  const file = new MemoryFile({ ...here, ...former });
+  const open = [...(await file.open()).values()].filter(isOpen);
   try {
-    if (recordsOf(former) === undefined) return;
-    await withLock(`${path}.lock`, here, async (lock) => {
-      const known = recordsOf(now) ?? new Map<string, MemoryRecord>();
-      // Of a removed stack that had this name before, the new one may have records.
-      const lines = [...(recordsOf(former)?.values() ?? [])].filter((each) => isUnseen(each) || !known.has(each.key));
-      const other = lines.find(({ key, at, id }) => {
-        const had = known.get(key);
-        return had !== undefined && isUnseen(had) && (had.at !== at || had.id !== id);
-      });
-      if (other !== undefined)
-        throw new MemoryDamaged(`it and that of ${now.stack} have different creates of ${aboutWhom(other.key).label}`);
-      await write(lines);
-      lock.confirm();
-      disk.rmSync(path, { force: true });
-      syncFolder(dirname(path), disk);
-    });
-  } catch (error) {
-    throw inWords(path, error);
+    const known = readMemory(memoryPath(now, here.folder), here.disk)?.records;
+    const isOther = ({ key, mark }: MemoryRecord) => {
+      const record = known?.get(key);
+      return record !== undefined && isOpen(record) && record.mark !== mark;
+    };
+    const moved = open.filter((record) => !isOther(record));
+    const { runs } = readMemory(file.path, here.disk) ?? { runs: [] };
+    await writeAnswers(now, moved, here, runs);
+    await file.append(moved.map(({ key }) => ({ key, state: "none", at: "" })));
+    return { moved: moved.map(({ key }) => key), kept: open.filter(isOther).map(({ key }) => key) };
+  } finally {
+    file.release();
   }
 }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { asRecord, jsonIn } from "../base/index.js";
 import { type Disk, readPrivate, systemDisk } from "../files/index.js";
 import type { Kind } from "../kinds/index.js";
-import { aboutWhom, type CreateRecord, markOf, objectKey } from "../state/index.js";
+import { aboutWhom, type CreateRecord, objectKey } from "../state/index.js";
 import type { StackPlace } from "./places.js";
 
 export interface MemoryRecord extends CreateRecord {
@@ -18,30 +18,31 @@ export interface MemoryRecord extends CreateRecord {
   readonly state: (typeof STATES)[number];
   readonly id?: string | undefined;
   readonly account?: string | undefined;
+  /** Its run ended with checkpoints off: Pulumi may have been killed before it saved the state. */
+  readonly unsaved?: boolean | undefined;
+  /** A person or a search has said what became of it. Nobody is asked again. */
+  readonly answered?: boolean | undefined;
+  /** Its object is deleted on the platform when it leaves the state (`retainOnDelete: false`). */
+  readonly deletes?: boolean | undefined;
 }
 
 const STATES = ["sent", "made", "handed", "live", "none"] as const;
 
 export type Records = ReadonlyMap<string, MemoryRecord>;
 
-/** A create whose object the state may lack: nothing is sent for its resource, and nothing new while undeclared. */
-export function isOpen({ state }: MemoryRecord): boolean {
-  return state === "sent" || state === "made";
+/** A create whose object its own stack's state may lack. */
+export function isOpen({ state, unsaved }: MemoryRecord): boolean {
+  return state === "sent" || state === "made" || (state === "handed" && unsaved === true);
 }
 
-/** No state surely has its object: without checkpoints, a cleanly ended run may be killed before its state is saved. */
-export function isUnseen({ state }: MemoryRecord): boolean {
-  return state !== "live" && state !== "none";
+/** The same for another stack. There, a run that ended cleanly has saved its state. */
+function isOpenElsewhere({ state }: MemoryRecord): boolean {
+  return state === "sent" || state === "made";
 }
 
 /** Its run's result was saved: another object in the state is from a later run, unless it is what this replaces. */
 export function isPast({ state, id, replaces }: MemoryRecord, held: string | undefined): boolean {
   return state === "handed" && held !== undefined && held !== id && held !== replaces;
-}
-
-/** Stands for the keys of all that is open: two processes have seen the same if it is the same. */
-export function openMarkOf(records: Records): string {
-  return markOf(...[...records.values()].flatMap((each) => (isOpen(each) ? each.key : [])).toSorted());
 }
 
 /** A change of one record; `sent` and `live` replace it whole, and so does what comes after `none`. */
@@ -54,16 +55,16 @@ export function applyLine(records: Map<string, MemoryRecord>, line: Line): void 
 }
 
 /** Whether an object is in two places: a run of some targets moved or replaced it, and may have left it in both. */
-export function isTwiceIn(records: Records, kind: Kind["name"], id: string): boolean {
+export function isTwiceIn(records: Iterable<MemoryRecord>, kind: Kind["name"], id: string): boolean {
   const hasIt = (each: MemoryRecord) => each.state !== "none" && [each.id, each.replaces].includes(id);
-  return [...records.values()].filter((each) => hasIt(each) && aboutWhom(each.key).kind === kind).length > 1;
+  return [...records].filter((each) => hasIt(each) && aboutWhom(each.key).kind === kind).length > 1;
 }
 
-/** By object: the key that has it, or else had it. */
-export function holdersIn(records: Records): Map<string, string> {
+/** By object: the key that has it, or else had it. @param records of one account. */
+export function holdersIn(records: readonly MemoryRecord[]): Map<string, string> {
   const holders = new Map<string, string>();
   for (const which of ["replaces", "id"] as const)
-    for (const { key, state, [which]: id } of records.values())
+    for (const { key, state, [which]: id } of records)
       if (id !== undefined && state !== "none") holders.set(objectKey(aboutWhom(key).kind, id), key);
   return holders;
 }
@@ -80,9 +81,10 @@ export function lineOf(line: object): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-export function textOf({ stack, backend }: StackPlace, records: Iterable<MemoryRecord>): string {
+/** @param runs names of the last runs that have used it, the latest last. */
+export function textOf({ stack, backend }: StackPlace, runs: readonly string[], records: Iterable<MemoryRecord>) {
   const kept = [...records].filter(({ state, at, id }) => state !== "none" || at !== "" || id !== undefined);
-  return [{ memory: NAME, version: VERSION, stack, backend }, ...kept].map(lineOf).join("");
+  return [{ memory: NAME, version: VERSION, stack, backend, runs }, ...kept].map(lineOf).join("");
 }
 
 /** A memory that can't be relied on. Nothing may be created until somebody has looked. */
@@ -97,7 +99,7 @@ export function readMemory(path: string, disk: Disk = systemDisk) {
   const lines = readPrivate(path, disk)?.split("\n");
   if (lines === undefined) return undefined;
   lines.pop(); // empty after a whole last line
-  const { memory, version, stack, backend } = asRecord(jsonIn(lines[0]));
+  const { memory, version, stack, backend, runs } = asRecord(jsonIn(lines[0]));
   if (memory !== NAME) throw new MemoryDamaged("its first line is another file's");
   if (version !== VERSION)
     throw new Error(`it was written by a later version of this package (format ${String(version)}): update it`);
@@ -107,7 +109,8 @@ export function readMemory(path: string, disk: Disk = systemDisk) {
     if (!isLine(line)) throw new MemoryDamaged(`line ${index + 2} is not readable`);
     applyLine(records, line);
   }
-  return { stack: String(stack), backend: String(backend), records };
+  const names = Array.isArray(runs) ? runs.map(String) : [];
+  return { stack: String(stack), backend: String(backend), runs: names, records };
 }
 
 /** The memories of all stacks that this machine has, but for those that can't be read: their own runs say so. */
@@ -118,12 +121,54 @@ export function everyMemory(folder: string, disk: Disk = systemDisk) {
     .flatMap((name) => orNone(() => readMemory(join(folder, name), disk)) ?? []);
 }
 
-/** What no state of the project's other stacks is known to have: one may be this stack, under the name that it had. */
-export function openOfOthers(here: StackPlace, folder: string, disk?: Disk) {
-  const projectOf = (name: string) => name.split("/").slice(0, -1).join("/");
+/** A create that no state is known to have. */
+export interface OpenCreate extends MemoryRecord {
+  /** Where it was sent, if that is another stack of the project, or this one under another name or backend. */
+  readonly elsewhere?: StackPlace | undefined;
+  /** The state has it as unresolved, under a key that its set does not declare any more. */
+  readonly isInState?: boolean | undefined;
+}
+
+/** Open creates of the project's other stacks, whose journals are on this machine: one may be this stack, renamed. */
+export function openElsewhere(here: StackPlace, folder: string, disk?: Disk): OpenCreate[] {
+  const projectOf = (stack: string) => stack.split("/").at(1);
   return everyMemory(folder, disk)
-    .filter(({ stack }) => stack !== here.stack && projectOf(stack) === projectOf(here.stack))
-    .flatMap(({ stack, records }) => [...records.values()].filter(isUnseen).map((each) => ({ ...each, stack })));
+    .filter(({ stack, backend }) => stack !== here.stack || backend !== here.backend)
+    .filter(({ stack }) => projectOf(stack) === projectOf(here.stack))
+    .flatMap(({ stack, backend, records }) => {
+      const open = [...records.values()].filter(isOpenElsewhere);
+      return open.map((record) => ({ ...record, elsewhere: { stack, backend } }));
+    });
+}
+
+/** Finds creates by kind and name on the platform. A set has thousands of events, so this is an index. */
+export class CreatesByName {
+  readonly #all: OpenCreate[] = [];
+  readonly #byName = new Map<string, OpenCreate[]>();
+
+  constructor(creates: Iterable<OpenCreate>) {
+    for (const create of creates) this.add(create);
+  }
+
+  add(create: OpenCreate): void {
+    const { key, name } = create;
+    const at = nameKey(aboutWhom(key).kind, name);
+    const same = this.#byName.get(at) ?? [];
+    this.#byName.set(at, same);
+    this.#all.push(create);
+    same.push(create);
+  }
+
+  /** Those of an unknown or secret name are found by any name. @param name undefined if it is not known yet. */
+  find(kind: Kind["name"], name: string | undefined): readonly OpenCreate[] {
+    if (name === undefined) return this.#all.filter(({ key }) => aboutWhom(key).kind === kind);
+    const unnamed = this.#byName.get(nameKey(kind, undefined)) ?? [];
+    return [...(this.#byName.get(nameKey(kind, name)) ?? []), ...unnamed];
+  }
+}
+
+function nameKey(kind: Kind["name"], name: string | undefined): string {
+  return name === undefined ? kind : `${kind} ${name}`;
 }
 
 function orNone<T>(read: () => T): T | undefined {

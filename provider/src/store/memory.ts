@@ -18,32 +18,52 @@
  * | sent | an answer or a search with an id ({@link Memory.made}) | made |
  * | sent | surely not made ({@link Memory.back}) | what it was before |
  * | made, and the engine was given it | the run ends cleanly ({@link Memory.closeNow}) | handed |
- * | any | the `diff` of an `up` shows an id ({@link Memory.saw}) | live |
+ * | any | the `diff` of an `up` shows its id or its mark ({@link Memory.saw}) | live |
  * | any | a person names an object for it ({@link Memory.adopted}) | live |
+ * | any | it has another key now ({@link Memory.move}) | none, and the same under that key |
  * | handed, live | its object leaves the state, which was said ({@link Memory.closeNow}) | none |
  */
 import type { JournalError } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
-import { aboutWhom, objectKey } from "../state/index.js";
+import type { IsSameAccount } from "../settings/index.js";
+import { aboutWhom, objectKey, sendingOf } from "../state/index.js";
 import { inWords, MemoryFile, type MemoryOptions } from "./memory-file.js";
 import {
   applyLine,
+  CreatesByName,
   holdersIn,
   isOpen,
   isPast,
   type Line,
   type MemoryRecord,
-  openMarkOf,
   readMemory,
 } from "./memory-lines.js";
+
+/** The account of a run. A record of another one says nothing about this one's objects. */
+export interface RunAccount {
+  readonly account: string;
+  readonly isSameAccount: IsSameAccount;
+}
+
+/** What a `diff` shows of an object in the state. */
+export interface Sight {
+  readonly key: string;
+  /** Undefined if the state has only a create of unknown outcome. */
+  readonly id?: string | undefined;
+  /** Creates that the state looks after, or knows the outcome of: by mark, or as `sendingOf` names them. */
+  readonly creates?: readonly string[];
+  /** Whether the object is deleted when it leaves the state. */
+  readonly deletes?: boolean;
+}
 
 export class Memory {
   readonly #file: MemoryFile;
   #records: Map<string, MemoryRecord> | undefined;
-  /** The keys of what was open when this run began, as far as it still waits for an answer. */
-  #open = new Set<string>();
+  /** The keys of what was open when this run began. */
+  #open: readonly string[] = [];
   /** By object: the resource or member that has or had it. */
   #holders: Map<string, string> | undefined;
+  #live: CreatesByName | undefined;
   #opening: Promise<void> | undefined;
   #trouble: JournalError | undefined;
   /** What this run has sent, or settled: its own creates are open for no other one. */
@@ -53,7 +73,7 @@ export class Memory {
   /** What the engine was given, perhaps beside an error. */
   readonly #given = new Set<string>();
 
-  constructor(private readonly options: MemoryOptions) {
+  constructor(private readonly options: MemoryOptions & RunAccount) {
     this.#file = new MemoryFile(options);
   }
 
@@ -75,9 +95,8 @@ export class Memory {
   #begin(records: Map<string, MemoryRecord>): Map<string, MemoryRecord> {
     this.#records = records;
     const open = [...records.values()].filter(isOpen);
-    this.#open = new Set(open.map(({ key }) => key));
+    this.#open = open.map(({ key }) => key);
     this.accountsOfOpen = new Map(open.map(({ account, key }) => [account, key]));
-    this.openMark = openMarkOf(records);
     this.#holders = undefined;
     return records;
   }
@@ -109,26 +128,43 @@ export class Memory {
     return record?.state === "none" ? undefined : record;
   }
 
-  /** Earlier runs' creates that this one has not settled, but for declared ones, which it does not ask about again. */
-  undeclared(isDeclared: (key: string) => boolean): MemoryRecord[] {
+  /** An earlier run's create with this mark, under whatever key. */
+  openWithMark(mark: string): MemoryRecord | undefined {
+    return this.openAtStart.find((record) => record.mark === mark);
+  }
+
+  /** Creates of earlier runs that were open when this run began. Some may have been resolved since. */
+  get openAtStart(): MemoryRecord[] {
     const { records } = this; // reads them, and with them what is open
-    return [...this.#open].flatMap((key) => {
-      const record = records.get(key);
-      if (record !== undefined && isOpen(record) && !this.#ofThisRun.has(key) && !isDeclared(key)) return record;
-      this.#open.delete(key);
-      return [];
-    });
+    return this.#open.flatMap((key) => records.get(key) ?? []);
+  }
+
+  /** Whether an earlier run's create is still open. */
+  isStillOpen(key: string): boolean {
+    const record = this.of(key);
+    return record !== undefined && isOpen(record) && !this.#ofThisRun.has(key);
+  }
+
+  /** What runs here have seen live under this platform name, for this account. */
+  liveNamed(kind: Kind["name"], name: unknown): readonly MemoryRecord[] {
+    if (typeof name !== "string") return [];
+    this.#live ??= new CreatesByName([...this.records.values()].filter((record) => this.#isLive(record)));
+    return this.#live.find(kind, name).filter((record) => record.name === name);
+  }
+
+  #isLive({ state, account }: MemoryRecord): boolean {
+    return (state === "live" || state === "handed") && this.options.isSameAccount(account);
   }
 
   /** The accounts that open creates were sent for, each with one of these. */
   accountsOfOpen: ReadonlyMap<string | undefined, string> = new Map();
 
-  /** Of all that was open when this run took the file: it settles some while others are still to come. */
-  openMark = "";
-
-  /** The resource or member that has or had an object, as far as runs here know. */
+  /** The resource or member that has or had an object of this account, as far as runs here know. */
   holderOf(kind: Kind["name"], id: string): string | undefined {
-    this.#holders ??= holdersIn(this.records);
+    if (this.#holders === undefined) {
+      const ours = [...this.records.values()].filter(({ account }) => this.options.isSameAccount(account));
+      this.#holders = holdersIn(ours);
+    }
     return this.#holders.get(objectKey(kind, id));
   }
 
@@ -148,47 +184,67 @@ export class Memory {
   /** It was surely not carried out. @throws JournalError */
   async back(key: string): Promise<void> {
     const { replaces } = this.of(key) ?? {};
-    await this.#note(replaces === undefined ? gone(key) : { key, state: "live", id: replaces });
+    await this.#note(replaces === undefined ? gone(key) : this.#liveLine(key, replaces));
+  }
+
+  /** The resource of a create has another key now. @returns the record under that key. @throws JournalError */
+  async move(record: MemoryRecord, key: string): Promise<MemoryRecord> {
+    if (record.key === key) return record;
+    const moved = { ...record, key };
+    await Promise.all([this.#note(moved), this.#note(gone(record.key))]);
+    return moved;
   }
 
   /** A person names this object for the resource, or adopts it: what was open is settled. @throws JournalError */
-  async adopted(key: string, id: string, isSameAccount?: (account: unknown) => boolean): Promise<void> {
-    this.#seeFormer(key, id, isSameAccount);
-    await this.#note({ key, state: "live", id });
+  async adopted(key: string, id: string): Promise<void> {
+    this.#seeFormer(key, id);
+    await this.#note(this.#liveLine(key, id));
   }
 
-  /** What the memory had under the stack's former name. @throws JournalError */
-  async join(lines: readonly Line[]): Promise<void> {
-    await Promise.all(lines.map((line) => this.#note(line)));
-    this.#begin(this.records);
-  }
-
-  /** The state holds this object. Written with the next line or at the end: if lost, the next `diff` says it again. */
-  saw(key: string, id: string, isSameAccount: (account: unknown) => boolean = () => true): void {
-    this.#seeFormer(key, id, isSameAccount);
+  /** The state holds this. Written with the next line or at the end: if lost, the next `diff` says it again. */
+  saw({ key, id, creates = [], deletes }: Sight): void {
+    for (const create of creates) this.#sawCreate(key, create, id);
+    if (id === undefined) return;
+    this.#seeFormer(key, id);
     const known = this.of(key);
-    const isLive = known?.state === "live" && known.id === id;
+    const isLive = known?.state === "live" && known.id === id && (known.deletes === true) === (deletes === true);
     // What it was to replace is still there, or it is known to have made something else.
     const isOther =
       known?.id === undefined
-        ? known?.replaces === id
+        ? known?.replaces === id && !creates.some((create) => isCreate(known, create))
         : known.state !== "live" && known.id !== id && !isPast(known, id);
-    if (!this.#ofThisRun.has(key) && !isLive && !isOther) this.#see(key, id);
+    if (!this.#ofThisRun.has(key) && !isLive && !isOther) this.#see(key, id, deletes);
+  }
+
+  /** A create under another key is this object, or the unresolved create that the state has under this key. */
+  #sawCreate(key: string, create: string, id: string | undefined): void {
+    const record = this.openAtStart.find((each) => isCreate(each, create));
+    if (record === undefined || record.key === key || !this.isStillOpen(record.key)) return;
+    if (id !== undefined) {
+      this.#see(record.key, id);
+      return;
+    }
+    this.#learn(gone(record.key));
+    this.#seen.push(gone(record.key));
   }
 
   /** What was made under another name, and has this one by an alias or `existingId`, is this. */
-  #seeFormer(key: string, id: string, isSameAccount: (account: unknown) => boolean = () => true): void {
+  #seeFormer(key: string, id: string): void {
     const former = this.of(this.holderOf(aboutWhom(key).kind, id) ?? key);
-    const isIt = former?.id === id && former.key !== key && former.state !== "live" && isSameAccount(former.account);
-    if (former !== undefined && isIt) this.#see(former.key, id);
+    if (former?.id === id && former.key !== key && former.state !== "live") this.#see(former.key, id);
   }
 
-  #see(key: string, id: string): void {
-    const { id: known = id, name, body = "" } = this.of(key) ?? {};
-    // By its name a rename is known, by its body with what it was made.
-    const line: Line = { key, state: "live", id, ...(known === id && { name, body }) };
+  #see(key: string, id: string, deletes?: boolean): void {
+    const line = { ...this.#liveLine(key, id), ...(deletes === true && { deletes }) };
     this.#learn(line);
     this.#seen.push(line);
+  }
+
+  #liveLine(key: string, id: string): Line {
+    const { id: known = id, name, body = "", facts } = this.of(key) ?? {};
+    // By its name a rename is known, by its body with what it was made.
+    const told = known === id && { name, body, facts };
+    return { key, state: "live", id, account: this.options.account || undefined, ...told };
   }
 
   given(key: string): void {
@@ -198,11 +254,12 @@ export class Memory {
   /**
    * For the end that the engine gives a run, with hardly any time. Never fails: what stays `made` is asked for again.
    * @param left keys that a run of the whole program has not declared: their objects leave the state, and it said so.
+   * @param hasCheckpoints if not, Pulumi has not saved the state yet.
    */
-  closeNow(left: readonly string[]): void {
+  closeNow(left: readonly string[], hasCheckpoints = true): void {
     const recordsOf = (keys: Iterable<string>) => [...keys].flatMap((key) => this.of(key) ?? []);
-    const made = recordsOf(this.#given).filter(({ state }) => state === "made");
-    const handed = made.map(({ key, id }): Line => ({ key, state: "handed", id }));
+    const made = recordsOf(this.#given).filter(isOpen);
+    const handed = made.map(({ key, id }): Line => ({ key, state: "handed", id, unsaved: !hasCheckpoints }));
     this.#file.endNow([
       ...this.#seen,
       ...handed,
@@ -229,6 +286,11 @@ export class Memory {
     await this.expectUsable();
     await this.#file.append([...this.#seen.splice(0), line], before);
   }
+}
+
+/** @param create its mark, or as `sendingOf` names it. */
+function isCreate(record: MemoryRecord, create: string): boolean {
+  return create === record.mark || create === sendingOf(record);
 }
 
 function gone(key: string): Line {

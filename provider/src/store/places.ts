@@ -9,7 +9,7 @@ import { dirname, join, resolve } from "node:path";
 import { jsonIn, own } from "../base/index.js";
 import { appendHints, cacheFolder, type Disk, readHints, systemDisk } from "../files/index.js";
 import type { Kind } from "../kinds/index.js";
-import type { Settings } from "../settings/index.js";
+import type { IsSameAccount, Settings } from "../settings/index.js";
 import { objectKey } from "../state/index.js";
 
 /** @param folder the program's: a relative `cookieFile` begins there. @returns none if the session stays in memory. */
@@ -68,22 +68,28 @@ function backendOfProject(folder: string): string | undefined {
 /**
  * The objects that runs on this machine have deleted, or found to be gone, so that no later run takes one of them over.
  * One file for all stacks, since a `destroy` does not say which it is about; any run may append lines to it. Only a
- * hint: nothing fails without it. @param account of this run.
+ * hint: nothing fails without it. @param account of this run. @param isSameAccount true of its former names too.
  */
-export function deletedObjects(folder: string, account: string, disk: Disk = systemDisk) {
+export function deletedObjects(folder: string, account: string, isSameAccount: IsSameAccount, disk: Disk = systemDisk) {
   const path = join(folder, "deleted.lines");
-  const lineOf = (kind: Kind["name"], id: string) => JSON.stringify({ deleted: `${objectKey(kind, id)} ${account}` });
+  /** @returns the object of a line, if it was this account's. */
+  const objectIn = (line: string): string[] => {
+    const text = own(jsonIn(line), "deleted");
+    const [, object, account] = (typeof text === "string" && /^(\S+ \S+) (.*)$/.exec(text)) || [];
+    return object !== undefined && isSameAccount(account) ? [object] : [];
+  };
   let read: Set<string> | undefined;
-  const lines = () => {
-    read ??= new Set(readHints(path, disk).split("\n"));
+  const objects = () => {
+    read ??= new Set(readHints(path, disk).split("\n").flatMap(objectIn));
     return read;
   };
   return {
-    has: (kind: Kind["name"], id: string) => lines().has(lineOf(kind, id)),
+    has: (kind: Kind["name"], id: string) => objects().has(objectKey(kind, id)),
     add(kind: Kind["name"], id: string): void {
-      const line = lineOf(kind, id);
-      if (lines().has(line)) return;
-      lines().add(line);
+      const object = objectKey(kind, id);
+      if (objects().has(object)) return;
+      objects().add(object);
+      const line = JSON.stringify({ deleted: `${object} ${account}` });
       appendHints(path, `\n${line}\n`, disk); // a kill may have left half a line
     },
   };

@@ -3,12 +3,12 @@
  * `pending` and for every report. What is secret in the state is called secret, and never shown. Pure.
  */
 import { asRecord, jsonIn, natural, own, type Values } from "../base/index.js";
-import { advertiser, conversionEvent, type Kind, kindOfType, type ResourceName, setOfType } from "../kinds/index.js";
+import { advertiser, conversionEvent, type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
   eventIn,
   IDENTITY,
-  keyOf,
+  keyOfUrn,
   memberOf,
   nameInUrn,
   readBriefing,
@@ -113,12 +113,6 @@ function storedIn(resource: Resource): StoredObject[] {
     const id = isPlatformId(held) ? held : undefined;
     return { kind: setKind.member, key: ref.short, ref, resource, in: { set, key }, id, record };
   });
-}
-
-/** The key that a resource has in the memory; its URN is `urn:pulumi:<stack>::<project>::<types>::<name>`. */
-export function keyOfUrn(resource: ResourceName, urn: string): string {
-  const parents = (urn.split("::", 3)[2] ?? "").split("$").slice(0, -1);
-  return keyOf(resource, { name: nameInUrn(urn), parentTypes: parents.length === 0 ? undefined : parents.join("$") });
 }
 
 /** The key with which Pulumi marks secret values in an exported stack: Pulumi's own contract. */

@@ -7,7 +7,7 @@ import { lookFor, resendDueMs } from "../provider/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
 import { cookieFileFor } from "../store/index.js";
 import type { StackChoice } from "./harness.js";
-import { type Answer, type Create, type Facts, whyNotIts } from "./pending-facts.js";
+import { type Answer, type Create, type Facts, verdictOn } from "./pending-facts.js";
 import { programFolder, readingOf } from "./pulumi.js";
 
 /** What a search finds out of what has no answer yet; of the rest it prints why. @param given answers that count. */
@@ -19,11 +19,14 @@ export async function searched(given: readonly Answer[], facts: Facts, choice: S
     throw new Error(`nothing was searched (settings ${origin}):\n${describeSettingProblems(reading.problems)}`);
   const { answers, told } = await searchFor(open, reading, programFolder(choice));
   for (const line of told) console.log(line);
-  return answers.filter(({ create, id }, index) => {
+  return answers.flatMap((answer, index): Answer[] => {
+    const { create, id } = answer;
+    if (id === undefined) return [answer];
     const others = [...given, ...answers.slice(0, index)];
-    const why = id === undefined ? undefined : whyNotIts(create, id, facts, others);
-    if (why !== undefined) console.log(`Found, but not settled: ${why}`);
-    return why === undefined;
+    const { conflict, managedAs } = verdictOn(create, id, facts, others);
+    if (conflict === undefined) return [{ ...answer, managedAs }];
+    console.log(`Found, but not settled: ${conflict}`);
+    return [];
   });
 }
 

@@ -1,41 +1,82 @@
 /**
- * `pulumi-advertising pending`: lists and settles creates of unknown outcome. What the state has is settled by a
- * refresh of just those resources, whose `read` gets the answers; what only this machine's memory or Pulumi's record
- * has, by lines of the memory, which the next `up` here goes by. No state is written here: only Pulumi locks and saves.
+ * `pulumi-advertising pending`: lists and settles creates of unknown outcome. It brings this machine's journals up to
+ * date with the state first. What the state has is settled by a refresh of just those resources, whose `read` gets the
+ * answers; what only a journal or Pulumi's record has, by lines of the journal, which the next `up` here goes by. No
+ * state is written here: only Pulumi locks and saves.
  */
-import { agree, asTyped, count, cut, enumerate, idRanges, momentOf, systemClock, UsageError } from "../base/index.js";
+import {
+  agree,
+  asTyped,
+  count,
+  cut,
+  enumerate,
+  idRanges,
+  momentOf,
+  plainShellWord,
+  systemClock,
+  UsageError,
+} from "../base/index.js";
 import { LIVE_ID } from "../rules/index.js";
-import { describe, MAX_LISTED, nameInUrn, waysOut } from "../state/index.js";
+import {
+  ACCOUNT,
+  describe,
+  MAX_LISTED,
+  nameInUrn,
+  pendingCommand as printed,
+  stackOption,
+  waysOut,
+} from "../state/index.js";
 import {
   backendIn,
   type Line,
   memoryFolder,
   memoryPath,
+  openElsewhere,
   readMemory,
   type StackPlace,
-  takeOverFormer,
+  takeOverOpen,
   writeAnswers,
 } from "../store/index.js";
 import { type ExportedStack, objectsIn, stackNamesIn } from "./contents.js";
 import { command, type StackChoice, say } from "./harness.js";
-import { type Answer, type Create, type Facts, factsIn, type Note, whyNotIts } from "./pending-facts.js";
-import { programFolder, refresh, STACK_HELP, STACK_OPTIONS, type StateChoice, stackName, stateOf } from "./pulumi.js";
+import {
+  type Answer,
+  type Create,
+  type CreateRef,
+  type Facts,
+  factsIn,
+  type Note,
+  verdictOn,
+} from "./pending-facts.js";
+import {
+  existingStacks,
+  programFolder,
+  refresh,
+  STACK_HELP,
+  STACK_OPTIONS,
+  type StateChoice,
+  sameAccountOf,
+  stackName,
+  stateOf,
+} from "./pulumi.js";
 
 const HELP = `Usage: pulumi-advertising pending [options]
 
 Lists the creates whose outcome nobody knows: the unresolved ones in the state, those that only this machine's memory has,
-and those that only Pulumi's record of an interrupted run has.
+and those that only Pulumi's record of an interrupted run has. Says what the next up here does without an answer.
 
   --created X=ID         settles one: it was created, as ID; several times
   --not-created X        settles one: it was not created, and the next up creates it; several times
   --search               settles each other one that a search in advertising:operations finds or rules out
-  --forget X             drops what this machine's memory has of a resource; several times
+  --forget X             ends one without an answer: drops it from this machine's memory and from the state's unresolved
+                         creates; the object, if there is one, is not touched; several times
+  --take-over STACK      this stack was named STACK before: goes on with what was open there
 ${STACK_HELP}
   --state FILE           only lists, from what \`pulumi stack export\` printed (- for standard input)
 
-X is a name as listed, or a URN; for --not-created and --forget also the name of a set, for all its events.
+X is a name as listed or as in a message, or a URN; for --not-created and --forget also the name of a set, for all its events.
 
-Exit codes: 0 nothing is pending, 1 something is, 2 failed (for example, during a run).`;
+Exit codes: 0 nothing needs an answer, 1 something does, 2 failed (for example, during a run).`;
 
 const SEVERAL = { type: "string", multiple: true, default: [] as string[] } as const;
 
@@ -46,83 +87,196 @@ export const pendingCommand = command({
     "not-created": SEVERAL,
     search: { type: "boolean", default: false },
     forget: SEVERAL,
+    "take-over": { type: "string" },
     ...STACK_OPTIONS,
     state: { type: "string" },
   },
-  run: async ({ created, "not-created": notCreated, forget, search, ...choice }) => {
+  run: async ({ created, "not-created": notCreated, forget, search, "take-over": former, ...choice }) => {
     const stack = await stateOf(choice);
-    const places = await placesOf(stack, choice);
-    const facts = factsOf(stack, places);
+    const place = await placeOf(stack, choice);
+    const isAnswer = created.length + notCreated.length + forget.length > 0 || search || former !== undefined;
+    if (choice.state !== undefined && isAnswer) throw new UsageError("--state only looks; to settle, leave it out");
+    if (former !== undefined) await takeOver(former, place, choice);
+    const facts = await factsOf(stack, place, choice);
+    if (choice.state === undefined) await bringUpToDate(facts, place);
     if (created.length + notCreated.length + forget.length === 0 && !search) return tell(facts, stack);
-    if (choice.state !== undefined) throw new UsageError("--state only looks; to settle, leave it out");
-    const [place, ...formerly] = places;
-    if (place === undefined) throw new Error("`pulumi stack --show-name` does not say whose memory this is");
-    // The stack was renamed since its last run: its memory comes along, as in an `up`.
-    for (const former of formerly) await takeOverFormer(former, place, { folder: memoryFolder() });
+    if (place === undefined) throw new Error(NO_STACK);
     const { answers, forgotten } = readAnswers({ created, notCreated, forget }, facts);
     // Loaded here, since nothing else of this command needs the HTTP library.
     const searched = search ? await (await import("./pending-search.js")).searched(answers, facts, choice) : [];
-    const { settled, after } = await settleInState([...answers, ...searched], choice);
-    const lines = [...settled.flatMap((each) => linesOf(each, facts)), ...forgotten.map(({ ref }) => dropped(ref.key))];
-    if (lines.length > 0) await writeAnswers(place, lines, { folder: memoryFolder() });
-    for (const { create, id } of settled)
-      console.log(`Settled as ${id === undefined ? "not created" : `created with id ${id}`}: ${create.ref.short}`);
-    if (settled.some(({ id }) => id !== undefined))
+    const { settled, after } = await settleInState([...answers, ...searched], forgotten, choice);
+    await writeLines(place, [
+      ...settled.flatMap((answer) => linesOf(answer, facts)),
+      ...forgotten.map((each): PlacedLine => ({ line: dropped(each.ref.key), elsewhere: each.elsewhere })),
+    ]);
+    for (const answer of settled) console.log(settledSentence(answer));
+    if (settled.some(({ id, managedAs }) => id !== undefined && managedAs === undefined))
       console.log("If an id was wrong, set existingId to the right one in the program.");
-    for (const { ref, record } of forgotten)
-      console.log(
-        `Forgotten: ${ref.short}, ${record.id === undefined ? `sent at ${record.at}` : `created as ${record.id}`}`,
-      );
-    return tell(factsOf(after, places), after);
+    for (const each of forgotten) console.log(forgottenSentence(each));
+    return tell(await factsOf(after, place, choice), after);
   },
 });
 
-/** Where this machine's memory of the stack is, and that under its former names; none if nobody says which stack. */
-async function placesOf(stack: ExportedStack, choice: StateChoice): Promise<StackPlace[]> {
-  const registered = stackNamesIn(stack);
-  const name = choice.state === undefined ? await stackName(choice) : registered[0];
-  if (name === undefined) return [];
-  const backend = backendIn(process.env, programFolder(choice));
-  return [...new Set([name, ...registered])].map((each) => ({ backend, stack: each }));
+const NO_STACK = "`pulumi stack --show-name` does not say whose memory this is";
+
+function settledSentence({ create: { ref }, id, managedAs }: Answer): string {
+  if (id === undefined) return `Settled as not created: ${ref.short}`;
+  if (managedAs !== undefined) return `Settled: ${ref.short} is ${id}, which is managed as ${managedAs}`;
+  return `Settled as created with id ${id}: ${ref.short}`;
+}
+
+function forgottenSentence({ ref, id, at }: Forgotten): string {
+  const what = id === undefined ? `sent at ${at || "an unknown time"}` : `created as ${id}`;
+  return `Forgotten: ${ref.short}, ${what}. The object, if there is one, is not touched.`;
+}
+
+/** @returns undefined if nobody says which stack it is. */
+async function placeOf(stack: ExportedStack, choice: StateChoice): Promise<StackPlace | undefined> {
+  const name = choice.state === undefined ? await stackName(choice) : stackNamesIn(stack)[0];
+  return name === undefined ? undefined : { backend: backendIn(process.env, programFolder(choice)), stack: name };
 }
 
 /** Reads only, so that it never waits for a run that is under way. */
-function factsOf(stack: ExportedStack, places: readonly StackPlace[]): Facts {
-  const memories = places.toReversed().flatMap((place) => {
-    const path = memoryPath(place);
-    try {
-      return readMemory(path)?.records ?? [];
-    } catch (error) {
-      throw new Error(`the memory of this machine, ${path}, can't be used: ${(error as Error).message}`);
-    }
-  });
-  return factsIn(stack, new Map(memories.flatMap((records) => [...records])), places[0]);
+async function factsOf(stack: ExportedStack, place: StackPlace | undefined, choice: StateChoice): Promise<Facts> {
+  if (place === undefined)
+    return factsIn(stack, { own: new Map(), runs: [], elsewhere: [], isGone: () => false }, place);
+  const path = memoryPath(place);
+  let own: ReturnType<typeof readMemory>;
+  try {
+    own = readMemory(path);
+  } catch (error) {
+    throw new Error(`the memory of this machine, ${path}, can't be used: ${(error as Error).message}`);
+  }
+  const elsewhere = choice.state === undefined ? openElsewhere(place, memoryFolder()) : [];
+  const existing = elsewhere.length === 0 ? [] : await existingStacks(choice);
+  const isGone = ({ backend, stack: name }: StackPlace) => backend === place.backend && !existing.includes(name);
+  const journals = { own: own?.records ?? new Map(), runs: own?.runs ?? [], elsewhere, isGone };
+  const accounts = accountsIn(stack, [...journals.own.values(), ...elsewhere]);
+  // Pulumi is asked for the settings only if there is anything to compare.
+  return factsIn(stack, journals, place, accounts.size > 1 ? await sameAccountOf(choice) : undefined);
 }
 
-function tell({ open, made, notes }: Facts, { pending }: ExportedStack): number {
+function accountsIn({ resources }: ExportedStack, records: readonly { readonly account?: string | undefined }[]) {
+  const stored = resources.map(({ outputs = {} }) => outputs[ACCOUNT]);
+  const all = [...stored, ...records.map(({ account }) => account)];
+  return new Set(all.filter((account) => typeof account === "string"));
+}
+
+/** What the state has is open no longer. A run that is under way sees that itself. */
+async function bringUpToDate({ outdated }: Facts, place: StackPlace | undefined): Promise<void> {
+  if (place === undefined) return;
+  const lines = outdated.map(({ ref, record, elsewhere }): PlacedLine => {
+    const { id, account, name, body } = record;
+    const isHere = elsewhere === undefined && id !== undefined;
+    return { line: isHere ? { key: ref.key, state: "live", id, account, name, body } : gone(ref.key), elsewhere };
+  });
+  await writeLines(place, lines, 0).catch(() => undefined);
+}
+
+interface PlacedLine {
+  readonly line: Line;
+  readonly elsewhere?: StackPlace | undefined;
+}
+
+/** @param maxWaitMs for a run that uses a journal. @default as a run waits for another one */
+async function writeLines(place: StackPlace, all: readonly PlacedLine[], maxWaitMs?: number): Promise<void> {
+  const here = { folder: memoryFolder(), ...(maxWaitMs !== undefined && { maxWaitMs }) };
+  for (const [path, lines] of Map.groupBy(all, ({ elsewhere }) => memoryPath(elsewhere ?? place))) {
+    const [first] = lines;
+    if (path !== "")
+      await writeAnswers(
+        first?.elsewhere ?? place,
+        lines.map(({ line }) => line),
+        here,
+      );
+  }
+}
+
+/** What another stack's journal has open becomes this one's. */
+async function takeOver(former: string, place: StackPlace | undefined, choice: StackChoice): Promise<void> {
+  if (place === undefined) throw new Error(NO_STACK);
+  const folder = memoryFolder();
+  const open = openElsewhere(place, folder).flatMap(({ elsewhere }) => elsewhere ?? []);
+  const isMeant = ({ stack }: StackPlace) => [stack, stackOption(stack).value].includes(former);
+  const places = [...new Map(open.filter(isMeant).map((each) => [memoryPath(each), each])).values()];
+  if (places.length === 0) throw new Error(`this machine's memory has nothing open of a stack ${former}`);
+  const existing = await existingStacks(choice);
+  if (places.some(({ stack, backend }) => backend === place.backend && existing.includes(stack)))
+    throw new Error(
+      `the stack ${former} still exists: run \`pulumi up --stack ${plainShellWord(former)}\` there instead`,
+    );
+  for (const each of places) {
+    const { moved, kept } = await takeOverOpen(each, place, { folder });
+    console.log(`Taken over from ${former}: ${count(moved.length, "create")}.`);
+    if (kept.length > 0)
+      console.log(
+        `Not taken over, because this stack has open creates of these names too: ${enumerate(kept, MAX_LISTED)}.`,
+      );
+  }
+}
+
+function tell(facts: Facts, { pending }: ExportedStack): number {
+  const { open, made, unsent } = facts;
   const names = namesOf(open);
-  const recorded = open.flatMap((each, index) => (each.known === "record" ? (names[index] ?? []) : []));
-  const isHere = recorded.length > 0 && notes.size > 0;
+  const recorded = open.filter(({ known }) => known === "record");
+  const others = tellElsewhere(facts);
   const lines = [
-    open.length === 0
-      ? "Nothing is pending."
-      : `${count(open.length, "create")} may or may not have reached the platform:`,
-    ...open.map(({ ref, record, or }, index) => {
-      const other = or === undefined ? "" : `, or for ${describe(ref.kind, or)}`;
-      return `  ${names[index]}: look in the account for ${describe(ref.kind, record)}${other}`;
-    }),
-    isHere &&
-      `If the interrupted run was the last one on this machine, it did not send ${enumerate(recorded, MAX_LISTED)}.`,
-    open.some(({ known, record: { replaces } }) => known === "record" && replaces !== undefined) &&
-      "If an update is known, what was to replace an object was an update of it: it was not created.",
-    recorded.length > 0 && "A run that is still under way on another machine looks the same: let it end first.",
+    ...(open.length === 0
+      ? [others.isAsked ? "Nothing of this stack is pending." : "Nothing is pending."]
+      : [`${count(open.length, "create")} may or may not have reached the platform:`]),
+    ...open.map((create, index) => openLine(create, names[index] ?? "")),
+    ...(recorded.some(({ record: { replaces } }) => replaces !== undefined)
+      ? ["If an update is known, what was to replace an object was an update of it: it was not created."]
+      : []),
+    ...(recorded.length > 0
+      ? ["A run that is still under way on another machine looks the same: let it end first."]
+      : []),
     ...(open.length > 0 ? waysOut(names) : []),
-    made.length > 0 && tellMade(made),
+    ...(made.length > 0 ? [madeSentence(made)] : []),
+    ...(unsent.length > 0 ? [unsentSentence(unsent)] : []),
+    ...others.lines,
     // It keeps it over any number of runs, and says nothing of when the interrupted one was.
-    pending.some(({ type }) => type === "creating") &&
-      `Pulumi keeps its record of the interrupted run, and this command may ask about it again. Once nothing is open and \`pulumi up\` has ended, drop it:\n  ${asTyped("pulumi refresh --clear-pending-creates --yes")}`,
+    ...(pending.some(({ type }) => type === "creating") ? [CLEAR()] : []),
   ];
-  return say(lines.filter((line) => line !== false).join("\n"), open.length === 0 ? 0 : 1);
+  return say(lines.join("\n"), open.length === 0 && !others.isAsked ? 0 : 1);
+}
+
+const CLEAR = () =>
+  `Pulumi keeps its record of the interrupted run, and this command may ask about it again. Once nothing is open and \`pulumi up\` has ended, drop it:\n  ${asTyped("pulumi refresh --clear-pending-creates --yes")}`;
+
+function openLine({ ref, record, or }: Create, name: string): string {
+  const other = or === undefined ? "" : `, or for ${describe(ref.kind, or)}`;
+  return `  ${name}: look in the account for ${describe(ref.kind, record)}${other}`;
+}
+
+/** What other stacks of the project have open. One that does not exist any more is perhaps this one's former name. */
+function tellElsewhere({ elsewhere }: Facts) {
+  const byPlace = Map.groupBy(elsewhere, (create) => `${create.elsewhere?.stack} in ${create.elsewhere?.backend}`);
+  const lines = [...byPlace.values()].flatMap((creates) => {
+    const [{ elsewhere: there, isOfGone } = { elsewhere: undefined, isOfGone: false }] = creates;
+    const { value: name } = stackOption(there?.stack ?? "");
+    const are = `The stack ${name} (backend ${there?.backend || "unknown"}) has ${count(creates.length, "open create")} of an interrupted run on this machine`;
+    if (isOfGone !== true)
+      return [`${are}. The next \`pulumi up\` of that stack looks after ${agree(creates.length, "it", "them")}.`];
+    return [
+      `${are}, and does not exist any more:`,
+      ...cut(creates.map(elsewhereLine), MAX_LISTED, (more) => `  and ${more} more`),
+      "If it was renamed, and is this one now:",
+      `  ${asTyped(`npx pulumi-advertising pending --take-over ${plainShellWord(name)}`)}`,
+      "If it was removed:",
+      `  ${printed(
+        "forget",
+        creates.map(({ ref }) => ref.urn),
+      )}`,
+    ];
+  });
+  return { lines, isAsked: elsewhere.some(({ isOfGone }) => isOfGone === true) };
+}
+
+function elsewhereLine({ ref, record }: Create): string {
+  const { id } = record as { readonly id?: string };
+  if (id !== undefined) return `  ${ref.urn}: created as ${id}`;
+  return `  ${ref.urn}: look in the account for ${describe(ref.kind, record)}`;
 }
 
 function namesOf(open: readonly Create[]): string[] {
@@ -131,60 +285,107 @@ function namesOf(open: readonly Create[]): string[] {
 }
 
 /** Every id is said: an interrupted run may leave thousands, which a range tells. */
-function tellMade(made: readonly Note[]): string {
+function madeSentence(made: readonly Note[]): string {
   const told = made.map(({ ref, record }) => `${ref.short} (${record.id})`);
   const rest = idRanges(made.slice(MAX_LISTED).flatMap(({ record }) => record.id ?? []));
   const names = enumerate(cut(told, MAX_LISTED, (others) => `${others} more (${rest})`));
-  const up = `The next \`${asTyped("pulumi up")}\` with the same account takes ${agree(made.length, "it", "them")} over, if the program declares ${agree(made.length, "it", "them")}.`;
-  return `Created by earlier runs, and not in the state yet: ${names}. ${up}`;
+  const them = agree(made.length, "it", "them");
+  return `Created by earlier runs, and not in the state yet: ${names}. The next \`${asTyped("pulumi up")}\` with the same account takes ${them} over, if the program declares ${them}.`;
+}
+
+function unsentSentence(unsent: readonly CreateRef[]): string {
+  const names = enumerate(
+    unsent.map(({ short }) => short),
+    MAX_LISTED,
+  );
+  return `Never sent by the interrupted run: ${names}. The next \`${asTyped("pulumi up")}\` here sends ${agree(unsent.length, "it", "them")}.`;
+}
+
+/** What is dropped without an answer. */
+interface Forgotten {
+  readonly ref: CreateRef;
+  readonly id: string | undefined;
+  readonly at: string;
+  /** Its mark, if the state has it as unresolved. */
+  readonly inState?: Create | undefined;
+  readonly elsewhere?: StackPlace | undefined;
 }
 
 /** @param given as typed; of `created`, `X=ID`. @throws Error with all that is wrong; then none of them counts. */
 export function readAnswers(
   given: Readonly<Record<"created" | "notCreated" | "forget", readonly string[]>>,
   facts: Facts,
-): { readonly answers: Answer[]; readonly forgotten: Note[] } {
+): { readonly answers: Answer[]; readonly forgotten: Forgotten[] } {
   const faults: string[] = [];
   const answers = new Map<string, Answer>();
-  const forgotten = new Map<string, Note>();
+  const forgotten = new Map<string, Forgotten>();
+  const creates = [...facts.open, ...facts.elsewhere];
 
-  const meant = <T extends Pick<Create, "ref">>(text: string, all: readonly T[], none: string) => {
-    const found = all.filter(({ ref }) => isCalled(ref, text));
-    const resources = new Set(found.map(({ ref }) => ref.resourceUrn)).size;
-    const urns = found.map(({ ref }) => ref.urn);
+  const meant = <T extends Named>(text: string, all: readonly T[], none: string) => {
+    const found = all.filter((each) => isCalled(each, text));
+    // Its own stack's counts before another one's.
+    const own = found.filter(({ elsewhere }) => elsewhere === undefined);
+    const those = own.length > 0 ? own : found;
+    const resources = new Set(those.map(({ ref }) => ref.resourceUrn)).size;
+    const urns = those.map(({ ref }) => ref.urn);
     if (resources > 1) faults.push(`"${text}" is the name of several, so give the URN: ${enumerate(urns, MAX_LISTED)}`);
     if (resources === 0) faults.push(`"${text}" ${none}`);
-    return resources === 1 ? found : [];
+    return resources === 1 ? those : [];
   };
   const answer = (create: Create, id: string | undefined) => {
-    const { key, short } = create.ref;
-    const why = id === undefined ? undefined : whyNotIts(create, id, facts, [...answers.values()]);
-    if (answers.has(key)) faults.push(`"${short}" is given two answers`);
-    else if (why !== undefined) faults.push(why);
-    else answers.set(key, { create, id });
+    const { urn, short } = create.ref;
+    const { conflict, managedAs } = id === undefined ? {} : verdictOn(create, id, facts, [...answers.values()]);
+    if (answers.has(urn)) faults.push(`"${short}" is given two answers`);
+    else if (conflict !== undefined) faults.push(conflict);
+    else answers.set(urn, { create, id, managedAs });
   };
   const NONE = "is not a pending create (`pending` lists them; --forget drops what this machine remembers)";
 
   for (const text of given.created) {
     const [, name = text, id = ""] = /^(.+)=(.*)$/s.exec(text) ?? [];
     if (!LIVE_ID.test(id)) faults.push(`--created takes X=ID with a number from 1 up as ID; got "${text}"`);
-    else for (const create of meant(name, facts.open, NONE)) answer(create, id);
+    else for (const create of meant(name, creates, NONE)) answer(create, id);
   }
-  for (const text of given.notCreated) for (const create of meant(text, facts.open, NONE)) answer(create, undefined);
+  for (const text of given.notCreated) for (const create of meant(text, creates, NONE)) answer(create, undefined);
+  const droppable: (Named & { readonly what: Forgotten })[] = [
+    ...creates.map((create) => ({ ...create, what: forgottenCreate(create) })),
+    ...[...facts.notes.values()].map((note) => ({ ...note, what: { ref: note.ref, ...idAndTime(note.record) } })),
+  ];
   for (const text of given.forget) {
-    for (const note of meant(text, [...facts.notes.values()], "is nothing that the memory of this machine has")) {
-      const { key, short } = note.ref;
-      if (answers.has(key)) faults.push(`"${short}" is given two answers`);
-      else forgotten.set(key, note);
+    for (const { what } of meant(
+      text,
+      droppable,
+      "is nothing that this machine's memory or the state's unresolved creates have",
+    )) {
+      const { urn, short } = what.ref;
+      if (answers.has(urn)) faults.push(`"${short}" is given two answers`);
+      else forgotten.set(urn, { ...what, inState: what.inState ?? forgotten.get(urn)?.inState });
     }
   }
   if (faults.length > 0) throw new Error(`nothing was settled: ${faults.join("; ")}`);
   return { answers: [...answers.values()], forgotten: [...forgotten.values()] };
 }
 
-/** What people may call it: by its own names, and by those of its set. */
-function isCalled({ urn, short, resourceUrn }: Create["ref"], name: string): boolean {
-  return [urn, nameInUrn(urn), short, resourceUrn, nameInUrn(resourceUrn)].includes(name);
+interface Named {
+  readonly ref: CreateRef;
+  readonly otherRefs?: readonly CreateRef[];
+  readonly elsewhere?: StackPlace | undefined;
+}
+
+function forgottenCreate(create: Create): Forgotten {
+  const { ref, record, known, elsewhere } = create;
+  return { ref, ...idAndTime(record), elsewhere, inState: known === "state" ? create : undefined };
+}
+
+function idAndTime(record: { readonly at: string; readonly id?: string | undefined }) {
+  return { id: record.id, at: record.at };
+}
+
+/** What people may call it: by its own names, by former ones, and by those of its set. */
+function isCalled({ ref, otherRefs = [] }: Named, name: string): boolean {
+  return [ref, ...otherRefs].some(({ urn, short, resourceUrn }) =>
+    [urn, nameInUrn(urn), short, resourceUrn, nameInUrn(resourceUrn)].includes(name),
+  );
 }
 
 /** What the provider's `read` reads: JSON, an id or null by mark. */
@@ -194,38 +395,61 @@ const ANSWERS = "ADVERTISING_ANSWERS";
  * Hands the answers for what the state has to a refresh of that; those for others count at once.
  * @returns the answers that count, and the state afterwards. @throws Error if the refresh settled none, as in a run.
  */
-async function settleInState(answers: readonly Answer[], choice: StackChoice) {
+async function settleInState(answers: readonly Answer[], forgotten: readonly Forgotten[], choice: StackChoice) {
   const others = answers.filter(({ create }) => create.known !== "state");
   const asked = answers.filter(({ create }) => create.known === "state");
-  const urns = [...new Set(asked.map(({ create }) => create.ref.resourceUrn))];
-  const byMark = Object.fromEntries(asked.map(({ create, id }) => [create.record.mark, id ?? null]));
+  const drops = forgotten.flatMap(({ inState }) => inState ?? []);
+  const creates = [...asked.map(({ create }) => create), ...drops];
+  const urns = [...new Set(creates.map(({ ref }) => ref.resourceUrn))];
+  // What another resource manages, and what is dropped, leaves the state's unresolved creates.
+  const idOf = ({ id, managedAs }: Answer) => (managedAs === undefined ? (id ?? null) : null);
+  const byMark = Object.fromEntries([
+    ...asked.map((answer) => [answer.create.record.mark, idOf(answer)]),
+    ...drops.map(({ record }) => [record.mark, null]),
+  ]);
   const refreshed = async () => refresh(urns, { [ANSWERS]: JSON.stringify(byMark) }, choice);
-  const failed = asked.length === 0 ? undefined : await refreshed().catch((error: Error) => error.message);
+  const failed = creates.length === 0 ? undefined : await refreshed().catch((error: Error) => error.message);
   const after = await stateOf(choice);
   const still = new Set(objectsIn(after.resources).map(({ record }) => record?.mark));
   const settled = asked.filter(({ create }) => !still.has(create.record.mark));
-  const unlock = `If Pulumi says that the stack is locked, let that run end. Only if you are sure that none is under way:\n  ${asTyped("pulumi cancel")}`;
+  const isLeft = creates.filter(({ record }) => still.has(record.mark)).length;
+  const unlock = `If Pulumi says that the stack is locked, let that run end. Only if you are sure that none is under way:\n  ${asTyped("pulumi cancel --yes")}`;
   const why = `${failed ?? "Pulumi's refresh has not changed them"}\n${unlock}`;
-  if (settled.length === 0 && asked.length > 0) throw new Error(`nothing was settled: ${why}`);
-  if (settled.length < asked.length) console.error(`Not all were settled: ${why}`);
+  if (isLeft === creates.length && isLeft > 0) throw new Error(`nothing was settled: ${why}`);
+  if (isLeft > 0) console.error(`Not all were settled: ${why}`);
   return { settled: [...others, ...settled], after };
 }
 
-function linesOf({ create: { ref, record, known, or }, id }: Answer, { notes }: Facts): Line[] {
-  const [{ key }, { replaces }, at] = [ref, record, momentOf(systemClock)];
-  const isInState = known === "state";
-  if (isInState && notes.get(key)?.record.state !== "sent") return [];
-  // What the create was to replace is still live: the next run says so.
-  if (id === undefined && isInState && replaces !== undefined) return [{ key, state: "live", id: replaces, at }];
-  if (id === undefined) return [dropped(key)];
-  if (isInState) return [{ key, state: "live", id, at, name: record.name }];
+function linesOf({ create, id, managedAs }: Answer, { notes }: Facts): PlacedLine[] {
+  const { ref, otherRefs, record, known, elsewhere } = create;
+  const { key } = ref;
+  const { replaces } = record;
+  const at = momentOf(systemClock);
+  const former = otherRefs.map((other): PlacedLine => ({ line: dropped(other.key) }));
+  if (known === "state") {
+    if (notes.get(key)?.record.state !== "sent") return former;
+    if (id !== undefined && managedAs === undefined)
+      return [...former, { line: { key, state: "live", id, at, name: record.name } }];
+    // What the create was to replace is still live: the next run says so.
+    const before: Line = replaces === undefined ? dropped(key) : { key, state: "live", id: replaces, at };
+    return [...former, { line: before }];
+  }
+  if (id === undefined || managedAs !== undefined) return [{ line: dropped(key), elsewhere }];
   // Of two that differ, nobody knows which it is: it is taken for what the program has.
-  const sent = or === undefined ? record : { mark: record.mark, body: "" };
-  const isNew = known === "record" || or !== undefined;
-  return [...(isNew ? [{ ...sent, key, state: "sent", at } as const] : []), { key, state: "made", id }];
+  const sent = create.or === undefined ? record : { mark: record.mark, body: "" };
+  const isNew = known === "record" || create.or !== undefined;
+  const lines: Line[] = [
+    ...(isNew ? [{ ...sent, key, state: "sent", at } as const] : []),
+    { key, state: "made", id, answered: true },
+  ];
+  return lines.map((line) => ({ line, elsewhere }));
 }
 
 /** The moment makes it an answer to Pulumi's record of an interrupted run too. */
 function dropped(key: string): Line {
   return { key, state: "none", at: momentOf(systemClock) };
+}
+
+function gone(key: string): Line {
+  return { key, state: "none", at: "" };
 }

@@ -3,8 +3,8 @@ import { execFile } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { asRecord, enumerate, printable, UsageError } from "../base/index.js";
-import { NAMESPACE, readSettings, type SettingsReading } from "../settings/index.js";
+import { asRecord, enumerate, jsonIn, printable, UsageError } from "../base/index.js";
+import { NAMESPACE, readSettings, type SettingsReading, sameAccountAs } from "../settings/index.js";
 import { type ExportedStack, readExport } from "./contents.js";
 import { type StackChoice, stackOptionsIn, textOf } from "./harness.js";
 
@@ -85,6 +85,31 @@ export async function refresh(urns: readonly string[], environment: object, choi
 export async function stackName(choice: StackChoice): Promise<string | undefined> {
   const name = await pulumi(["stack", "--show-name", "--fully-qualify-stack-names"], choice).catch(() => undefined);
   return name?.trim();
+}
+
+/** `<organization>/<project>/<stack>` of the project's stacks; none if the backend does not tell. */
+export async function existingStacks(choice: StackChoice): Promise<string[]> {
+  const current = await stackName(choice);
+  const [organization = "", project = ""] = current?.split("/") ?? [];
+  const printed = await pulumi(["stack", "ls", "--json"], { cwd: choice.cwd }).catch(() => "[]");
+  const names = (jsonIn(printed) as { readonly name?: unknown }[] | undefined) ?? [];
+  return names.map(({ name }) => {
+    const parts = String(name).split("/");
+    if (parts.length === 3) return parts.join("/");
+    const [owner = organization] = parts.slice(0, -1);
+    return `${owner}/${project}/${parts.at(-1)}`;
+  });
+}
+
+/** Whether two recorded accounts are one, as the stack's settings say. */
+export async function sameAccountOf(choice: StackChoice): Promise<(one: unknown, other: unknown) => boolean> {
+  const printed = await pulumi(["config", "--json"], choice).catch(() => "{}");
+  const configured = asRecord(jsonIn(printed)) as Readonly<Record<string, { readonly value?: string }>>;
+  const config = (key: string) => configured[`${NAMESPACE}:${key}`]?.value;
+  const { settings } = readSettings({ config, environment: process.env, mayLackPassword: true });
+  const isOurs = sameAccountAs(settings);
+  const isNone = (account: unknown) => account === undefined || account === "";
+  return (one, other) => isNone(one) || isNone(other) || one === other || (isOurs(one) && isOurs(other));
 }
 
 /** The settings a command sends requests with, and in words where they come from: the stack, or the environment. */

@@ -50,7 +50,12 @@ export class Machine {
 
   /** @throws Error it is damaged. */
   records(place: StackPlace): Records {
-    return readMemory(memoryPath(place, FOLDER), this.disk)?.records ?? new Map();
+    return this.journal(place).records;
+  }
+
+  /** @throws Error it is damaged. */
+  journal(place: StackPlace): { readonly records: Records; readonly runs: readonly string[] } {
+    return readMemory(memoryPath(place, FOLDER), this.disk) ?? { records: new Map(), runs: [] };
   }
 }
 

@@ -10,7 +10,7 @@ Object.assign(process.env, { XDG_CACHE_HOME: "/cache", PULUMI_BACKEND_URL: "file
 /** Who acts now: set before each run and each command. */
 export const acting: {
   here: { readonly folder: string; readonly disk: Disk; readonly clock: Clock };
-  pulumi: Pick<typeof pulumi, "refresh" | "stateOf" | "stackName">;
+  pulumi: Pick<typeof pulumi, "refresh" | "stateOf" | "stackName" | "existingStacks">;
 } = { here: undefined as never, pulumi: undefined as never };
 
 vi.mock("../../../provider/src/store/index.js", async (original) => {
@@ -18,10 +18,11 @@ vi.mock("../../../provider/src/store/index.js", async (original) => {
   return {
     ...all,
     readMemory: (...[path, disk = acting.here.disk]: Parameters<typeof all.readMemory>) => all.readMemory(path, disk),
-    writeAnswers: (...[place, lines]: Parameters<typeof all.writeAnswers>) =>
-      all.writeAnswers(place, lines, acting.here),
-    takeOverFormer: (...[former, now, _, write]: Parameters<typeof all.takeOverFormer>) =>
-      all.takeOverFormer(former, now, acting.here, write),
+    writeAnswers: (...[place, lines, _, runs]: Parameters<typeof all.writeAnswers>) =>
+      all.writeAnswers(place, lines, acting.here, runs),
+    openElsewhere: (...[place, folder, disk = acting.here.disk]: Parameters<typeof all.openElsewhere>) =>
+      all.openElsewhere(place, folder, disk),
+    takeOverOpen: (...[former, now]: Parameters<typeof all.takeOverOpen>) => all.takeOverOpen(former, now, acting.here),
   };
 });
 
@@ -29,5 +30,6 @@ vi.mock("../../../provider/src/tools/pulumi.js", async (original) => ({
   ...(await original<typeof pulumi>()),
   refresh: (...given: Parameters<typeof pulumi.refresh>) => acting.pulumi.refresh(...given),
   stateOf: (...given: Parameters<typeof pulumi.stateOf>) => acting.pulumi.stateOf(...given),
+  existingStacks: (...given: Parameters<typeof pulumi.existingStacks>) => acting.pulumi.existingStacks(...given),
   stackName: (...given: Parameters<typeof pulumi.stackName>) => acting.pulumi.stackName(...given),
 }));

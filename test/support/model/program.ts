@@ -63,7 +63,7 @@ export function programHalf(
     judge.add(declaration);
     return declaration;
   });
-  const { findings, warnings, briefings } = judge.judge(batch, records, false);
+  const { findings, warnings, briefings } = judge.judge(batch, false);
   const registrations = program.map((declared, index): Registration => {
     const { type, aliases = [], deletes } = declared;
     const ref = refIn(stack, declared);
@@ -82,7 +82,7 @@ export function programHalf(
     };
   });
   const told = findings.map(({ title, lines }) => [title, ...lines].join("\n"));
-  return { registrations, warnings, findings: told, atEnd: () => judge.atEnd(records) };
+  return { registrations, warnings, findings: told, atEnd: () => judge.atEnd([...records.values()], false) };
 }
 
 function aliasesOf({ aliases = [] }: Declared) {

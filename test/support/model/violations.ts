@@ -6,8 +6,8 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "what was made is not believed",
     "provider/create.ts",
-    `if (noted?.state === "live" ||`,
-    `if (noted?.state !== "sent" ||`,
+    `if (state === "live") return false;`,
+    `if (state !== "sent") return false;`,
   ],
   [
     "a lost answer: not created",
@@ -15,7 +15,7 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
     "if (error instanceof OutcomeUnknownError) return {",
     "if (error instanceof OutcomeUnknownError && label === '') return {",
   ],
-  ["rule S off", "provider/create.ts", "if (unclaimed.length > 0) {", "if (unclaimed.length > 99) {"],
+  ["no guard by name", "provider/create.ts", "if (namesake !== undefined) {", "if (namesake === null) {"],
   [
     "what another has is taken over",
     "provider/create.ts",
@@ -32,7 +32,7 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "what a clean run has made is forgotten at its end",
     "store/memory.ts",
-    `({ key, id }): Line => ({ key, state: "handed", id })`,
+    `({ key, id }): Line => ({ key, state: "handed", id, unsaved: !hasCheckpoints })`,
     "({ key }): Line => gone(key)",
   ],
   [

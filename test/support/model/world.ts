@@ -8,9 +8,9 @@ import { advertiser, conversionEvent, conversionEventSet, type Kind } from "../.
 import { createProvider } from "../../../provider/src/provider/dynamic.js";
 import { createRuntime } from "../../../provider/src/provider/runtime.js";
 import { readSettings } from "../../../provider/src/settings/index.js";
-import { aboutWhom, objectKey, resourceKeyIn } from "../../../provider/src/state/index.js";
+import { aboutWhom, keyOfUrn, objectKey, resourceKeyIn } from "../../../provider/src/state/index.js";
 import { backendIn, isOpen, type MemoryRecord, type Records } from "../../../provider/src/store/index.js";
-import { type ExportedStack, keyOfUrn, objectsIn, readExport } from "../../../provider/src/tools/contents.js";
+import { type ExportedStack, objectsIn, readExport } from "../../../provider/src/tools/contents.js";
 import { pendingCommand } from "../../../provider/src/tools/pending.js";
 import { type Facts, factsIn } from "../../../provider/src/tools/pending-facts.js";
 import { seededRandom } from "../random.js";
@@ -340,7 +340,8 @@ export class World {
   // What people do
 
   facts(machine: 0 | 1): Facts {
-    return factsIn(this.exported, this.recordsOn(machine), PLACE);
+    const { records: own, runs } = this.machines[machine].journal(PLACE);
+    return factsIn(this.exported, { own, runs, elsewhere: [], isGone: () => false }, PLACE);
   }
 
   get exported(): ExportedStack {
@@ -380,6 +381,7 @@ export class World {
       },
       stateOf: async () => this.exported,
       stackName: async () => PLACE.stack,
+      existingStacks: async () => [PLACE.stack],
     };
     const { log, error } = console;
     console.log = console.error = (text: string) => this.#tellOn(machine, process, text);
