@@ -100,7 +100,8 @@ it.each(Object.keys(require(manifest).dependencies))("%s", (name) => {
 });`;
   project.write("program.test.js", test);
   const jest = await installTool("jest", "jest@30.5.2", temporary());
-  const { code, output } = await project.run(jest, "--config", JSON.stringify({ rootDir: project.folder, transform: {} }));
+  const config = JSON.stringify({ rootDir: project.folder, transform: {} });
+  const { code, output } = await project.run(jest, "--config", config);
   const { dependencies } = manifestIn(project.packageFolder);
   expect(output).toMatch(new RegExp(`^Tests: +${6 + Object.keys(dependencies).length} passed, `, "m"));
   expect(code).toBe(0);
