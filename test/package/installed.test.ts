@@ -158,6 +158,14 @@ it("its commands run by npx, and keep their exit codes", async () => {
   }
 });
 
+it("an error names a page in the program's folder, and the section about its code", async () => {
+  project.write("wrong.csv", "key,advertiser,event name,value\nbuy,acme,Buy,much\n");
+  const { output } = await project.exec("pulumi-advertising", "validate", "wrong.csv");
+  const [, path = "", anchor = ""] = /\(([^()#]+\.md)#(\w+)\) \[ADVERTISING_ARGUMENTS\]/.exec(output) ?? [];
+  const page = readFileSync(join(project.folder, path), "utf8");
+  expect(page).toContain(`\n## \`${anchor.toUpperCase()}\`\n`);
+});
+
 it("advertising-sandbox serves, and ends at SIGTERM with what it counted", async () => {
   const args = ["--email", "me@example.com", "--password", "a word of its own"];
   const listens = /listens on (http:\/\/127\.0\.0\.1:\d+)/;
