@@ -196,6 +196,14 @@ describe("left live", () => {
   });
 });
 
+it("left live, as CSV: the fields of the JSON, and no formula for a spreadsheet", () => {
+  const left = { ...NOTED, name: "=A1, b" };
+  const text = LEFTOVER_FORMATS.csv?.(leftoversOf(stateOf([storedEvent("buy", 8, { [LEFT_LIVE]: [left] })]), []));
+  const header = "kind,id,name,key,at,why\r\n";
+  expect(text).toBe(`${header}ConversionEvent,7,"'=A1, b",buy,2026-03-01T00:00:00.000Z,replaced\r\n`);
+  expect(LEFTOVER_FORMATS.csv?.([])).toBe(header);
+});
+
 const HIDDEN = [
   storedAdvertiser("acme", 1, encrypted),
   storedEvent("buy", 2, { eventName: encrypted, value: encrypted, clickWindow: encrypted }),
