@@ -38,6 +38,7 @@ export function catalogJsonSchema({ z }, kinds, { advertiserKey, eventKey }, { T
       const { expected } = jsonSchema;
       if (expected === undefined) return;
       delete jsonSchema.expected;
+      delete jsonSchema.isSeconds;
       jsonSchema.description = `Expected: ${expected}`;
     },
   });

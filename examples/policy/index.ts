@@ -45,7 +45,7 @@ new PolicyPack("advertising", {
         for (const name of ["clickWindow", "viewWindow"] as const) {
           const seconds = event[name] ?? 0;
           if (seconds > days(MAX_WINDOW_DAYS))
-            report(`${name} is ${seconds} seconds; at most ${days(MAX_WINDOW_DAYS)} are allowed`);
+            report(`${name} is ${seconds / days(1)} days; at most ${MAX_WINDOW_DAYS} are allowed`);
         }
       }),
     },

@@ -4,7 +4,14 @@ import { join, resolve } from "node:path";
 import { rolldown } from "rolldown"; // as vitest brings it
 import { beforeAll, expect, it, onTestFinished } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
-import { InstalledProject, manifestIn, packAsVersion, packProvider, useTemporaryFolder } from "../support/packed.js";
+import {
+  InstalledProject,
+  installTool,
+  manifestIn,
+  packAsVersion,
+  packProvider,
+  useTemporaryFolder,
+} from "../support/packed.js";
 import { failed, newStack, type TestStack, UNCHECKED, useSandbox, well } from "../support/stack.js";
 
 const temporary = useTemporaryFolder();
@@ -69,6 +76,37 @@ console.log(JSON.stringify({ differing, entries, status, ids, create: typeof con
   });
 });
 
+/** Jest's own `require` loads nothing but CommonJS, so each dependency has to be CommonJS too. */
+it("Jest loads each entry and dependency, and runs the program again for each test", async () => {
+  project.write("program.js", COMMONJS);
+  const test = `
+beforeEach(async () => {
+  jest.resetModules();
+  await require("pulumi-advertising/testing").setMocks();
+});
+it.each([1, 2])("the program exports the ids, run %i", async () => {
+  const { outputOf } = require("pulumi-advertising/testing");
+  expect(await outputOf(require("./program").eventIds)).toEqual([2, 3]);
+});
+it("a sandbox answers", async () => {
+  const sandbox = await require("pulumi-advertising/sandbox").startSandbox();
+  expect((await fetch(sandbox.url)).status).toBe(404);
+  await sandbox.close();
+});
+it.each(["handlers", "sandbox", "testing"])("%s", (name) => void require("pulumi-advertising/" + name));
+const manifest = require.resolve("pulumi-advertising/package.json");
+it.each(Object.keys(require(manifest).dependencies))("%s", (name) => {
+  require(require.resolve(name, { paths: [require("node:path").dirname(manifest)] }));
+});`;
+  project.write("program.test.js", test);
+  const jest = await installTool("jest", "jest@30.5.2", temporary());
+  const config = JSON.stringify({ rootDir: project.folder, transform: {} });
+  const { code, output } = await project.run(jest, "--config", config);
+  const { dependencies } = manifestIn(project.packageFolder);
+  expect(output).toMatch(new RegExp(`^Tests: +${6 + Object.keys(dependencies).length} passed, `, "m"));
+  expect(code).toBe(0);
+});
+
 it("type-checks strictly, its declarations too; and with the compiler that Pulumi brings for programs that have none", async () => {
   const typed = readFileSync(resolve(import.meta.dirname, "../types/programs.ts"), "utf8");
   for (const file of ["typed.ts", "typed.mts"]) project.write(file, typed);
@@ -118,6 +156,14 @@ it("its commands run by npx, and keep their exit codes", async () => {
     expect(output).toMatch(said);
     expect(code, args.join(" ")).toBe(expected);
   }
+});
+
+it("an error names a page in the program's folder, and the section about its code", async () => {
+  project.write("wrong.csv", "key,advertiser,event name,value\nbuy,acme,Buy,much\n");
+  const { output } = await project.exec("pulumi-advertising", "validate", "wrong.csv");
+  const [, path = "", anchor = ""] = /\(([^()#]+\.md)#(\w+)\) \[ADVERTISING_ARGUMENTS\]/.exec(output) ?? [];
+  const page = readFileSync(join(project.folder, path), "utf8");
+  expect(page).toContain(`\n## \`${anchor.toUpperCase()}\`\n`);
 });
 
 it("advertising-sandbox serves, and ends at SIGTERM with what it counted", async () => {

@@ -44,7 +44,8 @@ function resources(events: number): Resource[] {
         eventName: NAMES[i] ?? `Event ${i}`,
         advertiserId: (i % advertisers.length) + 1,
         eventTypeId: i % 3,
-        clickWindow: 86_400 * ((i % 30) + 1),
+        value: [9.5, 100, -1, 9.25, 0][i % 5],
+        clickWindow: 3600 * ((i % 30) + 1),
       }),
     ),
     storedEvent("funnel/of/newsletters", "9007199254740993", { eventName: "Newsletter sign-up", ...left }),
@@ -70,6 +71,9 @@ async function open(context: TestContext, events: number, options: BrowserContex
 
 it.for([
   [320, 30],
+  [768, 30],
+  [1199, 30],
+  [1200, 30],
   [1280, 3000],
 ])(
   "%i wide, %i events: nothing is wider than the screen, and everything is there",
@@ -80,11 +84,56 @@ it.for([
     expect(keys).toHaveLength(events + 2);
     expect(keys.slice(0, events)).toEqual(Array.from({ length: events }, (_, i) => `event-${i}`));
     expect(await page.locator("section[aria-label='Left live'] tr[data-row]").allTextContents()).toEqual([
-      `funnel/of/newslettersConversionEvent${NAMES[0]}77Copyreplaced2026-03-01T00:00:00.000Z`,
+      `funnel/of/newslettersConversionEvent${NAMES[0]}77Copyreplaced2026-03-01 00:00 UTC`,
     ]);
     await page.context().close();
   },
 );
+
+const cellsOf = (page: Page, column: number) =>
+  page.locator(`section[aria-label=Events] tr[data-row] td:nth-child(${column})`).allTextContents();
+
+it("sorts by any column, numbers and windows by what they are, and what is empty last", async (context) => {
+  const page = await open(context, 5, { viewport: { width: 1280, height: 800 } });
+  const heading = page.locator("section[aria-label=Events] th", { hasText: "Value" });
+  const sort = async (name: string) => {
+    await page.locator("section[aria-label=Events]").getByRole("button", { name, exact: true }).focus();
+    await page.keyboard.press("Enter");
+  };
+  await sort("Value");
+  expect(await cellsOf(page, 6)).toEqual(["-1", "0", "1", "1", "9.25", "9.5", "100"]);
+  expect(await heading.getAttribute("aria-sort")).toBe("ascending");
+  await sort("Value");
+  expect(await cellsOf(page, 6)).toEqual(["100", "9.5", "9.25", "1", "1", "0", "-1"]);
+  await sort("Click window");
+  expect(await heading.getAttribute("aria-sort")).toBeNull();
+  expect(await cellsOf(page, 7)).toEqual(["1 hour", "2 hours", "3 hours", "4 hours", "5 hours", "30 days", "30 days"]);
+  await sort("Type");
+  await sort("Type");
+  const [purchase, landing] = ["Purchase (0)", "LandingPage (1)"];
+  expect(await cellsOf(page, 5)).toEqual(["2", landing, landing, purchase, purchase, "", ""]);
+  await page.context().close();
+});
+
+it("keeps the filter and the headings in sight; on a narrow screen each value has its heading", async (context) => {
+  const page = await open(context, 300, { viewport: { width: 1280, height: 800 } });
+  const heading = page.locator("section[aria-label=Events] th").first();
+  const last = page.getByRole("button", { name: "Copy the id 10299 of event-299", exact: true });
+  await last.scrollIntoViewIfNeeded();
+  const boxes = await Promise.all([page.locator("#filter"), heading].map((each) => each.boundingBox()));
+  for (const box of boxes) expect(box?.y).toBeGreaterThanOrEqual(0);
+  expect(boxes[1]?.y).toBeGreaterThanOrEqual((boxes[0]?.y ?? 0) + (boxes[0]?.height ?? 0));
+  await page.setViewportSize({ width: 320, height: 800 });
+  const labelOf = (column: number) =>
+    page.evaluate<string>(
+      `getComputedStyle(document.querySelector("section[aria-label=Events] td:nth-child(${column})"), "::before").content`,
+    );
+  expect([await labelOf(3), await labelOf(7)]).toEqual(['"Advertiser"', '"Click window"']);
+  await page.locator("#filter").fill("no such event");
+  expect(await page.locator("section:visible").count()).toBe(0);
+  expect(await page.getByRole("status").textContent()).toMatch(/^0 of \d+ shown$/);
+  await page.context().close();
+});
 
 it("by keyboard alone: filter, tell how many, go back, copy an id; on paper every event, and no tools", async (context) => {
   const page = await open(context, 300, { permissions: ["clipboard-read", "clipboard-write"] });
@@ -99,7 +148,8 @@ it("by keyboard alone: filter, tell how many, go back, copy an id; on paper ever
   await page.keyboard.press("Enter");
   await expect.poll(() => page.getByRole("status").textContent()).toBe("Copied 10029");
   await page.emulateMedia({ media: "print" });
-  expect(await page.locator("button:visible, input:visible").count()).toBe(0);
+  expect(await page.locator("td button:visible, input:visible").count()).toBe(0);
+  expect(await page.locator("section[aria-label=Events] th").first().innerText()).toBe("Event");
   expect(await shown.count()).toBe(302);
   await page.context().close();
 });

@@ -210,6 +210,22 @@ describe("commands", () => {
     expect(JSON.parse(say("list --json"))).toEqual(sandbox.snapshot());
   });
 
+  it("edit and delete: an object changes by hand, by the platform's rules, and nothing is counted as a request", async () => {
+    const { sandbox, say } = await controlled({ objects });
+    expect(say("edit event 3 value=-30 event_name=Check out = pay attribution=WHITELIST segment_id=7")).toBe(
+      'Changed event 3: value 25.5 → -30, event_name "Purchase" → "Check out = pay", attribution "ALL" → "WHITELIST", segment_id none → 7.',
+    );
+    expect(sandbox.events[0]).toMatchObject({ id: 3, value: -30, event_name: "Check out = pay", segment_id: 7 });
+    expect(say("edit event 3 segment_id=null click_window=null")).toBe(
+      "Changed event 3: segment_id 7 → none, click_window 604800 → 2592000.",
+    );
+    expect(say("edit advertiser 20 advertiser_name=42 active=true")).toContain('→ "42", active false → true.');
+    expect(say("edit advertiser 20 active=true")).toBe("Changed advertiser 20: nothing, as it has these values.");
+    expect(say("delete event 3")).toBe('Deleted event 3 "Check out = pay".');
+    expect(sandbox.events).toEqual([]);
+    expect(sandbox.requests).toEqual([]);
+  });
+
   it("expire and reset: sessions end, objects and faults are gone; ids that are put back are not given again", async () => {
     const { sandbox, say } = await controlled({ objects });
     const { cookie } = await logIn(sandbox.url);
@@ -224,9 +240,32 @@ describe("commands", () => {
     expect(sandbox).toMatchObject({ advertiserPosts: 1, logins: 1 });
   });
 
-  it.each(["lsit", "constructor", "", "expire now", "list --jsn", "fail"])("%j is refused", async (line) => {
+  it.each<[string, RegExp]>([
+    ...["lsit", "constructor", ""].map((line): [string, RegExp] => [line, /there is no command/]),
+    ...["expire now", "list --jsn"].map((line): [string, RegExp] => [line, /unexpected "/]),
+    ["fail", /expected <target>/],
+    ...[
+      "edit",
+      "edit event",
+      "edit event 3",
+      "edit event three value=1",
+      "edit campaign 1 value=1",
+      "edit event 3 value",
+    ].map((line): [string, RegExp] => [line, /expected edit event\|advertiser ID FIELD=VALUE …; got/]),
+    ...["delete", "delete event", "delete event 3 20"].map((line): [string, RegExp] => [
+      line,
+      /expected delete event\|advertiser ID; got/,
+    ]),
+    ["edit event 4 value=1", /there is no event 4; `list` shows what lives here/],
+    ["delete advertiser 3", /there is no advertiser 3; `list` shows what lives here/],
+    ["edit event 3 valu=1", /event 3 was not changed: valu: is not a known field/],
+    ["edit event 3 id=1", /event 3 was not changed: id: is not a known field/],
+    ["edit event 3 value=much", /event 3 was not changed: value: must be a number/],
+    ["edit event 3 value=null", /event 3 was not changed: value: is required/],
+    ["edit event 3 advertiser_id=20 value=2", /event 3 was not changed: advertiser_id: advertiser 20 is not active/],
+  ])("%j is refused", async (line, reason) => {
     const { sandbox, say } = await controlled({ objects });
-    expect(() => say(line)).toThrow(/there is no command|unexpected "|expected <target>/);
+    expect(() => say(line)).toThrow(reason);
     expect(sandbox.snapshot()).toEqual(objects);
   });
 

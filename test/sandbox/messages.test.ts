@@ -128,7 +128,9 @@ const failures: Readonly<Record<string, () => Promise<string>>> = {
 it.each(Object.entries(failures))("%s", async (code, fail) => {
   const message = (await fail()).trimEnd();
   const isCommand = code === "ADVERTISING_USAGE";
-  const ending = isCommand ? `[${code}]` : `(pulumi-advertising/docs/messages.md#${code.toLowerCase()}) [${code}]`;
+  const ending = isCommand
+    ? `[${code}]`
+    : `(node_modules/pulumi-advertising/docs/messages.md#${code.toLowerCase()}) [${code}]`;
   expect(message.slice(-ending.length)).toBe(ending);
   expect(message.split("\n").filter((line) => /^\s+at /.test(line))).toEqual(
     code === "ADVERTISING_INTERNAL" ? expect.anything() : [],

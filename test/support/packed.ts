@@ -240,11 +240,15 @@ export function useStarter(): () => string {
   return project;
 }
 
-/** Installs a package manager (no dependency here) in its own folder. @returns its path; none for npm: it is there. */
+/** @returns the path of a package manager; none for npm, which is there. */
 async function provide(manager: Manager, parent: string): Promise<string | undefined> {
   const tool = TOOLS[manager];
-  if (tool === undefined) return undefined;
   const [name = ""] = manager.split(",");
+  return tool === undefined ? undefined : installTool(name, tool, parent);
+}
+
+/** Installs what nothing here depends on in its own folder. @param name of its command. @returns the command's path. */
+export async function installTool(name: string, tool: string, parent: string): Promise<string> {
   const folder = join(parent, name);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "tools", private: true }));

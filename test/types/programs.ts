@@ -14,6 +14,7 @@ import {
   ConversionEvent,
   type ConversionEventArgs,
   type ConversionEventReference,
+  ConversionEventSet,
   days,
   EventType,
   hours,
@@ -60,7 +61,7 @@ ConversionEvent.get("by-id", purchase.id, { parent: acme });
 // Outputs.
 export const given: pulumi.Output<number>[] = [acme.advertiserId, purchase.eventId, existing.advertiserId];
 export const name: pulumi.Output<string> = purchase.eventName;
-export const optional: pulumi.Output<number | undefined> = purchase.segmentId;
+export const optionalOutput: pulumi.Output<number | undefined> = purchase.segmentId;
 export const attribution: pulumi.Output<Attribution> = purchase.attribution;
 
 // What .get() refers to: a resource like any other, of which only the id is known.
@@ -70,6 +71,24 @@ export const perhaps: pulumi.Output<string | undefined>[] = [existing.advertiser
 export const resources: pulumi.CustomResource[] = [acme, existing, purchase, event];
 export const either: AdvertiserReference[] = [acme, existing];
 new Advertiser("after", { advertiserName: "Acme" }, { dependsOn: [existing, event], parent: existing });
+
+// What is optional may turn out to be nothing.
+declare const maybe: pulumi.Output<number | undefined>;
+const optional: Partial<ConversionEventArgs> = {
+  eventTypeId: purchase.eventTypeId,
+  segmentId: maybe,
+  countUnique: event.countUnique,
+  clickWindow: config.getSecretNumber("window") ?? maybe,
+  viewWindow: undefined,
+  attribution: event.attribution,
+  existingId: maybe,
+  additionalFields: purchase.additionalFields,
+};
+new ConversionEvent("maybe", { ...eventArgs, ...optional });
+const { existingId, additionalFields } = acme;
+new Advertiser("maybe", { advertiserName: "Acme", existingId, additionalFields });
+const events = { purchase: { eventName: "Purchase", value: 25, existingId: maybe, clickWindow: undefined } };
+new ConversionEventSet("maybe", { advertiserId: acme, defaults: pulumi.output(undefined), events });
 
 // Event types: the known ones, and any other number.
 export const eventTypes: EventType[] = [EventType.Purchase, EventType.LandingPage, 0, 1];
@@ -84,7 +103,11 @@ export const one: pulumi.Output<number | undefined> = shop.eventIds.apply((all) 
 
 const unknown: unknown = purchase;
 if (Catalog.isInstance(unknown)) unknown.eventIds.apply(Object.keys);
-if (ConversionEvent.isInstance(unknown)) unknown.value.apply((value: number) => value.toFixed(2));
+if (Advertiser.isInstance(unknown)) unknown.advertiserId.apply((id: number) => id.toFixed());
+if (ConversionEvent.isInstance(unknown)) unknown.value.apply((value) => value?.toFixed(2));
+// What is known to be declared stays so.
+declare const declared: ConversionEvent | Advertiser;
+if (ConversionEvent.isInstance(declared)) declared.value.apply((value: number) => value.toFixed(2));
 
 export const handlers: pulumi.dynamic.ResourceProvider[] = [advertiser, conversionEvent];
 
@@ -127,6 +150,10 @@ new ConversionEvent("c", { ...eventArgs, eventTypeId: "Purchase" });
 export const eventType: EventType = 2;
 // @ts-expect-error of what .get() refers to, the name is not known
 export const certain: pulumi.Output<string> = existing.advertiserName;
+// @ts-expect-error it may be one that .get() refers to
+if (ConversionEvent.isInstance(unknown)) unknown.value.apply((value: number) => value.toFixed(2));
+// @ts-expect-error the name is not optional
+new Advertiser("b", { advertiserName: existing.advertiserName });
 // @ts-expect-error a file that is known later
 new Catalog("c", { file: pulumi.output("catalog.yaml") });
 // @ts-expect-error outputs are only read

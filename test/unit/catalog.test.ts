@@ -58,7 +58,7 @@ describe("a cell", () => {
     ["eventTypeId", "9007199254740993", 'got the string "9007199254740993"'],
     ["countUnique", "constructor", 'got the string "constructor"'],
     ["clickWindow", "1m", "write seconds, or a number with its unit: 7d, 12h, 90min"],
-    ["clickWindow", "40d", "; got 3456000; write seconds"],
+    ["clickWindow", "40d", "; got 3456000 (40 days); write seconds"],
     ["existingId", "1.23E+15", 'got the string "1.23E+15"'],
     ["existingId", "8001.0", 'got the string "8001.0"; write its digits alone: 8001'],
     ["segmentId", "0017", 'got the string "0017"; write its digits alone: 17'],
@@ -79,7 +79,7 @@ describe("a cell", () => {
       `error c.csv:3 #NV/#REF!: value expected a finite number; ${got("#DIV/0!")}`,
       'warning c.csv:4 acme/nan: eventName is "nan": is that a name, or was there no value?',
       expect.stringContaining(
-        `c.csv:5 acme/null: clickWindow expected whole seconds from 1 to 2592000 (advertising:maxWindowSeconds, if your installation allows more); ${got("#WERT!")}`,
+        `c.csv:5 acme/null: clickWindow expected whole seconds from 1 to 2592000 (30 days; advertising:maxWindowSeconds, if your installation allows more); ${got("#WERT!")}`,
       ),
       'warning c.csv:5 acme/null: eventName is "NULL": is that a name, or was there no value?',
     ]);
@@ -460,10 +460,10 @@ it.each([
 
 it("a window so short that days were probably meant is a warning", () => {
   expect(findingsIn("c.yaml", "defaults: { viewWindow: 1 }\nadvertisers: { a: { advertiserName: A } }")).toEqual([
-    "warning c.yaml:1:13 defaults: viewWindow is 1 second; windows are seconds here. If days were meant, write 86400",
+    "warning c.yaml:1:13 defaults: viewWindow is 1 second; windows are seconds here. If days were meant, write 86400 (1 day)",
   ]);
   expect(findingsIn("c.csv", `${HEADER},clickWindow\na,Acme,A,1,30\nb,Acme,B,1,30d\n`)).toEqual([
-    "warning c.csv:2 Acme/a: clickWindow is 30 seconds; windows are seconds here. If days were meant, write 2592000",
+    "warning c.csv:2 Acme/a: clickWindow is 30 seconds; windows are seconds here. If days were meant, write 2592000 (30 days)",
   ]);
 });
 

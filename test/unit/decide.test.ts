@@ -5,6 +5,7 @@ import {
   type Abilities,
   type Circumstances,
   changesIn,
+  changesInWords,
   membersOf,
   NO_ABILITIES,
   type ShownAction,
@@ -329,4 +330,16 @@ it.each([
   [{ createdVisibleAfterSeconds: 20 }, 21_000],
 ])("with the setting %j, the absence of an object created at 1 s proves something from %d ms on", (setting, fromMs) => {
   expect(visibleFromMs(1000, { operations: operationsSchema.parse(setting) })).toBe(fromMs);
+});
+
+it("a changed window is shown in seconds and in the unit that people think in", () => {
+  const [olds, news] = [
+    { clickWindow: 604_800, value: 3600 },
+    { clickWindow: 90, viewWindow: 43_200, value: 60 },
+  ];
+  expect(changesInWords(["clickWindow", "viewWindow", "value"], olds, news, new Set())).toEqual([
+    "clickWindow 604800 (7 days) → 90",
+    "viewWindow none → 43200 (12 hours)",
+    "value 3600 → 60",
+  ]);
 });

@@ -61,7 +61,7 @@ describe("what leaves after a failure", () => {
   it("of create and update is a message, scrubbed, without a stack and a cause", async () => {
     const run = runWith(fails(secret));
     const message =
-      "[secret] was refused (pulumi-advertising/docs/messages.md#advertising_refused) [ADVERTISING_REFUSED]";
+      "[secret] was refused (node_modules/pulumi-advertising/docs/messages.md#advertising_refused) [ADVERTISING_REFUSED]";
     expect(await shown(run.event.create(inputs))).toEqual({ message, stack: "", text: `Error: ${message}` });
     expect(await shown(run.event.update("unresolved-m-1", unresolved, inputs))).toMatchObject({ stack: "" });
     expect(run.posts()).toBe(1);
@@ -120,7 +120,7 @@ describe("an error that the engine saves", () => {
       stack: "",
       reasons: [error.message],
       message: expect.stringMatching(
-        /^Look in the account for the ConversionEvent named "Signup".*pending --created 'signup=<its id>'.*It was sent with \[secret\]\. \(pulumi-advertising.docs.*\) \[ADVERTISING_OUTCOME_UNKNOWN\]$/s,
+        /^Look in the account for the ConversionEvent named "Signup".*pending --created 'signup=<its id>'.*It was sent with \[secret\]\. \(node_modules.pulumi-advertising.docs.*\) \[ADVERTISING_OUTCOME_UNKNOWN\]$/s,
       ),
     });
     expect(error.properties).toEqual({
@@ -221,7 +221,7 @@ it("another account is an error with both accounts and what to do, unless it is 
   const diff = (settings: Record<string, string>) =>
     runWith(undefined, { settings }).event.diff("6", { ...outputs, __at: there }, inputs);
   expect((await shown(diff({}))).message).toMatch(
-    /ConversionEvent "signup" at 127\.0\.0\.1:8787 a@b\.c, and the settings of this run name x\.example a@b\.c\. Nothing was sent\..*\n +pulumi config set advertising:formerAccount '127\.0\.0\.1:8787 a@b\.c'\n\(pulumi-advertising.docs.*\) \[ADVERTISING_ACCOUNT_MISMATCH\]$/s,
+    /ConversionEvent "signup" at 127\.0\.0\.1:8787 a@b\.c, and the settings of this run name x\.example a@b\.c\. Nothing was sent\..*\n +pulumi config set advertising:formerAccount '127\.0\.0\.1:8787 a@b\.c'\n\(node_modules.pulumi-advertising.docs.*\) \[ADVERTISING_ACCOUNT_MISMATCH\]$/s,
   );
   expect(await diff({ formerAccount: ` ${there.toUpperCase()} ` })).toMatchObject({ changes: false });
 });

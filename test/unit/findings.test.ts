@@ -63,7 +63,7 @@ it.each([
     ]);
     const all = [`${amount} problems; nothing was sent.`, ...sections, ...more].join("\n");
     expect(lines.join("\n")).toBe(
-      `${all} (pulumi-advertising/docs/messages.md#advertising_arguments) [ADVERTISING_ARGUMENTS]`,
+      `${all} (node_modules/pulumi-advertising/docs/messages.md#advertising_arguments) [ADVERTISING_ARGUMENTS]`,
     );
     expect(warnings).toHaveLength(1);
   },
@@ -77,7 +77,7 @@ it("in events of a set it is one line", () => {
     '  ConversionEventSet "funnel":',
     '    events["e1"].value expected a finite number; got the string "1,5" (also in events["e2"].value, events["e3"].value, events["e4"].value and 46 more)',
     expect.stringMatching(
-      /^ {4}events\["other"\]\.eventName expected a string .*; got the string "" \(pulumi-advertising.docs/,
+      /^ {4}events\["other"\]\.eventName expected a string .*; got the string "" \(node_modules.pulumi-advertising.docs/,
     ),
   ]);
 });

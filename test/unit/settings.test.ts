@@ -241,8 +241,8 @@ describe("operations", () => {
       'event.read expected GET and a path, such as GET rest/event/{id}; got the string "POST rest/event/{id}"',
       "event.update expected PUT or PATCH or POST and a path, such as PUT rest/event/{id}; got a list",
       "event.reed is not a known argument; did you mean read?",
-      "resendAfterSeconds expected whole seconds from 0 to 86400, or never; got -1",
-      'createdVisibleAfterSeconds expected whole seconds from 0 to 86400; got the string "never"',
+      "resendAfterSeconds expected whole seconds from 0 to 86400 (1 day), or never; got -1",
+      'createdVisibleAfterSeconds expected whole seconds from 0 to 86400 (1 day); got the string "never"',
       "events is not a known argument; did you mean event?",
     ]);
     for (const { source, command } of problems) expect(command).toBe(`pulumi config rm --path '${source}'`);

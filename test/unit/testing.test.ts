@@ -20,6 +20,9 @@ describe("setMocks", () => {
     expect([await outputOf(event.eventId), await outputOf(event.id)]).toEqual([2, "2"]);
     expect([await outputOf(event.clickWindow), await outputOf(event.attribution)]).toEqual([2_592_000, "ALL"]);
     expect(await outputOf(event.countUnique)).toBe(false);
+    const unset = { clickWindow: event.segmentId, existingId: event.existingId };
+    const like = new advertising.ConversionEvent("like", { ...EVENT, ...unset });
+    expect([await outputOf(like.clickWindow), await outputOf(like.eventId)]).toEqual([2_592_000, 3]);
     const adopted = new advertising.ConversionEvent("adopted", { ...EVENT, existingId: "4711" });
     const read = advertising.Advertiser.get("read", 12);
     expect([await outputOf(adopted.eventId), await outputOf(read.advertiserId)]).toEqual([4711, 12]);

@@ -119,7 +119,7 @@ describe("the page", () => {
     ]);
     const parts = [">7 days<", ">none yet<", ">unresolved<", "Left live (2)", ">Old<", ">7<", ">4711<", ">replaced<"];
     for (const part of parts) expect(text).toContain(part);
-    expect(text).toContain(`0 advertisers, 3 events, 1 unresolved; state of ${TIME}<`);
+    expect(text).toContain(`0 advertisers, 3 events, 1 unresolved; state of 2026-03-02 10:00 UTC<`);
     expect(page([], "")).toContain("0 advertisers, 0 events, 0 unresolved<");
   });
 });
@@ -194,6 +194,14 @@ describe("left live", () => {
 `);
     expect(text()).toMatch(/^The state notes nothing/);
   });
+});
+
+it("left live, as CSV: the fields of the JSON, and no formula for a spreadsheet", () => {
+  const left = { ...NOTED, name: "=A1, b" };
+  const text = LEFTOVER_FORMATS.csv?.(leftoversOf(stateOf([storedEvent("buy", 8, { [LEFT_LIVE]: [left] })]), []));
+  const header = "kind,id,name,key,at,why\r\n";
+  expect(text).toBe(`${header}ConversionEvent,7,"'=A1, b",buy,2026-03-01T00:00:00.000Z,replaced\r\n`);
+  expect(LEFTOVER_FORMATS.csv?.([])).toBe(header);
 });
 
 const HIDDEN = [

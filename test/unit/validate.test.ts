@@ -178,7 +178,7 @@ describe("reasons that say what to write instead", () => {
   it.each<[object, string]>([
     [
       { clickWindow: 31 * 86_400 },
-      "clickWindow expected whole seconds from 1 to 2592000 (advertising:maxWindowSeconds, if your installation allows more); got 2678400",
+      "clickWindow expected whole seconds from 1 to 2592000 (30 days; advertising:maxWindowSeconds, if your installation allows more); got 2678400 (31 days)",
     ],
     [
       { eventName: " \t" },

@@ -70,9 +70,12 @@ export class InternalError extends coded("ADVERTISING_INTERNAL") {}
 /** Give `.get()` the object's id on the platform: this one is not, and only a run knows it. */
 export class UnsupportedError extends coded("ADVERTISING_UNSUPPORTED") {}
 
-/** The error's message as it leaves the process: with the address of its page, and its code at the end. */
+/** The pages as the package brings them, seen from the folder that it is installed in. */
+const MESSAGES = "node_modules/pulumi-advertising/docs/messages.md";
+
+/** The error's message as it leaves the process: with the path of its page, and its code at the end. */
 export function withPage(message: string, code: string): string {
-  return withCode(`${message}${gapAfter(message)}(pulumi-advertising/docs/messages.md#${code.toLowerCase()})`, code);
+  return withCode(`${message}${gapAfter(message)}(${MESSAGES}#${code.toLowerCase()})`, code);
 }
 
 /** As {@link withPage}, of one of several lines. */

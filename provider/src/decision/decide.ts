@@ -4,8 +4,8 @@
  * what is said is what is done. At the end, what differs between two descriptions of one object of any shape. Pure.
  */
 import { asRecord, excerpt, isPlain, own, printable, type Values } from "../base/index.js";
-import { fingerprintOfBody, type Kind } from "../kinds/index.js";
-import { isPlatformId } from "../rules/index.js";
+import { fingerprintOfBody, type Kind, WINDOWS } from "../kinds/index.js";
+import { isPlatformId, withUnit } from "../rules/index.js";
 import { knownOperations, type Settings } from "../settings/index.js";
 import {
   type CreateRecord,
@@ -249,13 +249,14 @@ export function changesInWords(
   secret: ReadonlySet<string>,
   hidden = "(secret)",
 ): string[] {
-  const shown = (value: unknown) => {
+  const shown = (name: string, value: unknown) => {
     if (value === UNKNOWN) return "not known yet";
+    if (WINDOWS.includes(name) && typeof value === "number") return withUnit(value);
     return hasValue(value) ? excerpt(printable(JSON.stringify(value)), MAX_SHOWN) : "none";
   };
   return names.map((name) => {
     if (name === ANY) return "it was created with other arguments";
-    return `${name} ${secret.has(name) ? hidden : `${shown(olds[name])} → ${shown(news[name])}`}`;
+    return `${name} ${secret.has(name) ? hidden : `${shown(name, olds[name])} → ${shown(name, news[name])}`}`;
   });
 }
 

@@ -1,8 +1,8 @@
 /** Files that only their owner may read: checked before they are trusted, and replaced whole or not at all. */
 import { randomUUID } from "node:crypto";
 import fs, { constants } from "node:fs";
+import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import envPaths from "env-paths";
 
 /**
  * The operating system's file calls that promises rest on, so that a test can put a disk in their place that loses its
@@ -176,6 +176,10 @@ export function removeLeftovers(path: string, nowMs: number, disk: Disk): void {
   }
 }
 
-export function cacheFolder(): string {
-  return envPaths("pulumi-advertising", { suffix: "" }).cache;
+/** Where each operating system keeps what a program may lose: a contract, since runs find earlier runs' files there. */
+export function cacheFolder(platform = process.platform, environment = process.env, home = homedir()): string {
+  const name = "pulumi-advertising";
+  if (platform === "darwin") return join(home, "Library", "Caches", name);
+  if (platform === "win32") return join(environment.LOCALAPPDATA || join(home, "AppData", "Local"), name, "Cache");
+  return join(environment.XDG_CACHE_HOME || join(home, ".cache"), name);
 }

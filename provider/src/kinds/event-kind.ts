@@ -15,10 +15,11 @@ import {
   type Problem,
   truth,
   windowOf,
+  withUnit,
 } from "../rules/index.js";
 import { advertiser } from "./advertiser-kind.js";
 import { createOf, type Kind, type Limits, missingName, onceFor, outputsOf, type SetKind } from "./kind.js";
-import { Attribution, days, LIKELY_DAYS_BELOW_SECONDS, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";
+import { Attribution, days, LIKELY_DAYS_BELOW_SECONDS, THIRTY_DAYS_IN_SECONDS, WINDOWS } from "./vocabulary.js";
 
 const MAX_NAME_CHARACTERS = 99;
 
@@ -88,10 +89,11 @@ function eventWarnings(values: Values, at = ""): Problem[] {
 }
 
 function shortWindows(values: Values, at: string): Problem[] {
-  return ["clickWindow", "viewWindow"].flatMap((property) => {
+  return WINDOWS.flatMap((property) => {
     const seconds = values[property];
     if (typeof seconds !== "number" || seconds >= LIKELY_DAYS_BELOW_SECONDS) return [];
-    const reason = `is ${count(seconds, "second")}; windows are seconds here. If days were meant, write ${days(seconds)}`;
+    const meant = withUnit(days(seconds));
+    const reason = `is ${count(seconds, "second")}; windows are seconds here. If days were meant, write ${meant}`;
     return [{ property: `${at}${property}`, reason }];
   });
 }

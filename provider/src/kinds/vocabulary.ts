@@ -30,6 +30,9 @@ export function days(count: number): number {
   return Math.round(count * 86_400);
 }
 
+/** The arguments that are seconds. */
+export const WINDOWS: readonly string[] = ["clickWindow", "viewWindow"];
+
 /** 30 days in seconds: the API's default for both windows, generally the system's limit (API page, POST rest/event). */
 export const THIRTY_DAYS_IN_SECONDS = days(30);
 

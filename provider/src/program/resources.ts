@@ -26,12 +26,12 @@ export interface AdvertiserArgs {
    * other arguments just describe it. But with a known read (setting `operations`) it is read, and what differs is
    * changed in place if an update is known, and refused otherwise.
    */
-  existingId?: pulumi.Input<number | string>;
+  existingId?: pulumi.Input<number | string | undefined>;
   /**
    * Request fields that this package does not know, by their wire names, merged into the body: `{ active: true }` where
    * an installation creates advertisers inactive. Not for `advertiser_name`.
    */
-  additionalFields?: pulumi.Input<Record<string, unknown>>;
+  additionalFields?: pulumi.Input<Record<string, unknown> | undefined>;
 }
 
 /**
@@ -80,7 +80,7 @@ export class Advertiser extends pulumi.CustomResource {
   }
 
   /** Whether `value` is an Advertiser, one that `get` refers to included, of whichever copy of this package. */
-  static override isInstance(value: unknown): value is Advertiser {
+  static override isInstance(value: unknown): value is AdvertiserReference {
     return isOfType(value, Advertiser.__pulumiType);
   }
 }
@@ -105,29 +105,29 @@ export interface ConversionEventArgs {
   /** The default value of a conversion: a finite number (`value`). */
   value: pulumi.Input<number>;
   /** `EventType.Purchase` (0), `.LandingPage` (1), or another integer from 0 (`event_type_id`). Not sent by default. */
-  eventTypeId?: pulumi.Input<EventType | OtherNumber>;
+  eventTypeId?: pulumi.Input<EventType | OtherNumber | undefined>;
   /** The id of its account's segment that users enter when the event is called (`segment_id`). Not sent by default. */
-  segmentId?: pulumi.Input<number | string>;
+  segmentId?: pulumi.Input<number | string | undefined>;
   /** Accepted by the platform and not used today (`count_unique`). @default false */
-  countUnique?: pulumi.Input<boolean>;
+  countUnique?: pulumi.Input<boolean | undefined>;
   /**
    * How far to look back for clicks: whole seconds from 1 to the system's limit (`advertising:maxWindowSeconds`); see
    * `days()` and `hours()`.
    * @default 2592000 (30 days), or the limit where that is lower
    */
-  clickWindow?: pulumi.Input<number>;
+  clickWindow?: pulumi.Input<number | undefined>;
   /** How far to look back for impressions; range and default as of `clickWindow`. */
-  viewWindow?: pulumi.Input<number>;
+  viewWindow?: pulumi.Input<number | undefined>;
   /** `"ALL"`: every line item of the advertiser is eligible; `"WHITELIST"`: only selected ones. @default "ALL" */
-  attribution?: pulumi.Input<Attribution>;
+  attribution?: pulumi.Input<Attribution | undefined>;
   /**
    * Adopts the live event with this id, a number or its digits; may be taken away later. Nothing is sent, and the other
    * arguments just describe it. But with a known read (setting `operations`) it is read, and what differs is changed in
    * place if an update is known, and refused otherwise.
    */
-  existingId?: pulumi.Input<number | string>;
+  existingId?: pulumi.Input<number | string | undefined>;
   /** Request fields that this package does not know, by their wire names, merged into the body. Not for those above. */
-  additionalFields?: pulumi.Input<Record<string, unknown>>;
+  additionalFields?: pulumi.Input<Record<string, unknown> | undefined>;
 }
 
 /** Any number, without hiding from editors the named ones that it stands beside. */
@@ -200,7 +200,7 @@ export class ConversionEvent extends pulumi.CustomResource {
   }
 
   /** Whether `value` is a ConversionEvent, one that `get` refers to included, of whichever copy of this package. */
-  static override isInstance(value: unknown): value is ConversionEvent {
+  static override isInstance(value: unknown): value is ConversionEventReference {
     return isOfType(value, ConversionEvent.__pulumiType);
   }
 }
@@ -232,7 +232,7 @@ export interface ConversionEventSetArgs {
    * Arguments for every event whose entry does not have them: all that are optional, except `existingId`. A changed one
    * replaces each of those events. `additionalFields` are merged, and those of the entry count before these.
    */
-  defaults?: pulumi.Input<Omit<ConversionEventEntry, "eventName" | "value" | "existingId">>;
+  defaults?: pulumi.Input<Omit<ConversionEventEntry, "eventName" | "value" | "existingId"> | undefined>;
   /**
    * The events by key, an event's identity within the set: 1 to 100 characters, no control characters, none that Pulumi
    * can't carry (`__proto__`, `toString`, `__pulumi…`); in any order. A new key is created. For a changed entry another

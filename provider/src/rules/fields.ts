@@ -6,14 +6,25 @@
 import { z } from "zod";
 import { count } from "../base/index.js";
 
+/** What a rule says of itself to users. */
+interface Described {
+  /** Completes the sentence "expected …". */
+  readonly expected?: string;
+  /** Whether the value is a number of seconds. */
+  readonly isSeconds?: boolean;
+}
+
 /** A zod schema that says in words what it expects. @param expected completes the sentence "expected …", for users. */
-export function expecting<T extends z.ZodType>(expected: string, schema: T): T {
-  return schema.meta({ expected });
+export function expecting<T extends z.ZodType>(expected: string, schema: T, more: Described = {}): T {
+  return schema.meta({ expected, ...more });
+}
+
+export function described(schema: z.ZodType): Described {
+  return (unwrapped(schema).meta() as Described | undefined) ?? {};
 }
 
 export function expectationOf(schema: z.ZodType): string {
-  const described = unwrapped(schema).meta() as { readonly expected?: string } | undefined;
-  return described?.expected ?? "another value";
+  return described(schema).expected ?? "another value";
 }
 
 /** The rule of a value that is there, without what `optional` and `default` say about one that is absent. */
@@ -77,14 +88,33 @@ export const integerFromZero = expecting(`an integer from 0 to ${Number.MAX_SAFE
 
 /** A window to look back: whole seconds from 1 to the installation's limit. */
 export function windowOf(maxSeconds: number) {
-  const expected = `whole seconds from 1 to ${maxSeconds} (advertising:maxWindowSeconds, if your installation allows more)`;
-  return expecting(expected, z.int().min(1).max(maxSeconds));
+  const setting = "advertising:maxWindowSeconds, if your installation allows more";
+  const notes = [unitOf(maxSeconds) ?? [], setting].flat().join("; ");
+  const expected = `whole seconds from 1 to ${maxSeconds} (${notes})`;
+  return expecting(expected, z.int().min(1).max(maxSeconds), { isSeconds: true });
 }
 
-/** `31 days`, `12 hours`, `90 seconds`: in the largest unit that is exact. */
+const UNITS = [
+  { noun: "day", seconds: 86_400 },
+  { noun: "hour", seconds: 3600 },
+  { noun: "minute", seconds: 60 },
+];
+
+/** `31 days`, `12 hours`, `90 minutes`: in the largest unit that is exact; `undefined` where seconds are. */
+function unitOf(seconds: number): string | undefined {
+  const unit = UNITS.find((each) => seconds > 0 && seconds % each.seconds === 0);
+  return unit && count(seconds / unit.seconds, unit.noun);
+}
+
+/** As {@link unitOf}, and `90 seconds`. */
 export function duration(seconds: number): string {
-  if (seconds % 86_400 === 0) return count(seconds / 86_400, "day");
-  return seconds % 3600 === 0 ? count(seconds / 3600, "hour") : count(seconds, "second");
+  return unitOf(seconds) ?? count(seconds, "second");
+}
+
+/** `2678400 (31 days)`: seconds as they are written, and in the unit that people think in. */
+export function withUnit(seconds: number): string {
+  const unit = unitOf(seconds);
+  return unit === undefined ? String(seconds) : `${seconds} (${unit})`;
 }
 
 /**

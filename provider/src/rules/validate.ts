@@ -6,7 +6,7 @@
  */
 import type { z } from "zod";
 import { didYouMean, quoted, SHOWN_CHARACTERS, saidOnce, unseenIn, type Values, withoutValues } from "../base/index.js";
-import { asSent, expectationOf, isContainer, unwrapped } from "./fields.js";
+import { asSent, described, expectationOf, isContainer, unwrapped, withUnit } from "./fields.js";
 import type { Problem } from "./problem.js";
 
 /** The rules of an object, by property in camelCase. A property is optional where its schema is. */
@@ -116,7 +116,8 @@ class Walk {
     const said = issues.find(({ code, message }) => code === "custom" && message !== ZOD_DEFAULT_MESSAGE);
     if (issues.length === 1 && said !== undefined) return said.message;
     const advice = value instanceof InWords ? undefined : this.reading.advice?.(path, value);
-    return `${expected}; got ${show(value)}${place}${advice === undefined ? "" : `; ${advice}`}`;
+    const isSeconds = described(rule).isSeconds && typeof value === "number";
+    return `${expected}; got ${isSeconds ? withUnit(value) : show(value)}${place}${advice === undefined ? "" : `; ${advice}`}`;
   }
 
   #found(property: string, reason: string): void {

@@ -5,8 +5,9 @@
 import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { NotUnderstood, parseFault, quoted } from "./fault-language.js";
 import type { FaultRule } from "./options.js";
+import type { Noun } from "./routes.js";
 import { readText, type Sandbox } from "./server.js";
-import { tableOf } from "./shown.js";
+import { printable, tableOf } from "./shown.js";
 
 const CONTROL_PATH = "/sandbox";
 /** By this header a client knows that what answers is a sandbox. */
@@ -18,12 +19,17 @@ type Command = (sandbox: Sandbox, words: readonly string[]) => string;
 const COMMANDS = new Map<string, Command>([
   ["fail", fail],
   ["list", list],
+  ["edit", edit],
+  ["delete", deleteObject],
   ["expire", (sandbox, words) => done(words, "Every session has ended.", () => sandbox.expireSessions())],
   ["reset", (sandbox, words) => done(words, "Nothing lives here any more.", () => sandbox.reset())],
 ]);
 
 export const CONTROL_HELP = `fail TARGET:FAULT[:TIMES] …   makes the next requests fail; \`fail none\` ends that
 list [--json]                 what lives there
+edit event|advertiser ID FIELD=VALUE …
+                              changes an object, as people do in the platform's interface
+delete event|advertiser ID    deletes an object, in the same way
 expire                        ends every session
 reset                         forgets what lives there, and faults, sessions and counts`;
 
@@ -56,6 +62,59 @@ export function inWords({ on, with: fault, times = 1, act }: FaultRule): string 
 function list(sandbox: Sandbox, words: readonly string[]): string {
   if (words.length === 1 && words[0] === "--json") return JSON.stringify(sandbox.snapshot(), undefined, 2);
   return done(words, tableOf(sandbox.snapshot()));
+}
+
+function edit(sandbox: Sandbox, [noun = "", digits = "", ...words]: readonly string[]): string {
+  // A word without its own field belongs to the value before it: shells have taken away what held the value together.
+  const assignments = words.join(" ").split(/ (?=\w+=)/);
+  if (!isObject(noun, digits) || !assignments.every((each) => /^\w+=/.test(each)))
+    throw expected("edit event|advertiser ID FIELD=VALUE …", [noun, digits, ...words]);
+  const id = Number(digits);
+  const before = sandbox.find(noun, id);
+  const fields: Record<string, unknown> = {};
+  for (const assignment of assignments) {
+    const end = assignment.indexOf("=");
+    const field = assignment.slice(0, end);
+    fields[field] = readValue(assignment.slice(end + 1), before[field]);
+  }
+  sandbox.edit(noun, id, fields);
+  const after = sandbox.find(noun, id);
+  const changed = Object.keys(fields).filter((field) => inText(before[field]) !== inText(after[field]));
+  const changes = changed.map((field) => `${field} ${inText(before[field])} → ${inText(after[field])}`);
+  return `Changed ${noun} ${id}: ${changes.join(", ") || "nothing, as it has these values"}.`;
+}
+
+function deleteObject(sandbox: Sandbox, words: readonly string[]): string {
+  const [noun = "", digits = "", ...more] = words;
+  if (!isObject(noun, digits) || more.length > 0) throw expected("delete event|advertiser ID", words);
+  const id = Number(digits);
+  const name = sandbox.find(noun, id)[`${noun}_name`];
+  sandbox.delete(noun, id);
+  return `Deleted ${noun} ${id} ${inText(name)}.`;
+}
+
+function isObject(noun: string, digits: string): noun is Noun {
+  return ["event", "advertiser"].includes(noun) && /^\d+$/.test(digits);
+}
+
+function expected(usage: string, words: readonly string[]): NotUnderstood {
+  const given = words.filter((word) => word !== "").join(" ");
+  return new NotUnderstood(`expected ${usage}; got ${given === "" ? "nothing" : quoted(given)}`);
+}
+
+/** As JSON where it is that; the text itself for a field that holds one. */
+function readValue(text: string, current: unknown): unknown {
+  if (text === "null") return null;
+  if (typeof current === "string") return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function inText(value: unknown): string {
+  return value === undefined ? "none" : printable(JSON.stringify(value), 60);
 }
 
 function done(words: readonly string[], text: string, act?: () => void): string {

@@ -3,10 +3,12 @@
  */
 import { type Answer, failure, loginSuccess, refusal, success } from "./answers.js";
 import type { SandboxObject, SandboxOptions, SandboxRequest, SandboxSnapshot } from "./options.js";
-import { carryOutOptional, type Handled, type Objects } from "./records.js";
+import { carryOutOptional, change, type Handled, type Objects } from "./records.js";
 import type { Noun, Route } from "./routes.js";
-import { type Judged, judgeAdvertiser, judgeEvent } from "./rules.js";
+import { type FieldFault, type Judged, judgeAdvertiser, judgeEvent } from "./rules.js";
 import { Sessions } from "./sessions.js";
+
+const NOT_KNOWN = "is not a known field";
 
 export class Platform implements Objects {
   readonly email: string;
@@ -63,6 +65,13 @@ export class Platform implements Objects {
       : judgeEvent(body, this.#options.maxWindowSeconds ?? 2_592_000, this.advertisers);
   }
 
+  /** @returns what does not fit; nothing is changed then. */
+  edit(noun: Noun, object: SandboxObject, fields: Readonly<Record<string, unknown>>): readonly FieldFault[] {
+    const unknown = this.judge(noun, fields).unknown.filter((field) => field === "id" || !Object.hasOwn(object, field));
+    if (unknown.length > 0) return unknown.map((field) => ({ field, sentence: NOT_KNOWN }));
+    return change(this, noun, object, fields);
+  }
+
   objectsOf(noun: Noun): Map<number, SandboxObject> {
     return noun === "advertiser" ? this.advertisers : this.events;
   }
@@ -89,7 +98,7 @@ export class Platform implements Objects {
     const { unknownFields = "warn", advertisersStartActive = true, clock = Date.now, ...options } = this.#options;
     const judged = this.judge(noun, body);
     const isRefusing = strict || unknownFields === "refuse";
-    const surplus = judged.unknown.map((field) => ({ field, sentence: "is not a known field" }));
+    const surplus = judged.unknown.map((field) => ({ field, sentence: NOT_KNOWN }));
     const faults = isRefusing ? [...judged.faults, ...surplus] : judged.faults;
     if (faults.length > 0) return { answer: refusal(options.refusalShape ?? "406-errors", noun, faults) };
 

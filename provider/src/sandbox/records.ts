@@ -5,7 +5,7 @@
 import { type Answer, failure, json, refusal } from "./answers.js";
 import type { GoneShape, RecordDress, RecordShape, SandboxObject, SandboxOptions } from "./options.js";
 import type { Noun, OptionalOperation, Route } from "./routes.js";
-import type { Judged } from "./rules.js";
+import type { FieldFault, Judged } from "./rules.js";
 
 const PAGE = 25;
 
@@ -50,16 +50,27 @@ export function carryOutOptional(
   if (route.operation === "read") return { answer: recordAnswer(recordShape, recordDress, noun, object) };
   if (route.operation === "delete") objects.delete(object.id);
   else {
-    const { id, ...fields } = object;
-    const { faults, fields: judged } = platform.judge(noun, { ...fields, ...body });
+    const faults = change(platform, noun, object, body);
     if (faults.length > 0) return { answer: refusal(options.refusalShape ?? "406-errors", noun, faults) };
-    // What is sent as null has its default again, or none.
-    const kept = Object.entries({ ...fields, ...judged }).filter(([name]) => body[name] !== null || name in judged);
-    objects.set(id, { ...Object.fromEntries(kept), id });
   }
   const { id } = object;
   const message = `${noun} ${route.operation}d with ID = ${id}`;
   return { answer: json(200, { success: true, message, payload: { id } }) };
+}
+
+/** @returns what does not fit the rules; nothing is changed then. */
+export function change(
+  platform: Objects,
+  noun: Noun,
+  { id, ...fields }: SandboxObject,
+  body: Readonly<Record<string, unknown>>,
+): readonly FieldFault[] {
+  const { faults, fields: judged } = platform.judge(noun, { ...fields, ...body });
+  if (faults.length > 0) return faults;
+  // What is sent as null has its default again, or none.
+  const kept = Object.entries({ ...fields, ...judged }).filter(([name]) => body[name] !== null || name in judged);
+  platform.objectsOf(noun).set(id, { ...Object.fromEntries(kept), id });
+  return [];
 }
 
 /** Each filter is a pattern, as in a search of a person. */

@@ -17,7 +17,7 @@ import type {
 } from "./options.js";
 import { Platform } from "./platform.js";
 import type { Handled } from "./records.js";
-import { type Route, routeOf } from "./routes.js";
+import { type Noun, type Route, routeOf } from "./routes.js";
 import { logLine } from "./shown.js";
 import { type ArmedFault, Faults, isCarriedOut, respond, statusWith, strike } from "./strike.js";
 
@@ -104,6 +104,29 @@ export class Sandbox {
   /** All that lives here, for `objects` of another sandbox. */
   snapshot(): SandboxSnapshot {
     return { advertisers: this.advertisers, events: this.events };
+  }
+
+  /**
+   * Changes an object, as a person does in the platform's own interface.
+   * @param fields by their wire names; `null` is the default again, or none.
+   * @throws Error in words where a rule of the platform forbids it; nothing is changed then.
+   */
+  edit(noun: Noun, id: number, fields: Readonly<Record<string, unknown>>): void {
+    const faults = this.#platform.edit(noun, this.find(noun, id), fields);
+    const reasons = faults.map(({ field, sentence }) => `${field}: ${sentence}`).join("; ");
+    if (faults.length > 0) throw new Error(`${noun} ${id} was not changed: ${reasons}`);
+  }
+
+  /** Deletes an object, as a person does in the platform's own interface. @throws Error if it is not there. */
+  delete(noun: Noun, id: number): void {
+    this.#platform.objectsOf(noun).delete(this.find(noun, id).id);
+  }
+
+  /** @throws Error in words if it is not there. */
+  find(noun: Noun, id: number): SandboxObject {
+    const object = this.#platform.objectsOf(noun).get(id);
+    if (object === undefined) throw new Error(`there is no ${noun} ${id}; \`list\` shows what lives here`);
+    return object;
   }
 
   /** Makes requests fail. */

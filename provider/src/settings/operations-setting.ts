@@ -10,7 +10,7 @@ import {
   type Operation,
   type OptionalOperation,
 } from "../kinds/index.js";
-import { expecting, validate } from "../rules/index.js";
+import { expecting, validate, withUnit } from "../rules/index.js";
 
 export interface Operations {
   /** By the kind's name on the wire, such as `event`. */
@@ -22,7 +22,7 @@ export interface Operations {
 }
 
 const MAX_SECONDS = 86_400;
-const EXPECTED_SECONDS = `whole seconds from 0 to ${MAX_SECONDS}`;
+const EXPECTED_SECONDS = `whole seconds from 0 to ${withUnit(MAX_SECONDS)}`;
 const seconds = z.union([z.int(), z.string().regex(/^\d+$/).transform(Number)]).pipe(z.int().min(0).max(MAX_SECONDS));
 
 const rules = z.strictObject({

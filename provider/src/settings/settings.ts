@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { ownerOf, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
+import { withUnit } from "../rules/index.js";
 import { operationsSchema } from "./operations-setting.js";
 
 /** The configuration namespace, and the module part of the type tokens. */
@@ -56,10 +57,14 @@ const authenticatePath = textLike(/^\/?[\w.~/-]+$/)
 
 const digits = z.string().regex(/^\s*\d{1,12}\s*$/);
 
-/** @param what is counted, in words. @param byDefault also stands in the example. */
-function numeric(what: string, min: number, max: number, byDefault: number) {
-  const number = digits.transform(Number).pipe(z.int().min(min).max(max));
-  return { schema: number.default(byDefault), expected: `${what} from ${min} to ${max}`, example: String(byDefault) };
+/** @param byDefault also stands in the example. */
+function numeric(min: number, max: number, byDefault: number) {
+  const schema = digits.transform(Number).pipe(z.int().min(min).max(max)).default(byDefault);
+  return { schema, expected: `a whole number from ${min} to ${max}`, example: String(byDefault) };
+}
+
+function wholeSeconds(min: number, max: number, byDefault: number) {
+  return { ...numeric(min, max, byDefault), expected: `whole seconds from ${min} to ${withUnit(max)}` };
 }
 
 /** A day: whatever is waited or allowed for longer is a mistake in the unit. */
@@ -109,10 +114,10 @@ const TABLE = {
     expected: "a file's path, or none",
     example: "none",
   },
-  maxWindowSeconds: numeric("whole seconds", 1, 2_147_483_647, THIRTY_DAYS_IN_SECONDS),
-  requestTimeoutSeconds: numeric("whole seconds", 1, MAX_SECONDS, 30),
-  maxWaitSeconds: numeric("whole seconds", 0, MAX_SECONDS, 120),
-  maxConcurrentRequests: numeric("a whole number", 1, 1000, 16),
+  maxWindowSeconds: wholeSeconds(1, 2_147_483_647, THIRTY_DAYS_IN_SECONDS),
+  requestTimeoutSeconds: wholeSeconds(1, MAX_SECONDS, 30),
+  maxWaitSeconds: wholeSeconds(0, MAX_SECONDS, 120),
+  maxConcurrentRequests: numeric(1, 1000, 16),
   markField: {
     schema: textLike(/^[A-Za-z_][\w.-]{0,99}$/)
       // Each create's mark would overwrite the argument.

@@ -13,7 +13,7 @@ import {
   stackNamesIn,
   warnOfSecretSets,
 } from "./contents.js";
-import { chosen, command, jsonOf, write } from "./harness.js";
+import { chosen, command, csvOf, jsonOf, write } from "./harness.js";
 import { STACK_HELP, STACK_OPTIONS, stackName, stateOf } from "./pulumi.js";
 
 const HELP = `Usage: pulumi-advertising leftovers [options]
@@ -23,7 +23,7 @@ earlier export, by a removal or \`pulumi destroy\`. Sends and changes nothing.
 
   --before EXPORT        an earlier export (- for standard input), or a checkpoint file of a backend; several times
   --state FILE           what \`pulumi stack export\` printed (- for standard input), instead of a stack
-  --format FORMAT        text (default) or json
+  --format FORMAT        text (default), json or csv
   --out FILE             writes to FILE
 ${STACK_HELP}
 
@@ -104,6 +104,8 @@ function formerly(object: StoredObject, why: string): Leftover {
   return { kind: kind.name, id, name: nameOf(object), key, at: "", why: why + unless };
 }
 
+const COLUMNS = ["kind", "id", "name", "key", "at", "why"] as const;
+
 export const LEFTOVER_FORMATS: Readonly<Record<string, (leftovers: readonly Leftover[]) => string>> = {
   text: (leftovers) => {
     if (leftovers.length === 0) return "The state notes nothing that was left live on the platform.\n";
@@ -115,4 +117,5 @@ export const LEFTOVER_FORMATS: Readonly<Record<string, (leftovers: readonly Left
 ${lines.map((line) => `  ${printable(line)}\n`).join("")}`;
   },
   json: (leftovers) => jsonOf({ leftovers }),
+  csv: (leftovers) => csvOf([COLUMNS, ...leftovers.map((each) => COLUMNS.map((name) => each[name]))]),
 };

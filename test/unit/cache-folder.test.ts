@@ -1,0 +1,16 @@
+/** Where this package's files are kept between runs, on each operating system. */
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { cacheFolder } from "../../provider/src/files/index.js";
+
+it.each<[NodeJS.Platform, NodeJS.ProcessEnv, string]>([
+  ["linux", {}, "/home/ann/.cache/pulumi-advertising"],
+  ["linux", { XDG_CACHE_HOME: "" }, "/home/ann/.cache/pulumi-advertising"],
+  ["linux", { XDG_CACHE_HOME: "/var/cache/ann" }, "/var/cache/ann/pulumi-advertising"],
+  ["freebsd", {}, "/home/ann/.cache/pulumi-advertising"],
+  ["darwin", { XDG_CACHE_HOME: "/var/cache/ann" }, "/home/ann/Library/Caches/pulumi-advertising"],
+  ["win32", {}, "/home/ann/AppData/Local/pulumi-advertising/Cache"],
+  ["win32", { LOCALAPPDATA: "/profile/local" }, "/profile/local/pulumi-advertising/Cache"],
+])("%s with %o", (platform, environment, folder) => {
+  expect(cacheFolder(platform, environment, "/home/ann")).toBe(join(folder));
+});
