@@ -365,7 +365,7 @@ describe("delete", () => {
   it("of a replaced object is announced, comes last, and is not noted as left live", async () => {
     const { sandbox, engine, given } = await held();
     expect(await engine.preview(given({ value: 2 }), WITHOUT_UPDATE)).toBe(
-      'ConversionEvent "e" is to be replaced. 2 is deleted on the platform, as retainOnDelete: false says.\nTo keep 2, undo the change; or set existingId, and make the change on the platform by hand.',
+      'ConversionEvent "e" is to be replaced. 2 will be deleted on the platform (retainOnDelete: false).\nTo keep 2, undo the change; or set existingId, and make the change on the platform by hand.',
     );
     const { error, run } = await engine.up(given({ value: 2 }), WITHOUT_UPDATE);
     expect([error, wordsOf(run)]).toEqual([undefined, ""]);

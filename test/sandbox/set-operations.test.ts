@@ -117,7 +117,7 @@ describe("with `retainOnDelete: false` and a known delete", () => {
     const declared = of({ ...changed, b: B });
     const preview = await engine.preview(declared, options);
     expect(preview).toContain(`to replace, which makes another live object of each: a (${a})`);
-    expect(preview).toContain(`to delete, if everything else goes well: c (${c})`);
+    expect(preview).toContain(`to delete on the platform, if everything else goes well: c (${c})`);
     const { error, run } = await engine.up(declared, options);
     expect([error, wordsOf(run)]).toEqual([undefined, expect.stringContaining("retainOnDelete: false says: 2, 4.")]);
     expect(preview + wordsOf(run)).not.toContain("stays live");
@@ -144,7 +144,7 @@ describe("with `retainOnDelete: false` and a known delete", () => {
     sandbox.endFaults();
     expect(live()).toEqual(["A", "A", "B", "C"]);
     const waiting = structuredClone(engine.state);
-    expect(await engine.preview(declared, options)).toContain(`to delete, if everything else goes well: b (${b})`);
+    expect(await engine.preview(declared, options)).toContain(`to delete on the platform, if everything else goes well: b (${b})`);
     expect(await up(declared)).toBeUndefined();
     expect([live(), deleted()]).toEqual([
       ["A", "A", "C"],

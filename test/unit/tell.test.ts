@@ -38,7 +38,7 @@ describe("a preview says what becomes of each key", () => {
         "events: 1 to create, 1 to replace, 2 to adopt, 1 to remove from the state, 1 to settle, 1 unchanged",
         "  to create: d",
         "  to replace, which makes another live object of each: b (2)",
-        "  to adopt: c (3 → 9), e (8)",
+        "  to adopt; nothing is sent: c (3 → 9), e (8)",
         "  to remove from the state: gone (4)",
         "  to settle first, with `npx pulumi-advertising pending`: f",
         `Each former object (2–4) ${END}`,
@@ -52,10 +52,10 @@ describe("a preview says what becomes of each key", () => {
       { a: A, b: CHANGED, c: A },
       [],
       [
-        "events: 1 to replace, 1 to delete, 2 unchanged",
+        "events: 1 to replace, 1 to delete on the platform, 2 unchanged",
         "  to replace, which makes another live object of each: b (2)",
-        "  to delete, if everything else goes well: gone (4)",
-        "Each former object (2) is deleted on the platform after that, as retainOnDelete: false says.",
+        "  to delete on the platform, if everything else goes well: gone (4)",
+        "2, 4 will be deleted on the platform after that (retainOnDelete: false).",
         "To keep one, undo the change; or set existingId, and make the change on the platform by hand.",
       ],
     ],
@@ -66,11 +66,12 @@ describe("a preview says what becomes of each key", () => {
       { a: A, b: CHANGED, c: { ...A, existingId: UNKNOWN }, d: A },
       [],
       [
-        "events: 1 to update in place, 1 to look for on the platform, 1 perhaps to replace, 1 to delete, 1 unchanged",
+        "events: 1 to update in place, 1 to look for on the platform, 1 perhaps to replace, 1 to delete on the platform, 1 unchanged",
         "  to update in place: b (2)",
         "  to look for on the platform: d",
         "  perhaps to replace, if values that are not known yet turn out to differ: c (3)",
-        "  to delete, if everything else goes well: gone (4)",
+        "  to delete on the platform, if everything else goes well: gone (4)",
+        "4 will be deleted on the platform after that (retainOnDelete: false).",
       ],
     ],
     [
@@ -83,11 +84,11 @@ describe("a preview says what becomes of each key", () => {
     ],
   ])("%s", (_, can, unresolved, events, kept, lines) => {
     const those = members({ ...HELD, unresolved }, { events }, can);
-    expect(planInWords(conversionEvent, those, (id) => kept.includes(id))).toBe(lines.join("\n"));
+    expect(planInWords(conversionEvent, those, can, (id) => kept.includes(id))).toBe(lines.join("\n"));
   });
 
   it("lists the first of thousands, without control characters, and says nothing if there is nothing to do", () => {
-    const planned = (events: object, olds = {}) => planInWords(conversionEvent, members(olds, { events }));
+    const planned = (events: object, olds = {}) => planInWords(conversionEvent, members(olds, { events }), NO_ABILITIES);
     expect(planned(many(3000))).toBe(`events: 3000 to create, 0 unchanged\n  to create: ${FIRST_20}, and 2980 more`);
     expect(planned({ "a\u202eb": A })).toContain("to create: a b");
     expect(planned(HELD.events, HELD)).toBeUndefined();

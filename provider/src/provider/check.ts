@@ -96,7 +96,8 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref
   if (failures.length > 0) run.hasFailed = true;
   else if (resource !== kind && isNew && !run.isUp) {
     const isToCreate = (member: Member) => takeableOf(runtime, refTo(member), undefined) === undefined;
-    runtime.tellAt("info", who.resourceUrn, planInWords(kind, members.filter(isToCreate)));
+    const plan = planInWords(kind, members.filter(isToCreate), abilitiesOf(kind, reading.settings));
+    runtime.tellAt("info", who.resourceUrn, plan);
   }
   const inputs = {
     ...values,

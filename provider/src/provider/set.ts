@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { type AdvertisingError, count, idRanges, RefusedError, type Values, withoutUndefined } from "../base/index.js";
-import { type Member, membersOf } from "../decision/index.js";
+import { abilitiesOf, type Member, membersOf } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, nameToTell, type SetKind } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
 import {
@@ -45,7 +45,7 @@ import {
 } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
 import { circumstancesOf, expectSameType, notePlanned, secretIn } from "./single.js";
-import { leftInWords, planInWords, takenOverInWords, troubleInWords } from "./tell.js";
+import { adoptedInWords, leftInWords, planInWords, takenOverInWords, troubleInWords } from "./tell.js";
 
 function factsOf(kind: Kind, runtime: Runtime, olds: Values, inputs: Values) {
   const circumstances = circumstancesOf(kind, runtime, inputs[DELETES] === true, olds);
@@ -106,7 +106,8 @@ function tellPlan(kind: Kind, runtime: Runtime, who: Ref, members: readonly Memb
   const fresh = members.filter(({ action }) => action.do === "create" || (action.do === "replace" && !action.perhaps));
   const stops = tellBefore(kind, runtime, fresh, ({ key }) => memberRef(who, key));
   if (stops !== undefined) throw stops;
-  const plan = planInWords(kind, members, (id) => runtime.run.isKept(kind, id));
+  const abilities = abilitiesOf(kind, runtime.reading.settings);
+  const plan = planInWords(kind, members, abilities, (id) => runtime.run.isKept(kind, id));
   runtime.tellAt("info", who.resourceUrn, plan);
 }
 
@@ -154,6 +155,7 @@ export const updateSet: Calls<SetKind>["update"] = async (set, runtime, who, { i
   const outs = { ...writeStoredSet({ ...after, left, created }, exactId, runtime.account), ...forRead };
 
   tell("info", takenOverInWords(outcomes, who));
+  tell("info", adoptedInWords(members, outcomes));
   const unmanaged = leaving.filter((each) => isLeft(each) && !runtime.run.isKept(kind, each.id));
   tell("warn", leftInWords(kind, unmanaged, after.eventIds));
   if (gone.size > 0) tell("info", `Deleted on the platform, as retainOnDelete: false says: ${idRanges([...gone])}.`);

@@ -206,7 +206,7 @@ export function notAfterRefusal({ label }: Ref, refused: string): string {
 
 /** What becomes of a replaced object: in a preview, and after. @param then ends "the resource …": `is 43 now`. */
 export function replaced(kind: Kind, who: Ref, { id, isDeleted }: NonNullable<Member["former"]>, then: string): Notice {
-  const fate = isDeleted ? `${id} is deleted on the platform, as retainOnDelete: false says` : staysLive(kind, id);
+  const fate = isDeleted ? `${id} will be deleted on the platform (retainOnDelete: false)` : staysLive(kind, id);
   const sort = `replaced, and ${isDeleted ? "deleted" : "left live"} on the platform`;
   return notice(sort, who, `${who.label} ${then}. ${fate}.`, `${id}; it ${then}`);
 }
@@ -280,14 +280,18 @@ const PLAN: readonly (readonly [action: ShownAction, title: string, detail?: str
   ["adopt", "to adopt"],
   ["record", "to change in the state only", ", since the platform has no known way to update"],
   ["let go", "to remove from the state"],
-  ["delete", "to delete", ", if everything else goes well"],
+  ["delete", "to delete on the platform", ", if everything else goes well"],
   ["wait", "to settle", " first, with `npx pulumi-advertising pending`"],
 ];
 
-/** What an `up` would do with a set, if anything. @param isKept whether another resource goes on with an object. */
+/**
+ * What an `up` would do with a set, if anything. @param abilities which operations are known for its kind.
+ * @param isKept whether another resource goes on with an object.
+ */
 export function planInWords(
   kind: Kind,
   members: readonly Member[],
+  { read, update }: Abilities,
   isKept: (id: string) => boolean = () => false,
 ): string | undefined {
   const shown = ({ key, id, action }: Member) => {
@@ -295,12 +299,14 @@ export function planInWords(
     return `${printable(key)}${ids.length === 0 ? "" : ` (${ids.join(" → ")})`}`;
   };
   const of = (action: ShownAction) => members.filter((member) => shownAction(member.action) === action);
-  const parts = PLAN.map(([action, title, detail = ""]) => ({ title, detail, those: of(action).map(shown) })).filter(
-    ({ those }) => those.length > 0,
-  );
+  const all = PLAN.map(([action, title, detail = ""]) => {
+    const sends = action === "adopt" ? `; ${sentFor(read, update)}` : "";
+    return { title, detail: `${detail}${sends}`, those: of(action).map(shown) };
+  });
+  const parts = all.filter(({ those }) => those.length > 0);
   if (parts.length === 0) return undefined;
   const counts = parts.map(({ title, those }) => `${those.length} ${title}`);
-  const leaving = members.filter(({ action }) => !["delete", "perhaps replace"].includes(shownAction(action)));
+  const leaving = members.filter(({ action }) => shownAction(action) !== "perhaps replace");
   const former = leaving.flatMap((each) => (each.former === undefined || isKept(each.former.id) ? [] : each.former));
   const [gone = [], live = []] = [true, false].map((is) =>
     former.flatMap(({ id, isDeleted }) => (isDeleted === is ? id : [])),
@@ -309,8 +315,7 @@ export function planInWords(
     `events: ${[...counts, `${of("keep").length} unchanged`].join(", ")}`,
     ...parts.map(({ title, detail, those }) => `  ${title}${detail}: ${listed(those)}`),
     live.length > 0 && `${staysLive(kind, `Each former object (${idRanges(live)})`)}.`,
-    gone.length > 0 &&
-      `Each former object (${idRanges(gone)}) is deleted on the platform after that, as retainOnDelete: false says.`,
+    gone.length > 0 && `${idRanges(gone)} will be deleted on the platform after that (retainOnDelete: false).`,
     of("replace").length > 0 && howToKeep("one"),
   ]
     .filter((line) => line !== false)
@@ -344,6 +349,16 @@ export function takenOverInWords(outcomes: Outcomes, { label }: Ref): string | u
   );
   if (those.length === 0) return undefined;
   return `${label}: earlier runs had created ${count(those.length, "event")}; now taken over, and nothing is sent: ${listed(those)}`;
+}
+
+/** Which members an `up` has adopted; undefined if none was. */
+export function adoptedInWords(members: readonly Member[], outcomes: Outcomes): string | undefined {
+  const adopted = members.filter(({ key, id, action }) => {
+    return action.do === "adopt" && action.id !== id && outcomes.get(key)?.kind === "managed";
+  });
+  if (adopted.length === 0) return undefined;
+  const those = adopted.map(({ key, action }) => `${printable(key)} (${action.do === "adopt" ? action.id : ""})`);
+  return `adopted ${count(adopted.length, "event")}; nothing was created: ${listed(those)}`;
 }
 
 function listed(items: readonly string[]): string {
