@@ -116,6 +116,11 @@ describe("open creates of earlier runs", () => {
     ["by nothing", [declared(event("new"))], [event("sent"), event("made"), member]],
     ["by their own keys", [declared(event("sent")), declared(event("made")), aSet({ a: undefined })], []],
     ["by a set whose events are unknown", [aSet(undefined)], [event("sent"), event("made")]],
+    [
+      "by a former key",
+      [declared(FUNNEL, { key: memberOf(FUNNEL, "b"), formerKey: member })],
+      [event("sent"), event("made")],
+    ],
     ["not by a set with other events", [aSet({ b: undefined })], [event("sent"), event("made"), member]],
     ["by the id of one", [declared(event("x"), { adopts: "9" })], [event("sent"), member]],
     ["not by .get", [declared(event("sent"), {}, { isRead: true })], [event("sent"), event("made"), member]],

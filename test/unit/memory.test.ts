@@ -116,6 +116,22 @@ describe("M2, M3: one record a key, from one state to the next", () => {
     expect([last.of(A), last.records.get(A)?.id]).toEqual([undefined, "42"]);
   });
 
+  it("what goes on under another key has its record there, unless that key has one", async () => {
+    const { up, words, newRun } = stackOn();
+    await up((run) => run.sending(create(A)).then(() => run.made(A, "42")));
+    await up((run) => run.sending(create(B)).then(() => run.made(B, "43")));
+    const before = newRun().of(A);
+    await up(async (run) => {
+      run.renamed(A, B);
+      run.renamed(A, C);
+      expect([run.of(A), run.of(C)]).toEqual([undefined, { ...before, key: C }]);
+    });
+    const after = ["a none 42", "b made 43", "c made 42"];
+    expect(words()).toEqual(after);
+    await up(async (run) => run.renamed(A, C));
+    expect([words(), newRun().holderOf("Advertiser", "42")]).toEqual([after, C]);
+  });
+
   it("M6: a record that was returned is never changed, and one after none begins anew", async () => {
     const { up, newRun } = stackOn();
     await up(FROM["sent for 7"] ?? nothing);

@@ -41,6 +41,7 @@ describe("a preview says what becomes of each key", () => {
         "  to adopt: c (3 → 9), e (8)",
         "  to remove from the state: gone (4)",
         "  to settle first, with `npx pulumi-advertising pending`: f",
+        '  d has the platform name of the removed gone (4). To go on with 4, set formerKey: "gone".',
         `Each former object (2–4) ${END}`,
         "To keep one, undo the change; or set existingId, and make the change on the platform by hand.",
       ],
@@ -84,6 +85,40 @@ describe("a preview says what becomes of each key", () => {
   ])("%s", (_, can, unresolved, events, kept, lines) => {
     const those = members({ ...HELD, unresolved }, { events }, can);
     expect(planInWords(conversionEvent, those, (id) => kept.includes(id))).toBe(lines.join("\n"));
+  });
+
+  it.each<[string, object, string[]]>([
+    [
+      "what goes on under another key",
+      { a: A, b: A, c: A, d: { ...A, formerKey: "gone" } },
+      ["events: 1 to rename, 3 unchanged", "  to rename, and nothing is sent: gone → d (4)"],
+    ],
+    [
+      "… with other arguments",
+      { a: A, b: A, c: A, d: { ...CHANGED, formerKey: "gone" } },
+      ["events: 1 to update in place, 3 unchanged", "  to update in place: gone → d (4)"],
+    ],
+    [
+      "which of several a new one may be",
+      { b: A, c: A, d: A },
+      [
+        "events: 1 to create, 2 to delete, 2 unchanged",
+        "  to create: d",
+        "  to delete, if everything else goes well: a (1), gone (4)",
+        "  d has the platform name of the removed a (1) and gone (4). To go on with one of them, set formerKey to its key.",
+      ],
+    ],
+    [
+      "nothing of one with another name",
+      { a: A, b: A, c: A, d: { ...A, eventName: "D" } },
+      [
+        "events: 1 to create, 1 to delete, 3 unchanged",
+        "  to create: d",
+        "  to delete, if everything else goes well: gone (4)",
+      ],
+    ],
+  ])("%s", (_, events, lines) => {
+    expect(planInWords(conversionEvent, members(HELD, { events }, ALL))).toBe(lines.join("\n"));
   });
 
   it("lists the first of thousands, without control characters, and says nothing if there is nothing to do", () => {

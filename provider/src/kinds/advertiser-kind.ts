@@ -24,5 +24,6 @@ export const advertiser: Kind = {
       additionalFields: additionalFieldsBeside(new Set(Object.values(wireNames)), markField).optional(),
     }),
   ),
+  conflicts: () => [],
   warnings: (values) => missingName(values, "advertiserName"),
 };

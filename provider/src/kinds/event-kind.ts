@@ -3,7 +3,7 @@
  * rest/event). A set's rules are those of a single event, for each member and for what all members share.
  */
 import { z } from "zod";
-import { asRecord, count, lookAlike, type Values } from "../base/index.js";
+import { asRecord, count, lookAlike, own, quoted, type Values } from "../base/index.js";
 import {
   additionalFieldsBeside,
   expecting,
@@ -80,6 +80,7 @@ export const conversionEvent: Kind = {
       attribution: fields.shape.attribution.default(attribution),
     });
   }),
+  conflicts: () => [],
   warnings: (values) => eventWarnings(values),
 };
 
@@ -117,7 +118,35 @@ function lookAlikes(texts: readonly (readonly [property: string, text: unknown, 
   });
 }
 
-const memberRules = onceFor((limits) => eventRules(limits).omit({ advertiserId: true }));
+/** @param formerKeys by the key of their event; those of a set. @returns what is wrong with one, by its event's key. */
+export function formerKeyConflicts(formerKeys: readonly (readonly [key: string, formerKey: unknown])[]) {
+  const conflicts = new Map<string, string>();
+  const keys = new Set(formerKeys.map(([name]) => name));
+  const takenBy = new Map<string, string>();
+  for (const [name, formerKey] of formerKeys) {
+    if (typeof formerKey !== "string") continue;
+    const other = takenBy.get(formerKey);
+    if (formerKey === name) {
+      conflicts.set(name, `${quoted(formerKey)} is its own key: leave formerKey out`);
+    } else if (keys.has(formerKey)) {
+      conflicts.set(
+        name,
+        `${quoted(formerKey)} is the key of another event: one of the two can't go on with its object`,
+      );
+    } else if (other !== undefined) {
+      conflicts.set(
+        name,
+        `${quoted(formerKey)} is also the formerKey of ${quoted(other)}: one object can't be two events`,
+      );
+    }
+    takenBy.set(formerKey, name);
+  }
+  return conflicts;
+}
+
+const memberRules = onceFor((limits) =>
+  eventRules(limits).omit({ advertiserId: true }).extend({ formerKey: key.optional() }),
+);
 const sharedRules = onceFor((limits) =>
   eventRules(limits).omit({ eventName: true, advertiserId: true, value: true, existingId: true }),
 );
@@ -142,6 +171,12 @@ export const conversionEventSet: SetKind = {
   memberRules,
   sharedRules,
   defaultsIn: eventDefaults,
+  conflicts: ({ events }) => {
+    const entries = Object.entries(asRecord(events));
+    const formerKeys = entries.map(([name, entry]) => [name, own(entry, "formerKey")] as const);
+    const found = [...formerKeyConflicts(formerKeys)];
+    return found.map(([name, reason]) => ({ property: `events[${JSON.stringify(name)}].formerKey`, reason }));
+  },
   warnings: ({ defaults, events }) => {
     const members = Object.entries(asRecord(events)).map(
       ([name, event]) => [`events[${JSON.stringify(name)}]`, name, asRecord(event)] as const,

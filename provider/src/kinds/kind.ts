@@ -6,7 +6,7 @@
 
 import { createHash } from "node:crypto";
 import { exactInteger, type Values } from "../base/index.js";
-import type { Problem, Rules } from "../rules/index.js";
+import { type Problem, type Reading, type Rules, validate } from "../rules/index.js";
 
 /** The class's name, and the last part of the type token. */
 export type ResourceName = Kind["name"] | SetKind["name"];
@@ -40,6 +40,12 @@ export function onceFor<T>(make: (limits: Limits) => T): (limits: Limits) => T {
   };
 }
 
+/** Holds arguments against all that is known of a resource. As {@link validate}. */
+export function checkArguments(resource: Kind | SetKind, given: Values, limits: Limits, reading: Reading) {
+  const { values, problems } = validate(given, resource.rules(limits), reading);
+  return { values, problems: [...problems, ...resource.conflicts(values)] };
+}
+
 interface ResourceKind {
   /** The name under which `handlers.ts` exports its provider: a contract with every stored state. */
   readonly handler: "advertiser" | "conversionEvent" | "conversionEventSet";
@@ -49,6 +55,8 @@ interface ResourceKind {
   /** Those of {@link exactIds} for which a program may give the other object's resource itself. */
   readonly refersTo: Readonly<Record<string, Kind>>;
   rules(limits: Limits): Rules;
+  /** What is wrong between its parts, which each fit their rules. */
+  conflicts(values: Values): readonly Problem[];
   /** Values that are accepted and yet likely a mistake. */
   warnings(values: Values): readonly Problem[];
 }

@@ -40,6 +40,7 @@ export class Judge {
     if (objects === undefined || objects.some(({ adopts }) => adopts === LATER)) this.#adoptedLater.add(kind.name);
     for (const object of objects ?? []) {
       this.#declared.add(object.key);
+      if (object.formerKey !== undefined) this.#declared.add(object.formerKey);
       const isOwn = object.key === key && !key.includes(CATALOG_TYPE); // sets and catalogs say it themselves
       const alike = isOwn && lookAlike(this.#looks, object.platformName ?? "", kind.name);
       if (alike) this.#alike.push(`${finding.title} is named ${alike}`);

@@ -10,8 +10,8 @@ import {
   withPage,
 } from "../base/index.js";
 import { abilitiesOf, adoptedBy, holdsUnknown, type Member, membersOf, singleMember } from "../decision/index.js";
-import { adoptedTwice, fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
-import { inWords, validate } from "../rules/index.js";
+import { adoptedTwice, checkArguments, fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
+import { inWords } from "../rules/index.js";
 import { describeSettingProblem } from "../settings/index.js";
 import {
   aboutWhom,
@@ -46,7 +46,7 @@ function declaredIn(resource: Kind | SetKind, { reading }: Runtime, values: Reco
 export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref, request: CheckRequest) {
   const { run, reading } = runtime;
   const { briefing, olds, news } = request;
-  const { values, problems } = validate(news, resource.rules(reading.settings), {
+  const { values, problems } = checkArguments(resource, news, reading.settings, {
     isUnknown: holdsUnknown,
     secret: secretArgumentsIn(news),
     arrivedUndefined: "is the output's name right?",
@@ -59,6 +59,8 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref
   run.noteChecked(who.key, kind, briefing, isNew, { wasSecret: secretArgumentsIn(olds), wasDeleting });
   const refTo = ({ key }: Member) => (resource === kind ? who : memberRef(who, key));
   for (const key of declared?.map((each) => refTo(each).key) ?? [who.key]) run.declared.add(key);
+  const formerKeys = resource === kind ? [] : [...readDeclaredSet(values).formerKeys];
+  for (const [, former] of formerKeys) run.declared.add(memberRef(who, former).key);
   const members = declared ?? [];
   const twice = members.flatMap((member) => {
     const [ref, id] = [refTo(member), adoptedBy(member.entry)];
@@ -67,6 +69,8 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref
     return other === undefined ? [] : [`${at}existingId ${adoptedTwice(String(id), aboutWhom(other).label)}`];
   });
   await openMemory(runtime, who, request);
+  const memory = runtime.memory(who.identity);
+  for (const [key, former] of formerKeys) memory.renamed(memberRef(who, former).key, memberRef(who, key).key);
   for (const each of members) tellMadeOtherwise(kind, runtime, refTo(each), adoptedBy(each.entry), each.values);
   // What is in the state has a `diff`, which says the same of what it creates.
   const fresh = isNew && problems.length + twice.length === 0 ? members : [];

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { type AdvertisingError, count, idRanges, RefusedError, type Values, withoutUndefined } from "../base/index.js";
-import { type Member, membersOf } from "../decision/index.js";
+import { type Member, membersOf, shownAction } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, nameToTell, type SetKind } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
 import {
@@ -25,6 +25,7 @@ import {
   readStoredSet,
   type StoredSet,
   type Unresolved,
+  withNewKeys,
   writeStoredSet,
 } from "../state/index.js";
 import { carryOutAll, deleteUnlessKept, hasWork, managedOf, momentToKeep } from "./carry-out.js";
@@ -47,8 +48,10 @@ import { leftInWords, planInWords, takenOverInWords, troubleInWords } from "./te
 
 function factsOf(kind: Kind, runtime: Runtime, olds: Values, inputs: Values) {
   const circumstances = circumstancesOf(kind, runtime, inputs[DELETES] === true, olds);
-  const [stored, declared] = [readStoredSet(olds), readDeclaredSet(inputs)];
-  return { circumstances, stored, declared, members: membersOf(kind, stored, declared, circumstances) };
+  const before = readStoredSet(olds);
+  const declared = readDeclaredSet(inputs);
+  const { set: stored } = withNewKeys(before, declared);
+  return { circumstances, stored, declared, members: membersOf(kind, before, declared, circumstances) };
 }
 
 /** Previews what becomes of the members. A set is never replaced. @throws AdvertisingError if nothing may be done. */
@@ -66,7 +69,8 @@ export const planSet: Calls<SetKind>["plan"] = async (set, runtime, who, { id, o
     if (!run.isUp) tellPlan(kind, runtime, who, members);
   }
   // Members that are not known yet are changes too.
-  return { changes: declared.events === undefined || members.some(({ action }) => action.do !== "keep"), replaces: [] };
+  const isChanged = members.some((member) => shownAction(member) !== "keep");
+  return { changes: declared.events === undefined || isChanged, replaces: [] };
 };
 
 /** The names of the members' arguments that must not be shown: with any secret in `events` or `defaults`, none is. */

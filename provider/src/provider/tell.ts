@@ -12,10 +12,11 @@ import {
   OutcomeUnknownError,
   printable,
   shellWord,
+  type Values,
   withCode,
 } from "../base/index.js";
 import { type Member, type ShownAction, shownAction } from "../decision/index.js";
-import type { Kind } from "../kinds/index.js";
+import { type Kind, nameToTell } from "../kinds/index.js";
 import {
   describe,
   howToKeep,
@@ -27,6 +28,7 @@ import {
   type Ref,
   stackOf,
   staysLive,
+  UNKNOWN,
   waysOut,
   whatHappened,
   whatIsKnown,
@@ -161,6 +163,7 @@ export function notDeleted(kind: Kind, label: string, id: string, why: string): 
 /** The lines of a plan in their order: an action, what it is called, and what is said of it. */
 const PLAN: readonly (readonly [action: ShownAction, title: string, detail?: string])[] = [
   ["create", "to create"],
+  ["rename", "to rename", ", and nothing is sent"],
   ["update", "to update in place"],
   ["look for", "to look for on the platform"],
   ["replace", "to replace", ", which makes another live object of each"],
@@ -178,17 +181,18 @@ export function planInWords(
   members: readonly Member[],
   isKept: (id: string) => boolean = () => false,
 ): string | undefined {
-  const shown = ({ key, id, action }: Member) => {
+  const shown = ({ key, formerKey, id, action }: Member) => {
     const ids = [...new Set([id, action.do === "adopt" ? action.id : undefined])].filter((each) => each !== undefined);
-    return `${printable(key)}${ids.length === 0 ? "" : ` (${ids.join(" → ")})`}`;
+    const keys = formerKey === undefined ? [key] : [formerKey, key];
+    return `${keys.map(printable).join(" → ")}${ids.length === 0 ? "" : ` (${ids.join(" → ")})`}`;
   };
-  const of = (action: ShownAction) => members.filter((member) => shownAction(member.action) === action);
+  const of = (action: ShownAction) => members.filter((member) => shownAction(member) === action);
   const parts = PLAN.map(([action, title, detail = ""]) => ({ title, detail, those: of(action).map(shown) })).filter(
     ({ those }) => those.length > 0,
   );
   if (parts.length === 0) return undefined;
   const counts = parts.map(({ title, those }) => `${those.length} ${title}`);
-  const leaving = members.filter(({ action }) => !["delete", "perhaps replace"].includes(shownAction(action)));
+  const leaving = members.filter((member) => !["delete", "perhaps replace"].includes(shownAction(member)));
   const former = leaving.flatMap((each) => (each.former === undefined || isKept(each.former.id) ? [] : each.former));
   const [gone = [], live = []] = [true, false].map((is) =>
     former.flatMap(({ id, isDeleted }) => (isDeleted === is ? id : [])),
@@ -196,6 +200,7 @@ export function planInWords(
   return [
     `events: ${[...counts, `${of("keep").length} unchanged`].join(", ")}`,
     ...parts.map(({ title, detail, those }) => `  ${title}${detail}: ${listed(those)}`),
+    ...renameHints(kind, members, isKept),
     live.length > 0 && `${staysLive(kind, `Each former object (${idRanges(live)})`)}.`,
     gone.length > 0 &&
       `Each former object (${idRanges(gone)}) is deleted on the platform after that, as retainOnDelete: false says.`,
@@ -203,6 +208,25 @@ export function planInWords(
   ]
     .filter((line) => line !== false)
     .join("\n");
+}
+
+/** A new key whose event has the platform name of one that leaves is likely that one. Nothing is decided by it. */
+function renameHints(kind: Kind, members: readonly Member[], isKept: (id: string) => boolean): string[] {
+  const nameOf = (values: Values) => nameToTell(kind, values, new Set()) ?? UNKNOWN;
+  const removed = members.filter(({ isDeclared, former }) => !isDeclared && former !== undefined && !isKept(former.id));
+  const byName = Map.groupBy(removed, ({ olds }) => nameOf(olds));
+  byName.delete(UNKNOWN);
+  const hints = members.flatMap(({ key, action, values }) => {
+    const [first, ...others] = (action.do === "create" && byName.get(nameOf(values))) || [];
+    if (first === undefined) return [];
+    const names = [first, ...others].map((each) => `${printable(each.key)} (${each.id})`);
+    const end =
+      others.length === 0
+        ? `To go on with ${first.id}, set formerKey: ${JSON.stringify(first.key)}.`
+        : "To go on with one of them, set formerKey to its key.";
+    return `  ${printable(key)} has the platform name of the removed ${enumerate(names, MAX_LISTED)}. ${end}`;
+  });
+  return cut(hints, MAX_LISTED, (more) => `  and ${more} more have the name of a removed one`);
 }
 
 /** @param left what the `up` has left live and unmanaged. @param now the ids of the members after it. */

@@ -157,6 +157,19 @@ export class Memory {
     await this.#note({ key, state: "live", id });
   }
 
+  /**
+   * The program says that a set's event goes on under another key: so does its record, unless that key has its own.
+   * Written as in {@link saw}.
+   */
+  renamed(formerKey: string, key: string): void {
+    const record = this.of(formerKey);
+    if (record === undefined || this.of(key) !== undefined) return;
+    for (const line of [{ ...record, key }, gone(formerKey)]) {
+      this.#learn(line);
+      this.#seen.push(line);
+    }
+  }
+
   /** What the memory had under the stack's former name. @throws JournalError */
   async join(lines: readonly Line[]): Promise<void> {
     await Promise.all(lines.map((line) => this.#note(line)));
