@@ -344,7 +344,7 @@ describe("CSV", () => {
     ].join("\r\n");
     expect(findingsIn("c.csv", text)).toEqual([
       "error c.csv:2 clickWindw is not a known column; did you mean clickWindow?",
-      "error c.csv:2 Preis is not a known column; known are key, advertiser, eventName, value, eventTypeId, segmentId, countUnique, clickWindow, viewWindow, attribution, existingId",
+      "error c.csv:2 Preis is not a known column; known are key, advertiser, eventName, value, eventTypeId, segmentId, countUnique, clickWindow, viewWindow, attribution, existingId, formerKey",
       "error c.csv:2 has two columns value",
       'error c.csv:3 Acme/a: eventName expected a string of 1 to 99 characters, not blank, without control characters; got the string "Buy\\nnow"',
       expect.stringContaining(
@@ -456,6 +456,31 @@ it.each([
   const text = `rules: ${rules}\nadvertisers:\n  acme:\n    advertiserName: Acme\n    events:\n${events}`;
   const message = 'acme/e1: eventName "add-to  Cart" is also the name of "acme/e0", case and separators aside';
   expect(findingsIn("c.yaml", text)).toEqual([`${level} c.yaml:7:23 ${message}`]);
+});
+
+describe("formerKey", () => {
+  it("is a column, and an event's in YAML", () => {
+    const row = declaredIn("c.csv", `${HEADER},Former key\nbuy,x,Buy,1,e\u0301\nlook,x,Look,1,\n`).events;
+    const args = { eventName: "Buy", value: 1, formerKey: "é" };
+    expect(row).toEqual({ "x/buy": args, "x/look": { eventName: "Look", value: 1 } });
+    expect(declaredIn("c.yaml", yamlWith("formerKey: buy")).events).toMatchObject({
+      "acme/purchase": { formerKey: "buy" },
+    });
+  });
+
+  it("of one event is that of no other event, and no key of now; all of them are listed", () => {
+    const rows = ["a,x,A,1,a", "b,x,B,1,a", "c,x,C,1,old", "d,x,D,1,old", "e,y,E,1,old", 'f,y,F,1," "', "g,y,G,1,#N/A"];
+    expect(findingsIn("c.csv", [`${HEADER},formerKey`, ...rows].join("\n"))).toEqual([
+      'error c.csv:2 x/a: formerKey "a" is its own key: leave formerKey out',
+      'error c.csv:3 x/b: formerKey "a" is the key of another event: one of the two can\'t go on with its object',
+      'error c.csv:5 x/d: formerKey "old" is also the formerKey of "c": one object can\'t be two events',
+      expect.stringContaining("error c.csv:7 y/f: formerKey expected 1 to 100 characters"),
+      expect.stringContaining('got the spreadsheet\'s error "#N/A": write the value that is meant'),
+    ]);
+    expect(findingsIn("c.yaml", yamlWith("formerKey: 7"))).toEqual([
+      expect.stringContaining("got 7; put it in quotes"),
+    ]);
+  });
 });
 
 it("a window so short that days were probably meant is a warning", () => {

@@ -11,7 +11,7 @@ import { errorAt, type Finding, keyOf, type Source, type WrittenCatalog, type Wr
 const REQUIRED = ["key", "advertiser", "eventName", "value"];
 const COLUMNS = [
   ...REQUIRED,
-  ...["eventTypeId", "segmentId", "countUnique", "clickWindow", "viewWindow", "attribution", "existingId"],
+  ...["eventTypeId", "segmentId", "countUnique", "clickWindow", "viewWindow", "attribution", "existingId", "formerKey"],
 ];
 
 /** Columns by the letters of a heading: wire names and spaced names have the same letters as the arguments. */

@@ -10,6 +10,7 @@ import {
   advertiser,
   conversionEvent,
   conversionEventSet,
+  formerKeyConflicts,
   type Kind,
   type Limits,
 } from "../kinds/index.js";
@@ -21,6 +22,7 @@ import {
   errorAt,
   eventKey,
   type Finding,
+  keyOf,
   type Written,
   type WrittenAdvertiser,
   type WrittenCatalog,
@@ -52,6 +54,7 @@ export class Judge {
     const declared = written.advertisers ?? advertisersNamedIn(written.events);
     const advertisers = declared.map((each) => ({ key: each.key, args: this.#advertiser(each) }));
     if (written.advertisers === undefined) this.#warnOfMisspeltAdvertisers();
+    this.#formerKeys();
     const defaultsOf = new Map(declared.map((each) => [each.key, mergedWith(defaults, shared(each.defaults))]));
     const events = written.events.map((event) => {
       const { key, subject, advertiser: owner } = event;
@@ -91,7 +94,18 @@ export class Judge {
     }
     const values = this.#values(written, conversionEventSet.memberRules(this.limits), conversionEvent);
     this.#name(written, owner, "eventName", values.eventName, areUnique ? "error" : "warning");
-    return values;
+    const formerKey = formerKeyOf(written);
+    return formerKey === undefined ? values : { ...values, formerKey };
+  }
+
+  #formerKeys(): void {
+    for (const events of Map.groupBy(this.written.events, ({ advertiser: owner }) => owner).values()) {
+      const conflicts = formerKeyConflicts(events.map((event) => [event.key, formerKeyOf(event)]));
+      for (const event of events) {
+        const reason = conflicts.get(event.key);
+        if (reason !== undefined) this.#find(event, "formerKey", reason);
+      }
+    }
   }
 
   /** The values that fit; what does not, or is likely a mistake, is noted. */
@@ -161,6 +175,10 @@ export class Judge {
   #find(written: Written, property: string, reason: string, level: Finding["level"] = "error"): void {
     this.#findings.push({ level, subject: written.subject, property, reason, source: written.sourceOf(property) });
   }
+}
+
+function formerKeyOf({ given }: WrittenEvent): string | undefined {
+  return typeof given.formerKey === "string" ? keyOf(given.formerKey) : undefined;
 }
 
 /** `own` before `defaults`; request fields one by one, as in a `ConversionEventSet`. */

@@ -93,6 +93,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
   viewWindow: window,
   attribution,
   existingId: id,
+  formerKey: text,
 };
 
 export function fieldNamed(name: string): Field | undefined {
