@@ -17,7 +17,7 @@ import {
   windowOf,
 } from "../rules/index.js";
 import { advertiser } from "./advertiser-kind.js";
-import { createOf, type Kind, type Limits, missingName, onceFor, outputsOf, type SetKind } from "./kind.js";
+import { createOf, type Kind, type Limits, oddName, onceFor, outputsOf, roundedId, type SetKind } from "./kind.js";
 import { Attribution, days, LIKELY_DAYS_BELOW_SECONDS, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";
 
 const MAX_NAME_CHARACTERS = 99;
@@ -85,7 +85,11 @@ export const conversionEvent: Kind = {
 };
 
 function eventWarnings(values: Values, at = ""): Problem[] {
-  return [...shortWindows(values, at), ...missingName(values, "eventName", at)];
+  return [
+    ...shortWindows(values, at),
+    ...oddName(values, "eventName", at),
+    ...["advertiserId", "segmentId", "existingId"].flatMap((property) => roundedId(values, property, at)),
+  ];
 }
 
 function shortWindows(values: Values, at: string): Problem[] {
@@ -101,7 +105,9 @@ const MAX_KEY_CHARACTERS = 100;
 
 /** Pulumi takes an object with such a property for one of its own, or can't print it (seen with 3.259). */
 const TAKEN_BY_PULUMI = ["__proto__", "toString", "4dabf18193072939515e22adb298388d"];
-const isTakenByPulumi = (text: string) => TAKEN_BY_PULUMI.includes(text) || text.startsWith("__pulumi");
+export function isTakenByPulumi(text: string): boolean {
+  return TAKEN_BY_PULUMI.includes(text) || text.startsWith("__pulumi");
+}
 
 /** A property name that every JavaScript object, and Pulumi, can carry. */
 const key = expecting(
@@ -177,12 +183,15 @@ export const conversionEventSet: SetKind = {
     const found = [...formerKeyConflicts(formerKeys)];
     return found.map(([name, reason]) => ({ property: `events[${JSON.stringify(name)}].formerKey`, reason }));
   },
-  warnings: ({ defaults, events }) => {
+  warnings: (values) => {
+    const { defaults, events } = values;
     const members = Object.entries(asRecord(events)).map(
       ([name, event]) => [`events[${JSON.stringify(name)}]`, name, asRecord(event)] as const,
     );
     return [
+      ...roundedId(values, "advertiserId"),
       ...shortWindows(asRecord(defaults), "defaults."),
+      ...roundedId(asRecord(defaults), "segmentId", "defaults."),
       ...members.flatMap(([path, , event]) => eventWarnings(event, `${path}.`)),
       ...lookAlikes(members),
       ...lookAlikes(members.map(([path, , { eventName }]) => [`${path}.eventName`, eventName])),
