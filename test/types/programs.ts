@@ -127,6 +127,10 @@ new ConversionEvent("c", { ...eventArgs, eventTypeId: "Purchase" });
 export const eventType: EventType = 2;
 // @ts-expect-error of what .get() refers to, the name is not known
 export const certain: pulumi.Output<string> = existing.advertiserName;
+// @ts-expect-error only an event of a set has one
+new ConversionEvent("c", { ...eventArgs, formerKey: "a" });
+// @ts-expect-error each event has its own
+new ConversionEventSet("s", { advertiserId: 1, defaults: { formerKey: "a" }, events: {} });
 // @ts-expect-error a file that is known later
 new Catalog("c", { file: pulumi.output("catalog.yaml") });
 // @ts-expect-error outputs are only read

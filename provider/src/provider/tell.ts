@@ -217,16 +217,20 @@ function renameHints(kind: Kind, members: readonly Member[], isKept: (id: string
   const byName = Map.groupBy(removed, ({ olds }) => nameOf(olds));
   byName.delete(UNKNOWN);
   const hints = members.flatMap(({ key, action, values }) => {
-    const [first, ...others] = (action.do === "create" && byName.get(nameOf(values))) || [];
-    if (first === undefined) return [];
-    const names = [first, ...others].map((each) => `${printable(each.key)} (${each.id})`);
-    const end =
-      others.length === 0
-        ? `To go on with ${first.id}, set formerKey: ${JSON.stringify(first.key)}.`
-        : "To go on with one of them, set formerKey to its key.";
-    return `  ${printable(key)} has the platform name of the removed ${enumerate(names, MAX_LISTED)}. ${end}`;
+    const namesakes = byName.get(nameOf(values));
+    return action.do === "create" && namesakes !== undefined ? [renameHint(key, namesakes)] : [];
   });
   return cut(hints, MAX_LISTED, (more) => `  and ${more} more have the name of a removed one`);
+}
+
+function renameHint(key: string, removed: readonly Member[]): string {
+  const names = removed.map((each) => `${printable(each.key)} (${each.id})`);
+  const [only] = removed.length === 1 ? removed : [];
+  const cure =
+    only === undefined
+      ? "To go on with one of them, set formerKey to its key."
+      : `To go on with ${only.id}, set formerKey: ${JSON.stringify(only.key)}.`;
+  return `  ${printable(key)} has the platform name of the removed ${enumerate(names, MAX_LISTED)}. ${cure}`;
 }
 
 /** @param left what the `up` has left live and unmanaged. @param now the ids of the members after it. */
