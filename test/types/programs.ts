@@ -14,6 +14,7 @@ import {
   ConversionEvent,
   type ConversionEventArgs,
   type ConversionEventReference,
+  ConversionEventSet,
   days,
   EventType,
   hours,
@@ -127,6 +128,7 @@ new ConversionEvent("c", { ...eventArgs, eventTypeId: "Purchase" });
 export const eventType: EventType = 2;
 // @ts-expect-error of what .get() refers to, the name is not known
 export const certain: pulumi.Output<string> = existing.advertiserName;
+new ConversionEventSet("s", { advertiserId: 1, events: { b: { eventName: "B", value: 1, formerKey: "a" } } });
 // @ts-expect-error only an event of a set has one
 new ConversionEvent("c", { ...eventArgs, formerKey: "a" });
 // @ts-expect-error each event has its own
