@@ -144,7 +144,9 @@ describe("with `retainOnDelete: false` and a known delete", () => {
     sandbox.endFaults();
     expect(live()).toEqual(["A", "A", "B", "C"]);
     const waiting = structuredClone(engine.state);
-    expect(await engine.preview(declared, options)).toContain(`to delete on the platform, if everything else goes well: b (${b})`);
+    expect(await engine.preview(declared, options)).toContain(
+      `to delete on the platform, if everything else goes well: b (${b})`,
+    );
     expect(await up(declared)).toBeUndefined();
     expect([live(), deleted()]).toEqual([
       ["A", "A", "C"],

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { Fault, SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { newFolder } from "../support/folder.js";
 import { operatedSandbox, operatedSettings } from "../support/operated.js";
-import { SetEngine, wordsOf } from "../support/set-engine.js";
+import { remembered, SetEngine, wordsOf } from "../support/set-engine.js";
 
 type Events = Record<string, Record<string, unknown>>;
 
@@ -158,6 +158,87 @@ describe("killed in the middle", () => {
     expect([await up(eventsOf(60, 2)), sandbox.eventPosts]).toEqual([undefined, 120]);
     const live = new Map(sandbox.events.map(({ id, value }) => [id, value]));
     expect(Object.values(engine.eventIds).map((id) => live.get(id as number))).toEqual(Array(60).fill(2));
+  });
+});
+
+describe("a key is renamed with formerKey, and nothing is sent", () => {
+  const renamed = (events: Events, from: string, to: string): Events => {
+    const { [from]: event, ...others } = events;
+    return { ...others, [to]: { ...event, formerKey: from } };
+  };
+
+  it("in a state; later formerKey is taken away, and nothing changes", async () => {
+    const { sandbox, engine, up } = await start();
+    await up(eventsOf(3));
+    const { k0, k1, k2 } = engine.eventIds;
+    const events = renamed(eventsOf(3), "k1", "new");
+    expect(await engine.preview(of(events))).toBe(
+      `events: 1 to rename, 2 unchanged\n  to rename, and nothing is sent: k1 → new (${k1})`,
+    );
+    const { error, run } = await engine.up(of(events));
+    expect([error, wordsOf(run), engine.eventIds]).toEqual([undefined, "", { k0, k2, new: k1 }]);
+    expect(engine.state?.outputs.events).not.toHaveProperty("new.formerKey");
+    expect(await engine.preview(of(events))).toBe("");
+    const { new: event, ...others } = events;
+    const { formerKey: _, ...kept } = event ?? {};
+    const outputs = structuredClone(engine.state?.outputs);
+    expect(await engine.preview(of({ ...others, new: kept }))).toBe("");
+    expect(await up({ ...others, new: kept })).toBeUndefined();
+    expect([engine.state?.outputs, sandbox.eventPosts]).toEqual([outputs, 3]);
+  });
+
+  it.each([[true], [false]])("after a kill of the first run (%s: before the create is answered)", async (isLost) => {
+    const { sandbox, folder, engine, up } = await start();
+    if (isLost) sandbox.fail({ on: "event", times: 1, act: true, with: LOST });
+    await engine.upAndKill(of({ ...eventsOf(1), a: { eventName: "A", value: 1 } }));
+    const sent = sandbox.eventPosts;
+    expect([sent, engine.state]).toEqual([2, undefined]);
+    const events = renamed(renamed({ ...eventsOf(1), a: { eventName: "A", value: 1 } }, "k0", "b"), "a", "c");
+    expect(await engine.preview(of(events))).toMatch(/events\["b"\]/);
+    const error = await up(events);
+    expect([error === undefined, sandbox.eventPosts]).toEqual([!isLost, sent]);
+    const open = Object.keys(engine.unresolved);
+    expect([...Object.keys(engine.eventIds), ...open].toSorted()).toEqual(["b", "c"]);
+    const [key = ""] = open;
+    // Under the name that it has now, and with the mark that it was sent with.
+    if (isLost) expect(error).toContain(`--created 'funnel/${key}=<its id>'`);
+    expect(remembered(folder).filter((each) => /k0|"a"/.test(each))).toEqual([]);
+    expect(await engine.preview(of(events))).toContain(isLost ? "1 to settle" : "");
+    expect(sandbox.eventPosts).toBe(sent);
+  });
+
+  it("while its create is unresolved in the state, which then has it under the new key", async () => {
+    const { sandbox, engine, up } = await start();
+    sandbox.fail({ on: "event", times: 1, act: true, with: LOST });
+    await up(eventsOf(1));
+    const { k0 } = engine.unresolved;
+    const events = renamed(eventsOf(1), "k0", "new");
+    expect(await up(events)).toContain("--created 'funnel/new=<its id>'");
+    expect([engine.unresolved, sandbox.eventPosts]).toEqual([{ new: k0 }, 1]);
+    expect(await up({ new: { ...events.new, existingId: sandbox.events[0]?.id } })).toBeUndefined();
+    expect([engine.eventIds, sandbox.eventPosts]).toEqual([{ new: sandbox.events[0]?.id }, 1]);
+  });
+
+  it("with retainOnDelete: false, and nothing is deleted", async () => {
+    const { sandbox, engine } = await start();
+    const settings = operatedSettings();
+    engine.declares = { deletes: true };
+    await engine.up(of(eventsOf(2)), { settings });
+    await engine.up(of(renamed(eventsOf(2), "k0", "new")), { settings });
+    expect([Object.keys(engine.eventIds).toSorted(), sandbox.deletes, sandbox.eventPosts]).toEqual([
+      ["k1", "new"],
+      0,
+      2,
+    ]);
+  });
+
+  it("an edit beside it replaces the object that it had", async () => {
+    const { sandbox, engine, up } = await start();
+    await up(eventsOf(1));
+    const { k0 } = engine.eventIds;
+    const { error, run } = await engine.up(of({ new: { eventName: "k0", value: 2, formerKey: "k0" } }));
+    expect([error, sandbox.eventPosts]).toEqual([undefined, 2]);
+    expect(wordsOf(run)).toContain(`${k0}: new is ${engine.eventIds.new} now`);
   });
 });
 

@@ -67,7 +67,7 @@ export const MISTAKES: Readonly<Record<string, readonly [text: string, told: str
   ],
   "__proto__ as a key": [
     "advertisers: { acme: { advertiserName: A, events: { __proto__: { eventName: E, value: 1 } } } }",
-    '"__proto__" is not valid: expected 1 to 100 characters without /, ::, control and invisible characters, and spaces at the ends',
+    '"__proto__" is a name that Pulumi can\'t carry: choose another one',
   ],
   "events in a file that is no CSV": [
     "eventsFile: events.xlsx",

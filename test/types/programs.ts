@@ -154,6 +154,11 @@ export const certain: pulumi.Output<string> = existing.advertiserName;
 if (ConversionEvent.isInstance(unknown)) unknown.value.apply((value: number) => value.toFixed(2));
 // @ts-expect-error the name is not optional
 new Advertiser("b", { advertiserName: existing.advertiserName });
+new ConversionEventSet("s", { advertiserId: 1, events: { b: { eventName: "B", value: 1, formerKey: "a" } } });
+// @ts-expect-error only an event of a set has one
+new ConversionEvent("c", { ...eventArgs, formerKey: "a" });
+// @ts-expect-error each event has its own
+new ConversionEventSet("s", { advertiserId: 1, defaults: { formerKey: "a" }, events: {} });
 // @ts-expect-error a file that is known later
 new Catalog("c", { file: pulumi.output("catalog.yaml") });
 // @ts-expect-error outputs are only read

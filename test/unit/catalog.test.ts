@@ -33,7 +33,7 @@ function declaredIn(name: string, content: string | Buffer, beside: Record<strin
   };
 }
 
-const PLAIN = "write a plain number: at most 15 digits, a decimal point, no quotes, ";
+const PLAIN = "write a plain number: at most 15 digits, a decimal point, no ";
 const HEADER = "key,advertiser,eventName,value";
 const cellFindings = (column: string, cell: string, value = "1") =>
   findingsIn("c.csv", `${HEADER},${column}\ne,a,E,${value},${cell}\n`);
@@ -53,7 +53,11 @@ describe("a cell", () => {
   });
 
   it.each([
-    ["eventTypeId", "pürchase", "; write its number without quotes, or Purchase or LandingPage"],
+    ["eventTypeId", "view", "; write its number, or Purchase or LandingPage"],
+    ["eventTypeId", "LandingPgae", "; did you mean LandingPage?"],
+    ["eventTypeId", "purchase?", "; did you mean Purchase?"],
+    ["eventTypeId", "Landing/Page", "; did you mean LandingPage?"],
+    ["attribution", "whitelst", "; did you mean WHITELIST?"],
     ["eventTypeId", "1.5", "an integer from 0 to 9007199254740991; got 1.5"],
     ["eventTypeId", "9007199254740993", 'got the string "9007199254740993"'],
     ["countUnique", "constructor", 'got the string "constructor"'],
@@ -97,11 +101,11 @@ describe("a cell", () => {
     ...['"12,50"', '"1.000,50"', '"1,000"', "10%", "€ 5", "1 000"].map((cell) => [cell, true] as const),
     ...["9007199254740991", "1e300", "0.1234567890123456789"].map((cell) => [cell, false] as const),
   ])("of value: %s, which is refused: %s", (cell, isRefused) => {
-    const expected = isRefused ? [expect.stringContaining(PLAIN)] : [];
-    expect(cellFindings("segmentId", "", cell)).toEqual(expected);
+    const refused = (next: string) => (isRefused ? [expect.stringContaining(PLAIN + next)] : []);
+    expect(cellFindings("segmentId", "", cell)).toEqual(refused("thousands"));
     // YAML and JSON read one with a decimal point as a number, which drops digits.
     if (!/^-?\d+$/.test(cell)) return;
-    expect(findingsIn("c.yaml", yamlWith("").replace("value: 1", `value: ${cell}`))).toEqual(expected);
+    expect(findingsIn("c.yaml", yamlWith("").replace("value: 1", `value: ${cell}`))).toEqual(refused("quotes"));
   });
 
   it.each<[string, string | number]>([
@@ -147,7 +151,6 @@ describe("YAML and JSON", () => {
 
   const grow = Array.from({ length: 12 }, (_, i) => `l${i + 1}: &l${i + 1} [${`*l${i}, `.repeat(9)}]`);
   it.each([
-    ["a key twice", "advertisers:\n  a: {}\n  a: {}\n", '3:3 has the key "a" twice: keys must differ'],
     ["two documents", "advertisers: {}\n---\na: 1\n", "2:1 has several documents: remove the lines with ---"],
     [
       "another YAML",
@@ -233,6 +236,7 @@ it("a spreadsheet's error is no name and no key in YAML and JSON either; names o
   expect(findingsIn("c.yaml", text)).toEqual([
     expect.stringContaining('a/#WERT!: key is the spreadsheet\'s error "#WERT!": write the value that is meant'),
     expect.stringContaining('got the spreadsheet\'s error "#N/A": write the value that is meant'),
+    expect.stringContaining('b: advertiserName "Ac\\u00adme" has a character that nobody sees, U+00AD (soft hyphen)'),
     expect.stringContaining(
       'b: advertiserName "Ac\\u00adme" is also the name of "a"; they look the same, and differ in U+00AD',
     ),
@@ -246,7 +250,8 @@ it.each([
   ["Ｓignup", "they look the same, and differ in U+FF33 and U+0053"],
   ["Sign\ufe0eup", "they look the same, and differ in U+FE0E"],
 ])("two names that look the same are a warning that names the characters: %j", (name, told) => {
-  const [finding = "", ...others] = findingsIn("c.csv", `${HEADER}\na,x,Signup,1\nb,x,${name},1\n`);
+  const findings = findingsIn("c.csv", `${HEADER}\na,x,Signup,1\nb,x,${name},1\n`);
+  const [finding = "", ...others] = findings.filter((each) => !each.includes("has a character that nobody sees"));
   expect(finding).toMatch(/^warning c\.csv:3 x\/b: eventName "/);
   expect(finding).toContain(`is also the name of "x/a"; ${told}`);
   expect([others, /[\u200b\u00ad]/.test(finding)]).toEqual([[], false]);
@@ -303,6 +308,7 @@ describe("CSV", () => {
   it.each([
     "key,advertiser_id,event_name,value,event_type_id,segment_id,count_unique,click_window,view_window,attribution,existing_id",
     "key,advertiser,eventName,value,eventTypeId,segmentId,countUnique,clickWindow,viewWindow,attribution,existingId",
+    "Key,Advertiser name,Event name,Value,Event type,Segment,countUnique,clickWindow,viewWindow,attribution,existingId",
     "Key , Advertiser,Event name,VALUE,Event Type ID,Segment-Id,Count unique,Click window,View window,Attribution,Existing ID",
   ])("has the columns %s", (header) => {
     expect(declaredIn("c.csv", `${header}\nbuy,4711,Purchase,1,landing page,7,Yes,7 Days,3600,all,12\n`)).toEqual({
@@ -344,7 +350,7 @@ describe("CSV", () => {
     ].join("\r\n");
     expect(findingsIn("c.csv", text)).toEqual([
       "error c.csv:2 clickWindw is not a known column; did you mean clickWindow?",
-      "error c.csv:2 Preis is not a known column; known are key, advertiser, eventName, value, eventTypeId, segmentId, countUnique, clickWindow, viewWindow, attribution, existingId",
+      "error c.csv:2 Preis is not a known column; known are key, advertiser, eventName, value, eventTypeId, segmentId, countUnique, clickWindow, viewWindow, attribution, existingId, formerKey",
       "error c.csv:2 has two columns value",
       'error c.csv:3 Acme/a: eventName expected a string of 1 to 99 characters, not blank, without control characters; got the string "Buy\\nnow"',
       expect.stringContaining(
@@ -404,6 +410,58 @@ describe("CSV", () => {
     ]);
   });
 
+  it.each([
+    [1, "Acme", "Acmee"],
+    [1, "Acme", "Acem"],
+    [1, "Nike Store", "Nike Stroe"],
+    [1, "Acme Shoes", "AcmeShoes"],
+    [1, "Müller", "Mueller"],
+    [0, "Acme", "Asma"],
+    [0, "Shop A", "Shop B"],
+    [0, "ABC", "ABD"],
+    [0, "Store 10", "Store 11"],
+    [0, "Acme Shoes", "Acme Hats"],
+  ])("%i warnings: one row of %s, and one of %s", (amount, one, other) => {
+    const told = `warning c.csv:3 ${other}/b: advertiser "${other}" is almost "${one}": it is another advertiser, with this event alone`;
+    const findings = findingsIn("c.csv", `${HEADER}\na,${one},A,1\nb,${other},B,1\n`);
+    expect(findings).toEqual(Array(amount).fill(told));
+    expect(findingsIn("c.csv", `${HEADER}\na,${one},A,1\nb,${other},B,1\nc,${other},C,1\nd,${one},D,1\n`)).toEqual([]);
+  });
+
+  it.each(["Total", "TOTAL: 3 events", "Grand total", "Subtotal", "Summe", "Gesamtsumme", "Gesamt", "Total général"])(
+    "a row of sums is a warning: %s",
+    (text) => {
+      const told = `is ${JSON.stringify(text)}: if that is a row of sums, remove it; it is read as an event`;
+      expect(findingsIn("c.csv", `${HEADER}\n${text},x,A,1\n`)).toEqual([`warning c.csv:2 x/${text}: key ${told}`]);
+      expect(findingsIn("c.csv", `${HEADER}\na,x,${text},1\n`)).toEqual([`warning c.csv:2 x/a: eventName ${told}`]);
+      expect(findingsIn("c.csv", `${HEADER}\na,x,A,1\n,${text},,1\n`)).toContain(
+        `warning c.csv:3 ${text}: advertiser ${told}`,
+      );
+    },
+  );
+
+  it("what only begins like a row of sums is none", () => {
+    const names = ["Total Wine", "Totally", "Sum up", "Gesamtschule", "Summer"];
+    expect(findingsIn("c.csv", [HEADER, ...names.map((name, at) => `k${at},x,${name},1`)].join("\n"))).toEqual([]);
+  });
+
+  it.each([
+    ["an HTML page", "<html xmlns:x='urn:x'><table><tr><td>key</td></tr></table></html>"],
+    ["an HTML page", "\ufeff\r\n<!DOCTYPE html>\n<p>Log in</p>"],
+    ["XML", '<?xml version="1.0"?><Workbook/>'],
+    ["a workbook of a spreadsheet program", Buffer.from("504b030414000600", "hex")],
+    ["an HTML page", Buffer.from("\ufeff<table><tr>", "utf16le")],
+  ])("%s is said to be one, whatever its name says", (what, content) => {
+    for (const [name, format] of [
+      ["c.csv", "CSV UTF-8"],
+      ["c.yaml", "YAML"],
+      ["c.json", "JSON"],
+    ] as const)
+      expect(findingsIn(name, content)).toEqual([
+        `error ${name}:1:1 is ${what}, whatever its name says: save it as ${format}`,
+      ]);
+  });
+
   it("another encoding, a missing file and an unknown ending are reported", () => {
     const folder = folderWith({ "c.xlsx": "", "c.csv": Buffer.from(`${HEADER}\na,B\xfccher,A,1`, "latin1") });
     const reasons = ["c.csv", "e.csv", "c.xlsx"].map((name) =>
@@ -456,6 +514,160 @@ it.each([
   const text = `rules: ${rules}\nadvertisers:\n  acme:\n    advertiserName: Acme\n    events:\n${events}`;
   const message = 'acme/e1: eventName "add-to  Cart" is also the name of "acme/e0", case and separators aside';
   expect(findingsIn("c.yaml", text)).toEqual([`${level} c.yaml:7:23 ${message}`]);
+});
+
+describe("a key that is there twice", () => {
+  const list = (text: string, name = "c.yaml") => findingsIn(name, text).filter((each) => each.startsWith("error"));
+
+  it("is an error, and so are all other mistakes, below both of them too", () => {
+    const text = `advertisers:
+  acme:
+    advertiserName: A
+    events:
+      a: { eventName: A, value: x }
+      a: { eventName: A, value: y, value: z }
+  acme: { advertiserName: 5 }
+advertisers:
+  hats: { advertiserName: H, events: { b: { eventName: B, value: t } } }
+defaults: { clickWindow: 7x }
+defaults: { viewWindow: 7y }
+`;
+    const wrong = (at: string) => expect.stringMatching(new RegExp(`^error c\\.yaml:${at}`));
+    expect(list(text)).toEqual([
+      wrong('5:26 acme/a: value .*"x"'),
+      wrong('6:7 has the key "a" twice: keys must differ'),
+      wrong('6:36 has the key "value" twice: keys must differ'),
+      wrong('6:36 acme/a \\(2\\): value .*"z"'),
+      wrong('7:3 has the key "acme" twice: keys must differ'),
+      wrong("7:11 acme \\(2\\): advertiserName"),
+      wrong('8:1 has the key "advertisers" twice: keys must differ'),
+      wrong('9:59 hats/b: value .*"t"'),
+      wrong("10:13 defaults: clickWindow"),
+      wrong('11:1 has the key "defaults" twice: keys must differ'),
+      wrong("11:13 defaults: viewWindow"),
+    ]);
+  });
+
+  it("is one in JSON too", () => {
+    expect(
+      list('{ "advertisers": { "a": { "advertiserName": 5 },\n "a": { "advertiserName": "A" } } }', "c.json"),
+    ).toEqual([
+      expect.stringContaining("c.json:1:27 a: advertiserName expected"),
+      'error c.json:2:2 has the key "a" twice: keys must differ',
+    ]);
+  });
+});
+
+describe("JSON", () => {
+  const told = (text: string) => findingsIn("c.json", text).map((each) => each.replace("error c.json:", ""));
+
+  it.each<[string, string[]]>([
+    [
+      '// a\n{ "advertisers": {}, /* b\n */ }',
+      [
+        "1:1 is not read as JSON: it has a comment, which JSON does not have: remove it",
+        "2:20 is not read as JSON: there is a comma before }: remove it",
+        "2:22 is not read as JSON: it has a comment, which JSON does not have: remove it",
+      ],
+    ],
+    [
+      "{ advertisers: {} }",
+      ['1:3 is not read as JSON: "advertisers" needs double quotes, as each name and text in JSON'],
+    ],
+    ["{ 'advertisers': {} }", ['1:3 is not read as JSON: names and texts are in double quotes in JSON: "…"']],
+    ['{ "advertisers": {} ', ["1:21 is not read as JSON: Expected ',' or '}' after property value"]],
+    ['{ "advertisers" {} }', ["1:17 is not read as JSON: Expected ':' after property name"]],
+    ['{ "advertisers": }', ["1:18 is not read as JSON: a value is missing"]],
+    [
+      '{ "defaults": { "clickWindow": .5 } }',
+      ["1:32 is not read as JSON: a number is not written as in JSON, such as 0.5 or -3"],
+    ],
+    ['{ "defaults": , }', ["1:15 is not read as JSON: , comes where a value or a name is expected"]],
+    [
+      '{ "a\nb": 1 }',
+      ["1:3 is not read as JSON: a text has no end, a line break in it, or an escape that JSON does not have"],
+    ],
+    ['{ "advertisers": {} } }', ["1:23 is not read as JSON: Unexpected non-whitespace character after JSON"]],
+    ["advertisers: {}", ['1:1 is not read as JSON: "advertisers" needs double quotes, as each name and text in JSON']],
+    [" \n", ["1:1 is not read as JSON: the file is empty"]],
+    ["[]", ["1:1 expected advertisers, by key; got a list"]],
+  ])("%j is told about in JSON's words, with the place", (text, findings) => {
+    expect(told(text)).toEqual(findings);
+  });
+
+  it("values are advised in JSON's words", () => {
+    const event = '"eventName": "E", "value": 1, "eventTypeId": "Landing", "clickWindow": "7x"';
+    const text = `{ "advertisers": { "a": { "advertiserName": "A", "events": { "e": { ${event} } } } } }`;
+    expect(told(text)).toEqual([
+      expect.stringMatching(/; did you mean "LandingPage"\?$/),
+      expect.stringMatching(/; write seconds, or a number with its unit: "7d", "12h", "90min"$/),
+    ]);
+  });
+});
+
+it("an anchor at the top, where nothing is, is told where it belongs", () => {
+  const text = "x-week: &week\n  clickWindow: 7d\nadvertisers: { a: { advertiserName: A } }\n";
+  const place = "put the anchor &week where its values are first used, such as in defaults or in the first event";
+  expect(findingsIn("c.yaml", text)).toEqual([`error c.yaml:1:1 "x-week" is not known; ${place}`]);
+  expect(findingsIn("c.yaml", text.replace("x-week", "defaults"))).toEqual([]);
+});
+
+describe("what a spreadsheet or a copy has changed is a warning", () => {
+  it.each([
+    ["1234567890123450", true],
+    ["123456789012345000000", true],
+    ["123456789012340", false],
+    ["1234567890123456", false],
+    ["12345678901234560", false],
+  ])("the id %s: %s", (id, isRounded) => {
+    const told = `is ${id}: a spreadsheet keeps 15 digits of a number and writes zeros for the others; is that the whole id?`;
+    const of = (column: string) => (isRounded ? [`warning c.csv:2 a/e: ${column} ${told}`] : []);
+    expect(cellFindings("existingId", id)).toEqual(of("existingId"));
+    expect(cellFindings("segmentId", id)).toEqual(of("segmentId"));
+    const advertiser = isRounded ? [`warning c.csv:2 ${id}/e: advertiser ${told}`] : [];
+    expect(findingsIn("c.csv", `${HEADER}\ne,${id},E,1\n`)).toEqual(advertiser);
+  });
+
+  it.each([
+    ["Sign\u200bup", "U+200B (zero-width space)"],
+    ["Sign\u00a0up", "U+00A0 (no-break space)"],
+    ["\ufeffSignup", "U+FEFF (byte order mark)"],
+  ])("the name %j", (name, unseen) => {
+    const told = `warning c.yaml:5:19 acme/purchase: eventName ${JSON.stringify(name).replace(/[^ -~]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`)} has a character that nobody sees, ${unseen}: is it meant?`;
+    expect(findingsIn("c.yaml", yamlWith("").replace("eventName: Purchase", `eventName: "${name}"`))).toEqual([told]);
+  });
+
+  it.each(["Achat\u00a0!", "«\u00a0Achat\u00a0»", "❤\ufe0f", "👩\u200d💻 Kauf", "می\u200cخرم", "क्\u200dष"])(
+    "but not %s",
+    (name) => {
+      expect(findingsIn("c.yaml", yamlWith("").replace("eventName: Purchase", `eventName: "${name}"`))).toEqual([]);
+    },
+  );
+});
+
+describe("formerKey", () => {
+  it("is a column, and an event's in YAML", () => {
+    const row = declaredIn("c.csv", `${HEADER},Former key\nbuy,x,Buy,1,e\u0301\nlook,x,Look,1,\n`).events;
+    const args = { eventName: "Buy", value: 1, formerKey: "é" };
+    expect(row).toEqual({ "x/buy": args, "x/look": { eventName: "Look", value: 1 } });
+    expect(declaredIn("c.yaml", yamlWith("formerKey: buy")).events).toMatchObject({
+      "acme/purchase": { formerKey: "buy" },
+    });
+  });
+
+  it("of one event is that of no other event, and no key of now; all of them are listed", () => {
+    const rows = ["a,x,A,1,a", "b,x,B,1,a", "c,x,C,1,old", "d,x,D,1,old", "e,y,E,1,old", 'f,y,F,1," "', "g,y,G,1,#N/A"];
+    expect(findingsIn("c.csv", [`${HEADER},formerKey`, ...rows].join("\n"))).toEqual([
+      'error c.csv:2 x/a: formerKey "a" is its own key: leave formerKey out',
+      'error c.csv:3 x/b: formerKey "a" is the key of another event: one of the two can\'t go on with its object',
+      'error c.csv:5 x/d: formerKey "old" is also the formerKey of "c": one object can\'t be two events',
+      expect.stringContaining("error c.csv:7 y/f: formerKey expected 1 to 100 characters"),
+      expect.stringContaining('got the spreadsheet\'s error "#N/A": write the value that is meant'),
+    ]);
+    expect(findingsIn("c.yaml", yamlWith("formerKey: 7"))).toEqual([
+      expect.stringContaining("got 7; put it in quotes"),
+    ]);
+  });
 });
 
 it("a window so short that days were probably meant is a warning", () => {

@@ -142,7 +142,7 @@ describe("validate", () => {
     const { code, stdout } = await check(["bad, 100%.csv", "--format", "json"]);
     expect(code).toBe(1);
     const message =
-      'expected a finite number; got the string "10%"; write a plain number: at most 15 digits, a decimal point, no quotes, thousands separator, percent or currency sign';
+      'expected a finite number; got the string "10%"; write a plain number: at most 15 digits, a decimal point, no thousands separator, percent or currency sign';
     const place = { file: "bad, 100%.csv", line: 2 };
     expect(JSON.parse(stdout)).toEqual({
       ...{ file: "bad, 100%.csv", ok: false, advertisers: 1, events: 1 },

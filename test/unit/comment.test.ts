@@ -218,6 +218,11 @@ describe("a set", () => {
       [update(olds.events, { defaults: { ...defaults, additionalFields: "[secret]" } })],
     ],
     [
+      "a key that goes on under another one",
+      "1 rename",
+      [update({ ...olds.events, gone: undefined, kept: { ...entry(1), formerKey: "gone" } }, {}, { earlier: {} })],
+    ],
+    [
       "unresolved",
       "1 wait",
       [update({ ...olds.events, new: entry(5) }, {}, { unresolved: { new: pending.unresolved }, earlier: {} })],
@@ -251,6 +256,28 @@ describe("a set", () => {
     );
     const own = create(E("own"), event("A"));
     expect(commentOn([update(events, {}, { earlier: {} }), own])).toContain("<code>own</code> is new");
+    expect(commentOn([update(events, {}, { earlier: {} }), own])).toMatch(
+      /to go on with \d+, set <code>existingId: \d+</,
+    );
+  });
+
+  it("what was renamed has both keys; what looks like it has the cure, in a catalog's file too", () => {
+    const renamed = { ...olds.events, gone: undefined, kept: { ...entry(1), formerKey: "gone" } };
+    expect(commentOn([update(renamed, {}, { earlier: {} })])).toMatch(
+      /1 to go on under another key, and nothing is sent[\s\S]*\| rename \|.*funnel\/kept.*\| 11 \| <code>key gone → kept<.code> \|/,
+    );
+    const events = { ...olds.events, gone: undefined, kept: entry(1) };
+    expect(commentOn([update(events, {}, { earlier: {} })])).toContain('set <code>formerKey: "gone"</code>');
+    const inCatalog = (name: string) => E(name).replace("pulumi-nodejs", "advertising:index:Catalog$pulumi-nodejs");
+    const [from, to] = [
+      remove(inCatalog("shop/acme/buy"), "6", event("B")),
+      create(inCatalog("shop/acme/b"), event("B")),
+    ];
+    const { type } = create(E("x"), event("B")).newState ?? {};
+    const steps = [from, to].map((each) =>
+      JSON.parse(JSON.stringify(each), (key, value) => (key === "type" ? type : value)),
+    );
+    expect(commentOn(steps)).toContain('set <code>formerKey: "buy"</code>');
   });
 });
 

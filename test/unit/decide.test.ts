@@ -164,7 +164,7 @@ it.each(TABLE)("%s", (_, situation, expected, fate) => {
     const [single, member] = both(situation, can);
     expect({
       can,
-      is: shownAction(single.action),
+      is: shownAction(single),
       former: single.former && (single.former.isDeleted ? "deleted" : "live"),
     }).toEqual({
       can,
@@ -215,7 +215,7 @@ describe("the members of a set", () => {
   const held = { ...shared, events: { a: A, b: B }, eventIds: { a: 1, b: 2 } };
   const plan = (olds: Values, news: Values, circumstances?: Circumstances) => {
     const members = membersOf(event, readStoredSet(olds), readDeclaredSet(news), circumstances);
-    return Object.fromEntries(members.map(({ key, action }) => [key, shownAction(action)]));
+    return Object.fromEntries(members.map((member) => [member.key, shownAction(member)]));
   };
   const events = (more: Values) => ({ ...shared, events: more });
   const perhaps = { a: "perhaps replace", b: "perhaps replace" } as const;
@@ -244,6 +244,34 @@ describe("the members of a set", () => {
       { a: "perhaps replace", b: "keep", c: "create" },
     ],
     ["the defaults are not known", held, { ...held, defaults: UNKNOWN }, perhaps],
+    ["a key is renamed", held, events({ a: A, c: { ...B, formerKey: "b" } }), { a: "keep", c: "rename" }],
+    ["… and changed", held, events({ a: A, c: { ...B, value: 3, formerKey: "b" } }), { a: "keep", c: "replace" }],
+    [
+      "… and adopts that object",
+      held,
+      events({ c: { ...B, existingId: 2, formerKey: "b" }, a: A }),
+      { c: "rename", a: "keep" },
+    ],
+    [
+      "… and adopts another one",
+      held,
+      events({ c: { ...B, existingId: 9, formerKey: "b" }, a: A }),
+      { c: "adopt", a: "keep" },
+    ],
+    ["… before", held, events({ a: { ...A, formerKey: "old" }, b: B }), { a: "keep", b: "keep" }],
+    ["… and has an object already", held, events({ a: { ...A, formerKey: "b" } }), { a: "keep", b: "let go" }],
+    [
+      "… and the former key is of no event",
+      held,
+      events({ a: A, c: { ...B, formerKey: "x" } }),
+      { a: "keep", c: "create", b: "let go" },
+    ],
+    [
+      "… while its create is unresolved",
+      { ...events({ a: A }), eventIds: { a: 1 }, unresolved: { b: OPEN } },
+      events({ a: A, c: { ...A, formerKey: "b" } }),
+      { a: "keep", c: "wait" },
+    ],
     ["no entry is known", held, { ...shared, events: UNKNOWN }, perhaps],
     ["no entry of an empty one is known", {}, { ...shared, events: UNKNOWN }, {}],
     [

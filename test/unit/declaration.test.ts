@@ -103,6 +103,11 @@ describe("a set", () => {
     ]);
   });
 
+  it("declares the former keys too", () => {
+    const { objects, key } = set({ events: { c: { ...events.a, formerKey: "a" }, b: events.b } });
+    expect(objects).toMatchObject([{ formerKey: `${key}["a"]` }, { formerKey: undefined }]);
+  });
+
   it.each([
     ["an Output", { events: pulumi.output(events) }],
     ["a promise", { events: Promise.resolve(events) }],

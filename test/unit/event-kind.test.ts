@@ -1,6 +1,7 @@
 /** A set's arguments are checked against its rules: all problems at once, with their paths. */
 import { describe, expect, it } from "vitest";
 import { holdsUnknown } from "../../provider/src/decision/decide.js";
+import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEventSet } from "../../provider/src/kinds/event-kind.js";
 import { validate } from "../../provider/src/rules/validate.js";
 
@@ -93,6 +94,23 @@ it("an entry's arguments come before the set's defaults, and those before the AP
     viewWindow: 3600,
     attribution: "ALL",
   });
+});
+
+it("an id that a spreadsheet has rounded, and a name with a character that nobody sees, are warnings with their path", () => {
+  const rounded = "1234567890123450";
+  const told = `is ${rounded}: a spreadsheet keeps 15 digits of a number and writes zeros for the others; is that the whole id?`;
+  const event = { eventName: "Sign\u200bup", value: 1, existingId: Number(rounded), segmentId: `${rounded}00` };
+  const unseen = String.raw`"Sign\u200bup" has a character that nobody sees, U+200B (zero-width space): is it meant?`;
+  expect(conversionEventSet.warnings({ advertiserId: rounded, defaults: {}, events: { a: event, b: E } })).toEqual([
+    { property: "advertiserId", reason: told },
+    { property: 'events["a"].eventName', reason: unseen },
+    { property: 'events["a"].segmentId', reason: told.replace(rounded, `${rounded}00`) },
+    { property: 'events["a"].existingId', reason: told },
+  ]);
+  expect(advertiser.warnings({ advertiserName: "Ac\u00adme", existingId: rounded })).toMatchObject([
+    { property: "advertiserName" },
+    { property: "existingId", reason: told },
+  ]);
 });
 
 it("short windows are warned of, in defaults and in each entry", () => {

@@ -152,6 +152,7 @@ describe("open creates of earlier runs", () => {
     ["by nothing", [declared(event("new"))], [inSet, made, sent]],
     ["by their own keys", [declared(event("sent")), declared(event("made")), aSet({ a: undefined })], []],
     ["by a set whose events are unknown", [aSet(undefined)], [made, sent]],
+    ["by a former key", [declared(FUNNEL, { key: memberOf(FUNNEL, "b"), formerKey: member })], [made, sent]],
     ["by the id of one", [declared(event("x"), { adopts: "9" })], [inSet, sent]],
     ["by an alias", [declared(event("x"), {}, { aliasNames: ["sent", "made"] })], [inSet]],
   ])("are declared %s, in previews too", (_, batch, names) => {

@@ -112,22 +112,6 @@ describe("M2, M3: one record a key, from one state to the next", () => {
     expect([words(), newRun().openAtStart]).toEqual([["a live 1", "b handed 2"], []]);
   });
 
-  it("a create moves to the key that its resource has now", async () => {
-    const { up, words } = stackOn();
-    await up(async (run) => {
-      await run.sending(create(A));
-      await run.made(A, "42");
-      run.release();
-    });
-    await up(async (run) => {
-      const record = run.of(A);
-      if (record !== undefined)
-        expect(await run.move(record, B)).toMatchObject({ key: B, id: "42", mark: create(A).mark });
-      expect([run.of(A), run.of(B)?.id]).toEqual([undefined, "42"]);
-    });
-    expect(words()).toEqual(["a none 42", "b made 42"]);
-  });
-
   it("at a clean end only what this engine was given is handed", async () => {
     const { up, words, newRun } = stackOn();
     await up(async (run) => {
@@ -153,6 +137,22 @@ describe("M2, M3: one record a key, from one state to the next", () => {
     await up(async () => undefined);
     const last = newRun();
     expect([last.of(A), last.records.get(A)?.id]).toEqual([undefined, "42"]);
+  });
+
+  it("what goes on under another key has its record there, unless that key has one", async () => {
+    const { up, words, newRun } = stackOn();
+    await up((run) => run.sending(create(A)).then(() => run.made(A, "42")));
+    await up((run) => run.sending(create(B)).then(() => run.made(B, "43")));
+    const before = newRun().of(A);
+    await up(async (run) => {
+      run.renamed(A, B);
+      run.renamed(A, C);
+      expect([run.of(A), run.of(C)]).toEqual([undefined, { ...before, key: C }]);
+    });
+    const after = ["a none 42", "b made 43", "c made 42"];
+    expect(words()).toEqual(after);
+    await up(async (run) => run.renamed(A, C));
+    expect([words(), newRun().holderOf("Advertiser", "42")]).toEqual([after, C]);
   });
 
   it("M6: a record that was returned is never changed, and one after none begins anew", async () => {

@@ -67,15 +67,11 @@ it("an advertiser and an event with the same id are two objects", () => {
   expect(kinds.map((kind) => run.isStaying(kind, "9"))).toEqual([true, false]);
 });
 
-it("a create is claimed by what declares its key, had it by an alias, or is a set whose events are not known", () => {
+it("a create is declared by its key, by a namesake that the program names, or by a set whose events are not known", () => {
   const [A_SET, MEMBER] = ["ConversionEventSet::a", 'ConversionEventSet::a["k"]'];
   const run = new Run();
-  check(run, "now", { formerKeys: ["was", "ConversionEventSet::was"], namesakes: ["namesake"] });
-  const keys = ["was", 'ConversionEventSet::was["k"]', "namesake", "now", MEMBER];
-  expect(keys.map((key) => run.isClaimed(key))).toEqual([true, true, true, false, false]);
-  expect(run.keysOf({ key: "now", member: undefined })).toEqual(["now", "was", "ConversionEventSet::was"]);
+  check(run, "now", { namesakes: ["namesake"] });
+  expect(["namesake", "now", MEMBER].map((key) => run.isDeclared(key))).toEqual([true, false, false]);
   run.declared.add(A_SET);
-  expect(run.isClaimed(MEMBER)).toBe(true);
-  run.noteFormer(A_SET, ["ConversionEventSet::b"]);
-  expect(run.keysOf({ key: MEMBER, member: "k" })).toEqual([MEMBER, 'ConversionEventSet::b["k"]']);
+  expect(run.isDeclared(MEMBER)).toBe(true);
 });

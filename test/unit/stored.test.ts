@@ -13,6 +13,7 @@ import {
   readStoredSet,
   secretArgumentsIn,
   UNKNOWN,
+  withNewKeys,
   writeLeftLive,
   writeStoredSet,
 } from "../../provider/src/state/index.js";
@@ -57,7 +58,16 @@ it("an empty set, and one of no shape that anybody knows, are empty", () => {
     advertiserId: 7,
     defaults: {},
     events: undefined,
+    formerKeys: new Map(),
   });
+});
+
+it("all that a set has of an event goes on under its new key", () => {
+  const events = { start: { ...STATE.events.landing, formerKey: "landing" } };
+  const { set, moved } = withNewKeys(readStoredSet(STATE), readDeclaredSet({ events }));
+  expect([...moved]).toEqual([["start", "landing"]]);
+  const text = JSON.stringify(STATE).replaceAll('"landing"', '"start"');
+  expect(JSON.parse(JSON.stringify(writeStoredSet(set, exactId, STATE.__at)))).toEqual(JSON.parse(text));
 });
 
 it("a member has its own arguments before the set's, `null` as none, the fields of both, and what is not known", () => {

@@ -41,6 +41,7 @@ describe("a preview says what becomes of each key", () => {
         "  to adopt; nothing is sent: c (3 → 9), e (8)",
         "  to remove from the state: gone (4)",
         "  to settle first, with `npx pulumi-advertising pending`: f",
+        '  d has the platform name of the removed gone (4). To go on with 4, set formerKey: "gone".',
         `Each former object (2–4) ${END}`,
         "To keep one, undo the change; or set existingId, and make the change on the platform by hand.",
       ],
@@ -87,8 +88,44 @@ describe("a preview says what becomes of each key", () => {
     expect(planInWords(conversionEvent, those, can, (id) => kept.includes(id))).toBe(lines.join("\n"));
   });
 
+  it.each<[string, object, string[]]>([
+    [
+      "what goes on under another key",
+      { a: A, b: A, c: A, d: { ...A, formerKey: "gone" } },
+      ["events: 1 to rename, 3 unchanged", "  to rename, and nothing is sent: gone → d (4)"],
+    ],
+    [
+      "… with other arguments",
+      { a: A, b: A, c: A, d: { ...CHANGED, formerKey: "gone" } },
+      ["events: 1 to update in place, 3 unchanged", "  to update in place: gone → d (4)"],
+    ],
+    [
+      "which of several a new one may be",
+      { b: A, c: A, d: A },
+      [
+        "events: 1 to create, 2 to delete, 2 unchanged",
+        "  to create: d",
+        "  to delete, if everything else goes well: a (1), gone (4)",
+        "  d has the platform name of the removed a (1) and gone (4). To go on with one of them, set formerKey to its key.",
+      ],
+    ],
+    [
+      "nothing of one with another name",
+      { a: A, b: A, c: A, d: { ...A, eventName: "D" } },
+      [
+        "events: 1 to create, 1 to delete on the platform, 3 unchanged",
+        "  to create: d",
+        "  to delete on the platform, if everything else goes well: gone (4)",
+        "4 will be deleted on the platform after that (retainOnDelete: false).",
+      ],
+    ],
+  ])("%s", (_, events, lines) => {
+    expect(planInWords(conversionEvent, members(HELD, { events }, ALL), ALL)).toBe(lines.join("\n"));
+  });
+
   it("lists the first of thousands, without control characters, and says nothing if there is nothing to do", () => {
-    const planned = (events: object, olds = {}) => planInWords(conversionEvent, members(olds, { events }), NO_ABILITIES);
+    const planned = (events: object, olds = {}) =>
+      planInWords(conversionEvent, members(olds, { events }), NO_ABILITIES);
     expect(planned(many(3000))).toBe(`events: 3000 to create, 0 unchanged\n  to create: ${FIRST_20}, and 2980 more`);
     expect(planned({ "a\u202eb": A })).toContain("to create: a b");
     expect(planned(HELD.events, HELD)).toBeUndefined();

@@ -33,8 +33,13 @@ describe("setMocks", () => {
     const set = new advertising.ConversionEventSet("funnel", {
       advertiserId: 7,
       defaults: { clickWindow: 3600 },
-      events: { landing: { eventName: "Landing", value: 0 }, buy: { eventName: "Buy", value: 1, existingId: 99 } },
+      events: {
+        landing: { eventName: "Landing", value: 0, formerKey: "start" },
+        buy: { eventName: "Buy", value: 1, existingId: 99 },
+      },
     });
+    expect(await outputOf(set.events)).toMatchObject({ landing: { eventName: "Landing", value: 0 } });
+    expect((await outputOf(set.events)).landing).not.toHaveProperty("formerKey");
     expect(await outputOf(set.eventIds)).toEqual({ landing: 1, buy: 99 });
     expect(await outputOf(set.defaults)).toMatchObject({ clickWindow: 3600, viewWindow: 2_592_000 });
     expect(await outputOf(set.advertiserId)).toBe(7);
@@ -162,10 +167,22 @@ describe("validate", () => {
     ["ConversionEvent", { ...EVENT, value: Number.NaN, eventTypeId: 1.5 }, ["value", "eventTypeId"]],
     ["ConversionEvent", null as never, ["eventName", "advertiserId", "value"]],
     ["ConversionEventSet", { advertiserId: 7, events: { buy: { eventName: "Buy" } } }, [`events["buy"].value`]],
+    ["ConversionEvent", { ...EVENT, formerKey: "a" }, ["formerKey"]],
   ] as const)("%s %o: returns all problems, by property", (kind, args, properties) => {
     const problems = advertising.validate(kind, args);
     expect(problems.map(({ property }) => property)).toEqual(properties);
     for (const { reason } of problems) expect(reason).toMatch(/expected|known argument/);
+  });
+
+  it("a former key is no key of now, and that of one event", () => {
+    const entry = (formerKey: string) => ({ eventName: "A", value: 1, formerKey });
+    const events = { a: entry("a"), b: entry("a"), c: entry("old"), d: entry("old"), e: entry("other") };
+    const set = { advertiserId: 7, events };
+    const problems = ["a", "b", "d"].map((key) => ({ property: `events["${key}"].formerKey` }));
+    expect(advertising.validate("ConversionEventSet", set)).toMatchObject(problems);
+    expect(() => new advertising.ConversionEventSet("funnel", set)).toThrow(/3 problems[\s\S]*is its own key/);
+    const defaults = { formerKey: "a" } as never;
+    expect(advertising.validate("ConversionEventSet", { advertiserId: 7, defaults, events: {} })).toHaveLength(1);
   });
 
   it("takes an installation's limit, and refuses an unknown kind", () => {

@@ -39,6 +39,21 @@ export function unseenIn(text: string): string | undefined {
   return found === null ? undefined : named(new Set(found));
 }
 
+/** Where characters that nobody sees belong to a name. */
+const IN_PLACE = [
+  // In an emoji.
+  /(?<=[\p{Emoji}\p{Emoji_Modifier}])(?:\u200d|[\ufe0e\ufe0f]|[\u{e0020}-\u{e007f}])+/gu,
+  // Between letters of a script that joins them, which Latin, Greek and Cyrillic are not.
+  /(?<=[^\P{L}\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}]|\p{M})(?:\u200c|\u200d)/gu,
+  // A space beside French punctuation.
+  /[\u00a0\u202f](?=[!?:;»%€])|(?<=«)[\u00a0\u202f]/gu,
+];
+
+/** As {@link unseenIn}, without those that belong there. */
+export function strayIn(text: string): string | undefined {
+  return unseenIn(IN_PLACE.reduce((rest, pattern) => rest.replace(pattern, ""), text));
+}
+
 /** JSON with an escape for each character that nobody sees. */
 export function withEscapes(json: string): string {
   return json.replace(UNSEEN, (character) => {

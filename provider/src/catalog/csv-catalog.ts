@@ -5,20 +5,31 @@
 import { didYouMean, letters, printable, quoted } from "../base/index.js";
 import { InWords } from "../rules/index.js";
 import { fieldNamed, mistakeIn } from "./spelling.js";
-import { errorAt, type Finding, keyOf, type Source, type WrittenCatalog, type WrittenEvent } from "./written.js";
+import {
+  errorAt,
+  type Finding,
+  keyOf,
+  type Source,
+  type WrittenCatalog,
+  type WrittenEvent,
+  warningAt,
+} from "./written.js";
 
 /** In the order in which messages list them; without the first four, each row would lack something. */
 const REQUIRED = ["key", "advertiser", "eventName", "value"];
 const COLUMNS = [
   ...REQUIRED,
-  ...["eventTypeId", "segmentId", "countUnique", "clickWindow", "viewWindow", "attribution", "existingId"],
+  ...["eventTypeId", "segmentId", "countUnique", "clickWindow", "viewWindow", "attribution", "existingId", "formerKey"],
 ];
 
 /** Columns by the letters of a heading: wire names and spaced names have the same letters as the arguments. */
 const BY_LETTERS = new Map([
   ...COLUMNS.map((column) => [letters(column), column] as const),
-  // A wire name, of the one that is called otherwise here.
+  // What is called otherwise here.
   [letters("advertiser_id"), "advertiser"],
+  [letters("Advertiser name"), "advertiser"],
+  [letters("Event type"), "eventTypeId"],
+  [letters("Segment"), "segmentId"],
 ]);
 const columnOf = (heading: string) => BY_LETTERS.get(letters(heading));
 
@@ -32,6 +43,7 @@ export function readCsvEvents(text: string, file: string): WrittenCatalog {
   // The rows would say nothing but that.
   if (missing.length > 0) return { file, events: [], findings };
   const events = body.map((row) => eventIn(row, columns, delimiter));
+  findings.push(...events.flatMap(summaryIn));
   for (const [at, { cells, source }] of body.entries()) {
     // In a column without a heading, or beyond the last one.
     const stray = cells.find((cell, column) => cell !== "" && (header.cells[column] ?? "") === "");
@@ -69,7 +81,20 @@ function eventIn({ cells, source }: Row, columns: Columns, delimiter: string): W
     given[column] = mistake === undefined ? field.fromCell(cell, delimiter !== ",") : new InWords(mistake);
   }
   const subject = [advertiser, key].filter((part) => part !== "").join("/");
-  return { key, advertiser, subject, given, sourceOf: () => source };
+  return { format: "csv", key, advertiser, subject, given, sourceOf: () => source };
+}
+
+/** What spreadsheets and people write at the row below a table, in English, German and French. */
+const SUMMARY =
+  /^(?:(?:grand |sub[- ]?|zwischen|gesamt)?(?:totals?|sum|summe|somme)(?: général)?|gesamt(?:ergebnis)?)(?:\s*[:=(].*)?$/iu;
+
+function summaryIn({ key, advertiser, subject, given, sourceOf }: WrittenEvent): Finding[] {
+  const texts = Object.entries({ key, advertiser, eventName: given.eventName });
+  const found = texts.find(([, text]) => typeof text === "string" && SUMMARY.test(text));
+  if (found === undefined) return [];
+  const [column, text] = found;
+  const reason = `is ${quoted(String(text))}: if that is a row of sums, remove it; it is read as an event`;
+  return [warningAt(sourceOf(column), subject, reason, column)];
 }
 
 interface Row {

@@ -10,8 +10,11 @@ import {
   advertiser,
   conversionEvent,
   conversionEventSet,
+  formerKeyConflicts,
+  isTakenByPulumi,
   type Kind,
   type Limits,
+  roundedId,
 } from "../kinds/index.js";
 import { expectationOf, expecting, LIVE_ID, type Rules, truth, validate } from "../rules/index.js";
 import { fieldNamed, mistakeIn, plainDigits } from "./spelling.js";
@@ -21,6 +24,7 @@ import {
   errorAt,
   eventKey,
   type Finding,
+  keyOf,
   type Written,
   type WrittenAdvertiser,
   type WrittenCatalog,
@@ -52,6 +56,7 @@ export class Judge {
     const declared = written.advertisers ?? advertisersNamedIn(written.events);
     const advertisers = declared.map((each) => ({ key: each.key, args: this.#advertiser(each) }));
     if (written.advertisers === undefined) this.#warnOfMisspeltAdvertisers();
+    this.#formerKeys();
     const defaultsOf = new Map(declared.map((each) => [each.key, mergedWith(defaults, shared(each.defaults))]));
     const events = written.events.map((event) => {
       const { key, subject, advertiser: owner } = event;
@@ -89,15 +94,27 @@ export class Judge {
       const required = "is required: expected the key of an advertiser";
       this.#find(written, "advertiser", owner === "" ? required : `${quoted(owner)} is not declared${hint}`);
     }
+    for (const { reason } of roundedId({ owner }, "owner")) this.#find(written, "advertiser", reason, "warning");
     const values = this.#values(written, conversionEventSet.memberRules(this.limits), conversionEvent);
     this.#name(written, owner, "eventName", values.eventName, areUnique ? "error" : "warning");
-    return values;
+    const formerKey = formerKeyOf(written);
+    return formerKey === undefined ? values : { ...values, formerKey };
+  }
+
+  #formerKeys(): void {
+    for (const events of Map.groupBy(this.written.events, ({ advertiser: owner }) => owner).values()) {
+      const conflicts = formerKeyConflicts(events.map((event) => [event.key, formerKeyOf(event)]));
+      for (const event of events) {
+        const reason = conflicts.get(event.key);
+        if (reason !== undefined) this.#find(event, "formerKey", reason);
+      }
+    }
   }
 
   /** The values that fit; what does not, or is likely a mistake, is noted. */
   #values(written: Written | undefined, rules: Rules, kind?: Kind): Values {
     if (written === undefined) return {};
-    const advice = (property: string, value: unknown) => fieldNamed(property)?.advice(value);
+    const advice = (property: string, value: unknown) => fieldNamed(property)?.advice(value, written.format);
     const { values, problems } = validate(written.given, rules, { isUnknown: () => false, advice });
     for (const { property, reason } of problems) this.#find(written, property, reason);
     if (kind === undefined) return values;
@@ -113,6 +130,8 @@ export class Judge {
     const mistake = mistakeIn(key);
     if (mistake !== undefined) {
       this.#find(written, property, `is ${mistake}`);
+    } else if (isTakenByPulumi(key)) {
+      this.#find(written, property, `${quoted(key)} is a name that Pulumi can't carry: choose another one`);
     } else if (!rule.safeParse(key).success) {
       const got = key === "" ? "is required" : `${quoted(key)} is not valid`;
       const advice = plainDigits(key);
@@ -139,13 +158,14 @@ export class Judge {
     this.#take(`name ${owner}/${letters(name.normalize("NFKC")) || name}`, written, property, told, level);
   }
 
-  /** Warns of an advertiser that has a single event and almost the name of one that has more. */
+  /** Warns of an advertiser that has a single event and almost the name of another one. */
   #warnOfMisspeltAdvertisers(): void {
     const groups = [...Map.groupBy(this.written.events, ({ advertiser: name }) => name)];
-    const settled = groups.filter(([, events]) => events.length > 1).map(([name]) => name);
-    for (const [name, [event, ...others]] of groups) {
-      const meant = others.length > 0 ? undefined : settled.find((other) => isAlmost(name, other));
-      if (event === undefined || meant === undefined) continue;
+    const byAmount = groups.toSorted(([, a], [, b]) => b.length - a.length);
+    for (const [at, [name, [event, ...others]]] of byAmount.entries()) {
+      if (event === undefined || others.length > 0) continue;
+      const [meant] = byAmount.slice(0, at).find(([other]) => isAlmost(name, other)) ?? [];
+      if (meant === undefined) continue;
       const reason = `${quoted(name)} is almost ${quoted(meant)}: it is another advertiser, with this event alone`;
       this.#find(event, "advertiser", reason, "warning");
     }
@@ -163,6 +183,10 @@ export class Judge {
   }
 }
 
+function formerKeyOf({ given }: WrittenEvent): string | undefined {
+  return typeof given.formerKey === "string" ? keyOf(given.formerKey) : undefined;
+}
+
 /** `own` before `defaults`; request fields one by one, as in a `ConversionEventSet`. */
 function mergedWith(defaults: Values, own: Values): Values {
   const fields = { ...asRecord(defaults.additionalFields), ...asRecord(own.additionalFields) };
@@ -174,7 +198,7 @@ function mergedWith(defaults: Values, own: Values): Values {
 function advertisersNamedIn(events: readonly WrittenEvent[]): WrittenAdvertiser[] {
   const named = events.filter(({ advertiser: key }) => key !== "" && !LIVE_ID.test(key));
   return [...Map.groupBy(named, ({ advertiser: key }) => key)].map(([key, [event]]) => ({
-    ...{ key, subject: key, given: { advertiserName: key }, defaults: undefined },
+    ...{ format: "csv", key, subject: key, given: { advertiserName: key }, defaults: undefined },
     sourceOf: () => (event as WrittenEvent).sourceOf("advertiser"),
   }));
 }
@@ -185,11 +209,19 @@ function advertisersNamedIn(events: readonly WrittenEvent[]): WrittenAdvertiser[
  */
 function isAlmost(name: string, other: string): boolean {
   if (withoutCase(name) === withoutCase(other)) return false;
-  const [words, others] = [wordsOf(name), wordsOf(other)];
-  const isMisspelt = (word: string, meant: string) =>
-    [word, meant].every((each) => /^\p{L}{5,}$/u.test(each)) && editsBetween(word, meant) <= 2;
+  if (letters(name) === letters(other)) return true;
+  const words = wordsOf(name);
+  const others = wordsOf(other);
   const isSame = (word: string, at: number) => word === others[at] || isMisspelt(word, others[at] ?? "");
   return words.length === others.length && words.every(isSame);
+}
+
+function isMisspelt(word: string, meant: string): boolean {
+  if (![word, meant].every((each) => /^\p{L}{4,}$/u.test(each))) return false;
+  const sorted = (text: string) => [...text].sort().join("");
+  const isShort = Math.min(word.length, meant.length) === 4;
+  const most = isShort && sorted(word) !== sorted(meant) ? 1 : 2;
+  return editsBetween(word, meant) <= most;
 }
 
 function wordsOf(name: string): string[] {

@@ -7,6 +7,7 @@ import type { Limits } from "../kinds/index.js";
 import { expecting, truth } from "../rules/index.js";
 import { readCsvEvents } from "./csv-catalog.js";
 import { Judge } from "./judge.js";
+import type { Format } from "./spelling.js";
 import { type Catalog, errorAt, type Finding, type Source, type WrittenCatalog } from "./written.js";
 import { readYaml, YamlReader } from "./yaml-catalog.js";
 
@@ -15,7 +16,7 @@ export const CATALOG_RULES = z.strictObject({
   sets: truth.optional(),
 });
 
-const FORMATS: Readonly<Record<string, "yaml" | "json" | "csv">> = {
+const FORMATS: Readonly<Record<string, Format>> = {
   ".yaml": "yaml",
   ".yml": "yaml",
   ".json": "json",
@@ -40,7 +41,7 @@ function readWritten(file: string, folder: string, named: Source = { file, line:
     const known = Object.keys(FORMATS).join(", ");
     return unread(errorAt(named, "", `is not a supported type of file: expected a name that ends in ${known}`));
   }
-  const text = textOf(file, folder, named);
+  const text = textOf(file, folder, named, format);
   if (typeof text !== "string") return unread(text);
   if (format === "csv") return readCsvEvents(text, file);
   const yaml = readYaml(text, file, format);
@@ -56,12 +57,25 @@ function readWritten(file: string, folder: string, named: Source = { file, line:
   return { ...written, events: [...written.events, ...events], findings: [...written.findings, ...findings] };
 }
 
-function textOf(file: string, folder: string, named: Source): string | Finding {
+const SAVED_AS: Readonly<Record<Format, string>> = { csv: "CSV UTF-8", yaml: "YAML", json: "JSON" };
+
+/** What a file is that has the name of another format: downloads are, and exports that only spreadsheets read. */
+function otherFormatOf(bytes: Buffer): string | undefined {
+  const start = bytes.subarray(0, 4).toString("hex");
+  if (start === "504b0304" || start === "d0cf11e0") return "a workbook of a spreadsheet program";
+  const text = bytes.subarray(0, 1000).toString("latin1").replaceAll("\0", "");
+  if (/^[^\w"]*<(!doctype html|html|head|body|table|meta|script)\b/i.test(text)) return "an HTML page";
+  return /^[^\w"]*<\?xml\b/.test(text) ? "XML" : undefined;
+}
+
+function textOf(file: string, folder: string, named: Source, format: Format): string | Finding {
   const path = resolve(folder, file);
   const problem = (reason: string) =>
     errorAt(named, "", named.file === file ? reason : `eventsFile ${quoted(file)} ${reason}`);
   try {
     const bytes = readFileSync(path);
+    const other = otherFormatOf(bytes);
+    if (other !== undefined) return problem(`is ${other}, whatever its name says: save it as ${SAVED_AS[format]}`);
     // The byte order mark of UTF-16, which spreadsheets call Unicode.
     const mark = bytes.subarray(0, 2).toString("hex");
     const encoding = mark === "fffe" ? "utf-16le" : mark === "feff" ? "utf-16be" : "utf-8";

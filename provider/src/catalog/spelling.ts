@@ -4,18 +4,31 @@
  * it, and the advice here says what to write instead.
  */
 import { z } from "zod";
-import { letters, quoted } from "../base/index.js";
+import { didYouMean, letters, nearest, quoted } from "../base/index.js";
 import { Attribution, EventType } from "../kinds/index.js";
 import { InWords } from "../rules/index.js";
+
+/** How a file is written, and so how its values are to be written. */
+export type Format = "csv" | "yaml" | "json";
 
 interface Field {
   /** @param text trimmed, and not empty. @param isComma whether numbers may have a decimal comma. */
   readonly fromCell: (text: string, isComma: boolean) => unknown;
   readonly fromData: (value: unknown) => unknown;
   /** Says what to write instead of a value that was refused; a clause behind a semicolon. */
-  readonly advice: (value: unknown) => string | undefined;
+  readonly advice: (value: unknown, format: Format) => string | undefined;
   /** The rule with the spellings that YAML and JSON may use, for editors. @param rule the resource's own. */
   readonly written: (rule: z.ZodType) => z.ZodType;
+}
+
+/** A text as it is written in a file. */
+function asText(text: string, format: Format): string {
+  return format === "json" ? JSON.stringify(text) : text;
+}
+
+function meantBy(value: unknown, known: readonly string[], format: Format): string | undefined {
+  const isNear = typeof value === "string" && nearest(value, known) !== undefined;
+  return isNear ? didYouMean(value, known, (name) => asText(name, format)) : undefined;
 }
 
 const asItIs = <T>(value: T) => value;
@@ -35,8 +48,10 @@ const number: Field = {
   ...data,
   fromCell: (cell, isComma) =>
     isComma ? (unclear(cell) ?? numberIn(cell.replace(/^([+-]?\d*),(\d+)$/, "$1.$2"))) : numberIn(cell),
-  advice: () =>
-    "write a plain number: at most 15 digits, a decimal point, no quotes, thousands separator, percent or currency sign",
+  advice: (_, format) => {
+    const quotes = format === "csv" ? "" : "quotes, ";
+    return `write a plain number: at most 15 digits, a decimal point, no ${quotes}thousands separator, percent or currency sign`;
+  },
 };
 
 /** Ids keep their digits: the rules know them as strings too. */
@@ -61,24 +76,35 @@ const window: Field = {
     return (isComma && unclear(/^[\d.,]*/.exec(cell)?.[0] ?? "")) || (typeof seconds === "number" ? seconds : cell);
   },
   fromData: (value) => (typeof value === "string" ? secondsIn(value) : value),
-  advice: () => "write seconds, or a number with its unit: 7d, 12h, 90min",
+  advice: (_, format) => {
+    const examples = ["7d", "12h", "90min"].map((text) => asText(text, format));
+    return `write seconds, or a number with its unit: ${examples.join(", ")}`;
+  },
   written: (rule) => z.union([rule, z.string().regex(WINDOW_TEXT)]),
 };
 
 const attribution: Field = {
   ...data,
+  advice: (value, format) => meantBy(value, Object.values(Attribution), format),
   fromCell: (cell) => Object.values(Attribution).find((known) => known === cell.toUpperCase()) ?? cell,
 };
+
+/** As people spell the names of event types: `landing page`, `Landing_Page`. `Purchase?` is a question. */
+const IS_NAME = /^[\p{L}\s_-]+$/u;
 
 const EVENT_TYPES = Object.keys(EventType) as (keyof typeof EventType)[];
 
 const eventType: Field = {
   fromCell: (cell, isComma) => {
-    const named = EVENT_TYPES.find((name) => letters(name) === letters(cell));
+    const named = EVENT_TYPES.find((name) => IS_NAME.test(cell) && letters(name) === letters(cell));
     return named === undefined ? number.fromCell(cell, isComma) : EventType[named];
   },
   fromData: (value) => EventType[EVENT_TYPES.find((name) => name === value) as keyof typeof EventType] ?? value,
-  advice: () => `write its number without quotes, or ${EVENT_TYPES.join(" or ")}`,
+  advice: (value, format) => {
+    const names = EVENT_TYPES.map((name) => asText(name, format));
+    const number = format === "csv" ? "its number" : "its number without quotes";
+    return meantBy(value, EVENT_TYPES, format) ?? `write ${number}, or ${names.join(" or ")}`;
+  },
   written: (rule) => z.union([rule, z.enum(EVENT_TYPES)]),
 };
 
@@ -93,6 +119,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
   viewWindow: window,
   attribution,
   existingId: id,
+  formerKey: text,
 };
 
 export function fieldNamed(name: string): Field | undefined {

@@ -1,7 +1,9 @@
 /** A catalog as written, whichever format the file has, and as judged: its objects, their keys, and what is wrong. */
 import { z } from "zod";
 import { looksOf, saidOnce, type Values, withEscapes } from "../base/index.js";
+import { isTakenByPulumi } from "../kinds/index.js";
 import { expecting, type Problem } from "../rules/index.js";
+import type { Format } from "./spelling.js";
 
 /** The place in a file where a value was written. Lines and columns count from 1. */
 export interface Source {
@@ -12,6 +14,7 @@ export interface Source {
 }
 
 export interface Written {
+  readonly format: Format;
   /** As people know it: `acme/purchase`, `acme defaults`, `rules`. */
   readonly subject: string;
   readonly key: string;
@@ -54,6 +57,10 @@ export interface Finding extends Problem {
   readonly source: Source;
 }
 
+export function warningAt(source: Source, subject: string, reason: string, property: string): Finding {
+  return { level: "warning", subject, property, reason, source };
+}
+
 /** An error that stands in a file. @param property the one that it is about, if it is about one. */
 export function errorAt(source: Source, subject: string, reason: string, property = ""): Finding {
   return { level: "error", subject, property, reason, source };
@@ -72,7 +79,8 @@ export function describeAlike(findings: readonly Finding[]): string[] {
     describeFinding,
     ({ subject, source }) => {
       const file = source.file === findings[0]?.source.file ? "" : `${source.file}:`;
-      return `${subject === "" ? "" : `${withEscapes(subject)} `}at ${file}${placeOf(source)}`;
+      const place = `${file}${placeOf(source)}`;
+      return subject === "" ? place : `${withEscapes(subject)} at ${place}`;
     },
     ({ property, reason }) => `${property} ${reason}`,
   );
@@ -87,7 +95,13 @@ const KEY = /^(?!__proto__$)(?!\s)(?:(?!::)[^\p{C}\p{Zl}\p{Zp}/]){1,100}(?<!\s)$
 
 const WITHOUT = "without /, ::, control and invisible characters, and spaces at the ends";
 
-export const eventKey = expecting(`1 to 100 characters ${WITHOUT}`, z.string().regex(KEY));
+export const eventKey = expecting(
+  `1 to 100 characters ${WITHOUT}`,
+  z
+    .string()
+    .regex(KEY)
+    .refine((key) => !isTakenByPulumi(key)),
+);
 
 /** Digits name a live advertiser by its id; any other number is one that a spreadsheet has changed. */
 const NOT_A_NUMBER = "(?![\\d.,' +-]+$)(?!\\d[.,]?\\d*[eE]\\+?\\d+$)";

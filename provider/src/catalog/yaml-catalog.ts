@@ -2,9 +2,10 @@
  * The advertisers and events of a YAML or JSON file, and where in its text each part of it is. A wrong shape is
  * reported here, a wrong value by its rules.
  */
-import type { Node, Scalar } from "yaml";
+import type { Node, Pair, Scalar, YAMLError } from "yaml";
 import { didYouMean, quoted, type Values } from "../base/index.js";
 import { isContainer, show } from "../rules/index.js";
+import { jsonFaults } from "./json-faults.js";
 import { fieldNamed } from "./spelling.js";
 import {
   errorAt,
@@ -20,17 +21,25 @@ import {
 const TOP = ["$schema", "defaults", "rules", "advertisers", "eventsFile"];
 
 export class YamlReader {
-  readonly #findings: Finding[] = [];
+  readonly #findings: Finding[];
 
   constructor(
     readonly yaml: YamlFile,
     readonly file: string,
-  ) {}
+  ) {
+    this.#findings = [...yaml.findings];
+  }
 
   read() {
     const top = this.#object([], "", this.yaml.data ?? {}, "advertisers, by key") ?? {};
-    for (const name of Object.keys(top).filter((each) => !TOP.includes(each)))
-      this.#find([name], "", `${quoted(name)} is not known; ${didYouMean(name, TOP)}`);
+    for (const name of Object.keys(top).filter((each) => !TOP.includes(each))) {
+      const anchor = this.yaml.anchorAt([name]);
+      const cure =
+        anchor === undefined
+          ? didYouMean(name, TOP)
+          : `put the anchor &${anchor} where its values are first used, such as in defaults or in the first event`;
+      this.#find([name], "", `${quoted(name)} is not known; ${cure}`);
+    }
     const advertisers: WrittenAdvertiser[] = [];
     const events: WrittenEvent[] = [];
     const [asAdvertiser, asEvent] = ["an object with advertiserName and events", "an object with eventName and value"];
@@ -75,6 +84,7 @@ export class YamlReader {
   #written(path: Path, subject: string, given: Values): Written {
     const converted = Object.entries(given).map(([name, value]) => [name, fieldNamed(name)?.fromData(value) ?? value]);
     return {
+      format: this.yaml.format,
       subject,
       key: keyOf(path.at(-1) ?? ""),
       given: Object.fromEntries(converted),
@@ -96,7 +106,12 @@ export class YamlReader {
 type Path = readonly string[];
 
 interface YamlFile {
+  readonly format: "yaml" | "json";
   readonly data: unknown;
+  /** What is wrong, and yet leaves the rest readable. */
+  readonly findings: readonly Finding[];
+  /** The name of the anchor at the value at `path`, if it has one. */
+  readonly anchorAt: (path: Path) => string | undefined;
   /** Finds where the name at the end of `path` stands; where it does not, that of what would hold it. */
   readonly sourceOf: (path: Path) => Source;
 }
@@ -116,13 +131,20 @@ export function readYaml(text: string, file: string, format: "yaml" | "json"): Y
   };
   const unread = (offset: number, message: string) =>
     errorAt(at(offset), "", `is not read as ${format.toUpperCase()}: ${message}`);
-  const faults = [...document.errors, ...document.warnings].map(({ code, pos: [from], message }) => {
+  const faultsOfJson = format === "json" ? jsonFaults(text) : [];
+  if (faultsOfJson.length > 0) return faultsOfJson.map(({ offset, reason }) => unread(offset, reason));
+  const findingOf = ({ code, pos: [from], message }: YAMLError) => {
     const reason = REASONS[code]?.(text.slice(from));
     return reason === undefined ? unread(from, message) : errorAt(at(from), "", reason);
-  });
+  };
+  const isRepeated = ({ code }: YAMLError) => code === "DUPLICATE_KEY";
+  const problems = [...document.errors, ...document.warnings];
+  const repeated = problems.filter(isRepeated).map(findingOf);
+  const faults = problems.filter((problem) => !isRepeated(problem)).map(findingOf);
   if (document.directives?.yaml.explicit === true && document.directives.yaml.version !== "1.2")
     faults.push(errorAt(at(0), "", "is YAML 1.1, which reads some numbers and ids as others: remove the line %YAML"));
-  if (faults.length > 0) return faults;
+  if (faults.length > 0) return [...faults, ...repeated];
+  if (repeated.length > 0) withDistinctKeys(document.contents, []);
   visit(document, {
     Pair: (_, { key, value }) => {
       const name = isScalar(key) ? key.value : undefined;
@@ -137,10 +159,41 @@ export function readYaml(text: string, file: string, format: "yaml" | "json"): Y
     const reviver = (_: unknown, value: unknown) =>
       typeof value === "bigint" && Number.isSafeInteger(Number(value)) ? Number(value) : value;
     const data: unknown = document.toJS({ maxAliasCount: MAX_ALIASES, reviver });
-    return { data, sourceOf: (path) => at(offsetOf(document.contents, path)) };
+    const placeOf = (path: Path) => placeIn(document.contents, path);
+    return {
+      format,
+      data,
+      findings: repeated,
+      sourceOf: (path) => at(placeOf(path).offset),
+      anchorAt: (path) => placeOf(path).node?.anchor,
+    };
   } catch (error) {
     return [unread(0, (error as Error).message)];
   }
+}
+
+/**
+ * Makes the keys of a map differ, so that what is wrong below each of them is found: of advertisers and events, the
+ * second one has a key of its own; of anything else, what both hold counts.
+ */
+function withDistinctKeys(node: Node | null, path: Path): void {
+  const { isMap, isScalar } = yamlLibrary();
+  if (!isMap(node) || path.length > 4) return;
+  const hasMembers = path.join() === "advertisers" || (path.length === 3 && path[2] === "events");
+  const known = new Map<unknown, Pair>();
+  for (const pair of [...node.items]) {
+    if (!isScalar(pair.key) || pair.key.value === "<<") continue;
+    const name = pair.key.value;
+    const before = known.get(name);
+    if (before !== undefined && hasMembers) {
+      for (let at = 2; known.has(pair.key.value); at++) pair.key.value = `${name} (${at})`;
+    } else if (before !== undefined) {
+      node.items = node.items.filter((each) => each !== before);
+      if (isMap(before.value) && isMap(pair.value)) pair.value.items.unshift(...before.value.items);
+    }
+    known.set(pair.key.value, pair);
+  }
+  for (const [name, { value }] of known) withDistinctKeys(value as Node | null, [...path, String(name)]);
 }
 
 /** What is wrong, by the library's code, for people who write catalogs. @param rest the text from there on. */
@@ -154,17 +207,17 @@ const REASONS: Readonly<Record<string, (rest: string) => string>> = {
 const MAX_ALIASES = 100_000;
 
 /** The place of the path's last written name: what an alias or `<<` brings in has that of what it is brought into. */
-function offsetOf(contents: Node | null, path: Path): number {
+function placeIn(contents: Node | null, path: Path) {
   const { isMap } = yamlLibrary();
   let [node, offset] = [contents, contents?.range?.[0] ?? 0];
   for (const segment of path) {
     const pairs = isMap(node) ? node.items : [];
     const pair = pairs.find(({ key }) => String((key as Scalar | null)?.value) === segment);
-    if (pair === undefined) return offset;
+    if (pair === undefined) return { offset, node: undefined };
     node = pair.value as Node | null;
     offset = (pair.key as Node).range?.[0] ?? offset;
   }
-  return offset;
+  return { offset, node: (node ?? undefined) as { readonly anchor?: string | undefined } | undefined };
 }
 
 function yamlLibrary(): typeof import("yaml") {

@@ -18,6 +18,7 @@ import {
   UNKNOWN,
   type Unresolved,
   unresolvedIn,
+  withNewKeys,
 } from "../state/index.js";
 
 export type Abilities = ReturnType<typeof abilitiesOf>;
@@ -55,9 +56,11 @@ export type Action =
   | { readonly do: "let go" }
   | { readonly do: "delete" };
 
-export type ShownAction = Action["do"] | "perhaps replace";
+/** `rename`: the object stays as it is, under another key of its set. */
+export type ShownAction = Action["do"] | "perhaps replace" | "rename";
 
-export function shownAction(action: Action): ShownAction {
+export function shownAction({ action, formerKey }: Pick<Member, "action" | "formerKey">): ShownAction {
+  if (action.do === "keep" && formerKey !== undefined) return "rename";
   return action.do === "replace" && action.perhaps ? "perhaps replace" : action.do;
 }
 
@@ -74,6 +77,8 @@ const PLAIN: Circumstances = { can: NO_ABILITIES, deletes: () => false };
 export interface Member {
   /** In its set; empty for a single resource. */
   readonly key: string;
+  /** The key under which the state has it, if the program gives it another one now. */
+  readonly formerKey?: string | undefined;
   readonly action: Action;
   readonly changed: readonly string[];
   readonly id: string | undefined;
@@ -88,7 +93,7 @@ export interface Member {
   readonly former: { readonly id: string; readonly isDeleted: boolean } | undefined;
 }
 
-type Thing = Pick<Member, "key" | "id" | "olds" | "values" | "unresolved">;
+type Thing = Pick<Member, "key" | "formerKey" | "id" | "olds" | "values" | "unresolved">;
 
 /** @param id none for a new resource. @param olds its outputs in the state. @param news none if no longer declared. */
 export function singleMember(
@@ -107,10 +112,11 @@ export function singleMember(
 
 export function membersOf(
   kind: Kind,
-  stored: StoredSet,
+  before: StoredSet,
   declared: DeclaredSet,
   circumstances: Circumstances = PLAIN,
 ): Member[] {
+  const { set: stored, moved } = withNewKeys(before, declared);
   const changesOf = (olds: Values, values: Values, given: unknown): Changes => {
     const isKnown = given !== UNKNOWN && declared.events !== undefined && declared.defaults !== UNKNOWN;
     if (isKnown) return changesIn(kind, olds, values);
@@ -121,7 +127,9 @@ export function membersOf(
     const entry = isDeclared ? asRecord(given) : undefined;
     const values = entry === undefined ? {} : eventIn(declared, entry);
     const olds = eventIn(stored, stored.events.get(key) ?? {});
-    const object = { key, id: stored.eventIds.get(key), olds, values, unresolved: stored.unresolved.get(key) };
+    const formerKey = moved.get(key);
+    const id = stored.eventIds.get(key);
+    const object = { key, formerKey, id, olds, values, unresolved: stored.unresolved.get(key) };
     return memberFrom(kind, circumstances, object, entry, () =>
       changesSince(kind, stored.earlier.get(key), () => changesOf(olds, values, given), values),
     );

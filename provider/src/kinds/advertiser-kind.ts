@@ -1,7 +1,7 @@
 /** The rules of an advertiser (API page, POST rest/advertiser). */
 import { z } from "zod";
 import { additionalFieldsBeside, identifierOf, nameOf } from "../rules/index.js";
-import { createOf, type Kind, missingName, onceFor, outputsOf } from "./kind.js";
+import { createOf, type Kind, oddName, onceFor, outputsOf, roundedId } from "./kind.js";
 
 const wireNames = { advertiserName: "advertiser_name" } as const;
 
@@ -24,5 +24,6 @@ export const advertiser: Kind = {
       additionalFields: additionalFieldsBeside(new Set(Object.values(wireNames)), markField).optional(),
     }),
   ),
-  warnings: (values) => missingName(values, "advertiserName"),
+  conflicts: () => [],
+  warnings: (values) => [...oddName(values, "advertiserName"), ...roundedId(values, "existingId")],
 };

@@ -3,7 +3,7 @@
  * rest/event). A set's rules are those of a single event, for each member and for what all members share.
  */
 import { z } from "zod";
-import { asRecord, count, lookAlike, type Values } from "../base/index.js";
+import { asRecord, count, lookAlike, own, quoted, type Values } from "../base/index.js";
 import {
   additionalFieldsBeside,
   expecting,
@@ -18,7 +18,7 @@ import {
   withUnit,
 } from "../rules/index.js";
 import { advertiser } from "./advertiser-kind.js";
-import { createOf, type Kind, type Limits, missingName, onceFor, outputsOf, type SetKind } from "./kind.js";
+import { createOf, type Kind, type Limits, oddName, onceFor, outputsOf, roundedId, type SetKind } from "./kind.js";
 import { Attribution, days, LIKELY_DAYS_BELOW_SECONDS, THIRTY_DAYS_IN_SECONDS, WINDOWS } from "./vocabulary.js";
 
 const MAX_NAME_CHARACTERS = 99;
@@ -81,11 +81,16 @@ export const conversionEvent: Kind = {
       attribution: fields.shape.attribution.default(attribution),
     });
   }),
+  conflicts: () => [],
   warnings: (values) => eventWarnings(values),
 };
 
 function eventWarnings(values: Values, at = ""): Problem[] {
-  return [...shortWindows(values, at), ...missingName(values, "eventName", at)];
+  return [
+    ...shortWindows(values, at),
+    ...oddName(values, "eventName", at),
+    ...["advertiserId", "segmentId", "existingId"].flatMap((property) => roundedId(values, property, at)),
+  ];
 }
 
 function shortWindows(values: Values, at: string): Problem[] {
@@ -102,7 +107,9 @@ const MAX_KEY_CHARACTERS = 100;
 
 /** Pulumi takes an object with such a property for one of its own, or can't print it (seen with 3.259). */
 const TAKEN_BY_PULUMI = ["__proto__", "toString", "4dabf18193072939515e22adb298388d"];
-const isTakenByPulumi = (text: string) => TAKEN_BY_PULUMI.includes(text) || text.startsWith("__pulumi");
+export function isTakenByPulumi(text: string): boolean {
+  return TAKEN_BY_PULUMI.includes(text) || text.startsWith("__pulumi");
+}
 
 /** A property name that every JavaScript object, and Pulumi, can carry. */
 const key = expecting(
@@ -119,7 +126,35 @@ function lookAlikes(texts: readonly (readonly [property: string, text: unknown, 
   });
 }
 
-const memberRules = onceFor((limits) => eventRules(limits).omit({ advertiserId: true }));
+/** @param formerKeys by the key of their event; those of a set. @returns what is wrong with one, by its event's key. */
+export function formerKeyConflicts(formerKeys: readonly (readonly [key: string, formerKey: unknown])[]) {
+  const conflicts = new Map<string, string>();
+  const keys = new Set(formerKeys.map(([name]) => name));
+  const takenBy = new Map<string, string>();
+  for (const [name, formerKey] of formerKeys) {
+    if (typeof formerKey !== "string") continue;
+    const other = takenBy.get(formerKey);
+    if (formerKey === name) {
+      conflicts.set(name, `${quoted(formerKey)} is its own key: leave formerKey out`);
+    } else if (keys.has(formerKey)) {
+      conflicts.set(
+        name,
+        `${quoted(formerKey)} is the key of another event: one of the two can't go on with its object`,
+      );
+    } else if (other !== undefined) {
+      conflicts.set(
+        name,
+        `${quoted(formerKey)} is also the formerKey of ${quoted(other)}: one object can't be two events`,
+      );
+    }
+    takenBy.set(formerKey, name);
+  }
+  return conflicts;
+}
+
+const memberRules = onceFor((limits) =>
+  eventRules(limits).omit({ advertiserId: true }).extend({ formerKey: key.optional() }),
+);
 const sharedRules = onceFor((limits) =>
   eventRules(limits).omit({ eventName: true, advertiserId: true, value: true, existingId: true }),
 );
@@ -144,12 +179,21 @@ export const conversionEventSet: SetKind = {
   memberRules,
   sharedRules,
   defaultsIn: eventDefaults,
-  warnings: ({ defaults, events }) => {
+  conflicts: ({ events }) => {
+    const entries = Object.entries(asRecord(events));
+    const formerKeys = entries.map(([name, entry]) => [name, own(entry, "formerKey")] as const);
+    const found = [...formerKeyConflicts(formerKeys)];
+    return found.map(([name, reason]) => ({ property: `events[${JSON.stringify(name)}].formerKey`, reason }));
+  },
+  warnings: (values) => {
+    const { defaults, events } = values;
     const members = Object.entries(asRecord(events)).map(
       ([name, event]) => [`events[${JSON.stringify(name)}]`, name, asRecord(event)] as const,
     );
     return [
+      ...roundedId(values, "advertiserId"),
       ...shortWindows(asRecord(defaults), "defaults."),
+      ...roundedId(asRecord(defaults), "segmentId", "defaults."),
       ...members.flatMap(([path, , event]) => eventWarnings(event, `${path}.`)),
       ...lookAlikes(members),
       ...lookAlikes(members.map(([path, , { eventName }]) => [`${path}.eventName`, eventName])),

@@ -7,13 +7,13 @@
  * `sandbox/`. What is about certain kinds imports them by name.
  */
 import { advertiser } from "./advertiser-kind.js";
-import { conversionEvent, conversionEventSet } from "./event-kind.js";
+import { conversionEvent, conversionEventSet, formerKeyConflicts, isTakenByPulumi } from "./event-kind.js";
 import { type Kind, type SetKind, typeTokenOf } from "./kind.js";
 
 export * from "./from-platform.js";
 export * from "./kind.js";
 export * from "./vocabulary.js";
-export { advertiser, conversionEvent, conversionEventSet };
+export { advertiser, conversionEvent, conversionEventSet, formerKeyConflicts, isTakenByPulumi };
 
 export const KINDS: readonly Kind[] = [advertiser, conversionEvent];
 

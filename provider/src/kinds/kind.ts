@@ -5,8 +5,8 @@
  */
 
 import { createHash } from "node:crypto";
-import { exactInteger, type Values } from "../base/index.js";
-import type { Problem, Rules } from "../rules/index.js";
+import { exactInteger, isPlain, quoted, strayIn, type Values } from "../base/index.js";
+import { type Problem, type Reading, type Rules, validate } from "../rules/index.js";
 
 /** The class's name, and the last part of the type token. */
 export type ResourceName = Kind["name"] | SetKind["name"];
@@ -40,6 +40,12 @@ export function onceFor<T>(make: (limits: Limits) => T): (limits: Limits) => T {
   };
 }
 
+/** Holds arguments against all that is known of a resource. As {@link validate}. */
+export function checkArguments(resource: Kind | SetKind, given: Values, limits: Limits, reading: Reading) {
+  const { values, problems } = validate(given, resource.rules(limits), reading);
+  return { values, problems: [...problems, ...resource.conflicts(values)] };
+}
+
 interface ResourceKind {
   /** The name under which `handlers.ts` exports its provider: a contract with every stored state. */
   readonly handler: "advertiser" | "conversionEvent" | "conversionEventSet";
@@ -49,6 +55,8 @@ interface ResourceKind {
   /** Those of {@link exactIds} for which a program may give the other object's resource itself. */
   readonly refersTo: Readonly<Record<string, Kind>>;
   rules(limits: Limits): Rules;
+  /** What is wrong between its parts, which each fit their rules. */
+  conflicts(values: Values): readonly Problem[];
   /** Values that are accepted and yet likely a mistake. */
   warnings(values: Values): readonly Problem[];
 }
@@ -86,10 +94,26 @@ export function nameToTell({ nameProperty }: Kind, values: Values, secret: Reado
 /** Programs write these where a table has nothing. */
 const NO_NAME = /^(nan|null|none|nil|undefined|n\/?a)$/i;
 
-export function missingName(values: Values, property: string, at = ""): Problem[] {
+/** A name that is likely none, or that has characters which nobody sees. */
+export function oddName(values: Values, property: string, at = ""): Problem[] {
   const name = values[property];
-  if (typeof name !== "string" || !NO_NAME.test(name)) return [];
-  return [{ property: `${at}${property}`, reason: `is "${name}": is that a name, or was there no value?` }];
+  if (typeof name !== "string") return [];
+  const unseen = strayIn(name);
+  const reasons = [
+    NO_NAME.test(name) && `is "${name}": is that a name, or was there no value?`,
+    unseen !== undefined && `${quoted(name)} has a character that nobody sees, ${unseen}: is it meant?`,
+  ];
+  return reasons.filter((reason) => reason !== false).map((reason) => ({ property: `${at}${property}`, reason }));
+}
+
+/** A spreadsheet keeps 15 digits of a number, and writes zeros for the others. */
+const ROUNDED_ID = /^[1-9]\d{14}0+$/;
+
+export function roundedId(values: Values, property: string, at = ""): Problem[] {
+  const id = values[property];
+  if (!isPlain(id) || !ROUNDED_ID.test(String(id))) return [];
+  const reason = `is ${id}: a spreadsheet keeps 15 digits of a number and writes zeros for the others; is that the whole id?`;
+  return [{ property: `${at}${property}`, reason }];
 }
 
 /** What is wrong where a second one names an object. @param by what has it. */

@@ -96,9 +96,10 @@ function declareAll(
   options: pulumi.CustomResourceOptions,
 ): [key: string, id: pulumi.Output<number>][] {
   if (!sets)
-    return events.map(({ key, args }) => {
+    return events.map(({ key, args: { formerKey, ...args } }) => {
       const all = { ...args, advertiserId } as unknown as ConversionEventArgs;
-      return [key, new ConversionEvent(named(name, key), all, options).eventId];
+      const aliases = formerKey === undefined ? [] : [{ name: named(name, String(formerKey)) }];
+      return [key, new ConversionEvent(named(name, key), all, { ...options, aliases }).eventId];
     });
   const entries = Object.fromEntries(events.map(({ key, args }) => [key, args]));
   const all = { advertiserId, events: entries } as unknown as ConversionEventSetArgs;

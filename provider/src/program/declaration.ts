@@ -2,15 +2,23 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { asRecord, isPlain, type Values } from "../base/index.js";
 import { abilitiesOf } from "../decision/index.js";
-import { CATALOG_TYPE, type Kind, nameToTell, type ResourceName, type SetKind } from "../kinds/index.js";
-import { inWords, isContainer, type Problem, validate } from "../rules/index.js";
+import {
+  CATALOG_TYPE,
+  checkArguments,
+  type Kind,
+  nameToTell,
+  type ResourceName,
+  type SetKind,
+} from "../kinds/index.js";
+import { inWords, isContainer, type Problem } from "../rules/index.js";
 import type { Settings } from "../settings/index.js";
 import { keyOf, keyOfUrn, labelOf, memberOf, nameInUrn } from "../state/index.js";
 import { type Finding, findingOf } from "./findings.js";
 import { isNotPlain, isOfType, isResource, readIdProblem } from "./ids.js";
 import { typesOf } from "./place.js";
 
-export type DeclaredObject = ReturnType<typeof objectOf>;
+/** `formerKey`: as that of the object, of a set's member that has another key in its set now. */
+export type DeclaredObject = ReturnType<typeof objectOf> & { readonly formerKey?: string | undefined };
 
 /** It may adopt an object whose id the program does not know yet. */
 export const LATER = Symbol("known later");
@@ -54,7 +62,7 @@ export function declare({ kind: declared, name, args, options }: Call, settings:
   const isRead = args === undefined;
   const { values, problems } = isRead
     ? { values: {}, problems: readIdProblem(options) }
-    : validate(args, declared.rules(settings), { isUnknown: isNotPlain });
+    : checkArguments(declared, args, settings, { isUnknown: isNotPlain });
   const label = labelOf(declared.name, name);
   // A catalog says it with the place in its file.
   const warnings = isRead || isOfType(options.parent, CATALOG_TYPE) ? [] : declared.warnings(values);
@@ -76,10 +84,13 @@ export function declare({ kind: declared, name, args, options }: Call, settings:
 
 function membersOf(kind: Kind, setKey: string, events: unknown) {
   if (!isContainer(events)) return undefined;
-  return Object.entries(events).map(([key, given]: [string, unknown]) =>
+  return Object.entries(events).map(([key, given]: [string, unknown]) => {
     // A whole entry that is an Output may be anything.
-    objectOf(kind, memberOf(setKey, key), isContainer(given) ? asRecord(given) : { existingId: given }),
-  );
+    const entry = isContainer(given) ? asRecord(given) : { existingId: given };
+    const { formerKey } = entry;
+    const former = typeof formerKey === "string" ? memberOf(setKey, formerKey) : undefined;
+    return { ...objectOf(kind, memberOf(setKey, key), entry), formerKey: former };
+  });
 }
 
 /** @returns `adopts` the id of a live object. What the program does not know yet has no `platformName`. */

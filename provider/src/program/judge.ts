@@ -41,6 +41,7 @@ export class Judge {
     if (objects === undefined || objects.some(({ adopts }) => adopts === LATER)) this.#adoptedLater.add(kind.name);
     for (const object of objects ?? []) {
       this.#declared.add(object.key);
+      if (object.formerKey !== undefined) this.#declared.add(object.formerKey);
       const isOwn = object.key === key && !key.includes(CATALOG_TYPE); // sets and catalogs say it themselves
       const alike = isOwn && lookAlike(this.#looks, object.platformName ?? "", kind.name);
       if (alike) this.#alike.push(`${finding.title} is named ${alike}`);
@@ -48,7 +49,7 @@ export class Judge {
         const name = nameKey(kind, object);
         const same = this.#named.get(name) ?? [];
         this.#named.set(name, same);
-        same.push(object.key);
+        same.push(object.key, ...formerKeysOf(declared, object));
       }
       if (typeof object.adopts !== "string") continue;
       const adopted = objectKey(kind.name, object.adopts);
@@ -139,6 +140,14 @@ export class Judge {
 const MAX_CHARACTERS = 500;
 /** A catalog of many advertisers may have one name in all of them. */
 const MAX_NAMESAKES = 20;
+
+/** Under these the journal may still have a create of an object. */
+function formerKeysOf({ key, formerKeys }: DeclaredResource, object: DeclaredObject): string[] {
+  if (object.key === key) return [...formerKeys];
+  const { member = "" } = aboutWhom(object.key);
+  const moved = formerKeys.map((set) => memberOf(set, member));
+  return object.formerKey === undefined ? moved : [...moved, object.formerKey];
+}
 
 function nameKey(kind: Kind, { platformName = "" }: DeclaredObject): string {
   return `${kind.name} ${platformName}`;

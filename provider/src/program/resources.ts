@@ -3,6 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { ArgumentsError, asRecord, withPage } from "../base/index.js";
 import {
   advertiser,
+  checkArguments,
   conversionEvent,
   conversionEventSet,
   KINDS,
@@ -11,7 +12,7 @@ import {
   typeTokenOf,
 } from "../kinds/index.js";
 import type { Attribution, EventType } from "../kinds/vocabulary.js";
-import { show, validate as validateAgainst } from "../rules/index.js";
+import { show } from "../rules/index.js";
 import type { Problem } from "../rules/problem.js";
 import { idInPreview, idsOf, isNotPlain, isOfType, readIdOf } from "./ids.js";
 import { pauseStackTraces } from "./place.js";
@@ -222,7 +223,13 @@ export interface ConversionEventReference extends pulumi.CustomResource {
 }
 
 /** One event of a set: the arguments of a `ConversionEvent` without the advertiser, which is the set's. */
-export type ConversionEventEntry = Omit<ConversionEventArgs, "advertiserId">;
+export interface ConversionEventEntry extends Omit<ConversionEventArgs, "advertiserId"> {
+  /**
+   * The key that this event had in the set before: it goes on under its new key, and nothing is sent. May be taken away
+   * once every stack of the program has had an `up`.
+   */
+  formerKey?: string;
+}
 
 /** What a {@link ConversionEventSet} is declared with. The rules of each event are those of a `ConversionEvent`. */
 export interface ConversionEventSetArgs {
@@ -232,11 +239,12 @@ export interface ConversionEventSetArgs {
    * Arguments for every event whose entry does not have them: all that are optional, except `existingId`. A changed one
    * replaces each of those events. `additionalFields` are merged, and those of the entry count before these.
    */
-  defaults?: pulumi.Input<Omit<ConversionEventEntry, "eventName" | "value" | "existingId"> | undefined>;
+  defaults?: pulumi.Input<Omit<ConversionEventEntry, "eventName" | "value" | "existingId" | "formerKey"> | undefined>;
   /**
    * The events by key, an event's identity within the set: 1 to 100 characters, no control characters, none that Pulumi
-   * can't carry (`__proto__`, `toString`, `__pulumi…`); in any order. A new key is created. For a changed entry another
-   * object is created; the old one stays live, as does that of a removed key. Nothing else is sent.
+   * can't carry (`__proto__`, `toString`, `__pulumi…`); in any order. A new key is created, unless its `formerKey` names
+   * the event that goes on there. For a changed entry another object is created; the old one stays live, as does that of
+   * a removed key. Nothing else is sent.
    */
   events: pulumi.Input<Record<string, pulumi.Input<ConversionEventEntry>>>;
 }
@@ -326,7 +334,7 @@ export function validate(
     throw new ArgumentsError(withPage(`validate: expected one of ${names}; got ${show(kind)}`, ArgumentsError.code));
   }
   const { maxWindowSeconds = THIRTY_DAYS_IN_SECONDS } = options;
-  const rules = found.rules({ maxWindowSeconds, markField: undefined });
   const ids = idsOf(found, asRecord(args));
-  return [...validateAgainst(ids, rules, { isUnknown: isNotPlain }).problems];
+  const limits = { maxWindowSeconds, markField: undefined };
+  return [...checkArguments(found, ids, limits, { isUnknown: isNotPlain }).problems];
 }

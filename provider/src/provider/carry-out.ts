@@ -220,7 +220,7 @@ async function adopt(kind: Kind, runtime: Runtime, object: Managed, id: string):
   const other = runtime.run.claim(kind, id, key);
   if (other !== undefined) throw new ArgumentsError(`${label}: existingId ${adoptedTwice(id, aboutWhom(other).label)}`);
   const memory = runtime.memory(identity);
-  const [noted] = runtime.run.keysOf(subject).flatMap((each) => memory.of(each) ?? []);
+  const noted = memory.of(key);
   const sent = noted?.state === "sent" ? { ...noted, what: whatHappened(label, noted) } : undefined;
   for (const record of [unresolved, sent]) {
     const why = record && whyNotSettled(kind, id, theirs, record);
@@ -231,11 +231,7 @@ async function adopt(kind: Kind, runtime: Runtime, object: Managed, id: string):
     runtime.say(
       `${label}: an earlier run created ${noted.id} too, which nothing manages. ${staysLive(kind, noted.id)}.`,
     );
-  const noting = async () => {
-    if (noted !== undefined) await memory.move(noted, key);
-    await memory.adopted(key, id);
-  };
-  await noting().catch((error: Error) => runtime.say(error.message)); // the next `diff` says it again
+  await memory.adopted(key, id).catch((error: Error) => runtime.say(error.message)); // the next `diff` says it again
   if (object.id !== id && subject.member === undefined)
     runtime.tellAdopted(hasAdopted(subject, id, differences.size > 0));
   return { kind: "managed", id };

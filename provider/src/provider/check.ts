@@ -12,11 +12,12 @@ import {
   withPage,
 } from "../base/index.js";
 import { abilitiesOf, adoptedBy, holdsUnknown, type Member, membersOf, singleMember } from "../decision/index.js";
-import { adoptedTwice, fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
-import { inWords, validate } from "../rules/index.js";
+import { adoptedTwice, checkArguments, fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
+import { inWords } from "../rules/index.js";
 import { describeSettingProblem } from "../settings/index.js";
 import {
   aboutWhom,
+  type Briefing,
   DELETES,
   IDENTITY,
   MARK,
@@ -57,7 +58,7 @@ function declaredIn(resource: Kind | SetKind, { reading }: Runtime, values: Reco
 export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref, request: CheckRequest) {
   const { run, reading } = runtime;
   const { briefing, olds, news } = request;
-  const { values, problems } = validate(news, resource.rules(reading.settings), {
+  const { values, problems } = checkArguments(resource, news, reading.settings, {
     isUnknown: holdsUnknown,
     secret: secretArgumentsIn(news),
     arrivedUndefined: "is the output's name right?",
@@ -71,6 +72,8 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref
   run.noteChecked(who.key, kind, briefing, isNew, { wasSecret: secretArgumentsIn(olds), wasDeleting, deletes });
   const refTo = ({ key }: Member) => (resource === kind ? who : memberRef(who, key));
   for (const key of declared?.map((each) => refTo(each).key) ?? [who.key]) run.declared.add(key);
+  const formerKeys = resource === kind ? [] : [...readDeclaredSet(values).formerKeys];
+  for (const [, former] of formerKeys) run.declared.add(memberRef(who, former).key);
   const members = declared ?? [];
   const twice = members.flatMap((member) => {
     const [ref, id] = [refTo(member), adoptedBy(member.entry)];
@@ -78,8 +81,10 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref
     const at = ref.member === undefined ? "" : `${memberOf("events", ref.member)}.`;
     return other === undefined ? [] : [`${at}existingId ${adoptedTwice(String(id), aboutWhom(other).label)}`];
   });
+  const memory = runtime.memory(who.identity);
   // In an `up` the memory is this run's from its first `check` on.
-  if (run.isUp) await runtime.memory(who.identity).openOnce();
+  if (run.isUp) await memory.openOnce();
+  for (const [former, key] of formerKeysIn(resource, who, briefing, members, formerKeys)) memory.renamed(former, key);
   for (const each of members) tellMadeOtherwise(kind, runtime, refTo(each), adoptedBy(each.entry), each.values);
   // What is in the state has a `diff`, which says the same of what it creates.
   const fresh = isNew && problems.length + twice.length === 0 ? members : [];
@@ -117,6 +122,22 @@ function tellMadeOtherwise(kind: Kind, runtime: Runtime, who: Ref, id: string | 
   const made = memory.of(memory.holderOf(kind.name, id) ?? "");
   const isOther = made?.id === id && made.key !== who.key && ![fingerprintOfBody(kind, values), ""].includes(made.body);
   if (isOther) runtime.warnEach(madeOtherwise(who, id));
+}
+
+/** What the program says about former keys: a resource's own by its aliases, and those of a set's members. */
+function formerKeysIn(
+  resource: Kind | SetKind,
+  who: Ref,
+  { formerKeys: former = [] }: Briefing,
+  members: readonly Member[],
+  ofMembers: readonly (readonly [key: string, former: string])[],
+): (readonly [former: string, key: string])[] {
+  if (!("member" in resource)) return former.map((each) => [each, who.key]);
+  const moved = former.flatMap((set) =>
+    members.map(({ key }) => [memberOf(set, key), memberRef(who, key).key] as const),
+  );
+  const renamed = ofMembers.map(([key, each]) => [memberRef(who, each).key, memberRef(who, key).key] as const);
+  return [...moved, ...renamed];
 }
 
 /** Whether creates may follow: only where an argument differs from the state's. */
@@ -190,7 +211,7 @@ function tellLikelyRename(kind: Kind, runtime: Runtime, who: Ref, values: Values
   const former = runtime.memory(who.identity).liveNamed(kind.name, values[kind.nameProperty]);
   const found = former.find(
     ({ key, id = "", facts = {} }) =>
-      !run.isClaimed(key) &&
+      !run.isDeclared(key) &&
       !run.isKept(kind, id) &&
       !runtime.deleted.has(kind.name, id) &&
       Object.keys(kind.refersTo).every((name) => String(facts[name]) === String(values[name])),

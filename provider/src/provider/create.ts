@@ -45,8 +45,8 @@ export async function createOnce(
   const fields = bodyOf(kind, values);
   const body = fingerprintOfBody(kind, values);
   // An earlier run made it; or one has sent it, and its outcome is unknown; or it is new.
-  const found = takeableOf(runtime, subject, create.replaces ?? unresolved?.replaces, create.mark);
-  const noted = found && (await memory.move(found, key));
+  const noted = takeableOf(runtime, subject, create.replaces ?? unresolved?.replaces, create.mark);
+  if (noted !== undefined) memory.renamed(noted.key, key);
   if (noted?.id !== undefined) return takeOver(kind, runtime, create, body, { ...noted, id: noted.id });
   const open = openIn(label, noted, runtime.run.unresolved.get(key) ?? unresolved);
   let { mark } = create;
@@ -72,10 +72,7 @@ export async function createOnce(
   return send(kind, runtime, create, record, fields, expectMayBegin);
 }
 
-/**
- * What the memory has of a resource that may not be in the state, under its key, a former one, or its mark; not what
- * ended cleanly at another account.
- */
+/** What the memory has of a resource that may not be in the state, under its key or its mark. */
 export function takeableOf(
   runtime: Runtime,
   who: Ref,
@@ -83,12 +80,14 @@ export function takeableOf(
   mark?: string,
 ): MemoryRecord | undefined {
   const memory = runtime.memory(who.identity);
-  const byKey = runtime.run.keysOf(who).flatMap((key) => memory.of(key) ?? []);
-  const marked = mark === undefined ? undefined : memory.openWithMark(mark);
-  const byMark = marked !== undefined && memory.isStillOpen(marked.key) ? [marked] : [];
-  return [...byKey, ...byMark].find((noted) => isTakeable(runtime, who, held, noted));
+  const byKey = memory.of(who.key);
+  if (byKey !== undefined && isTakeable(runtime, who, held, byKey)) return byKey;
+  const byMark = mark === undefined ? undefined : memory.openWithMark(mark);
+  const isOpen = byMark !== undefined && memory.isStillOpen(byMark.key);
+  return isOpen && isTakeable(runtime, who, held, byMark) ? byMark : undefined;
 }
 
+/** Not what ended cleanly at another account. */
 function isTakeable(runtime: Runtime, who: Ref, held: string | undefined, noted: MemoryRecord): boolean {
   const { state, id, account } = noted;
   if (state === "live") return false;
@@ -232,13 +231,12 @@ export function namesakeOf(kind: Kind, runtime: Runtime, ref: Ref, values: Value
   const memory = runtime.memory(ref.identity);
   const given = values[kind.nameProperty];
   const name = typeof given === "string" && !holdsUnknown(given) ? given : undefined;
-  const own = run.keysOf(ref);
   const isOther = (open: OpenCreate) => {
     if (!runtime.isSameAccount(open.account) || run.hasSeen(kind, open)) return false;
     if (open.id !== undefined && (run.isKept(kind, open.id) || runtime.deleted.has(kind.name, open.id))) return false;
     if (open.elsewhere !== undefined) return true;
-    if (open.isInState === true) return !run.isClaimed(open.key);
-    return memory.isStillOpen(open.key) && !own.includes(open.key) && !run.isClaimed(open.key);
+    if (open.isInState === true) return !run.isDeclared(open.key);
+    return memory.isStillOpen(open.key) && open.key !== ref.key && !run.isDeclared(open.key);
   };
   const found = runtime.openCreates(ref.identity).find(kind.name, name);
   const candidates = found.filter((open) => hasSameOwner(kind, open, values) && isOther(open));

@@ -12,15 +12,7 @@
  */
 import type { Member } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
-import {
-  type Briefing,
-  memberOf,
-  objectKey,
-  type Ref,
-  resourceKeyIn,
-  sendingOf,
-  type Unresolved,
-} from "../state/index.js";
+import { type Briefing, objectKey, resourceKeyIn, sendingOf, type Unresolved } from "../state/index.js";
 import type { MemoryRecord } from "../store/index.js";
 
 /** What a resource's `check` has learned from the state and from the program. */
@@ -55,9 +47,6 @@ export class Run {
   /** The keys of all objects that were asked about; of a set whose events are not known yet, its own. */
   readonly declared = new Set<string>();
   readonly #begun = new Set<string>();
-  /** The keys that resources and members had before, by their key of now. */
-  readonly #former = new Map<string, readonly string[]>();
-  readonly #formerKeys = new Set<string>();
   /** Objects and creates that a `diff` has shown in the state. */
   readonly #seen = new Set<string>();
   #declares = 0;
@@ -70,7 +59,7 @@ export class Run {
 
   /** @param isNew whether the engine gave no old inputs: a new resource, or the second `check` of a replacement. */
   noteChecked(key: string, kind: Kind, briefing: Briefing, isNew: boolean, was: Checked): void {
-    const { run, adopted = "", adoptsLater, formerKeys = [], namesakes = [] } = briefing;
+    const { run, adopted = "", adoptsLater, namesakes = [] } = briefing;
     const known = (isNew ? this.#checked.get(key) : undefined) ?? was;
     if (!isNew) this.held.delete(key);
     this.#checked.set(key, known);
@@ -78,30 +67,9 @@ export class Run {
       for (const each of adopted.split(",")) this.#adopted.add(each);
     if (adoptsLater === true) this.#adoptsLater.add(kind.name);
     for (const each of namesakes) this.declared.add(each);
-    this.noteFormer(key, formerKeys);
     if (run === undefined) return;
     this.isUp = run.isUp;
     this.#declares = Math.max(this.#declares, run.resources);
-  }
-
-  /** What was sent under a former key is this resource's, or this member's. */
-  noteFormer(key: string, formerKeys: readonly string[]): void {
-    if (formerKeys.length === 0) return;
-    this.#former.set(key, formerKeys);
-    for (const each of formerKeys) this.#formerKeys.add(each);
-  }
-
-  /** Whether something that was checked in this run looks after a create with this key. */
-  isClaimed(key: string): boolean {
-    return this.isDeclared(key) || this.#formerKeys.has(key) || this.#formerKeys.has(resourceKeyIn(key));
-  }
-
-  /** All keys that the journal may have it under, its own first. */
-  keysOf({ key, member }: Pick<Ref, "key" | "member">): string[] {
-    const own = [key, ...(this.#former.get(key) ?? [])];
-    if (member === undefined) return own;
-    const sets = this.#former.get(resourceKeyIn(key)) ?? [];
-    return [...own, ...sets.map((set) => memberOf(set, member))];
   }
 
   /** The state has this object, or looks after these creates. @param creates marks, or as `sendingOf` names them. */

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { type AdvertisingError, count, idRanges, RefusedError, type Values, withoutUndefined } from "../base/index.js";
-import { abilitiesOf, type Member, membersOf } from "../decision/index.js";
+import { abilitiesOf, type Member, membersOf, shownAction } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, nameToTell, type SetKind } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
 import {
@@ -26,6 +26,7 @@ import {
   resolvedIn,
   type StoredSet,
   type Unresolved,
+  withNewKeys,
   writeStoredSet,
 } from "../state/index.js";
 import { carryOutAll, deleteUnlessKept, hasWork, managedOf, momentToKeep } from "./carry-out.js";
@@ -49,8 +50,10 @@ import { adoptedInWords, leftInWords, planInWords, takenOverInWords, troubleInWo
 
 function factsOf(kind: Kind, runtime: Runtime, olds: Values, inputs: Values) {
   const circumstances = circumstancesOf(kind, runtime, inputs[DELETES] === true, olds);
-  const [stored, declared] = [readStoredSet(olds), readDeclaredSet(inputs)];
-  return { circumstances, stored, declared, members: membersOf(kind, stored, declared, circumstances) };
+  const before = readStoredSet(olds);
+  const declared = readDeclaredSet(inputs);
+  const { set: stored } = withNewKeys(before, declared);
+  return { circumstances, stored, declared, members: membersOf(kind, before, declared, circumstances) };
 }
 
 /** Previews what becomes of the members. A set is never replaced. @throws AdvertisingError if nothing may be done. */
@@ -69,7 +72,8 @@ export const planSet: Calls<SetKind>["plan"] = async (set, runtime, who, { id, o
     if (!run.isUp) tellPlan(kind, runtime, who, members);
   }
   // Members that are not known yet are changes too.
-  return { changes: declared.events === undefined || members.some(({ action }) => action.do !== "keep"), replaces: [] };
+  const isChanged = members.some((member) => shownAction(member) !== "keep");
+  return { changes: declared.events === undefined || isChanged, replaces: [] };
 };
 
 /** What the state says about creates: which of them were found, and which are still open. */

@@ -13,10 +13,11 @@ import {
   OutcomeUnknownError,
   plainShellWord,
   printable,
+  type Values,
   withCode,
 } from "../base/index.js";
 import { type Abilities, type Member, type ShownAction, shownAction } from "../decision/index.js";
-import { CATALOG_SEPARATOR, CATALOG_TYPE, type Kind } from "../kinds/index.js";
+import { CATALOG_SEPARATOR, CATALOG_TYPE, type Kind, nameToTell } from "../kinds/index.js";
 import {
   aboutWhom,
   describe,
@@ -273,6 +274,7 @@ export function notDeleted(kind: Kind, label: string, id: string, why: string): 
 /** The lines of a plan in their order: an action, what it is called, and what is said of it. */
 const PLAN: readonly (readonly [action: ShownAction, title: string, detail?: string])[] = [
   ["create", "to create"],
+  ["rename", "to rename", ", and nothing is sent"],
   ["update", "to update in place"],
   ["look for", "to look for on the platform"],
   ["replace", "to replace", ", which makes another live object of each"],
@@ -294,11 +296,12 @@ export function planInWords(
   { read, update }: Abilities,
   isKept: (id: string) => boolean = () => false,
 ): string | undefined {
-  const shown = ({ key, id, action }: Member) => {
+  const shown = ({ key, formerKey, id, action }: Member) => {
     const ids = [...new Set([id, action.do === "adopt" ? action.id : undefined])].filter((each) => each !== undefined);
-    return `${printable(key)}${ids.length === 0 ? "" : ` (${ids.join(" → ")})`}`;
+    const keys = formerKey === undefined ? [key] : [formerKey, key];
+    return `${keys.map(printable).join(" → ")}${ids.length === 0 ? "" : ` (${ids.join(" → ")})`}`;
   };
-  const of = (action: ShownAction) => members.filter((member) => shownAction(member.action) === action);
+  const of = (action: ShownAction) => members.filter((member) => shownAction(member) === action);
   const all = PLAN.map(([action, title, detail = ""]) => {
     const sends = action === "adopt" ? `; ${sentFor(read, update)}` : "";
     return { title, detail: `${detail}${sends}`, those: of(action).map(shown) };
@@ -306,7 +309,7 @@ export function planInWords(
   const parts = all.filter(({ those }) => those.length > 0);
   if (parts.length === 0) return undefined;
   const counts = parts.map(({ title, those }) => `${those.length} ${title}`);
-  const leaving = members.filter(({ action }) => shownAction(action) !== "perhaps replace");
+  const leaving = members.filter((member) => shownAction(member) !== "perhaps replace");
   const former = leaving.flatMap((each) => (each.former === undefined || isKept(each.former.id) ? [] : each.former));
   const [gone = [], live = []] = [true, false].map((is) =>
     former.flatMap(({ id, isDeleted }) => (isDeleted === is ? id : [])),
@@ -314,12 +317,36 @@ export function planInWords(
   return [
     `events: ${[...counts, `${of("keep").length} unchanged`].join(", ")}`,
     ...parts.map(({ title, detail, those }) => `  ${title}${detail}: ${listed(those)}`),
+    ...renameHints(kind, members, isKept),
     live.length > 0 && `${staysLive(kind, `Each former object (${idRanges(live)})`)}.`,
     gone.length > 0 && `${idRanges(gone)} will be deleted on the platform after that (retainOnDelete: false).`,
     of("replace").length > 0 && howToKeep("one"),
   ]
     .filter((line) => line !== false)
     .join("\n");
+}
+
+/** A new key whose event has the platform name of one that leaves is likely that one. Nothing is decided by it. */
+function renameHints(kind: Kind, members: readonly Member[], isKept: (id: string) => boolean): string[] {
+  const nameOf = (values: Values) => nameToTell(kind, values, new Set()) ?? UNKNOWN;
+  const removed = members.filter(({ isDeclared, former }) => !isDeclared && former !== undefined && !isKept(former.id));
+  const byName = Map.groupBy(removed, ({ olds }) => nameOf(olds));
+  byName.delete(UNKNOWN);
+  const hints = members.flatMap(({ key, action, values }) => {
+    const namesakes = byName.get(nameOf(values));
+    return action.do === "create" && namesakes !== undefined ? [renameHint(key, namesakes)] : [];
+  });
+  return cut(hints, MAX_LISTED, (more) => `  and ${more} more have the name of a removed one`);
+}
+
+function renameHint(key: string, removed: readonly Member[]): string {
+  const names = removed.map((each) => `${printable(each.key)} (${each.id})`);
+  const [only] = removed.length === 1 ? removed : [];
+  const cure =
+    only === undefined
+      ? "To go on with one of them, set formerKey to its key."
+      : `To go on with ${only.id}, set formerKey: ${JSON.stringify(only.key)}.`;
+  return `  ${printable(key)} has the platform name of the removed ${enumerate(names, MAX_LISTED)}. ${cure}`;
 }
 
 /** @param left what the `up` has left live and unmanaged. @param now the ids of the members after it. */

@@ -82,6 +82,8 @@ const HIDDEN_INPUTS = "__inputs";
 export const EARLIER = "__earlier";
 /** What replacements have left live on the platform; an output only. */
 export const LEFT_LIVE = "__left";
+/** In a set's entry: the key that its event had before. */
+const FORMER_KEY = "formerKey";
 /** The record of a create of unknown outcome; an output only. */
 export const UNRESOLVED = "unresolved";
 /** Creates that a person has found: another machine's journal may have them as open. An output only. */
@@ -197,7 +199,45 @@ export function earlierIn(text: unknown): Earlier | undefined {
 export type DeclaredSet = ReturnType<typeof readDeclaredSet>;
 
 export function readDeclaredSet({ advertiserId, defaults = {}, events }: Values) {
-  return { advertiserId, defaults, events: events === UNKNOWN ? undefined : mapOf(events, (entry) => entry) };
+  const entries = events === UNKNOWN ? undefined : mapOf(events, withoutFormerKey);
+  return { advertiserId, defaults, events: entries, formerKeys: mapOf(events, formerKeyIn) };
+}
+
+/** It says where an event comes from, and is no argument of it. */
+function withoutFormerKey(entry: unknown): unknown {
+  if (own(entry, FORMER_KEY) === undefined) return entry;
+  const { [FORMER_KEY]: _, ...others } = asRecord(entry);
+  return others;
+}
+
+function formerKeyIn(entry: unknown): string | undefined {
+  const key = own(entry, FORMER_KEY);
+  return typeof key === "string" && key !== UNKNOWN ? key : undefined;
+}
+
+/**
+ * A stored set with each event under the key that the program gives it now. An event that the state already has under
+ * its new key stays what it is: a `formerKey` may remain in the program.
+ * @returns also which former key each moved event had, by its new key.
+ */
+export function withNewKeys(stored: StoredSet, { events, formerKeys }: DeclaredSet) {
+  const isStored = (key: string) => stored.eventIds.has(key) || stored.unresolved.has(key);
+  const isMoved = ([key, former]: readonly [string, string]) =>
+    !isStored(key) && isStored(former) && events?.has(former) !== true;
+  const moved = new Map([...formerKeys].filter(isMoved));
+  if (moved.size === 0) return { set: stored, moved };
+  const newKeys = new Map([...moved].map(([key, former]) => [former, key]));
+  const keyNow = (key: string) => newKeys.get(key) ?? key;
+  const renamed = <T>(map: ReadonlyMap<string, T>) => new Map([...map].map(([key, value]) => [keyNow(key), value]));
+  const set: StoredSet = {
+    ...stored,
+    events: renamed(stored.events),
+    eventIds: renamed(stored.eventIds),
+    earlier: renamed(stored.earlier),
+    unresolved: renamed(stored.unresolved),
+    left: stored.left.map((each) => (each.key === undefined ? each : { ...each, key: keyNow(each.key) })),
+  };
+  return { set, moved };
 }
 
 export type StoredSet = ReturnType<typeof readStoredSet>;
@@ -249,7 +289,7 @@ function recordOf<T, U>(map: ReadonlyMap<string, T>, write: (value: T) => U): Re
 
 /** An event's complete arguments: its entry's own override the set's defaults; `null` is none, whatever the default. */
 export function eventIn(
-  { advertiserId, defaults }: Omit<DeclaredSet, "events">,
+  { advertiserId, defaults }: Pick<DeclaredSet, "advertiserId" | "defaults">,
   { existingId: _, ...own }: Values,
 ): Values {
   const shared = asRecord(defaults);

@@ -20,7 +20,7 @@
  * | made, and the engine was given it | the run ends cleanly ({@link Memory.closeNow}) | handed |
  * | any | the `diff` of an `up` shows its id or its mark ({@link Memory.saw}) | live |
  * | any | a person names an object for it ({@link Memory.adopted}) | live |
- * | any | it has another key now ({@link Memory.move}) | none, and the same under that key |
+ * | any | it has another key now ({@link Memory.renamed}) | none, and the same under that key |
  * | handed, live | its object leaves the state, which was said ({@link Memory.closeNow}) | none |
  */
 import type { JournalError } from "../base/index.js";
@@ -187,18 +187,23 @@ export class Memory {
     await this.#note(replaces === undefined ? gone(key) : this.#liveLine(key, replaces));
   }
 
-  /** The resource of a create has another key now. @returns the record under that key. @throws JournalError */
-  async move(record: MemoryRecord, key: string): Promise<MemoryRecord> {
-    if (record.key === key) return record;
-    const moved = { ...record, key };
-    await Promise.all([this.#note(moved), this.#note(gone(record.key))]);
-    return moved;
-  }
-
   /** A person names this object for the resource, or adopts it: what was open is settled. @throws JournalError */
   async adopted(key: string, id: string): Promise<void> {
     this.#seeFormer(key, id);
     await this.#note(this.#liveLine(key, id));
+  }
+
+  /**
+   * The program says that what had this key has another one now: so does its record, unless that key has its own.
+   * Written as in {@link saw}.
+   */
+  renamed(formerKey: string, key: string): void {
+    const record = this.of(formerKey);
+    if (record === undefined || this.of(key) !== undefined) return;
+    for (const line of [{ ...record, key }, gone(formerKey)]) {
+      this.#learn(line);
+      this.#seen.push(line);
+    }
   }
 
   /** The state holds this. Written with the next line or at the end: if lost, the next `diff` says it again. */

@@ -7,10 +7,10 @@ import * as pulumi from "@pulumi/pulumi";
 import type { MockResourceArgs } from "@pulumi/pulumi/runtime/mocks.js";
 import { isRpcSecret, unwrapRpcSecret } from "@pulumi/pulumi/runtime/rpc.js";
 import { asRecord } from "../base/index.js";
-import { type Kind, kindOfType, type SetKind, setOfType } from "../kinds/index.js";
+import { checkArguments, type Kind, kindOfType, type SetKind, setOfType } from "../kinds/index.js";
 import { currentProgram, type Finding, findingOf, programError } from "../program/index.js";
-import { exactId, type Reading, validate } from "../rules/index.js";
-import { labelOf, UNKNOWN } from "../state/index.js";
+import { exactId, type Reading } from "../rules/index.js";
+import { labelOf, readDeclaredSet, UNKNOWN } from "../state/index.js";
 
 /** How the program under test is run. */
 export interface MockOptions {
@@ -152,9 +152,9 @@ class Platform {
 
   #createSet(set: SetKind, name: string, outputs: Record<string, unknown>): DeclaredResource {
     const defaults = { ...set.defaultsIn(currentProgram().reading.settings), ...asRecord(outputs.defaults) };
-    const entries = Object.entries(asRecord(outputs.events));
+    const entries = [...(readDeclaredSet(outputs).events ?? [])];
     const eventIds = entries.map(([key, entry]) => [key, exactId(this.#idOf(asRecord(entry)))]);
-    const all = { ...outputs, defaults, eventIds: Object.fromEntries(eventIds) };
+    const all = { ...outputs, defaults, events: Object.fromEntries(entries), eventIds: Object.fromEntries(eventIds) };
     return { type: set.name, name, id: `set-${name}`, outputs: all };
   }
 
@@ -167,11 +167,8 @@ class Platform {
   /** Keeps what is wrong with the arguments, and returns those that passed, with their defaults. */
   #checked(kind: Kind | SetKind, name: string, inputs: unknown): Record<string, unknown> {
     const given = Object.entries(asRecord(inputs)).map(([property, value]) => [property, unwrapRpcSecret(value)]);
-    const { values, problems } = validate(
-      Object.fromEntries(given),
-      kind.rules(currentProgram().reading.settings),
-      READING,
-    );
+    const { settings } = currentProgram().reading;
+    const { values, problems } = checkArguments(kind, Object.fromEntries(given), settings, READING);
     if (problems.length > 0) this.#findings.push(findingOf(labelOf(kind.name, name), problems));
     return values;
   }

@@ -19,7 +19,7 @@ import {
   shownAction,
   singleMember,
 } from "../decision/index.js";
-import { type Kind, kindOfType, setOfType } from "../kinds/index.js";
+import { CATALOG_SEPARATOR, CATALOG_TYPE, conversionEvent, type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import { environmentNameOf, NAMESPACE, operationsSchema } from "../settings/index.js";
 import {
   DELETES,
@@ -65,6 +65,8 @@ interface Change {
   /** Its arguments: as declared, or as stored if it leaves the state. */
   readonly values: Values;
   readonly changes: readonly string[];
+  /** Where a `formerKey` can name it: in its set, or in its advertiser in a catalog's file; and its key there. */
+  readonly within: { readonly scope: string; readonly key: string } | undefined;
 }
 
 type Preview = ReturnType<typeof readPreview>;
@@ -100,7 +102,7 @@ function inParts(step: Step): Step[] {
 }
 
 function heldIn({ kind, action, id, adopts }: Change): string[] {
-  const held = ["keep", "update", "record"].includes(action) ? id : adopts;
+  const held = ["keep", "rename", "update", "record"].includes(action) ? id : adopts;
   return held === undefined ? [] : [objectKey(kind.name, held)];
 }
 
@@ -123,7 +125,7 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Change[] {
   if (kind === undefined || !DECIDED_BY_ENGINE.includes(op)) return [];
   const name = nameInUrn(urn);
   if (set !== undefined && op !== "delete" && newState?.inputs?.events === SECRET_TEXT) {
-    const nothing = { id: undefined, adopts: undefined, former: undefined, values: {}, changes: [] };
+    const nothing = { id: undefined, adopts: undefined, former: undefined, values: {}, changes: [], within: undefined };
     return [{ kind, key: name, action: op === "same" ? "keep" : "hidden", ...nothing }];
   }
   const news = op === "delete" ? undefined : (newState?.inputs ?? {});
@@ -135,13 +137,16 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Change[] {
     instead: (action, changed) => actionIn(op, set !== undefined, action, changed, news),
   };
   /** @param news as declared; none where the program does not declare it any more. */
-  const changeOf = (key: string, { id, action, olds, changed, former }: Member, news: Values | undefined): Change => {
+  const changeOf = (key: string, member: Member, news: Values | undefined): Change => {
+    const { id, action, olds, changed, former, formerKey } = member;
     // A new object has nothing to differ from.
     const differs = news !== undefined && ["replace", "update", "record", "adopt"].includes(action.do);
+    const differences = differs ? changesInWords(changed, olds, news, secretIn(olds, news), NOT_COMPARED) : [];
     return {
-      ...{ kind, key, id, action: shownAction(action), values: news ?? olds, former },
+      ...{ kind, key, id, action: shownAction(member), values: news ?? olds, former },
       adopts: action.do === "adopt" ? action.id : undefined,
-      changes: differs ? changesInWords(changed, olds, news, secretIn(olds, news), NOT_COMPARED) : [],
+      changes: formerKey === undefined ? differences : [`key ${formerKey} → ${member.key}`, ...differences],
+      within: set === undefined ? withinCatalog(kind, urn) : { scope: urn, key: member.key },
     };
   };
   if (set === undefined) {
@@ -154,6 +159,12 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Change[] {
     const own = isDeclared ? eventIn(declared, asRecord(declared.events?.get(key) ?? entry)) : undefined;
     return changeOf(memberInReports(name, key), member, own);
   });
+}
+
+function withinCatalog(kind: Kind, urn: string): Change["within"] {
+  if (kind !== conversionEvent || !urn.includes(`${CATALOG_TYPE}$`)) return undefined;
+  const end = urn.lastIndexOf(CATALOG_SEPARATOR);
+  return { scope: urn.slice(0, end), key: urn.slice(end + CATALOG_SEPARATOR.length) };
 }
 
 /**
@@ -201,6 +212,7 @@ export const MAX_CHARACTERS = 60_000;
 /** In counts, after "to"; the table has the action itself. What stays as it is is not shown. */
 const WORDS: Readonly<Record<Exclude<Change["action"], "keep">, string>> = {
   create: "create",
+  rename: "go on under another key, and nothing is sent",
   adopt: "adopt",
   record: "change in the state only",
   replace: "replace",
@@ -275,9 +287,14 @@ function renamesAmong(changes: readonly Change[]): string[] {
     return (
       `- ${code(to.key)} is new, and as far as this preview shows, all its arguments are those of ${code(from.key)} (${from.id}), ` +
       `which leaves the state. This would ${happens}. ` +
-      `It looks like a rename: to go on with ${from.id}, set ${code(`existingId: ${from.id}`)}.`
+      `It looks like a rename: to go on with ${from.id}, set ${code(cureFor(from, to))}.`
     );
   });
+}
+
+function cureFor(from: Change, to: Change): string {
+  const isWithin = from.within !== undefined && from.within.scope === to.within?.scope;
+  return isWithin ? `formerKey: ${JSON.stringify(from.within.key)}` : `existingId: ${from.id}`;
 }
 
 function isSameBody(one: Change, other: Change): boolean {

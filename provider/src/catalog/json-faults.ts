@@ -1,0 +1,75 @@
+/**
+ * Why a text is no JSON, in JSON's words and with the places: the engine's own messages have no place for most, and the
+ * library that finds the places of values reads more than JSON.
+ */
+import { quoted } from "../base/index.js";
+
+interface Fault {
+  readonly offset: number;
+  /** Completes "is not read as JSON: …". */
+  readonly reason: string;
+}
+
+const SPACE = "[ \\t\\n\\r]+";
+const TEXT = '"(?:[^"\\\\\\u0000-\\u001f]|\\\\(?:["\\\\/bfnrt]|u[\\da-fA-F]{4}))*"';
+const NUMBER = "-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d+)?";
+const PART = new RegExp(`${SPACE}|${TEXT}|${NUMBER}|true|false|null|[{}[\\],:]`, "y");
+const COMMENT = /\/\/.*|\/\*[\s\S]*?\*\/|#.*/y;
+
+/** @returns none for JSON. After a comment and a stray comma it goes on, so that all of them are listed. */
+export function jsonFaults(text: string): Fault[] {
+  const message = parseMessage(text);
+  if (message === undefined) return [];
+  if (text.trim() === "") return [{ offset: 0, reason: "the file is empty" }];
+  const faults: Fault[] = [];
+  let last = { part: "", offset: 0 };
+  let offset = 0;
+  while (offset < text.length) {
+    const comment = partAt(COMMENT, text, offset);
+    const part = comment ?? partAt(PART, text, offset);
+    if (part === undefined) return [...faults, { offset, reason: reasonFor(text.slice(offset)) }];
+    if (comment !== undefined) {
+      faults.push({ offset, reason: "it has a comment, which JSON does not have: remove it" });
+    } else if (last.part === "," && /^[}\]]$/.test(part)) {
+      faults.push({ offset: last.offset, reason: `there is a comma before ${part}: remove it` });
+    } else if (/^[:,[{]$/.test(last.part) && /^[,:]$/.test(part)) {
+      return [...faults, { offset, reason: `${part} comes where a value or a name is expected` }];
+    } else if (last.part === ":" && /^[}\]]$/.test(part)) {
+      return [...faults, { offset, reason: "a value is missing" }];
+    }
+    if (comment === undefined && part.trim() !== "") last = { part, offset };
+    offset += part.length;
+  }
+  return faults.length > 0 ? faults : [misplaced(message, text)];
+}
+
+function parseMessage(text: string): string | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function partAt(pattern: RegExp, text: string, offset: number): string | undefined {
+  pattern.lastIndex = offset;
+  return pattern.exec(text)?.[0];
+}
+
+/** @param rest begins with what is no part of JSON. */
+function reasonFor(rest: string): string {
+  const [word] = /^[\p{L}_$][\p{L}\p{N}_$-]*/u.exec(rest) ?? [];
+  if (word !== undefined) return `${quoted(word)} needs double quotes, as each name and text in JSON`;
+  if (/^['`‘’“”„«]/.test(rest)) return 'names and texts are in double quotes in JSON: "…"';
+  if (rest.startsWith('"')) return "a text has no end, a line break in it, or an escape that JSON does not have";
+  if (/^[+.\d-]/.test(rest)) return "a number is not written as in JSON, such as 0.5 or -3";
+  return `${quoted([...rest][0] ?? "")} is not expected here`;
+}
+
+/** Each part is JSON's, and one is missing or in the wrong place. The engine then mostly knows where. */
+function misplaced(message: string, text: string): Fault {
+  const [, position] = /at position (\d+)/.exec(message) ?? [];
+  const offset = position === undefined ? text.length : Number(position);
+  return { offset, reason: message.replace(/(?: in JSON)? at position.*$/s, "") };
+}
