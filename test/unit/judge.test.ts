@@ -130,7 +130,7 @@ describe("what crosses to the provider's process", () => {
       formerKeys: [event("was")],
       namesakes: [event("two"), member],
     });
-    expect(briefings.get(FUNNEL)).toMatchObject({ namesakes: [event("one"), event("two")] });
+    expect(briefings.get(FUNNEL)).toMatchObject({ namesakes: [event("one"), event("was"), event("two")] });
     for (const key of [event("three"), "Advertiser::a"])
       expect(briefings.get(key)).toMatchObject({ formerKeys: undefined, namesakes: undefined });
   });

@@ -103,10 +103,11 @@ describe("a preview says what becomes of each key", () => {
       "which of several a new one may be",
       { b: A, c: A, d: A },
       [
-        "events: 1 to create, 2 to delete, 2 unchanged",
+        "events: 1 to create, 2 to delete on the platform, 2 unchanged",
         "  to create: d",
-        "  to delete, if everything else goes well: a (1), gone (4)",
+        "  to delete on the platform, if everything else goes well: a (1), gone (4)",
         "  d has the platform name of the removed a (1) and gone (4). To go on with one of them, set formerKey to its key.",
+        "1, 4 will be deleted on the platform after that (retainOnDelete: false).",
       ],
     ],
     [

@@ -80,8 +80,9 @@ export class Judge {
   }
 
   /** Other objects of the program with the name of this one, or of a member: their own creates are theirs. */
-  #namesakesOf({ kind, objects = [] }: DeclaredResource): string[] {
-    const own = new Set(objects.map(({ key }) => key));
+  #namesakesOf(resource: DeclaredResource): string[] {
+    const { kind, objects = [] } = resource;
+    const own = new Set(objects.flatMap((object) => [object.key, ...formerKeysOf(resource, object)]));
     const all = objects.flatMap((object) => this.#named.get(nameKey(kind, object)) ?? []);
     return all.filter((key) => !own.has(key)).slice(0, MAX_NAMESAKES);
   }
