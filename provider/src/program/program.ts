@@ -88,9 +88,14 @@ function warn(warnings: readonly string[]): void {
   for (const warning of warnings) void pulumi.log.warn(warning);
 }
 
-function memoryOfProgram(): Memory {
+/** None if the backend is not known, which the provider's half says. */
+function memoryOfProgram(): Memory | undefined {
   const { organization, project, stack } = place.placeOfProgram();
-  return new Memory({ backend: backendIn(process.env, process.cwd()), stack: `${organization}/${project}/${stack}` });
+  try {
+    return new Memory({ backend: backendIn(process.env, process.cwd()), stack: `${organization}/${project}/${stack}` });
+  } catch {
+    return undefined;
+  }
 }
 
 /** The name under which a deployment's stack resource, or the mocks of a test, hold their program. */

@@ -105,8 +105,8 @@ function tellMadeOtherwise(kind: Kind, runtime: Runtime, who: Ref, id: string | 
 /** In an `up` the memory is this run's from its first `check` on; what is under the stack's former name moves here. */
 async function openMemory(runtime: Runtime, { identity }: Ref, { olds }: CheckRequest): Promise<void> {
   const { run, memoryFolder: folder, placeOf } = runtime;
+  const memory = runtime.memory(identity); // without a known backend a preview fails as the `up` does
   if (!run.isUp) return;
-  const memory = runtime.memory(identity);
   await memory.openOnce();
   const before = own(olds, IDENTITY);
   if (typeof before === "string" && stackOf(before) !== stackOf(identity))

@@ -80,9 +80,9 @@ export function lineOf(line: object): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-export function textOf({ stack, backend }: StackPlace, records: Iterable<MemoryRecord>): string {
+export function textOf({ stack, backend, provider = "default" }: StackPlace, records: Iterable<MemoryRecord>): string {
   const kept = [...records].filter(({ state, at, id }) => state !== "none" || at !== "" || id !== undefined);
-  return [{ memory: NAME, version: VERSION, stack, backend }, ...kept].map(lineOf).join("");
+  return [{ memory: NAME, version: VERSION, stack, backend, provider }, ...kept].map(lineOf).join("");
 }
 
 /** A memory that can't be relied on. Nothing may be created until somebody has looked. */
