@@ -15,6 +15,7 @@ import {
   type DeclaredSet,
   type Earlier,
   eventIn,
+  isSecretSince,
   keptForRead,
   type LeftLive,
   memberLabel,
@@ -66,12 +67,16 @@ export const planSet: Calls<SetKind>["plan"] = async (set, runtime, who, { id, o
     if (!run.isUp) tellPlan(kind, runtime, who, members);
   }
   // Members that are not known yet are changes too.
-  return { changes: declared.events === undefined || members.some(({ action }) => action.do !== "keep"), replaces: [] };
+  const hasChanges = declared.events === undefined || members.some(({ action }) => action.do !== "keep");
+  return { changes: hasChanges || isSecretSince(olds, news), replaces: [] };
 };
 
-/** The names of the members' arguments that must not be shown: with any secret in `events` or `defaults`, none is. */
 function secretOfMembers({ member }: SetKind, runtime: Runtime, { key }: Ref, inputs: Values): ReadonlySet<string> {
-  const secret = secretIn(runtime, key, inputs);
+  return memberSecrets(member, secretIn(runtime, key, inputs));
+}
+
+/** The names of the members' arguments that must not be shown: with any secret in `events` or `defaults`, none is. */
+export function memberSecrets(member: Kind, secret: ReadonlySet<string>): ReadonlySet<string> {
   // The owner is none of them: without it, an object could not be updated but only replaced.
   const theirs = member.outputs.filter((name) => !(name in member.refersTo));
   return secret.has("events") || secret.has("defaults") ? new Set([...secret, ...theirs]) : secret;

@@ -22,6 +22,7 @@ import {
   explain,
   howToKeep,
   isOfKnownAccount,
+  isSecretSince,
   keptForRead,
   leftLiveIn,
   PROVIDER,
@@ -132,7 +133,7 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, 
       else runtime.warnEach({ ...notice, text: `${notice.text}\n${howToKeep(former.id)}` });
     }
   }
-  return { changes: action.do !== "keep", replaces: replacesOf(kind, member, news) };
+  return { changes: action.do !== "keep" || isSecretSince(olds, news), replaces: replacesOf(kind, member, news) };
 };
 
 /** The arguments that the engine shows as the cause of a replacement. */

@@ -141,10 +141,10 @@ export function tooEarlyNotice(who: Shown, id: string, until: string): Notice {
   return notice("just created, and not found yet", who, tooEarly(who.label, id, until));
 }
 
-/** What becomes of it, the next preview shows. */
-export function driftNotice(who: Shown, properties: readonly string[]): Notice {
-  const text = `${who.label} was changed on the platform (${enumerate(properties)}). To keep that, copy the refreshed values into your program.`;
-  return notice("changed on the platform", who, text);
+/** What becomes of it, the next preview shows. @param changes from `changesInWords`, or just the arguments. */
+export function driftNotice(who: Shown, changes: readonly string[]): Notice {
+  const text = `${who.label} was changed on the platform: ${enumerate(changes)}. To keep that, copy the refreshed values into your program.`;
+  return { ...notice("changed on the platform", who, text), brief: `${who.label}: ${enumerate(changes)}` };
 }
 
 export function nothingCompared(noun: string): string {
