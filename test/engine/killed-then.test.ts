@@ -13,10 +13,11 @@ const event = (name, dependsOn, args) =>
   new advertising.ConversionEvent(name, { eventName: name.toUpperCase(), advertiserId, value: 1, ...args }, { dependsOn });
 const ${events.join("\nconst ")}`);
 
-it("another checkout of the program, with another value: what was made is saved as it was sent, and nothing is sent", async () => {
+it("another login, another checkout of the program, with another value: what was made is saved as it was sent, and nothing is sent", async () => {
   const sandbox = await useSandbox({ authMode: "basic" });
   const environment = { ADVERTISING_AUTH_MODE: "basic", PULUMI_SKIP_CHECKPOINTS: "true" };
   const stack = await newStack(shop(`e0 = event("e0", []);`, `e1 = event("e1", e0);`), { sandbox, environment });
+  stack.backendInProject();
   const lost = sandbox.fail({ on: "event", act: true, after: 1, with: { kind: "no-answer" } });
   expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
   await stack.cancel();
@@ -28,6 +29,7 @@ it("another checkout of the program, with another value: what was made is saved 
   const checkout = join(stack.folder, "checkout");
   cpSync(stack.programFolder, checkout, { recursive: true });
   stack.programFolder = checkout;
+  stack.logInElsewhere();
   await stack.select();
   stack.program(shop(`e0 = event("e0", [], { value: 2 });`, `e1 = event("e1", []);`));
   const output = await failed(stack.up("--continue-on-error"));

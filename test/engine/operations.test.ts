@@ -40,7 +40,9 @@ exports.value = advertising.ConversionEvent.get("got", 3).value;`);
 
   Object.assign(named("Buy") ?? {}, { value: 99, segment_id: null });
   const drift = await well(stack.refresh());
-  expect(drift).toContain("was changed on the platform (segmentId and value)");
+  expect(drift).toContain(
+    `ConversionEvent "e" (${named("Buy")?.id}) was changed on the platform: segmentId 7 → none and value 1 → 99.`,
+  );
   expect(await well(stack.previewAndUp("--diff"))).toMatch(/value\s*: 99 => 1\b/);
   expect(named("Buy")).toMatchObject({ value: 1, segment_id: 7 });
   expect(sandbox).toMatchObject({ creates: 5, updates: 3 });

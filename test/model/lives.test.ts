@@ -1,5 +1,5 @@
 /**
- * Random lives of a stack, in one process, without real time or sockets (`test/support/model/`). LIVES: how many
+ * Random lives of one stack or two, in one process, without real time or sockets (`test/support/model/`). LIVES: how many
  * (`npm run model-test` runs the long version), SEED: the first one's seed. A failing life prints its seed and steps.
  */
 import "../support/model/mocks.js";

@@ -1,5 +1,5 @@
 /**
- * The long version of the model (`npm run model-test`): LONG_LIVES random lives of a stack over all cores, and ten
+ * The long version of the model (`npm run model-test`): LONG_LIVES random lives of stacks over all cores, and
  * violations of what is promised, each put back into the product until the model finds it.
  */
 import { availableParallelism } from "node:os";

@@ -137,6 +137,19 @@ it.each(Object.entries(failures))("%s", async (code, fail) => {
   );
 });
 
+it.each([true, false])("a backend that is not understood fails each check (up: %s)", async (isUp) => {
+  const home = newFolder();
+  writeFileSync(join(home, "credentials.json"), '{"$pulumiSecureStore":1}');
+  const { advertiser, sandbox } = await start({ environment: { PULUMI_HOME: home } });
+  const run = { isUp, resources: 1, open: "", unclaimed: [] };
+  const news = { ...acme, [IDENTITY]: { identity: IDENTITY_OF("acme"), run } };
+  for (const olds of [{}, acme]) {
+    const { message } = await failureOf(advertiser.check(olds, news));
+    expect(message).toMatch(/^Nothing was sent: .*credentials\.json is encrypted.*\[ADVERTISING_JOURNAL\]$/);
+  }
+  expect(sandbox.requests).toEqual([]);
+});
+
 it("docs/messages.md has a section for each of them, and no other", () => {
   const sections = [...page("docs/messages.md").text.matchAll(/^## `(ADVERTISING_\w+)`$/gm)].map(([, code]) => code);
   // These two are errors of a whole program: engine/first-preview.

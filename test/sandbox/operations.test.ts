@@ -138,7 +138,9 @@ describe.each(SHAPES)("%s", (shape) => {
       await e.up(more, options);
       Object.assign(sandbox.events[0] ?? {}, { value: 5 });
       const before = e.engine.state?.inputs;
-      expect(wordsOf((await e.engine.refresh(options)).run)).toContain("(value). To keep that,");
+      expect(wordsOf((await e.engine.refresh(options)).run)).toMatch(
+        /^(?:ConversionEvent "e"|events\["k"\] of ConversionEventSet "e") \(2\) was changed on the platform: value 1 → 5\. To keep that,/,
+      );
       // The engine compares with the inputs that it gets, and shows both values.
       expect(e.engine.state?.inputs).toEqual({ ...before, ...e.of({ ...more, value: 5 }) });
       expect(wordsOf((await e.engine.refresh(options)).run)).toBe("");
@@ -147,6 +149,46 @@ describe.each(SHAPES)("%s", (shape) => {
       expect([sandbox.events.at(-1)?.value, sandbox]).toMatchObject([error === "" ? 1 : 5, sent]);
     },
   );
+
+  it.each(["was secret when it was created", "is secret since a later up"])(
+    "no value of an argument that %s secret is said",
+    async (when) => {
+      const { sandbox, lone } = await one();
+      const e = lone();
+      const options = optionsOf({ event: { read }, createdVisibleAfterSeconds: 0 });
+      const __secret = [shape === "a single event" ? "value" : "events"];
+      const plain = e.of({ value: 26 });
+      for (const declared of [when.startsWith("is") ? plain : { ...plain, __secret }, { ...plain, __secret }])
+        expect((await e.engine.up(declared, options)).error).toBeUndefined();
+      Object.assign(sandbox.events[0] ?? {}, { value: 99 });
+      expect(wordsOf((await e.engine.refresh(options)).run)).toMatch(
+        / \(2\) was changed on the platform: value \(secret\)\. To keep that,/,
+      );
+      expect(sandbox).toMatchObject({ eventPosts: 1, updates: 0 });
+    },
+  );
+
+  it("a state that was saved without a known read names the arguments that differ, and no values", async () => {
+    const { sandbox, lone } = await one();
+    const e = lone();
+    await e.up({ value: 26 });
+    Object.assign(sandbox.events[0] ?? {}, { value: 99 });
+    const { run } = await e.engine.refresh(optionsOf({ event: { read }, createdVisibleAfterSeconds: 0 }));
+    expect(wordsOf(run)).toMatch(
+      /^ConversionEvent 2(?: \(events\["k"\]\))? was changed on the platform: value\. To keep that,/,
+    );
+  });
+
+  it("an unresolved create is named in the commands that a refresh prints", async () => {
+    const { sandbox, lone } = await one();
+    const e = lone();
+    sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
+    await e.up({}, optionsOf({ event: { read } }));
+    const { error = "" } = await e.engine.refresh(optionsOf({ event: { read } }));
+    if (shape === "a single event") expect(error).toContain("npx pulumi-advertising pending --not-created 'e'\n");
+    else expect(error).toBe("");
+    expect(sandbox.eventPosts).toBe(1);
+  });
 
   it.each<[string, Values]>([
     ["created", {}],
@@ -161,7 +203,7 @@ describe.each(SHAPES)("%s", (shape) => {
       await byHand(sandbox, "2");
       const said = wordsOf((await e.engine.refresh(KNOWN)).run);
       expect(said).toMatch(
-        /^ConversionEvent 2(?: \(events\["k"\]\))? is no longer on the platform, so it leaves the state: /,
+        /^(?:ConversionEvent "e"|events\["k"\] of ConversionEventSet "e") \(2\) is no longer on the platform, so it leaves the state: /,
       );
       expect(e.id).toBeUndefined();
       expect(await again.preview({}, KNOWN)).not.toContain("was 2 before");
@@ -228,27 +270,27 @@ describe.each(SHAPES)("%s", (shape) => {
 });
 
 it("a refresh shows each changed argument once, in the form of the program, and an update sets it back", async () => {
-  /** The field, the argument, the platform's value now, and the same value in a program's form. */
+  /** The field, the argument, the platform's value now, the same value in a program's form, and the words. */
   const changes = [
-    ["event_name", "eventName", "Buy", "Buy"],
-    ["value", "value", 30.5, 30.5],
-    ["event_type_id", "eventTypeId", null, undefined],
-    ["segment_id", "segmentId", 8, 8],
-    ["count_unique", "countUnique", true, true],
-    ["click_window", "clickWindow", null, undefined],
-    ["attribution", "attribution", "WHITELIST", "WHITELIST"],
-    ["advertiser_id", "advertiserId", 2, 2],
+    ["event_name", "eventName", "Buy", "Buy", '"Purchase" → "Buy"'],
+    ["value", "value", 30.5, 30.5, "100 → 30.5"],
+    ["event_type_id", "eventTypeId", null, undefined, "0 → none"],
+    ["segment_id", "segmentId", 8, 8, "7 → 8"],
+    ["count_unique", "countUnique", true, true, "false → true"],
+    ["click_window", "clickWindow", null, undefined, "3600 → none"],
+    ["attribution", "attribution", "WHITELIST", "WHITELIST", '"ALL" → "WHITELIST"'],
+    ["advertiser_id", "advertiserId", 2, 2, "1 → 2"],
   ] as const;
   const warned: string[] = [];
   const adapt = (runtime: Runtime): Runtime => ({ ...runtime, warnEach: ({ text }) => void warned.push(text) });
   const { event, id, outs, sandbox } = await start({ recordDress: "strings" }, ALL, adapt);
   const before = { ...sandbox.events[0] };
-  for (const [field, property, theirs, value] of changes) {
+  for (const [field, property, theirs, value, words] of changes) {
     Object.assign(sandbox.events[0] ?? {}, before, { [field]: theirs });
     const { props = {} } = await event.read(id, outs);
     expect(props).toEqual({ ...outs, [property]: value });
     expect(await event.read(id, props as Values)).toEqual({ id, props });
-    expect(warned).toEqual([expect.stringContaining(`was changed on the platform (${property})`)]);
+    expect(warned).toEqual([expect.stringContaining(`was changed on the platform: ${property} ${words}. To`)]);
     const replaces = property === "advertiserId" ? ["advertiserId"] : [];
     expect(await event.diff(id, props as Values, inputs)).toMatchObject({ changes: true, replaces });
     warned.length = 0;
@@ -286,7 +328,7 @@ it.each<[string, Fault]>([
   const { event, id, outs, sandbox } = await start();
   sandbox.fail({ on: "read", with: fault, times: 10 });
   expect((await failureOf(event.read(id, outs))).message).toMatch(
-    /ConversionEvent 2: GET http:.*rest\/event\/2 .*\[ADVERTISING_(REFUSED|SETTINGS|BAD_ANSWER)\]$/s,
+    /ConversionEvent "purchase" \(2\): GET http:.*rest\/event\/2 .*\[ADVERTISING_(REFUSED|SETTINGS|BAD_ANSWER)\]$/s,
   );
   sandbox.endFaults();
   expect(await event.read(id, outs)).toEqual({ id, props: outs });

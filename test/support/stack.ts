@@ -128,7 +128,7 @@ export class TestStack {
 
   /** Whether its state is in files, which are read and written here directly, much faster than with Pulumi. */
   get #isInFiles(): boolean {
-    return this.#environment.PULUMI_BACKEND_URL === this.#backendUrl;
+    return [this.#backendUrl, undefined].includes(this.#environment.PULUMI_BACKEND_URL);
   }
 
   get #places() {
@@ -163,6 +163,21 @@ export class TestStack {
   /** Replaces the program. */
   program(text: string): void {
     this.write(this.#options.file ?? "index.js", text);
+  }
+
+  /** From now on the project file names the backend. */
+  backendInProject(): void {
+    const project = readFileSync(join(this.programFolder, "Pulumi.yaml"), "utf8");
+    this.write("Pulumi.yaml", `${project}backend: { url: "${this.#backendUrl}" }\n`);
+    this.setEnvironment({ PULUMI_BACKEND_URL: undefined });
+    this.logInElsewhere();
+  }
+
+  /** As `pulumi login` does, to a new backend. */
+  logInElsewhere(): void {
+    const current = `file://${mkdtempSync(join(this.folder, "backend-"))}`;
+    const login = { current, accessTokens: { [current]: "" }, accounts: { [current]: {} } };
+    writeFileSync(join(this.folder, "home", "credentials.json"), JSON.stringify(login));
   }
 
   write(name: string, text: string): void {

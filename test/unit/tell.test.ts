@@ -4,7 +4,13 @@ import { RefusedError } from "../../provider/src/base/index.js";
 import { type Abilities, membersOf, NO_ABILITIES } from "../../provider/src/decision/index.js";
 import { conversionEvent } from "../../provider/src/kinds/index.js";
 import type { Kept, Outcome } from "../../provider/src/provider/outcome.js";
-import { leftInWords, planInWords, takenOverInWords, troubleInWords } from "../../provider/src/provider/tell.js";
+import {
+  driftNotice,
+  leftInWords,
+  planInWords,
+  takenOverInWords,
+  troubleInWords,
+} from "../../provider/src/provider/tell.js";
 import { memberRef, readDeclaredSet, readStoredSet, refOf, UNKNOWN, waysOut } from "../../provider/src/state/index.js";
 import { commandsIn } from "../support/printed-commands.js";
 
@@ -157,6 +163,12 @@ describe("after an `up`", () => {
     );
     expect(takenOverInWords(new Map([["a", created("1")]]), set)).toBeUndefined();
   });
+});
+
+it("in a list of many that were changed by hand, each has its name and both values", () => {
+  const { label } = memberRef(set, "a");
+  const { brief } = driftNotice({ label: `${label} (3)`, resourceUrn: "" }, ["segmentId none → 8", "value 26 → 99"]);
+  expect(brief).toBe('events["a"] of ConversionEventSet "funnel" (3): segmentId none → 8 and value 26 → 99');
 });
 
 describe("the error of the whole set", () => {

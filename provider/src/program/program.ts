@@ -77,6 +77,7 @@ class Program {
   sayWhatLeaves(): void {
     if (this.#isRefused || this.#isUnderTest) return;
     const place = placeOfJournal();
+    if (place === undefined) return;
     const isSame = sameAccountAs(this.reading.settings);
     const records = recordsAt(place).filter(({ account }) => isSame(account));
     warn(this.#judge.atEnd(records, pulumi.runtime.isDryRun()));
@@ -88,9 +89,14 @@ function warn(warnings: readonly string[]): void {
   for (const warning of warnings) void pulumi.log.warn(warning);
 }
 
-function placeOfJournal(): StackPlace {
+/** Undefined if the backend is not known, which the provider's process says. */
+function placeOfJournal(): StackPlace | undefined {
   const { organization, project, stack } = place.placeOfProgram();
-  return { backend: backendIn(process.env, process.cwd()), stack: `${organization}/${project}/${stack}` };
+  try {
+    return { backend: backendIn(process.env, process.cwd()), stack: `${organization}/${project}/${stack}` };
+  } catch {
+    return undefined;
+  }
 }
 
 /** Only for messages. If it can't be read, the provider says so, and creates nothing. */

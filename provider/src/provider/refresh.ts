@@ -2,13 +2,14 @@
  * The engine's `read`: a refresh compares objects with the state, `.get` reads an object by its id alone. Without a
  * known read the state stays as it is. It also settles unresolved creates: `pending` hands it people's answers.
  */
-import { ArgumentsError, printable, UnsupportedError, type Values, withoutUndefined } from "../base/index.js";
-import { abilitiesOf } from "../decision/index.js";
+import { ArgumentsError, own, printable, UnsupportedError, type Values, withoutUndefined } from "../base/index.js";
+import { abilitiesOf, changesInWords } from "../decision/index.js";
 import {
   argumentsFrom,
   differencesIn,
   fingerprintOfBody,
   type Kind,
+  type ResourceName,
   type SetKind,
   withDifferences,
 } from "../kinds/index.js";
@@ -20,10 +21,16 @@ import {
   earlierText,
   eventIn,
   explain,
+  hiddenInputsIn,
+  IDENTITY,
   inputsFrom,
   memberOf,
+  memberRef,
+  type Ref,
   readStoredSet,
+  refOf,
   type StoredSet,
+  secretArgumentsIn,
   UNRESOLVED,
   type Unresolved,
   unresolvedIn,
@@ -33,20 +40,55 @@ import {
 import { momentToKeep, readLive, type Target, unprovenUntil } from "./carry-out.js";
 import { earlierOf, expectSameAccount, Incomplete } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
+import { memberSecrets } from "./set.js";
 import { argumentsIn } from "./single.js";
 import { driftNotice, goneNotice, nothingCompared, tooEarlyNotice } from "./tell.js";
+
+/** An object that is compared, as messages show it. */
+interface Subject extends Target {
+  /** At the stack: a resource that an alias has renamed keeps its former name here, until something else changes. */
+  readonly resourceUrn: "";
+  /** The arguments whose values must not be shown; undefined if nobody knows which these are. */
+  readonly secret: ReadonlySet<string> | undefined;
+}
+
+/** The engine does not say whose object it is. The state does, if it was saved while a read was known. */
+function refIn(resource: ResourceName, properties: Values): Ref | undefined {
+  const identity = own(hiddenInputsIn(properties), IDENTITY);
+  return typeof identity === "string" ? refOf(resource, identity) : undefined;
+}
+
+function subjectOf(kind: Kind, target: Omit<Target, "label">, properties: Values): Subject {
+  const ref = refIn(kind.name, properties);
+  if (ref === undefined) return { ...target, label: `${kind.name} ${target.id}`, resourceUrn: "", secret: undefined };
+  const secret = secretArgumentsIn(hiddenInputsIn(properties) ?? {});
+  return { ...target, label: `${ref.label} (${target.id})`, resourceUrn: "", secret };
+}
+
+/** @param properties the set's. */
+function memberSubject(
+  { name, member: kind }: SetKind,
+  key: string,
+  target: Omit<Target, "label">,
+  properties: Values,
+): Subject {
+  const set = refIn(name, properties);
+  const unnamed = `${kind.name} ${target.id} (${memberOf("events", key)})`;
+  if (set === undefined) return { ...target, label: unnamed, resourceUrn: "", secret: undefined };
+  const secret = memberSecrets(kind, secretArgumentsIn(hiddenInputsIn(properties) ?? {}));
+  return { ...target, label: `${memberRef(set, key).label} (${target.id})`, resourceUrn: "", secret };
+}
 
 /** @param properties those in the state; for `.get` hardly any. @returns none if the object is gone. */
 export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, properties) => {
   const { settings } = runtime.reading;
-  const label = `${kind.name} ${id}`;
-  expectSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
+  const subject = subjectOf(kind, { id, created: properties[CREATED] }, properties);
+  expectSameAccount(runtime, properties[ACCOUNT], `The state has ${subject.label}`);
   const open = unresolvedIn(properties);
   if (open !== undefined) {
     const answer = runtime.answers[open.mark];
     if (answer === undefined) {
-      // The engine does not say whose object it is, and so not the name for the commands.
-      const who = { kind: kind.name, short: "<its name>" };
+      const who = refIn(kind.name, properties) ?? { kind: kind.name, short: "<its name>" };
       throw new Incomplete(explain(who, open, "A refresh does not find out what became of this create."));
     }
     if (answer === null) return undefined;
@@ -66,8 +108,7 @@ export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, propert
   const isRefresh = properties[kind.nameProperty] !== undefined;
   const { read } = abilitiesOf(kind, settings);
   if (read && isRefresh) {
-    const target = { id, label, created: properties[CREATED] };
-    const props = await refreshed(kind, runtime, target, properties);
+    const props = await refreshed(kind, runtime, subject, properties);
     const { [kind.idProperty]: _, ...args } = argumentsIn(props ?? {});
     return props && { id, props, inputs: props === properties ? undefined : inputsFrom(props, args) };
   }
@@ -78,12 +119,15 @@ export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, propert
   return { id, props: { ...properties, [kind.idProperty]: exactId(id) } };
 };
 
-export const readSet: Calls<SetKind>["read"] = async ({ name, member: kind }, runtime, id, properties) => {
-  expectSameAccount(runtime, properties[ACCOUNT], `The state has ${name} ${id}`);
+export const readSet: Calls<SetKind>["read"] = async (resource, runtime, id, properties) => {
+  const { name, member: kind } = resource;
+  const label = refIn(name, properties)?.label ?? `${name} ${id}`;
+  expectSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   const set = readStoredSet(properties);
   const found = settle(kind, runtime, set);
   const isSettled = found !== undefined;
-  const isChanged = abilitiesOf(kind, runtime.reading.settings).read && (await refreshMembers(kind, runtime, set));
+  const { read } = abilitiesOf(kind, runtime.reading.settings);
+  const isChanged = read && (await refreshMembers(resource, runtime, set, properties));
   if (!isSettled && !isChanged) return { id, props: properties };
   const { earlier: _, [UNRESOLVED]: __, ...others } = properties; // written again if there are any
   const resolved = (found ?? []).reduce<Values>((all, record) => withResolved(all, record), others);
@@ -131,32 +175,40 @@ async function argumentsOfLive(kind: Kind, runtime: Runtime, id: string): Promis
 async function refreshed(
   kind: Kind,
   runtime: Runtime,
-  target: Target,
+  subject: Subject,
   properties: Values,
 ): Promise<Values | undefined> {
   const { settings } = runtime.reading;
-  const { id, label, created } = target;
-  const who = { label, resourceUrn: "" }; // the engine does not say whose object it is
-  const record = await readLive(kind, runtime, target);
+  const { id, created, secret } = subject;
+  const record = await readLive(kind, runtime, subject);
   const isKnown = record !== undefined || runtime.deleted.has(kind.name, id);
   const until = isKnown ? undefined : unprovenUntil(runtime, created);
   if (until !== undefined) {
-    runtime.warnEach(tooEarlyNotice(who, id, until));
+    runtime.warnEach(tooEarlyNotice(subject, id, until));
     return properties;
   }
   if (record === undefined) {
     runtime.deleted.add(kind.name, id);
-    runtime.warnEach(goneNotice(who));
+    runtime.warnEach(goneNotice(subject));
     return undefined;
   }
   const differences = differencesIn(kind, settings, properties, record);
   if (differences.size === 0) return properties;
-  runtime.warnEach(driftNotice(who, [...differences.keys()]));
-  return withDifferences(properties, differences);
+  const names = [...differences.keys()];
+  const now = withDifferences(properties, differences);
+  const changes = secret === undefined ? names : changesInWords(names, properties, now, secret);
+  runtime.warnEach(driftNotice(subject, changes));
+  return now;
 }
 
 /** What the platform has of members becomes the set's. @returns whether anything differed. @throws AdvertisingError */
-async function refreshMembers(kind: Kind, runtime: Runtime, set: StoredSet): Promise<boolean> {
+async function refreshMembers(
+  resource: SetKind,
+  runtime: Runtime,
+  set: StoredSet,
+  properties: Values,
+): Promise<boolean> {
+  const kind = resource.member;
   let isChanged = false;
   await Promise.all(
     [...set.eventIds].map(async ([key, id]) => {
@@ -164,9 +216,8 @@ async function refreshMembers(kind: Kind, runtime: Runtime, set: StoredSet): Pro
       const values = eventIn(set, entry);
       // What the entry does not describe is known by its fingerprint alone: only whether it is there is asked.
       const isDescribed = !set.earlier.has(key);
-      const label = `${kind.name} ${id} (${memberOf("events", key)})`;
-      const target = { id, label, created: set.created };
-      const now = await refreshed(kind, runtime, target, isDescribed ? values : {});
+      const subject = memberSubject(resource, key, { id, created: set.created }, properties);
+      const now = await refreshed(kind, runtime, subject, isDescribed ? values : {});
       if (now === undefined) for (const map of [set.events, set.eventIds, set.earlier]) map.delete(key);
       else if (isDescribed && now !== values) {
         set.events.set(key, { ...entry, ...changedIn(values, now) });

@@ -15,6 +15,7 @@ import {
   type DeclaredSet,
   type Earlier,
   eventIn,
+  isSecretSince,
   keptForRead,
   type LeftLive,
   memberLabel,
@@ -73,7 +74,8 @@ export const planSet: Calls<SetKind>["plan"] = async (set, runtime, who, { id, o
   }
   // Members that are not known yet are changes too.
   const isChanged = members.some((member) => shownAction(member) !== "keep");
-  return { changes: declared.events === undefined || isChanged, replaces: [] };
+  const hasChanges = declared.events === undefined || isChanged;
+  return { changes: hasChanges || isSecretSince(olds, news), replaces: [] };
 };
 
 /** What the state says about creates: which of them were found, and which are still open. */
@@ -97,9 +99,12 @@ function noteCreates(kind: Kind, runtime: Runtime, who: Ref, olds: Values, membe
   }
 }
 
-/** The names of the members' arguments that must not be shown: with any secret in `events` or `defaults`, none is. */
 function secretOfMembers({ member }: SetKind, runtime: Runtime, { key }: Ref, inputs: Values): ReadonlySet<string> {
-  const secret = secretIn(runtime, key, inputs);
+  return memberSecrets(member, secretIn(runtime, key, inputs));
+}
+
+/** The names of the members' arguments that must not be shown: with any secret in `events` or `defaults`, none is. */
+export function memberSecrets(member: Kind, secret: ReadonlySet<string>): ReadonlySet<string> {
   // The owner is none of them: without it, an object could not be updated but only replaced.
   const theirs = member.outputs.filter((name) => !(name in member.refersTo));
   return secret.has("events") || secret.has("defaults") ? new Set([...secret, ...theirs]) : secret;

@@ -22,6 +22,7 @@ import {
   explain,
   howToKeep,
   isOfKnownAccount,
+  isSecretSince,
   keptForRead,
   leftLiveIn,
   PROVIDER,
@@ -140,7 +141,7 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, 
       else runtime.warnEach({ ...notice, text: `${notice.text}\n${howToKeep(former.id)}` });
     }
   }
-  return { changes: action.do !== "keep", replaces: replacesOf(kind, member, news) };
+  return { changes: action.do !== "keep" || isSecretSince(olds, news), replaces: replacesOf(kind, member, news) };
 };
 
 /** What the state says about creates of a resource: its own, of unknown outcome, and those that were found. */

@@ -29,6 +29,7 @@ import {
   pendingCommand,
   type Ref,
   refOfKey,
+  resourceKeyIn,
   stackOption,
   staysLive,
   UNKNOWN,
@@ -152,22 +153,19 @@ function whatIsOpen(open: OpenCreate): string {
 
 /** @param first stands for all of them in the advice. */
 function waysOn({ ref, open }: Namesake, opens: readonly OpenCreate[]): string[] {
-  const known = opens.filter(({ id }) => id !== undefined);
-  const unknown = opens.filter(({ id }) => id === undefined);
-  const elsewhere = open.elsewhere?.stack;
+  const known = opens.filter(({ id }) => id !== undefined).map(nameForCommand);
+  const unknown = opens.filter(({ id }) => id === undefined).map(nameForCommand);
   const isSame = agree(opens.length, "If it is the same object", "If they are the same objects");
-  const isOther = agree(opens.length, "If it is another object", "If they are other objects");
+  const isOther = agree(known.length, "If it is another object", "If they are other objects");
   return [
-    ...(elsewhere === undefined ? [] : stackWays(elsewhere)),
-    ...(unknown.length === 0
-      ? []
-      : ["For each of unknown outcome:", ...waysOut(unknown.map(nameForCommand)).slice(0, 4)]),
-    ...(known.length === 0 ? [] : [`${isSame}: ${renameCure(ref, known[0] ?? open)}.`]),
+    ...(open.elsewhere === undefined ? [] : stackWays(open.elsewhere.stack)),
+    `${isSame}: ${renameCure(ref, open)}.`,
+    ...(unknown.length === 0 ? [] : waysOut(unknown).slice(0, 4)),
     ...(known.length === 0
       ? []
       : [
-          `${isOther}, and nothing declares the former name any more:`,
-          `  ${pendingCommand("forget", known.map(nameForCommand))}`,
+          `${isOther}, and the program does not declare the former name any more:`,
+          `  ${pendingCommand("forget", known)}`,
         ]),
   ];
 }
@@ -181,11 +179,16 @@ function stackWays(stack: string): string[] {
   ];
 }
 
-function renameCure(ref: Ref, { key, id, elsewhere }: OpenCreate): string {
+function renameCure(ref: Ref, { key, id = "<its id>", elsewhere }: OpenCreate): string {
   const adopt = `set existingId: ${id}`;
   if (elsewhere !== undefined) return adopt;
   const former = aboutWhom(key);
-  if (ref.member !== undefined || isOfCatalog(ref)) return `${adopt}, or formerKey`;
+  if (ref.member !== undefined) {
+    const isSameSet = resourceKeyIn(key) === resourceKeyIn(ref.key);
+    return isSameSet ? `set formerKey: ${JSON.stringify(former.member)}, or ${adopt}` : adopt;
+  }
+  if (former.member !== undefined) return adopt;
+  if (isOfCatalog(ref)) return `set formerKey: ${JSON.stringify(lastPart(former.name))}, or ${adopt}`;
   return `add the alias { name: ${JSON.stringify(former.name)} }, or ${adopt}`;
 }
 
@@ -254,10 +257,10 @@ export function tooEarlyNotice(who: Shown, id: string, until: string): Notice {
   return notice("just created, and not found yet", who, tooEarly(who.label, id, until));
 }
 
-/** What becomes of it, the next preview shows. */
-export function driftNotice(who: Shown, properties: readonly string[]): Notice {
-  const text = `${who.label} was changed on the platform (${enumerate(properties)}). To keep that, copy the refreshed values into your program.`;
-  return notice("changed on the platform", who, text);
+/** What becomes of it, the next preview shows. @param changes from `changesInWords`, or just the arguments. */
+export function driftNotice(who: Shown, changes: readonly string[]): Notice {
+  const text = `${who.label} was changed on the platform: ${enumerate(changes)}. To keep that, copy the refreshed values into your program.`;
+  return { ...notice("changed on the platform", who, text), brief: `${who.label}: ${enumerate(changes)}` };
 }
 
 export function nothingCompared(noun: string): string {

@@ -104,9 +104,23 @@ export function keptForRead(inputs: Values): Values {
   return { [HIDDEN_INPUTS]: Object.fromEntries(names.map((name) => [name, inputs[name]])) };
 }
 
+/** What {@link keptForRead} has kept in the outputs of a resource, if anything. */
+export function hiddenInputsIn({ [HIDDEN_INPUTS]: hidden }: Values): Values | undefined {
+  return hidden === undefined ? undefined : asRecord(hidden);
+}
+
 /** A resource's inputs with these arguments; none if the state lacks the hidden ones. @param outputs in the state. */
-export function inputsFrom({ [HIDDEN_INPUTS]: hidden }: Values, args: Values): Values | undefined {
-  return hidden === undefined ? undefined : { ...args, ...asRecord(hidden) };
+export function inputsFrom(outputs: Values, args: Values): Values | undefined {
+  const hidden = hiddenInputsIn(outputs);
+  return hidden && { ...args, ...hidden };
+}
+
+/** Whether an argument is secret that the outputs keep in clear: a refresh would print its value. */
+export function isSecretSince(outputs: Values, inputs: Values): boolean {
+  const hidden = hiddenInputsIn(outputs);
+  if (hidden === undefined) return false;
+  const known = secretArgumentsIn(hidden);
+  return [...secretArgumentsIn(inputs)].some((name) => !known.has(name));
 }
 
 /** Whether the state names its objects' account. If not, an id may be another account's: nothing is deleted. */

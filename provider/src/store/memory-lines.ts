@@ -82,9 +82,10 @@ export function lineOf(line: object): string {
 }
 
 /** @param runs names of the last runs that have used it, the latest last. */
-export function textOf({ stack, backend }: StackPlace, runs: readonly string[], records: Iterable<MemoryRecord>) {
+export function textOf(place: StackPlace, runs: readonly string[], records: Iterable<MemoryRecord>): string {
+  const { stack, backend, provider = "default" } = place;
   const kept = [...records].filter(({ state, at, id }) => state !== "none" || at !== "" || id !== undefined);
-  return [{ memory: NAME, version: VERSION, stack, backend, runs }, ...kept].map(lineOf).join("");
+  return [{ memory: NAME, version: VERSION, stack, backend, provider, runs }, ...kept].map(lineOf).join("");
 }
 
 /** A memory that can't be relied on. Nothing may be created until somebody has looked. */

@@ -3,9 +3,7 @@
  * and stack alone: no other address, e-mail, password or cookie file hides what an interrupted run has sent.
  */
 import { createHash } from "node:crypto";
-import { existsSync, realpathSync } from "node:fs";
-import { homedir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { jsonIn, own } from "../base/index.js";
 import { appendHints, cacheFolder, type Disk, readHints, systemDisk } from "../files/index.js";
 import type { Kind } from "../kinds/index.js";
@@ -23,46 +21,24 @@ export function cookieFileFor(settings: Settings, folder: string): string | unde
 }
 
 export interface StackPlace {
+  /** As {@link backendIn} says it. */
   readonly backend: string;
   readonly stack: string;
+  /** The name of the provider resource, each with a memory of its own. @default "default": the dynamic provider has one */
+  readonly provider?: string;
 }
 
 export function memoryFolder(): string {
   return join(cacheFolder(), "stacks");
 }
 
-export function memoryPath({ backend, stack }: StackPlace, folder = memoryFolder()): string {
-  return join(folder, `${digestOf(backend, stack)}.jsonl`);
+export function memoryPath({ backend, stack, provider = "default" }: StackPlace, folder = memoryFolder()): string {
+  return join(folder, `${digestOf(backend, stack, provider)}.jsonl`);
 }
 
 /** Written by the program's half once it has ended well: only then what it did not declare surely leaves the state. */
 export function endedPath(memory: string): string {
   return `${memory}.ended`;
-}
-
-/** Where the engine keeps states, as Pulumi finds it: environment, project file, last `pulumi login`; else empty. */
-export function backendIn(environment: Readonly<Record<string, string | undefined>>, folder: string): string {
-  const { PULUMI_BACKEND_URL, PULUMI_CREDENTIALS_PATH, PULUMI_HOME } = environment;
-  const home = PULUMI_CREDENTIALS_PATH || PULUMI_HOME || join(homedir(), ".pulumi");
-  const lastLogin = () => String(own(jsonIn(readHints(join(home, "credentials.json"))), "current") ?? "");
-  return asSpelled(PULUMI_BACKEND_URL || backendOfProject(folder) || lastLogin(), folder);
-}
-
-/** One spelling for what Pulumi takes for one place, without options behind `?`, and without a database's password. */
-function asSpelled(url: string, folder: string): string {
-  const [place = ""] = url.trim().split("?", 1);
-  const [, path] = /^file:\/\/(.*)$/.exec(place) ?? [];
-  if (path === undefined) return place.replace(/^([a-z]+:\/\/)[^/]*@/i, "$1").replace(/\/+$/, "");
-  const meant = resolve(folder, path.replace(/^~(?=\/|$)/, homedir));
-  return `file://${existsSync(meant) ? realpathSync(meant) : meant}`;
-}
-
-const BACKEND_IN_PROJECT = /^backend:[^\n]*\n(?:[ \t]+[^\n]*\n)*?[ \t]+url:[ \t]*["']?([^\s"'#]+)/m;
-
-function backendOfProject(folder: string): string | undefined {
-  const text = readHints(join(folder, "Pulumi.yaml"));
-  if (text !== "" || dirname(folder) === folder) return BACKEND_IN_PROJECT.exec(text)?.[1];
-  return backendOfProject(dirname(folder));
 }
 
 /**

@@ -1,10 +1,11 @@
 /** What the Pulumi CLI is asked for: the chosen stack, its state and settings, and a refresh of a few resources. */
 import { execFile } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { promisify } from "node:util";
 import { asRecord, enumerate, jsonIn, printable, UsageError } from "../base/index.js";
 import { NAMESPACE, readSettings, type SettingsReading, sameAccountAs } from "../settings/index.js";
+import { parseProject, projectFileOf } from "../store/index.js";
 import { type ExportedStack, readExport } from "./contents.js";
 import { type StackChoice, stackOptionsIn, textOf } from "./harness.js";
 
@@ -13,28 +14,21 @@ export const STACK_OPTIONS = { stack: { type: "string" }, cwd: { type: "string" 
 export const STACK_HELP = `  --stack NAME           default: the selected stack
   --cwd FOLDER           the program's folder`;
 
-/** In the order in which Pulumi looks for them. */
-const PROJECT_FILES = ["Pulumi.json", "Pulumi.yaml", "Pulumi.yml"];
-
 /**
- * The folder that the chosen project's runs are in, where a relative `cookieFile` begins: that of `main` in the nearest
- * project file upwards, as Pulumi's engine finds it. Without a project, the chosen folder.
+ * The folder that the chosen project's runs are in, where a relative `cookieFile` begins: that of `main` in the project
+ * file, as Pulumi's engine finds it. Without a project, the chosen folder.
  */
 export function programFolder({ cwd = "." }: StackChoice): string {
-  const isA = (what: "isFile" | "isDirectory", path: string) => statSync(path, { throwIfNoEntry: false })?.[what]();
-  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
-    const project = PROJECT_FILES.map((name) => join(folder, name)).find((file) => isA("isFile", file));
-    const main = project && resolve(folder, mainIn(project));
-    if (main !== undefined) return isA("isDirectory", main) ? main : dirname(main);
-    if (dirname(folder) === folder) return resolve(cwd);
-  }
+  const project = projectFileOf(cwd);
+  if (project === undefined) return resolve(cwd);
+  const main = resolve(dirname(project), mainIn(project));
+  return statSync(main, { throwIfNoEntry: false })?.isDirectory() ? main : dirname(main);
 }
 
 /** Empty where it does not say, and where the file can't be read: Pulumi then says so, and runs nothing. */
 function mainIn(project: string): string {
   try {
-    const { parse } = require("yaml") as typeof import("yaml");
-    const { main } = asRecord(parse(readFileSync(project, "utf8")));
+    const { main } = parseProject(readFileSync(project, "utf8"));
     return typeof main === "string" ? main : "";
   } catch {
     return "";

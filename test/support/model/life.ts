@@ -1,4 +1,4 @@
-/** A random life of a stack: people edit, run, kill, lose disks and answer; at its end a few runs settle everything. */
+/** A random life of a project's stacks: people edit, run, kill, lose disks and answer; at its end a few runs settle everything. */
 import { aboutWhom, objectKey } from "../../../provider/src/state/index.js";
 import type { Kill } from "./machine.js";
 import type { Fault } from "./platform.js";
@@ -10,7 +10,8 @@ const NAMES = { Advertiser: ["a", "b"], ConversionEvent: ["e", "f", "g", "h"], C
 export function configOf(seed: number, random: () => number): Config {
   const isRich = random() < 0.6;
   const some = (part: number) => isRich && random() < part;
-  return { seed, read: some(0.6), update: some(0.6), search: some(0.5), checkpoints: random() < 0.8 };
+  const operations = { read: some(0.6), update: some(0.6), search: some(0.5) };
+  return { seed, ...operations, checkpoints: random() < 0.8, stacks: random() < 0.3 ? 2 : 1 };
 }
 
 export class Life {
@@ -35,14 +36,22 @@ export class Life {
 
   async live(): Promise<void> {
     const { world } = this;
-    world.platform.make("Advertiser", { advertiser_name: "Foreign" }, undefined);
-    for (let edits = 3; edits > 0; edits--) this.#edit();
+    world.platform.make("Advertiser", { advertiser_name: "Foreign" });
+    for (const stack of world.stacks.toReversed()) {
+      world.select(stack);
+      for (let edits = 3; edits > 0; edits--) this.#edit();
+    }
     const steps = 5 + this.#below(9);
     for (let step = 0; step < steps; step++) {
+      const other = world.stacks.find((stack) => stack !== world.stack);
+      if (other !== undefined && this.#chance(0.4)) world.select(other);
       await this.#step();
       world.check();
     }
-    await this.#settleDown();
+    for (const stack of world.stacks) {
+      world.select(stack);
+      await this.#settleDown();
+    }
   }
 
   // Steps
@@ -58,7 +67,8 @@ export class Life {
 
   /** Where the next run may be: with checkpoints off, what an interrupted run knew is on its own disk alone. */
   #machine(): 0 | 1 {
-    const { config, onlyOn } = this.world;
+    const { config, stack } = this.world;
+    const { onlyOn } = stack;
     return config.checkpoints ? (onlyOn ?? (this.#chance(0.65) ? 0 : 1)) : 0;
   }
 
@@ -85,30 +95,31 @@ export class Life {
     for (let edits = how === "up" && this.#chance(0.6) ? 1 + this.#below(2) : 0; edits > 0; edits--) this.#edit();
     const machine = this.#machine();
     // As pipelines do: if an interrupted run's memory is elsewhere, or lost, `pending` comes first.
-    if (world.knowing !== undefined && world.knowing !== machine) await world.answer(machine);
+    const { knowing } = world.stack;
+    if (knowing !== undefined && knowing !== machine) await world.answer(machine);
     world.check();
     const wish = { kill: this.#kill(), faults: this.#faults(), concurrent: this.#chance(0.5) };
     world.log.push(`${how} on ${machine} ${JSON.stringify(wish)}`, ...this.#text());
     const done = await world.run(how, machine, wish);
     if (how === "refresh" || done?.errors.length !== 0) return;
     this.#expectOnce();
-    world.onlyOn = undefined;
+    world.stack.onlyOn = undefined;
     if (world.facts(machine).open.length > 0) return;
-    world.knowing = undefined;
+    world.stack.knowing = undefined;
     if (this.#chance(0.5)) world.clearPending();
   }
 
   #text(): string[] {
-    return this.world.program.map((each) => `    | ${JSON.stringify(each)}`);
+    return this.world.stack.program.map((each) => `    | ${JSON.stringify(each)}`);
   }
 
   #lose(): void {
     const { world } = this;
     const machine = this.#pick([0, 1] as const) ?? 0;
-    if (!world.config.checkpoints || world.onlyOn === machine) return;
+    if (!world.config.checkpoints || world.stacks.some(({ onlyOn }) => onlyOn === machine)) return;
     world.log.push(`disk ${machine} is lost`);
     world.machines[machine].lose();
-    if (world.knowing === machine) world.knowing = "nobody";
+    for (const stack of world.stacks) if (stack.knowing === machine) stack.knowing = "nobody";
   }
 
   // Edits
@@ -131,12 +142,12 @@ export class Life {
 
   #set(former: Declared | undefined, now: Declared | undefined): void {
     const { world } = this;
-    const others = world.program.flatMap((each) => (each !== former ? [each] : now === undefined ? [] : [now]));
+    const others = world.stack.program.flatMap((each) => (each !== former ? [each] : now === undefined ? [] : [now]));
     const all = [...others, ...(former === undefined && now !== undefined ? [now] : [])];
     // An alias that another resource's name is now would be Pulumi's error.
     const isTaken = (each: Declared) => (alias: string) =>
       now?.type === each.type && now !== each && now.name === alias;
-    world.program = all
+    world.stack.program = all
       .map((each) => {
         const { aliases = [] } = each;
         return aliases.some(isTaken(each)) ? { ...each, aliases: aliases.filter((one) => !isTaken(each)(one)) } : each;
@@ -155,14 +166,15 @@ export class Life {
 
   /** With a search, a name is not used again: its new create would have the mark of its old object. */
   #free(type: Declared["type"]): string | undefined {
-    const { config, program } = this.world;
+    const { config, stack } = this.world;
+    const { program } = stack;
     if (config.search) return program.length < 9 ? `${this.#pick(NAMES[type])}${++this.#names}` : undefined;
     const used = new Set(program.filter((each) => each.type === type).map(({ name }) => name));
     return this.#pick(NAMES[type].filter((name) => !used.has(name)));
   }
 
   #owner(): string {
-    const own = this.world.program.filter(({ type }) => type === "Advertiser").map(({ name }) => name);
+    const own = this.world.stack.program.filter(({ type }) => type === "Advertiser").map(({ name }) => name);
     return this.#pick([...own, ...own, this.world.platform.objects[0]?.id ?? ""]) ?? "";
   }
 
@@ -175,7 +187,7 @@ export class Life {
   }
 
   #addMember(): void {
-    const sets = this.world.program.filter(({ type }) => type === "ConversionEventSet");
+    const sets = this.world.stack.program.filter(({ type }) => type === "ConversionEventSet");
     const known = this.#chance(0.8) ? this.#pick(sets) : undefined;
     const into = known ?? this.#add("ConversionEventSet", this.#owner(), { events: {} }) ?? sets[0];
     const free = ["k", "l", "m", "n"].filter((each) => into?.events?.[each] === undefined);
@@ -186,36 +198,38 @@ export class Life {
 
   #remove(): void {
     const { world } = this;
-    const one = this.#pick(world.wanted);
-    const resource = one?.resource ?? this.#pick(world.program);
+    const one = this.#pick(world.stack.wanted);
+    const resource = one?.resource ?? this.#pick(world.stack.program);
     if (resource === undefined) return;
     if (one?.member !== undefined && this.#chance(0.8)) {
       const { [one.member]: _, ...events } = resource.events ?? {};
       this.#set(resource, { ...resource, events });
       return;
     }
-    for (const each of world.program)
+    for (const each of world.stack.program)
       if (resource.type === "Advertiser" && each.advertiser === resource.name) this.#set(each, undefined);
     this.#set(resource, undefined);
   }
 
   #rename(): void {
     const { world } = this;
-    const former = this.#pick(world.program);
+    const former = this.#pick(world.stack.program);
     const name = former && this.#free(former.type);
     if (former === undefined || name === undefined) return;
     // What a run has made, and its state was not saved, is not found under a new name.
     const isAliased =
-      this.#chance(0.5) && world.onlyOn === undefined && (world.config.checkpoints || world.knowing === undefined);
+      this.#chance(0.5) &&
+      world.stack.onlyOn === undefined &&
+      (world.config.checkpoints || world.stack.knowing === undefined);
     const names = isAliased ? [former.name, ...(former.aliases ?? [])].filter((each) => each !== name) : [];
     this.#set(former, { ...former, name, aliases: names });
-    for (const each of world.program)
+    for (const each of world.stack.program)
       if (former.type === "Advertiser" && each.advertiser === former.name)
         this.#set(each, { ...each, advertiser: name });
   }
 
   #change(): void {
-    const one = this.#pick(this.world.wanted);
+    const one = this.#pick(this.world.stack.wanted);
     if (one === undefined) return;
     const isValue = one.kind === "ConversionEvent" && this.#chance(0.6);
     this.#entry(one, isValue ? { value: this.#value() } : { eventName: this.#name() });
@@ -254,16 +268,17 @@ export class Life {
   }
 
   #expectOnce(): void {
-    const objects = heldIn(this.world.state).flatMap(({ object, isToGo }) => (isToGo ? [] : [object]));
+    const objects = heldIn(this.world.stack.state).flatMap(({ object, isToGo }) => (isToGo ? [] : [object]));
     if (new Set(objects).size < objects.length) throw new Violation(`held twice: ${objects.toSorted().join(", ")}`);
   }
 
   #expectDeclared(): void {
     const { world } = this;
     this.#expectOnce();
-    const held = new Map(heldIn(world.state).map(({ key, object }) => [key, object]));
-    if (unresolvedKeys(world.state).size > 0) throw new Violation("a create is unresolved after an up without errors");
-    for (const { key, kind, name, value } of world.wanted) {
+    const held = new Map(heldIn(world.stack.state).map(({ key, object }) => [key, object]));
+    if (unresolvedKeys(world.stack.state).size > 0)
+      throw new Violation("a create is unresolved after an up without errors");
+    for (const { key, kind, name, value } of world.stack.wanted) {
       const object = held.get(key);
       if (object === undefined) throw new Violation(`${key} is declared, and not in the state`);
       held.delete(key);

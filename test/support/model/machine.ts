@@ -5,8 +5,6 @@
 import { systemClock } from "../../../provider/src/base/clock.js";
 import type { Disk } from "../../../provider/src/files/private-file.js";
 import {
-  everyMemory,
-  type MemoryRecord,
   memoryFolder,
   memoryPath,
   type Records,
@@ -42,10 +40,6 @@ export class Machine {
     const moment = this.disk.moment();
     if (fates !== undefined) this.disk = new MemoryDisk(withoutLocks(imageAfter(moment, moment.unsynced.map(fates))));
     for (const path of lockPaths(this.disk)) this.disk.rmSync(path);
-  }
-
-  everyRecord(): MemoryRecord[] {
-    return everyMemory(FOLDER, this.disk).flatMap(({ records }) => [...records.values()]);
   }
 
   /** @throws Error it is damaged. */

@@ -10,10 +10,16 @@ export interface Made {
   readonly kind: Kind["name"];
   readonly id: string;
   fields: Values;
-  /** The key of the resource or member that it was made for; none if another client made it. */
+  /** The stack, and the key of the resource or member there, that it was made for; none if another client made it. */
+  readonly stack: string | undefined;
   readonly key: string | undefined;
   /** Before this moment it is still under way. */
   readonly fromMs: number;
+}
+
+interface MadeByRun extends Made {
+  readonly stack: string;
+  readonly key: string;
 }
 
 /** What happens to a request instead of its answer. `late`: it is carried out a while after its sender has given up. */
@@ -33,6 +39,7 @@ export const MARK_FIELD = "alternative_id";
 export interface Sender {
   readonly process: Process;
   readonly faults: readonly Fault[];
+  readonly stack: string;
   /** An object that this machine knows as another's. */
   knownOther(kind: Kind["name"], key: string): string | undefined;
   /** What a create's label means. */
@@ -50,8 +57,13 @@ export class Platform {
     return this.objects.find((each) => each.kind === kind && each.id === id);
   }
 
-  make(kind: Kind["name"], fields: Values, key: string | undefined, delayMs = 0): Made {
-    const made = { kind, id: String(this.#next++), fields, key, fromMs: time.clock.wallMs() + delayMs };
+  /** What runs of this stack have made. */
+  madeFor(stack: string): MadeByRun[] {
+    return this.objects.filter((each): each is MadeByRun => each.stack === stack);
+  }
+
+  make(kind: Kind["name"], fields: Values, { stack, key }: Partial<MadeByRun> = {}, delayMs = 0): Made {
+    const made = { kind, id: String(this.#next++), fields, stack, key, fromMs: time.clock.wallMs() + delayMs };
     this.objects.push(made);
     return made;
   }
@@ -101,7 +113,7 @@ export class Platform {
           if (broken === "refused") throw new RefusedError(`${label} was refused.`);
           if (broken !== "undone") sender.judge(key, kind, fields);
           const delayMs = broken === "late" ? LATE_MS : 0;
-          const made = broken === "undone" ? undefined : this.make(kind, fields, key, delayMs);
+          const made = broken === "undone" ? undefined : this.make(kind, fields, { stack: sender.stack, key }, delayMs);
           process.moment();
           if (made === undefined || broken === "lost" || broken === "late")
             throw new OutcomeUnknownError(`${label} was sent at ${at}, and the connection ended.`, at);

@@ -1,4 +1,4 @@
-/** Ten violations of promises, each a one-line change of the product that `test/model/violations.test.ts` puts back. */
+/** Violations of promises, each a one-line change of the product that `test/model/violations.test.ts` puts back. */
 import type { Mutation } from "../mutation.js";
 
 const rows: readonly (readonly [what: string, file: string, from: string, to: string])[] = [
@@ -22,6 +22,7 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
     "(id) => {\n        owner = ownerOf(kind, runtime, create, id);",
     "(id) => {\n        owner = undefined;",
   ],
+  ["two stacks share a memory", "store/places.ts", "digestOf(backend, stack, provider)", "digestOf(backend, provider)"],
   ["a note is not synced before it counts", "store/memory-file.ts", "this.#disk.fsyncSync(file);", ""],
   [
     "an answer about one is another's too",

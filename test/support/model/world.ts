@@ -1,5 +1,5 @@
 /**
- * One stack, two machines, a platform, and the people who work with them. Every run, kill and answer is checked:
+ * A project's stacks, two machines, a platform, and the people who work with them. Every run, kill and answer is checked:
  * nothing is created twice, and no created id is lost without having been said.
  */
 import { isDeepStrictEqual } from "node:util";
@@ -9,7 +9,13 @@ import { createProvider } from "../../../provider/src/provider/dynamic.js";
 import { createRuntime } from "../../../provider/src/provider/runtime.js";
 import { readSettings } from "../../../provider/src/settings/index.js";
 import { aboutWhom, keyOfUrn, objectKey, resourceKeyIn } from "../../../provider/src/state/index.js";
-import { backendIn, isOpen, type MemoryRecord, type Records } from "../../../provider/src/store/index.js";
+import {
+  backendIn,
+  isOpen,
+  type MemoryRecord,
+  type Records,
+  type StackPlace,
+} from "../../../provider/src/store/index.js";
 import { type ExportedStack, objectsIn, readExport } from "../../../provider/src/tools/contents.js";
 import { pendingCommand } from "../../../provider/src/tools/pending.js";
 import { type Facts, factsIn } from "../../../provider/src/tools/pending-facts.js";
@@ -26,6 +32,8 @@ export interface Config {
   readonly update: boolean;
   readonly search: boolean;
   readonly checkpoints: boolean;
+  /** How many stacks of the project live on the same machines and account. */
+  readonly stacks: number;
 }
 
 export class Violation extends Error {}
@@ -43,25 +51,45 @@ export interface Done {
 }
 
 const ENVIRONMENT = { PULUMI_BACKEND_URL: "file:///backend" };
-const STACK = "dev";
-const PLACE = { backend: backendIn(ENVIRONMENT, "/"), stack: `organization/${PROJECT}/${STACK}` };
+const BACKEND = backendIn(ENVIRONMENT, "/");
+const STACKS = ["dev", "prod"];
 
-export class World {
-  readonly machines = [new Machine(), new Machine()] as const;
-  readonly platform = new Platform();
-  readonly log: string[] = [];
-  readonly random: () => number;
+/** One stack of the project: its program and state, and what people know of its runs. */
+class Stack {
+  readonly place: StackPlace;
   state: Deployment = { manifest: { time: "" }, resources: [] };
   program: readonly Declared[] = [];
   /** The machine that knows of an interrupted run; `nobody` if its disk is lost. */
   knowing: 0 | 1 | "nobody" | undefined;
   /** Only there is known what the state has lost. */
   onlyOn: 0 | 1 | undefined;
-  readonly #violations: string[] = [];
   /** The keys of creates of unknown outcome that left the state with their resources, as Pulumi showed. */
-  readonly #letGo = new Set<string>();
+  readonly letGo = new Set<string>();
   /** What output on each machine has said since somebody has answered. */
-  readonly #printed: [string, string] = ["", ""];
+  readonly printed: [string, string] = ["", ""];
+
+  constructor(readonly name: string) {
+    this.place = { backend: BACKEND, stack: `organization/${PROJECT}/${name}` };
+  }
+
+  get wanted(): readonly Wanted[] {
+    return objectsOf(this.program);
+  }
+
+  get exported(): ExportedStack {
+    return readExport(JSON.stringify({ version: 3, deployment: this.state }));
+  }
+}
+
+export class World {
+  readonly machines = [new Machine(), new Machine()] as const;
+  readonly platform = new Platform();
+  readonly log: string[] = [];
+  readonly random: () => number;
+  readonly stacks: readonly Stack[];
+  /** The selected one. */
+  stack: Stack;
+  readonly #violations: string[] = [];
   /** All that any output has said: ids, and names on the platform. */
   readonly #said = new Set<string>();
   /** Objects that left the state, or that nobody manages, as people know. */
@@ -70,6 +98,14 @@ export class World {
   constructor(readonly config: Config) {
     beginTime();
     this.random = seededRandom(config.seed);
+    this.stacks = STACKS.slice(0, config.stacks).map((name) => new Stack(name));
+    this.stack = this.stacks[0] as Stack;
+  }
+
+  /** `pulumi stack select` */
+  select(stack: Stack): void {
+    this.stack = stack;
+    this.log.push(`stack ${stack.name}`);
   }
 
   get #settings(): Record<string, string> {
@@ -99,10 +135,6 @@ export class World {
   /** Of which two creates with different arguments may have made the object. */
   readonly unsure = new Set<string>();
 
-  get wanted(): readonly Wanted[] {
-    return objectsOf(this.program);
-  }
-
   say(text: string): void {
     this.log.push(text);
     for (const [, short = ""] of text.matchAll(/^ {2}(\S+): look in the account for .*, or for /gm))
@@ -119,14 +151,15 @@ export class World {
     return ids;
   }
 
-  /** Runs Pulumi. @returns nothing if the run was killed. */
+  /** Runs Pulumi on the selected stack. @returns nothing if the run was killed. */
   async run(how: "up" | "refresh", machineNumber: 0 | 1, wish: RunWish = {}): Promise<Done | undefined> {
+    const { stack } = this;
     const { kill, faults = [], answers = "{}", ...options } = wish;
     const machine = this.machines[machineNumber];
     const process = new Process(machine, kill);
     this.#act(process);
-    const { program, config } = this;
-    const before = this.state;
+    const { config } = this;
+    const { program, state: before } = stack;
     const tell = (text: string) => {
       if (process.isDead) return;
       this.say(`    ${text}`);
@@ -136,19 +169,20 @@ export class World {
     const runtime = this.#runtime(process, answers, tell, {
       process,
       faults,
+      stack: stack.name,
       keyOf: (label: string) => labels.get(label) ?? label,
       knownOther: (kind: Kind["name"], key: string) =>
         [...records.values()].find((each) => each.key !== key && isHolding(each) && aboutWhom(each.key).kind === kind)
           ?.id,
       judge: (key: string, kind: Kind["name"], fields: Values) =>
-        this.#judgeCreate(key, kind, fields, { before, program, records }),
+        this.#judgeCreate(key, kind, fields, { stack, before, program, records }),
     });
     let saves = 0;
     const save = (deployment: Deployment) => {
       if (process.isOver) throw new Killed("killed");
       saves++;
       process.moment();
-      this.#save(before, deployment);
+      this.#save(stack, before, deployment);
       process.moment();
     };
     const posts = this.platform.posts;
@@ -162,7 +196,7 @@ export class World {
     let isKilled = ended === "killed";
     if (ended !== "killed") {
       for (const error of ended.errors) tell(`error: ${error}`);
-      if (how === "up") this.#printed[machineNumber] = ended.errors.join("\n");
+      if (how === "up") stack.printed[machineNumber] = ended.errors.join("\n");
       try {
         if (!config.checkpoints) runtime.closeNow();
         save(ended.deployment);
@@ -177,7 +211,7 @@ export class World {
     // A run that saves drops Pulumi's record of an interrupted update: only this machine knows of it from now on.
     const isCleared = before.pending_operations?.some(({ type }) => type === "updating") === true && saves > 0;
     const isWell = how === "up" && ended !== "killed" && ended.errors.length === 0;
-    if (isCleared && !isWell && wish.answers === undefined) this.onlyOn = machineNumber;
+    if (isCleared && !isWell && wish.answers === undefined) stack.onlyOn = machineNumber;
     if (isWell) this.#releaseSaid(records);
     if (!isKilled) {
       const { errors } = ended as Ended;
@@ -185,7 +219,7 @@ export class World {
     }
     this.log.push(`    killed (${kill?.how})`);
     machine.after(kill?.how === "power" ? () => Math.min(1, Math.floor(this.random() * 4) / 3) : undefined);
-    this.knowing = machineNumber;
+    stack.knowing = machineNumber;
     return undefined;
   }
 
@@ -196,7 +230,7 @@ export class World {
     run: RunOptions,
     tell: (text: string) => void,
   ): Promise<Ended> {
-    const half = programHalf(program, STACK, this.settings, records);
+    const half = programHalf(program, this.stack.name, this.settings, records);
     half.warnings.forEach(tell);
     if (half.findings.length > 0) throw new Error(`the model's program is wrong: ${half.findings.join("\n")}`);
     return up(before, half.registrations, { ...run, programEnded: () => half.atEnd().forEach(tell) });
@@ -211,7 +245,7 @@ export class World {
     return { ...runtime, clock: time.clock, client: () => client, say: tell };
   }
 
-  #save(before: Deployment, deployment: Deployment): void {
+  #save(stack: Stack, before: Deployment, deployment: Deployment): void {
     const [had, has] = [heldIn(before), heldIn(deployment)].map((all) => new Set(all.map(({ object }) => object)));
     const urns = new Set(deployment.resources.map(({ urn }) => urn));
     const left = { resources: before.resources.filter(({ urn }) => !urns.has(urn)) };
@@ -220,8 +254,8 @@ export class World {
       if (has?.has(object) === true) this.released.delete(made);
       else if (had?.has(object) === true) this.released.add(made);
     }
-    for (const key of unresolvedKeys(left)) this.#letGo.add(key);
-    this.state = deployment;
+    for (const key of unresolvedKeys(left)) stack.letGo.add(key);
+    stack.state = deployment;
   }
 
   /** What follows is done by this process. */
@@ -230,7 +264,7 @@ export class World {
   }
 
   recordsOn(machine: 0 | 1): Records {
-    return this.machines[machine].records(PLACE);
+    return this.machines[machine].records(this.stack.place);
   }
 
   // What must always hold
@@ -252,8 +286,14 @@ export class World {
     key: string,
     kind: Kind["name"],
     fields: Values,
-    run: { readonly before: Deployment; readonly program: readonly Declared[]; readonly records: Records },
+    run: {
+      readonly stack: Stack;
+      readonly before: Deployment;
+      readonly program: readonly Declared[];
+      readonly records: Records;
+    },
   ): void {
+    const { stack } = run;
     const objects = objectsOf(run.program);
     const wanted = objects.find((each) => each.key === key);
     if (wanted === undefined) {
@@ -261,16 +301,16 @@ export class World {
       return;
     }
     const { name, aliases = [] } = wanted.resource;
-    const held = [...heldIn(this.state), ...heldIn(run.before)];
+    const held = [...heldIn(stack.state), ...heldIn(run.before)];
     // An alias counts only where the state has nothing under the name itself.
     const isThere = run.before.resources.some(({ urn, type }) => keyOf(type, urn) === resourceKeyIn(key));
     const names = isThere ? [name] : [name, ...aliases];
     const isOurs = (other: string | undefined) =>
       other !== undefined && names.some((each) => other === key.replace(`::${name}`, `::${each}`));
-    this.#releaseLetGo(held);
-    this.#letGo.delete(key);
-    for (const made of this.platform.objects) {
-      if (made.kind !== kind || made.key === undefined || this.released.has(made)) continue;
+    this.#releaseLetGo(stack, held);
+    stack.letGo.delete(key);
+    for (const made of this.platform.madeFor(stack.name)) {
+      if (made.kind !== kind || this.released.has(made)) continue;
       const holders = held.filter(({ object }) => object === objectKey(kind, made.id));
       if (holders.some(({ isToGo }) => isToGo)) continue;
       // What ended cleanly, and was not saved, is not found under a new name.
@@ -293,16 +333,16 @@ export class World {
         this.#wrong(`${key} is created, while ${record.key} (${record.state}) is open and not declared`);
   }
 
-  #releaseLetGo(held: readonly Held[]): void {
-    for (const made of this.platform.objects)
-      if (this.#letGo.has(made.key ?? "") && !held.some(({ object }) => object === objectKey(made.kind, made.id)))
+  #releaseLetGo({ name, letGo }: Stack, held: readonly Held[]): void {
+    for (const made of this.platform.madeFor(name))
+      if (letGo.has(made.key) && !held.some(({ object }) => object === objectKey(made.kind, made.id)))
         this.released.add(made);
   }
 
   /** What a whole up has said, and the program does not declare, is people's to look after. */
   #releaseSaid(records: Records): void {
-    const held = new Set(heldIn(this.state).map(({ object }) => object));
-    const declared = new Set(this.wanted.map(({ key }) => key));
+    const held = new Set(heldIn(this.stack.state).map(({ object }) => object));
+    const declared = new Set(this.stack.wanted.map(({ key }) => key));
     for (const { key, id = "" } of records.values()) {
       const made = this.platform.get(aboutWhom(key).kind, id);
       if (made !== undefined && !declared.has(key) && !held.has(objectKey(made.kind, id)) && this.#said.has(id))
@@ -313,15 +353,19 @@ export class World {
   /** Invariant 2, after each step. */
   check(): void {
     this.expectGood();
-    const held = heldIn(this.state);
-    this.#releaseLetGo(held);
-    const left = new Set(this.state.resources.flatMap(({ outputs }) => leftIn(outputs)));
-    const open = unresolvedKeys(this.state);
-    const pending = new Set((this.state.pending_operations ?? []).flatMap(({ resource }) => keysOfOperation(resource)));
-    const memories = this.machines.flatMap((machine) => machine.everyRecord());
-    for (const made of this.platform.objects) {
+    for (const stack of this.stacks) this.#checkStack(stack);
+  }
+
+  #checkStack(stack: Stack): void {
+    const { state, letGo } = stack;
+    const held = heldIn(state);
+    this.#releaseLetGo(stack, held);
+    const left = new Set(state.resources.flatMap(({ outputs }) => leftIn(outputs)));
+    const open = unresolvedKeys(state);
+    const pending = new Set((state.pending_operations ?? []).flatMap(({ resource }) => keysOfOperation(resource)));
+    const memories = this.machines.flatMap((machine) => [...machine.records(stack.place).values()]);
+    for (const made of this.platform.madeFor(stack.name)) {
       const { kind, id, key } = made;
-      if (key === undefined) continue;
       const name = String(made.fields.event_name ?? made.fields.advertiser_name);
       const isHeld = held.some(({ object }) => object === objectKey(kind, id));
       const isNoted =
@@ -329,7 +373,7 @@ export class World {
         pending.has(resourceKeyIn(key)) ||
         memories.some((each) => each.state !== "none" && each.key === key && (each.id === id || each.id === undefined));
       const isUnknown =
-        this.#letGo.has(key) || this.#said.has(name) || this.#said.has(`${aboutWhom(key).short} (outcome unknown)`);
+        letGo.has(key) || this.#said.has(name) || this.#said.has(`${aboutWhom(key).short} (outcome unknown)`);
       if (!isHeld && !isNoted && !left.has(id) && !this.#said.has(id) && !isUnknown)
         throw new Violation(`${this.platform.textOf(made)} is lost, and was never said`);
       // Its resource has another one, and people know of it.
@@ -340,24 +384,20 @@ export class World {
   // What people do
 
   facts(machine: 0 | 1): Facts {
-    const { records: own, runs } = this.machines[machine].journal(PLACE);
-    return factsIn(this.exported, { own, runs, elsewhere: [], isGone: () => false }, PLACE);
-  }
-
-  get exported(): ExportedStack {
-    return readExport(JSON.stringify({ version: 3, deployment: this.state }));
+    const { records: own, runs } = this.machines[machine].journal(this.stack.place);
+    const journals = { own, runs, elsewhere: [], isGone: () => false };
+    return factsIn(this.stack.exported, journals, this.stack.place);
   }
 
   /** A create's object, as somebody who looks in the account sees it. @param short the resource's name in commands. */
   truthOf(short: string): Made | undefined {
-    const held = new Set(heldIn(this.state).map(({ object }) => object));
-    return this.platform.objects.findLast(
-      (each) =>
-        each.key !== undefined &&
-        aboutWhom(each.key).short === short &&
-        !held.has(objectKey(each.kind, each.id)) &&
-        !this.released.has(each),
-    );
+    const held = new Set(heldIn(this.stack.state).map(({ object }) => object));
+    return this.platform
+      .madeFor(this.stack.name)
+      .findLast(
+        (each) =>
+          aboutWhom(each.key).short === short && !held.has(objectKey(each.kind, each.id)) && !this.released.has(each),
+      );
   }
 
   /** Runs the command `pending`. @returns its exit code; nothing if it was killed. */
@@ -379,9 +419,9 @@ export class World {
         process.moment();
         if (done?.errors.length !== 0) throw new Error(done?.errors.join("\n"));
       },
-      stateOf: async () => this.exported,
-      stackName: async () => PLACE.stack,
-      existingStacks: async () => [PLACE.stack],
+      stateOf: async () => this.stack.exported,
+      stackName: async () => this.stack.place.stack,
+      existingStacks: async () => this.stacks.map(({ place }) => place.stack),
     };
     const { log, error } = console;
     console.log = console.error = (text: string) => this.#tellOn(machine, process, text);
@@ -402,7 +442,7 @@ export class World {
   #tellOn(machine: 0 | 1, { isDead }: Process, text: string): void {
     if (isDead) return;
     this.say(`    ${text}`);
-    this.#printed[machine] += `\n${text}`;
+    this.stack.printed[machine] += `\n${text}`;
   }
 
   /**
@@ -411,17 +451,17 @@ export class World {
    */
   async answer(machine: 0 | 1, kill?: Kill, forgets = false): Promise<void> {
     this.wait(this.random() < 0.5 ? 600 : LATE_MS / 1000 + 5);
-    const errors = this.#printed[machine];
-    this.#printed[machine] = "";
+    const errors = this.stack.printed[machine];
+    this.stack.printed[machine] = "";
     if ((await this.#command(machine, [])) === 2) throw new Violation("`pending` failed");
-    const listed = this.#answers(this.#printed[machine]);
+    const listed = this.#answers(this.stack.printed[machine]);
     // What an error has asked for may be answered on the other machine by now.
     const more = this.#answers(errors).filter((each) => !listed.some(([, name]) => each.includes(name ?? "")));
     let code = await this.#command(machine, [...listed, ...more].flat(), kill);
     if (code === 2 && more.length > 0) code = await this.#command(machine, listed.flat());
-    if (code === 2) throw new Violation(`an answer was refused: ${this.#printed[machine]}`);
+    if (code === 2) throw new Violation(`an answer was refused: ${this.stack.printed[machine]}`);
     if (code === undefined) return;
-    if (this.knowing !== undefined) this.knowing = machine;
+    if (this.stack.knowing !== undefined) this.stack.knowing = machine;
     // Also what an `up` asks for and `pending` does not list: settled by another machine, and no longer declared.
     const stopping = [...errors.matchAll(/--(?:forget|not-created) '([^']+)'/g)].map(([, short = ""]) => short);
     for (const short of forgets ? new Set(stopping) : []) {
@@ -442,8 +482,8 @@ export class World {
 
   /** `pulumi refresh --clear-pending-creates`, once all is answered. */
   clearPending(): void {
-    const { pending_operations: _, ...state } = this.state;
-    this.state = state;
+    const { pending_operations: _, ...state } = this.stack.state;
+    this.stack.state = state;
   }
 
   wait(seconds: number): void {

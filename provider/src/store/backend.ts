@@ -1,0 +1,148 @@
+/**
+ * Which backend keeps a stack's state, as Pulumi finds it (3.259: `pkg/workspace/creds.go`, `pkg/backend/diy`), in a text
+ * that differs for any two backends. The same backend in another spelling may be another text: that costs a question.
+ */
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { asRecord, JournalError, jsonIn, own, type Values } from "../base/index.js";
+import { readHints } from "../files/index.js";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * From the environment, the project file, or the last `pulumi login`; empty if there is none.
+ * @param folder the program's. @throws JournalError if the text that says it can't be understood.
+ */
+export function backendIn(environment: Environment, folder: string): string {
+  const { PULUMI_BACKEND_URL } = environment;
+  const url = PULUMI_BACKEND_URL || backendOfProject(folder) || lastLogin(environment);
+  return [asSpelled(url, folder), ...storeSettings(url, environment)].join(" ");
+}
+
+/** In the order in which Pulumi looks for them. */
+const PROJECT_FILES = ["Pulumi.json", "Pulumi.yaml", "Pulumi.yml"];
+
+/** The project file of a folder: the nearest one upwards. */
+export function projectFileOf(folder: string): string | undefined {
+  for (let each = resolve(folder); ; each = dirname(each)) {
+    const found = PROJECT_FILES.map((name) => join(each, name)).find(isFile);
+    if (found !== undefined || dirname(each) === each) return found;
+  }
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false; // as Pulumi: one that nobody may look at is not there
+  }
+}
+
+/** As Pulumi reads it: its first document. @throws Error the parser's, or for anything but a map. */
+export function parseProject(text: string): Values {
+  // Loaded here, since most runs need no parser.
+  const { parseAllDocuments } = require("yaml") as typeof import("yaml");
+  const [document] = parseAllDocuments(text, { merge: true });
+  const [error] = document?.errors ?? [];
+  if (error !== undefined) throw error;
+  const project: unknown = document?.toJS();
+  if (typeof project !== "object" || project === null || Array.isArray(project)) throw new Error("it is no map");
+  return asRecord(project);
+}
+
+function backendOfProject(folder: string): string | undefined {
+  const path = projectFileOf(folder);
+  if (path === undefined) return undefined;
+  try {
+    const text = readFileSync(path, "utf8");
+    return text.includes("backend") ? urlIn(parseProject(text)) : undefined;
+  } catch (error) {
+    const [reason] = (error as Error).message.split(/:?\n/); // the parser adds an excerpt
+    throw new JournalError(
+      `Nothing was sent: ${path} can't be read: ${reason}. It may name the backend, by which the runs on this machine find what earlier ones have sent. Correct it, and run this again.`,
+    );
+  }
+}
+
+/** @throws Error with the reason. */
+function urlIn(project: Values): string | undefined {
+  const backend = own(project, "backend") ?? {};
+  if (typeof backend !== "object") throw new Error("backend is not a map");
+  const url = own(backend, "url") ?? "";
+  if (typeof url !== "string") throw new Error("backend.url is not a text");
+  return url;
+}
+
+function lastLogin({ PULUMI_CREDENTIALS_PATH, PULUMI_HOME }: Environment): string {
+  const path = join(PULUMI_CREDENTIALS_PATH || PULUMI_HOME || join(homedir(), ".pulumi"), "credentials.json");
+  const credentials = jsonIn(readHints(path));
+  if (own(credentials, "$pulumiSecureStore") !== undefined)
+    throw new JournalError(
+      `Nothing was sent: ${path} is encrypted, and only Pulumi can read in it which backend keeps the state. By that the runs on this machine find what earlier ones have sent. Set PULUMI_BACKEND_URL to the address that \`pulumi whoami --verbose\` prints, and run this again.`,
+    );
+  return String(own(credentials, "current") ?? "");
+}
+
+/** They say how a store is used, not which one it is (gocloud.dev v0.46: fileblob, s3blob, aws). */
+const HARMLESS_OPTIONS = [
+  "metadata",
+  "create_dir",
+  "dir_file_mode",
+  "no_tmp_dir",
+  "awssdk",
+  "kmskeyid",
+  "rate_limiter_capacity",
+  "request_checksum_calculation",
+  "response_checksum_validation",
+  "s3ForcePathStyle",
+  "ssetype",
+  "use_path_style",
+];
+
+/** One spelling for what Pulumi takes for one place, without a database's users and passwords. */
+function asSpelled(url: string, folder: string): string {
+  const [address = "", ...queries] = url.trim().split("?");
+  const options = new URLSearchParams(queries.join("?"));
+  for (const name of [...options.keys()])
+    if (HARMLESS_OPTIONS.includes(name) || /password/i.test(name)) options.delete(name);
+  options.sort();
+  const query = options.size === 0 ? "" : `?${options}`;
+  return `${address.startsWith(FILE) ? folderIn(address, folder) : addressIn(address)}${query}`;
+}
+
+const FILE = "file://";
+
+function folderIn(address: string, folder: string): string {
+  const path = resolve(folder, address.slice(FILE.length).replace(/^~(?=\/|$)/, homedir));
+  return `${FILE}${existsSync(path) ? realpathSync(path) : path}`;
+}
+
+function addressIn(address: string): string {
+  return address.replace(/^([a-z]+:\/\/)[^/]*@/i, "$1").replace(/\/+$/, "");
+}
+
+/** `AccountName=a;AccountKey=…;…` */
+const AZURE_CONNECTIONS = ["AZURE_STORAGE_CONNECTION_STRING", "AZURE_STORAGEBLOB_CONNECTIONSTRING"];
+
+/** By a backend's scheme: the variables that lead the same address to another store. */
+const STORE_VARIABLES: Readonly<Record<string, readonly string[]>> = {
+  s3: ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"],
+  azblob: ["AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_DOMAIN", "AZURE_STORAGE_IS_LOCAL_EMULATOR", ...AZURE_CONNECTIONS],
+  gs: ["STORAGE_EMULATOR_HOST"],
+  postgres: ["PGHOST", "PGPORT", "PGDATABASE"],
+};
+
+function storeSettings(url: string, environment: Environment): string[] {
+  const [scheme = ""] = url.trim().split("://", 1);
+  return (STORE_VARIABLES[scheme] ?? []).flatMap((name) => {
+    const value = environment[name];
+    if (!value) return [];
+    return `${name}=${AZURE_CONNECTIONS.includes(name) ? withoutKeys(value) : value}`;
+  });
+}
+
+function withoutKeys(connection: string): string {
+  const parts = connection.split(";").filter((part) => /^(AccountName|BlobEndpoint|EndpointSuffix)=/.test(part));
+  return parts.join(";");
+}
