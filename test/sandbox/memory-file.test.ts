@@ -127,9 +127,7 @@ describe("M1: a create that can't be noted is not sent", () => {
     run.saw({ key: A, id: "42" });
     await expectRefused(
       run,
-      new RegExp(
-        `^Nothing was sent\\. The memory .*${code}.*Make .* and its folder writable for you alone, and run this again`,
-      ),
+      new RegExp(`^Nothing was sent\\. The memory .*${code}.*Make its volume writable, and run this again`),
     );
     run.closeNow([A]);
     expect(words()).toEqual(["a sent"]);

@@ -68,6 +68,59 @@ describe("Retry-After", () => {
   }
 });
 
+describe("after five silent seconds", () => {
+  it("nothing listens: 16 creates say once what is tried, and for how long still", async () => {
+    const port = await closedPort();
+    const client = new TestClient(`http://127.0.0.1:${port}`, { settings: { ...basic, maxWaitSeconds: 60 } });
+    expect(kinds(await client.createMany(16))).toEqual(["NotSentError"]);
+    expect(client.said).toEqual([
+      `No connection to 127.0.0.1:${port} after 5 s (ECONNREFUSED). It is tried for another 55 s (advertising:maxWaitSeconds). ` +
+        "Check advertising:baseUrl, the network and the proxy.",
+    ]);
+  });
+
+  it("a connection that is never completed", async () => {
+    const hanging = Promise.withResolvers<() => void>();
+    const server = await startRawServer((connection) => {
+      if (connection.index > 0) connection.reset();
+      else hanging.resolve(() => connection.reset());
+    });
+    const client = new TestClient(server.url.replace("http:", "https:"), { settings: basic });
+    const creating = client.create();
+    const reset = await hanging.promise;
+    client.clock.advance(4999);
+    expect(client.said).toEqual([]);
+    client.clock.advance(1);
+    const words = `No connection to 127.0.0.1:${server.port} after 5 s. It is tried for another 115 s (advertising:maxWaitSeconds).`;
+    expect(client.said).toEqual([expect.stringContaining(words)]);
+    reset();
+    expect(await creating).toMatchObject({ kind: "NotSentError" });
+    expect([client.said.length, server.posts.length]).toEqual([1, 0]);
+  });
+
+  it("no answer: how long this attempt still waits; what comes sooner is not spoken of", async () => {
+    const asked = Promise.withResolvers<() => void>();
+    const server = await startRawServer(async (connection) => {
+      while ((await connection.readRequest()) !== undefined) {
+        if (server.posts.length === 2) await new Promise<void>((resolve) => asked.resolve(resolve));
+        await connection.answer(200, { payload: { id: server.posts.length } });
+      }
+    });
+    const client = new TestClient(server.url, { settings: { ...basic, requestTimeoutSeconds: 30 } });
+    expect(await client.create()).toMatchObject({ kind: "created" });
+    client.clock.advance(60_000);
+    const creating = client.create();
+    const answer = await asked.promise;
+    client.clock.advance(5000);
+    expect(client.said).toEqual([
+      `No response from 127.0.0.1:${server.port} after 5 s. This attempt ends in 25 s (advertising:requestTimeoutSeconds).`,
+    ]);
+    answer();
+    expect(await creating).toMatchObject({ kind: "created", id: "2" });
+    expect(server.posts).toHaveLength(2);
+  });
+});
+
 describe("all wait together", () => {
   it("40 creates: none is sent during the wait, one message, each created once", async () => {
     const { client, clock, postedAt, server } = await limitedFor(30, ["retry-after: 30"]);

@@ -204,13 +204,14 @@ describe("a file that can't be used is left alone, and the run goes on without i
   it.skipIf(process.getuid?.() !== 0)("row 53: a file of another user (needs root to make one)", async () => {
     const { sandbox, file, client } = await startWithSession();
     fs.chownSync(file, 12_345, 12_345);
-    expect(await goesOn(sandbox, client())).toContain("it belongs to another user");
+    const words = `it belongs to another user (12345, and you are 0). Run as root: chown 0 '${file}'. This run keeps`;
+    expect(await goesOn(sandbox, client())).toContain(words);
   });
 
   it("row 53: in a folder where everybody may write, unless it is sticky, as /tmp", async () => {
     const { sandbox, folder, client } = await startWithSession();
     chmodSync(folder, 0o777);
-    const words = `other users can write to its folder (to fix that: chmod go-w '${folder}')`;
+    const words = `other users can write to its folder. Run chmod go-w '${folder}'. This run keeps`;
     expect(await goesOn(sandbox, client())).toContain(words);
     expect(statSync(folder).mode & 0o777).toBe(0o777); // the user's own folder is left as it is
     chmodSync(folder, 0o1777);

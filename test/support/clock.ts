@@ -17,6 +17,8 @@ export class FakeClock implements Clock {
   #monotonicMs = 0;
   #wallOffsetMs: number;
   #sleepers: Sleeper[] = [];
+  /** Ring when time passes them; no time passes for their sake. */
+  #alarms: Sleeper[] = [];
   #isTurning = false;
   #underWay = 0;
   #whenIdle: () => void = () => undefined;
@@ -51,9 +53,27 @@ export class FakeClock implements Clock {
     }
   }
 
+  alarm(ms: number, ring: () => void): () => void {
+    const alarm = { untilMs: this.#monotonicMs + ms, wake: ring };
+    this.#alarms.push(alarm);
+    return () => {
+      this.#alarms = this.#alarms.filter((each) => each !== alarm);
+    };
+  }
+
   /** Lets time pass without a sleeper. */
   advance(ms: number): void {
-    this.#monotonicMs += ms;
+    this.#pass(this.#monotonicMs + ms);
+  }
+
+  #pass(untilMs: number): void {
+    const due = this.#alarms.filter((alarm) => alarm.untilMs <= untilMs);
+    this.#alarms = this.#alarms.filter((alarm) => !due.includes(alarm));
+    for (const alarm of due.toSorted((a, b) => a.untilMs - b.untilMs)) {
+      this.#monotonicMs = Math.max(this.#monotonicMs, alarm.untilMs);
+      alarm.wake();
+    }
+    this.#monotonicMs = Math.max(this.#monotonicMs, untilMs);
   }
 
   /** Sets the wall clock forward or back, without effect on the monotonic one. */
@@ -76,7 +96,7 @@ export class FakeClock implements Clock {
       const next = this.#sleepers.shift() as Sleeper;
       const now = Math.max(this.#monotonicMs, next.untilMs);
       await this.beforeWaking(now);
-      this.#monotonicMs = Math.max(now, this.#monotonicMs);
+      this.#pass(now);
       next.wake();
     }
     this.#isTurning = false;
@@ -88,4 +108,5 @@ export class RealTime extends FakeClock {
   override wallMs = systemClock.wallMs;
   override monotonicMs = systemClock.monotonicMs;
   override sleep = systemClock.sleep;
+  override alarm = systemClock.alarm;
 }

@@ -159,6 +159,14 @@ const rows: Row[] = [
     "while it connects: no byte leaves",
   ],
   [
+    "no connection is used again once the other side has closed one unannounced",
+    "client/transport.ts",
+    "{ ...agentOptions, pipelining: 0 }",
+    "agentOptions",
+    "sandbox/faults",
+    "once seen, each request has its own connection",
+  ],
+  [
     "a create is not sent again after a reset",
     "client/patient.ts",
     "const mayRepeat = repeatable && ",

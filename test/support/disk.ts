@@ -134,6 +134,9 @@ export class MemoryDisk implements Disk {
     return this.#status(this.#of(file).node);
   }
 
+  /** All of it may be written. */
+  accessSync(): void {}
+
   statSync(path: string): Status | undefined {
     const node = this.#names.get(path);
     return node && this.#status(node);

@@ -24,6 +24,7 @@ class HastyClock implements Clock {
   sleep = async (ms: number) => {
     this.#ms += Math.max(ms, 20_000);
   };
+  alarm = systemClock.alarm;
 }
 
 /** By key: what the memory may say of it, such as `made 42`. */

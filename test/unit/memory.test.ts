@@ -2,7 +2,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { JournalError } from "../../provider/src/base/index.js";
-import { cureFor } from "../../provider/src/files/index.js";
 import { everyMemory, isTwiceIn, type Memory, openElsewhere, writeAnswers } from "../../provider/src/store/index.js";
 import { MemoryDisk } from "../support/disk.js";
 import { AT, create, DEV, FOLDER, inWords, OURS, PROD, stackOn, type Work } from "../support/memory.js";
@@ -291,12 +290,4 @@ describe("what others ask of it", () => {
     expect(found.toSorted()).toEqual(places.map(({ backend }) => `${backend} ${KEY}`).toSorted());
     expect(everyMemory("/nowhere", disk)).toEqual([]);
   });
-});
-
-it.each([
-  ...["EACCES", "EPERM", "EROFS"].map((code) => [code, "Make /m and its folder writable for you alone"]),
-  ...["ENOSPC", "EDQUOT"].map((code) => [code, "Make room on the disk of /m"]),
-  ...["EIO", "EMFILE", "ENOTDIR"].map((code) => [code, "Mend that"]),
-])("a file that could not be used for %s: %s", (code, cure) => {
-  expect(cureFor(Object.assign(new Error("no"), { code }), "/m")).toBe(cure);
 });

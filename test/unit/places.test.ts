@@ -163,6 +163,8 @@ it("sessions of one account share a file in any spelling; others have their own"
   expect(new Set([...same, ...others.map(file)]).size).toBe(5);
   expect(file({ cookieFile: "none" })).toBeUndefined();
   expect(file({ cookieFile: "here.json" })).toBe("/program/here.json");
+  expect(file({ cookieFile: "~/ads/session.json" })).toBe(join(homedir(), "ads/session.json"));
+  expect(file({ cookieFile: "a~/b.json" })).toBe("/program/a~/b.json");
 });
 
 it("deleted objects are known to later runs of the account; of a torn or unusable file less is known", () => {

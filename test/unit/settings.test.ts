@@ -1,4 +1,5 @@
 /** The settings and the proxy, as both processes read them: everything that is wrong at once, and no secret shown. */
+import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { createRuntime } from "../../provider/src/provider/runtime.js";
 import { readSettings } from "../../provider/src/settings/read-settings.js";
@@ -20,6 +21,12 @@ function read(config: Record<string, string>, environment: Record<string, string
     mayLackPassword: false,
     ...extra,
   });
+}
+
+/** For a shell whose environment has this password. */
+function env(password: string) {
+  const environment = { PATH: process.env.PATH, ADVERTISING_PASSWORD: password };
+  return { encoding: "utf8", env: environment } as const;
 }
 
 describe("defaults and sources", () => {
@@ -111,6 +118,8 @@ describe("a value", () => {
     ...["advertiser_name", "advertiser_id", "event_name", "value", " attribution "].map((name) => ["markField", name]),
     ["email", "a b"],
     ["email", "a:b"],
+    ["email", '"a@b.c"'],
+    ["email", "'a@b.c'"],
     ["formerAccount", "x.example"],
     ["formerAccount", "https://x.example as a@b.c"],
     ["operations", "GET rest/event/{id}"],
@@ -127,6 +136,39 @@ describe("a value", () => {
     ]);
     if (key !== "operations") expect(problems[0]?.command).toContain(example);
     expect(JSON.stringify(problems)).not.toContain("geheim");
+  });
+
+  it.each(["geheim\n", "geheim\r\n", "geheim\r"])("of password can't be %j: it ends in a line end", (password) => {
+    const reason = "ends in a line end, which no login takes";
+    const asked = "pulumi config set --secret advertising:password";
+    const unended = `export ADVERTISING_PASSWORD="$(printf %s "$ADVERTISING_PASSWORD" | tr -d '\\r\\n')"`;
+    const { password: _, ...rest } = complete;
+    for (const mayLackPassword of [true, false]) {
+      const configured = read({ ...rest, password }, {}, { mayLackPassword });
+      expect(configured.problems).toEqual([{ source: "advertising:password", reason, command: asked }]);
+      const inEnvironment = read(rest, { ADVERTISING_PASSWORD: password }, { mayLackPassword });
+      expect(inEnvironment.problems).toEqual([{ source: "ADVERTISING_PASSWORD", reason, command: unended }]);
+    }
+    expect(execFileSync("sh", ["-c", `${unended}; printf %s "$ADVERTISING_PASSWORD"`], env(password))).toBe("geheim");
+  });
+
+  it.each(['"geheim"', "'geheim'", "`geheim`"])("of password may be %s, as it is, with a warning", (password) => {
+    const { password: _, ...rest } = complete;
+    const what = "is in quotes, which are sent as part of it. If they do not belong to it, set it without them:\n  ";
+    const configured = read({ ...rest, password });
+    expect(configured).toMatchObject({ problems: [], settings: { password } });
+    expect(configured.warnings).toEqual([
+      `advertising:password ${what}pulumi config set --secret advertising:password`,
+    ]);
+    const { warnings } = read(rest, { ADVERTISING_PASSWORD: password });
+    const unquoted = `export ADVERTISING_PASSWORD="$(printf %s "$ADVERTISING_PASSWORD" | sed 's/^.//;s/.$//')"`;
+    expect(warnings).toEqual([`ADVERTISING_PASSWORD ${what}${unquoted}`]);
+    const script = `${unquoted}; printf %s "$ADVERTISING_PASSWORD"`;
+    expect(execFileSync("sh", ["-c", script], env(password))).toBe("geheim");
+  });
+
+  it.each(['"', "'", 'a"b"', '"a', "pass word "])("of password may be %j, without a warning", (password) => {
+    expect(read({ ...complete, password })).toMatchObject({ problems: [], warnings: [], settings: { password } });
   });
 
   const plain = SETTING_NAMES.filter((key) => SETTINGS[key].structured === undefined);
@@ -303,6 +345,10 @@ describe("the proxy", () => {
     [{ HTTPS_PROXY: p, https_proxy: "" }, undefined, undefined],
     [{ HTTPS_PROXY: p, HTTP_PROXY: q }, `${p}/`, "HTTPS_PROXY"],
     [{ HTTPS_PROXY: "", HTTP_PROXY: q }, `${q}/`, "HTTP_PROXY"],
+    // Without a scheme, as curl takes it.
+    [{ HTTPS_PROXY: "p.test:3128" }, "http://p.test:3128/", "HTTPS_PROXY"],
+    [{ https_proxy: " 10.0.0.1:8080/ " }, "http://10.0.0.1:8080/", "https_proxy"],
+    [{ HTTPS_PROXY: "[::1]:3128" }, "http://[::1]:3128/", "HTTPS_PROXY"],
   ])("of %o is the one that undici's own agent takes", (environment, url, variable) => {
     const { proxy, problems } = proxyOf(environment);
     expect(problems).toEqual([]);
@@ -318,7 +364,8 @@ describe("the proxy", () => {
 
   it.each([
     "geheim",
-    "user:geheim@p.test:3128",
+    "user:geheim",
+    "user:geheim@p.test",
     "socks5://user:geheim@p.test:1080",
     "http://p.test/geheim",
     // The password is not encoded: its rest would be read as a fragment, or a path.
@@ -338,6 +385,7 @@ describe("the proxy", () => {
   it.each<[string, string[]]>([
     ["http://p.test:1", []],
     ["http://user:pass@p.test:1", ["pass", "user:pass"]],
+    ["user:pass@p.test:1", ["pass", "user:pass"]],
     ["http://us%65r:p%61ss%40@p.test", ["pass@", "p%61ss%40", "user:pass@", "us%65r:p%61ss%40"]],
     ["http://m%C3%BCller:x%2Fy@p.test", ["x/y", "x%2Fy", "müller:x/y", "m%C3%BCller:x%2Fy"]],
     ["http://token@p.test", ["token", "token:"]],

@@ -7,6 +7,8 @@ export interface Clock {
   /** Milliseconds since some moment; never goes back. */
   monotonicMs(): number;
   sleep(ms: number): Promise<void>;
+  /** Calls `ring` after so long, which keeps no process alive. @returns what cancels it. */
+  alarm(ms: number, ring: () => void): () => void;
 }
 
 export function momentOf(clock: Pick<Clock, "wallMs">): string {
@@ -17,4 +19,8 @@ export const systemClock: Clock = {
   wallMs: Date.now,
   monotonicMs: () => performance.now(),
   sleep: (ms) => sleep(ms),
+  alarm: (ms, ring) => {
+    const timer = setTimeout(ring, ms).unref();
+    return () => clearTimeout(timer);
+  },
 };

@@ -34,6 +34,7 @@ export function createProxyAgent(
   proxy: ProxySetting,
   options: Agent.Options & { readonly connect: buildConnector.connector },
   timeoutMs: number,
+  onEndedThere: () => void,
 ): Dispatcher {
   const { EnvHttpProxyAgent, Pool } = undici();
   return new EnvHttpProxyAgent({
@@ -48,7 +49,8 @@ export function createProxyAgent(
     factory: (origin, given: Pool.Options) => {
       const isDirect = given.connect === options.connect;
       const connect = given.connect as buildConnector.connector;
-      return new Pool(origin, isDirect ? given : { ...given, connect: throughTunnel(connect, proxy, timeoutMs) });
+      const tunnel = throughTunnel(connect, proxy, timeoutMs, onEndedThere);
+      return new Pool(origin, isDirect ? given : { ...given, connect: tunnel });
     },
   });
 }
@@ -58,6 +60,7 @@ function throughTunnel(
   connect: buildConnector.connector,
   proxy: ProxySetting,
   timeoutMs: number,
+  onEndedThere: () => void,
 ): buildConnector.connector {
   return (target, callback) => {
     let isOver = false;
@@ -70,7 +73,7 @@ function throughTunnel(
       clearTimeout(timer);
       if (isOver) return void socket?.on("error", () => undefined).destroy();
       if (error !== null) return callback(new TunnelFailure(error, proxy), null);
-      readContinueAsProcessing(socket);
+      prepare(socket, onEndedThere);
       callback(null, socket);
     });
   };
@@ -84,13 +87,30 @@ export function reasonOf(error: Error): { readonly code: string; readonly messag
   return isOuter && inside instanceof Error ? reasonOf(inside) : { code, message: error.message || code };
 }
 
-export function createConnector(timeout: number): buildConnector.connector {
+/** @param onEndedThere is called where the other side ends a connection after an answer that did not announce it. */
+export function createConnector(timeout: number, onEndedThere: () => void): buildConnector.connector {
   const connect = undici().buildConnector({ timeout, allowH2: false });
   return (target, callback) =>
     connect(target, (...result) => {
-      if (result[0] === null) readContinueAsProcessing(result[1]);
+      if (result[0] === null) prepare(result[1], onEndedThere);
       callback(...result);
     });
+}
+
+function prepare(socket: Socket, onEndedThere: () => void): void {
+  let hasRead = false;
+  readContinueAsProcessing(socket, () => {
+    hasRead = true;
+  });
+  // After `Connection: close` undici destroys the socket before it ends.
+  socket.once("end", () => {
+    if (hasRead) onEndedThere();
+  });
+  socket.once("error", (error: NodeJS.ErrnoException) => {
+    if (hasRead && ["ECONNRESET", "EPIPE"].includes(error.code ?? "")) onEndedThere();
+    // A TLS alert says why, as for want of a client certificate; the end that follows, which undici reports, does not.
+    socket.destroy(error);
+  });
 }
 
 const CONTINUE = /^HTTP\/1\.[01] 100[ \r]/;
@@ -98,11 +118,13 @@ const CONTINUE = /^HTTP\/1\.[01] 100[ \r]/;
 const [FIRST, LAST] = ["HTTP/1.1 ".length, "HTTP/1.1 10".length];
 
 /** Replaces 100 with `102 Processing`, which means as little, and after which undici goes on waiting. */
-function readContinueAsProcessing(socket: Socket): void {
+function readContinueAsProcessing(socket: Socket, onRead: () => void): void {
   const read = socket.read.bind(socket);
   socket.read = (size?: number) => {
     const chunk: unknown = read(size);
-    if (!Buffer.isBuffer(chunk) || chunk[FIRST] !== 0x31) return chunk; // as nearly all are
+    if (!Buffer.isBuffer(chunk)) return chunk;
+    onRead();
+    if (chunk[FIRST] !== 0x31) return chunk; // as nearly all are
     if (CONTINUE.test(chunk.toString("latin1", 0, LAST + 2))) chunk[LAST] = 0x32;
     return chunk;
   };

@@ -34,13 +34,16 @@ export class PatientSender {
   readonly #surroundings: Surroundings;
   readonly #maxWaitMs: number;
   readonly #slots: Slots;
+  readonly #silence: Silence;
+  #underWay = 0;
   /** On the monotonic clock: a changed wall clock neither prolongs nor ends a wait. */
   #quietUntilMs = 0;
 
-  constructor({ maxWaitSeconds, maxConcurrentRequests }: Settings, surroundings: Surroundings) {
+  constructor(settings: Settings, surroundings: Surroundings) {
     this.#surroundings = surroundings;
-    this.#maxWaitMs = maxWaitSeconds * 1000;
-    this.#slots = new Slots(maxConcurrentRequests);
+    this.#maxWaitMs = settings.maxWaitSeconds * 1000;
+    this.#slots = new Slots(settings.maxConcurrentRequests);
+    this.#silence = new Silence(settings, surroundings);
   }
 
   /** The total time that one request may wait, however often it is passed to {@link send}. */
@@ -50,6 +53,16 @@ export class PatientSender {
 
   /** @throws {TransportFailure} if no status line came. @throws {StopWaiting} if the rate limit outlasts `patience`. */
   async send(exchange: Exchange, options: SendOptions): Promise<HttpAnswer> {
+    this.#underWay++;
+    try {
+      return await this.#send(exchange, options);
+    } finally {
+      this.#underWay--;
+      if (this.#underWay === 0) this.#silence.end();
+    }
+  }
+
+  async #send(exchange: Exchange, options: SendOptions): Promise<HttpAnswer> {
     const { patience } = options;
     for (let attemptNumber = 1; ; attemptNumber++) {
       const { attempt, decision, durationMs } = await this.#attempt(exchange, options, attemptNumber);
@@ -72,7 +85,7 @@ export class PatientSender {
     let durationMs = 0;
     const transmit = async (request: HttpRequest) => {
       const begin = clock.monotonicMs();
-      const result = await transport.send(request);
+      const result = await this.#silence.during(request, patience, (watched) => transport.send(watched));
       durationMs = clock.monotonicMs() - begin;
       onAttempt?.(
         `${request.method} ${request.url.pathname} attempt ${attemptNumber}: ${outcomeOf(result)} after ${Math.round(durationMs)} ms`,
@@ -125,6 +138,70 @@ export class PatientSender {
   }
 }
 
+const SILENT_MS = 5000;
+
+/** Says once that nothing has come back for a while, what is waited for, and for how long still. */
+class Silence {
+  /** None while something comes back. */
+  #cancel: (() => void) | undefined;
+  #triedUntilMs = 0;
+  #attemptEndsMs = 0;
+  #isConnected = false;
+  /** Why the last attempt found no connection. */
+  #code = "";
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly surroundings: Surroundings,
+  ) {}
+
+  async during(
+    request: HttpRequest,
+    patience: Patience,
+    transmit: (request: HttpRequest) => Promise<Attempt>,
+  ): Promise<Attempt> {
+    const { clock } = this.surroundings;
+    const nowMs = clock.monotonicMs();
+    this.#attemptEndsMs = nowMs + this.settings.requestTimeoutSeconds * 1000;
+    if (this.#cancel === undefined) {
+      this.#triedUntilMs = nowMs + patience.leftMs;
+      this.#cancel = clock.alarm(SILENT_MS, () => this.#say(request.url.host));
+    }
+    const onStart = () => {
+      this.#isConnected = true;
+    };
+    const attempt = await transmit({ ...request, onStart });
+    if (attempt instanceof TransportFailure) this.#code = attempt.code;
+    else this.end();
+    return attempt;
+  }
+
+  end(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#isConnected = false;
+    this.#code = "";
+  }
+
+  #say(host: string): void {
+    const { clock, say } = this.surroundings;
+    const nowMs = clock.monotonicMs();
+    const secondsTo = (ms: number) => Math.max(0, Math.ceil((ms - nowMs) / 1000));
+    const after = `after ${SILENT_MS / 1000} s`;
+    if (this.#isConnected) {
+      const ends = `This attempt ends in ${secondsTo(this.#attemptEndsMs)} s (advertising:requestTimeoutSeconds)`;
+      say(`No response from ${host} ${after}. ${ends}.`);
+      return;
+    }
+    const why = this.#code === "" ? "" : ` (${this.#code})`;
+    const isLast = this.#triedUntilMs < this.#attemptEndsMs;
+    const setting = isLast ? "advertising:requestTimeoutSeconds" : "advertising:maxWaitSeconds";
+    const still = secondsTo(Math.max(this.#triedUntilMs, this.#attemptEndsMs));
+    const tried = `It is tried for another ${still} s (${setting})`;
+    say(`No connection to ${host} ${after}${why}. ${tried}. Check advertising:baseUrl, the network and the proxy.`);
+  }
+}
+
 /** Limits how many are in it at once, in the order of their calls. */
 class Slots {
   readonly #waiting: (() => void)[] = [];
@@ -173,8 +250,11 @@ const MAX_REPEATED_ATTEMPTS = 3;
 const CERTIFICATE_CODE =
   /^(CERT_|ERR_TLS|ERR_SSL|EPROTO|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH)/;
 
+/** In TLS 1.3 it comes after the request was written. */
+const WANTS_CERTIFICATE = /CERTIFICATE_REQUIRED$/;
+
 /** Whether a failure is about a certificate or TLS, so that another attempt would fail too. */
-export function isCertificateFailure(failure: TransportFailure): boolean {
+function isCertificateFailure(failure: TransportFailure): boolean {
   return CERTIFICATE_CODE.test(failure.code) || /certificate|SSL routines/i.test(failure.message);
 }
 
@@ -189,6 +269,7 @@ export function decideRetry(question: RetryQuestion): RetryDecision {
 
   if (attempt instanceof TransportFailure) {
     // It may have been carried out.
+    if (attempt.sent && WANTS_CERTIFICATE.test(attempt.code)) return DONE;
     if (attempt.sent) return mayRepeat ? again(FIRST_BACKOFF_MS) : DONE;
     // A proxy's refusal is final, because of credentials or rules, unless it reports a failure.
     const isRefused = attempt.tunnel?.status !== undefined && attempt.tunnel.status < 500;

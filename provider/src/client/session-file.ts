@@ -214,8 +214,10 @@ export class SessionStore {
       const { code, syscall, message } = error as NodeJS.ErrnoException;
       const isOfFiles = [UntrustedFile, LockHeld, LockLost].some((kind) => error instanceof kind);
       if (!isOfFiles && (code === undefined || syscall === undefined)) throw error;
-      this.cure = cureFor(error, this.#path);
-      this.#abandon(`is not used: ${isOfFiles ? message : `${code} (${syscall})`}`);
+      const cure = cureFor(error, this.#path);
+      this.cure = cure ?? "Fix that";
+      const why = isOfFiles ? message : `${code} (${syscall})`;
+      this.#abandon(`is not used: ${why}${cure === undefined ? "" : `. ${cure}`}`);
       return undefined;
     }
   }

@@ -13,6 +13,8 @@
  *     answer is kept, packed or unpacked. Otherwise one answer could block the run, or fill its memory.
  * T7. Nothing is written later than the request's limit after its note, by the wall clock at T2's event. So a machine
  *     or container suspended in between sends nothing: by then another process may count the create as not made.
+ * T8. Once the other side has closed a connection that it had not said it would close, none is used again in this run:
+ *     a create written into a closed connection has an unknown outcome.
  */
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
@@ -28,6 +30,8 @@ export interface HttpRequest {
   readonly body?: string | undefined;
   /** When its sending was noted, by the wall clock; absent if it is not noted. */
   readonly notedAtMs?: number;
+  /** Called once there is a connection, and its first byte may leave. */
+  readonly onStart?: () => void;
 }
 
 export interface HttpAnswer {
@@ -83,7 +87,7 @@ export function createTransport(
     pipelining: 1,
     // With one HTTP/1.1 exchange on a connection, the beginning of undici's write shows whether a request was sent.
     allowH2: false,
-    connect: createConnector(timeoutMs),
+    connect: createConnector(timeoutMs, stopReusing),
     keepAliveTimeout: MAX_IDLE_MS,
     keepAliveMaxTimeout: MAX_IDLE_MS,
     // One limit for the whole request instead, below.
@@ -91,15 +95,25 @@ export function createTransport(
     bodyTimeout: 0,
   };
   const { Agent } = undici();
-  const agent = proxy === undefined ? new Agent(agentOptions) : createProxyAgent(proxy, agentOptions, timeoutMs);
+  const agentWith = (options: typeof agentOptions) =>
+    proxy === undefined ? new Agent(options) : createProxyAgent(proxy, options, timeoutMs, stopReusing);
+  let agent: Dispatcher = agentWith(agentOptions);
+  let isReusing = true;
+  /** See T8. What is under way ends on its connection, which then closes. */
+  function stopReusing() {
+    if (!isReusing) return;
+    isReusing = false;
+    void agent.close().catch(() => undefined);
+    agent = agentWith({ ...agentOptions, pipelining: 0 });
+  }
   return {
-    send: ({ method, url, headers, body, notedAtMs = Number.POSITIVE_INFINITY }: HttpRequest) =>
+    send: ({ method, url, headers, body, notedAtMs = Number.POSITIVE_INFINITY, onStart }: HttpRequest) =>
       new Promise<HttpAnswer | TransportFailure>((resolve) => {
         const isTooLate = () => clock.wallMs() - notedAtMs > timeoutMs;
         const to = { origin: url.origin, path: `${url.pathname}${url.search}`, method };
         agent.dispatch(
           { ...to, headers: { ...JSON_BOTH_WAYS, ...headers }, body: body ?? null, idempotent: false },
-          new Exchange(timeoutMs, isTooLate, resolve),
+          new Exchange(timeoutMs, isTooLate, resolve, onStart),
         );
       }),
     close: () => agent.destroy(),
@@ -119,6 +133,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     readonly timeoutMs: number,
     readonly isTooLate: () => boolean,
     readonly resolve: (result: Promise<HttpAnswer> | TransportFailure) => void,
+    readonly onStart?: () => void,
   ) {
     this.#timer = setTimeout(() => {
       this.#timedOut = true;
@@ -134,6 +149,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     }
     this.#controller = controller;
     this.#sent = true;
+    this.onStart?.();
   }
 
   onResponseStart(

@@ -19,7 +19,7 @@ import type { Operation } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
 import { type Answer, folded, isSpoken, leavesOf } from "./answer.js";
 import type { Trouble } from "./judge.js";
-import { isCertificateFailure, StopWaiting } from "./patient.js";
+import { StopWaiting } from "./patient.js";
 import type { LetThrough } from "./signs.js";
 import { TransportFailure } from "./transport.js";
 
@@ -108,15 +108,38 @@ export function unanswered(error: unknown, { what, operation }: Asked, url: URL,
     : new OutcomeUnknownError(told, sentAt, { cause: error });
 }
 
+const NO_CLIENT_CERTIFICATE =
+  "which this package has none of: set {address} to a server that asks for none, such as a proxy on this machine that " +
+  "adds it (http://localhost:…)";
+
 /** What to do next, by what the failure says; `{address}` stands for the settings that have the addresses. */
 const NEXT_STEPS: readonly (readonly [RegExp, string])[] = [
   [/wrong.version.number|packet length too long/i, "it does not speak TLS: check the scheme and the port of {address}"],
+  [
+    /NO_APPLICATION_PROTOCOL/i,
+    "it offers no HTTP/1.1, perhaps HTTP/2 only: switch HTTP/1.1 on there, or set {address} to a server that has it",
+  ],
+  [/CERTIFICATE_REQUIRED/, `it asks for a client certificate, ${NO_CLIENT_CERTIFICATE}`],
+  // In TLS 1.2 the alert is the same for two reasons.
+  [
+    /ALERT_HANDSHAKE_FAILURE/,
+    `it has no cipher in common with Node.js, or asks for a client certificate, ${NO_CLIENT_CERTIFICATE}`,
+  ],
   [/protocol.version|UNSUPPORTED_PROTOCOL|NO_SHARED_CIPHER|HANDSHAKE_FAILURE/i, "TLS 1.2 or newer is needed there"],
+  [
+    /CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/,
+    "check this machine's clock; if it is right, the certificate has to be renewed",
+  ],
+  [/ALTNAME_INVALID/, "the certificate is another host's: check {address}"],
+  [
+    /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)/,
+    "its authority is not known here: put the authority's certificate into a file, and name that with NODE_EXTRA_CA_CERTS",
+  ],
+  [/certificate|SSL routines|^CERT_/i, "the certificate has to be fixed there"],
   [/ENOTFOUND|EAI_AGAIN/, "check {address} and the network: the name could not be looked up"],
   [/ECONNREFUSED/, "nothing listens there: check {address}"],
   [/UND_ERR_CONNECT_TIMEOUT/, "check the network and firewalls"],
 ];
-const AT_CERTIFICATE = "its certificate has to be fixed, or its authority made known with NODE_EXTRA_CA_CERTS";
 
 /** One clause, without a full stop, such as `could not connect to x:443 (ECONNREFUSED …)`. */
 export function describeFailure(failure: TransportFailure, url: URL): string {
@@ -124,7 +147,10 @@ export function describeFailure(failure: TransportFailure, url: URL): string {
   const message = printable(failure.message);
   const isOwn = code.startsWith("ADVERTISING_"); // said in the message
   const detail = isOwn || message.includes(code) ? message : `${code}: ${message}`;
-  if (failure.sent) return `the connection to ${url.host} failed after sending (${detail})`;
+  const address = `${tunnel === undefined ? "" : `${tunnel.variable} and `}advertising:baseUrl`;
+  const known = NEXT_STEPS.find(([says]) => says.test(detail))?.[1].replace("{address}", () => address);
+  const next = known === undefined ? "" : `; ${known}`;
+  if (failure.sent) return `the connection to ${url.host} failed after sending (${detail})${next}`;
   if (code === "ADVERTISING_TOO_LATE") return detail;
   const proxy = tunnel === undefined ? "" : `the proxy ${tunnel.host} (${tunnel.variable})`;
   if (tunnel?.status !== undefined) {
@@ -133,10 +159,7 @@ export function describeFailure(failure: TransportFailure, url: URL): string {
     return `${told}: ${isUnknown ? `set ${tunnel.variable} to http://user:password@host:port` : "check its rules"}`;
   }
   const host = `${url.host}${tunnel === undefined ? "" : ` through ${proxy}`}`;
-  const known = NEXT_STEPS.find(([says]) => says.test(detail))?.[1];
-  const next = known ?? (isCertificateFailure(failure) ? AT_CERTIFICATE : "");
-  const address = `${tunnel === undefined ? "" : `${tunnel.variable} and `}advertising:baseUrl`;
-  return `could not connect to ${host} (${detail})${next && `; ${next.replace("{address}", () => address)}`}`;
+  return `could not connect to ${host} (${detail})${next}`;
 }
 
 /** Enough for every problem of one request; a hostile answer can't fill the screen. */

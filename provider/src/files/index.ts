@@ -4,6 +4,7 @@ export {
   appendHints,
   cacheFolder,
   type Disk,
+  expectWritable,
   readHints,
   readPrivate,
   removeLeftovers,

@@ -23,6 +23,7 @@ import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { asRecord, type Clock, jsonIn, systemClock } from "../base/index.js";
 import {
+  cureOf,
   type Disk,
   HAS_MODES,
   makePrivateFolder,
@@ -51,13 +52,9 @@ export class LockLost extends Error {
   }
 }
 
-/** What to do about a file that can't be used: a clause, to be gone on with. @param error what came of using `path`. */
-export function cureFor(error: unknown, path: string): string {
-  if (error instanceof LockHeld || error instanceof LockLost) return "Let that run end";
-  const { code = "" } = error as NodeJS.ErrnoException;
-  if (["EACCES", "EPERM", "EROFS"].includes(code)) return `Make ${path} and its folder writable for you alone`;
-  if (["ENOSPC", "EDQUOT"].includes(code)) return `Make room on the disk of ${path}`;
-  return "Mend that";
+/** @param error what came of using `path`. @returns what to do, as a clause; none if that is not known. */
+export function cureFor(error: unknown, path: string): string | undefined {
+  return error instanceof LockHeld || error instanceof LockLost ? "Let that run end" : cureOf(error, path);
 }
 
 export interface LockOptions {
@@ -190,7 +187,8 @@ function readLock(path: string, disk: Disk): string | undefined {
   try {
     return readPrivate(path, disk);
   } catch (error) {
-    throw error instanceof UntrustedFile ? new UntrustedFile(`its lock ${path} can't be one: ${error.message}`) : error;
+    if (!(error instanceof UntrustedFile)) throw error;
+    throw new UntrustedFile(`its lock ${path} can't be one: ${error.message}`, error.cure);
   }
 }
 

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import fs, { constants } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { shellWord } from "../base/index.js";
 
 /**
  * The operating system's file calls that promises rest on, so that a test can put a disk in their place that loses its
@@ -27,6 +28,7 @@ export interface Disk {
   utimesSync(path: string, accessed: Date, modified: Date): void;
   mkdirSync(path: string, options: { readonly recursive: true; readonly mode: number }): unknown;
   readdirSync(path: string): string[];
+  accessSync(path: string, mode: number): void;
 }
 
 export type Status = Pick<fs.Stats, "mode" | "uid" | "size" | "nlink" | "ino" | "dev" | "mtimeMs" | "isFile">;
@@ -37,7 +39,15 @@ export const systemDisk: Disk = fs;
 const SAFELY = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** With the reason in words; nothing was changed. */
-export class UntrustedFile extends Error {}
+export class UntrustedFile extends Error {
+  constructor(
+    message: string,
+    /** What to do about it, as a clause. */
+    readonly cure?: string,
+  ) {
+    super(message);
+  }
+}
 
 const NO_FILE = "it is no regular file, but a link, a folder or the like";
 const OWNER_ONLY_FILE = 0o600;
@@ -59,7 +69,60 @@ export function makePrivateFolder(folder: string, disk: Disk): void {
 function checkFolder(folder: string, disk: Disk): void {
   const { mode = 0 } = disk.statSync(folder, { throwIfNoEntry: false }) ?? {};
   if (HAS_MODES && (mode & constants.S_IWOTH) !== 0 && (mode & STICKY) === 0)
-    throw new UntrustedFile(`other users can write to its folder (to fix that: chmod go-w '${folder}')`);
+    throw isModeless(folder)
+      ? modeless("other users can write to its folder", folder)
+      : new UntrustedFile("other users can write to its folder", `Run chmod go-w ${shellWord(folder)}`);
+}
+
+/** Linux's numbers of file systems that show modes which no chmod changes: CIFS, SMB 2, FAT, exFAT. */
+const MODELESS = [0xff534d42, 0xfe534d42, 0x4d44, 0x2011bab0];
+
+function isModeless(folder: string): boolean {
+  return process.platform === "linux" && MODELESS.includes(fs.statfsSync(folder).type);
+}
+
+function modeless(problem: string, path: string): UntrustedFile {
+  const options = `uid=${process.getuid?.()},file_mode=0600,dir_mode=0700`;
+  const cure = `Mount that volume with ${options}${elsewhere(path)}`;
+  return new UntrustedFile(`${problem}, and its volume (such as CIFS or FAT) keeps no modes`, cure);
+}
+
+/** For files in the cache folder: another place. What was noted has to go with it, or creates could be sent twice. */
+function elsewhere(path: string): string {
+  if (!isMovable(path)) return "";
+  const folder = shellWord(cacheFolder());
+  return `, or copy ${folder} to a folder on another disk, and name that folder with XDG_CACHE_HOME`;
+}
+
+/** Only Linux has a variable for the cache folder's place. */
+function isMovable(path: string): boolean {
+  return process.platform === "linux" && `${path}/`.startsWith(`${cacheFolder()}/`);
+}
+
+/** The command by which root makes it this user's. */
+function chown(path: string): string {
+  const what = isMovable(path) ? `-R ${process.getuid?.()} ${shellWord(cacheFolder())}` : "";
+  return `chown ${what || `${process.getuid?.()} ${shellWord(path)}`}`;
+}
+
+/** @returns what to do about a file that can't be used, as a clause; none if that is not known. */
+export function cureOf(error: unknown, path: string): string | undefined {
+  if (error instanceof UntrustedFile) return error.cure;
+  const { code = "" } = error as NodeJS.ErrnoException;
+  if (["ENOSPC", "EDQUOT"].includes(code)) return `Make room on the disk of ${path}`;
+  if (!["EACCES", "EPERM", "EROFS"].includes(code)) return undefined;
+  if (isMovable(path) && !fs.existsSync(cacheFolder()))
+    return "Set XDG_CACHE_HOME to a folder that you can write to, and that later runs have too";
+  if (code === "EROFS") return `Make its volume writable${elsewhere(path)}`;
+  const asRoot = HAS_MODES ? ` (as root: ${chown(path)})` : "";
+  return `Make ${path} and its folder writable for you alone${asRoot}${elsewhere(path)}`;
+}
+
+/** Asks without a trace, for a preview. @throws the system's error where a run could not make `path`. */
+export function expectWritable(path: string, disk: Disk): void {
+  let folder = dirname(path);
+  while (disk.statSync(folder, { throwIfNoEntry: false }) === undefined) folder = dirname(folder);
+  disk.accessSync(folder, constants.W_OK | constants.X_OK);
 }
 
 /**
@@ -79,12 +142,26 @@ export function readPrivate(path: string, disk: Disk = systemDisk): string | und
   try {
     const status = disk.fstatSync(file);
     if (!status.isFile()) throw new UntrustedFile(NO_FILE);
-    if (HAS_MODES && status.uid !== process.getuid?.()) throw new UntrustedFile("it belongs to another user");
+    if (HAS_MODES && status.uid !== process.getuid?.()) throw foreign(path, status.uid);
     if (status.size > MAX_BYTES) throw new UntrustedFile(`it is larger than ${MAX_BYTES} bytes`);
-    if (HAS_MODES && (status.mode & 0o077) !== 0) disk.fchmodSync(file, OWNER_ONLY_FILE);
+    if (HAS_MODES && (status.mode & 0o077) !== 0) makePrivate(file, path, disk);
     return disk.readFileSync(file, "utf8");
   } finally {
     disk.closeSync(file);
+  }
+}
+
+function foreign(path: string, owner: number): UntrustedFile {
+  const problem = `it belongs to another user (${owner}, and you are ${process.getuid?.()})`;
+  return new UntrustedFile(problem, `Run as root: ${chown(path)}${elsewhere(path)}`);
+}
+
+function makePrivate(file: number, path: string, disk: Disk): void {
+  try {
+    disk.fchmodSync(file, OWNER_ONLY_FILE);
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    throw ["EPERM", "ENOTSUP"].includes(code) ? modeless("other users can read it", path) : error;
   }
 }
 

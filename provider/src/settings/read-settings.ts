@@ -58,7 +58,7 @@ export function readSettings(source: SettingsSource): SettingsReading {
       ...(problem === undefined ? [] : [problem]),
       ...unknownKeys(source.keys ?? []),
     ],
-    warnings: [...unknownVariables(source.environment), ...plainSecrets(source)],
+    warnings: [...unknownVariables(source.environment), ...plainSecrets(source), ...quotedPassword(source)],
     credentials: (["email", "password"] as const).map((key) => givenIn(source, key).label).join(" and "),
     notes: judged.flatMap(({ note }) => note ?? []),
   };
@@ -94,6 +94,12 @@ function judge(key: keyof Settings, source: SettingsSource): Judged {
   }
   if (raw === undefined) return required && !source.mayLackAll ? refused(`is required: ${expected}`) : {};
 
+  // A login with it would be spent in vain.
+  if (secret && /[\r\n]$/.test(raw)) {
+    const command = isConfigured ? commandFor(key) : filtered(label, "tr -d '\\r\\n'");
+    return { problems: [{ source: label, reason: "ends in a line end, which no login takes", command }] };
+  }
+
   // Pulumi hands programs what `pulumi config set --path` made as JSON text (measured with engine 3.259.0), which would
   // pass for a path or a password. Environment variables are texts and nothing else.
   const structure = structureIn(raw);
@@ -120,6 +126,11 @@ function commandFor(key: keyof Settings): string {
   const { secret, example, structured } = SETTINGS[key];
   const words = structured ? `--path ${structured}` : `${NAMESPACE}:${key} ${plainShellWord(example)}`;
   return asTyped(`pulumi config set ${secret ? `--secret ${NAMESPACE}:${key}` : words}`);
+}
+
+/** The command that sets a variable to what a filter leaves of it, so that its value is not typed again. */
+function filtered(variable: string, filter: string): string {
+  return `export ${variable}="$(printf %s "$${variable}" | ${filter})"`;
 }
 
 function remove(words: string): string {
@@ -163,6 +174,15 @@ function plainSecrets({ config, isSecret }: SettingsSource): string[] {
   const isPlain = (key: keyof Settings) => config(key) !== undefined && isSecret?.(key) === false;
   const plain = SETTING_NAMES.filter((key) => SETTINGS[key].secret && isPlain(key));
   return plain.map((key) => `${NAMESPACE}:${key} is stored in plain text. To encrypt it:\n  ${commandFor(key)}`);
+}
+
+/** A real password may be in quotes, so this stops nothing. Tools that read files of variables often leave them there. */
+function quotedPassword(source: SettingsSource): string[] {
+  const { raw = "", isConfigured, label } = givenIn(source, "password");
+  if (!/^(["'`]).+\1$/.test(raw)) return [];
+  const command = isConfigured ? commandFor("password") : filtered(label, "sed 's/^.//;s/.$//'");
+  const doubt = "is in quotes, which are sent as part of it. If they do not belong to it, set it without them";
+  return [`${label} ${doubt}:\n  ${command}`];
 }
 
 /** One problem, with the command that fixes it on a line of its own. */

@@ -79,8 +79,8 @@ const TABLE = {
     required: true,
   },
   email: {
-    schema: textLike(/^[^\s:\p{Cc}]+$/u),
-    expected: "the login name, without spaces or colons",
+    schema: textLike(/^(?!(["']).*\1$)[^\s:\p{Cc}]+$/u),
+    expected: "the login name, without spaces, colons or quotes around it",
     example: "you@example.com",
     required: true,
   },
@@ -207,9 +207,11 @@ export function readProxy(
   if (given === undefined || (baseUrl !== undefined && isLoopback(new URL(baseUrl).hostname))) return {};
   const { variable, value } = given;
   try {
+    // `host:port` without a scheme is what curl, Go and so the Pulumi CLI take as http://.
+    const url = /^[^/?#\\]+:\d+\/?$/.test(value) ? `http://${value}` : value;
     // A password with an unencoded character ends up in a path, and a part of it in what would be taken for the host.
-    if (!/^https?:\/\/[^/?#\\]+\/?$/i.test(value)) throw new URIError("a path, or another scheme");
-    const { href, host, username, password } = new URL(value);
+    if (!/^https?:\/\/[^/?#\\]+\/?$/i.test(url)) throw new URIError("a path, or another scheme");
+    const { href, host, username, password } = new URL(url);
     const spellings = [[username, password], [username, password].map(decodeURIComponent)] as [string, string][];
     // Without a password the user name is what lets one in; with one it may be any short word, and is left readable.
     const given = spellings.flatMap(([user, secret]) => [secret || user, `${user}:${secret}`]);
@@ -217,7 +219,7 @@ export function readProxy(
     return { proxy: { url: href, host, variable, noProxy: named("no_proxy").value, secrets } };
   } catch {
     const reason =
-      "expected http://[user:password@]host[:port], percent-encoded; got another value, which is not shown";
+      "expected [http://][user:password@]host:port, percent-encoded; got another value, which is not shown";
     return { problem: { source: variable, reason, command: `export ${variable}=http://proxy.example.com:3128` } };
   }
 }

@@ -10,6 +10,7 @@ import {
   acquireLock,
   cureFor,
   type Disk,
+  expectWritable,
   type Lock,
   type LockOptions,
   removeLeftovers,
@@ -42,6 +43,16 @@ export class MemoryFile {
   constructor(private readonly options: MemoryOptions) {
     this.path = memoryPath(options, options.folder);
     this.#disk = options.disk ?? systemDisk;
+  }
+
+  /** For a preview, which writes nothing: why an `up` could not write it. */
+  whyNotWritable(): JournalError | undefined {
+    try {
+      expectWritable(this.path, this.#disk);
+      return undefined;
+    } catch (error) {
+      return inWords(this.path, error);
+    }
   }
 
   /** Takes the file for this run and rewrites it with one line per record. @returns the records. */
@@ -189,6 +200,6 @@ export function inWords(path: string, error: unknown, before = "Nothing was sent
   const advice =
     error instanceof MemoryDamaged
       ? `Look in the account for objects that an interrupted run may have created, set existingId for those, then remove the file:\n  rm ${shellWord(path)}`
-      : `${cureFor(error, path)}, and run this again.`;
+      : `${cureFor(error, path) ?? "Fix that"}, and run this again.`;
   return new JournalError(`${before}${memory}, can't be used: ${(error as Error).message}. ${advice}`);
 }

@@ -110,6 +110,7 @@ export class Memory {
   /** Why nothing is known, for a preview. */
   get trouble(): JournalError | undefined {
     void this.records;
+    this.#trouble ??= this.#file.whyNotWritable();
     return this.#trouble;
   }
 

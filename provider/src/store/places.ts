@@ -3,6 +3,7 @@
  * and stack alone: no other address, e-mail, password or cookie file hides what an interrupted run has sent.
  */
 import { createHash } from "node:crypto";
+import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { jsonIn, own } from "../base/index.js";
 import { appendHints, cacheFolder, type Disk, readHints, systemDisk } from "../files/index.js";
@@ -10,11 +11,11 @@ import type { Kind } from "../kinds/index.js";
 import type { IsSameAccount, Settings } from "../settings/index.js";
 import { objectKey } from "../state/index.js";
 
-/** @param folder the program's: a relative `cookieFile` begins there. @returns none if the session stays in memory. */
+/** @param folder the program's: a relative `cookieFile` begins there, `~/` is the home folder. @returns none if the session stays in memory. */
 export function cookieFileFor(settings: Settings, folder: string): string | undefined {
   const { baseUrl, email, keepLoggedIn, authenticatePath, cookieFile } = settings;
   if (cookieFile === "none") return undefined;
-  if (cookieFile !== undefined) return resolve(folder, cookieFile);
+  if (cookieFile !== undefined) return resolve(folder, cookieFile.replace(/^~(?=[/\\]|$)/, homedir));
   const address = baseUrl.replace(/^http:/, "https:"); // plain HTTP is for a loopback address alone
   const name = digestOf(address, email.toLowerCase(), String(keepLoggedIn), authenticatePath);
   return join(cacheFolder(), `session-${name}.json`);

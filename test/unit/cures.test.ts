@@ -1,0 +1,138 @@
+/** A file that can't be used: what is in its way, and the cure that works there, before anything is written too. */
+import fs, { chmodSync, chownSync, constants, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import {
+  cacheFolder,
+  cureFor,
+  expectWritable,
+  readPrivate,
+  systemDisk,
+  UntrustedFile,
+} from "../../provider/src/files/index.js";
+import { replaceIn } from "../support/builtin.js";
+import { newFolder } from "../support/folder.js";
+import { create, DEV, stackOn } from "../support/memory.js";
+
+const uid = process.getuid?.() ?? 0;
+const refused = (code: string) => Object.assign(new Error(`${code}: refused`), { code, syscall: "open" });
+
+/** What comes of reading a file, with the cure. */
+function troubleOf(path: string): string {
+  try {
+    readPrivate(path);
+  } catch (error) {
+    return `${(error as Error).message}. ${cureFor(error, path)}`;
+  }
+  return expect.fail("it could be read");
+}
+
+function newFile(mode = 0o600): string {
+  const path = join(newFolder(), "a.json");
+  writeFileSync(path, "{}", { mode });
+  chmodSync(path, mode);
+  return path;
+}
+
+/** In the folder of all files that no setting places. */
+const CACHED = join(cacheFolder(), "stacks", "x.jsonl");
+const CARRIED = `copy '${cacheFolder()}' to a folder on another disk, and name that folder with XDG_CACHE_HOME`;
+const MOUNTED = `Mount that volume with uid=${uid},file_mode=0600,dir_mode=0700`;
+
+describe("a cure for each reason", () => {
+  it.each([
+    ["ENOSPC", "/m", "Make room on the disk of /m"],
+    ["EDQUOT", "/m", "Make room on the disk of /m"],
+    ["EACCES", "/m", `Make /m and its folder writable for you alone (as root: chown ${uid} '/m')`],
+    ["EPERM", "/m", `Make /m and its folder writable for you alone (as root: chown ${uid} '/m')`],
+    ["EROFS", "/m", "Make its volume writable"],
+    ["EIO", "/m", undefined],
+    ["ENOTDIR", "/m", undefined],
+  ])("%s of %s", (code, path, cure) => {
+    expect(cureFor(refused(code), path)).toBe(cure);
+  });
+
+  it.skipIf(process.platform !== "linux").each(["EACCES", "EROFS"])("%s of a home folder that is not yours", (code) => {
+    replaceIn(fs, { existsSync: (path: string) => path !== cacheFolder() && existsSync(path) });
+    expect(cureFor(refused(code), CACHED)).toBe(
+      "Set XDG_CACHE_HOME to a folder that you can write to, and that later runs have too",
+    );
+  });
+
+  it.skipIf(process.platform !== "linux")("EACCES of a cache folder that is there", () => {
+    replaceIn(fs, { existsSync: (path: string) => path === cacheFolder() || existsSync(path) });
+    expect(cureFor(refused("EACCES"), CACHED)).toBe(
+      `Make ${CACHED} and its folder writable for you alone (as root: chown -R ${uid} '${cacheFolder()}'), or ${CARRIED}`,
+    );
+  });
+});
+
+describe("modes", () => {
+  it("a folder for all on a disk with modes: chmod", () => {
+    const path = newFile();
+    chmodSync(dirname(path), 0o777);
+    expect(troubleOf(path)).toBe(`other users can write to its folder. Run chmod go-w '${dirname(path)}'`);
+  });
+
+  it.skipIf(process.platform !== "linux").each([0xff534d42, 0xfe534d42, 0x4d44])(
+    "the same on a volume of type %i, which has none: its mount options",
+    (type) => {
+      const path = newFile();
+      chmodSync(dirname(path), 0o777);
+      replaceIn(fs, { statfsSync: () => ({ type }) });
+      expect(troubleOf(path)).toBe(
+        `other users can write to its folder, and its volume (such as CIFS or FAT) keeps no modes. ${MOUNTED}`,
+      );
+    },
+  );
+
+  it("a file that others may read, and whose mode can't be set", () => {
+    const path = newFile(0o644);
+    const fchmodSync = () => {
+      throw Object.assign(new Error("EPERM: operation not permitted, fchmod"), { code: "EPERM", syscall: "fchmod" });
+    };
+    replaceIn(fs, { fchmodSync });
+    expect(troubleOf(path)).toBe(
+      `other users can read it, and its volume (such as CIFS or FAT) keeps no modes. ${MOUNTED}`,
+    );
+  });
+
+  it.skipIf(process.getuid?.() !== 0)("another user's file (needs root to make one): chown", () => {
+    const path = newFile();
+    chownSync(path, 12_345, 12_345);
+    expect(troubleOf(path)).toBe(
+      `it belongs to another user (12345, and you are ${uid}). Run as root: chown ${uid} '${path}'`,
+    );
+    expect(cureFor(new UntrustedFile("x", "Mount it"), path)).toBe("Mount it");
+  });
+});
+
+describe("before anything is written", () => {
+  it("a folder that is still missing, and one that is there, leave no trace", () => {
+    const folder = newFolder();
+    const path = join(folder, "a", "b", "c.json");
+    expectWritable(path, systemDisk);
+    expect(existsSync(join(folder, "a"))).toBe(false);
+    mkdirSync(dirname(path), { recursive: true });
+    const before = statSync(dirname(path)).mtimeMs;
+    expectWritable(path, systemDisk);
+    expect(statSync(dirname(path)).mtimeMs).toBe(before);
+  });
+
+  it("a preview tells of a folder that the `up` can't write to", async () => {
+    const folder = newFolder();
+    const asked: unknown[] = [];
+    const accessSync = (path: string, mode: number) => {
+      asked.push([path, mode]);
+      throw refused("EACCES");
+    };
+    const run = stackOn(systemDisk, DEV, join(folder, "missing", "stacks")).newRun();
+    replaceIn(fs, { accessSync });
+    expect(run.trouble?.message).toMatch(
+      /^Nothing was sent\. The memory .*EACCES: refused\. Make .*, and run this again/,
+    );
+    expect(asked).toEqual([[folder, constants.W_OK | constants.X_OK]]);
+    expect(existsSync(join(folder, "missing"))).toBe(false);
+    await expect(run.sending(create("Advertiser::a"))).rejects.toThrow("EACCES");
+  });
+});
