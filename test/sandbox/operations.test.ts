@@ -185,7 +185,8 @@ describe.each(SHAPES)("%s", (shape) => {
     sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
     await e.up({}, optionsOf({ event: { read } }));
     const { error = "" } = await e.engine.refresh(optionsOf({ event: { read } }));
-    if (shape === "a single event") expect(error).toContain("npx pulumi-advertising pending --not-created 'e'\n");
+    if (shape === "a single event")
+      expect(error).toContain("pulumi-advertising pending --not-created 'e' --stack dev\n");
     else expect(error).toBe("");
     expect(sandbox.eventPosts).toBe(1);
   });
@@ -277,7 +278,7 @@ it("a refresh shows each changed argument once, in the form of the program, and 
     ["event_type_id", "eventTypeId", null, undefined, "0 → none"],
     ["segment_id", "segmentId", 8, 8, "7 → 8"],
     ["count_unique", "countUnique", true, true, "false → true"],
-    ["click_window", "clickWindow", null, undefined, "3600 → none"],
+    ["click_window", "clickWindow", null, undefined, "3600 (1 hour) → none"],
     ["attribution", "attribution", "WHITELIST", "WHITELIST", '"ALL" → "WHITELIST"'],
     ["advertiser_id", "advertiserId", 2, 2, "1 → 2"],
   ] as const;

@@ -2,7 +2,15 @@
  * The engine's `read`: a refresh compares objects with the state, `.get` reads an object by its id alone. Without a
  * known read the state stays as it is. It also settles unresolved creates: `pending` hands it people's answers.
  */
-import { ArgumentsError, own, printable, UnsupportedError, type Values, withoutUndefined } from "../base/index.js";
+import {
+  ArgumentsError,
+  commandsTake,
+  own,
+  printable,
+  UnsupportedError,
+  type Values,
+  withoutUndefined,
+} from "../base/index.js";
 import { abilitiesOf, changesInWords } from "../decision/index.js";
 import {
   argumentsFrom,
@@ -17,6 +25,7 @@ import { exactId, isPlatformId, READABLE_ID } from "../rules/index.js";
 import {
   ACCOUNT,
   CREATED,
+  describe,
   EARLIER,
   earlierText,
   eventIn,
@@ -31,6 +40,8 @@ import {
   refOf,
   type StoredSet,
   secretArgumentsIn,
+  stackOf,
+  stackOption,
   UNRESOLVED,
   type Unresolved,
   unresolvedIn,
@@ -79,6 +90,18 @@ function memberSubject(
   return { ...target, label: `${memberRef(set, key).label} (${target.id})`, resourceUrn: "", secret };
 }
 
+const NOT_BY_REFRESH = "A refresh does not find out what became of this create.";
+
+/** Without a known read, the engine does not say whose create it is. */
+function unnamedCreate(kind: Kind, open: Unresolved): string {
+  return [
+    NOT_BY_REFRESH,
+    `Look in the account for ${describe(kind.name, open)}. Its outcome is unknown, so it is not sent again.`,
+    "To see its name and the commands for an answer:",
+    "  npx pulumi-advertising pending",
+  ].join("\n");
+}
+
 /** @param properties those in the state; for `.get` hardly any. @returns none if the object is gone. */
 export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, properties) => {
   const { settings } = runtime.reading;
@@ -88,8 +111,10 @@ export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, propert
   if (open !== undefined) {
     const answer = runtime.answers[open.mark];
     if (answer === undefined) {
-      const who = refIn(kind.name, properties) ?? { kind: kind.name, short: "<its name>" };
-      throw new Incomplete(explain(who, open, "A refresh does not find out what became of this create."));
+      const ref = refIn(kind.name, properties);
+      if (ref === undefined) throw new Incomplete(unnamedCreate(kind, open));
+      commandsTake([stackOption(stackOf(ref.identity))]);
+      throw new Incomplete(explain(ref, open, NOT_BY_REFRESH));
     }
     if (answer === null) return undefined;
     const { [UNRESOLVED]: _, ...settled } = properties;
