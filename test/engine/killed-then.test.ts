@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { struck, upAndKill } from "../support/killing.js";
 import { commandsIn } from "../support/printed-commands.js";
-import { failed, newStack, program, useSandbox } from "../support/stack.js";
+import { answer } from "../support/recovery.js";
+import { failed, newStack, program, useSandbox, well } from "../support/stack.js";
 
 const shop = (...events: string[]) =>
   program(`
@@ -40,4 +41,27 @@ it("another login, another checkout of the program, with another value: what was
   expect(commandsIn(output).join(), "commands that are alone on their lines").not.toMatch(/\[ADV|docs\//);
   expect(await stack.ids()).toMatchObject({ a: "1", e0: "2" });
   expect(sandbox.creates).toBe(3);
+});
+
+it("a program that declares late goes on after a kill, with a new event in front", async () => {
+  const sandbox = await useSandbox();
+  const late = (before: string) =>
+    program(`
+const a = new advertising.Advertiser("a", { advertiserName: "A" });
+const event = (name) =>
+  new advertising.ConversionEvent(name, { eventName: name.toUpperCase(), advertiserId: a.advertiserId, value: 1 });
+${before}
+setTimeout(() => event("late"), 100);`);
+  const stack = await newStack(late(""), { sandbox });
+  const lost = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
+  expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
+  await stack.cancel();
+  stack.program(late(`event("fresh");`));
+  const { output } = await stack.previewAndUp();
+  expect(output).toContain('ConversionEvent "late": an earlier run sent it at');
+  expect(await stack.ids()).toMatchObject({ a: "1", late: "?" });
+  expect(await answer(stack, sandbox, output)).toBe(1);
+  await well(stack.up());
+  expect(await stack.ids()).toMatchObject({ a: "1", fresh: expect.any(String), late: "2" });
+  expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 2 });
 });

@@ -281,6 +281,12 @@ describe("one create under several names", () => {
     expect(facts(resources, [{ ...sent, at: AFTER }]).open).toHaveLength(1);
   });
 
+  it("what was sent here, and the state has under its key, is out of date too; an object beside that one is not", () => {
+    const records = [record("ConversionEvent::buy", "sent"), record("ConversionEvent::lead", "made", { id: "9" })];
+    const { outdated } = facts([storedEvent("buy", 4), storedEvent("lead", 5)], records);
+    expect(outdated.map(({ ref, held }) => `${ref.short} ${held}`)).toEqual(["buy 4"]);
+  });
+
   it("an id of another account is another object", () => {
     const made = record("ConversionEvent::lead", "made", { id: "5", mark: "n", account: "a x@y" });
     const there = storedEvent("y", 5, { __at: "b x@y" });

@@ -26,7 +26,15 @@ import {
   tellingIn,
 } from "../state/index.js";
 import type { MemoryRecord, OpenCreate, Records, StackPlace } from "../store/index.js";
-import { type ExportedStack, holdsSecret, inNaturalOrder, isSecret, objectsIn, type StoredObject } from "./contents.js";
+import {
+  type ExportedStack,
+  holdsSecret,
+  inNaturalOrder,
+  isSecret,
+  objectsIn,
+  type StoredObject,
+  stackNamesIn,
+} from "./contents.js";
 
 /** A resource or member, by one of its names. */
 export type CreateRef = Pick<ReturnType<typeof refAt>, "key" | "kind" | "member" | "short" | "urn" | "resourceUrn">;
@@ -61,6 +69,8 @@ export interface Note {
   readonly ref: CreateRef;
   readonly record: MemoryRecord;
   readonly elsewhere?: StackPlace | undefined;
+  /** What the state has under its key. */
+  readonly held?: string | undefined;
 }
 
 export interface Journals {
@@ -157,11 +167,19 @@ export function factsIn(
   const others = journals.elsewhere.map(({ elsewhere, ...record }) => {
     return { ref: refOfKey(record.key, elsewhere?.stack ?? ""), record, elsewhere };
   });
-  const isOpenThere = (note: Note) => !sight.has(note);
-  const elsewhere = others.filter(isOpenThere).map(({ ref, record, elsewhere: there }): Create => {
-    const isOfGone = there !== undefined && journals.isGone(there);
-    return { ref, record, known: "memory", elsewhere: there, isOfGone, otherRefs: [], formerIds: [] };
-  });
+  // The state says that this stack had that name: what its journal has under a key is this resource's.
+  const formerNames = new Set(stackNamesIn(stack));
+  const isSeen = (note: Note) => {
+    const isOurs = note.elsewhere === undefined || formerNames.has(note.elsewhere.stack);
+    // An object that was made beside the state's one is another object, which a run tells of.
+    return sight.has(note) || (isOurs && note.record.id === undefined && isHeld(note));
+  };
+  const elsewhere = others
+    .filter((note) => !isSeen(note))
+    .map(({ ref, record, elsewhere: there }): Create => {
+      const isOfGone = there !== undefined && journals.isGone(there);
+      return { ref, record, known: "memory", elsewhere: there, isOfGone, otherRefs: [], formerIds: [] };
+    });
   // What was only adopted here says nothing about who created it.
   const journal = remembered.filter(
     ({ record: { state, body } }) => state !== "none" && (state !== "live" || body !== ""),
@@ -175,7 +193,7 @@ export function factsIn(
       byName,
     ),
     unsent: inNaturalOrder(unanswered.filter(isOfThisMachine), byName).map(({ ref }) => ref),
-    outdated: [...unseen, ...others].filter((note) => sight.has(note)),
+    outdated: [...unseen, ...others].filter(isSeen).map((note) => ({ ...note, held: held.get(note.ref.key)?.id })),
     notes,
     inState: new Map(
       current.flatMap(({ kind, id, ref }) => (id === undefined ? [] : [[objectKey(kind.name, id), ref]])),

@@ -165,10 +165,10 @@ function accountsIn({ resources }: ExportedStack, records: readonly { readonly a
 /** What the state has is open no longer. A run that is under way sees that itself. */
 async function bringUpToDate({ outdated }: Facts, place: StackPlace | undefined): Promise<void> {
   if (place === undefined) return;
-  const lines = outdated.map(({ ref, record, elsewhere }): PlacedLine => {
-    const { id, account, name, body } = record;
-    const isHere = elsewhere === undefined && id !== undefined;
-    return { line: isHere ? { key: ref.key, state: "live", id, account, name, body } : gone(ref.key), elsewhere };
+  const lines = outdated.map(({ ref, record, elsewhere, held = record.id }): PlacedLine => {
+    const { account, name, body } = record;
+    const isHere = elsewhere === undefined && held !== undefined;
+    return { line: isHere ? { key: ref.key, state: "live", id: held, account, name, body } : gone(ref.key), elsewhere };
   });
   await writeLines(place, lines, 0).catch(() => undefined);
 }
