@@ -175,7 +175,8 @@ describe("open creates of earlier runs", () => {
 
 describe("what leaves", () => {
   const purchase = live(event("purchase"), "42", "Purchase");
-  const leaves = (names: string) => `No longer declared: ${names}. What leaves the state stays live on the platform.`;
+  const leaves = (names: string) =>
+    `No longer declared: ${names}. ${names.includes(",") ? "They stay" : "It stays"} live on the platform.`;
   const stays = leaves("purchase (42)");
 
   it.each<[string, Declaration[], string[]]>([
@@ -217,6 +218,6 @@ describe("what leaves", () => {
     ]);
     const many = Array.from({ length: 30 }, (_, n) => made(n + 1));
     const [line] = atEnd(memory(...many), []);
-    expect(line).toMatch(/: e-1 \(1\), e-2 \(2\), .*, e-20 \(20\), and 10 more: 21–30\. What/);
+    expect(line).toMatch(/: e-1 \(1\), e-2 \(2\), .*, e-20 \(20\), and 10 more: 21–30\. They/);
   });
 });

@@ -8,8 +8,6 @@ import {
   describe as inWords,
   keyOf,
   memberOf,
-  type Open,
-  settleFirst,
   staysLive,
   waysOut,
   whatHappened,
@@ -19,7 +17,6 @@ import { commandsIn } from "../support/printed-commands.js";
 const AT = "2026-01-01T00:00:00.000Z";
 const record = { at: AT, mark: "m", body: "f", what: "It was sent, and the connection ended." };
 const facts = { advertiserId: 7, value: 1 };
-const PURCHASE = keyOf("ConversionEvent", { name: "purchase", parentTypes: undefined });
 const LANDING = memberOf(keyOf("ConversionEventSet", { name: "funnel", parentTypes: undefined }), "landing");
 
 /** The words that a POSIX shell reads in a line. */
@@ -89,40 +86,6 @@ it("what this machine knows of a create", () => {
   expect(whatHappened("X", { at: AT })).toBe(`X: an earlier run sent it at ${AT}, and its outcome is unknown.`);
   expect(whatHappened("X", { at: AT, id: "5" })).toBe("X: an interrupted run created it as 5.");
   expect(whatHappened("X", { at: AT, id: "5", state: "handed" })).toBe("X: an earlier run created it as 5.");
-});
-
-describe("settle first", () => {
-  const open = (key: string, id?: string): Open => ({ ...record, key, id, name: "A", facts });
-
-  it("has what to look for, the ways out, and what may be forgotten", () => {
-    expect(settleFirst([open(PURCHASE), open(LANDING, "42")])).toBe(
-      [
-        "Nothing new is created: the program does not declare 2 creates of interrupted runs under their own names, and a new name may be them.",
-        `  ConversionEvent "purchase": an earlier run sent it at ${AT}, and its outcome is unknown. Look in the account for the ConversionEvent named "A" (advertiserId 7, value 1).`,
-        '  events["landing"] of ConversionEventSet "funnel": an interrupted run created it as 42.',
-        "If you renamed or moved them: undo that, run `pulumi up` once, and rename then: with an alias, or a key of a set or catalog with existingId.",
-        "Otherwise answer for each of unknown outcome:",
-        ...waysOut(["purchase"]).slice(0, 4),
-        "To stop managing what was created, which stays live:",
-        "  npx pulumi-advertising pending --forget 'funnel/landing'",
-      ].join("\n"),
-    );
-  });
-
-  it("counts one as one, and lists many in the order in which people count", () => {
-    expect(settleFirst([open(PURCHASE, "5")])).toMatch(
-      /declare 1 create of interrupted runs under its own name, and a new name may be it\./,
-    );
-    const many = Array.from({ length: 25 }, (_, at) => open(`ConversionEvent::e${at}`)).toSorted((a, b) =>
-      a.key < b.key ? -1 : 1,
-    );
-    const text = settleFirst(many);
-    expect([...text.matchAll(/^ {2}ConversionEvent "e(\d+)"/gm)].map(([, at]) => Number(at))).toEqual([
-      ...Array(20).keys(),
-    ]);
-    expect(text).toContain("and 5 more, which `npx pulumi-advertising pending` lists");
-    expect(commandsIn(text)).toHaveLength(2);
-  });
 });
 
 it("what becomes of an object", () => {

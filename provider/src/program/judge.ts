@@ -3,7 +3,7 @@
  * what this machine remembers and nothing declares. Asked for each batch: what one turn of the event loop declares.
  * It decides nothing from a journal: what crosses to the provider's process is what the program declares.
  */
-import { asTyped, count, cut, enumerate, idRanges, lookAlike, natural, saidOnce } from "../base/index.js";
+import { agree, asTyped, count, cut, enumerate, idRanges, lookAlike, natural, saidOnce } from "../base/index.js";
 import { adoptedTwice, CATALOG_TYPE, type Kind } from "../kinds/index.js";
 import { aboutWhom, type Briefing, MAX_LISTED, memberOf, objectKey, resourceKeyIn } from "../state/index.js";
 import { isOpen, type MemoryRecord } from "../store/index.js";
@@ -173,12 +173,13 @@ function listed(those: readonly MemoryRecord[]): string {
 }
 
 function retainedLine(those: readonly MemoryRecord[]): string {
-  return `No longer declared: ${listed(those)}. What leaves the state stays live on the platform.`;
+  const stays = agree(those.length, "It stays", "They stay");
+  return `No longer declared: ${listed(those)}. ${stays} live on the platform.`;
 }
 
 function deletedLine(those: readonly MemoryRecord[]): string {
   const ids = idRanges(those.map(({ id = "" }) => id));
-  return `No longer declared, with retainOnDelete: false: ${listed(those)}. ${ids} will be deleted on the platform if the state still has ${those.length === 1 ? "it" : "them"}.`;
+  return `No longer declared, with retainOnDelete: false: ${listed(those)}. ${ids} will be deleted on the platform if the state still has ${agree(those.length, "it", "them")}.`;
 }
 
 function openLine(open: readonly MemoryRecord[]): string {

@@ -88,7 +88,9 @@ export function madeOtherwise(who: Ref, id: string): Notice {
 /** A new resource may be one that an earlier run here has made under another name. */
 export function likelyRename(who: Ref, formerKey: string, id: string): Notice {
   const { name } = aboutWhom(formerKey);
-  const cure = isOfCatalog(who) ? `formerKey: ${lastPart(name)}` : `the alias { name: ${JSON.stringify(name)} }`;
+  const cure = isOfCatalog(who)
+    ? `formerKey: ${JSON.stringify(lastPart(name))}`
+    : `the alias { name: ${JSON.stringify(name)} }`;
   const text = `${who.label} is new, and has the platform name of "${name}" (${id}), which an earlier run created. If it is the same one, add ${cure}, or set existingId: ${id}.`;
   return notice("perhaps renamed", who, text, id);
 }
@@ -179,17 +181,18 @@ function stackWays(stack: string): string[] {
   ];
 }
 
-function renameCure(ref: Ref, { key, id = "<its id>", elsewhere }: OpenCreate): string {
+function renameCure(ref: Ref, open: OpenCreate): string {
+  const { key, id = "<its id>", elsewhere } = open;
   const adopt = `set existingId: ${id}`;
-  if (elsewhere !== undefined) return adopt;
   const former = aboutWhom(key);
-  if (ref.member !== undefined) {
-    const isSameSet = resourceKeyIn(key) === resourceKeyIn(ref.key);
-    return isSameSet ? `set formerKey: ${JSON.stringify(former.member)}, or ${adopt}` : adopt;
-  }
-  if (former.member !== undefined) return adopt;
+  if (elsewhere !== undefined || former.resource !== ref.resource) return adopt;
+  if (resourceKeyIn(key) === resourceKeyIn(ref.key))
+    return `set formerKey: ${JSON.stringify(former.member)}, or ${adopt}`;
+  if (former.member !== ref.member) return adopt;
   if (isOfCatalog(ref)) return `set formerKey: ${JSON.stringify(lastPart(former.name))}, or ${adopt}`;
-  return `add the alias { name: ${JSON.stringify(former.name)} }, or ${adopt}`;
+  const isSamePlace = former.parentTypes === ref.parentTypes;
+  const alias = isSamePlace ? `the alias { name: ${JSON.stringify(former.name)} }` : "an alias with its former parent";
+  return `add ${alias}, or ${adopt}`;
 }
 
 /** A name in commands: of another stack's create, its URN. */

@@ -1,7 +1,7 @@
 /** Sentences shared by the program's half, the provider's half and the command, one function each. Decides nothing. */
-import { agree, asTyped, count, cut, natural, printable, shellWord } from "../base/index.js";
+import { asTyped, printable, shellWord } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
-import { aboutWhom, type Named } from "./names.js";
+import type { Named } from "./names.js";
 import type { CreateRecord, Unresolved } from "./stored.js";
 
 /** More are only counted in a run's message: `pending` lists all of them. */
@@ -58,39 +58,16 @@ export function whatIsKnown({ what, searched }: Unresolved): string {
   return searched === undefined ? what : `${what} ${searched}`;
 }
 
-type Known = Pick<Open, "at" | "id"> & { readonly state?: string };
+interface Known {
+  readonly at: string;
+  readonly id?: string | undefined;
+  readonly state?: string | undefined;
+}
 
 /** What this machine knows of a create of an earlier run, which ended cleanly if it was handed. */
 export function whatHappened(label: string, { at, id, state }: Known): string {
   if (id === undefined) return `${label}: an earlier run sent it at ${at}, and its outcome is unknown.`;
   return `${label}: ${state === "handed" ? "an earlier run" : "an interrupted run"} created it as ${id}.`;
-}
-
-/** A create of an interrupted run, by its key. */
-export type Open = CreateRecord & { readonly key: string; readonly id?: string | undefined };
-
-/** Rule S: interrupted runs' creates that the program does not declare. Something new may be one under another name. */
-export function settleFirst(creates: readonly Open[]): string {
-  const open = creates
-    .toSorted((a, b) => natural(a.key, b.key))
-    .map((each) => ({ ...aboutWhom(each.key), record: each }));
-  const told = open.map(({ label, kind, record }) => {
-    const look = record.id === undefined ? ` Look in the account for ${describe(kind, { ...record, at: "" })}.` : "";
-    return `  ${whatHappened(label, record)}${look}`;
-  });
-  const [made = [], unknown = []] = [true, false].map((isMade) =>
-    open.filter(({ record }) => (record.id !== undefined) === isMade).map(({ short }) => short),
-  );
-  const them = agree(open.length, "it", "them");
-  const forget = ["To stop managing what was created, which stays live:", `  ${pendingCommand("forget", made)}`];
-  const list = asTyped("npx pulumi-advertising pending");
-  return [
-    `Nothing new is created: the program does not declare ${count(open.length, "create")} of interrupted runs under ${agree(open.length, "its own name", "their own names")}, and a new name may be ${them}.`,
-    ...cut(told, MAX_LISTED, (others) => `  and ${others} more, which \`${list}\` lists`),
-    `If you renamed or moved ${them}: undo that, run \`${asTyped("pulumi up")}\` once, and rename then: with an alias, or a key of a set or catalog with existingId.`,
-    ...(unknown.length === 0 ? [] : ["Otherwise answer for each of unknown outcome:", ...waysOut(unknown).slice(0, 4)]),
-    ...(made.length === 0 ? [] : forget),
-  ].join("\n");
 }
 
 /** What becomes of an object that is no longer managed; without a full stop. @param subject the object or objects. */

@@ -1,0 +1,135 @@
+/**
+ * The messages about creates, adoptions, renames and deletes, each with an example, in one list that somebody can read
+ * at one sitting: `messages.txt`. Other tests assert codes and data.
+ */
+import { expect, it } from "vitest";
+import { commandsTake } from "../../provider/src/base/index.js";
+import { membersOf, NO_ABILITIES } from "../../provider/src/decision/index.js";
+import { conversionEvent as event } from "../../provider/src/kinds/index.js";
+import { Judge } from "../../provider/src/program/judge.js";
+import { expectSameAccount } from "../../provider/src/provider/outcome.js";
+import * as tell from "../../provider/src/provider/tell.js";
+import { explain, readDeclaredSet, readStoredSet, refOf, refOfKey } from "../../provider/src/state/index.js";
+import type { MemoryRecord, OpenCreate } from "../../provider/src/store/index.js";
+
+const AT = "2026-01-01T00:00:00.000Z";
+const STACK = "organization/shop/dev";
+const purchase = refOf("ConversionEvent", "shop/dev::purchase");
+const inSet = refOfKey('ConversionEventSet::funnel["buy"]', STACK);
+const inCatalog = refOfKey("ConversionEvent::advertising:index:Catalog$::shop/acme/buy", STACK);
+const facts = { advertiserId: 7, value: 25 };
+const ABLE = { ...NO_ABILITIES, read: true, update: true };
+
+const open = (key: string, more: Partial<OpenCreate> = {}): OpenCreate => ({
+  ...{ key, state: "sent", at: AT, mark: "m", body: "b", name: "Purchase", facts },
+  ...more,
+});
+const namesake = (ref: typeof purchase, create: OpenCreate) => ({ ref, open: create, isPerhaps: false });
+const OLD = "ConversionEvent::old";
+const elsewhere = { backend: "file:///states", stack: "organization/shop/old" };
+const record = { at: AT, mark: "m", body: "b", name: "Purchase", facts, what: "The connection ended." };
+
+const planned = (stored: object, declared: object, deletes = false) => {
+  const can = { ...NO_ABILITIES, delete: deletes };
+  const all = { advertiserId: 7, defaults: {} };
+  const circumstances = { can, deletes: () => deletes };
+  const members = membersOf(
+    event,
+    readStoredSet({ ...all, ...stored }),
+    readDeclaredSet({ ...all, ...declared }),
+    circumstances,
+  );
+  return tell.planInWords(event, members, can) ?? "";
+};
+const HELD = { events: { buy: { eventName: "Buy", value: 1 } }, eventIds: { buy: 42 } };
+
+const atEnd = (records: MemoryRecord[], isPreview: boolean) => new Judge().atEnd(records, isPreview).join("\n");
+const adoption = ({ what, sends }: ReturnType<typeof tell.adopts>) => `${what}; ${sends}`;
+
+function thrownBy(work: () => void): string {
+  try {
+    work();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return "";
+}
+
+const MESSAGES: Readonly<Record<string, () => string>> = {
+  "a new event, and an open create of its name, whose id is known": () =>
+    tell.openNamesakes([namesake(purchase, open(OLD, { id: "4711" }))]),
+  "a new event, and an open create of its name, whose outcome is unknown": () =>
+    tell.openNamesakes([namesake(purchase, open(OLD))]),
+  "a new key in a set": () =>
+    tell.openNamesakes([namesake(inSet, open('ConversionEventSet::funnel["old"]', { id: "4711" }))]),
+  "a new row of a catalog": () =>
+    tell.openNamesakes([
+      namesake(inCatalog, open("ConversionEvent::advertising:index:Catalog$::shop/acme/old", { id: "4711" })),
+    ]),
+  "several of a renamed set": () =>
+    tell.openNamesakes(
+      ["buy", "lead"].map((key, at) =>
+        namesake(
+          refOfKey(`ConversionEventSet::renamed["${key}"]`, STACK),
+          open(`ConversionEventSet::funnel["${key}"]`, { id: String(4711 + at) }),
+        ),
+      ),
+    ),
+  "an open create of another stack": () =>
+    tell.openNamesakes([namesake(purchase, open(OLD, { elsewhere, id: "4711" }))]),
+  "an open create of another stack, whose outcome is unknown": () =>
+    tell.openNamesakes([namesake(purchase, open(OLD, { elsewhere }))]),
+  "in a preview, with an advertiser that is not known yet": () =>
+    tell.perhapsNamesake(namesake(purchase, open(OLD, { id: "4711" }))).text,
+  "a new event after that, in the same run": () => tell.notAfterRefusal(purchase, 'ConversionEvent "lead"'),
+  "an unresolved create": () => explain(purchase, record),
+  "a preview, before a take-over": () =>
+    tell.beforeTakeOver(purchase, { ...record, id: "4711", state: "made" }, "b", false).text,
+  "a preview, before a take-over with other arguments": () =>
+    tell.beforeTakeOver(purchase, { ...record, id: "4711", state: "made" }, "c", false).text,
+  "a preview, before a create of unknown outcome is saved": () =>
+    tell.beforeTakeOver(purchase, record, "b", false).text,
+  "taken over": () => tell.takenOver(purchase, "4711"),
+  "saved as it was sent": () => tell.savedAsSent(purchase, "4711"),
+  "created beside the state's object": () =>
+    tell.besideHeld(event, purchase, { ...open(OLD, { id: "4711" }) }, "42").text,
+  "a resource that had an object before": () => tell.madeBefore(event, purchase, "4711").text,
+  "a new event with the name of an earlier one": () => tell.likelyRename(purchase, OLD, "4711").text,
+  "a new row with the name of an earlier one": () =>
+    tell.likelyRename(inCatalog, "ConversionEvent::advertising:index:Catalog$::shop/acme/old", "4711").text,
+  "a preview of an adoption": () => adoption(tell.adopts(purchase, "4711", NO_ABILITIES)),
+  "a preview of an adoption, with a known read and update": () => adoption(tell.adopts(purchase, "4711", ABLE)),
+  adopted: () => adoption(tell.hasAdopted(purchase, "4711", false)),
+  "adopted, made with other arguments": () => tell.madeOtherwise(purchase, "4711").text,
+  "another object than before": () => tell.exchanged(purchase, "42", "is to be 4711").text,
+  "only the state changes": () => tell.notTold(purchase, "42", ["value 25 → 26"]).text,
+  "a preview of a replacement": () =>
+    tell.replaced(event, purchase, { id: "42", isDeleted: false }, "is to be replaced").text,
+  "a preview of a replacement that deletes": () =>
+    tell.replaced(event, purchase, { id: "42", isDeleted: true }, "is to be replaced").text,
+  "a set: a new key with the name of a removed one": () =>
+    planned(HELD, { events: { purchase: { eventName: "Buy", value: 1 } } }),
+  "a set: a renamed key": () =>
+    planned(HELD, { events: { purchase: { eventName: "Buy", value: 1, formerKey: "buy" } } }),
+  "a set: adopted": () => planned({}, { events: { buy: { eventName: "Buy", value: 1, existingId: 4711 } } }),
+  "a set: removed, with a known delete": () => planned(HELD, { events: {} }, true),
+  "what leaves the state, in an up": () => atEnd([{ ...open(OLD), state: "live", id: "42" }], false),
+  "what will be deleted, in a preview": () => atEnd([{ ...open(OLD), state: "live", id: "42", deletes: true }], true),
+  "an open create that nothing declares": () => atEnd([open(OLD)], true),
+  "an object that was changed by hand": () => tell.driftNotice(purchase, ["value 26 → 99"]).text,
+  "another account": () =>
+    thrownBy(() =>
+      expectSameAccount(
+        { account: "b.example you@example.com", isSameAccount: () => false },
+        "a.example you@example.com",
+        'The state has ConversionEvent "purchase"',
+      ),
+    ),
+};
+
+it("are these", async () => {
+  commandsTake([{ option: "--stack", value: "dev" }]);
+  const list = Object.entries(MESSAGES).map(([when, message]) => `## ${when}\n\n${message()}\n`);
+  await expect(list.join("\n")).toMatchFileSnapshot("messages.txt");
+  commandsTake([]);
+});
