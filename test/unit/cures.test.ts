@@ -36,7 +36,7 @@ function newFile(mode = 0o600): string {
 
 /** In the folder of all files that no setting places. */
 const CACHED = join(cacheFolder(), "stacks", "x.jsonl");
-const CARRIED = `copy '${cacheFolder()}' to a folder on another disk, and name that folder with XDG_CACHE_HOME`;
+const CARRIED = `copy '${cacheFolder()}' into a folder of yours, and name that folder with XDG_CACHE_HOME`;
 const MOUNTED = `Mount that volume with uid=${uid},file_mode=0600,dir_mode=0700`;
 
 describe("a cure for each reason", () => {
@@ -117,6 +117,17 @@ describe("before anything is written", () => {
     const before = statSync(dirname(path)).mtimeMs;
     expectWritable(path, systemDisk);
     expect(statSync(dirname(path)).mtimeMs).toBe(before);
+  });
+
+  it("on a read-only volume, of which mkdir says ENOENT, the `up` names the reason", async () => {
+    const run = stackOn(systemDisk, DEV, join(newFolder(), "missing", "stacks")).newRun();
+    const failing = (code: string) => () => {
+      throw refused(code);
+    };
+    replaceIn(fs, { mkdirSync: failing("ENOENT"), accessSync: failing("EROFS") });
+    await expect(run.sending(create("Advertiser::a"))).rejects.toThrow(
+      /EROFS: refused\. Make its volume writable, and run/,
+    );
   });
 
   it("a preview tells of a folder that the `up` can't write to", async () => {

@@ -144,8 +144,10 @@ const SILENT_MS = 5000;
 class Silence {
   /** None while something comes back. */
   #cancel: (() => void) | undefined;
-  #triedUntilMs = 0;
+  /** When it is given up, about. */
+  #endsMs = 0;
   #attemptEndsMs = 0;
+  #setting = "";
   #isConnected = false;
   /** Why the last attempt found no connection. */
   #code = "";
@@ -162,17 +164,29 @@ class Silence {
   ): Promise<Attempt> {
     const { clock } = this.surroundings;
     const nowMs = clock.monotonicMs();
-    this.#attemptEndsMs = nowMs + this.settings.requestTimeoutSeconds * 1000;
+    const timeoutMs = this.settings.requestTimeoutSeconds * 1000;
+    const triedUntilMs = nowMs + patience.leftMs;
+    this.#attemptEndsMs = nowMs + timeoutMs;
     if (this.#cancel === undefined) {
-      this.#triedUntilMs = nowMs + patience.leftMs;
+      const attempts = Math.max(1, Math.ceil(patience.leftMs / timeoutMs));
+      this.#endsMs = nowMs + attempts * timeoutMs;
+      this.#setting = attempts > 1 ? "maxWaitSeconds" : "requestTimeoutSeconds";
       this.#cancel = clock.alarm(SILENT_MS, () => this.#say(request.url.host));
     }
     const onStart = () => {
       this.#isConnected = true;
     };
     const attempt = await transmit({ ...request, onStart });
-    if (attempt instanceof TransportFailure) this.#code = attempt.code;
-    else this.end();
+    if (!(attempt instanceof TransportFailure)) {
+      this.end();
+      return attempt;
+    }
+    this.#code = attempt.code;
+    // An attempt that fails at once is followed by others until the patience is spent.
+    if (attempt.code !== "UND_ERR_CONNECT_TIMEOUT") {
+      this.#endsMs = triedUntilMs;
+      this.#setting = "maxWaitSeconds";
+    }
     return attempt;
   }
 
@@ -194,10 +208,7 @@ class Silence {
       return;
     }
     const why = this.#code === "" ? "" : ` (${this.#code})`;
-    const isLast = this.#triedUntilMs < this.#attemptEndsMs;
-    const setting = isLast ? "advertising:requestTimeoutSeconds" : "advertising:maxWaitSeconds";
-    const still = secondsTo(Math.max(this.#triedUntilMs, this.#attemptEndsMs));
-    const tried = `It is tried for another ${still} s (${setting})`;
+    const tried = `It is tried for about another ${secondsTo(this.#endsMs)} s (advertising:${this.#setting})`;
     say(`No connection to ${host} ${after}${why}. ${tried}. Check advertising:baseUrl, the network and the proxy.`);
   }
 }

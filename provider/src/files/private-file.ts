@@ -62,7 +62,12 @@ const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Creates `folder` for the owner alone, if missing. @throws UntrustedFile if everybody may replace what it holds. */
 export function makePrivateFolder(folder: string, disk: Disk): void {
-  disk.mkdirSync(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
+  try {
+    disk.mkdirSync(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
+  } catch (error) {
+    expectWritable(join(folder, "a file"), disk); // says why: of a read-only volume mkdir says ENOENT
+    throw error;
+  }
   checkFolder(folder, disk);
 }
 
@@ -83,15 +88,14 @@ function isModeless(folder: string): boolean {
 
 function modeless(problem: string, path: string): UntrustedFile {
   const options = `uid=${process.getuid?.()},file_mode=0600,dir_mode=0700`;
-  const cure = `Mount that volume with ${options}${elsewhere(path)}`;
+  const cure = `Mount that volume with ${options}${elsewhere(path, "on another disk")}`;
   return new UntrustedFile(`${problem}, and its volume (such as CIFS or FAT) keeps no modes`, cure);
 }
 
 /** For files in the cache folder: another place. What was noted has to go with it, or creates could be sent twice. */
-function elsewhere(path: string): string {
+function elsewhere(path: string, where: string): string {
   if (!isMovable(path)) return "";
-  const folder = shellWord(cacheFolder());
-  return `, or copy ${folder} to a folder on another disk, and name that folder with XDG_CACHE_HOME`;
+  return `, or copy ${shellWord(cacheFolder())} into a folder ${where}, and name that folder with XDG_CACHE_HOME`;
 }
 
 /** Only Linux has a variable for the cache folder's place. */
@@ -113,9 +117,9 @@ export function cureOf(error: unknown, path: string): string | undefined {
   if (!["EACCES", "EPERM", "EROFS"].includes(code)) return undefined;
   if (isMovable(path) && !fs.existsSync(cacheFolder()))
     return "Set XDG_CACHE_HOME to a folder that you can write to, and that later runs have too";
-  if (code === "EROFS") return `Make its volume writable${elsewhere(path)}`;
+  if (code === "EROFS") return `Make its volume writable${elsewhere(path, "on another disk")}`;
   const asRoot = HAS_MODES ? ` (as root: ${chown(path)})` : "";
-  return `Make ${path} and its folder writable for you alone${asRoot}${elsewhere(path)}`;
+  return `Make ${path} and its folder writable for you alone${asRoot}${elsewhere(path, "of yours")}`;
 }
 
 /** Asks without a trace, for a preview. @throws the system's error where a run could not make `path`. */
@@ -153,7 +157,7 @@ export function readPrivate(path: string, disk: Disk = systemDisk): string | und
 
 function foreign(path: string, owner: number): UntrustedFile {
   const problem = `it belongs to another user (${owner}, and you are ${process.getuid?.()})`;
-  return new UntrustedFile(problem, `Run as root: ${chown(path)}${elsewhere(path)}`);
+  return new UntrustedFile(problem, `Run as root: ${chown(path)}${elsewhere(path, "of yours")}`);
 }
 
 function makePrivate(file: number, path: string, disk: Disk): void {
