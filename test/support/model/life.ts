@@ -134,6 +134,7 @@ export class Life {
       ...[
         () => this.#remove(),
         () => this.#rename(),
+        () => this.#copy(),
         () => this.#add("Advertiser", undefined, { platformName: this.#name() }),
       ],
     ];
@@ -194,6 +195,13 @@ export class Life {
     const key = this.world.config.search && free.length > 0 ? `k${++this.#names}` : this.#pick(free);
     const entry = { eventName: this.#name(), value: this.#value() };
     if (into !== undefined && key !== undefined) this.#set(into, { ...into, events: { ...into.events, [key]: entry } });
+  }
+
+  /** The other stack's program is deployed here too, as people do with one program for many stacks. */
+  #copy(): void {
+    const { world } = this;
+    const other = world.stacks.find((stack) => stack !== world.stack);
+    if (other !== undefined) world.stack.program = other.program;
   }
 
   #remove(): void {

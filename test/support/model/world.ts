@@ -8,7 +8,7 @@ import { advertiser, conversionEvent, conversionEventSet, type Kind } from "../.
 import { createProvider } from "../../../provider/src/provider/dynamic.js";
 import { createRuntime } from "../../../provider/src/provider/runtime.js";
 import { readSettings } from "../../../provider/src/settings/index.js";
-import { aboutWhom, keyOfUrn, objectKey, resourceKeyIn } from "../../../provider/src/state/index.js";
+import { aboutWhom, keyOfUrn, objectKey, resolvedIn, resourceKeyIn, sendingOf } from "../../../provider/src/state/index.js";
 import {
   backendIn,
   isOpen,
@@ -165,6 +165,7 @@ export class World {
       this.say(`    ${text}`);
     };
     const records = this.recordsOn(machineNumber);
+    const elsewhere = this.#openElsewhere(machineNumber, stack);
     const labels = new Map(objectsOf(program).map(({ label, key }) => [label, key]));
     const runtime = this.#runtime(process, answers, tell, {
       process,
@@ -175,7 +176,7 @@ export class World {
         [...records.values()].find((each) => each.key !== key && isHolding(each) && aboutWhom(each.key).kind === kind)
           ?.id,
       judge: (key: string, kind: Kind["name"], fields: Values) =>
-        this.#judgeCreate(key, kind, fields, { stack, before, program, records }),
+        this.#judgeCreate(key, kind, fields, { stack, before, program, records, elsewhere }),
     });
     let saves = 0;
     const save = (deployment: Deployment) => {
@@ -237,7 +238,8 @@ export class World {
   }
 
   #runtime(process: Process, answers: string, tell: (text: string) => void, sender: Parameters<Platform["client"]>[0]) {
-    const environment = { ...ENVIRONMENT, ADVERTISING_ANSWERS: answers };
+    const skips = this.config.checkpoints ? {} : { PULUMI_SKIP_CHECKPOINTS: "true" };
+    const environment = { ...ENVIRONMENT, ...skips, ADVERTISING_ANSWERS: answers };
     const given = this.#settings;
     const log = async (_severity: string, _urn: string, message: string) => tell(message);
     const runtime = createRuntime((key) => given[key], environment, log, { disk: process.disk, folder: FOLDER });
@@ -267,6 +269,12 @@ export class World {
     return this.machines[machine].records(this.stack.place);
   }
 
+  #openElsewhere(machine: 0 | 1, stack: Stack): MemoryRecord[] {
+    const others = this.stacks.filter((each) => each !== stack);
+    const all = others.flatMap(({ place }) => [...this.machines[machine].records(place).values()]);
+    return all.filter(({ state }) => state === "sent" || state === "made");
+  }
+
   // What must always hold
 
   /** What the product would take for an error of its own is thrown after the run. */
@@ -291,6 +299,7 @@ export class World {
       readonly before: Deployment;
       readonly program: readonly Declared[];
       readonly records: Records;
+      readonly elsewhere: readonly MemoryRecord[];
     },
   ): void {
     const { stack } = run;
@@ -322,15 +331,21 @@ export class World {
     }
     const own = run.records.get(key);
     if ((own !== undefined && isOpen(own)) || [...unresolvedKeys(run.before)].some(isOurs)) return;
-    // Settle first. A \`diff\` that has seen it in the state, perhaps under a new name, has settled it.
     const declared = new Set(objects.map((each) => each.key));
-    const isSeen = ({ key: other, id = "", replaces = "" }: MemoryRecord) => {
-      const [its, former] = [id, replaces].map((each) => objectKey(aboutWhom(other).kind, each));
-      return held.some((each) => each.object === its || (each.key === other && each.object !== former));
-    };
+    const marks = marksIn(run.before);
+    const isNamesake = ({ key: other, name: its, facts = {} }: Pick<MemoryRecord, "key" | "name" | "facts">) =>
+      aboutWhom(other).kind === kind && its === nameIn(fields) && hasOwner(facts, fields);
+    const isSeen = (record: MemoryRecord) =>
+      marks.has(record.mark) || marks.has(sendingOf(record)) || held.some(({ object }) => object === objectKey(kind, record.id ?? ""));
     for (const record of run.records.values())
-      if (isOpen(record) && !declared.has(record.key) && !isSeen(record))
-        this.#wrong(`${key} is created, while ${record.key} (${record.state}) is open and not declared`);
+      if (isOpen(record) && isNamesake(record) && !isOurs(record.key) && !declared.has(record.key) && !isSeen(record))
+        this.#wrong(`${key} is created, while ${record.key} (${record.state}) of its name is open and not declared`);
+    for (const { record, ref } of objectsOfState(run.before))
+      if (record !== undefined && isNamesake({ ...record, key: ref.key }) && !declared.has(ref.key))
+        this.#wrong(`${key} is created, while ${ref.key} of its name is unresolved in the state and not declared`);
+    for (const record of run.elsewhere)
+      if (isNamesake(record) && !isSeen(record))
+        this.#wrong(`${key} is created, while another stack has ${record.key} (${record.state}) of its name open`);
   }
 
   #releaseLetGo({ name, letGo }: Stack, held: readonly Held[]): void {
@@ -503,14 +518,29 @@ interface Held {
 
 /** The objects that a state has. */
 export function heldIn({ resources }: Pick<Deployment, "resources">): Held[] {
-  return objectsIn(resources as unknown as Parameters<typeof objectsIn>[0]).flatMap(({ kind, id, ref, resource }) =>
+  return objectsOfState({ resources }).flatMap(({ kind, id, ref, resource }) =>
     id === undefined ? [] : [{ object: objectKey(kind.name, id), key: ref.key, isToGo: resource.delete === true }],
   );
 }
 
-export function unresolvedKeys({ resources }: Pick<Deployment, "resources">): Set<string> {
-  const all = objectsIn(resources as unknown as Parameters<typeof objectsIn>[0]);
-  return new Set(all.flatMap(({ record, ref }) => (record === undefined ? [] : [ref.key])));
+function objectsOfState({ resources }: Pick<Deployment, "resources">) {
+  return objectsIn(resources as unknown as Parameters<typeof objectsIn>[0]);
+}
+
+export function unresolvedKeys(state: Pick<Deployment, "resources">): Set<string> {
+  return new Set(objectsOfState(state).flatMap(({ record, ref }) => (record === undefined ? [] : [ref.key])));
+}
+
+/** The marks of creates that a state looks after, or whose outcome it knows. */
+function marksIn(state: Pick<Deployment, "resources">): Set<string> {
+  const unresolved = objectsOfState(state).flatMap(({ record }) => record?.mark ?? []);
+  return new Set([...unresolved, ...state.resources.flatMap(({ outputs }) => resolvedIn(outputs))]);
+}
+
+const nameIn = (fields: Values) => fields.event_name ?? fields.advertiser_name;
+
+function hasOwner({ advertiserId }: Readonly<Record<string, unknown>>, fields: Values): boolean {
+  return advertiserId === undefined || String(advertiserId) === String(fields.advertiser_id);
 }
 
 function leftIn({ __left: left }: Values): string[] {
