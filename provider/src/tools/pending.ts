@@ -290,7 +290,7 @@ function madeSentence(made: readonly Note[]): string {
   const rest = idRanges(made.slice(MAX_LISTED).flatMap(({ record }) => record.id ?? []));
   const names = enumerate(cut(told, MAX_LISTED, (others) => `${others} more (${rest})`));
   const them = agree(made.length, "it", "them");
-  return `Created by earlier runs, and not in the state yet: ${names}. The next \`${asTyped("pulumi up")}\` with the same account takes ${them} over, if the program declares ${them}.`;
+  return `Created by earlier runs, and not in the state yet: ${names}. The next \`${asTyped("pulumi up")}\` on this machine with the same account takes ${them} over, if the program declares ${them}.`;
 }
 
 function unsentSentence(unsent: readonly CreateRef[]): string {

@@ -224,11 +224,7 @@ export class Life {
     const former = this.#pick(world.stack.program);
     const name = former && this.#free(former.type);
     if (former === undefined || name === undefined) return;
-    // What a run has made, and its state was not saved, is not found under a new name.
-    const isAliased =
-      this.#chance(0.5) &&
-      world.stack.onlyOn === undefined &&
-      (world.config.checkpoints || world.stack.knowing === undefined);
+    const isAliased = this.#chance(0.5);
     const names = isAliased ? [former.name, ...(former.aliases ?? [])].filter((each) => each !== name) : [];
     this.#set(former, { ...former, name, aliases: names });
     for (const each of world.stack.program)

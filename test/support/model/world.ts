@@ -212,7 +212,7 @@ export class World {
     // A run that saves drops Pulumi's record of an interrupted update: only this machine knows of it from now on.
     const isCleared = before.pending_operations?.some(({ type }) => type === "updating") === true && saves > 0;
     const isWell = how === "up" && ended !== "killed" && ended.errors.length === 0;
-    if (isCleared && !isWell && wish.answers === undefined) stack.onlyOn = machineNumber;
+    if (isCleared && !isWell) stack.onlyOn = machineNumber;
     if (isWell) this.#releaseSaid(records);
     if (!isKilled) {
       const { errors } = ended as Ended;
@@ -322,9 +322,7 @@ export class World {
       if (made.kind !== kind || this.released.has(made)) continue;
       const holders = held.filter(({ object }) => object === objectKey(kind, made.id));
       if (holders.some(({ isToGo }) => isToGo)) continue;
-      // What ended cleanly, and was not saved, is not found under a new name.
-      const isRenamed = made.key !== key && run.records.get(made.key)?.state === "handed";
-      if (holders.length === 0 && isOurs(made.key) && !isRenamed)
+      if (holders.length === 0 && isOurs(made.key))
         this.#wrong(`${key} is created again: ${this.platform.textOf(made)} is not in the state`);
       if (isOurs(holders[0]?.key) && isSame(made.fields, fields))
         this.#wrong(`${key} is created again with the same arguments as ${this.platform.textOf(made)}`);
