@@ -11,7 +11,7 @@ export function configOf(seed: number, random: () => number): Config {
   const isRich = random() < 0.6;
   const some = (part: number) => isRich && random() < part;
   const operations = { read: some(0.6), update: some(0.6), search: some(0.5) };
-  return { seed, ...operations, checkpoints: random() < 0.8, stacks: random() < 0.3 ? 2 : 1 };
+  return { seed, ...operations, checkpoints: random() < 0.8, stacks: random() < 0.3 ? 2 : 1, batches: 1 + Math.floor(random() * 3) };
 }
 
 export class Life {

@@ -10,7 +10,7 @@ Object.assign(process.env, { XDG_CACHE_HOME: "/cache", PULUMI_BACKEND_URL: "file
 /** Who acts now: set before each run and each command. */
 export const acting: {
   here: { readonly folder: string; readonly disk: Disk; readonly clock: Clock };
-  pulumi: Pick<typeof pulumi, "refresh" | "stateOf" | "stackName" | "existingStacks">;
+  pulumi: Pick<typeof pulumi, "refresh" | "stateOf" | "stackName" | "existingStacks" | "sameAccountOf">;
 } = { here: undefined as never, pulumi: undefined as never };
 
 vi.mock("../../../provider/src/store/index.js", async (original) => {
@@ -31,5 +31,6 @@ vi.mock("../../../provider/src/tools/pulumi.js", async (original) => ({
   refresh: (...given: Parameters<typeof pulumi.refresh>) => acting.pulumi.refresh(...given),
   stateOf: (...given: Parameters<typeof pulumi.stateOf>) => acting.pulumi.stateOf(...given),
   existingStacks: (...given: Parameters<typeof pulumi.existingStacks>) => acting.pulumi.existingStacks(...given),
+  sameAccountOf: (...given: Parameters<typeof pulumi.sameAccountOf>) => acting.pulumi.sameAccountOf(...given),
   stackName: (...given: Parameters<typeof pulumi.stackName>) => acting.pulumi.stackName(...given),
 }));

@@ -8,11 +8,12 @@ import { advertiser, conversionEvent, conversionEventSet, type Kind } from "../.
 import { createProvider } from "../../../provider/src/provider/dynamic.js";
 import { createRuntime } from "../../../provider/src/provider/runtime.js";
 import { readSettings } from "../../../provider/src/settings/index.js";
-import { aboutWhom, keyOfUrn, objectKey, resolvedIn, resourceKeyIn, sendingOf } from "../../../provider/src/state/index.js";
+import { aboutWhom, keyOfUrn, objectKey, refOfKey, resolvedIn, resourceKeyIn, sendingOf } from "../../../provider/src/state/index.js";
 import {
   backendIn,
   isOpen,
   type MemoryRecord,
+  openElsewhere,
   type Records,
   type StackPlace,
 } from "../../../provider/src/store/index.js";
@@ -21,7 +22,7 @@ import { pendingCommand } from "../../../provider/src/tools/pending.js";
 import { type Facts, factsIn } from "../../../provider/src/tools/pending-facts.js";
 import { seededRandom } from "../random.js";
 import { type Deployment, type Ended, type Faces, type RunOptions, refresh, up, type Values } from "./engine.js";
-import { beginTime, FOLDER, type Kill, Killed, Machine, now, Process, time } from "./machine.js";
+import { beginTime, FOLDER, type Kill, Killed, keepTime, Machine, now, Process, time } from "./machine.js";
 import { acting } from "./mocks.js";
 import { type Fault, LATE_MS, MARK_FIELD, type Made, Platform } from "./platform.js";
 import { type Declared, objectsOf, PROJECT, programHalf, type Wanted } from "./program.js";
@@ -34,6 +35,8 @@ export interface Config {
   readonly checkpoints: boolean;
   /** How many stacks of the project live on the same machines and account. */
   readonly stacks: number;
+  /** In how many turns of the event loop a program declares its resources. */
+  readonly batches: number;
 }
 
 export class Violation extends Error {}
@@ -54,9 +57,19 @@ const ENVIRONMENT = { PULUMI_BACKEND_URL: "file:///backend" };
 const BACKEND = backendIn(ENVIRONMENT, "/");
 const STACKS = ["dev", "prod"];
 
+function placeNamed(name: string): StackPlace {
+  return { backend: BACKEND, stack: `organization/${PROJECT}/${name}` };
+}
+
+function putBack<T>(set: Set<T>, items: readonly T[]): void {
+  set.clear();
+  for (const item of items) set.add(item);
+}
+
 /** One stack of the project: its program and state, and what people know of its runs. */
 class Stack {
-  readonly place: StackPlace;
+  /** By all names that it had, its present one last. */
+  places: readonly StackPlace[];
   state: Deployment = { manifest: { time: "" }, resources: [] };
   program: readonly Declared[] = [];
   /** The machine that knows of an interrupted run; `nobody` if its disk is lost. */
@@ -68,8 +81,35 @@ class Stack {
   /** What output on each machine has said since somebody has answered. */
   readonly printed: [string, string] = ["", ""];
 
-  constructor(readonly name: string) {
-    this.place = { backend: BACKEND, stack: `organization/${PROJECT}/${name}` };
+  constructor(
+    readonly id: string,
+    public name: string = id,
+  ) {
+    this.places = [placeNamed(name)];
+  }
+
+  get place(): StackPlace {
+    return this.places.at(-1) as StackPlace;
+  }
+
+  /** `pulumi stack rename` changes the URNs of the state, and nothing else. */
+  rename(name: string): void {
+    const text = JSON.stringify(this.state).replaceAll(`"urn:pulumi:${this.name}::`, `"urn:pulumi:${name}::`);
+    this.state = JSON.parse(text) as Deployment;
+    this.name = name;
+    this.places = [...this.places, placeNamed(name)];
+  }
+
+  /** @returns what puts everything back as it is now. */
+  keep(): () => void {
+    const { places, name, state, program, knowing, onlyOn } = this;
+    const letGo = [...this.letGo];
+    const printed = [...this.printed];
+    return () => {
+      Object.assign(this, { places, name, state, program, knowing, onlyOn });
+      Object.assign(this.printed, printed);
+      putBack(this.letGo, letGo);
+    };
   }
 
   get wanted(): readonly Wanted[] {
@@ -170,7 +210,9 @@ export class World {
     const runtime = this.#runtime(process, answers, tell, {
       process,
       faults,
-      stack: stack.name,
+      stack: stack.id,
+      place: stack.place.stack,
+      selfOf: (key: string) => objectsOf(program).find((each) => each.key === key)?.self,
       keyOf: (label: string) => labels.get(label) ?? label,
       knownOther: (kind: Kind["name"], key: string) =>
         [...records.values()].find((each) => each.key !== key && isHolding(each) && aboutWhom(each.key).kind === kind)
@@ -231,7 +273,7 @@ export class World {
     run: RunOptions,
     tell: (text: string) => void,
   ): Promise<Ended> {
-    const half = programHalf(program, this.stack.name, this.settings, records);
+    const half = programHalf(program, this.stack.name, this.settings, records, this.config.batches);
     half.warnings.forEach(tell);
     if (half.findings.length > 0) throw new Error(`the model's program is wrong: ${half.findings.join("\n")}`);
     return up(before, half.registrations, { ...run, programEnded: () => half.atEnd().forEach(tell) });
@@ -270,8 +312,8 @@ export class World {
   }
 
   #openElsewhere(machine: 0 | 1, stack: Stack): MemoryRecord[] {
-    const others = this.stacks.filter((each) => each !== stack);
-    const all = others.flatMap(({ place }) => [...this.machines[machine].records(place).values()]);
+    const places = this.stacks.flatMap((each) => each.places).filter((place) => place !== stack.place);
+    const all = places.flatMap((place) => [...this.machines[machine].records(place).values()]);
     return all.filter(({ state }) => state === "sent" || state === "made");
   }
 
@@ -309,17 +351,16 @@ export class World {
       this.#wrong(`${key} is created, and the program does not declare it`);
       return;
     }
-    const { name, aliases = [] } = wanted.resource;
     const held = [...heldIn(stack.state), ...heldIn(run.before)];
     // An alias counts only where the state has nothing under the name itself.
     const isThere = run.before.resources.some(({ urn, type }) => keyOf(type, urn) === resourceKeyIn(key));
-    const names = isThere ? [name] : [name, ...aliases];
-    const isOurs = (other: string | undefined) =>
-      other !== undefined && names.some((each) => other === key.replace(`::${name}`, `::${each}`));
+    const keys = isThere ? wanted.keys.filter((each) => resourceKeyIn(each) === resourceKeyIn(key)) : wanted.keys;
+    const isOurs = (other: string | undefined) => other !== undefined && keys.includes(other);
     this.#releaseLetGo(stack, held);
     stack.letGo.delete(key);
-    for (const made of this.platform.madeFor(stack.name)) {
-      if (made.kind !== kind || this.released.has(made)) continue;
+    for (const made of this.platform.madeFor(stack.id)) {
+      // What the stack's journal has under its former name is open elsewhere.
+      if (made.kind !== kind || this.released.has(made) || made.place !== stack.place.stack) continue;
       const holders = held.filter(({ object }) => object === objectKey(kind, made.id));
       if (holders.some(({ isToGo }) => isToGo)) continue;
       if (holders.length === 0 && isOurs(made.key))
@@ -346,8 +387,8 @@ export class World {
         this.#wrong(`${key} is created, while another stack has ${record.key} (${record.state}) of its name open`);
   }
 
-  #releaseLetGo({ name, letGo }: Stack, held: readonly Held[]): void {
-    for (const made of this.platform.madeFor(name))
+  #releaseLetGo({ id, letGo }: Stack, held: readonly Held[]): void {
+    for (const made of this.platform.madeFor(id))
       if (letGo.has(made.key) && !held.some(({ object }) => object === objectKey(made.kind, made.id)))
         this.released.add(made);
   }
@@ -376,8 +417,10 @@ export class World {
     const left = new Set(state.resources.flatMap(({ outputs }) => leftIn(outputs)));
     const open = unresolvedKeys(state);
     const pending = new Set((state.pending_operations ?? []).flatMap(({ resource }) => keysOfOperation(resource)));
-    const memories = this.machines.flatMap((machine) => [...machine.records(stack.place).values()]);
-    for (const made of this.platform.madeFor(stack.name)) {
+    const memories = this.machines.flatMap((machine) =>
+      stack.places.flatMap((place) => [...machine.records(place).values()]),
+    );
+    for (const made of this.platform.madeFor(stack.id)) {
       const { kind, id, key } = made;
       const name = String(made.fields.event_name ?? made.fields.advertiser_name);
       const isHeld = held.some(({ object }) => object === objectKey(kind, id));
@@ -398,23 +441,39 @@ export class World {
 
   facts(machine: 0 | 1): Facts {
     const { records: own, runs } = this.machines[machine].journal(this.stack.place);
-    const journals = { own, runs, elsewhere: [], isGone: () => false };
-    return factsIn(this.stack.exported, journals, this.stack.place);
+    const { place } = this.stack;
+    const elsewhere = openElsewhere(place, FOLDER, this.machines[machine].disk);
+    const existing = this.stacks.map((each) => each.place.stack);
+    const isGone = ({ stack }: StackPlace) => !existing.includes(stack);
+    return factsIn(this.stack.exported, { own, runs, elsewhere, isGone }, place);
   }
 
-  /** A create's object, as somebody who looks in the account sees it. @param short the resource's name in commands. */
-  truthOf(short: string): Made | undefined {
-    const held = new Set(heldIn(this.stack.state).map(({ object }) => object));
-    return this.platform
-      .madeFor(this.stack.name)
-      .findLast(
-        (each) =>
-          aboutWhom(each.key).short === short && !held.has(objectKey(each.kind, each.id)) && !this.released.has(each),
-      );
+  /** A create's object, as somebody who looks in the account sees it. @param called the resource in commands. */
+  truthOf(called: string): Made | undefined {
+    const stack = this.stackCalled(called);
+    const held = new Set(this.stacks.flatMap(({ state }) => heldIn(state)).map(({ object }) => object));
+    const isCalled = (key: string) => calls(key, called);
+    const unresolved = objectsOfState(stack.state).flatMap(({ ref, record }) => (record && isCalled(ref.key) ? [record] : []));
+    const noted = this.machines.flatMap((machine) =>
+      stack.places.flatMap((place) => [...machine.records(place).values()].filter(({ key }) => isCalled(key))),
+    );
+    const names = new Set([...unresolved, ...noted].map(({ name }) => name));
+    const there = this.platform
+      .madeFor(stack.id)
+      .filter((each) => !held.has(objectKey(each.kind, each.id)) && !this.released.has(each));
+    // Under a former name it has the same name on the platform.
+    return there.findLast(({ key }) => isCalled(key)) ?? there.findLast(({ fields }) => names.has(String(nameIn(fields))));
+  }
+
+  /** The stack in a URN; without one, the selected one. */
+  stackCalled(called: string): Stack {
+    const [, name = this.stack.name] = /^urn:pulumi:([^:]+)::/.exec(called) ?? [];
+    const isNamed = ({ places }: Stack) => places.some(({ stack }) => stack.endsWith(`/${name}`));
+    return this.stacks.find(isNamed) ?? this.stack;
   }
 
   /** Runs the command `pending`. @returns its exit code; nothing if it was killed. */
-  async #command(machine: 0 | 1, args: readonly string[], kill?: Kill): Promise<number | undefined> {
+  async command(machine: 0 | 1, args: readonly string[], kill?: Kill): Promise<number | undefined> {
     this.say(`  pending ${args.join(" ")} on ${machine}`);
     // A command has no engine beside it.
     const process = new Process(this.machines[machine], kill && { ...kill, how: "process" });
@@ -434,6 +493,7 @@ export class World {
       },
       stateOf: async () => this.stack.exported,
       stackName: async () => this.stack.place.stack,
+      sameAccountOf: async () => () => true,
       existingStacks: async () => this.stacks.map(({ place }) => place.stack),
     };
     const { log, error } = console;
@@ -466,12 +526,12 @@ export class World {
     this.wait(this.random() < 0.5 ? 600 : LATE_MS / 1000 + 5);
     const errors = this.stack.printed[machine];
     this.stack.printed[machine] = "";
-    if ((await this.#command(machine, [])) === 2) throw new Violation("`pending` failed");
+    if ((await this.command(machine, [])) === 2) throw new Violation("`pending` failed");
     const listed = this.#answers(this.stack.printed[machine]);
     // What an error has asked for may be answered on the other machine by now.
     const more = this.#answers(errors).filter((each) => !listed.some(([, name]) => each.includes(name ?? "")));
-    let code = await this.#command(machine, [...listed, ...more].flat(), kill);
-    if (code === 2 && more.length > 0) code = await this.#command(machine, listed.flat());
+    let code = await this.command(machine, [...listed, ...more].flat(), kill);
+    if (code === 2 && more.length > 0) code = await this.command(machine, listed.flat());
     if (code === 2) throw new Violation(`an answer was refused: ${this.stack.printed[machine]}`);
     if (code === undefined) return;
     if (this.stack.knowing !== undefined) this.stack.knowing = machine;
@@ -480,7 +540,7 @@ export class World {
     for (const short of forgets ? new Set(stopping) : []) {
       if (listed.some(([, name]) => name?.split("=")[0] === short)) continue;
       const made = this.truthOf(short);
-      if ((await this.#command(machine, ["--forget", short])) !== 2 && made !== undefined) this.released.add(made);
+      if ((await this.command(machine, ["--forget", short])) !== 2 && made !== undefined) this.released.add(made);
     }
   }
 
@@ -497,6 +557,20 @@ export class World {
   clearPending(): void {
     const { pending_operations: _, ...state } = this.stack.state;
     this.stack.state = state;
+  }
+
+  /** @returns what puts everything back as it is now, but for what has been logged. */
+  keep(): () => void {
+    const kept = [this.platform, ...this.machines, ...this.stacks].map((each) => each.keep());
+    const sets = [this.#said, this.released, this.unsure] as Set<unknown>[];
+    const items = sets.map((set) => [...set]);
+    const { stack } = this;
+    kept.push(keepTime());
+    return () => {
+      for (const putAll of kept) putAll();
+      for (const [index, set] of sets.entries()) putBack(set, items[index] ?? []);
+      this.stack = stack;
+    };
   }
 
   wait(seconds: number): void {
@@ -539,6 +613,13 @@ const nameIn = (fields: Values) => fields.event_name ?? fields.advertiser_name;
 
 function hasOwner({ advertiserId }: Readonly<Record<string, unknown>>, fields: Values): boolean {
   return advertiserId === undefined || String(advertiserId) === String(fields.advertiser_id);
+}
+
+/** Whether a command may call it so. */
+export function calls(key: string, called: string): boolean {
+  const ref = refOfKey(key, "organization/any/any");
+  const place = (urn: string) => urn.split("::").slice(2).join("::");
+  return ref.short === called || (called.startsWith("urn:") && place(ref.urn) === place(called));
 }
 
 function leftIn({ __left: left }: Values): string[] {
