@@ -83,7 +83,16 @@ export class Platform {
 
   make(kind: Kind["name"], fields: Values, of: Partial<MadeByRun> = {}, delayMs = 0): Made {
     const { stack, key, place, self } = of;
-    const made = { kind, id: String(this.#next++), fields, stack, key, place, self, fromMs: time.clock.wallMs() + delayMs };
+    const made = {
+      kind,
+      id: String(this.#next++),
+      fields,
+      stack,
+      key,
+      place,
+      self,
+      fromMs: time.clock.wallMs() + delayMs,
+    };
     this.objects.push(made);
     return made;
   }

@@ -151,7 +151,9 @@ export function objectsOf(program: readonly Declared[]): Wanted[] {
       value: entry.value,
       existingId: entry.existingId,
       self: entry.self,
-      keys: [member, ...(entry.formerKey === undefined ? [] : [entry.formerKey])].flatMap((each) => own.map((set) => memberOf(set, each))),
+      keys: [member, ...(entry.formerKey === undefined ? [] : [entry.formerKey])].flatMap((each) =>
+        own.map((set) => memberOf(set, each)),
+      ),
     }));
   });
 }

@@ -8,7 +8,15 @@ import { advertiser, conversionEvent, conversionEventSet, type Kind } from "../.
 import { createProvider } from "../../../provider/src/provider/dynamic.js";
 import { createRuntime } from "../../../provider/src/provider/runtime.js";
 import { readSettings } from "../../../provider/src/settings/index.js";
-import { aboutWhom, keyOfUrn, objectKey, refOfKey, resolvedIn, resourceKeyIn, sendingOf } from "../../../provider/src/state/index.js";
+import {
+  aboutWhom,
+  keyOfUrn,
+  objectKey,
+  refOfKey,
+  resolvedIn,
+  resourceKeyIn,
+  sendingOf,
+} from "../../../provider/src/state/index.js";
 import {
   backendIn,
   isOpen,
@@ -375,7 +383,9 @@ export class World {
     const isNamesake = ({ key: other, name: its, facts = {} }: Pick<MemoryRecord, "key" | "name" | "facts">) =>
       aboutWhom(other).kind === kind && its === nameIn(fields) && hasOwner(facts, fields);
     const isSeen = (record: MemoryRecord) =>
-      marks.has(record.mark) || marks.has(sendingOf(record)) || held.some(({ object }) => object === objectKey(kind, record.id ?? ""));
+      marks.has(record.mark) ||
+      marks.has(sendingOf(record)) ||
+      held.some(({ object }) => object === objectKey(kind, record.id ?? ""));
     for (const record of run.records.values())
       if (isOpen(record) && isNamesake(record) && !isOurs(record.key) && !declared.has(record.key) && !isSeen(record))
         this.#wrong(`${key} is created, while ${record.key} (${record.state}) of its name is open and not declared`);
@@ -453,7 +463,9 @@ export class World {
     const stack = this.stackCalled(called);
     const held = new Set(this.stacks.flatMap(({ state }) => heldIn(state)).map(({ object }) => object));
     const isCalled = (key: string) => calls(key, called);
-    const unresolved = objectsOfState(stack.state).flatMap(({ ref, record }) => (record && isCalled(ref.key) ? [record] : []));
+    const unresolved = objectsOfState(stack.state).flatMap(({ ref, record }) =>
+      record && isCalled(ref.key) ? [record] : [],
+    );
     const noted = this.machines.flatMap((machine) =>
       stack.places.flatMap((place) => [...machine.records(place).values()].filter(({ key }) => isCalled(key))),
     );
@@ -462,7 +474,9 @@ export class World {
       .madeFor(stack.id)
       .filter((each) => !held.has(objectKey(each.kind, each.id)) && !this.released.has(each));
     // Under a former name it has the same name on the platform.
-    return there.findLast(({ key }) => isCalled(key)) ?? there.findLast(({ fields }) => names.has(String(nameIn(fields))));
+    return (
+      there.findLast(({ key }) => isCalled(key)) ?? there.findLast(({ fields }) => names.has(String(nameIn(fields))))
+    );
   }
 
   /** The stack in a URN; without one, the selected one. */
