@@ -185,6 +185,8 @@ function renameCure(ref: Ref, { key, id = "<its id>", elsewhere }: OpenCreate): 
   const former = aboutWhom(key);
   if (ref.member !== undefined) {
     const isSameSet = resourceKeyIn(key) === resourceKeyIn(ref.key);
+    if (!isSameSet && former.member === ref.member && !isOfCatalog(ref))
+      return `add the alias { name: ${JSON.stringify(former.name)} } to the set, or ${adopt}`;
     return isSameSet ? `set formerKey: ${JSON.stringify(former.member)}, or ${adopt}` : adopt;
   }
   if (former.member !== undefined) return adopt;
@@ -451,7 +453,8 @@ function openLines(kind: Kind, set: Ref, open: readonly Open[]): string[] {
 
 /** A sentence about a member, for use after its key. */
 function withoutLabel(set: Ref, key: string, sentence: string): string {
-  return sentence.replace(memberRef(set, key).label, "").replace(/^[:\s]+/, "");
+  const { label } = memberRef(set, key);
+  return sentence.startsWith(label) ? sentence.slice(label.length).replace(/^[:\s]+/, "") : sentence;
 }
 
 /** Each reason once, with all its members. */

@@ -48,7 +48,8 @@ export class Person {
       const done = await world.run("up", machine);
       world.check();
       text = done?.errors.join("\n") ?? "";
-      if (text === "") return void (Person.most = Math.max(Person.most, messages));
+      Person.most = Math.max(Person.most, messages);
+      if (text === "") return;
       if (messages === MOST) throw new Violation(`not on after ${MOST} messages`);
       const bare = commandsIn(text).find((line) => !line.includes(` --stack ${stack.name}`));
       if (bare !== undefined && !bare.startsWith("pulumi up")) throw new Violation(`${bare} does not name its stack`);
@@ -86,13 +87,13 @@ export class Person {
     const created = new Set<string>();
     const truth = (name: string) => {
       const made = world.truthOf(name);
-      if (made === undefined) return undefined;
+      if (made === undefined || text.includes(`${made.id} is another one`)) return undefined;
       created.add(name);
       return `${name}=${made.id}`;
     };
     const forgotten = (name: string) => {
       const made = world.truthOf(name);
-      if (made !== undefined) world.released.add(made);
+      if (made !== undefined && !world.isHeld(made)) world.released.add(made);
       return name;
     };
     for (const line of commands) await this.#answer(line, "created", truth);

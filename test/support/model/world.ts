@@ -362,7 +362,11 @@ export class World {
     const held = [...heldIn(stack.state), ...heldIn(run.before)];
     // An alias counts only where the state has nothing under the name itself.
     const isThere = run.before.resources.some(({ urn, type }) => keyOf(type, urn) === resourceKeyIn(key));
-    const keys = isThere ? wanted.keys.filter((each) => resourceKeyIn(each) === resourceKeyIn(key)) : wanted.keys;
+    const named = isThere ? wanted.keys.filter((each) => resourceKeyIn(each) === resourceKeyIn(key)) : wanted.keys;
+    // So does a former key.
+    const same = named.filter((each) => aboutWhom(each).member === wanted.member);
+    const stored = new Set([...heldIn(run.before).map((each) => each.key), ...unresolvedKeys(run.before)]);
+    const keys = same.some((each) => stored.has(each)) ? same : named;
     const isOurs = (other: string | undefined) => other !== undefined && keys.includes(other);
     this.#releaseLetGo(stack, held);
     stack.letGo.delete(key);
@@ -378,7 +382,7 @@ export class World {
     }
     const own = run.records.get(key);
     if ((own !== undefined && isOpen(own)) || [...unresolvedKeys(run.before)].some(isOurs)) return;
-    const declared = new Set(objects.map((each) => each.key));
+    const declared = new Set(objects.flatMap((each) => each.keys));
     const marks = marksIn(run.before);
     const isNamesake = ({ key: other, name: its, facts = {} }: Pick<MemoryRecord, "key" | "name" | "facts">) =>
       aboutWhom(other).kind === kind && its === nameIn(fields) && hasOwner(facts, fields);
@@ -475,8 +479,20 @@ export class World {
       .filter((each) => !held.has(objectKey(each.kind, each.id)) && !this.released.has(each));
     // Under a former name it has the same name on the platform.
     return (
-      there.findLast(({ key }) => isCalled(key)) ?? there.findLast(({ fields }) => names.has(String(nameIn(fields))))
+      there.findLast(({ key }) => isCalled(key)) ??
+      there.findLast(({ fields }) => names.has(String(nameIn(fields)))) ??
+      this.#heldAs(stack, isCalled)
     );
+  }
+
+  /** Somebody else has answered. */
+  #heldAs({ state }: Stack, isCalled: (key: string) => boolean): Made | undefined {
+    const held = heldIn(state).find(({ key, isToGo }) => isCalled(key) && !isToGo);
+    return this.platform.objects.find(({ kind, id }) => objectKey(kind, id) === held?.object);
+  }
+
+  isHeld({ kind, id }: Made): boolean {
+    return this.stacks.some(({ state }) => heldIn(state).some(({ object }) => object === objectKey(kind, id)));
   }
 
   /** The stack in a URN; without one, the selected one. */
@@ -563,7 +579,8 @@ export class World {
     const asked = new Set([...text.matchAll(/--created '?([^=\s']+)=/g)].map(([, short = ""]) => short));
     return [...asked].map((short) => {
       const made = this.truthOf(short);
-      return made === undefined ? ["--not-created", short] : ["--created", `${short}=${made.id}`];
+      const isNone = made === undefined || text.includes(`${made.id} is another one`);
+      return isNone ? ["--not-created", short] : ["--created", `${short}=${made.id}`];
     });
   }
 
