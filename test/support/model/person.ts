@@ -24,8 +24,11 @@ const NAMESAKE =
 
 export class Person {
   /** How many commands and edits it took, of the worst case. */
-  static most = 0;
-  static answers = 0;
+  static readonly taken = new Map<number, number>();
+  static commands = 0;
+
+  /** Commands and edits. */
+  #commands = 0;
 
   constructor(
     readonly world: World,
@@ -42,22 +45,27 @@ export class Person {
     const isElsewhere = stack.knowing !== undefined && stack.knowing !== machine;
     let text = isElsewhere ? await this.#run(["npx", "pulumi-advertising", "pending"]) : "";
     for (let messages = 0; ; messages++) {
-      if (text !== "") await this.#act(text);
+      // Also what the answer's own command lists then.
+      while (text !== "") text = await this.#act(text);
       world.wait(60);
       world.log.push("  (gets on) up");
       const done = await world.run("up", machine);
       world.check();
       text = done?.errors.join("\n") ?? "";
-      Person.most = Math.max(Person.most, messages);
-      if (text === "") return;
+      if (text === "") return this.#count();
       if (messages === MOST) throw new Violation(`not on after ${MOST} messages`);
       const bare = commandsIn(text).find((line) => !line.includes(` --stack ${stack.name}`));
       if (bare !== undefined && !bare.startsWith("pulumi up")) throw new Violation(`${bare} does not name its stack`);
     }
   }
 
-  /** Does all that one message asks for. */
-  async #act(text: string): Promise<void> {
+  #count(): void {
+    const taken = this.#commands;
+    Person.taken.set(taken, 1 + (Person.taken.get(taken) ?? 0));
+  }
+
+  /** Does all that one message asks for. @returns what else the commands have asked for. */
+  async #act(text: string): Promise<string> {
     const { world } = this;
     const { stack } = world;
     const commands = commandsIn(text);
@@ -66,7 +74,7 @@ export class Person {
     const taking = commands.find(isOurs);
     if (taking !== undefined) {
       await this.#run(wordsIn(taking));
-      return;
+      return "";
     }
     const objects = objectsOf(stack.program);
     const edited = new Set<string>();
@@ -79,10 +87,10 @@ export class Person {
       if (there !== undefined) visits ??= this.#visited(namesake);
       else if (isSame && (id !== undefined || this.random() < 0.5) && this.#rename(namesake)) edited.add(label);
     }
-    if (edited.size > 0) return;
+    if (edited.size > 0) return "";
     if (visits !== undefined && !this.isVisiting) {
       await this.#visit(visits, text);
-      return;
+      return "";
     }
     const created = new Set<string>();
     const truth = (name: string) => {
@@ -96,15 +104,17 @@ export class Person {
       if (made !== undefined && !world.isHeld(made)) world.released.add(made);
       return name;
     };
-    for (const line of commands) await this.#answer(line, "created", truth);
-    for (const line of commands)
-      await this.#answer(line, "not-created", (name) => (created.has(name) ? undefined : name));
-    for (const line of commands) await this.#answer(line, "forget", forgotten);
+    const isNot = (name: string) => (created.has(name) ? undefined : name);
+    let last = "";
+    for (const line of commands) last = (await this.#answer(line, "created", truth)) ?? last;
+    for (const line of commands) last = (await this.#answer(line, "not-created", isNot)) ?? last;
+    for (const line of commands) last = (await this.#answer(line, "forget", forgotten)) ?? last;
+    return /^ .* --created /m.test(last) ? last : "";
   }
 
   /** Runs a printed command, with those of its answers that are true. @param say none if it is not. */
-  async #answer(line: string, option: string, say: (name: string) => string | undefined): Promise<void> {
-    if (!line.includes(` --${option} `)) return;
+  async #answer(line: string, option: string, say: (name: string) => string | undefined): Promise<string | undefined> {
+    if (!line.includes(` --${option} `)) return undefined;
     const words = wordsIn(line);
     const said = words.flatMap((word, index) => {
       if (words[index - 1] === `--${option}`) return say(word.replace("=<its id>", "")) ?? "";
@@ -112,7 +122,7 @@ export class Person {
     });
     const isLeft = (word: string, index: number) => word !== "" && !(word === `--${option}` && said[index + 1] === "");
     const left = said.filter(isLeft);
-    if (left.includes(`--${option}`)) await this.#run(left);
+    return left.includes(`--${option}`) ? this.#run(left) : undefined;
   }
 
   /** The object that the open create made, as somebody finds it who looks. */
@@ -136,7 +146,8 @@ export class Person {
   /** The other stack, if its program declares this. */
   #visited({ label, stack: there = "" }: Namesake): string | undefined {
     const other = this.#stackAt(there);
-    return other?.wanted.some((each) => each.label === label) === true ? other.name : undefined;
+    if (other?.place.stack !== there) return undefined;
+    return other.wanted.some((each) => each.label === label) ? other.name : undefined;
   }
 
   async #visit(name: string, text: string): Promise<void> {
@@ -160,6 +171,7 @@ export class Person {
     const put = (now: Declared) => {
       stack.program = stack.program.map((each) => (each === resource ? now : each));
       this.world.log.push(`    | ${JSON.stringify(now)}`);
+      this.#commands++;
       return true;
     };
     const isAlias = of === resource.type && formerMember === member && name !== resource.name;
@@ -182,7 +194,8 @@ export class Person {
   async #run([, , , ...args]: readonly string[]): Promise<string> {
     const { world, machine } = this;
     const { stack } = world;
-    Person.answers++;
+    Person.commands++;
+    this.#commands++;
     stack.printed[machine] = "";
     const code = await world.command(machine, args);
     const text = stack.printed[machine];

@@ -370,9 +370,11 @@ export class World {
     const isOurs = (other: string | undefined) => other !== undefined && keys.includes(other);
     this.#releaseLetGo(stack, held);
     stack.letGo.delete(key);
+    const adopted = new Set(objects.map(({ existingId }) => existingId));
     for (const made of this.platform.madeFor(stack.id)) {
       // What the stack's journal has under its former name is open elsewhere.
-      if (made.kind !== kind || this.released.has(made) || made.place !== stack.place.stack) continue;
+      if (made.kind !== kind || adopted.has(made.id) || this.released.has(made) || made.place !== stack.place.stack)
+        continue;
       const holders = held.filter(({ object }) => object === objectKey(kind, made.id));
       if (holders.some(({ isToGo }) => isToGo)) continue;
       if (holders.length === 0 && isOurs(made.key))
@@ -387,13 +389,16 @@ export class World {
     const isNamesake = ({ key: other, name: its, facts = {} }: Pick<MemoryRecord, "key" | "name" | "facts">) =>
       aboutWhom(other).kind === kind && its === nameIn(fields) && hasOwner(facts, fields);
     const isSeen = (record: MemoryRecord) =>
+      (record.id !== undefined && adopted.has(record.id)) ||
       marks.has(record.mark) ||
       marks.has(sendingOf(record)) ||
       held.some(({ object }) => object === objectKey(kind, record.id ?? ""));
     for (const record of run.records.values())
       if (isOpen(record) && isNamesake(record) && !isOurs(record.key) && !declared.has(record.key) && !isSeen(record))
         this.#wrong(`${key} is created, while ${record.key} (${record.state}) of its name is open and not declared`);
-    for (const { record, ref } of objectsOfState(run.before))
+    // What its own set has under a key that it does not declare. Other resources that leave the state no call is about.
+    const resources = new Set(wanted.keys.map(resourceKeyIn));
+    for (const { record, ref } of objectsOfState(run.before).filter(({ ref }) => resources.has(resourceKeyIn(ref.key))))
       if (record !== undefined && isNamesake({ ...record, key: ref.key }) && !declared.has(ref.key))
         this.#wrong(`${key} is created, while ${ref.key} of its name is unresolved in the state and not declared`);
     for (const record of run.elsewhere)
@@ -477,10 +482,13 @@ export class World {
     const there = this.platform
       .madeFor(stack.id)
       .filter((each) => !held.has(objectKey(each.kind, each.id)) && !this.released.has(each));
+    const meant = stack.wanted.find(({ key }) => isCalled(key))?.self;
     // Under a former name it has the same name on the platform.
     return (
       there.findLast(({ key }) => isCalled(key)) ??
-      there.findLast(({ fields }) => names.has(String(nameIn(fields)))) ??
+      there.findLast(
+        ({ fields, self }) => names.has(String(nameIn(fields))) && (meant === undefined || self === meant),
+      ) ??
       this.#heldAs(stack, isCalled)
     );
   }
