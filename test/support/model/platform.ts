@@ -16,6 +16,8 @@ export interface Made {
   /** The stack's name then, and what people mean by the object. */
   readonly place?: string | undefined;
   readonly self?: number | undefined;
+  /** When it was sent. */
+  readonly at?: string | undefined;
   /** Before this moment it is still under way. */
   readonly fromMs: number;
 }
@@ -82,7 +84,7 @@ export class Platform {
   }
 
   make(kind: Kind["name"], fields: Values, of: Partial<MadeByRun> = {}, delayMs = 0): Made {
-    const { stack, key, place, self } = of;
+    const { stack, key, place, self, at } = of;
     const made = {
       kind,
       id: String(this.#next++),
@@ -91,6 +93,7 @@ export class Platform {
       key,
       place,
       self,
+      at,
       fromMs: time.clock.wallMs() + delayMs,
     };
     this.objects.push(made);
@@ -143,7 +146,7 @@ export class Platform {
           if (broken !== "undone") sender.judge(key, kind, fields);
           const delayMs = broken === "late" ? LATE_MS : 0;
           const { stack, place } = sender;
-          const of = { stack, place, key, self: sender.selfOf(key) };
+          const of = { stack, place, key, at, self: sender.selfOf(key) };
           const made = broken === "undone" ? undefined : this.make(kind, fields, of, delayMs);
           process.moment();
           if (made === undefined || broken === "lost" || broken === "late")

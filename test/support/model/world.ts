@@ -467,29 +467,27 @@ export class World {
     return factsIn(this.stack.exported, { own, runs, elsewhere, isGone }, place);
   }
 
-  /** A create's object, as somebody who looks in the account sees it. @param called the resource in commands. */
-  truthOf(called: string): Made | undefined {
-    const stack = this.stackCalled(called);
+  /** A create's object, as somebody who looks in the account sees it. @param name the resource in commands. */
+  truthOf(name: string): Made | undefined {
+    const stack = this.stackCalled(name);
     const held = new Set(this.stacks.flatMap(({ state }) => heldIn(state)).map(({ object }) => object));
-    const isCalled = (key: string) => calls(key, called);
+    const isCalled = (key: string) => calls(key, name);
     const unresolved = objectsOfState(stack.state).flatMap(({ ref, record }) =>
       record && isCalled(ref.key) ? [record] : [],
     );
     const noted = this.machines.flatMap((machine) =>
       stack.places.flatMap((place) => [...machine.records(place).values()].filter(({ key }) => isCalled(key))),
     );
-    const names = new Set([...unresolved, ...noted].map(({ name }) => name));
     const there = this.platform
       .madeFor(stack.id)
       .filter((each) => !held.has(objectKey(each.kind, each.id)) && !this.released.has(each));
+    const called = there.filter(({ key }) => isCalled(key));
+    const sent = [...unresolved, ...noted];
+    const isSent = ({ at, fields }: Made) => sent.some((each) => each.at === at && each.name === nameIn(fields));
     const meant = stack.wanted.find(({ key }) => isCalled(key))?.self;
-    // Under a former name it has the same name on the platform.
+    const isMeant = ({ self }: Made) => meant === undefined || self === meant;
     return (
-      there.findLast(({ key }) => isCalled(key)) ??
-      there.findLast(
-        ({ fields, self }) => names.has(String(nameIn(fields))) && (meant === undefined || self === meant),
-      ) ??
-      this.#heldAs(stack, isCalled)
+      called.findLast(isSent) ?? there.findLast(isSent) ?? called.findLast(isMeant) ?? this.#heldAs(stack, isCalled)
     );
   }
 
@@ -536,10 +534,13 @@ export class World {
     };
     const { log, error } = console;
     console.log = console.error = (text: string) => this.#tellOn(machine, process, text);
-    const running = pendingCommand.run(args).catch(({ message }: Error) => {
-      this.#tellOn(machine, process, message);
-      return 2;
-    });
+    const here = { folder: FOLDER, disk: process.disk, clock: time.clock };
+    const running = acting
+      .within(here, () => pendingCommand.run(args))
+      .catch(({ message }: Error) => {
+        this.#tellOn(machine, process, message);
+        return 2;
+      });
     const code = await Promise.race([running, process.death]);
     await inner; // Pulumi's own process goes on
     Object.assign(console, { log, error });
