@@ -483,7 +483,8 @@ export class World {
       .filter((each) => !held.has(objectKey(each.kind, each.id)) && !this.released.has(each));
     const called = there.filter(({ key }) => isCalled(key));
     const sent = [...unresolved, ...noted];
-    const isSent = ({ at, fields }: Made) => sent.some((each) => each.at === at && each.name === nameIn(fields));
+    const isSent = ({ at, fields }: Made) =>
+      sent.some((each) => each.at === at && each.name === nameIn(fields) && each.facts?.value === fields.value);
     const meant = stack.wanted.find(({ key }) => isCalled(key))?.self;
     const isMeant = ({ self }: Made) => meant === undefined || self === meant;
     return (
