@@ -373,6 +373,7 @@ it("a key that is renamed in a set after a kill is not made again, and nothing e
   );
   const { error, run } = await engine.up(renamed);
   expect(error).toContain(REFUSED);
+  expect(error).toMatch(/events\["c"\] of .*"funnel": an earlier run created events\["b"\].* as 3/);
   expect(error).toContain("nothing new is sent in this run");
   expect(wordsOf(run)).not.toContain("stays live");
   expect([engine.eventIds, sandbox.eventPosts]).toEqual([{ a: 2 }, 2]);
@@ -398,4 +399,31 @@ it("an event that the set's state has as unresolved, and that is declared under 
   expect((await elsewhere.up(of("new"))).error).toContain(REFUSED);
   expect((await elsewhere.up(of("old", other))).error).toMatch(/Look in the account/);
   expect([elsewhere.eventIds, sandbox.eventPosts]).toEqual([{ other: 3 }, 2]);
+});
+
+it("a set that is renamed after a kill: an alias of the set is the cure", async () => {
+  const [sandbox, folder] = [await operatedSandbox(), newFolder()];
+  const declared = { advertiserId: 1, events: { a: { eventName: "A", value: 1 } } };
+  const former = new SetEngine(sandbox, folder);
+  await former.upAndKill(declared);
+  const renamed = new SetEngine(sandbox, folder, "renamed");
+  const name = former.ref.name;
+  expect((await renamed.up(declared)).error).toContain(
+    `add the alias { name: "${name}" } to the set, or set existingId: 2`,
+  );
+  renamed.declares = { formerKeys: [former.ref.key] };
+  expect((await renamed.up(declared)).error).toBeUndefined();
+  expect([renamed.eventIds, sandbox.eventPosts]).toEqual([{ a: 2 }, 1]);
+});
+
+it("an alias of what is unresolved: the commands name it as the state does, on a machine without the journal too", async () => {
+  const sandbox = await operatedSandbox();
+  const old = new Lone("a single event", sandbox, newFolder(), "old");
+  sandbox.fail(LOST);
+  await old.up();
+  const renamed = new Lone("a single event", sandbox, newFolder(), "renamed");
+  renamed.engine.state = old.engine.state;
+  renamed.engine.declares = { formerKeys: [old.engine.ref.key] };
+  expect(await renamed.preview()).toMatch(/pending --created 'old=.*pending --not-created 'old'/s);
+  expect(sandbox.eventPosts).toBe(1);
 });

@@ -184,7 +184,7 @@ it("pending: what only this machine's memory has; commands name 20, and say how 
   expect(await pending(made)).toEqual({
     code: 0,
     stdout:
-      "Nothing is pending.\nCreated by earlier runs, and not in the state yet: a7 (7) and a8 (8). The next `pulumi up` with the same account takes them over, if the program declares them.\nPulumi keeps its record of the interrupted run, and this command may ask about it again. Once nothing is open and `pulumi up` has ended, drop it:\n  pulumi refresh --clear-pending-creates --yes\n",
+      "Nothing is pending.\nCreated by earlier runs, and not in the state yet: a7 (7) and a8 (8). The next `pulumi up` on this machine with the same account takes them over, if the program declares them.\nPulumi keeps its record of the interrupted run, and this command may ask about it again. Once nothing is open and `pulumi up` has ended, drop it:\n  pulumi refresh --clear-pending-creates --yes\n",
     stderr: "",
   });
   const open = await pending(Array.from({ length: 30 }, (_, n) => ({ ...sent, key: `ConversionEvent::e${n}` })));

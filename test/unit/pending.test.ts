@@ -287,6 +287,16 @@ describe("one create under several names", () => {
     expect(outdated.map(({ ref, held }) => `${ref.short} ${held}`)).toEqual(["buy 4"]);
   });
 
+  it("what somebody else has answered needs no answer: a true one is no mistake", () => {
+    const sent = record("ConversionEvent::buy", "sent", { mark: "m" });
+    const known = facts([storedEvent("buy", 4, { __resolved: [`m ${BEFORE}`] })], [sent]);
+    const words = (answers: object) =>
+      readAnswers({ created: [], notCreated: [], forget: [], ...answers }, known).known;
+    expect(words({ created: ["buy=4"] })).toEqual(["buy is 4 already: the state has it."]);
+    expect(words({ notCreated: ["buy"] })).toEqual(["buy is settled already: the state has what became of it."]);
+    expect(() => words({ created: ["other=4"] })).toThrow(/"other" is not a pending create/);
+  });
+
   it("an id of another account is another object", () => {
     const made = record("ConversionEvent::lead", "made", { id: "5", mark: "n", account: "a x@y" });
     const there = storedEvent("y", 5, { __at: "b x@y" });

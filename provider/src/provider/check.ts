@@ -27,6 +27,7 @@ import {
   RUN,
   readDeclaredSet,
   readStoredSet,
+  refOf,
   SECRET_ARGUMENTS,
   secretArgumentsIn,
   UNKNOWN,
@@ -69,7 +70,9 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref
   const deletes = briefing.deletes === true;
   const wasDeleting = own(olds, DELETES) === true && deletes;
   const declared = declaredIn(resource, runtime, values);
-  run.noteChecked(who.key, kind, briefing, isNew, { wasSecret: secretArgumentsIn(olds), wasDeleting, deletes });
+  const inState = formerRefIn(resource, briefing, olds);
+  const wasSecret = secretArgumentsIn(olds);
+  run.noteChecked(who.key, kind, briefing, isNew, { wasSecret, wasDeleting, deletes, inState });
   const refTo = ({ key }: Member) => (resource === kind ? who : memberRef(who, key));
   for (const key of declared?.map((each) => refTo(each).key) ?? [who.key]) run.declared.add(key);
   const formerKeys = resource === kind ? [] : [...readDeclaredSet(values).formerKeys];
@@ -122,6 +125,13 @@ function tellMadeOtherwise(kind: Kind, runtime: Runtime, who: Ref, id: string | 
   const made = memory.of(memory.holderOf(kind.name, id) ?? "");
   const isOther = made?.id === id && made.key !== who.key && ![fingerprintOfBody(kind, values), ""].includes(made.body);
   if (isOther) runtime.warnEach(madeOtherwise(who, id));
+}
+
+/** The state's name of what an alias renames. */
+function formerRefIn({ name }: Kind | SetKind, { formerKeys = [] }: Briefing, olds: Values): Ref | undefined {
+  const identity = own(olds, IDENTITY);
+  const former = typeof identity === "string" ? refOf(name, identity) : undefined;
+  return former !== undefined && formerKeys.includes(former.key) ? former : undefined;
 }
 
 /** What the program says about former keys: a resource's own by its aliases, and those of a set's members. */

@@ -12,7 +12,7 @@
  */
 import type { Member } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
-import { type Briefing, objectKey, resourceKeyIn, sendingOf, type Unresolved } from "../state/index.js";
+import { type Briefing, objectKey, type Ref, resourceKeyIn, sendingOf, type Unresolved } from "../state/index.js";
 import type { MemoryRecord } from "../store/index.js";
 
 /** What a resource's `check` has learned from the state and from the program. */
@@ -23,6 +23,8 @@ interface Checked {
   readonly wasDeleting: boolean;
   /** Whether it is off in the program. */
   readonly deletes: boolean;
+  /** Its former name, if the state still has it under that: commands go by the state. */
+  readonly inState?: Ref | undefined;
 }
 const NOTHING_CHECKED: Checked = { wasSecret: new Set(), wasDeleting: false, deletes: false };
 

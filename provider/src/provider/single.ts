@@ -121,7 +121,7 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, 
   const member = singleMember(kind, id, olds, news, circumstancesOf(kind, runtime, wasDeleting, olds));
   const { action, former } = member;
   if (run.isChecked(key)) noteCreates(kind, runtime, who, olds, member.id);
-  if (action.do === "wait") throw new Incomplete(explain(who, action.record, action.why));
+  if (action.do === "wait") throw new Incomplete(explain(run.checked(key).inState ?? who, action.record, action.why));
   const secret = secretIn(runtime, key, news);
   run.held.set(key, member);
   // A refresh asks too, with the former inputs, and so does a run for what a replacement or its targets take along:

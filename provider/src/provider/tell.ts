@@ -189,10 +189,12 @@ function renameCure(ref: Ref, open: OpenCreate): string {
   if (resourceKeyIn(key) === resourceKeyIn(ref.key))
     return `set formerKey: ${JSON.stringify(former.member)}, or ${adopt}`;
   if (former.member !== ref.member) return adopt;
+  if (isOfCatalog(ref) && ref.member !== undefined) return adopt;
   if (isOfCatalog(ref)) return `set formerKey: ${JSON.stringify(lastPart(former.name))}, or ${adopt}`;
   const isSamePlace = former.parentTypes === ref.parentTypes;
   const alias = isSamePlace ? `the alias { name: ${JSON.stringify(former.name)} }` : "an alias with its former parent";
-  return `add ${alias}, or ${adopt}`;
+  const ofSet = ref.member === undefined ? "" : " to the set";
+  return `add ${alias}${ofSet}, or ${adopt}`;
 }
 
 /** A name in commands: of another stack's create, its URN. */
@@ -454,7 +456,8 @@ function openLines(kind: Kind, set: Ref, open: readonly Open[]): string[] {
 
 /** A sentence about a member, for use after its key. */
 function withoutLabel(set: Ref, key: string, sentence: string): string {
-  return sentence.replace(memberRef(set, key).label, "").replace(/^[:\s]+/, "");
+  const { label } = memberRef(set, key);
+  return sentence.startsWith(label) ? sentence.slice(label.length).replace(/^[:\s]+/, "") : sentence;
 }
 
 /** Each reason once, with all its members. */

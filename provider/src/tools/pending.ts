@@ -22,6 +22,7 @@ import {
   describe,
   MAX_LISTED,
   nameInUrn,
+  objectKey,
   pendingCommand as printed,
   stackOption,
   waysOut,
@@ -101,7 +102,8 @@ export const pendingCommand = command({
     if (choice.state === undefined) await bringUpToDate(facts, place);
     if (created.length + notCreated.length + forget.length === 0 && !search) return tell(facts, stack);
     if (place === undefined) throw new Error(NO_STACK);
-    const { answers, forgotten } = readAnswers({ created, notCreated, forget }, facts);
+    const { answers, forgotten, known } = readAnswers({ created, notCreated, forget }, facts);
+    for (const sentence of known) console.log(sentence);
     // Loaded here, since nothing else of this command needs the HTTP library.
     const searched = search ? await (await import("./pending-search.js")).searched(answers, facts, choice) : [];
     const { settled, after } = await settleInState([...answers, ...searched], forgotten, choice);
@@ -290,7 +292,7 @@ function madeSentence(made: readonly Note[]): string {
   const rest = idRanges(made.slice(MAX_LISTED).flatMap(({ record }) => record.id ?? []));
   const names = enumerate(cut(told, MAX_LISTED, (others) => `${others} more (${rest})`));
   const them = agree(made.length, "it", "them");
-  return `Created by earlier runs, and not in the state yet: ${names}. The next \`${asTyped("pulumi up")}\` with the same account takes ${them} over, if the program declares ${them}.`;
+  return `Created by earlier runs, and not in the state yet: ${names}. The next \`${asTyped("pulumi up")}\` on this machine with the same account takes ${them} over, if the program declares ${them}.`;
 }
 
 function unsentSentence(unsent: readonly CreateRef[]): string {
@@ -315,7 +317,8 @@ interface Forgotten {
 export function readAnswers(
   given: Readonly<Record<"created" | "notCreated" | "forget", readonly string[]>>,
   facts: Facts,
-): { readonly answers: Answer[]; readonly forgotten: Forgotten[] } {
+): { readonly answers: Answer[]; readonly forgotten: Forgotten[]; readonly known: string[] } {
+  const known: string[] = [];
   const faults: string[] = [];
   const answers = new Map<string, Answer>();
   const forgotten = new Map<string, Forgotten>();
@@ -329,7 +332,9 @@ export function readAnswers(
     const resources = new Set(those.map(({ ref }) => ref.resourceUrn)).size;
     const urns = those.map(({ ref }) => ref.urn);
     if (resources > 1) faults.push(`"${text}" is the name of several, so give the URN: ${enumerate(urns, MAX_LISTED)}`);
-    if (resources === 0) faults.push(`"${text}" ${none}`);
+    const isKnown = facts.outdated.some((note) => isCalled(note, text));
+    if (resources === 0 && isKnown) known.push(`${text} is settled already: the state has what became of it.`);
+    else if (resources === 0) faults.push(`"${text}" ${none}`);
     return resources === 1 ? those : [];
   };
   const answer = (create: Create, id: string | undefined) => {
@@ -344,6 +349,8 @@ export function readAnswers(
   for (const text of given.created) {
     const [, name = text, id = ""] = /^(.+)=(.*)$/s.exec(text) ?? [];
     if (!LIVE_ID.test(id)) faults.push(`--created takes X=ID with a number from 1 up as ID; got "${text}"`);
+    else if (!creates.some((each) => isCalled(each, name)) && isHeldAs(name, id, facts))
+      known.push(`${name} is ${id} already: the state has it.`);
     else for (const create of meant(name, creates, NONE)) answer(create, id);
   }
   for (const text of given.notCreated) for (const create of meant(text, creates, NONE)) answer(create, undefined);
@@ -363,7 +370,12 @@ export function readAnswers(
     }
   }
   if (faults.length > 0) throw new Error(`nothing was settled: ${faults.join("; ")}`);
-  return { answers: [...answers.values()], forgotten: [...forgotten.values()] };
+  return { answers: [...answers.values()], forgotten: [...forgotten.values()], known };
+}
+
+/** Somebody else has answered it, or a run has found it. */
+function isHeldAs(name: string, id: string, { inState }: Facts): boolean {
+  return [...inState].some(([object, ref]) => object === objectKey(ref.kind, id) && isCalled({ ref }, name));
 }
 
 interface Named {

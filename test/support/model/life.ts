@@ -1,6 +1,8 @@
 /** A random life of a project's stacks: people edit, run, kill, lose disks and answer; at its end a few runs settle everything. */
 import { aboutWhom, objectKey } from "../../../provider/src/state/index.js";
+import { seededRandom } from "../random.js";
 import type { Kill } from "./machine.js";
+import { Person } from "./person.js";
 import type { Fault } from "./platform.js";
 import type { Declared, Entry, Wanted } from "./program.js";
 import { type Config, heldIn, unresolvedKeys, Violation, type World } from "./world.js";
@@ -11,7 +13,20 @@ export function configOf(seed: number, random: () => number): Config {
   const isRich = random() < 0.6;
   const some = (part: number) => isRich && random() < part;
   const operations = { read: some(0.6), update: some(0.6), search: some(0.5) };
-  return { seed, ...operations, checkpoints: random() < 0.8, stacks: random() < 0.3 ? 2 : 1 };
+  return {
+    seed,
+    ...operations,
+    checkpoints: random() < 0.8,
+    stacks: random() < 0.3 ? 2 : 1,
+    batches: 1 + Math.floor(random() * 3),
+  };
+}
+
+/** A former key that another event has now is a mistake in the program. */
+function freeKeys(set: Declared | undefined): string[] {
+  const entries = set?.events ?? {};
+  const taken = [...Object.keys(entries), ...Object.values(entries).flatMap(({ formerKey }) => formerKey ?? [])];
+  return ["k", "l", "m", "n", "o", "p"].filter((key) => !taken.includes(key));
 }
 
 export class Life {
@@ -47,6 +62,7 @@ export class Life {
       if (other !== undefined && this.#chance(0.4)) world.select(other);
       await this.#step();
       world.check();
+      await this.#expectWayOn(step);
     }
     for (const stack of world.stacks) {
       world.select(stack);
@@ -62,6 +78,8 @@ export class Life {
     if (draw < 0.7) return this.#run(draw < 0.64 ? "up" : "refresh");
     if (draw < 0.8) return this.world.answer(this.#machine(), this.#kill());
     if (draw < 0.84) return this.#lose();
+    if (draw < 0.88) return this.#colleague();
+    if (draw < 0.91) return this.#renameStack();
     for (let edits = 1 + this.#below(3); edits > 0; edits--) this.#edit();
   }
 
@@ -122,6 +140,26 @@ export class Life {
     for (const stack of world.stacks) if (stack.knowing === machine) stack.knowing = "nobody";
   }
 
+  /** On the other machine somebody resolves what is open, renames something with an alias, and runs it. */
+  async #colleague(): Promise<void> {
+    const { world } = this;
+    if (!world.config.checkpoints || world.stack.onlyOn !== undefined) return;
+    const machine = this.#machine();
+    world.log.push(`a colleague on ${machine}`);
+    await world.answer(machine);
+    this.#rename(true);
+    world.log.push(`up on ${machine}`, ...this.#text());
+    const done = await world.run("up", machine, { kill: this.#kill() });
+    if (done?.errors.length === 0) world.stack.onlyOn = undefined;
+    this.#add("ConversionEvent", this.#owner(), { platformName: this.#name(), value: this.#value() });
+  }
+
+  async #renameStack(): Promise<void> {
+    const { world } = this;
+    world.stack.rename(`${world.stack.id}${++this.#names}`);
+    world.log.push(`the stack is named ${world.stack.name} now`);
+  }
+
   // Edits
 
   #edit(): void {
@@ -134,6 +172,9 @@ export class Life {
       ...[
         () => this.#remove(),
         () => this.#rename(),
+        () => this.#copy(),
+        () => this.#rekey(),
+        () => this.#namesake(),
         () => this.#add("Advertiser", undefined, { platformName: this.#name() }),
       ],
     ];
@@ -181,7 +222,7 @@ export class Life {
   #add(type: Declared["type"], advertiser: string | undefined, more: Partial<Declared>): Declared | undefined {
     const name = this.#free(type);
     if (name === undefined) return undefined;
-    const added = { type, name, ...(advertiser !== undefined && { advertiser }), ...more };
+    const added = { self: ++this.#names, type, name, ...(advertiser !== undefined && { advertiser }), ...more };
     this.#set(undefined, added);
     return added;
   }
@@ -190,10 +231,23 @@ export class Life {
     const sets = this.world.stack.program.filter(({ type }) => type === "ConversionEventSet");
     const known = this.#chance(0.8) ? this.#pick(sets) : undefined;
     const into = known ?? this.#add("ConversionEventSet", this.#owner(), { events: {} }) ?? sets[0];
-    const free = ["k", "l", "m", "n"].filter((each) => into?.events?.[each] === undefined);
+    const free = freeKeys(into);
     const key = this.world.config.search && free.length > 0 ? `k${++this.#names}` : this.#pick(free);
-    const entry = { eventName: this.#name(), value: this.#value() };
+    const entry = { eventName: this.#name(), value: this.#value(), self: ++this.#names };
     if (into !== undefined && key !== undefined) this.#set(into, { ...into, events: { ...into.events, [key]: entry } });
+  }
+
+  /** The other stack's program is deployed here too, as people do with one program for many stacks. */
+  #copy(): void {
+    const { world } = this;
+    const other = world.stacks.find((stack) => stack !== world.stack);
+    if (other === undefined) return;
+    world.stack.program = other.program.map(({ existingId: _, ...each }) => ({
+      ...each,
+      ...(each.events && {
+        events: Object.fromEntries(Object.entries(each.events).map(([key, { existingId, ...entry }]) => [key, entry])),
+      }),
+    }));
   }
 
   #remove(): void {
@@ -211,21 +265,37 @@ export class Life {
     this.#set(resource, undefined);
   }
 
-  #rename(): void {
+  #rename(isAliased = this.#chance(0.5)): void {
     const { world } = this;
     const former = this.#pick(world.stack.program);
     const name = former && this.#free(former.type);
     if (former === undefined || name === undefined) return;
-    // What a run has made, and its state was not saved, is not found under a new name.
-    const isAliased =
-      this.#chance(0.5) &&
-      world.stack.onlyOn === undefined &&
-      (world.config.checkpoints || world.stack.knowing === undefined);
     const names = isAliased ? [former.name, ...(former.aliases ?? [])].filter((each) => each !== name) : [];
     this.#set(former, { ...former, name, aliases: names });
     for (const each of world.stack.program)
       if (former.type === "Advertiser" && each.advertiser === former.name)
         this.#set(each, { ...each, advertiser: name });
+  }
+
+  /** An event of a set gets another key, with or without `formerKey`. */
+  #rekey(): void {
+    const { config, stack } = this.world;
+    const one = this.#pick(stack.wanted.filter(({ member }) => member !== undefined));
+    if (one?.member === undefined) return;
+    const { resource, member } = one;
+    const key = config.search ? `k${++this.#names}` : this.#pick(freeKeys(resource));
+    if (key === undefined) return;
+    const { [member]: entry, ...events } = resource.events ?? {};
+    const { formerKey: _, ...others } = entry as Entry;
+    const now = this.#chance(0.5) ? { ...others, formerKey: member } : others;
+    this.#set(resource, { ...resource, events: { ...events, [key]: now } });
+  }
+
+  /** Another event with the name of one. */
+  #namesake(): void {
+    const one = this.#pick(this.world.stack.wanted.filter(({ kind }) => kind === "ConversionEvent"));
+    if (one !== undefined)
+      this.#add("ConversionEvent", one.resource.advertiser, { platformName: one.name, value: this.#value() });
   }
 
   #change(): void {
@@ -245,26 +315,34 @@ export class Life {
     this.#set(resource, { ...resource, events: { ...resource.events, [member]: entry } });
   }
 
-  /** At most three more `up`s with people who answer settle everything, and another one sends nothing. */
+  /** Somebody who answers what is true would get on from here. Nothing of that stays. */
+  async #expectWayOn(step: number): Promise<void> {
+    const { world } = this;
+    const { config, stack } = world;
+    if (!this.#chance(0.4)) return;
+    const putBack = world.keep();
+    const length = world.log.push("would somebody get on?", ...this.#text());
+    const random = seededRandom(config.seed * 100 + step);
+    const machine = config.checkpoints ? (stack.onlyOn ?? (random() < 0.5 ? 0 : 1)) : 0;
+    await new Person(world, machine, random).getOn();
+    this.#expectDeclared();
+    world.log.length = length - 1;
+    world.log.push("  yes");
+    putBack();
+  }
+
+  /** Three messages at most, and people who do what they say, settle everything; another `up` sends nothing. */
   async #settleDown(): Promise<void> {
     const { world } = this;
     world.wait(1000);
     world.log.push("the end", ...this.#text());
     const machine = this.#machine();
-    for (let ups = 1; ups <= 3; ups++) {
-      await world.answer(machine, undefined, true);
-      if (world.config.read) await world.run("refresh", machine);
-      const done = await world.run("up", machine);
-      world.check();
-      world.wait(1000);
-      if (done?.errors.length !== 0) continue;
-      this.#expectDeclared();
-      const again = await world.run("up", machine);
-      if (again?.posts !== 0 || again.errors.length > 0) throw new Violation(`not settled: ${again?.posts} creates`);
-      this.#expectDeclared();
-      return;
-    }
-    throw new Violation("three more ups have not settled everything");
+    if (world.config.read) await world.run("refresh", machine);
+    await new Person(world, machine, world.random).getOn();
+    this.#expectDeclared();
+    const again = await world.run("up", machine);
+    if (again?.posts !== 0 || again.errors.length > 0) throw new Violation(`not settled: ${again?.posts} creates`);
+    this.#expectDeclared();
   }
 
   #expectOnce(): void {
@@ -278,12 +356,12 @@ export class Life {
     const held = new Map(heldIn(world.stack.state).map(({ key, object }) => [key, object]));
     if (unresolvedKeys(world.stack.state).size > 0)
       throw new Violation("a create is unresolved after an up without errors");
-    for (const { key, kind, name, value } of world.stack.wanted) {
+    for (const { key, kind, name, value, existingId } of world.stack.wanted) {
       const object = held.get(key);
       if (object === undefined) throw new Violation(`${key} is declared, and not in the state`);
       held.delete(key);
       // Somebody was told of both, and said that it is this one.
-      if (world.unsure.has(aboutWhom(key).short)) continue;
+      if (world.unsure.has(aboutWhom(key).short) || existingId !== undefined) continue;
       const made = world.platform.objects.find((each) => objectKey(each.kind, each.id) === object);
       const there = [made?.fields.event_name ?? made?.fields.advertiser_name, made?.fields.value];
       if (there[0] !== name || (kind === "ConversionEvent" && there[1] !== value))

@@ -26,10 +26,34 @@ export function beginTime(): void {
   systemClock.sleep = (ms) => time.clock.sleep(ms);
 }
 
+/** @returns what sets the clock back to now. */
+export function keepTime(): () => void {
+  const { clock } = time;
+  time.clock = new FakeClock(clock.wallMs());
+  return () => {
+    time.clock = clock;
+  };
+}
+
 export const now = () => new Date(time.clock.wallMs()).toISOString();
 
 export class Machine {
   disk = new MemoryDisk();
+
+  /** @returns what puts everything back as it is now. */
+  keep(): () => void {
+    const { disk } = this;
+    const moment = disk.moment();
+    this.disk = new MemoryDisk(
+      imageAfter(
+        moment,
+        moment.unsynced.map(() => 1),
+      ),
+    );
+    return () => {
+      this.disk = disk;
+    };
+  }
 
   lose(): void {
     this.disk = new MemoryDisk();

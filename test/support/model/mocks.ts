@@ -1,4 +1,5 @@
 /** The product's commands and stores, on the disk of the acting machine, with the model's engine. Imported first. */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { vi } from "vitest";
 import type { Clock } from "../../../provider/src/base/index.js";
 import type { Disk } from "../../../provider/src/files/index.js";
@@ -7,11 +8,30 @@ import type * as pulumi from "../../../provider/src/tools/pulumi.js";
 
 Object.assign(process.env, { XDG_CACHE_HOME: "/cache", PULUMI_BACKEND_URL: "file:///backend" });
 
-/** Who acts now: set before each run and each command. */
+interface Here {
+  readonly folder: string;
+  readonly disk: Disk;
+  readonly clock: Clock;
+}
+
+const commands = new AsyncLocalStorage<Here>();
+let run: Here | undefined;
+
+/** Who acts now: set before each run and for each command, whose rest stays on its machine after a kill. */
 export const acting: {
-  here: { readonly folder: string; readonly disk: Disk; readonly clock: Clock };
-  pulumi: Pick<typeof pulumi, "refresh" | "stateOf" | "stackName" | "existingStacks">;
-} = { here: undefined as never, pulumi: undefined as never };
+  here: Here;
+  within<T>(here: Here, work: () => T): T;
+  pulumi: Pick<typeof pulumi, "refresh" | "stateOf" | "stackName" | "existingStacks" | "sameAccountOf">;
+} = {
+  get here() {
+    return commands.getStore() ?? (run as Here);
+  },
+  set here(here) {
+    run = here;
+  },
+  within: (here, work) => commands.run(here, work),
+  pulumi: undefined as never,
+};
 
 vi.mock("../../../provider/src/store/index.js", async (original) => {
   const all = await original<typeof store>();
@@ -31,5 +51,6 @@ vi.mock("../../../provider/src/tools/pulumi.js", async (original) => ({
   refresh: (...given: Parameters<typeof pulumi.refresh>) => acting.pulumi.refresh(...given),
   stateOf: (...given: Parameters<typeof pulumi.stateOf>) => acting.pulumi.stateOf(...given),
   existingStacks: (...given: Parameters<typeof pulumi.existingStacks>) => acting.pulumi.existingStacks(...given),
+  sameAccountOf: (...given: Parameters<typeof pulumi.sameAccountOf>) => acting.pulumi.sameAccountOf(...given),
   stackName: (...given: Parameters<typeof pulumi.stackName>) => acting.pulumi.stackName(...given),
 }));

@@ -13,6 +13,11 @@ export interface Made {
   /** The stack, and the key of the resource or member there, that it was made for; none if another client made it. */
   readonly stack: string | undefined;
   readonly key: string | undefined;
+  /** The stack's name then, and what people mean by the object. */
+  readonly place?: string | undefined;
+  readonly self?: number | undefined;
+  /** When it was sent. */
+  readonly at?: string | undefined;
   /** Before this moment it is still under way. */
   readonly fromMs: number;
 }
@@ -39,11 +44,14 @@ export const MARK_FIELD = "alternative_id";
 export interface Sender {
   readonly process: Process;
   readonly faults: readonly Fault[];
+  /** Whatever it is named now. */
   readonly stack: string;
+  readonly place: string;
   /** An object that this machine knows as another's. */
   knownOther(kind: Kind["name"], key: string): string | undefined;
   /** What a create's label means. */
   keyOf(label: string): string;
+  selfOf(key: string): number | undefined;
   /** Called before an object is made. @throws Error if that must not be. */
   judge(key: string, kind: Kind["name"], fields: Values): void;
 }
@@ -57,13 +65,37 @@ export class Platform {
     return this.objects.find((each) => each.kind === kind && each.id === id);
   }
 
+  /** @returns what puts everything back as it is now. */
+  keep(): () => void {
+    const { posts, objects } = this;
+    const next = this.#next;
+    const fields = objects.map((each) => each.fields);
+    return () => {
+      objects.length = fields.length;
+      for (const [index, made] of objects.entries()) made.fields = fields[index] ?? made.fields;
+      Object.assign(this, { posts });
+      this.#next = next;
+    };
+  }
+
   /** What runs of this stack have made. */
   madeFor(stack: string): MadeByRun[] {
     return this.objects.filter((each): each is MadeByRun => each.stack === stack);
   }
 
-  make(kind: Kind["name"], fields: Values, { stack, key }: Partial<MadeByRun> = {}, delayMs = 0): Made {
-    const made = { kind, id: String(this.#next++), fields, stack, key, fromMs: time.clock.wallMs() + delayMs };
+  make(kind: Kind["name"], fields: Values, of: Partial<MadeByRun> = {}, delayMs = 0): Made {
+    const { stack, key, place, self, at } = of;
+    const made = {
+      kind,
+      id: String(this.#next++),
+      fields,
+      stack,
+      key,
+      place,
+      self,
+      at,
+      fromMs: time.clock.wallMs() + delayMs,
+    };
     this.objects.push(made);
     return made;
   }
@@ -113,7 +145,9 @@ export class Platform {
           if (broken === "refused") throw new RefusedError(`${label} was refused.`);
           if (broken !== "undone") sender.judge(key, kind, fields);
           const delayMs = broken === "late" ? LATE_MS : 0;
-          const made = broken === "undone" ? undefined : this.make(kind, fields, { stack: sender.stack, key }, delayMs);
+          const { stack, place } = sender;
+          const of = { stack, place, key, at, self: sender.selfOf(key) };
+          const made = broken === "undone" ? undefined : this.make(kind, fields, of, delayMs);
           process.moment();
           if (made === undefined || broken === "lost" || broken === "late")
             throw new OutcomeUnknownError(`${label} was sent at ${at}, and the connection ended.`, at);

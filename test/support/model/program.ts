@@ -10,6 +10,9 @@ import type { Registration, Values } from "./engine.js";
 export interface Entry {
   readonly eventName: string;
   readonly value: number;
+  readonly formerKey?: string;
+  readonly existingId?: string;
+  readonly self?: number;
 }
 
 /** One resource of a program: `Advertiser`, or what belongs to the advertiser with this name, or with this id. */
@@ -22,6 +25,9 @@ export interface Declared {
   readonly value?: number;
   readonly events?: Readonly<Record<string, Entry>>;
   readonly deletes?: boolean;
+  readonly existingId?: string;
+  /** What people mean by it stays the same under another name. */
+  readonly self?: number;
 }
 
 const KINDS = { Advertiser: advertiser, ConversionEvent: conversionEvent, ConversionEventSet: conversionEventSet };
@@ -41,12 +47,16 @@ export interface ProgramHalf {
   atEnd(): string[];
 }
 
-/** @param program advertisers first. @param records as this machine remembers them before the run. */
+/**
+ * @param program advertisers first. @param records as this machine remembers them before the run.
+ * @param batches in how many turns of the event loop it declares them.
+ */
 export function programHalf(
   program: readonly Declared[],
   stack: string,
   settings: Settings,
   records: Records,
+  batches = 1,
 ): ProgramHalf {
   const judge = new Judge();
   const batch = program.map((declared) => {
@@ -59,11 +69,17 @@ export function programHalf(
       args: argumentsOf(declared, advertiserId),
       options,
     };
-    const declaration = declare(call, settings);
-    judge.add(declaration);
-    return declaration;
+    return declare(call, settings);
   });
-  const { findings, warnings, briefings } = judge.judge(batch, false);
+  const each = Math.max(1, Math.ceil(batch.length / batches));
+  const judged = Array.from({ length: batches }, (_, index) => {
+    const part = batch.slice(index * each, (index + 1) * each);
+    for (const declaration of part) judge.add(declaration);
+    return judge.judge(part, false);
+  });
+  const findings = judged.flatMap((part) => part.findings);
+  const warnings = judged.flatMap((part) => part.warnings);
+  const briefings = new Map(judged.flatMap((part) => [...part.briefings]));
   const registrations = program.map((declared, index): Registration => {
     const { type, aliases = [], deletes } = declared;
     const ref = refIn(stack, declared);
@@ -93,10 +109,12 @@ function ownerOf(program: readonly Declared[], { advertiser: name }: Declared): 
   return program.find((each) => each.type === "Advertiser" && each.name === name);
 }
 
-function argumentsOf({ type, platformName, value, events }: Declared, advertiserId: unknown): Values {
-  if (type === "Advertiser") return { advertiserName: platformName };
-  if (type === "ConversionEvent") return { eventName: platformName, advertiserId, value };
-  return { advertiserId, events };
+function argumentsOf({ type, platformName, value, events, existingId }: Declared, advertiserId: unknown): Values {
+  const adopted = existingId === undefined ? {} : { existingId };
+  if (type === "Advertiser") return { advertiserName: platformName, ...adopted };
+  if (type === "ConversionEvent") return { eventName: platformName, advertiserId, value, ...adopted };
+  const entries = Object.entries(events ?? {}).map(([key, { self: _, ...entry }]) => [key, entry]);
+  return { advertiserId, events: Object.fromEntries(entries) };
 }
 
 /** One object that a program declares: a single resource, or a member of a set. */
@@ -108,14 +126,21 @@ export interface Wanted {
   readonly member: string | undefined;
   readonly name: string;
   readonly value: number | undefined;
+  readonly existingId: string | undefined;
+  readonly self: number | undefined;
+  /** Its own key, and those that it had as the program says. */
+  readonly keys: readonly string[];
 }
 
 export function objectsOf(program: readonly Declared[]): Wanted[] {
   return program.flatMap((resource): Wanted[] => {
-    const { type, events, platformName = "", value } = resource;
+    const { type, events, platformName = "", value, existingId, self, aliases = [] } = resource;
     const { key, label } = refIn("any", resource);
-    if (type !== "ConversionEventSet")
-      return [{ kind: type, key, label, resource, member: undefined, name: platformName, value }];
+    const own = [key, ...aliases.map((name) => refIn("any", { type, name }).key)];
+    if (type !== "ConversionEventSet") {
+      const member = undefined;
+      return [{ kind: type, key, label, resource, member, name: platformName, value, existingId, self, keys: own }];
+    }
     return Object.entries(events ?? {}).map(([member, entry]) => ({
       kind: "ConversionEvent",
       key: memberOf(key, member),
@@ -124,6 +149,11 @@ export function objectsOf(program: readonly Declared[]): Wanted[] {
       member,
       name: entry.eventName,
       value: entry.value,
+      existingId: entry.existingId,
+      self: entry.self,
+      keys: [member, ...(entry.formerKey === undefined ? [] : [entry.formerKey])].flatMap((each) =>
+        own.map((set) => memberOf(set, each)),
+      ),
     }));
   });
 }

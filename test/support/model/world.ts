@@ -8,11 +8,20 @@ import { advertiser, conversionEvent, conversionEventSet, type Kind } from "../.
 import { createProvider } from "../../../provider/src/provider/dynamic.js";
 import { createRuntime } from "../../../provider/src/provider/runtime.js";
 import { readSettings } from "../../../provider/src/settings/index.js";
-import { aboutWhom, keyOfUrn, objectKey, resourceKeyIn } from "../../../provider/src/state/index.js";
+import {
+  aboutWhom,
+  keyOfUrn,
+  objectKey,
+  refOfKey,
+  resolvedIn,
+  resourceKeyIn,
+  sendingOf,
+} from "../../../provider/src/state/index.js";
 import {
   backendIn,
   isOpen,
   type MemoryRecord,
+  openElsewhere,
   type Records,
   type StackPlace,
 } from "../../../provider/src/store/index.js";
@@ -21,7 +30,7 @@ import { pendingCommand } from "../../../provider/src/tools/pending.js";
 import { type Facts, factsIn } from "../../../provider/src/tools/pending-facts.js";
 import { seededRandom } from "../random.js";
 import { type Deployment, type Ended, type Faces, type RunOptions, refresh, up, type Values } from "./engine.js";
-import { beginTime, FOLDER, type Kill, Killed, Machine, now, Process, time } from "./machine.js";
+import { beginTime, FOLDER, type Kill, Killed, keepTime, Machine, now, Process, time } from "./machine.js";
 import { acting } from "./mocks.js";
 import { type Fault, LATE_MS, MARK_FIELD, type Made, Platform } from "./platform.js";
 import { type Declared, objectsOf, PROJECT, programHalf, type Wanted } from "./program.js";
@@ -34,6 +43,8 @@ export interface Config {
   readonly checkpoints: boolean;
   /** How many stacks of the project live on the same machines and account. */
   readonly stacks: number;
+  /** In how many turns of the event loop a program declares its resources. */
+  readonly batches: number;
 }
 
 export class Violation extends Error {}
@@ -54,9 +65,19 @@ const ENVIRONMENT = { PULUMI_BACKEND_URL: "file:///backend" };
 const BACKEND = backendIn(ENVIRONMENT, "/");
 const STACKS = ["dev", "prod"];
 
+function placeNamed(name: string): StackPlace {
+  return { backend: BACKEND, stack: `organization/${PROJECT}/${name}` };
+}
+
+function putBack<T>(set: Set<T>, items: readonly T[]): void {
+  set.clear();
+  for (const item of items) set.add(item);
+}
+
 /** One stack of the project: its program and state, and what people know of its runs. */
 class Stack {
-  readonly place: StackPlace;
+  /** By all names that it had, its present one last. */
+  places: readonly StackPlace[];
   state: Deployment = { manifest: { time: "" }, resources: [] };
   program: readonly Declared[] = [];
   /** The machine that knows of an interrupted run; `nobody` if its disk is lost. */
@@ -68,8 +89,35 @@ class Stack {
   /** What output on each machine has said since somebody has answered. */
   readonly printed: [string, string] = ["", ""];
 
-  constructor(readonly name: string) {
-    this.place = { backend: BACKEND, stack: `organization/${PROJECT}/${name}` };
+  constructor(
+    readonly id: string,
+    public name: string = id,
+  ) {
+    this.places = [placeNamed(name)];
+  }
+
+  get place(): StackPlace {
+    return this.places.at(-1) as StackPlace;
+  }
+
+  /** `pulumi stack rename` changes the URNs of the state, and nothing else. */
+  rename(name: string): void {
+    const text = JSON.stringify(this.state).replaceAll(`"urn:pulumi:${this.name}::`, `"urn:pulumi:${name}::`);
+    this.state = JSON.parse(text) as Deployment;
+    this.name = name;
+    this.places = [...this.places, placeNamed(name)];
+  }
+
+  /** @returns what puts everything back as it is now. */
+  keep(): () => void {
+    const { places, name, state, program, knowing, onlyOn } = this;
+    const letGo = [...this.letGo];
+    const printed = [...this.printed];
+    return () => {
+      Object.assign(this, { places, name, state, program, knowing, onlyOn });
+      Object.assign(this.printed, printed);
+      putBack(this.letGo, letGo);
+    };
   }
 
   get wanted(): readonly Wanted[] {
@@ -165,17 +213,20 @@ export class World {
       this.say(`    ${text}`);
     };
     const records = this.recordsOn(machineNumber);
+    const elsewhere = this.#openElsewhere(machineNumber, stack);
     const labels = new Map(objectsOf(program).map(({ label, key }) => [label, key]));
     const runtime = this.#runtime(process, answers, tell, {
       process,
       faults,
-      stack: stack.name,
+      stack: stack.id,
+      place: stack.place.stack,
+      selfOf: (key: string) => objectsOf(program).find((each) => each.key === key)?.self,
       keyOf: (label: string) => labels.get(label) ?? label,
       knownOther: (kind: Kind["name"], key: string) =>
         [...records.values()].find((each) => each.key !== key && isHolding(each) && aboutWhom(each.key).kind === kind)
           ?.id,
       judge: (key: string, kind: Kind["name"], fields: Values) =>
-        this.#judgeCreate(key, kind, fields, { stack, before, program, records }),
+        this.#judgeCreate(key, kind, fields, { stack, before, program, records, elsewhere }),
     });
     let saves = 0;
     const save = (deployment: Deployment) => {
@@ -211,7 +262,7 @@ export class World {
     // A run that saves drops Pulumi's record of an interrupted update: only this machine knows of it from now on.
     const isCleared = before.pending_operations?.some(({ type }) => type === "updating") === true && saves > 0;
     const isWell = how === "up" && ended !== "killed" && ended.errors.length === 0;
-    if (isCleared && !isWell && wish.answers === undefined) stack.onlyOn = machineNumber;
+    if (isCleared && !isWell) stack.onlyOn = machineNumber;
     if (isWell) this.#releaseSaid(records);
     if (!isKilled) {
       const { errors } = ended as Ended;
@@ -230,14 +281,15 @@ export class World {
     run: RunOptions,
     tell: (text: string) => void,
   ): Promise<Ended> {
-    const half = programHalf(program, this.stack.name, this.settings, records);
+    const half = programHalf(program, this.stack.name, this.settings, records, this.config.batches);
     half.warnings.forEach(tell);
     if (half.findings.length > 0) throw new Error(`the model's program is wrong: ${half.findings.join("\n")}`);
     return up(before, half.registrations, { ...run, programEnded: () => half.atEnd().forEach(tell) });
   }
 
   #runtime(process: Process, answers: string, tell: (text: string) => void, sender: Parameters<Platform["client"]>[0]) {
-    const environment = { ...ENVIRONMENT, ADVERTISING_ANSWERS: answers };
+    const skips = this.config.checkpoints ? {} : { PULUMI_SKIP_CHECKPOINTS: "true" };
+    const environment = { ...ENVIRONMENT, ...skips, ADVERTISING_ANSWERS: answers };
     const given = this.#settings;
     const log = async (_severity: string, _urn: string, message: string) => tell(message);
     const runtime = createRuntime((key) => given[key], environment, log, { disk: process.disk, folder: FOLDER });
@@ -267,6 +319,12 @@ export class World {
     return this.machines[machine].records(this.stack.place);
   }
 
+  #openElsewhere(machine: 0 | 1, stack: Stack): MemoryRecord[] {
+    const places = this.stacks.flatMap((each) => each.places).filter((place) => place !== stack.place);
+    const all = places.flatMap((place) => [...this.machines[machine].records(place).values()]);
+    return all.filter(({ state }) => state === "sent" || state === "made");
+  }
+
   // What must always hold
 
   /** What the product would take for an error of its own is thrown after the run. */
@@ -291,6 +349,7 @@ export class World {
       readonly before: Deployment;
       readonly program: readonly Declared[];
       readonly records: Records;
+      readonly elsewhere: readonly MemoryRecord[];
     },
   ): void {
     const { stack } = run;
@@ -300,41 +359,55 @@ export class World {
       this.#wrong(`${key} is created, and the program does not declare it`);
       return;
     }
-    const { name, aliases = [] } = wanted.resource;
     const held = [...heldIn(stack.state), ...heldIn(run.before)];
     // An alias counts only where the state has nothing under the name itself.
     const isThere = run.before.resources.some(({ urn, type }) => keyOf(type, urn) === resourceKeyIn(key));
-    const names = isThere ? [name] : [name, ...aliases];
-    const isOurs = (other: string | undefined) =>
-      other !== undefined && names.some((each) => other === key.replace(`::${name}`, `::${each}`));
+    const named = isThere ? wanted.keys.filter((each) => resourceKeyIn(each) === resourceKeyIn(key)) : wanted.keys;
+    // So does a former key.
+    const same = named.filter((each) => aboutWhom(each).member === wanted.member);
+    const stored = new Set([...heldIn(run.before).map((each) => each.key), ...unresolvedKeys(run.before)]);
+    const keys = same.some((each) => stored.has(each)) ? same : named;
+    const isOurs = (other: string | undefined) => other !== undefined && keys.includes(other);
     this.#releaseLetGo(stack, held);
     stack.letGo.delete(key);
-    for (const made of this.platform.madeFor(stack.name)) {
-      if (made.kind !== kind || this.released.has(made)) continue;
+    const adopted = new Set(objects.map(({ existingId }) => existingId));
+    for (const made of this.platform.madeFor(stack.id)) {
+      // What the stack's journal has under its former name is open elsewhere.
+      if (made.kind !== kind || adopted.has(made.id) || this.released.has(made) || made.place !== stack.place.stack)
+        continue;
       const holders = held.filter(({ object }) => object === objectKey(kind, made.id));
       if (holders.some(({ isToGo }) => isToGo)) continue;
-      // What ended cleanly, and was not saved, is not found under a new name.
-      const isRenamed = made.key !== key && run.records.get(made.key)?.state === "handed";
-      if (holders.length === 0 && isOurs(made.key) && !isRenamed)
+      if (holders.length === 0 && isOurs(made.key))
         this.#wrong(`${key} is created again: ${this.platform.textOf(made)} is not in the state`);
       if (isOurs(holders[0]?.key) && isSame(made.fields, fields))
         this.#wrong(`${key} is created again with the same arguments as ${this.platform.textOf(made)}`);
     }
     const own = run.records.get(key);
     if ((own !== undefined && isOpen(own)) || [...unresolvedKeys(run.before)].some(isOurs)) return;
-    // Settle first. A \`diff\` that has seen it in the state, perhaps under a new name, has settled it.
-    const declared = new Set(objects.map((each) => each.key));
-    const isSeen = ({ key: other, id = "", replaces = "" }: MemoryRecord) => {
-      const [its, former] = [id, replaces].map((each) => objectKey(aboutWhom(other).kind, each));
-      return held.some((each) => each.object === its || (each.key === other && each.object !== former));
-    };
+    const declared = new Set(objects.flatMap((each) => each.keys));
+    const marks = marksIn(run.before);
+    const isNamesake = ({ key: other, name: its, facts = {} }: Pick<MemoryRecord, "key" | "name" | "facts">) =>
+      aboutWhom(other).kind === kind && its === nameIn(fields) && hasOwner(facts, fields);
+    const isSeen = (record: MemoryRecord) =>
+      (record.id !== undefined && adopted.has(record.id)) ||
+      marks.has(record.mark) ||
+      marks.has(sendingOf(record)) ||
+      held.some(({ object }) => object === objectKey(kind, record.id ?? ""));
     for (const record of run.records.values())
-      if (isOpen(record) && !declared.has(record.key) && !isSeen(record))
-        this.#wrong(`${key} is created, while ${record.key} (${record.state}) is open and not declared`);
+      if (isOpen(record) && isNamesake(record) && !isOurs(record.key) && !declared.has(record.key) && !isSeen(record))
+        this.#wrong(`${key} is created, while ${record.key} (${record.state}) of its name is open and not declared`);
+    // What its own set has under a key that it does not declare. Other resources that leave the state no call is about.
+    const resources = new Set(wanted.keys.map(resourceKeyIn));
+    for (const { record, ref } of objectsOfState(run.before).filter(({ ref }) => resources.has(resourceKeyIn(ref.key))))
+      if (record !== undefined && isNamesake({ ...record, key: ref.key }) && !declared.has(ref.key))
+        this.#wrong(`${key} is created, while ${ref.key} of its name is unresolved in the state and not declared`);
+    for (const record of run.elsewhere)
+      if (isNamesake(record) && !isSeen(record))
+        this.#wrong(`${key} is created, while another stack has ${record.key} (${record.state}) of its name open`);
   }
 
-  #releaseLetGo({ name, letGo }: Stack, held: readonly Held[]): void {
-    for (const made of this.platform.madeFor(name))
+  #releaseLetGo({ id, letGo }: Stack, held: readonly Held[]): void {
+    for (const made of this.platform.madeFor(id))
       if (letGo.has(made.key) && !held.some(({ object }) => object === objectKey(made.kind, made.id)))
         this.released.add(made);
   }
@@ -363,8 +436,10 @@ export class World {
     const left = new Set(state.resources.flatMap(({ outputs }) => leftIn(outputs)));
     const open = unresolvedKeys(state);
     const pending = new Set((state.pending_operations ?? []).flatMap(({ resource }) => keysOfOperation(resource)));
-    const memories = this.machines.flatMap((machine) => [...machine.records(stack.place).values()]);
-    for (const made of this.platform.madeFor(stack.name)) {
+    const memories = this.machines.flatMap((machine) =>
+      stack.places.flatMap((place) => [...machine.records(place).values()]),
+    );
+    for (const made of this.platform.madeFor(stack.id)) {
       const { kind, id, key } = made;
       const name = String(made.fields.event_name ?? made.fields.advertiser_name);
       const isHeld = held.some(({ object }) => object === objectKey(kind, id));
@@ -385,23 +460,57 @@ export class World {
 
   facts(machine: 0 | 1): Facts {
     const { records: own, runs } = this.machines[machine].journal(this.stack.place);
-    const journals = { own, runs, elsewhere: [], isGone: () => false };
-    return factsIn(this.stack.exported, journals, this.stack.place);
+    const { place } = this.stack;
+    const elsewhere = openElsewhere(place, FOLDER, this.machines[machine].disk);
+    const existing = this.stacks.map((each) => each.place.stack);
+    const isGone = ({ stack }: StackPlace) => !existing.includes(stack);
+    return factsIn(this.stack.exported, { own, runs, elsewhere, isGone }, place);
   }
 
-  /** A create's object, as somebody who looks in the account sees it. @param short the resource's name in commands. */
-  truthOf(short: string): Made | undefined {
-    const held = new Set(heldIn(this.stack.state).map(({ object }) => object));
-    return this.platform
-      .madeFor(this.stack.name)
-      .findLast(
-        (each) =>
-          aboutWhom(each.key).short === short && !held.has(objectKey(each.kind, each.id)) && !this.released.has(each),
-      );
+  /** A create's object, as somebody who looks in the account sees it. @param name the resource in commands. */
+  truthOf(name: string): Made | undefined {
+    const stack = this.stackCalled(name);
+    const held = new Set(this.stacks.flatMap(({ state }) => heldIn(state)).map(({ object }) => object));
+    const isCalled = (key: string) => calls(key, name);
+    const unresolved = objectsOfState(stack.state).flatMap(({ ref, record }) =>
+      record && isCalled(ref.key) ? [record] : [],
+    );
+    const noted = this.machines.flatMap((machine) =>
+      stack.places.flatMap((place) => [...machine.records(place).values()].filter(({ key }) => isCalled(key))),
+    );
+    const there = this.platform
+      .madeFor(stack.id)
+      .filter((each) => !held.has(objectKey(each.kind, each.id)) && !this.released.has(each));
+    const called = there.filter(({ key }) => isCalled(key));
+    const sent = [...unresolved, ...noted];
+    const isSent = ({ at, fields }: Made) =>
+      sent.some((each) => each.at === at && each.name === nameIn(fields) && each.facts?.value === fields.value);
+    const meant = stack.wanted.find(({ key }) => isCalled(key))?.self;
+    const isMeant = ({ self }: Made) => meant === undefined || self === meant;
+    return (
+      called.findLast(isSent) ?? there.findLast(isSent) ?? called.findLast(isMeant) ?? this.#heldAs(stack, isCalled)
+    );
+  }
+
+  /** Somebody else has answered. */
+  #heldAs({ state }: Stack, isCalled: (key: string) => boolean): Made | undefined {
+    const held = heldIn(state).find(({ key, isToGo }) => isCalled(key) && !isToGo);
+    return this.platform.objects.find(({ kind, id }) => objectKey(kind, id) === held?.object);
+  }
+
+  isHeld({ kind, id }: Made): boolean {
+    return this.stacks.some(({ state }) => heldIn(state).some(({ object }) => object === objectKey(kind, id)));
+  }
+
+  /** The stack in a URN; without one, the selected one. */
+  stackCalled(called: string): Stack {
+    const [, name = this.stack.name] = /^urn:pulumi:([^:]+)::/.exec(called) ?? [];
+    const isNamed = ({ places }: Stack) => places.some(({ stack }) => stack.endsWith(`/${name}`));
+    return this.stacks.find(isNamed) ?? this.stack;
   }
 
   /** Runs the command `pending`. @returns its exit code; nothing if it was killed. */
-  async #command(machine: 0 | 1, args: readonly string[], kill?: Kill): Promise<number | undefined> {
+  async command(machine: 0 | 1, args: readonly string[], kill?: Kill): Promise<number | undefined> {
     this.say(`  pending ${args.join(" ")} on ${machine}`);
     // A command has no engine beside it.
     const process = new Process(this.machines[machine], kill && { ...kill, how: "process" });
@@ -421,14 +530,18 @@ export class World {
       },
       stateOf: async () => this.stack.exported,
       stackName: async () => this.stack.place.stack,
+      sameAccountOf: async () => () => true,
       existingStacks: async () => this.stacks.map(({ place }) => place.stack),
     };
     const { log, error } = console;
     console.log = console.error = (text: string) => this.#tellOn(machine, process, text);
-    const running = pendingCommand.run(args).catch(({ message }: Error) => {
-      this.#tellOn(machine, process, message);
-      return 2;
-    });
+    const here = { folder: FOLDER, disk: process.disk, clock: time.clock };
+    const running = acting
+      .within(here, () => pendingCommand.run(args))
+      .catch(({ message }: Error) => {
+        this.#tellOn(machine, process, message);
+        return 2;
+      });
     const code = await Promise.race([running, process.death]);
     await inner; // Pulumi's own process goes on
     Object.assign(console, { log, error });
@@ -453,12 +566,12 @@ export class World {
     this.wait(this.random() < 0.5 ? 600 : LATE_MS / 1000 + 5);
     const errors = this.stack.printed[machine];
     this.stack.printed[machine] = "";
-    if ((await this.#command(machine, [])) === 2) throw new Violation("`pending` failed");
+    if ((await this.command(machine, [])) === 2) throw new Violation("`pending` failed");
     const listed = this.#answers(this.stack.printed[machine]);
     // What an error has asked for may be answered on the other machine by now.
     const more = this.#answers(errors).filter((each) => !listed.some(([, name]) => each.includes(name ?? "")));
-    let code = await this.#command(machine, [...listed, ...more].flat(), kill);
-    if (code === 2 && more.length > 0) code = await this.#command(machine, listed.flat());
+    let code = await this.command(machine, [...listed, ...more].flat(), kill);
+    if (code === 2 && more.length > 0) code = await this.command(machine, listed.flat());
     if (code === 2) throw new Violation(`an answer was refused: ${this.stack.printed[machine]}`);
     if (code === undefined) return;
     if (this.stack.knowing !== undefined) this.stack.knowing = machine;
@@ -467,7 +580,7 @@ export class World {
     for (const short of forgets ? new Set(stopping) : []) {
       if (listed.some(([, name]) => name?.split("=")[0] === short)) continue;
       const made = this.truthOf(short);
-      if ((await this.#command(machine, ["--forget", short])) !== 2 && made !== undefined) this.released.add(made);
+      if ((await this.command(machine, ["--forget", short])) !== 2 && made !== undefined) this.released.add(made);
     }
   }
 
@@ -476,7 +589,8 @@ export class World {
     const asked = new Set([...text.matchAll(/--created '?([^=\s']+)=/g)].map(([, short = ""]) => short));
     return [...asked].map((short) => {
       const made = this.truthOf(short);
-      return made === undefined ? ["--not-created", short] : ["--created", `${short}=${made.id}`];
+      const isNone = made === undefined || text.includes(`${made.id} is another one`);
+      return isNone ? ["--not-created", short] : ["--created", `${short}=${made.id}`];
     });
   }
 
@@ -484,6 +598,20 @@ export class World {
   clearPending(): void {
     const { pending_operations: _, ...state } = this.stack.state;
     this.stack.state = state;
+  }
+
+  /** @returns what puts everything back as it is now, but for what has been logged. */
+  keep(): () => void {
+    const kept = [this.platform, ...this.machines, ...this.stacks].map((each) => each.keep());
+    const sets = [this.#said, this.released, this.unsure] as Set<unknown>[];
+    const items = sets.map((set) => [...set]);
+    const { stack } = this;
+    kept.push(keepTime());
+    return () => {
+      for (const putAll of kept) putAll();
+      for (const [index, set] of sets.entries()) putBack(set, items[index] ?? []);
+      this.stack = stack;
+    };
   }
 
   wait(seconds: number): void {
@@ -503,14 +631,36 @@ interface Held {
 
 /** The objects that a state has. */
 export function heldIn({ resources }: Pick<Deployment, "resources">): Held[] {
-  return objectsIn(resources as unknown as Parameters<typeof objectsIn>[0]).flatMap(({ kind, id, ref, resource }) =>
+  return objectsOfState({ resources }).flatMap(({ kind, id, ref, resource }) =>
     id === undefined ? [] : [{ object: objectKey(kind.name, id), key: ref.key, isToGo: resource.delete === true }],
   );
 }
 
-export function unresolvedKeys({ resources }: Pick<Deployment, "resources">): Set<string> {
-  const all = objectsIn(resources as unknown as Parameters<typeof objectsIn>[0]);
-  return new Set(all.flatMap(({ record, ref }) => (record === undefined ? [] : [ref.key])));
+function objectsOfState({ resources }: Pick<Deployment, "resources">) {
+  return objectsIn(resources as unknown as Parameters<typeof objectsIn>[0]);
+}
+
+export function unresolvedKeys(state: Pick<Deployment, "resources">): Set<string> {
+  return new Set(objectsOfState(state).flatMap(({ record, ref }) => (record === undefined ? [] : [ref.key])));
+}
+
+/** The marks of creates that a state looks after, or whose outcome it knows. */
+function marksIn(state: Pick<Deployment, "resources">): Set<string> {
+  const unresolved = objectsOfState(state).flatMap(({ record }) => record?.mark ?? []);
+  return new Set([...unresolved, ...state.resources.flatMap(({ outputs }) => resolvedIn(outputs))]);
+}
+
+const nameIn = (fields: Values) => fields.event_name ?? fields.advertiser_name;
+
+function hasOwner({ advertiserId }: Readonly<Record<string, unknown>>, fields: Values): boolean {
+  return advertiserId === undefined || String(advertiserId) === String(fields.advertiser_id);
+}
+
+/** Whether a command may call it so. */
+export function calls(key: string, called: string): boolean {
+  const ref = refOfKey(key, "organization/any/any");
+  const place = (urn: string) => urn.split("::").slice(2).join("::");
+  return ref.short === called || (called.startsWith("urn:") && place(ref.urn) === place(called));
 }
 
 function leftIn({ __left: left }: Values): string[] {

@@ -1,0 +1,214 @@
+/**
+ * Somebody who reads what runs and commands print, does what it says, and answers what is true. Three messages at most
+ * lie between them and an `up` without errors; each command is run as it was printed.
+ */
+import { aboutWhom, objectKey } from "../../../provider/src/state/index.js";
+import type { Made } from "./platform.js";
+import { type Declared, objectsOf, type Wanted } from "./program.js";
+import { heldIn, Violation, type World } from "./world.js";
+
+const MOST = 3;
+
+type Stack = World["stack"];
+
+/** What a new object was not created for. */
+interface Namesake {
+  readonly wanted: Wanted | undefined;
+  readonly label: string;
+  readonly stack: string | undefined;
+  readonly id: string | undefined;
+}
+
+const NAMESAKE =
+  /^ {2}(.+?): an earlier run(?: of the stack (\S+))? (?:sent|created) (.+?)(?:, and its outcome is unknown: .*| as (\d+))$/gm;
+
+export class Person {
+  /** How many commands and edits it took, of the worst case. */
+  static readonly taken = new Map<number, number>();
+  static commands = 0;
+
+  /** Commands and edits. */
+  #commands = 0;
+
+  constructor(
+    readonly world: World,
+    readonly machine: 0 | 1,
+    readonly random: () => number,
+    private readonly isVisiting = false,
+  ) {}
+
+  /** @throws Violation what is printed leads nowhere. */
+  async getOn(): Promise<void> {
+    const { world, machine } = this;
+    const { stack } = world;
+    // As pipelines do: if an interrupted run's memory is elsewhere, or lost, `pending` comes first.
+    const isElsewhere = stack.knowing !== undefined && stack.knowing !== machine;
+    let text = isElsewhere ? await this.#run(["npx", "pulumi-advertising", "pending"]) : "";
+    for (let messages = 0; ; messages++) {
+      // Also what the answer's own command lists then.
+      while (text !== "") text = await this.#act(text);
+      world.wait(60);
+      world.log.push("  (gets on) up");
+      const done = await world.run("up", machine);
+      world.check();
+      text = done?.errors.join("\n") ?? "";
+      if (text === "") return this.#count();
+      if (messages === MOST) throw new Violation(`not on after ${MOST} messages`);
+      const bare = commandsIn(text).find((line) => !line.includes(` --stack ${stack.name}`));
+      if (bare !== undefined && !bare.startsWith("pulumi up")) throw new Violation(`${bare} does not name its stack`);
+    }
+  }
+
+  #count(): void {
+    const taken = this.#commands;
+    Person.taken.set(taken, 1 + (Person.taken.get(taken) ?? 0));
+  }
+
+  /** Does all that one message asks for. @returns what else the commands have asked for. */
+  async #act(text: string): Promise<string> {
+    const { world } = this;
+    const { stack } = world;
+    const commands = commandsIn(text);
+    const former = stack.places.slice(0, -1).map((place) => place.stack.split("/").at(-1));
+    const isOurs = (line: string) => former.some((name) => line.includes(` --take-over ${name}`));
+    const taking = commands.find(isOurs);
+    if (taking !== undefined) {
+      await this.#run(wordsIn(taking));
+      return "";
+    }
+    const objects = objectsOf(stack.program);
+    const edited = new Set<string>();
+    let visits: string | undefined;
+    for (const [, title = "", there, label = "", id] of text.matchAll(NAMESAKE)) {
+      const wanted = objects.find((each) => each.label === title);
+      const namesake = { wanted, label, stack: there, id };
+      const made = this.#madeFor(namesake);
+      const isSame = made !== undefined && made.self === wanted?.self;
+      if (there !== undefined) visits ??= this.#visited(namesake);
+      else if (isSame && (id !== undefined || this.random() < 0.5) && this.#rename(namesake)) edited.add(label);
+    }
+    if (edited.size > 0) return "";
+    if (visits !== undefined && !this.isVisiting) {
+      await this.#visit(visits, text);
+      return "";
+    }
+    const created = new Set<string>();
+    const truth = (name: string) => {
+      const made = world.truthOf(name);
+      if (made === undefined || text.includes(`${made.id} is another one`)) return undefined;
+      created.add(name);
+      return `${name}=${made.id}`;
+    };
+    const forgotten = (name: string) => {
+      const made = world.truthOf(name);
+      if (made !== undefined && !world.isHeld(made)) world.released.add(made);
+      return name;
+    };
+    const isNot = (name: string) => (created.has(name) ? undefined : name);
+    let last = "";
+    for (const line of commands) last = (await this.#answer(line, "created", truth)) ?? last;
+    for (const line of commands) last = (await this.#answer(line, "not-created", isNot)) ?? last;
+    for (const line of commands) last = (await this.#answer(line, "forget", forgotten)) ?? last;
+    return /^ .* --created /m.test(last) ? last : "";
+  }
+
+  /** Runs a printed command, with those of its answers that are true. @param say none if it is not. */
+  async #answer(line: string, option: string, say: (name: string) => string | undefined): Promise<string | undefined> {
+    if (!line.includes(` --${option} `)) return undefined;
+    const words = wordsIn(line);
+    const said = words.flatMap((word, index) => {
+      if (words[index - 1] === `--${option}`) return say(word.replace("=<its id>", "")) ?? "";
+      return word;
+    });
+    const isLeft = (word: string, index: number) => word !== "" && !(word === `--${option}` && said[index + 1] === "");
+    const left = said.filter(isLeft);
+    return left.includes(`--${option}`) ? this.#run(left) : undefined;
+  }
+
+  /** The object that the open create made, as somebody finds it who looks. */
+  #madeFor({ label, stack: there, id }: Namesake): Made | undefined {
+    const { world } = this;
+    const stack = there === undefined ? world.stack : this.#stackAt(there);
+    const held = new Set(heldIn(world.stack.state).map(({ object }) => object));
+    return world.platform
+      .madeFor(stack?.id ?? "")
+      .findLast(
+        (each) =>
+          (id === undefined ? aboutWhom(each.key).label === label : each.id === id) &&
+          !held.has(objectKey(each.kind, each.id)),
+      );
+  }
+
+  #stackAt(place: string): Stack | undefined {
+    return this.world.stacks.find(({ places }) => places.some(({ stack }) => stack === place));
+  }
+
+  /** The other stack, if its program declares this. */
+  #visited({ label, stack: there = "" }: Namesake): string | undefined {
+    const other = this.#stackAt(there);
+    if (other?.place.stack !== there) return undefined;
+    return other.wanted.some((each) => each.label === label) ? other.name : undefined;
+  }
+
+  async #visit(name: string, text: string): Promise<void> {
+    const { world, machine, random } = this;
+    const { stack } = world;
+    if (!text.includes(`pulumi up --stack ${name}`)) throw new Violation(`nothing says to run the stack ${name}`);
+    const other = world.stacks.find((each) => each.name === name);
+    if (other === undefined) return;
+    world.select(other);
+    await new Person(world, machine, random, true).getOn();
+    world.select(stack);
+  }
+
+  /** The program says that it is the same object under a new name, as the message shows. */
+  #rename({ wanted, label, id }: Namesake): boolean {
+    const { stack } = this.world;
+    if (wanted === undefined) return false;
+    const { resource, member } = wanted;
+    const [, of = "", name = ""] = /(?:^| of )(\w+) "([^"]+)"$/.exec(label) ?? [];
+    const [, formerMember] = /^events\["([^"]+)"\] of /.exec(label) ?? [];
+    const put = (now: Declared) => {
+      stack.program = stack.program.map((each) => (each === resource ? now : each));
+      this.world.log.push(`    | ${JSON.stringify(now)}`);
+      this.#commands++;
+      return true;
+    };
+    const isAlias = of === resource.type && formerMember === member && name !== resource.name;
+    const isFree = !stack.program.some((each) => each.type === of && each.name === name);
+    if (isAlias && isFree && (id === undefined || this.random() < 0.5))
+      return put({ ...resource, aliases: [...new Set([name, ...(resource.aliases ?? [])])] });
+    const entry = resource.events?.[member ?? ""];
+    if (member !== undefined && entry !== undefined) {
+      const isKey =
+        name === resource.name && formerMember !== undefined && resource.events?.[formerMember] === undefined;
+      const says =
+        isKey && (id === undefined || this.random() < 0.5) ? { formerKey: formerMember } : { existingId: id };
+      if (says.formerKey === undefined && id === undefined) return false;
+      return put({ ...resource, events: { ...resource.events, [member]: { ...entry, ...(says as object) } } });
+    }
+    return id !== undefined && put({ ...resource, existingId: id });
+  }
+
+  /** @param words `npx pulumi-advertising pending …`. @returns what it printed. */
+  async #run([, , , ...args]: readonly string[]): Promise<string> {
+    const { world, machine } = this;
+    const { stack } = world;
+    Person.commands++;
+    this.#commands++;
+    stack.printed[machine] = "";
+    const code = await world.command(machine, args);
+    const text = stack.printed[machine];
+    if (code === 2) throw new Violation(`a true answer was refused: ${args.join(" ")}\n${text}`);
+    return text;
+  }
+}
+
+function commandsIn(text: string): string[] {
+  const lines = text.split("\n").map((line) => line.trim());
+  return lines.filter((line) => /^(?:npx|pulumi) /.test(line));
+}
+
+function wordsIn(line: string): string[] {
+  return [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain = ""]) => quoted ?? plain);
+}
