@@ -97,9 +97,8 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
   "a new event with the name of an earlier one": () => tell.likelyRename(purchase, OLD, "4711").text,
   "a new row with the name of an earlier one": () =>
     tell.likelyRename(inCatalog, "ConversionEvent::advertising:index:Catalog$::shop/acme/old", "4711").text,
-  "a preview of an adoption": () => adoption(tell.adopts(purchase, "4711", NO_ABILITIES)),
-  "a preview of an adoption, with a known read and update": () => adoption(tell.adopts(purchase, "4711", ABLE)),
-  adopted: () => adoption(tell.hasAdopted(purchase, "4711", false)),
+  "an adoption": () => adoption(tell.adopts(purchase, "4711", NO_ABILITIES)),
+  "an adoption, with a known read and update": () => adoption(tell.adopts(purchase, "4711", ABLE)),
   "adopted, made with other arguments": () => tell.madeOtherwise(purchase, "4711").text,
   "another object than before": () => tell.exchanged(purchase, "42", "is to be 4711").text,
   "only the state changes": () => tell.notTold(purchase, "42", ["value 25 → 26"]).text,

@@ -37,7 +37,7 @@ import { createOnce } from "./create.js";
 import { asOurs, type Managed, type Outcome, recordOf } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 import { markFor, replacedBy } from "./search.js";
-import { hasAdopted, notDeleted, tellWarnings, tooEarly } from "./tell.js";
+import { notDeleted, tellWarnings, tooEarly } from "./tell.js";
 
 /** @param inputs of its resource. @param left what the resource has left live. */
 export function managedOf(
@@ -232,8 +232,6 @@ async function adopt(kind: Kind, runtime: Runtime, object: Managed, id: string):
       `${label}: an earlier run created ${noted.id} too, which nothing manages. ${staysLive(kind, noted.id)}.`,
     );
   await memory.adopted(key, id).catch((error: Error) => runtime.say(error.message)); // the next `diff` says it again
-  if (object.id !== id && subject.member === undefined)
-    runtime.tellAdopted(hasAdopted(subject, id, differences.size > 0));
   return { kind: "managed", id };
 }
 

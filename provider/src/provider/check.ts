@@ -94,7 +94,8 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref
   const created = fresh.filter(({ entry }) => adoptedBy(entry) === undefined);
   const stop = tellBefore(kind, runtime, created, refTo, run.held.get(who.key)?.id);
   // A set lists what it adopts in its plan.
-  if (resource === kind && !run.isUp) tellAdoption(kind, runtime, who, fresh);
+  if (resource === kind) tellAdoption(kind, runtime, who, fresh);
+  if (run.isWhole) runtime.tellCollected();
   const failures = [
     ...twice.map((text) => withPage(text, ArgumentsError.code)),
     ...reading.problems.map((problem) => withPage(describeSettingProblem(problem), SettingsError.code)),

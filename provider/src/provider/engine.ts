@@ -118,9 +118,8 @@ export function createMessages(secrets: Secrets, log: TellAt) {
   const said = new Set<string>();
   const warned = new Map<string, number>();
   const collected = new Map<string, string[]>();
-  const adopted = new Map<string, string[]>();
-  /** Those of {@link adopted} that are not shown yet. */
-  const manyAdopted = new Map<string, readonly string[]>();
+  const adopted = new Map<string, Set<string>>();
+  let timer: NodeJS.Timeout | undefined;
   // With `--refresh` the engine asks about each resource twice in one run.
   const toldAt = new Set<string>();
   const tellAt = (severity: Severity, urn: string, message: string | undefined): void => {
@@ -131,14 +130,23 @@ export function createMessages(secrets: Secrets, log: TellAt) {
   };
   /** Shows collected warnings at once, for callers that know which warning is the last one. */
   const tellCollected = (): void => {
-    for (const [sends, all] of manyAdopted) {
-      tellAt("info", "", `${all.length} objects are adopted; ${sends}: ${all.toSorted(natural).join(", ")}`);
+    clearTimeout(timer);
+    timer = undefined;
+    for (const [sends, all] of adopted) {
+      if (all.size > MAX_ADOPTIONS) {
+        tellAt("info", "", `${all.size} objects are adopted; ${sends}: ${[...all].sort(natural).join(", ")}`);
+        adopted.set(sends, new Set());
+      }
     }
-    manyAdopted.clear();
     for (const [sort, more] of collected) {
       tellAt("warn", "", `${more.length} more, ${sort}: ${more.toSorted(natural).join(", ")}`);
     }
     collected.clear();
+  };
+  /** Which resource is the last is not always known, so they are shown a moment after the last one so far. */
+  const collect = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(tellCollected, COLLECT_MS);
   };
   return {
     tellAt,
@@ -149,16 +157,13 @@ export function createMessages(secrets: Secrets, log: TellAt) {
       said.add(topic);
       console.warn(secrets.scrub(message));
     },
+    /** The first ones at their resources. If there are more, all are one line, once no more come. */
     tellAdopted({ urn, brief, what, sends }: Adoption): void {
-      const all = adopted.get(sends) ?? [];
+      const all = adopted.get(sends) ?? new Set();
       adopted.set(sends, all);
-      all.push(brief);
-      if (all.length <= MAX_ADOPTIONS) {
-        tellAt("info", urn, `${what}; ${sends}`);
-        return;
-      }
-      if (manyAdopted.size === 0) setTimeout(tellCollected, COLLECT_MS);
-      manyAdopted.set(sends, all);
+      all.add(brief);
+      if (all.size <= MAX_ADOPTIONS) tellAt("info", urn, `${what}; ${sends}`);
+      else collect();
     },
     /** A warning that thousands of resources may have: the first ones are shown one by one, the others counted. */
     warnEach({ sort, urn, text, brief }: Notice) {
@@ -167,8 +172,8 @@ export function createMessages(secrets: Secrets, log: TellAt) {
       if (amount <= MAX_WARNINGS) return tellAt("warn", urn, text);
       const more = collected.get(sort) ?? [];
       collected.set(sort, more);
-      // Which single resource is the last is not known, so they are shown a moment after the first one.
-      if (more.push(brief) === 1) setTimeout(tellCollected, COLLECT_MS);
+      more.push(brief);
+      collect();
     },
   };
 }

@@ -130,7 +130,7 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, 
     notePlanned(kind, runtime, who, member, secret);
     if (former !== undefined && !wasDeleting) run.noteStaying(kind, former.id);
     if (!run.isUp && action.do === "look for") runtime.warnEach(beforeTakeOver(who, action.record, undefined, true));
-    if (!run.isUp && action.do === "adopt")
+    if (action.do === "adopt")
       runtime.tellAdopted(adopts(who, action.id ?? UNKNOWN, abilitiesOf(kind, runtime.reading.settings)));
     if (!run.isUp && former !== undefined && !run.isKept(kind, former.id)) {
       const isPerhaps = action.do === "replace" && action.perhaps;

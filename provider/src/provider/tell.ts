@@ -26,6 +26,7 @@ import {
   MAX_LISTED,
   memberOf,
   memberRef,
+  type Place,
   pendingCommand,
   type Ref,
   refOfKey,
@@ -103,7 +104,7 @@ function lastPart(name: string): string {
   return name.split(CATALOG_SEPARATOR).at(-1) ?? name;
 }
 
-/** In a preview. @param abilities which operations are known for its kind. */
+/** @param abilities which operations are known for its kind. */
 export function adopts({ label, resourceUrn: urn }: Ref, id: string, { read, update }: Abilities): Adoption {
   const object = id === UNKNOWN ? "an object whose id is not known yet" : id;
   return {
@@ -117,12 +118,6 @@ export function adopts({ label, resourceUrn: urn }: Ref, id: string, { read, upd
 function sentFor(read: boolean, update: boolean): string {
   if (!read) return "nothing is sent";
   return update ? "it is read, and updated if it differs" : "it is read, and nothing is changed";
-}
-
-/** After an `up`. */
-export function hasAdopted({ label, resourceUrn: urn }: Ref, id: string, isUpdated: boolean): Adoption {
-  const sends = isUpdated ? "what differed was updated" : "nothing was created or changed";
-  return { urn, brief: `${label} (${id})`, what: `adopted ${id}`, sends };
 }
 
 /** What a new object is not created for, in a preview too. All have the same reason. @param all at least one. */
@@ -191,10 +186,16 @@ function renameCure(ref: Ref, open: OpenCreate): string {
   if (former.member !== ref.member) return adopt;
   if (isOfCatalog(ref) && ref.member !== undefined) return adopt;
   if (isOfCatalog(ref)) return `set formerKey: ${JSON.stringify(lastPart(former.name))}, or ${adopt}`;
-  const isSamePlace = former.parentTypes === ref.parentTypes;
-  const alias = isSamePlace ? `the alias { name: ${JSON.stringify(former.name)} }` : "an alias with its former parent";
+  const alias = aliasOf(former, ref);
   const ofSet = ref.member === undefined ? "" : " to the set";
   return `add ${alias}${ofSet}, or ${adopt}`;
+}
+
+function aliasOf({ name, parentTypes }: Place, ref: Ref): string {
+  const named = `name: ${JSON.stringify(name)}`;
+  if (parentTypes === ref.parentTypes) return `the alias { ${named} }`;
+  if (parentTypes === undefined) return `the alias { ${named}, parent: pulumi.rootStackResource }`;
+  return "an alias with its former name and parent";
 }
 
 /** A name in commands: of another stack's create, its URN. */
