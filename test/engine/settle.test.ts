@@ -167,6 +167,7 @@ new advertising.ConversionEvent("${name}", { eventName: "Lead", advertiserId: a.
   expect(known.output).toContain(`existingId: ${id}`);
   const [forget = ""] = commandsIn(known.output).filter((each) => each.includes("--forget"));
   expect(forget).toContain("--stack dev");
+  expect((await typed(stack, forget)).output).toContain(`Forgotten: lead, created as ${id}.`);
   stack.program(more("lead-eu").replace('{ eventName: "Lead"', `{ existingId: ${id}, eventName: "Lead"`));
   const adopted = await well(stack.run(["up", "--yes", "--stack", "dev"]));
   expect(adopted).toContain(`adopts ${id}; nothing is sent`);
