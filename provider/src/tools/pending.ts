@@ -106,6 +106,9 @@ export const pendingCommand = command({
     for (const sentence of known) console.log(sentence);
     // Loaded here, since nothing else of this command needs the HTTP library.
     const searched = search ? await (await import("./pending-search.js")).searched(answers, facts, choice) : [];
+    // Any refresh drops Pulumi's record of an interrupted update, and with it what only that record has.
+    if ([...answers, ...searched].some(isInState) || forgotten.some(({ inState }) => inState !== undefined))
+      await writeLines(place, recordedLines(facts, stack.time));
     const { settled, after } = await settleInState([...answers, ...searched], forgotten, choice);
     await writeLines(place, [
       ...settled.flatMap((answer) => linesOf(answer, facts)),
@@ -408,8 +411,8 @@ const ANSWERS = "ADVERTISING_ANSWERS";
  * @returns the answers that count, and the state afterwards. @throws Error if the refresh settled none, as in a run.
  */
 async function settleInState(answers: readonly Answer[], forgotten: readonly Forgotten[], choice: StackChoice) {
-  const others = answers.filter(({ create }) => create.known !== "state");
-  const asked = answers.filter(({ create }) => create.known === "state");
+  const others = answers.filter((answer) => !isInState(answer));
+  const asked = answers.filter(isInState);
   const drops = forgotten.flatMap(({ inState }) => inState ?? []);
   const creates = [...asked.map(({ create }) => create), ...drops];
   const urns = [...new Set(creates.map(({ ref }) => ref.resourceUrn))];
@@ -430,6 +433,18 @@ async function settleInState(answers: readonly Answer[], forgotten: readonly For
   if (isLeft === creates.length && isLeft > 0) throw new Error(`nothing was settled: ${why}`);
   if (isLeft > 0) console.error(`Not all were settled: ${why}`);
   return { settled: [...others, ...settled], after };
+}
+
+const isInState = ({ create }: Answer) => create.known === "state";
+
+/** What only Pulumi's record has becomes this machine's to ask about. @param time of the record. */
+export function recordedLines({ open }: Facts, time: string): PlacedLine[] {
+  return open.flatMap(({ ref, record, or, known }): PlacedLine[] => {
+    if (known !== "record") return [];
+    const { key } = ref;
+    const body = or === undefined ? record.body : "";
+    return [{ line: { ...record, body, key, state: "sent", at: record.at || time } }];
+  });
 }
 
 function linesOf({ create, id, managedAs }: Answer, { notes }: Facts): PlacedLine[] {

@@ -68,7 +68,7 @@ export class Person {
   async #act(text: string): Promise<string> {
     const { world } = this;
     const { stack } = world;
-    const commands = commandsIn(text);
+    const commands = [...new Set(commandsIn(text))];
     const former = stack.places.slice(0, -1).map((place) => place.stack.split("/").at(-1));
     const isOurs = (line: string) => former.some((name) => line.includes(` --take-over ${name}`));
     const taking = commands.find(isOurs);
@@ -93,7 +93,9 @@ export class Person {
       return "";
     }
     const created = new Set<string>();
+    const denied = new Set<string>();
     const truth = (name: string) => {
+      if (created.has(name)) return undefined; // one message may ask twice
       const made = world.truthOf(name);
       if (made === undefined || text.includes(`${made.id} is another one`)) return undefined;
       created.add(name);
@@ -104,7 +106,11 @@ export class Person {
       if (made !== undefined && !world.isHeld(made)) world.released.add(made);
       return name;
     };
-    const isNot = (name: string) => (created.has(name) ? undefined : name);
+    const isNot = (name: string) => {
+      if (created.has(name) || denied.has(name)) return undefined;
+      denied.add(name);
+      return name;
+    };
     let last = "";
     for (const line of commands) last = (await this.#answer(line, "created", truth)) ?? last;
     for (const line of commands) last = (await this.#answer(line, "not-created", isNot)) ?? last;

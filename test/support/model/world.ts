@@ -392,7 +392,9 @@ export class World {
       (record.id !== undefined && adopted.has(record.id)) ||
       marks.has(record.mark) ||
       marks.has(sendingOf(record)) ||
-      held.some(({ object }) => object === objectKey(kind, record.id ?? ""));
+      held.some(({ object }) => object === objectKey(kind, record.id ?? "")) ||
+      // Its own resource has an object, and not the one that it was to replace.
+      held.some((each) => each.key === record.key && each.object !== objectKey(kind, record.replaces ?? ""));
     for (const record of run.records.values())
       if (isOpen(record) && isNamesake(record) && !isOurs(record.key) && !declared.has(record.key) && !isSeen(record))
         this.#wrong(`${key} is created, while ${record.key} (${record.state}) of its name is open and not declared`);
