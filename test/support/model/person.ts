@@ -5,7 +5,7 @@
 import { aboutWhom, objectKey } from "../../../provider/src/state/index.js";
 import type { Made } from "./platform.js";
 import { type Declared, objectsOf, type Wanted } from "./program.js";
-import { heldIn, Violation, type World } from "./world.js";
+import { counts, heldIn, Violation, type World } from "./world.js";
 
 const MOST = 3;
 
@@ -23,10 +23,6 @@ const NAMESAKE =
   /^ {2}(.+?): an earlier run(?: of the stack (\S+))? (?:sent|created) (.+?)(?:, and its outcome is unknown: .*| as (\d+))$/gm;
 
 export class Person {
-  /** How many commands and edits it took, of the worst case. */
-  static readonly taken = new Map<number, number>();
-  static commands = 0;
-
   /** Commands and edits. */
   #commands = 0;
 
@@ -61,7 +57,7 @@ export class Person {
 
   #count(): void {
     const taken = this.#commands;
-    Person.taken.set(taken, 1 + (Person.taken.get(taken) ?? 0));
+    counts.questions.set(taken, 1 + (counts.questions.get(taken) ?? 0));
   }
 
   /** Does all that one message asks for. @returns what else the commands have asked for. */
@@ -200,7 +196,6 @@ export class Person {
   async #run([, , , ...args]: readonly string[]): Promise<string> {
     const { world, machine } = this;
     const { stack } = world;
-    Person.commands++;
     this.#commands++;
     stack.printed[machine] = "";
     const code = await world.command(machine, args);
