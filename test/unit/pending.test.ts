@@ -291,6 +291,13 @@ describe("one create under several names", () => {
     expect(() => words({ created: ["other=4"] })).toThrow(/"other" is not a pending create/);
   });
 
+  it("what the journal has as sent, and the state has by another create, stops no up any more", () => {
+    const { open, outdated } = facts([storedEvent("buy", 4)], [record("ConversionEvent::buy", "sent")]);
+    expect([open, outdated]).toMatchObject([[], [{ ref: { short: "buy" }, held: "4" }]]);
+    const replacing = record("ConversionEvent::buy", "sent", { replaces: "4" });
+    expect(facts([storedEvent("buy", 4)], [replacing])).toMatchObject({ open: [{ known: "memory" }], outdated: [] });
+  });
+
   it("what only Pulumi's record has is noted, before a refresh drops that record", () => {
     const open = storedEvent("buy", "unresolved-m", unresolved("m"));
     const { length } = facts([open], [], [creating("lead")]).open;

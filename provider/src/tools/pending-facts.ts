@@ -82,8 +82,8 @@ export interface Facts {
   readonly made: readonly Note[];
   /** What an interrupted run of this machine was about to send, and did not. */
   readonly unsent: readonly CreateRef[];
-  /** What a journal has as open, and the state has: it is brought up to date. */
-  readonly outdated: readonly Note[];
+  /** What a journal has as open, and the state has: it is brought up to date. `held`: perhaps by another create. */
+  readonly outdated: readonly (Note & { readonly held?: string | undefined })[];
   /** All that this machine's journal of the stack has, by key. */
   readonly notes: ReadonlyMap<string, Note>;
   /** The resource that has an object in the state, or else in the journal, by `objectKey`. */
@@ -116,6 +116,7 @@ export function factsIn(
     const now = held.get(ref.key)?.id;
     return now !== undefined && now !== replaces;
   };
+  const isBeside = (note: Note) => note.record.state === "sent" && isHeld(note) && !sight.has(note);
   const marks = new Map(current.flatMap(({ record, ref }) => (record === undefined ? [] : [[record.mark, ref.key]])));
   const isUnresolvedInState = ({ ref, record }: Note) =>
     held.get(ref.key)?.record !== undefined || marks.has(record.mark);
@@ -175,7 +176,10 @@ export function factsIn(
       byName,
     ),
     unsent: inNaturalOrder(unanswered.filter(isOfThisMachine), byName).map(({ ref }) => ref),
-    outdated: [...unseen, ...others].filter((note) => sight.has(note)),
+    outdated: [
+      ...[...unseen, ...others].filter((note) => sight.has(note)),
+      ...unseen.filter(isBeside).map((note) => ({ ...note, held: held.get(note.ref.key)?.id })),
+    ],
     notes,
     inState: new Map(
       current.flatMap(({ kind, id, ref }) => (id === undefined ? [] : [[objectKey(kind.name, id), ref]])),

@@ -176,6 +176,11 @@ async function bringUpToDate({ outdated }: Facts, place: StackPlace | undefined)
     return { line: isHere ? { key: ref.key, state: "live", id, account, name, body } : gone(ref.key), elsewhere };
   });
   await writeLines(place, lines, 0).catch(() => undefined);
+  for (const { ref, record, held } of outdated)
+    if (held !== undefined)
+      console.log(
+        `${ref.short}: an earlier run sent it at ${record.at}, and the state has ${held}. If the account has a second one, nothing manages that.`,
+      );
 }
 
 interface PlacedLine {
@@ -425,9 +430,12 @@ async function settleInState(answers: readonly Answer[], forgotten: readonly For
   const refreshed = async () => refresh(urns, { [ANSWERS]: JSON.stringify(byMark) }, choice);
   const failed = creates.length === 0 ? undefined : await refreshed().catch((error: Error) => error.message);
   const after = await stateOf(choice);
-  const still = new Set(objectsIn(after.resources).map(({ record }) => record?.mark));
-  const settled = asked.filter(({ create }) => !still.has(create.record.mark));
-  const isLeft = creates.filter(({ record }) => still.has(record.mark)).length;
+  // By name too: a resource that got another one's name may have the same create.
+  const unresolved = objectsIn(after.resources).map(({ ref, record }) => `${ref.urn} ${record?.mark}`);
+  const still = new Set(unresolved);
+  const isStill = ({ ref, record }: Create) => still.has(`${ref.urn} ${record.mark}`);
+  const settled = asked.filter(({ create }) => !isStill(create));
+  const isLeft = creates.filter(isStill).length;
   const unlock = `If Pulumi says that the stack is locked, let that run end. Only if you are sure that none is under way:\n  ${asTyped("pulumi cancel --yes")}`;
   const why = `${failed ?? "Pulumi's refresh has not changed them"}\n${unlock}`;
   if (isLeft === creates.length && isLeft > 0) throw new Error(`nothing was settled: ${why}`);
