@@ -69,8 +69,7 @@ export class Person {
     const isOurs = (line: string) => former.some((name) => line.includes(` --take-over ${name}`));
     const taking = commands.find(isOurs);
     if (taking !== undefined) {
-      await this.#run(wordsIn(taking));
-      return "";
+      return asking(await this.#run(wordsIn(taking)));
     }
     const objects = objectsOf(stack.program);
     const edited = new Set<string>();
@@ -111,7 +110,7 @@ export class Person {
     for (const line of commands) last = (await this.#answer(line, "created", truth)) ?? last;
     for (const line of commands) last = (await this.#answer(line, "not-created", isNot)) ?? last;
     for (const line of commands) last = (await this.#answer(line, "forget", forgotten)) ?? last;
-    return /^ .* --created /m.test(last) ? last : "";
+    return asking(last);
   }
 
   /** Runs a printed command, with those of its answers that are true. @param say none if it is not. */
@@ -176,7 +175,8 @@ export class Person {
       this.#commands++;
       return true;
     };
-    const isAlias = of === resource.type && formerMember === member && name !== resource.name;
+    const isNew = resource.aliases?.includes(name) !== true;
+    const isAlias = isNew && of === resource.type && formerMember === member && name !== resource.name;
     const isFree = !stack.program.some((each) => each.type === of && each.name === name);
     if (isAlias && isFree && (id === undefined || this.random() < 0.5))
       return put({ ...resource, aliases: [...new Set([name, ...(resource.aliases ?? [])])] });
@@ -203,6 +203,11 @@ export class Person {
     if (code === 2) throw new Violation(`a true answer was refused: ${args.join(" ")}\n${text}`);
     return text;
   }
+}
+
+/** A command's output, if it asks for more. */
+function asking(text: string): string {
+  return text.includes(" --created ") ? text : "";
 }
 
 function commandsIn(text: string): string[] {
