@@ -5,7 +5,7 @@
 import "../support/model/mocks.js";
 import { expect, it } from "vitest";
 import { configOf, Life } from "../support/model/life.js";
-import { World } from "../support/model/world.js";
+import { counts, World } from "../support/model/world.js";
 import { seededRandom } from "../support/random.js";
 
 const LIVES = Number(process.env.LIVES ?? 300);
@@ -20,4 +20,8 @@ it(`${LIVES} lives of a stack (SEED=${seed})`, { timeout: 60_000 + LIVES * 1000 
       return expect.fail([`SEED=${seed + life} LIVES=1: ${error.stack}`, JSON.stringify(config), ...log].join("\n"));
     });
   }
+  const { questions, ...others } = counts;
+  const taken = [...questions].toSorted(([a], [b]) => a - b).map(([commands, times]) => `${times} × ${commands}`);
+  if (process.env.LIVES !== undefined)
+    console.log(`${JSON.stringify(others)}; answers and edits until an up was well: ${taken.join(", ")}`);
 });

@@ -154,6 +154,14 @@ describe("M2, M3: one record a key, from one state to the next", () => {
     expect([words(), newRun().holderOf("Advertiser", "42")]).toEqual([after, C]);
   });
 
+  it("what is open under a former key comes before what was only seen under the new one", async () => {
+    const { up, words } = stackOn();
+    await up(async (run) => run.saw({ key: B, id: "41" }));
+    await up((run) => run.sending({ ...create(A), replaces: "41" }).then(() => run.made(A, "42")));
+    await up(async (run) => run.renamed(A, B));
+    expect(words()).toEqual(["b made 42", "a none 42"]);
+  });
+
   it("M6: a record that was returned is never changed, and one after none begins anew", async () => {
     const { up, newRun } = stackOn();
     await up(FROM["sent for 7"] ?? nothing);

@@ -4,7 +4,7 @@ import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { fingerprintOfBody } from "../../provider/src/kinds/kind.js";
 import type { MemoryRecord, OpenCreate } from "../../provider/src/store/memory-lines.js";
 import { type Resource, readExport } from "../../provider/src/tools/contents.js";
-import { readAnswers } from "../../provider/src/tools/pending.js";
+import { readAnswers, recordedLines } from "../../provider/src/tools/pending.js";
 import { factsIn } from "../../provider/src/tools/pending-facts.js";
 
 import { EVENT, encrypted, storedAdvertiser, storedEvent, storedSet, urnOf } from "../support/stored.js";
@@ -295,6 +295,23 @@ describe("one create under several names", () => {
     expect(words({ created: ["buy=4"] })).toEqual(["buy is 4 already: the state has it."]);
     expect(words({ notCreated: ["buy"] })).toEqual(["buy is settled already: the state has what became of it."]);
     expect(() => words({ created: ["other=4"] })).toThrow(/"other" is not a pending create/);
+  });
+
+  it("what the journal has as sent, and the state has by another create, stops no up any more", () => {
+    const { open, outdated } = facts([storedEvent("buy", 4)], [record("ConversionEvent::buy", "sent")]);
+    expect([open, outdated]).toMatchObject([[], [{ ref: { short: "buy" }, held: "4" }]]);
+    const replacing = record("ConversionEvent::buy", "sent", { replaces: "4" });
+    expect(facts([storedEvent("buy", 4)], [replacing])).toMatchObject({ open: [{ known: "memory" }], outdated: [] });
+  });
+
+  it("what only Pulumi's record has is noted, before a refresh drops that record", () => {
+    const open = storedEvent("buy", "unresolved-m", unresolved("m"));
+    const { length } = facts([open], [], [creating("lead")]).open;
+    const lines = recordedLines(facts([open], [], [creating("lead")]), TIME).map(({ line }) => line);
+    expect([length, lines]).toMatchObject([
+      2,
+      [{ key: "ConversionEvent::lead", state: "sent", at: TIME, name: "lead" }],
+    ]);
   });
 
   it("an id of another account is another object", () => {

@@ -232,10 +232,11 @@ export function namesakeOf(kind: Kind, runtime: Runtime, ref: Ref, values: Value
   const given = values[kind.nameProperty];
   const name = typeof given === "string" && !holdsUnknown(given) ? given : undefined;
   const isOther = (open: OpenCreate) => {
-    if (!runtime.isSameAccount(open.account) || run.hasSeen(kind, open)) return false;
+    if (!runtime.isSameAccount(open.account)) return false;
+    if (open.isInState === true) return !run.isDeclared(open.key);
+    if (run.hasSeen(kind, open)) return false;
     if (open.id !== undefined && (run.isKept(kind, open.id) || runtime.deleted.has(kind.name, open.id))) return false;
     if (open.elsewhere !== undefined) return true;
-    if (open.isInState === true) return !run.isDeclared(open.key);
     return memory.isStillOpen(open.key) && open.key !== ref.key && !run.isDeclared(open.key);
   };
   const found = runtime.openCreates(ref.identity).find(kind.name, name);

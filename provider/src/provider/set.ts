@@ -89,13 +89,12 @@ function noteCreates(kind: Kind, runtime: Runtime, who: Ref, olds: Values, membe
     if (unresolved === undefined) continue;
     const ref = memberRef(who, key);
     const { mark } = unresolved;
+    // The journal may have it too, perhaps under a former name: it is one create.
+    run.noteSeen(kind, undefined, [mark]);
     // What is declared looks after its own create. The others may be a new event under another key.
     if (!isDeclared)
       runtime.openCreates(who.identity).add({ ...unresolved, key: ref.key, state: "sent", isInState: true });
-    else {
-      run.noteSeen(kind, undefined, [mark]);
-      if (run.isUp && id === undefined) memory.saw({ key: ref.key, creates: [mark] });
-    }
+    else if (run.isUp && id === undefined) memory.saw({ key: ref.key, creates: [mark] });
   }
 }
 

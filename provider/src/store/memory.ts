@@ -195,12 +195,15 @@ export class Memory {
   }
 
   /**
-   * The program says that what had this key has another one now: so does its record, unless that key has its own.
+   * The program says that what had this key has another one now: so does its record, unless that key has its own. What
+   * is open comes before what was only seen.
    * Written as in {@link saw}.
    */
   renamed(formerKey: string, key: string): void {
     const record = this.of(formerKey);
-    if (record === undefined || this.of(key) !== undefined) return;
+    const own = this.of(key);
+    const isOutdone = own?.state === "live" && record !== undefined && isOpen(record);
+    if (record === undefined || (own !== undefined && !isOutdone)) return;
     for (const line of [{ ...record, key }, gone(formerKey)]) {
       this.#learn(line);
       this.#seen.push(line);

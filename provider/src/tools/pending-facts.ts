@@ -69,7 +69,7 @@ export interface Note {
   readonly ref: CreateRef;
   readonly record: MemoryRecord;
   readonly elsewhere?: StackPlace | undefined;
-  /** What the state has under its key. */
+  /** What the state has under its key, perhaps from another create. */
   readonly held?: string | undefined;
 }
 
@@ -193,7 +193,9 @@ export function factsIn(
       byName,
     ),
     unsent: inNaturalOrder(unanswered.filter(isOfThisMachine), byName).map(({ ref }) => ref),
-    outdated: [...unseen, ...others].filter(isSeen).map((note) => ({ ...note, held: held.get(note.ref.key)?.id })),
+    outdated: [...unseen, ...others]
+      .filter(isSeen)
+      .map((note) => (sight.has(note) ? note : { ...note, held: held.get(note.ref.key)?.id })),
     notes,
     inState: new Map(
       current.flatMap(({ kind, id, ref }) => (id === undefined ? [] : [[objectKey(kind.name, id), ref]])),

@@ -106,6 +106,9 @@ export const pendingCommand = command({
     for (const sentence of known) console.log(sentence);
     // Loaded here, since nothing else of this command needs the HTTP library.
     const searched = search ? await (await import("./pending-search.js")).searched(answers, facts, choice) : [];
+    // Any refresh drops Pulumi's record of an interrupted update, and with it what only that record has.
+    if ([...answers, ...searched].some(isInState) || forgotten.some(({ inState }) => inState !== undefined))
+      await writeLines(place, recordedLines(facts, stack.time));
     const { settled, after } = await settleInState([...answers, ...searched], forgotten, choice);
     await writeLines(place, [
       ...settled.flatMap((answer) => linesOf(answer, facts)),
@@ -173,6 +176,11 @@ async function bringUpToDate({ outdated }: Facts, place: StackPlace | undefined)
     return { line: isHere ? { key: ref.key, state: "live", id: held, account, name, body } : gone(ref.key), elsewhere };
   });
   await writeLines(place, lines, 0).catch(() => undefined);
+  for (const { ref, record, held } of outdated)
+    if (held !== undefined)
+      console.log(
+        `${ref.short}: an earlier run sent it at ${record.at}, and the state has ${held}. If the account has a second one, nothing manages that.`,
+      );
 }
 
 interface PlacedLine {
@@ -408,8 +416,8 @@ const ANSWERS = "ADVERTISING_ANSWERS";
  * @returns the answers that count, and the state afterwards. @throws Error if the refresh settled none, as in a run.
  */
 async function settleInState(answers: readonly Answer[], forgotten: readonly Forgotten[], choice: StackChoice) {
-  const others = answers.filter(({ create }) => create.known !== "state");
-  const asked = answers.filter(({ create }) => create.known === "state");
+  const others = answers.filter((answer) => !isInState(answer));
+  const asked = answers.filter(isInState);
   const drops = forgotten.flatMap(({ inState }) => inState ?? []);
   const creates = [...asked.map(({ create }) => create), ...drops];
   const urns = [...new Set(creates.map(({ ref }) => ref.resourceUrn))];
@@ -422,14 +430,29 @@ async function settleInState(answers: readonly Answer[], forgotten: readonly For
   const refreshed = async () => refresh(urns, { [ANSWERS]: JSON.stringify(byMark) }, choice);
   const failed = creates.length === 0 ? undefined : await refreshed().catch((error: Error) => error.message);
   const after = await stateOf(choice);
-  const still = new Set(objectsIn(after.resources).map(({ record }) => record?.mark));
-  const settled = asked.filter(({ create }) => !still.has(create.record.mark));
-  const isLeft = creates.filter(({ record }) => still.has(record.mark)).length;
+  // By name too: a resource that got another one's name may have the same create.
+  const unresolved = objectsIn(after.resources).map(({ ref, record }) => `${ref.urn} ${record?.mark}`);
+  const still = new Set(unresolved);
+  const isStill = ({ ref, record }: Create) => still.has(`${ref.urn} ${record.mark}`);
+  const settled = asked.filter(({ create }) => !isStill(create));
+  const isLeft = creates.filter(isStill).length;
   const unlock = `If Pulumi says that the stack is locked, let that run end. Only if you are sure that none is under way:\n  ${asTyped("pulumi cancel --yes")}`;
   const why = `${failed ?? "Pulumi's refresh has not changed them"}\n${unlock}`;
   if (isLeft === creates.length && isLeft > 0) throw new Error(`nothing was settled: ${why}`);
   if (isLeft > 0) console.error(`Not all were settled: ${why}`);
   return { settled: [...others, ...settled], after };
+}
+
+const isInState = ({ create }: Answer) => create.known === "state";
+
+/** What only Pulumi's record has becomes this machine's to ask about. @param time of the record. */
+export function recordedLines({ open }: Facts, time: string): PlacedLine[] {
+  return open.flatMap(({ ref, record, or, known }): PlacedLine[] => {
+    if (known !== "record") return [];
+    const { key } = ref;
+    const body = or === undefined ? record.body : "";
+    return [{ line: { ...record, body, key, state: "sent", at: record.at || time } }];
+  });
 }
 
 function linesOf({ create, id, managedAs }: Answer, { notes }: Facts): PlacedLine[] {

@@ -5,7 +5,7 @@ import type { Kill } from "./machine.js";
 import { Person } from "./person.js";
 import type { Fault } from "./platform.js";
 import type { Declared, Entry, Wanted } from "./program.js";
-import { type Config, heldIn, unresolvedKeys, Violation, type World } from "./world.js";
+import { type Config, counts, heldIn, unresolvedKeys, Violation, type World } from "./world.js";
 
 const NAMES = { Advertiser: ["a", "b"], ConversionEvent: ["e", "f", "g", "h"], ConversionEventSet: ["s", "t"] };
 
@@ -156,6 +156,7 @@ export class Life {
 
   async #renameStack(): Promise<void> {
     const { world } = this;
+    counts.stackRenames++;
     world.stack.rename(`${world.stack.id}${++this.#names}`);
     world.log.push(`the stack is named ${world.stack.name} now`);
   }
@@ -270,6 +271,7 @@ export class Life {
     const former = this.#pick(world.stack.program);
     const name = former && this.#free(former.type);
     if (former === undefined || name === undefined) return;
+    counts.renames++;
     const names = isAliased ? [former.name, ...(former.aliases ?? [])].filter((each) => each !== name) : [];
     this.#set(former, { ...former, name, aliases: names });
     for (const each of world.stack.program)
@@ -285,6 +287,7 @@ export class Life {
     const { resource, member } = one;
     const key = config.search ? `k${++this.#names}` : this.#pick(freeKeys(resource));
     if (key === undefined) return;
+    counts.renames++;
     const { [member]: entry, ...events } = resource.events ?? {};
     const { formerKey: _, ...others } = entry as Entry;
     const now = this.#chance(0.5) ? { ...others, formerKey: member } : others;
@@ -337,7 +340,8 @@ export class Life {
     world.wait(1000);
     world.log.push("the end", ...this.#text());
     const machine = this.#machine();
-    if (world.config.read) await world.run("refresh", machine);
+    // A refresh drops what only Pulumi has of an interrupted run.
+    if (world.config.read && world.stack.knowing === undefined) await world.run("refresh", machine);
     await new Person(world, machine, world.random).getOn();
     this.#expectDeclared();
     const again = await world.run("up", machine);

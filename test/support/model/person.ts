@@ -5,7 +5,7 @@
 import { aboutWhom, objectKey } from "../../../provider/src/state/index.js";
 import type { Made } from "./platform.js";
 import { type Declared, objectsOf, type Wanted } from "./program.js";
-import { heldIn, Violation, type World } from "./world.js";
+import { counts, heldIn, Violation, type World } from "./world.js";
 
 const MOST = 3;
 
@@ -23,10 +23,6 @@ const NAMESAKE =
   /^ {2}(.+?): an earlier run(?: of the stack (\S+))? (?:sent|created) (.+?)(?:, and its outcome is unknown: .*| as (\d+))$/gm;
 
 export class Person {
-  /** How many commands and edits it took, of the worst case. */
-  static readonly taken = new Map<number, number>();
-  static commands = 0;
-
   /** Commands and edits. */
   #commands = 0;
 
@@ -61,20 +57,19 @@ export class Person {
 
   #count(): void {
     const taken = this.#commands;
-    Person.taken.set(taken, 1 + (Person.taken.get(taken) ?? 0));
+    counts.questions.set(taken, 1 + (counts.questions.get(taken) ?? 0));
   }
 
   /** Does all that one message asks for. @returns what else the commands have asked for. */
   async #act(text: string): Promise<string> {
     const { world } = this;
     const { stack } = world;
-    const commands = commandsIn(text);
+    const commands = [...new Set(commandsIn(text))];
     const former = stack.places.slice(0, -1).map((place) => place.stack.split("/").at(-1));
     const isOurs = (line: string) => former.some((name) => line.includes(` --take-over ${name}`));
     const taking = commands.find(isOurs);
     if (taking !== undefined) {
-      await this.#run(wordsIn(taking));
-      return "";
+      return asking(await this.#run(wordsIn(taking)));
     }
     const objects = objectsOf(stack.program);
     const edited = new Set<string>();
@@ -93,7 +88,9 @@ export class Person {
       return "";
     }
     const created = new Set<string>();
+    const denied = new Set<string>();
     const truth = (name: string) => {
+      if (created.has(name)) return undefined; // one message may ask twice
       const made = world.truthOf(name);
       if (made === undefined || text.includes(`${made.id} is another one`)) return undefined;
       created.add(name);
@@ -104,12 +101,16 @@ export class Person {
       if (made !== undefined && !world.isHeld(made)) world.released.add(made);
       return name;
     };
-    const isNot = (name: string) => (created.has(name) ? undefined : name);
+    const isNot = (name: string) => {
+      if (created.has(name) || denied.has(name)) return undefined;
+      denied.add(name);
+      return name;
+    };
     let last = "";
     for (const line of commands) last = (await this.#answer(line, "created", truth)) ?? last;
     for (const line of commands) last = (await this.#answer(line, "not-created", isNot)) ?? last;
     for (const line of commands) last = (await this.#answer(line, "forget", forgotten)) ?? last;
-    return /^ .* --created /m.test(last) ? last : "";
+    return asking(last);
   }
 
   /** Runs a printed command, with those of its answers that are true. @param say none if it is not. */
@@ -174,7 +175,8 @@ export class Person {
       this.#commands++;
       return true;
     };
-    const isAlias = of === resource.type && formerMember === member && name !== resource.name;
+    const isNew = resource.aliases?.includes(name) !== true;
+    const isAlias = isNew && of === resource.type && formerMember === member && name !== resource.name;
     const isFree = !stack.program.some((each) => each.type === of && each.name === name);
     if (isAlias && isFree && (id === undefined || this.random() < 0.5))
       return put({ ...resource, aliases: [...new Set([name, ...(resource.aliases ?? [])])] });
@@ -194,7 +196,6 @@ export class Person {
   async #run([, , , ...args]: readonly string[]): Promise<string> {
     const { world, machine } = this;
     const { stack } = world;
-    Person.commands++;
     this.#commands++;
     stack.printed[machine] = "";
     const code = await world.command(machine, args);
@@ -202,6 +203,11 @@ export class Person {
     if (code === 2) throw new Violation(`a true answer was refused: ${args.join(" ")}\n${text}`);
     return text;
   }
+}
+
+/** A command's output, if it asks for more. */
+function asking(text: string): string {
+  return text.includes(" --created ") ? text : "";
 }
 
 function commandsIn(text: string): string[] {

@@ -129,6 +129,16 @@ class Stack {
   }
 }
 
+/** What has happened in all lives so far. */
+export const counts = {
+  runs: 0,
+  kills: 0,
+  commands: 0,
+  renames: 0,
+  stackRenames: 0,
+  questions: new Map<number, number>(),
+};
+
 export class World {
   readonly machines = [new Machine(), new Machine()] as const;
   readonly platform = new Platform();
@@ -203,6 +213,7 @@ export class World {
   async run(how: "up" | "refresh", machineNumber: 0 | 1, wish: RunWish = {}): Promise<Done | undefined> {
     const { stack } = this;
     const { kill, faults = [], answers = "{}", ...options } = wish;
+    counts.runs++;
     const machine = this.machines[machineNumber];
     const process = new Process(machine, kill);
     this.#act(process);
@@ -268,6 +279,7 @@ export class World {
       const { errors } = ended as Ended;
       return { errors, posts: this.platform.posts - posts };
     }
+    counts.kills++;
     this.log.push(`    killed (${kill?.how})`);
     machine.after(kill?.how === "power" ? () => Math.min(1, Math.floor(this.random() * 4) / 3) : undefined);
     stack.knowing = machineNumber;
@@ -392,7 +404,9 @@ export class World {
       (record.id !== undefined && adopted.has(record.id)) ||
       marks.has(record.mark) ||
       marks.has(sendingOf(record)) ||
-      held.some(({ object }) => object === objectKey(kind, record.id ?? ""));
+      held.some(({ object }) => object === objectKey(kind, record.id ?? "")) ||
+      // Its own resource has an object, and not the one that it was to replace.
+      held.some((each) => each.key === record.key && each.object !== objectKey(kind, record.replaces ?? ""));
     for (const record of run.records.values())
       if (isOpen(record) && isNamesake(record) && !isOurs(record.key) && !declared.has(record.key) && !isSeen(record))
         this.#wrong(`${key} is created, while ${record.key} (${record.state}) of its name is open and not declared`);
@@ -488,7 +502,10 @@ export class World {
     const meant = stack.wanted.find(({ key }) => isCalled(key))?.self;
     const isMeant = ({ self }: Made) => meant === undefined || self === meant;
     return (
-      called.findLast(isSent) ?? there.findLast(isSent) ?? called.findLast(isMeant) ?? this.#heldAs(stack, isCalled)
+      called.findLast(isSent) ??
+      there.findLast((each) => isSent(each) && isMeant(each)) ??
+      called.findLast(isMeant) ??
+      this.#heldAs(stack, isCalled)
     );
   }
 
@@ -511,6 +528,7 @@ export class World {
 
   /** Runs the command `pending`. @returns its exit code; nothing if it was killed. */
   async command(machine: 0 | 1, args: readonly string[], kill?: Kill): Promise<number | undefined> {
+    counts.commands++;
     this.say(`  pending ${args.join(" ")} on ${machine}`);
     // A command has no engine beside it.
     const process = new Process(this.machines[machine], kill && { ...kill, how: "process" });
@@ -547,6 +565,7 @@ export class World {
     Object.assign(console, { log, error });
     process.isDead = true;
     if (code !== "killed") return code;
+    counts.kills++;
     this.log.push("    killed");
     this.machines[machine].after(undefined);
     return undefined;
