@@ -59,6 +59,9 @@ function readWritten(file: string, folder: string, named: Source = { file, line:
 
 const SAVED_AS: Readonly<Record<Format, string>> = { csv: "CSV UTF-8", yaml: "YAML", json: "JSON" };
 
+/** By the byte order mark of UTF-16, which spreadsheets call Unicode. */
+const ENCODINGS: Readonly<Record<string, string>> = { fffe: "utf-16le", feff: "utf-16be" };
+
 /** What a file is that has the name of another format: downloads are, and exports that only spreadsheets read. */
 function otherFormatOf(bytes: Buffer): string | undefined {
   const start = bytes.subarray(0, 4).toString("hex");
@@ -76,10 +79,8 @@ function textOf(file: string, folder: string, named: Source, format: Format): st
     const bytes = readFileSync(path);
     const other = otherFormatOf(bytes);
     if (other !== undefined) return problem(`is ${other}, whatever its name says: save it as ${SAVED_AS[format]}`);
-    // The byte order mark of UTF-16, which spreadsheets call Unicode.
     const mark = bytes.subarray(0, 2).toString("hex");
-    const encoding = mark === "fffe" ? "utf-16le" : mark === "feff" ? "utf-16be" : "utf-8";
-    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+    return new TextDecoder(ENCODINGS[mark] ?? "utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ERR_ENCODING_INVALID_ENCODED_DATA")

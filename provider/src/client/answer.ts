@@ -179,7 +179,8 @@ function soleId(ids: readonly string[]): string | undefined {
 }
 
 function soleOf(value: unknown): unknown {
-  return Array.isArray(value) ? (value.length === 1 ? value[0] : undefined) : value;
+  if (!Array.isArray(value)) return value;
+  return value.length === 1 ? value[0] : undefined;
 }
 
 /** A text without what services change in it. */

@@ -274,19 +274,10 @@ export async function deleteUnlessKept(
   properties: Values,
 ): Promise<boolean> {
   const { id, label } = target;
-  const { run, reading } = runtime;
-  if (run.isKept(kind, id)) return false; // something else manages it
-  const why = !abilitiesOf(kind, reading.settings).delete
-    ? "the platform has no known way to delete"
-    : !isOfKnownAccount(properties)
-      ? "the state does not say which account it belongs to"
-      : run.isStaying(kind, id)
-        ? "this run did not see retainOnDelete: false at the resource itself, before and now (`--replace` hides it)"
-        : run.mayBeKept(kind, id) || runtime.isShared(kind, id)
-          ? "another resource has it, or may adopt it"
-          : undefined;
-  if (why !== undefined) {
-    runtime.say(notDeleted(kind, label, id, why));
+  if (runtime.run.isKept(kind, id)) return false; // something else manages it
+  const blocker = deleteBlocker(kind, runtime, id, properties);
+  if (blocker !== undefined) {
+    runtime.say(notDeleted(kind, label, id, blocker));
     return false;
   }
   if (!runtime.deleted.has(kind.name, id)) {
@@ -296,4 +287,15 @@ export async function deleteUnlessKept(
   }
   runtime.deleted.add(kind.name, id);
   return true;
+}
+
+/** Why an object must not be deleted; undefined if it may be. A wrong `undefined` deletes what somebody else manages. */
+function deleteBlocker(kind: Kind, runtime: Runtime, id: string, properties: Values): string | undefined {
+  const { run, reading } = runtime;
+  if (!abilitiesOf(kind, reading.settings).delete) return "the platform has no known way to delete";
+  if (!isOfKnownAccount(properties)) return "the state does not say which account it belongs to";
+  if (run.isStaying(kind, id))
+    return "this run did not see retainOnDelete: false at the resource itself, before and now (`--replace` hides it)";
+  if (run.mayBeKept(kind, id) || runtime.isShared(kind, id)) return "another resource has it, or may adopt it";
+  return undefined;
 }

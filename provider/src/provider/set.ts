@@ -210,7 +210,8 @@ function setAfter(kind: Kind, run: SetRun) {
     const { key } = member;
     const outcome = run.outcomes.get(key);
     const now = idAfter(outcome);
-    const open = outcome?.kind === "unresolved" ? outcome.record : now === undefined ? member.unresolved : undefined;
+    const before = now === undefined ? member.unresolved : undefined;
+    const open = outcome?.kind === "unresolved" ? outcome.record : before;
     if (open !== undefined) unresolved.set(key, open);
     const held = now ?? member.id;
     if (held === undefined) continue;

@@ -53,8 +53,8 @@ function fail(sandbox: Sandbox, words: readonly string[]): string {
 
 /** A rule of the fault language, as a sentence. */
 export function inWords({ on, with: fault, times = 1, act }: FaultRule): string {
-  const requests =
-    times === 1 ? "The next request" : Number.isFinite(times) ? `The next ${times} requests` : "All requests";
+  const several = Number.isFinite(times) ? `The next ${times} requests` : "All requests";
+  const requests = times === 1 ? "The next request" : several;
   const name = fault.kind === "answer" ? `status-${fault.status}` : fault.kind;
   return `${requests} to ${on}: ${name}${act ? ", after it was carried out" : ""}.`;
 }

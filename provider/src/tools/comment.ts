@@ -313,12 +313,16 @@ function changeRows(changes: readonly Change[]): string[] {
   return ACTIONS.flatMap((listed) => {
     const alike = changes.filter(({ action }) => action === listed);
     return alike.map(({ kind, key, values, id, adopts, changes: differences }) => {
-      const name = values[kind.nameProperty];
-      const shown = name === SECRET_TEXT ? SECRET : typeof name === "string" && name !== UNKNOWN ? code(name) : "";
+      const shown = shownName(values[kind.nameProperty]);
       const ids = [id, adopts === id ? undefined : adopts].filter((each) => each !== undefined).join(" → ");
       return rowOf([listed, kind.name, code(key), shown, ids, differences.map(code).join("<br>")]);
     });
   });
+}
+
+function shownName(name: unknown): string {
+  if (name === SECRET_TEXT) return SECRET;
+  return typeof name === "string" && name !== UNKNOWN ? code(name) : "";
 }
 
 function item({ about, message }: Preview["diagnostics"][number]): string {

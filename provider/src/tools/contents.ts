@@ -162,7 +162,8 @@ export function valuesOf({ kind, resource, in: place }: StoredObject): Readonly<
   const entries = kind.outputs.flatMap((name) => {
     const value = own(all, name);
     if (isHidden && name !== "advertiserId") return [[name, SECRET] as const];
-    return value === undefined || value === null ? [] : [[name, holdsSecret(value) ? SECRET : value] as const];
+    if (value === undefined || value === null) return [];
+    return [[name, holdsSecret(value) ? SECRET : value] as const];
   });
   return Object.fromEntries(entries);
 }

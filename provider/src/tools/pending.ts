@@ -230,10 +230,9 @@ function tell(facts: Facts, { pending }: ExportedStack): number {
   const names = namesOf(open);
   const recorded = open.filter(({ known }) => known === "record");
   const others = tellElsewhere(facts);
+  const nothing = others.isAsked ? "Nothing of this stack is pending." : "Nothing is pending.";
   const lines = [
-    ...(open.length === 0
-      ? [others.isAsked ? "Nothing of this stack is pending." : "Nothing is pending."]
-      : [`${count(open.length, "create")} may or may not have reached the platform:`]),
+    open.length === 0 ? nothing : `${count(open.length, "create")} may or may not have reached the platform:`,
     ...open.map((create, index) => openLine(create, names[index] ?? "")),
     ...(recorded.some(({ record: { replaces } }) => replaces !== undefined)
       ? ["If an update is known, what was to replace an object was an update of it: it was not created."]

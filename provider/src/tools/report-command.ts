@@ -94,7 +94,8 @@ export const ID_FORMATS: Readonly<
   csv: ({ advertisers, events, advertiserKeys }, addressOf) => {
     const row = (kind: string, each: StoredObject, owner: string) => {
       if (each.id === undefined) return [];
-      const tag = addressOf === undefined ? [] : [kind === "event" ? addressOf(each) : ""];
+      const address = kind === "event" ? addressOf?.(each) : "";
+      const tag = addressOf === undefined ? [] : [address ?? ""];
       return [[kind, each.key, each.id, nameOf(each), advertiserKeys.get(owner) ?? "", owner, ...tag]];
     };
     const tag = addressOf === undefined ? [] : ["tag"];
