@@ -42,6 +42,11 @@ it.each<[what: string, ...Environment[]]>([
     url("s3://state", { AWS_ENDPOINT_URL: "http://a" }),
     url("s3://state", { AWS_ENDPOINT_URL: "http://b" }),
     url("s3://state", { AWS_ENDPOINT_URL: "http://b", AWS_ENDPOINT_URL_S3: "http://c" }),
+    // A profile may name an endpoint, and another file another profile of that name.
+    url("s3://state", { AWS_PROFILE: "a" }),
+    url("s3://state", { AWS_PROFILE: "b" }),
+    url("s3://state", { AWS_DEFAULT_PROFILE: "b" }),
+    url("s3://state", { AWS_PROFILE: "b", AWS_CONFIG_FILE: "/other" }),
   ],
   [
     "Azure's account in the environment",

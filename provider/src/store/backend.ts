@@ -127,10 +127,13 @@ const AZURE_CONNECTIONS = ["AZURE_STORAGE_CONNECTION_STRING", "AZURE_STORAGEBLOB
 
 /** By a backend's scheme: the variables that lead the same address to another store. */
 const STORE_VARIABLES: Readonly<Record<string, readonly string[]>> = {
-  s3: ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"],
+  s3: [
+    ...["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"],
+    ...["AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_CONFIG_FILE"], // a profile may name an endpoint
+  ],
   azblob: ["AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_DOMAIN", "AZURE_STORAGE_IS_LOCAL_EMULATOR", ...AZURE_CONNECTIONS],
   gs: ["STORAGE_EMULATOR_HOST"],
-  postgres: ["PGHOST", "PGPORT", "PGDATABASE"],
+  postgres: ["PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE", "PGSERVICEFILE"],
 };
 
 function storeSettings(url: string, environment: Environment): string[] {
