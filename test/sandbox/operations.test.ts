@@ -168,6 +168,21 @@ describe.each(SHAPES)("%s", (shape) => {
     },
   );
 
+  it("once a read is switched on, an up that sends nothing lets a refresh name the resource and both values", async () => {
+    const { sandbox, lone } = await one();
+    const e = lone();
+    await e.up({ value: 26 });
+    const options = optionsOf({ event: { read }, createdVisibleAfterSeconds: 0 });
+    expect(await e.preview({ value: 26 }, options)).toContain("Nothing is sent for it");
+    expect((await e.up({ value: 26 }, options)).error).toBeUndefined();
+    expect(await e.preview({ value: 26 }, options)).toBe("");
+    expect(sandbox).toMatchObject({ eventPosts: 1, updates: 0 });
+    Object.assign(sandbox.events[0] ?? {}, { value: 99 });
+    expect(wordsOf((await e.engine.refresh(options)).run)).toMatch(
+      /"e" \(2\) was changed on the platform: value 26 → 99\./,
+    );
+  });
+
   it("a state that was saved without a known read names the arguments that differ, and no values", async () => {
     const { sandbox, lone } = await one();
     const e = lone();

@@ -155,6 +155,8 @@ if (ConversionEvent.isInstance(unknown)) unknown.value.apply((value: number) => 
 // @ts-expect-error the name is not optional
 new Advertiser("b", { advertiserName: existing.advertiserName });
 new ConversionEventSet("s", { advertiserId: 1, events: { b: { eventName: "B", value: 1, formerKey: "a" } } });
+new ConversionEventSet("s", { advertiserId: 1, events: { b: { eventName: "B", value: 1, formerKey: undefined } } });
+new Catalog("c", { file: "catalog.yaml", sets: new pulumi.Config().getBoolean("sets") });
 // @ts-expect-error only an event of a set has one
 new ConversionEvent("c", { ...eventArgs, formerKey: "a" });
 // @ts-expect-error each event has its own

@@ -26,7 +26,7 @@ export interface CatalogArgs {
    * One `ConversionEventSet` per advertiser, named `<catalog>/<key>`, instead of `ConversionEvent`s: for hundreds of
    * events. Switching later creates events a second time unless the file adopts them (`existingId`). @default false
    */
-  sets?: boolean;
+  sets?: boolean | undefined;
 }
 
 /**

@@ -228,7 +228,7 @@ export interface ConversionEventEntry extends Omit<ConversionEventArgs, "adverti
    * The key that this event had in the set before: it goes on under its new key, and nothing is sent. May be taken away
    * once every stack of the program has had an `up`.
    */
-  formerKey?: string;
+  formerKey?: string | undefined;
 }
 
 /** What a {@link ConversionEventSet} is declared with. The rules of each event are those of a `ConversionEvent`. */

@@ -15,7 +15,6 @@ import {
   type DeclaredSet,
   type Earlier,
   eventIn,
-  isSecretSince,
   keptForRead,
   type LeftLive,
   memberLabel,
@@ -46,7 +45,7 @@ import {
   type Outcomes,
 } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
-import { circumstancesOf, expectSameType, notePlanned, secretIn } from "./single.js";
+import { circumstancesOf, expectSameType, notePlanned, preparesRead, secretIn } from "./single.js";
 import { adoptedInWords, leftInWords, planInWords, takenOverInWords, troubleInWords } from "./tell.js";
 
 function factsOf(kind: Kind, runtime: Runtime, olds: Values, inputs: Values) {
@@ -75,7 +74,7 @@ export const planSet: Calls<SetKind>["plan"] = async (set, runtime, who, { id, o
   // Members that are not known yet are changes too.
   const isChanged = members.some((member) => shownAction(member) !== "keep");
   const hasChanges = declared.events === undefined || isChanged;
-  return { changes: hasChanges || isSecretSince(olds, news), replaces: [] };
+  return { changes: hasChanges || preparesRead(kind, runtime, who, { olds, news }), replaces: [] };
 };
 
 /** What the state says about creates: which of them were found, and which are still open. */

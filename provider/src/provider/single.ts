@@ -22,8 +22,8 @@ import {
   explain,
   howToKeep,
   isOfKnownAccount,
-  isSecretSince,
   keptForRead,
+  lacksForRead,
   leftLiveIn,
   PROVIDER,
   type Ref,
@@ -37,7 +37,17 @@ import {
 import { carryOutAll, deleteUnlessKept, hasWork, managedOf, momentToKeep } from "./carry-out.js";
 import { expectSameAccount, Incomplete, idOrError, type Managed, type Outcome } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
-import { adopts, beforeTakeOver, besideHeld, exchanged, notTold, replaced, savedAsSent, takenOver } from "./tell.js";
+import {
+  adopts,
+  beforeTakeOver,
+  besideHeld,
+  exchanged,
+  notTold,
+  replaced,
+  savedAsSent,
+  stateForRead,
+  takenOver,
+} from "./tell.js";
 
 /**
  * An alias may give a resource the state of one of another type, whose id is of another kind.
@@ -141,8 +151,22 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, 
       else runtime.warnEach({ ...notice, text: `${notice.text}\n${howToKeep(former.id)}` });
     }
   }
-  return { changes: action.do !== "keep" || isSecretSince(olds, news), replaces: replacesOf(kind, member, news) };
+  const changes = action.do !== "keep" || preparesRead(kind, runtime, who, { olds, news });
+  return { changes, replaces: replacesOf(kind, member, news) };
 };
+
+/** Once a read is known, the state takes what a refresh needs, in an update that sends nothing. */
+export function preparesRead(
+  kind: Kind,
+  runtime: Runtime,
+  who: Ref,
+  { olds, news }: { readonly olds: Values; readonly news: Values },
+): boolean {
+  const { read } = abilitiesOf(kind, runtime.reading.settings);
+  if (!read || !runtime.run.isChecked(who.key) || !lacksForRead(olds, news)) return false;
+  runtime.say(stateForRead());
+  return true;
+}
 
 /** What the state says about creates of a resource: its own, of unknown outcome, and those that were found. */
 function noteCreates(kind: Kind, runtime: Runtime, who: Ref, olds: Values, id: string | undefined): void {

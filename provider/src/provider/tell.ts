@@ -269,6 +269,10 @@ export function driftNotice(who: Shown, changes: readonly string[]): Notice {
   return { ...notice("changed on the platform", who, text), brief: `${who.label}: ${enumerate(changes)}` };
 }
 
+export function stateForRead(): string {
+  return "A read is known in advertising:operations: an update without a changed argument only adds to the state what a refresh needs. Nothing is sent for it.";
+}
+
 export function nothingCompared(noun: string): string {
   return (
     `A refresh does not compare any ${noun}: advertising:operations has no read for it, so the state stays as it is. ` +

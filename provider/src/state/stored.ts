@@ -115,10 +115,10 @@ export function inputsFrom(outputs: Values, args: Values): Values | undefined {
   return hidden && { ...args, ...hidden };
 }
 
-/** Whether an argument is secret that the outputs keep in clear: a refresh would print its value. */
-export function isSecretSince(outputs: Values, inputs: Values): boolean {
+/** Whether the outputs lack what a refresh needs to name an object and to hide its secrets. Only with a known read. */
+export function lacksForRead(outputs: Values, inputs: Values): boolean {
   const hidden = hiddenInputsIn(outputs);
-  if (hidden === undefined) return false;
+  if (hidden === undefined) return true;
   const known = secretArgumentsIn(hidden);
   return [...secretArgumentsIn(inputs)].some((name) => !known.has(name));
 }

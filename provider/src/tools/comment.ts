@@ -182,6 +182,8 @@ function actionIn(
   if (isSet || ["adopt", "look for", "wait"].includes(action.do)) return action;
   if (op === "replace")
     return { do: "replace", perhaps: action.do === "replace" && action.perhaps && holdsUnknown(news) };
+  // Only the state takes what a refresh needs.
+  if (op === "update" && action.do === "keep" && changed.length === 0) return action;
   if (op === "update" && action.do !== "update")
     return adoptedBy(news) === undefined ? { do: "update", changed } : { do: "record" };
   return action;
