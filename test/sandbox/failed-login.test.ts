@@ -52,6 +52,24 @@ describe("S4: a login that fails", () => {
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
   });
 
+  const html = { "content-type": "text/html" };
+  it.each<[string, number, Record<string, string>, unknown]>([
+    ["nginx's page", 400, html, "<html><title>400 No required SSL certificate was sent</title></html>"],
+    ["a text", 403, { "content-type": "text/plain" }, "Client certificate required"],
+  ])(
+    "for want of a client certificate, above TLS: %s says so, and not that the password is wrong",
+    async (_, status, headers, body) => {
+      const { sandbox, client } = await start();
+      sandbox.fail({ on: "authenticate", with: { kind: "answer", status, headers, body }, times: 100 });
+      const message = messageOf(await client.create());
+      expect(message).toMatch(
+        /it asks for a client certificate, which this package has none of: set advertising:baseUrl/,
+      );
+      expect(message).not.toContain("password");
+      expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
+    },
+  );
+
   it("429 makes all wait together", async () => {
     const clock = new TestClient("http://127.0.0.1:1").clock;
     const sandbox = await useSandbox({ loginLimit: { count: 1, windowSeconds: 60 }, clock: () => clock.wallMs() });

@@ -15,7 +15,7 @@ const CEILINGS = {
   functionsOfManyParameters: 29,
   arraysDestructured: 23,
   returnTypes: 14,
-  characters: 547_100,
+  characters: 547_900,
 };
 
 const source = measure(resolve(import.meta.dirname, "../../provider/src"));

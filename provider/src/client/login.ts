@@ -10,7 +10,7 @@ import { type Login, SessionStore } from "./session-file.js";
 import { SessionJar, whyNoSession } from "./session-jar.js";
 import type { Surroundings } from "./surroundings.js";
 import { TransportFailure } from "./transport.js";
-import { describeFailure, NOTHING_CREATED, wordsOf } from "./trouble.js";
+import { describeFailure, NO_CLIENT_CERTIFICATE, NOTHING_CREATED, wordsOf } from "./trouble.js";
 
 /** @returns what opens a new login, valid for an address. It throws LoginError. */
 export function credentialsOf(settings: Settings, surroundings: Surroundings, sender: PatientSender) {
@@ -71,6 +71,9 @@ function refusalOf(answer: Answer, words: readonly string[], from: string): stri
     const never = isRedirect ? "; redirects are never followed" : "";
     return `there is no login at this address (${said}). Check advertising:baseUrl and advertising:authenticatePath${never}.`;
   }
+  // Only for the advice: with either reason, nothing was created.
+  if (!isDone && /\b(ssl|tls|client) certificate/i.test(said))
+    return `the server refused it (${said}): it asks for a client certificate, ${NO_CLIENT_CERTIFICATE.replace("{address}", "advertising:baseUrl")}.`;
   if (isDone ? saysRefused(answer, undefined) : status < 500)
     return `the platform refused it (${said}). Check ${from}; it was tried once, and is not tried again.`;
   return isDone ? undefined : `the platform returned ${said}. Wait a while and run it again.`;

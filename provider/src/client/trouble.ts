@@ -108,7 +108,8 @@ export function unanswered(error: unknown, { what, operation }: Asked, url: URL,
     : new OutcomeUnknownError(told, sentAt, { cause: error });
 }
 
-const NO_CLIENT_CERTIFICATE =
+/** `{address}` stands for the settings that have the addresses. */
+export const NO_CLIENT_CERTIFICATE =
   "which this package has none of: set {address} to a server that asks for none, such as a proxy on this machine that " +
   "adds it (http://localhost:…)";
 
@@ -135,6 +136,8 @@ const NEXT_STEPS: readonly (readonly [RegExp, string])[] = [
     /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)/,
     "its authority is not known here: put the authority's certificate into a file, and name that with NODE_EXTRA_CA_CERTS",
   ],
+  [/UNRECOGNIZED_NAME/, "it does not serve this host: check {address}"],
+  [/ALERT_ACCESS_DENIED/, "it denies access from here: ask who runs it, or check {address}"],
   [/certificate|SSL routines|^CERT_/i, "the certificate has to be fixed there"],
   [/ENOTFOUND|EAI_AGAIN/, "check {address} and the network: the name could not be looked up"],
   [/ECONNREFUSED/, "nothing listens there: check {address}"],
