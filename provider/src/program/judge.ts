@@ -83,8 +83,14 @@ export class Judge {
   #namesakesOf(resource: DeclaredResource): string[] {
     const { kind, objects = [] } = resource;
     const own = new Set(objects.flatMap((object) => [object.key, ...formerKeysOf(resource, object)]));
-    const all = objects.flatMap((object) => this.#named.get(nameKey(kind, object)) ?? []);
-    return all.filter((key) => !own.has(key)).slice(0, MAX_NAMESAKES);
+    const names = new Set(objects.map((object) => nameKey(kind, object)));
+    const found: string[] = [];
+    for (const name of names)
+      for (const key of this.#named.get(name) ?? []) {
+        if (found.length === MAX_NAMESAKES) return found;
+        if (!own.has(key)) found.push(key);
+      }
+    return found;
   }
 
   #isDeclared(key: string): boolean {
