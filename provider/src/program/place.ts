@@ -13,6 +13,12 @@ export function placeOfProgram() {
   }
 }
 
+/** As Pulumi prints it with `--fully-qualify-stack-names`. */
+export function stackOfProgram(): string {
+  const { organization, project, stack } = placeOfProgram();
+  return `${organization}/${project}/${stack}`;
+}
+
 /** As unique as the URN and built like it, so that equal names below different components stay apart. */
 export function identityOf(name: string, parent: pulumi.Resource | undefined): string {
   return identityText({ ...placeOfProgram(), parentTypes: typesOf(parent), name });

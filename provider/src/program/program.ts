@@ -91,9 +91,8 @@ function warn(warnings: readonly string[]): void {
 
 /** Undefined if the backend is not known, which the provider's process says. */
 function placeOfJournal(): StackPlace | undefined {
-  const { organization, project, stack } = place.placeOfProgram();
   try {
-    return { backend: backendIn(process.env, process.cwd()), stack: `${organization}/${project}/${stack}` };
+    return { backend: backendIn(process.env, process.cwd()), stack: place.stackOfProgram() };
   } catch {
     return undefined;
   }
@@ -121,8 +120,7 @@ export function currentProgram(): Program {
 
 function begin(): Program {
   expectNodeFits();
-  const { organization, project, stack } = place.placeOfProgram();
-  if (!place.isEmbedded()) commandsTake([stackOption(`${organization}/${project}/${stack}`)]);
+  if (!place.isEmbedded()) commandsTake([stackOption(place.stackOfProgram())]);
   // An inline program of the automation API may run in any folder.
   if (!place.isEmbedded()) {
     const found = expectFoundFrom(process.cwd());

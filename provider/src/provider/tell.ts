@@ -31,6 +31,7 @@ import {
   type Ref,
   refOfKey,
   resourceKeyIn,
+  settlingCommands,
   stackOption,
   staysLive,
   UNKNOWN,
@@ -157,7 +158,7 @@ function waysOn({ ref, open }: Namesake, opens: readonly OpenCreate[]): string[]
   return [
     ...(open.elsewhere === undefined ? [] : stackWays(open.elsewhere.stack)),
     `${isSame}: ${renameCure(ref, open)}.`,
-    ...(unknown.length === 0 ? [] : waysOut(unknown).slice(0, 4)),
+    ...(unknown.length === 0 ? [] : settlingCommands(unknown)),
     ...(known.length === 0
       ? []
       : [

@@ -10,6 +10,7 @@ export {
   accountOf,
   environmentNameOf,
   type IsSameAccount,
+  isEqualAccount,
   NAMESPACE,
   type ProxySetting,
   type Settings,

@@ -174,6 +174,11 @@ function asAccount(text: string): string {
 /** Whether something was recorded for this account, perhaps under a former address or e-mail. */
 export type IsSameAccount = (recorded: unknown) => boolean;
 
+/** Whether two recorded accounts are one, as far as they tell: one that was not recorded may be any. */
+export function isEqualAccount(one: unknown, other: unknown): boolean {
+  return [one, other].some((each) => each === undefined || each === "") || one === other;
+}
+
 /** @returns true for anything if the settings name no account, and for a record that names none. */
 export function sameAccountAs(settings: Pick<Settings, "baseUrl" | "email" | "formerAccount">): IsSameAccount {
   const account = accountOf(settings);

@@ -30,15 +30,23 @@ export function pendingCommand(option: "created" | "not-created" | "forget", nam
 }
 
 /** The commands that settle creates of unknown outcome, one for each answer. @param shorts their names in commands. */
-export function waysOut(shorts: readonly string[]): string[] {
-  const [they, id] = shorts.length === 1 ? ["If it is", "<its id>"] : ["For those that are", "<an id>"];
+export function settlingCommands(shorts: readonly string[]): string[] {
+  const they = shorts.length === 1 ? "If it is" : "For those that are";
   const ids = shorts.map((short) => `${short}=<its id>`);
-  const more = shorts.length - MAX_LISTED;
   return [
     `${they} there:`,
     `  ${pendingCommand("created", ids)}`,
     `${they} not there:`,
     `  ${pendingCommand("not-created", shorts)}`,
+  ];
+}
+
+/** The same, and what to do after that. */
+export function waysOut(shorts: readonly string[]): string[] {
+  const id = shorts.length === 1 ? "<its id>" : "<an id>";
+  const more = shorts.length - MAX_LISTED;
+  return [
+    ...settlingCommands(shorts),
     ...(more > 0 ? [`The same for ${more} more, which \`pending\` lists.`] : []),
     `Then run \`${asTyped("pulumi up")}\`. In the program, existingId: ${id} does the same as --created.`,
   ];

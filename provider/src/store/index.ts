@@ -9,6 +9,7 @@ export type { Line, MemoryRecord, OpenCreate, Records } from "./memory-lines.js"
 export {
   CreatesByName,
   everyMemory,
+  gone,
   isOpen,
   isPast,
   isTwiceIn,

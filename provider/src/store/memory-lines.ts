@@ -48,6 +48,11 @@ export function isPast({ state, id, replaces }: MemoryRecord, held: string | und
 /** A change of one record; `sent` and `live` replace it whole, and so does what comes after `none`. */
 export type Line = Partial<MemoryRecord> & Pick<MemoryRecord, "key" | "state">;
 
+/** @param at the moment, if a person or a search said so: then it answers Pulumi's record of an interrupted run too. */
+export function gone(key: string, at = ""): Line {
+  return { key, state: "none", at };
+}
+
 export function applyLine(records: Map<string, MemoryRecord>, line: Line): void {
   const before = records.get(line.key);
   const goesOn = line.state !== "sent" && line.state !== "live" && before?.state !== "none";

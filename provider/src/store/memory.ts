@@ -31,6 +31,7 @@ import { inWords, MemoryFile, type MemoryOptions } from "./memory-file.js";
 import {
   applyLine,
   CreatesByName,
+  gone,
   holdersIn,
   isOpen,
   isPast,
@@ -300,8 +301,4 @@ export class Memory {
 /** @param create its mark, or as `sendingOf` names it. */
 function isCreate(record: MemoryRecord, create: string): boolean {
   return create === record.mark || create === sendingOf(record);
-}
-
-function gone(key: string): Line {
-  return { key, state: "none", at: "" };
 }

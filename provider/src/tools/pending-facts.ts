@@ -5,6 +5,7 @@
 import { shellWord } from "../base/index.js";
 import { membersOf, singleMember } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, kindOfType, setOfType } from "../kinds/index.js";
+import { isEqualAccount } from "../settings/index.js";
 import {
   ACCOUNT,
   type CreateRecord,
@@ -43,7 +44,8 @@ export interface Create {
   readonly ref: CreateRef;
   /** Other names of the same create: the journal may have it under a former one. */
   readonly otherRefs: readonly CreateRef[];
-  readonly record: CreateRecord;
+  /** With an id, it was created, and no state is known to have it. */
+  readonly record: CreateRecord & Pick<MemoryRecord, "id">;
   /** Who knows about it; `record`: only Pulumi's of an interrupted run. */
   readonly known: "state" | "memory" | "record";
   /** The stack whose journal has it, if that is another one. */
@@ -204,10 +206,6 @@ export function factsIn(
       journal.flatMap(({ ref, record: { id } }) => (id === undefined ? [] : [[objectKey(ref.kind, id), ref]])),
     ),
   };
-}
-
-function isEqualAccount(recorded: unknown, other: unknown): boolean {
-  return [recorded, other].some((each) => each === undefined || each === "") || recorded === other;
 }
 
 /** What a state shows about creates: its objects, by id and account, and the creates that a person has found. */

@@ -29,6 +29,7 @@ import {
 } from "../state/index.js";
 import {
   backendIn,
+  gone,
   type Line,
   memoryFolder,
   memoryPath,
@@ -153,7 +154,7 @@ async function factsOf(stack: ExportedStack, place: StackPlace | undefined, choi
     throw new Error(`the memory of this machine, ${path}, can't be used: ${(error as Error).message}`);
   }
   const elsewhere = choice.state === undefined ? openElsewhere(place, memoryFolder()) : [];
-  const existing = elsewhere.length === 0 ? [] : await existingStacks(choice);
+  const existing = elsewhere.length === 0 ? [] : await existingStacks(choice, place.stack);
   const isGone = ({ backend, stack: name }: StackPlace) => backend === place.backend && !existing.includes(name);
   const journals = { own: own?.records ?? new Map(), runs: own?.runs ?? [], elsewhere, isGone };
   const accounts = accountsIn(stack, [...journals.own.values(), ...elsewhere]);
@@ -191,14 +192,9 @@ interface PlacedLine {
 /** @param maxWaitMs for a run that uses a journal. @default as a run waits for another one */
 async function writeLines(place: StackPlace, all: readonly PlacedLine[], maxWaitMs?: number): Promise<void> {
   const here = { folder: memoryFolder(), ...(maxWaitMs !== undefined && { maxWaitMs }) };
-  for (const [path, lines] of Map.groupBy(all, ({ elsewhere }) => memoryPath(elsewhere ?? place))) {
-    const [first] = lines;
-    if (path !== "")
-      await writeAnswers(
-        first?.elsewhere ?? place,
-        lines.map(({ line }) => line),
-        here,
-      );
+  for (const placed of Map.groupBy(all, ({ elsewhere = place }) => memoryPath(elsewhere)).values()) {
+    const lines = placed.map(({ line }) => line);
+    await writeAnswers(placed[0]?.elsewhere ?? place, lines, here);
   }
 }
 
@@ -210,7 +206,7 @@ async function takeOver(former: string, place: StackPlace | undefined, choice: S
   const isMeant = ({ stack }: StackPlace) => [stack, stackOption(stack).value].includes(former);
   const places = [...new Map(open.filter(isMeant).map((each) => [memoryPath(each), each])).values()];
   if (places.length === 0) throw new Error(`this machine's memory has nothing open of a stack ${former}`);
-  const existing = await existingStacks(choice);
+  const existing = await existingStacks(choice, place.stack);
   if (places.some(({ stack, backend }) => backend === place.backend && existing.includes(stack)))
     throw new Error(
       `the stack ${former} still exists: run \`pulumi up --stack ${plainShellWord(former)}\` there instead`,
@@ -245,13 +241,14 @@ function tell(facts: Facts, { pending }: ExportedStack): number {
     ...(unsent.length > 0 ? [unsentSentence(unsent)] : []),
     ...others.lines,
     // It keeps it over any number of runs, and says nothing of when the interrupted one was.
-    ...(pending.some(({ type }) => type === "creating") ? [CLEAR()] : []),
+    ...(pending.some(({ type }) => type === "creating") ? [clearSentence()] : []),
   ];
   return say(lines.join("\n"), open.length === 0 && !others.isAsked ? 0 : 1);
 }
 
-const CLEAR = () =>
-  `Pulumi keeps its record of the interrupted run, and this command may ask about it again. Once nothing is open and \`pulumi up\` has ended, drop it:\n  ${asTyped("pulumi refresh --clear-pending-creates --yes")}`;
+function clearSentence(): string {
+  return `Pulumi keeps its record of the interrupted run, and this command may ask about it again. Once nothing is open and \`pulumi up\` has ended, drop it:\n  ${asTyped("pulumi refresh --clear-pending-creates --yes")}`;
+}
 
 function openLine({ ref, record, or }: Create, name: string): string {
   const other = or === undefined ? "" : `, or for ${describe(ref.kind, or)}`;
@@ -262,10 +259,10 @@ function openLine({ ref, record, or }: Create, name: string): string {
 function tellElsewhere({ elsewhere }: Facts) {
   const byPlace = Map.groupBy(elsewhere, (create) => `${create.elsewhere?.stack} in ${create.elsewhere?.backend}`);
   const lines = [...byPlace.values()].flatMap((creates) => {
-    const [{ elsewhere: there, isOfGone } = { elsewhere: undefined, isOfGone: false }] = creates;
+    const there = creates[0]?.elsewhere;
     const { value: name } = stackOption(there?.stack ?? "");
     const are = `The stack ${name} (backend ${there?.backend || "unknown"}) has ${count(creates.length, "open create")} of an interrupted run on this machine`;
-    if (isOfGone !== true)
+    if (creates[0]?.isOfGone !== true)
       return [`${are}. The next \`pulumi up\` of that stack looks after ${agree(creates.length, "it", "them")}.`];
     return [
       `${are}, and does not exist any more:`,
@@ -283,8 +280,7 @@ function tellElsewhere({ elsewhere }: Facts) {
 }
 
 function elsewhereLine({ ref, record }: Create): string {
-  const { id } = record as { readonly id?: string };
-  if (id !== undefined) return `  ${ref.urn}: created as ${id}`;
+  if (record.id !== undefined) return `  ${ref.urn}: created as ${record.id}`;
   return `  ${ref.urn}: look in the account for ${describe(ref.kind, record)}`;
 }
 
@@ -479,11 +475,6 @@ function linesOf({ create, id, managedAs }: Answer, { notes }: Facts): PlacedLin
   return lines.map((line) => ({ line, elsewhere }));
 }
 
-/** The moment makes it an answer to Pulumi's record of an interrupted run too. */
 function dropped(key: string): Line {
-  return { key, state: "none", at: momentOf(systemClock) };
-}
-
-function gone(key: string): Line {
-  return { key, state: "none", at: "" };
+  return gone(key, momentOf(systemClock));
 }

@@ -4,7 +4,7 @@ import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { promisify } from "node:util";
 import { asRecord, enumerate, jsonIn, printable, UsageError } from "../base/index.js";
-import { NAMESPACE, readSettings, type SettingsReading, sameAccountAs } from "../settings/index.js";
+import { isEqualAccount, NAMESPACE, readSettings, type SettingsReading, sameAccountAs } from "../settings/index.js";
 import { parseProject, projectFileOf } from "../store/index.js";
 import { type ExportedStack, readExport } from "./contents.js";
 import { type StackChoice, stackOptionsIn, textOf } from "./harness.js";
@@ -81,10 +81,9 @@ export async function stackName(choice: StackChoice): Promise<string | undefined
   return name?.trim();
 }
 
-/** `<organization>/<project>/<stack>` of the project's stacks; none if the backend does not tell. */
-export async function existingStacks(choice: StackChoice): Promise<string[]> {
-  const current = await stackName(choice);
-  const [organization = "", project = ""] = current?.split("/") ?? [];
+/** `<organization>/<project>/<stack>` of the project's stacks; none if the backend does not tell. @param stack one. */
+export async function existingStacks(choice: StackChoice, stack: string): Promise<string[]> {
+  const [organization = "", project = ""] = stack.split("/");
   const printed = await pulumi(["stack", "ls", "--json"], { cwd: choice.cwd }).catch(() => "[]");
   const names = (jsonIn(printed) as { readonly name?: unknown }[] | undefined) ?? [];
   return names.map(({ name }) => {
@@ -102,8 +101,7 @@ export async function sameAccountOf(choice: StackChoice): Promise<(one: unknown,
   const config = (key: string) => configured[`${NAMESPACE}:${key}`]?.value;
   const { settings } = readSettings({ config, environment: process.env, mayLackPassword: true });
   const isOurs = sameAccountAs(settings);
-  const isNone = (account: unknown) => account === undefined || account === "";
-  return (one, other) => isNone(one) || isNone(other) || one === other || (isOurs(one) && isOurs(other));
+  return (one, other) => isEqualAccount(one, other) || (isOurs(one) && isOurs(other));
 }
 
 /** The settings a command sends requests with, and in words where they come from: the stack, or the environment. */
