@@ -19,7 +19,7 @@ const light = { testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: 3, setupFi
 
 /** These take longest, of those that start Pulumi or npm. A fresh clone's vitest knows no durations, and would go by the files' sizes. */
 const LONGEST = [
-  ...["package/pipelines", "package/installed", "engine/main-job", "engine/checks", "engine/settle"],
+  ...["package/pipelines", "package/installed", "engine/main-job", "engine/checks", "engine/resolve"],
   ...["engine/interruption", "engine/runs", "engine/unresolved", "engine/secrets"],
 ];
 

@@ -46,7 +46,7 @@ export function catalogJsonSchema({ z }, kinds, { advertiserKey, eventKey }, { T
 
 if (process.argv[1] === import.meta.filename) {
   const require = createRequire(inRoot("provider", "dist", "index.js"));
-  const rooms = ["kinds/index", "catalog/written", "catalog/judge", "catalog/spelling"];
+  const rooms = ["kinds/index", "catalog/written", "catalog/catalog-validator", "catalog/spelling"];
   const schema = catalogJsonSchema(require("zod"), ...rooms.map((room) => require(`./${room}.js`)));
   writeFileSync(inRoot("provider", "catalog.schema.json"), `${JSON.stringify(schema, undefined, 2)}\n`);
 }

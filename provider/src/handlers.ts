@@ -1,10 +1,11 @@
 /**
  * The exports that the `__provider` text in each stored state loads by name: a contract with all of those, so none is
- * ever renamed. Each is one of Pulumi's dynamic providers, made in `provider/dynamic.ts`.
+ * ever renamed. Each is one of Pulumi's dynamic providers, made in `dynamic/provider.ts`.
  */
 import type { Config } from "@pulumi/pulumi/dynamic";
+import { createProvider, engineLog, silenceShown, watchEngine } from "./dynamic/index.js";
 import { conversionEventSet as conversionEventSetKind, kindNamed } from "./kinds/index.js";
-import { createProvider, createRuntime, engineLog, type Runtime, silenceShown, watchEngine } from "./provider/index.js";
+import { createRuntime, type Runtime } from "./operations/index.js";
 import { NAMESPACE } from "./settings/index.js";
 
 // One process serves all dynamic resources of a deployment: they share what the first call configures.

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { expect, it } from "vitest";
 import { newStack, program, runProcess, useSandbox } from "../support/stack.js";
 
-const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
+const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
 
 /** The options of a resource, and of the set beside it. */
 const OPTIONS: Readonly<Record<string, { readonly ofEvent: object; readonly ofSet: object }>> = {

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { expect, it } from "vitest";
 import { newStack, runProcess, useSandbox, well } from "../support/stack.js";
 
-const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
+const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
 
 it("one login with the stack's settings, of which the password is a secret", async () => {
   const sandbox = await useSandbox();

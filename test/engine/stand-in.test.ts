@@ -5,9 +5,9 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { backendIn, memoryPath, readMemory } from "../../provider/src/journal/index.js";
 import type { FaultRule, Sandbox } from "../../provider/src/sandbox/index.js";
 import { readSettings } from "../../provider/src/settings/index.js";
-import { backendIn, memoryPath, readMemory } from "../../provider/src/store/index.js";
 import { newFolder } from "../support/folder.js";
 import { keepCompiled } from "../support/keep-compiled.js";
 import { struck, upAndKill } from "../support/killing.js";

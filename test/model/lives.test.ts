@@ -5,7 +5,7 @@
 import "../support/model/mocks.js";
 import { expect, it } from "vitest";
 import { configOf, Life } from "../support/model/life.js";
-import { counts, World } from "../support/model/world.js";
+import { counts, World } from "../support/model/simulation.js";
 import { seededRandom } from "../support/random.js";
 
 const LIVES = Number(process.env.LIVES ?? 300);

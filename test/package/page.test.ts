@@ -5,9 +5,9 @@ import { pathToFileURL } from "node:url";
 import chromium from "@sparticuz/chromium";
 import { type Browser, type BrowserContextOptions, type Page, chromium as playwright } from "playwright-core";
 import { afterAll, beforeAll, expect, it, type TestContext } from "vitest";
+import { type Resource, readExport } from "../../provider/src/cli/contents.js";
+import { pageOf } from "../../provider/src/cli/page.js";
 import { LEFT_LIVE } from "../../provider/src/state/stored.js";
-import { type Resource, readExport } from "../../provider/src/tools/contents.js";
-import { pageOf } from "../../provider/src/tools/page.js";
 import { newFolder } from "../support/folder.js";
 import { exportOf, storedAdvertiser, storedEvent, UNRESOLVED_OUTPUT } from "../support/stored.js";
 

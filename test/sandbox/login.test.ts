@@ -10,7 +10,7 @@ import { newFolder } from "../support/folder.js";
 import { keepCompiled } from "../support/keep-compiled.js";
 import { useSandbox } from "../support/stack.js";
 
-const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
+const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
 
 /** Without Pulumi and a stack: the settings come from the environment. */
 function start(

@@ -4,8 +4,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { expect, it } from "vitest";
+import { memoryPath } from "../../provider/src/journal/index.js";
 import { ACCOUNT, IDENTITY } from "../../provider/src/state/index.js";
-import { memoryPath } from "../../provider/src/store/index.js";
 import { newFolder } from "../support/folder.js";
 import { page } from "../support/pages.js";
 import { failureOf, newRun, type RunOptions } from "../support/run.js";
@@ -118,7 +118,7 @@ const failures: Readonly<Record<string, () => Promise<string>>> = {
     return message;
   },
   ADVERTISING_USAGE() {
-    const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
+    const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
     return new Promise((resolved) => {
       execFile(process.execPath, [command, "pendign"], (_error, _stdout, stderr) => resolved(stderr));
     });

@@ -3,7 +3,7 @@
  * what state and platform have then. What an answer proves is decided and tested in `client/`; one of each sort here.
  */
 import { describe, expect, it } from "vitest";
-import type { Runtime } from "../../provider/src/provider/runtime.js";
+import type { Runtime } from "../../provider/src/operations/runtime.js";
 import type { Fault, Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";

@@ -1,9 +1,9 @@
 /** What `pending --search` finds on the platform, and what it says about the rest. */
 import { expect, it, onTestFinished, vi } from "vitest";
+import type { Create } from "../../provider/src/cli/pending-facts.js";
+import { searched, searchFor } from "../../provider/src/cli/pending-search.js";
 import { readSettings } from "../../provider/src/settings/read-settings.js";
 import type { CreateRecord } from "../../provider/src/state/stored.js";
-import type { Create } from "../../provider/src/tools/pending-facts.js";
-import { searched, searchFor } from "../../provider/src/tools/pending-search.js";
 import { newFolder } from "../support/folder.js";
 import { useSandbox } from "../support/stack.js";
 import { urnOf } from "../support/stored.js";

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { JournalError, systemClock } from "../../provider/src/base/index.js";
 import { conversionEvent } from "../../provider/src/kinds/index.js";
-import type { Runtime } from "../../provider/src/provider/runtime.js";
-import { lookFor } from "../../provider/src/provider/search.js";
+import type { Runtime } from "../../provider/src/operations/runtime.js";
+import { lookFor } from "../../provider/src/operations/search.js";
 import type { Fault, SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";

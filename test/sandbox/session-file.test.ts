@@ -9,6 +9,7 @@ import { SessionJar } from "../../provider/src/client/session-jar.js";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { replaceIn } from "../support/builtin.js";
 import { type Ending, messageOf, TestClient } from "../support/client.js";
+import { surroundingsOf } from "../support/client-dependencies.js";
 import { FakeClock, RealTime } from "../support/clock.js";
 import { deadPid, foreignLock, lockText, takeOver } from "../support/lock.js";
 import { newRun } from "../support/run.js";
@@ -16,7 +17,6 @@ import { counts } from "../support/session.js";
 import { beside, failing, modeOf, start, startWithSession, userRun } from "../support/session-file.js";
 import { settingsOf } from "../support/settings.js";
 import { useSandbox } from "../support/stack.js";
-import { surroundingsOf } from "../support/surroundings.js";
 
 vi.setConfig({ testTimeout: 120_000 });
 

@@ -5,7 +5,7 @@ import { inspect } from "node:util";
 import { AdvertisingError } from "../../provider/src/base/errors.js";
 import type { Secrets } from "../../provider/src/base/secrets.js";
 import { Client, type Created } from "../../provider/src/client/client.js";
-import { secretsIn } from "../../provider/src/client/surroundings.js";
+import { secretsIn } from "../../provider/src/client/client-dependencies.js";
 import { createTransport } from "../../provider/src/client/transport.js";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";

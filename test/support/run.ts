@@ -3,12 +3,12 @@
  */
 import { join } from "node:path";
 import { expect } from "vitest";
+import { createProvider } from "../../provider/src/dynamic/provider.js";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent, conversionEventSet } from "../../provider/src/kinds/event-kind.js";
 import type { Kind } from "../../provider/src/kinds/kind.js";
-import { createProvider } from "../../provider/src/provider/dynamic.js";
-import type { Severity } from "../../provider/src/provider/engine.js";
-import { createRuntime, type Runtime } from "../../provider/src/provider/runtime.js";
+import type { Severity } from "../../provider/src/operations/notices.js";
+import { createRuntime, type Runtime } from "../../provider/src/operations/runtime.js";
 import { untilTestEnds } from "./until-test-ends.js";
 
 export interface RunOptions {

@@ -3,8 +3,8 @@
  * deletes last, and saves what the provider returns. Single events and sets are asked for alike: one test can do both.
  */
 import { join } from "node:path";
+import { everyMemory, type MemoryRecord } from "../../provider/src/journal/index.js";
 import { memberRef, refOf } from "../../provider/src/state/index.js";
-import { everyMemory, type MemoryRecord } from "../../provider/src/store/index.js";
 import { carriedBack } from "./carried.js";
 import { newRun, type RunOptions } from "./run.js";
 

@@ -10,7 +10,7 @@ import { keepCompiled } from "./keep-compiled.js";
 import { copyStack, PASSPHRASE, PROJECT, STACK, selectStack, stateFileIn } from "./stack-init.js";
 
 const repository = resolve(import.meta.dirname, "../..");
-const command = join(repository, "provider/dist/tools/command.js");
+const command = join(repository, "provider/dist/cli/command.js");
 /** Inside the repository, so that programs find the workspace's package as if it was installed. */
 const workFolder = join(repository, ".pulumi-local", "test");
 

@@ -1,7 +1,7 @@
-/** What an answer proves: answers that prove each outcome of `client/judge.ts`, and answers that only look like it. */
+/** What an answer proves: answers that prove each outcome of `client/classify-response.ts`, and answers that only look like it. */
 import { describe, expect, it } from "vitest";
-import { judgeChange, judgeCreate, judgeRead, judgeSearch } from "../../provider/src/client/judge.js";
-import { sessionSignOf } from "../../provider/src/client/signs.js";
+import { judgeChange, judgeCreate, judgeRead, judgeSearch } from "../../provider/src/client/classify-response.js";
+import { sessionSignOf } from "../../provider/src/client/response-signs.js";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { answer } from "../support/answers.js";

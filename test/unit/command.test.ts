@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { asTyped, NEEDED_NODE, whyTooOld } from "../../provider/src/base/text.js";
-import { type Line, writeAnswers } from "../../provider/src/store/index.js";
-import { command } from "../../provider/src/tools/harness.js";
-import { programFolder, STACK_OPTIONS } from "../../provider/src/tools/pulumi.js";
+import { command } from "../../provider/src/cli/harness.js";
+import { programFolder, STACK_OPTIONS } from "../../provider/src/cli/pulumi.js";
+import { type Line, writeAnswers } from "../../provider/src/journal/index.js";
 import { folderWith } from "../support/catalogs.js";
 import { newFolder } from "../support/folder.js";
 import { keepCompiled } from "../support/keep-compiled.js";
@@ -23,7 +23,7 @@ import {
 } from "../support/stored.js";
 
 const provider = resolve(import.meta.dirname, "../../provider");
-const file = resolve(provider, "dist/tools/command.js");
+const file = resolve(provider, "dist/cli/command.js");
 const manifest = JSON.parse(readFileSync(resolve(provider, "package.json"), "utf8")) as {
   version: string;
   engines: { node: string };

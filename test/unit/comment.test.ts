@@ -1,7 +1,7 @@
 /** A preview as a comment on a pull request: what it reads, what it says, and that nobody breaks out of it. */
 import { describe, expect, it, vi } from "vitest";
+import { commentOf, MAX_CHARACTERS, readPreview } from "../../provider/src/cli/comment.js";
 import { UNKNOWN } from "../../provider/src/state/stored.js";
-import { commentOf, MAX_CHARACTERS, readPreview } from "../../provider/src/tools/comment.js";
 import { EVENT, urnOf } from "../support/stored.js";
 
 type Values = Record<string, unknown>;

@@ -12,7 +12,7 @@ import {
 } from "../../provider/src/files/index.js";
 import { replaceIn } from "../support/builtin.js";
 import { newFolder } from "../support/folder.js";
-import { create, DEV, stackOn } from "../support/memory.js";
+import { create, DEV, stackOn } from "../support/journal.js";
 
 const uid = process.getuid?.() ?? 0;
 const refused = (code: string) => Object.assign(new Error(`${code}: refused`), { code, syscall: "open" });

@@ -2,6 +2,12 @@
 import { describe, expect, it } from "vitest";
 import type { Values } from "../../provider/src/base/index.js";
 import {
+  differencesIn,
+  conversionEvent as event,
+  fingerprintOfBody,
+  withDifferences,
+} from "../../provider/src/kinds/index.js";
+import {
   type Abilities,
   type Circumstances,
   changesIn,
@@ -13,13 +19,7 @@ import {
   shownAction,
   singleMember,
   visibleFromMs,
-} from "../../provider/src/decision/index.js";
-import {
-  differencesIn,
-  conversionEvent as event,
-  fingerprintOfBody,
-  withDifferences,
-} from "../../provider/src/kinds/index.js";
+} from "../../provider/src/plan/index.js";
 import { operationsSchema } from "../../provider/src/settings/operations-setting.js";
 import { EARLIER, readDeclaredSet, readStoredSet, UNKNOWN, type Unresolved } from "../../provider/src/state/index.js";
 

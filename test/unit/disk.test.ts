@@ -8,9 +8,9 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type Clock, systemClock } from "../../provider/src/base/index.js";
-import { Memory, memoryPath, readMemory, takeOverOpen, writeAnswers } from "../../provider/src/store/index.js";
+import { Memory, memoryPath, readMemory, takeOverOpen, writeAnswers } from "../../provider/src/journal/index.js";
 import { type Fate, type Image, imageAfter, MemoryDisk, type Moment } from "../support/disk.js";
-import { ANY_ACCOUNT, create, DEV, FOLDER, inWords, PROD } from "../support/memory.js";
+import { ANY_ACCOUNT, create, DEV, FOLDER, inWords, PROD } from "../support/journal.js";
 import { seededRandom } from "../support/random.js";
 
 const AT_ONCE = Number(process.env.CRASHES ?? 10);

@@ -1,8 +1,8 @@
 /** Pulumi's face: how the provider's process is called, and what leaves it. Nothing here reaches a platform. */
 import { describe, expect, it, vi } from "vitest";
 import { OutcomeUnknownError, RefusedError } from "../../provider/src/base/index.js";
-import { silenceShown } from "../../provider/src/provider/dynamic.js";
-import type { Runtime } from "../../provider/src/provider/runtime.js";
+import { silenceShown } from "../../provider/src/dynamic/provider.js";
+import type { Runtime } from "../../provider/src/operations/runtime.js";
 import { newFolder } from "../support/folder.js";
 import { newRun, type RunOptions } from "../support/run.js";
 

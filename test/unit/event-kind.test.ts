@@ -1,8 +1,8 @@
 /** A set's arguments are checked against its rules: all problems at once, with their paths. */
 import { describe, expect, it } from "vitest";
-import { holdsUnknown } from "../../provider/src/decision/decide.js";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEventSet } from "../../provider/src/kinds/event-kind.js";
+import { holdsUnknown } from "../../provider/src/plan/decide.js";
 import { validate } from "../../provider/src/rules/validate.js";
 
 const limits = { maxWindowSeconds: 2_592_000, markField: undefined };

@@ -6,7 +6,7 @@ import { describeAlike } from "../../provider/src/catalog/written.js";
 import { conversionEvent, conversionEventSet } from "../../provider/src/kinds/event-kind.js";
 import { type Declaration, declare } from "../../provider/src/program/declaration.js";
 import { programError } from "../../provider/src/program/findings.js";
-import { Judge } from "../../provider/src/program/judge.js";
+import { Judge } from "../../provider/src/program/program-validator.js";
 import { catalogFindings } from "../support/catalogs.js";
 import { READ, settingsOf } from "../support/settings.js";
 

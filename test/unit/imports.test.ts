@@ -4,17 +4,17 @@ import { join, relative, resolve, sep } from "node:path";
 import { expect, it } from "vitest";
 
 const source = resolve(import.meta.dirname, "../../provider/src");
-const ROOMS = "base files rules kinds settings state store client decision provider catalog program".split(" ");
+const ROOMS = "base files rules kinds settings state journal client plan operations dynamic catalog program".split(" ");
 /** What each room may import: those before it in the list, except what would load HTTP or decide by I/O. */
 const beforeIn = (room: string) => ROOMS.slice(0, ROOMS.indexOf(room));
 const without = (rooms: readonly string[], ...others: string[]) => rooms.filter((room) => !others.includes(room));
 const MAY_IMPORT: Record<string, readonly string[]> = {
   ...Object.fromEntries(ROOMS.map((room) => [room, beforeIn(room)])),
-  decision: without(beforeIn("decision"), "files", "store", "client"),
-  catalog: without(beforeIn("catalog"), "client", "provider", "store", "state"),
-  program: without(beforeIn("program"), "client", "provider"),
-  tools: without(ROOMS, "program"),
-  testing: without(ROOMS, "client", "provider", "store"),
+  plan: without(beforeIn("plan"), "files", "journal", "client"),
+  catalog: without(beforeIn("catalog"), "client", "operations", "dynamic", "journal", "state"),
+  program: without(beforeIn("program"), "client", "operations", "dynamic"),
+  cli: without(ROOMS, "program", "dynamic"),
+  testing: without(ROOMS, "client", "operations", "dynamic", "journal"),
   sandbox: [],
   "": [...ROOMS, "testing", "sandbox"],
 };
@@ -66,7 +66,7 @@ it("the program's half reaches no HTTP and no cookies, and nobody loads what onl
   const all = imports.filter(({ isType }) => !isType);
   const reached = new Set(["index.ts"]);
   for (const file of reached) for (const each of all) if (each.file === file && each.isOurs) reached.add(each.target);
-  expect([...reached].filter((file) => /^(client|provider|sandbox|tools)\//.test(file))).toEqual([]);
+  expect([...reached].filter((file) => /^(client|operations|dynamic|sandbox|cli)\//.test(file))).toEqual([]);
   const libraries = all.filter(({ isOurs }) => !isOurs).map(({ target }) => target.split("/")[0] ?? "");
   expect(libraries.filter((name) => NOWHERE_AT_START.includes(name))).toEqual([]);
 });

@@ -4,13 +4,13 @@
  */
 import { expect, it } from "vitest";
 import { commandsTake } from "../../provider/src/base/index.js";
-import { membersOf, NO_ABILITIES } from "../../provider/src/decision/index.js";
+import type { MemoryRecord, OpenCreate } from "../../provider/src/journal/index.js";
 import { conversionEvent as event } from "../../provider/src/kinds/index.js";
-import { Judge } from "../../provider/src/program/judge.js";
-import { expectSameAccount } from "../../provider/src/provider/outcome.js";
-import * as tell from "../../provider/src/provider/tell.js";
+import * as tell from "../../provider/src/operations/messages.js";
+import { expectSameAccount } from "../../provider/src/operations/outcome.js";
+import { membersOf, NO_ABILITIES } from "../../provider/src/plan/index.js";
+import { Judge } from "../../provider/src/program/program-validator.js";
 import { explain, readDeclaredSet, readStoredSet, refOf, refOfKey } from "../../provider/src/state/index.js";
-import type { MemoryRecord, OpenCreate } from "../../provider/src/store/index.js";
 
 const AT = "2026-01-01T00:00:00.000Z";
 const STACK = "organization/shop/dev";

@@ -1,11 +1,11 @@
 /** Which creates are pending, and what answers about them are worth: facts in, a list or verdicts out. */
 import { describe, expect, it } from "vitest";
+import { type Resource, readExport } from "../../provider/src/cli/contents.js";
+import { readAnswers, recordedLines } from "../../provider/src/cli/pending.js";
+import { factsIn } from "../../provider/src/cli/pending-facts.js";
+import type { MemoryRecord, OpenCreate } from "../../provider/src/journal/journal-entry.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { fingerprintOfBody } from "../../provider/src/kinds/kind.js";
-import type { MemoryRecord, OpenCreate } from "../../provider/src/store/memory-lines.js";
-import { type Resource, readExport } from "../../provider/src/tools/contents.js";
-import { readAnswers, recordedLines } from "../../provider/src/tools/pending.js";
-import { factsIn } from "../../provider/src/tools/pending-facts.js";
 
 import { EVENT, encrypted, storedAdvertiser, storedEvent, storedSet, urnOf } from "../support/stored.js";
 

@@ -4,8 +4,8 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { JournalError } from "../../provider/src/base/index.js";
+import { backendIn, cookieFileFor, deletedObjects, memoryPath } from "../../provider/src/journal/index.js";
 import type { Settings } from "../../provider/src/settings/index.js";
-import { backendIn, cookieFileFor, deletedObjects, memoryPath } from "../../provider/src/store/index.js";
 import { newFolder } from "../support/folder.js";
 
 const PROGRAM = "/programs/tiny";

@@ -1,13 +1,13 @@
 /** The session over a scripted transport: what a refusal means for a login, and cases that need the right moment. */
 import { afterEach, expect, it, vi } from "vitest";
-import type { Attempt } from "../../provider/src/client/patient.js";
+import type { Attempt } from "../../provider/src/client/retry.js";
 import { Session } from "../../provider/src/client/session.js";
 import { SessionJar, whyNoSession } from "../../provider/src/client/session-jar.js";
 import { type HttpAnswer, type HttpRequest, TransportFailure } from "../../provider/src/client/transport.js";
 import type { Settings } from "../../provider/src/settings/settings.js";
+import { surroundingsOf } from "../support/client-dependencies.js";
 import { FakeClock } from "../support/clock.js";
 import { settingsOf } from "../support/settings.js";
-import { surroundingsOf } from "../support/surroundings.js";
 
 const url = new URL("https://platform.example/rest/advertiser");
 const START = Date.parse("2026-01-01T00:00:00Z");

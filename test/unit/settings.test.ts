@@ -1,7 +1,7 @@
 /** The settings and the proxy, as both processes read them: everything that is wrong at once, and no secret shown. */
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { createRuntime } from "../../provider/src/provider/runtime.js";
+import { createRuntime } from "../../provider/src/operations/runtime.js";
 import { readSettings } from "../../provider/src/settings/read-settings.js";
 import {
   accountOf,
@@ -396,7 +396,11 @@ describe("the proxy", () => {
 
   it("has its credentials scrubbed in the provider's process from its start", () => {
     const config: Record<string, string> = { baseUrl: "https://x.example", email: "a@b.c" };
-    const { secrets } = createRuntime((key) => config[key], { HTTPS_PROXY: "http://user:geheim%2F1@p.test:3128" });
+    const { secrets } = createRuntime(
+      (key) => config[key],
+      { HTTPS_PROXY: "http://user:geheim%2F1@p.test:3128" },
+      async () => {},
+    );
     const header = Buffer.from("user:geheim/1").toString("base64url"); // without padding
     const text = `p.test user geheim/1 geheim%2F1 Basic ${header}`;
     expect(secrets.scrub(text)).toBe("p.test user [secret] [secret] Basic [secret]");

@@ -1,10 +1,10 @@
 /** Reports on a state: ids, the page (`test/package/page.test.ts` opens it in a browser), and what is left live. */
 import { describe, expect, it } from "vitest";
+import { contentsOf, type Resource, readExport, valuesOf } from "../../provider/src/cli/contents.js";
+import { LEFTOVER_FORMATS, leftoversOf } from "../../provider/src/cli/leftovers.js";
+import { pageOf } from "../../provider/src/cli/page.js";
+import { addressesBy, ID_FORMATS } from "../../provider/src/cli/report-command.js";
 import { LEFT_LIVE } from "../../provider/src/state/stored.js";
-import { contentsOf, type Resource, readExport, valuesOf } from "../../provider/src/tools/contents.js";
-import { LEFTOVER_FORMATS, leftoversOf } from "../../provider/src/tools/leftovers.js";
-import { pageOf } from "../../provider/src/tools/page.js";
-import { addressesBy, ID_FORMATS } from "../../provider/src/tools/report-command.js";
 import {
   CIPHERTEXT,
   encrypted,

@@ -1,14 +1,21 @@
 /**
- * Sends the platform's operations, one method for each: it passes the answer to `judge.ts`, and returns or throws what
+ * Sends the platform's operations, one method for each: it passes the answer to `classify-response.ts`, and returns or throws what
  * is known afterwards. A create is never repeated; the others, which only some installations have, may be.
  */
 import { OutcomeUnknownError, type Values } from "../base/index.js";
 import { addressOf, type Kind, type Operation } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
 import type { Answer } from "./answer.js";
-import { type Judgement, judgeChange, judgeCreate, judgeRead, judgeSearch, type WireRecord } from "./judge.js";
+import {
+  type Judgement,
+  judgeChange,
+  judgeCreate,
+  judgeRead,
+  judgeSearch,
+  type WireRecord,
+} from "./classify-response.js";
+import type { Surroundings } from "./client-dependencies.js";
 import { type BeforeSend, Session } from "./session.js";
-import type { Surroundings } from "./surroundings.js";
 import { refusal, saidIn, troubled, unanswered, warningsOf } from "./trouble.js";
 
 interface Request {

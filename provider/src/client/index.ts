@@ -2,7 +2,7 @@
  * The front door of `client/`: the platform's operations over one session. undici and tough-cookie are loaded with the
  * first client and session: the program's half never imports the room, and the commands only when they need it.
  */
+export type { WireRecord } from "./classify-response.js";
 export { Client } from "./client.js";
-export type { WireRecord } from "./judge.js";
+export { secretsIn, systemSurroundings } from "./client-dependencies.js";
 export { logInAnew } from "./login.js";
-export { secretsIn, systemSurroundings } from "./surroundings.js";

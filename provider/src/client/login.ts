@@ -5,10 +5,10 @@
 import { LoginError } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
 import { type Answer, readAnswer, saysRefused } from "./answer.js";
-import { PatientSender, StopWaiting } from "./patient.js";
+import type { Surroundings } from "./client-dependencies.js";
+import { PatientSender, StopWaiting } from "./retry.js";
 import { type Login, SessionStore } from "./session-file.js";
 import { SessionJar, whyNoSession } from "./session-jar.js";
-import type { Surroundings } from "./surroundings.js";
 import { TransportFailure } from "./transport.js";
 import { describeFailure, NO_CLIENT_CERTIFICATE, NOTHING_CREATED, wordsOf } from "./trouble.js";
 

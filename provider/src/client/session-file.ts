@@ -23,8 +23,8 @@ import {
   withLock,
 } from "../files/index.js";
 import { accountOf, type Settings } from "../settings/index.js";
+import type { Surroundings } from "./client-dependencies.js";
 import { SessionJar } from "./session-jar.js";
-import type { Surroundings } from "./surroundings.js";
 import type { HttpAnswer } from "./transport.js";
 
 /** 32 MiB of memory and about 80 ms on one core per guess. Other values need a new version of the file's format. */

@@ -2,7 +2,7 @@
  * Sends each request on a login, logs in once for all requests, and once more if the login turns out to have ended.
  *
  * S1. A request that must not be repeated is sent again only if its last sending was certainly not carried out: no byte
- *     of it left, or it was answered with 429 or with a 503 that names a time (`patient.ts`), or it was refused for its
+ *     of it left, or it was answered with 429 or with a 503 that names a time (`retry.ts`), or it was refused for its
  *     session, after which it is sent once more, on another login.
  * S2. `beforeSend` is awaited before each sending, whatever the previous one's result, so that the note is always there
  *     before the object. Its moment goes with the request, which is not written much later (T7 of `transport.ts`).
@@ -17,11 +17,11 @@
 import { LoginError } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
 import { type Answer, readAnswer } from "./answer.js";
+import type { Surroundings } from "./client-dependencies.js";
 import { credentialsOf } from "./login.js";
-import { type Attempt, type Exchange, type Patience, PatientSender, type SendOptions } from "./patient.js";
+import { type LetThrough, type SessionSign, sessionSignOf } from "./response-signs.js";
+import { type Attempt, type Exchange, type Patience, PatientSender, type SendOptions } from "./retry.js";
 import type { Login } from "./session-file.js";
-import { type LetThrough, type SessionSign, sessionSignOf } from "./signs.js";
-import type { Surroundings } from "./surroundings.js";
 import { type HttpRequest, TransportFailure } from "./transport.js";
 
 interface Sent {

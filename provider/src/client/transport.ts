@@ -1,5 +1,5 @@
 /**
- * One request over undici, once, without retries, redirects, cache or cookie jar. `patient.ts` calls it for each
+ * One request over undici, once, without retries, redirects, cache or cookie jar. `retry.ts` calls it for each
  * attempt, and decides by its result whether another one may follow.
  *
  * T1. A request is written at most once. Otherwise undici could send a create again that the platform has carried out.

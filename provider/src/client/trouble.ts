@@ -18,9 +18,9 @@ import {
 import type { Operation } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
 import { type Answer, folded, isSpoken, leavesOf } from "./answer.js";
-import type { Trouble } from "./judge.js";
-import { StopWaiting } from "./patient.js";
-import type { LetThrough } from "./signs.js";
+import type { Trouble } from "./classify-response.js";
+import type { LetThrough } from "./response-signs.js";
+import { StopWaiting } from "./retry.js";
 import { TransportFailure } from "./transport.js";
 
 interface Reading {

@@ -1,8 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { cut, shellWord, type Values } from "../base/index.js";
 import { CATALOG_RULES, describeAlike, type Catalog as File, type Finding, readCatalog } from "../catalog/index.js";
-import { abilitiesOf } from "../decision/index.js";
 import { advertiser, CATALOG_SEPARATOR, CATALOG_TYPE, conversionEvent, KINDS, type Kind } from "../kinds/index.js";
+import { abilitiesOf } from "../plan/index.js";
 import { exactId, inWords, validate } from "../rules/index.js";
 import { labelOf } from "../state/index.js";
 import { optionProblems } from "./declaration.js";

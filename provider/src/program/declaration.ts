@@ -1,7 +1,6 @@
 /** A constructor call: its arguments against the rules, its options, and the objects it declares (a set's members). */
 import type * as pulumi from "@pulumi/pulumi";
 import { asRecord, isPlain, type Values } from "../base/index.js";
-import { abilitiesOf } from "../decision/index.js";
 import {
   CATALOG_TYPE,
   checkArguments,
@@ -10,6 +9,7 @@ import {
   type ResourceName,
   type SetKind,
 } from "../kinds/index.js";
+import { abilitiesOf } from "../plan/index.js";
 import { inWords, isContainer, type Problem } from "../rules/index.js";
 import type { Settings } from "../settings/index.js";
 import { keyOf, keyOfUrn, labelOf, memberOf, nameInUrn } from "../state/index.js";

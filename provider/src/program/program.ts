@@ -8,15 +8,15 @@ import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { commandsTake, type Values } from "../base/index.js";
 import { appendHints } from "../files/index.js";
+import { backendIn, endedPath, type MemoryRecord, memoryPath, readMemory, type StackPlace } from "../journal/index.js";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
 import { NAMESPACE, readSettings, type SettingsReading, sameAccountAs } from "../settings/index.js";
 import { IDENTITY, PROVIDER, SECRET_ARGUMENTS, stackOption } from "../state/index.js";
-import { backendIn, endedPath, type MemoryRecord, memoryPath, readMemory, type StackPlace } from "../store/index.js";
 import { type Declaration, declare } from "./declaration.js";
 import { expectFoundFrom, expectNodeFits, type Finding, noteCopy, programError, severalCopies } from "./findings.js";
 import { idsOf, isNotPlain, readIdProblem } from "./ids.js";
-import { type Brief, Judge } from "./judge.js";
 import * as place from "./place.js";
+import { type Brief, Judge } from "./program-validator.js";
 
 noteCopy(join(__dirname, "../.."));
 

@@ -1,4 +1,4 @@
 /** What is stored or crosses between the two processes, and the sentences that both share. It touches no file. */
+export * from "./messages.js";
 export * from "./names.js";
-export * from "./sentences.js";
 export * from "./stored.js";

@@ -3,8 +3,8 @@
  * deletes, saves before and after each step, and goes on from what is saved. `test/engine/stand-in.test.ts` plays the
  * same programs with the real engine, and expects the same calls and states. It copies none of the provider's logic.
  */
+import type { createProvider } from "../../../provider/src/dynamic/provider.js";
 import { type ResourceName, typeTokenOf } from "../../../provider/src/kinds/index.js";
-import type { createProvider } from "../../../provider/src/provider/dynamic.js";
 import { PROVIDER } from "../../../provider/src/state/index.js";
 import { carriedBack } from "../carried.js";
 

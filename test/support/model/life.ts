@@ -5,7 +5,7 @@ import type { Kill } from "./machine.js";
 import { Person } from "./person.js";
 import type { Fault } from "./platform.js";
 import type { Declared, Entry, Wanted } from "./program.js";
-import { type Config, counts, heldIn, unresolvedKeys, Violation, type World } from "./world.js";
+import { type Config, counts, heldIn, unresolvedKeys, Violation, type World } from "./simulation.js";
 
 const NAMES = { Advertiser: ["a", "b"], ConversionEvent: ["e", "f", "g", "h"], ConversionEventSet: ["s", "t"] };
 

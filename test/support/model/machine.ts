@@ -10,7 +10,7 @@ import {
   type Records,
   readMemory,
   type StackPlace,
-} from "../../../provider/src/store/index.js";
+} from "../../../provider/src/journal/index.js";
 import { FakeClock } from "../clock.js";
 import { type Image, imageAfter, MemoryDisk } from "../disk.js";
 

@@ -2,9 +2,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { vi } from "vitest";
 import type { Clock } from "../../../provider/src/base/index.js";
+import type * as pulumi from "../../../provider/src/cli/pulumi.js";
 import type { Disk } from "../../../provider/src/files/index.js";
-import type * as store from "../../../provider/src/store/index.js";
-import type * as pulumi from "../../../provider/src/tools/pulumi.js";
+import type * as store from "../../../provider/src/journal/index.js";
 
 Object.assign(process.env, { XDG_CACHE_HOME: "/cache", PULUMI_BACKEND_URL: "file:///backend" });
 
@@ -33,7 +33,7 @@ export const acting: {
   pulumi: undefined as never,
 };
 
-vi.mock("../../../provider/src/store/index.js", async (original) => {
+vi.mock("../../../provider/src/journal/index.js", async (original) => {
   const all = await original<typeof store>();
   return {
     ...all,
@@ -46,7 +46,7 @@ vi.mock("../../../provider/src/store/index.js", async (original) => {
   };
 });
 
-vi.mock("../../../provider/src/tools/pulumi.js", async (original) => ({
+vi.mock("../../../provider/src/cli/pulumi.js", async (original) => ({
   ...(await original<typeof pulumi>()),
   refresh: (...given: Parameters<typeof pulumi.refresh>) => acting.pulumi.refresh(...given),
   stateOf: (...given: Parameters<typeof pulumi.stateOf>) => acting.pulumi.stateOf(...given),

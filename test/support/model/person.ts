@@ -5,7 +5,7 @@
 import { aboutWhom, objectKey } from "../../../provider/src/state/index.js";
 import type { Made } from "./platform.js";
 import { type Declared, objectsOf, type Wanted } from "./program.js";
-import { counts, heldIn, Violation, type World } from "./world.js";
+import { counts, heldIn, Violation, type World } from "./simulation.js";
 
 const MOST = 3;
 

@@ -1,10 +1,10 @@
 /** A program as data, and what its half makes of it: the same `declare` and `Judge` as a real one, no constructors. */
+import type { Records } from "../../../provider/src/journal/index.js";
 import { advertiser, conversionEvent, conversionEventSet } from "../../../provider/src/kinds/index.js";
 import { declare } from "../../../provider/src/program/declaration.js";
-import { Judge } from "../../../provider/src/program/judge.js";
+import { Judge } from "../../../provider/src/program/program-validator.js";
 import type { Settings } from "../../../provider/src/settings/index.js";
 import { IDENTITY, identityText, memberOf, PROVIDER, type Ref, refOf } from "../../../provider/src/state/index.js";
-import type { Records } from "../../../provider/src/store/index.js";
 import type { Registration, Values } from "./engine.js";
 
 export interface Entry {

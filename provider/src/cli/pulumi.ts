@@ -1,0 +1,125 @@
+/** What the Pulumi CLI is asked for: the chosen stack, its state and settings, and a refresh of a few resources. */
+import { execFile } from "node:child_process";
+import { readFileSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { promisify } from "node:util";
+import { asRecord, enumerate, jsonIn, printable, UsageError } from "../base/index.js";
+import { parseProject, projectFileOf } from "../journal/index.js";
+import { isEqualAccount, NAMESPACE, readSettings, type SettingsReading, sameAccountAs } from "../settings/index.js";
+import { type ExportedStack, readExport } from "./contents.js";
+import { type StackChoice, stackOptionsIn, textOf } from "./harness.js";
+
+export const STACK_OPTIONS = { stack: { type: "string" }, cwd: { type: "string" } } as const;
+
+export const STACK_HELP = `  --stack NAME           default: the selected stack
+  --cwd FOLDER           the program's folder`;
+
+/**
+ * The folder that the chosen project's runs are in, where a relative `cookieFile` begins: that of `main` in the project
+ * file, as Pulumi's engine finds it. Without a project, the chosen folder.
+ */
+export function programFolder({ cwd = "." }: StackChoice): string {
+  const project = projectFileOf(cwd);
+  if (project === undefined) return resolve(cwd);
+  const main = resolve(dirname(project), mainIn(project));
+  return statSync(main, { throwIfNoEntry: false })?.isDirectory() ? main : dirname(main);
+}
+
+/** Empty where it does not say, and where the file can't be read: Pulumi then says so, and runs nothing. */
+function mainIn(project: string): string {
+  try {
+    const { main } = parseProject(readFileSync(project, "utf8"));
+    return typeof main === "string" ? main : "";
+  } catch {
+    return "";
+  }
+}
+
+async function pulumi(args: readonly string[], choice: StackChoice, environment: object = {}): Promise<string> {
+  const options = stackOptionsIn(choice).flatMap(({ option, value }) => [option, value]);
+  const env = { ...process.env, ...environment };
+  const running = promisify(execFile)("pulumi", [...args, ...options, "--non-interactive"], {
+    maxBuffer: 1024 ** 3,
+    env,
+  });
+  running.child.stdin?.end();
+  try {
+    return (await running).stdout;
+  } catch (error) {
+    const { code, stdout = "", stderr = "" } = error as { code?: unknown; stdout?: string; stderr?: string };
+    if (code === "ENOENT")
+      throw new Error("the `pulumi` command is not on the PATH; to install it: https://www.pulumi.com/docs/install/");
+    // A refresh prints its errors on standard output.
+    const said = `${stderr}\n${args[0] === "refresh" ? stdout : ""}`.split("\n").map(printable);
+    const words = said.filter((line) => line !== "").join("\n") || String(error);
+    throw new Error(`\`pulumi ${args.slice(0, 2).join(" ")}\` failed: ${words}`);
+  }
+}
+
+export interface StateChoice extends StackChoice {
+  readonly state?: string | undefined;
+}
+
+/** A file's state (`-`: standard input) or the chosen stack's, whose secrets stay encrypted. @throws Error in words. */
+export async function stateOf({ state, ...choice }: StateChoice): Promise<ExportedStack> {
+  if (state === undefined) return readExport(await pulumi(["stack", "export"], choice));
+  const options = stackOptionsIn(choice).map(({ option }) => option);
+  if (options.length > 0) throw new UsageError(`--state already says which state: leave out ${enumerate(options)}`);
+  return readExport(await textOf(state), state === "-" ? undefined : state);
+}
+
+/** Refreshes these alone; `environment` has answers for the provider's `read`. @throws Error with Pulumi's words. */
+export async function refresh(urns: readonly string[], environment: object, choice: StackChoice): Promise<void> {
+  const targets = urns.flatMap((urn) => ["--target", urn]);
+  const how = ["--yes", "--skip-preview", "--skip-pending-creates", "--color", "never"];
+  await pulumi(["refresh", ...how, ...targets], choice, environment);
+}
+
+/** `<organization>/<project>/<stack>`; none where the backend does not tell. */
+export async function stackName(choice: StackChoice): Promise<string | undefined> {
+  const name = await pulumi(["stack", "--show-name", "--fully-qualify-stack-names"], choice).catch(() => undefined);
+  return name?.trim();
+}
+
+/** `<organization>/<project>/<stack>` of the project's stacks; none if the backend does not tell. @param stack one. */
+export async function existingStacks(choice: StackChoice, stack: string): Promise<string[]> {
+  const [organization = "", project = ""] = stack.split("/");
+  const printed = await pulumi(["stack", "ls", "--json"], { cwd: choice.cwd }).catch(() => "[]");
+  const names = (jsonIn(printed) as { readonly name?: unknown }[] | undefined) ?? [];
+  return names.map(({ name }) => {
+    const parts = String(name).split("/");
+    if (parts.length === 3) return parts.join("/");
+    const [owner = organization] = parts.slice(0, -1);
+    return `${owner}/${project}/${parts.at(-1)}`;
+  });
+}
+
+/** Whether two recorded accounts are one, as the stack's settings say. */
+export async function sameAccountOf(choice: StackChoice): Promise<(one: unknown, other: unknown) => boolean> {
+  const printed = await pulumi(["config", "--json"], choice).catch(() => "{}");
+  const configured = asRecord(jsonIn(printed)) as Readonly<Record<string, { readonly value?: string }>>;
+  const config = (key: string) => configured[`${NAMESPACE}:${key}`]?.value;
+  const { settings } = readSettings({ config, environment: process.env, mayLackPassword: true });
+  const isOurs = sameAccountAs(settings);
+  return (one, other) => isEqualAccount(one, other) || (isOurs(one) && isOurs(other));
+}
+
+/** The settings a command sends requests with, and in words where they come from: the stack, or the environment. */
+export async function readingOf(choice: StackChoice): Promise<{ reading: SettingsReading; origin: string }> {
+  const stack = await stackName(choice);
+  // A machine that just logs in needs neither a stack nor Pulumi; a stack that was named must be there.
+  const isAlone = stack === undefined && stackOptionsIn(choice).length === 0;
+  const printed = isAlone ? "{}" : await pulumi(["config", "--json", "--show-secrets"], choice);
+  const configured = JSON.parse(printed) as Readonly<Record<string, { value: string; secret: boolean }>>;
+  const setting = (key: string) => configured[`${NAMESPACE}:${key}`];
+  const ours = Object.keys(configured).filter((key) => key.startsWith(`${NAMESPACE}:`));
+  const reading = readSettings({
+    config: (key) => setting(key)?.value,
+    environment: process.env,
+    keys: ours.map((key) => key.slice(NAMESPACE.length + 1)),
+    isSecret: (key) => setting(key)?.secret ?? false,
+    mayLackPassword: false,
+  });
+  const alone = "of the environment, because `pulumi stack` found no selected stack here";
+  return { reading, origin: isAlone ? alone : `of the stack ${stack}` };
+}

@@ -1,0 +1,19 @@
+/**
+ * What this machine remembers of a stack: no create is sent twice over any number of runs and kills. `journal.ts`: a
+ * run's use, and the promises; `journal-entry.ts`: the format; `journal-file.ts`: the locked file; `places.ts` and `backend.ts`: where.
+ */
+export { backendIn, parseProject, projectFileOf } from "./backend.js";
+export * from "./journal.js";
+export type { Line, MemoryRecord, OpenCreate, Records } from "./journal-entry.js";
+export {
+  CreatesByName,
+  everyMemory,
+  gone,
+  isOpen,
+  isPast,
+  isTwiceIn,
+  openElsewhere,
+  readMemory,
+} from "./journal-entry.js";
+export { takeOverOpen, writeAnswers } from "./journal-file.js";
+export * from "./places.js";

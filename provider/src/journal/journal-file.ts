@@ -1,0 +1,205 @@
+/**
+ * A stack's memory on the disk, as the one run that may write it uses it: locked, read, appended line by line, and
+ * asked whether it is still this run's. And what the command writes into it: answers of people and of searches, and
+ * what another stack's memory has open. Throws only `JournalError`s, in words for users.
+ */
+import { constants } from "node:fs";
+import { dirname } from "node:path";
+import { JournalError, shellWord } from "../base/index.js";
+import {
+  acquireLock,
+  cureFor,
+  type Disk,
+  expectWritable,
+  type Lock,
+  type LockOptions,
+  removeLeftovers,
+  replacePrivate,
+  syncFolder,
+  systemDisk,
+} from "../files/index.js";
+import { isOpen, type Line, lineOf, MemoryDamaged, type MemoryRecord, readMemory, textOf } from "./journal-entry.js";
+import { endedPath, memoryPath, type StackPlace } from "./places.js";
+
+export interface MemoryOptions extends StackPlace, LockOptions {
+  /** @default this machine's, of all stacks */
+  readonly folder?: string;
+  /** Names of runs that use it, so that Pulumi's record of them can be told from another machine's. @default none */
+  readonly runs?: readonly string[];
+}
+
+/** A run that was killed long ago, and never resolved, is one of the last so many. */
+const MAX_RUNS = 20;
+
+export class MemoryFile {
+  readonly path: string;
+  readonly #disk: Disk;
+  #lock: Lock | undefined;
+  #file: number | undefined;
+  #bytes = 0;
+  #isOver = false;
+  #waiting: { readonly text: string; resolve(): void; reject(error: unknown): void }[] = [];
+
+  constructor(private readonly options: MemoryOptions) {
+    this.path = memoryPath(options, options.folder);
+    this.#disk = options.disk ?? systemDisk;
+  }
+
+  /** For a preview, which writes nothing: why an `up` could not write it. */
+  whyNotWritable(): JournalError | undefined {
+    try {
+      expectWritable(this.path, this.#disk);
+      return undefined;
+    } catch (error) {
+      return inWords(this.path, error);
+    }
+  }
+
+  /** Takes the file for this run and rewrites it with one line per record. @returns the records. */
+  async open(): Promise<Map<string, MemoryRecord>> {
+    const { path } = this;
+    const disk = this.#disk;
+    try {
+      const lock = await acquireLock(`${path}.lock`, this.options);
+      this.#lock = lock;
+      if (this.#isOver) throw new Error("the run has ended");
+      disk.rmSync(endedPath(path), { force: true }); // a former run's
+      removeLeftovers(path, Date.now(), disk);
+      const { records, runs } = readMemory(path, disk) ?? { records: new Map<string, MemoryRecord>(), runs: [] };
+      const named = [...new Set([...runs, ...(this.options.runs ?? [])])].slice(-MAX_RUNS);
+      replacePrivate(path, textOf(this.options, named, records.values()), disk, lock.confirm);
+      syncFolder(dirname(path), disk); // a run that was killed in between may have given the file its name
+      this.#file = disk.openSync(path, constants.O_WRONLY | constants.O_APPEND);
+      this.#bytes = disk.fstatSync(this.#file).size;
+      return records;
+    } catch (error) {
+      this.release(); // one that could not be read must stay as it is, at the end of the run too
+      throw inWords(path, error);
+    }
+  }
+
+  /**
+   * Resolves when the lines are on the disk. Those of one event loop turn share a write: many creates cost few syncs.
+   * @param before what is said first if that fails.
+   */
+  async append(lines: readonly object[], before = ""): Promise<void> {
+    const text = lines.map(lineOf).join("");
+    try {
+      await new Promise<void>((resolve, reject) => {
+        if (this.#waiting.push({ text, resolve, reject }) === 1) setImmediate(() => this.#write());
+      });
+    } catch (error) {
+      throw inWords(this.path, error, before);
+    }
+  }
+
+  /** For the end of a run: adds these lines, and lets another run have it. Synchronous; never fails. */
+  endNow(lines: readonly object[]): void {
+    this.append(lines).catch(() => undefined); // the next run asks for what these lines say
+    this.#write();
+    this.release();
+  }
+
+  /** Lets another run have it, once it is open if that is under way. Never fails. */
+  release(): void {
+    this.#isOver = true;
+    try {
+      if (this.#file !== undefined) this.#disk.closeSync(this.#file);
+    } catch {
+      // The end of the process does it too.
+    }
+    this.#file = undefined;
+    this.#lock?.release();
+    this.#lock = undefined;
+  }
+
+  #write(): void {
+    const batch = this.#waiting;
+    this.#waiting = [];
+    const text = batch.map((each) => each.text).join("");
+    try {
+      if (text !== "") this.#put(text);
+      for (const { resolve } of batch) resolve();
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  }
+
+  #put(text: string): void {
+    const file = this.#expectOurs();
+    try {
+      this.#disk.writeFileSync(file, text);
+      this.#disk.fsyncSync(file);
+      this.#bytes += Buffer.byteLength(text);
+    } catch (error) {
+      // A full disk may have taken half a line, and what is noted after it must stay readable.
+      this.#disk.ftruncateSync(file, this.#bytes);
+      throw error;
+    }
+    this.#expectOurs(); // what was written meanwhile may be where nobody reads it
+  }
+
+  /** @returns the open file. @throws LockLost; an error if it is not this run's any more; the system's errors. */
+  #expectOurs(): number {
+    if (this.#file === undefined || this.#lock === undefined) throw new Error("the run has ended");
+    this.#lock.confirm();
+    const opened = this.#disk.fstatSync(this.#file);
+    const found = this.#disk.lstatSync(this.path, { throwIfNoEntry: false });
+    if (found?.ino !== opened.ino || found.dev !== opened.dev)
+      throw new Error("it was removed while this run was using it, and nothing more is sent");
+    return this.#file;
+  }
+}
+
+type Here = LockOptions & { readonly folder: string };
+
+/**
+ * All are on the disk when it resolves. @param runs names of runs whose creates are among them.
+ * @throws JournalError a run is using the memory, or it is damaged.
+ */
+export async function writeAnswers(
+  place: StackPlace,
+  lines: readonly Line[],
+  here: Here,
+  runs: readonly string[] = [],
+): Promise<void> {
+  const file = new MemoryFile({ ...here, ...place, runs });
+  await file.open();
+  await file.append(lines).finally(() => file.release());
+}
+
+/**
+ * What another stack's memory has open becomes this one's: that stack was renamed, or its backend has another address.
+ * Killed in between, both have it, and the same call goes on.
+ * @returns the keys that were moved, and those that stay because this stack has another open create under that key.
+ * @throws JournalError a run uses one of the two, or it is damaged.
+ */
+export async function takeOverOpen(former: StackPlace, now: StackPlace, here: Here) {
+  const file = new MemoryFile({ ...here, ...former });
+  const open = [...(await file.open()).values()].filter(isOpen);
+  try {
+    const known = readMemory(memoryPath(now, here.folder), here.disk)?.records;
+    const isOther = ({ key, mark }: MemoryRecord) => {
+      const record = known?.get(key);
+      return record !== undefined && isOpen(record) && record.mark !== mark;
+    };
+    const moved = open.filter((record) => !isOther(record));
+    const { runs } = readMemory(file.path, here.disk) ?? { runs: [] };
+    await writeAnswers(now, moved, here, runs);
+    await file.append(moved.map(({ key }) => ({ key, state: "none", at: "" })));
+    return { moved: moved.map(({ key }) => key), kept: open.filter(isOther).map(({ key }) => key) };
+  } finally {
+    file.release();
+  }
+}
+
+/** @param path the memory's. @param error whatever came of using it. @param before what came of the create. */
+export function inWords(path: string, error: unknown, before = "Nothing was sent. "): JournalError {
+  if (error instanceof JournalError) return error;
+  const memory = `The memory ${path}, which keeps an interrupted run from creating things twice`;
+  const advice =
+    error instanceof MemoryDamaged
+      ? `Look in the account for objects that an interrupted run may have created, set existingId for those, then remove the file:\n  rm ${shellWord(path)}`
+      : `${cureFor(error, path) ?? "Fix that"}, and run this again.`;
+  return new JournalError(`${before}${memory}, can't be used: ${(error as Error).message}. ${advice}`);
+}

@@ -1,0 +1,304 @@
+/**
+ * A run's use of its stack's memory: which creates were sent and what came back, until a later run has seen the objects
+ * in the state. Each POST in `operations/create.ts` asks it; a `diff` says what the state holds. Tests name the promises:
+ *
+ * M1. A create's record, with the moment, is on the disk before each sending. Otherwise a kill can lead to two objects.
+ * M2. A record is believed until a later run has seen its object in the state that it began with (or, if its run ended
+ *     cleanly, one that came later), or has said that it leaves the state, a person or a search has settled it, its
+ *     object was deleted, or the create was certainly not carried out. So what the state lost has a record.
+ * M3. One record for an exact key at any time: nothing is sent for a resource while its own record is open or handed.
+ * M4. One run at a time writes a stack's memory, and asks before and after each write whether it still is that run.
+ * M5. A memory that can't be read or written stops every create. Only an unfinished last line is ignored: nothing was
+ *     sent on its strength.
+ * M6. A record is never changed in place, and holds nothing secret.
+ *
+ * | from | event | to |
+ * |---|---|---|
+ * | none, live | a POST is about to begin ({@link Memory.sending}) | sent |
+ * | sent | an answer or a search with an id ({@link Memory.made}) | made |
+ * | sent | surely not made ({@link Memory.back}) | what it was before |
+ * | made, and the engine was given it | the run ends cleanly ({@link Memory.closeNow}) | handed |
+ * | any | the `diff` of an `up` shows its id or its mark ({@link Memory.saw}) | live |
+ * | any | a person names an object for it ({@link Memory.adopted}) | live |
+ * | any | it has another key now ({@link Memory.renamed}) | none, and the same under that key |
+ * | handed, live | its object leaves the state, which was said ({@link Memory.closeNow}) | none |
+ */
+import type { JournalError } from "../base/index.js";
+import type { Kind } from "../kinds/index.js";
+import type { IsSameAccount } from "../settings/index.js";
+import { aboutWhom, objectKey, sendingOf } from "../state/index.js";
+import {
+  applyLine,
+  CreatesByName,
+  gone,
+  holdersIn,
+  isOpen,
+  isPast,
+  type Line,
+  type MemoryRecord,
+  readMemory,
+} from "./journal-entry.js";
+import { inWords, MemoryFile, type MemoryOptions } from "./journal-file.js";
+
+/** The account of a run. A record of another one says nothing about this one's objects. */
+export interface RunAccount {
+  readonly account: string;
+  readonly isSameAccount: IsSameAccount;
+}
+
+/** What a `diff` shows of an object in the state. */
+export interface Sight {
+  readonly key: string;
+  /** Undefined if the state has only a create of unknown outcome. */
+  readonly id?: string | undefined;
+  /** Creates that the state looks after, or knows the outcome of: by mark, or as `sendingOf` names them. */
+  readonly creates?: readonly string[];
+  /** Whether the object is deleted when it leaves the state. */
+  readonly deletes?: boolean;
+}
+
+export class Memory {
+  readonly #file: MemoryFile;
+  #records: Map<string, MemoryRecord> | undefined;
+  /** The keys of what was open when this run began. */
+  #open: readonly string[] = [];
+  /** By object: the resource or member that has or had it. */
+  #holders: Map<string, string> | undefined;
+  #live: CreatesByName | undefined;
+  #opening: Promise<void> | undefined;
+  #trouble: JournalError | undefined;
+  /** What this run has sent, or settled: its own creates are open for no other one. */
+  readonly #ofThisRun = new Set<string>();
+  /** What the state was seen to hold, until it is written. */
+  readonly #seen: Line[] = [];
+  /** What the engine was given, perhaps beside an error. */
+  readonly #given = new Set<string>();
+
+  constructor(private readonly options: MemoryOptions & RunAccount) {
+    this.#file = new MemoryFile(options);
+  }
+
+  get path(): string {
+    return this.#file.path;
+  }
+
+  /** Takes the file for an `up`, first of all. A failure waits for {@link expectUsable}, which only creates ask. */
+  openOnce(): Promise<void> {
+    this.#opening ??= this.#file.open().then(
+      (records) => void this.#begin(records), // what was read before, without the lock, may be out of date
+      (error: JournalError) => {
+        this.#trouble = error;
+      },
+    );
+    return this.#opening;
+  }
+
+  #begin(records: Map<string, MemoryRecord>): Map<string, MemoryRecord> {
+    this.#records = records;
+    const open = [...records.values()].filter(isOpen);
+    this.#open = open.map(({ key }) => key);
+    this.accountsOfOpen = new Map(open.map(({ account, key }) => [account, key]));
+    this.#holders = undefined;
+    return records;
+  }
+
+  /** @throws JournalError M4, M5. */
+  async expectUsable(): Promise<void> {
+    await this.openOnce();
+    if (this.#trouble !== undefined) throw this.#trouble;
+  }
+
+  /** Why nothing is known, for a preview. */
+  get trouble(): JournalError | undefined {
+    void this.records;
+    this.#trouble ??= this.#file.whyNotWritable();
+    return this.#trouble;
+  }
+
+  get records(): Map<string, MemoryRecord> {
+    if (this.#records !== undefined) return this.#records;
+    try {
+      return this.#begin(readMemory(this.path, this.options.disk)?.records ?? new Map());
+    } catch (error) {
+      this.#trouble ??= inWords(this.path, error);
+      return this.#begin(new Map());
+    }
+  }
+
+  of(key: string): MemoryRecord | undefined {
+    const record = this.records.get(key);
+    return record?.state === "none" ? undefined : record;
+  }
+
+  /** An earlier run's create with this mark, under whatever key. */
+  openWithMark(mark: string): MemoryRecord | undefined {
+    return this.openAtStart.find((record) => record.mark === mark);
+  }
+
+  /** Creates of earlier runs that were open when this run began. Some may have been resolved since. */
+  get openAtStart(): MemoryRecord[] {
+    const { records } = this; // reads them, and with them what is open
+    return this.#open.flatMap((key) => records.get(key) ?? []);
+  }
+
+  /** Whether an earlier run's create is still open. */
+  isStillOpen(key: string): boolean {
+    const record = this.of(key);
+    return record !== undefined && isOpen(record) && !this.#ofThisRun.has(key);
+  }
+
+  /** What runs here have seen live under this platform name, for this account. */
+  liveNamed(kind: Kind["name"], name: unknown): readonly MemoryRecord[] {
+    if (typeof name !== "string") return [];
+    this.#live ??= new CreatesByName([...this.records.values()].filter((record) => this.#isLive(record)));
+    return this.#live.find(kind, name).filter((record) => record.name === name);
+  }
+
+  #isLive({ state, account }: MemoryRecord): boolean {
+    return (state === "live" || state === "handed") && this.options.isSameAccount(account);
+  }
+
+  /** The accounts that open creates were sent for, each with one of these. */
+  accountsOfOpen: ReadonlyMap<string | undefined, string> = new Map();
+
+  /** The resource or member that has or had an object of this account, as far as runs here know. */
+  holderOf(kind: Kind["name"], id: string): string | undefined {
+    if (this.#holders === undefined) {
+      const ours = [...this.records.values()].filter(({ account }) => this.options.isSameAccount(account));
+      this.#holders = holdersIn(ours);
+    }
+    return this.#holders.get(objectKey(kind, id));
+  }
+
+  /** Nothing may leave before it resolves (M1). @throws JournalError */
+  async sending(record: Omit<MemoryRecord, "state" | "id">): Promise<void> {
+    this.#ofThisRun.add(record.key);
+    await this.#write({ ...record, state: "sent" }, "Nothing was sent. ");
+    this.#learn({ ...record, state: "sent" }); // not before: what the disk did not take was not sent
+  }
+
+  /** @param found of a create that only the state knew. @throws JournalError it can't be noted; the create is done. */
+  async made(key: string, id: string, found: Partial<MemoryRecord> = {}): Promise<void> {
+    this.#ofThisRun.add(key);
+    await this.#note({ ...found, key, state: "made", id });
+  }
+
+  /** It was surely not carried out. @throws JournalError */
+  async back(key: string): Promise<void> {
+    const { replaces } = this.of(key) ?? {};
+    await this.#note(replaces === undefined ? gone(key) : this.#liveLine(key, replaces));
+  }
+
+  /** A person names this object for the resource, or adopts it: what was open is settled. @throws JournalError */
+  async adopted(key: string, id: string): Promise<void> {
+    this.#seeFormer(key, id);
+    await this.#note(this.#liveLine(key, id));
+  }
+
+  /**
+   * The program says that what had this key has another one now: so does its record, unless that key has its own. What
+   * is open comes before what was only seen.
+   * Written as in {@link saw}.
+   */
+  renamed(formerKey: string, key: string): void {
+    const record = this.of(formerKey);
+    const own = this.of(key);
+    const isOutdone = own?.state === "live" && record !== undefined && isOpen(record);
+    if (record === undefined || (own !== undefined && !isOutdone)) return;
+    for (const line of [{ ...record, key }, gone(formerKey)]) {
+      this.#learn(line);
+      this.#seen.push(line);
+    }
+  }
+
+  /** The state holds this. Written with the next line or at the end: if lost, the next `diff` says it again. */
+  saw({ key, id, creates = [], deletes }: Sight): void {
+    for (const create of creates) this.#sawCreate(key, create, id);
+    if (id === undefined) return;
+    this.#seeFormer(key, id);
+    const known = this.of(key);
+    const isLive = known?.state === "live" && known.id === id && (known.deletes === true) === (deletes === true);
+    // What it was to replace is still there, or it is known to have made something else.
+    const isOther =
+      known?.id === undefined
+        ? known?.replaces === id && !creates.some((create) => isCreate(known, create))
+        : known.state !== "live" && known.id !== id && !isPast(known, id);
+    if (!this.#ofThisRun.has(key) && !isLive && !isOther) this.#see(key, id, deletes);
+  }
+
+  /** A create under another key is this object, or the unresolved create that the state has under this key. */
+  #sawCreate(key: string, create: string, id: string | undefined): void {
+    const record = this.openAtStart.find((each) => isCreate(each, create));
+    if (record === undefined || record.key === key || !this.isStillOpen(record.key)) return;
+    if (id !== undefined) {
+      this.#see(record.key, id);
+      return;
+    }
+    this.#learn(gone(record.key));
+    this.#seen.push(gone(record.key));
+  }
+
+  /** What was made under another name, and has this one by an alias or `existingId`, is this. */
+  #seeFormer(key: string, id: string): void {
+    const former = this.of(this.holderOf(aboutWhom(key).kind, id) ?? key);
+    if (former?.id === id && former.key !== key && former.state !== "live") this.#see(former.key, id);
+  }
+
+  #see(key: string, id: string, deletes?: boolean): void {
+    const line = { ...this.#liveLine(key, id), ...(deletes === true && { deletes }) };
+    this.#learn(line);
+    this.#seen.push(line);
+  }
+
+  #liveLine(key: string, id: string): Line {
+    const { id: known = id, name, body = "", facts } = this.of(key) ?? {};
+    // By its name a rename is known, by its body with what it was made.
+    const told = known === id && { name, body, facts };
+    return { key, state: "live", id, account: this.options.account || undefined, ...told };
+  }
+
+  given(key: string): void {
+    this.#given.add(key);
+  }
+
+  /**
+   * For the end that the engine gives a run, with hardly any time. Never fails: what stays `made` is asked for again.
+   * @param left keys that a run of the whole program has not declared: their objects leave the state, and it said so.
+   * @param hasCheckpoints if not, Pulumi has not saved the state yet.
+   */
+  closeNow(left: readonly string[], hasCheckpoints = true): void {
+    const recordsOf = (keys: Iterable<string>) => [...keys].flatMap((key) => this.of(key) ?? []);
+    const made = recordsOf(this.#given).filter(isOpen);
+    const handed = made.map(({ key, id }): Line => ({ key, state: "handed", id, unsaved: !hasCheckpoints }));
+    this.#file.endNow([
+      ...this.#seen,
+      ...handed,
+      ...recordsOf(left).flatMap((each) => (isOpen(each) ? [] : gone(each.key))),
+    ]);
+  }
+
+  release(): void {
+    this.#file.release();
+  }
+
+  /** This is so, and this run goes by it, even if the disk does not take it. @throws JournalError */
+  async #note(line: Line): Promise<void> {
+    this.#learn(line);
+    await this.#write(line);
+  }
+
+  #learn(line: Line): void {
+    applyLine(this.records, line);
+    if (line.id !== undefined) this.#holders?.set(objectKey(aboutWhom(line.key).kind, line.id), line.key);
+  }
+
+  async #write(line: Line, before = ""): Promise<void> {
+    await this.expectUsable();
+    await this.#file.append([...this.#seen.splice(0), line], before);
+  }
+}
+
+/** @param create its mark, or as `sendingOf` names it. */
+function isCreate(record: MemoryRecord, create: string): boolean {
+  return create === record.mark || create === sendingOf(record);
+}

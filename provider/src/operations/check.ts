@@ -1,0 +1,231 @@
+/** `check`: it takes the memory in an `up`, says what is known about new objects, and returns all problems at once. */
+import { isDeepStrictEqual } from "node:util";
+import {
+  type AdvertisingError,
+  ArgumentsError,
+  asRecord,
+  OutcomeUnknownError,
+  own,
+  SettingsError,
+  type Values,
+  withoutUndefined,
+  withPage,
+} from "../base/index.js";
+import { adoptedTwice, checkArguments, fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
+import { abilitiesOf, adoptedBy, holdsUnknown, type Member, membersOf, singleMember } from "../plan/index.js";
+import { inWords } from "../rules/index.js";
+import { describeSettingProblem } from "../settings/index.js";
+import {
+  aboutWhom,
+  type Briefing,
+  DELETES,
+  IDENTITY,
+  MARK,
+  memberOf,
+  memberRef,
+  type Ref,
+  RUN,
+  readDeclaredSet,
+  readStoredSet,
+  refOf,
+  SECRET_ARGUMENTS,
+  secretArgumentsIn,
+  UNKNOWN,
+} from "../state/index.js";
+import { expectAccountOfOpen, namesakeOf, takeableOf } from "./create.js";
+import {
+  adopts,
+  beforeTakeOver,
+  likelyRename,
+  madeBefore,
+  madeOtherwise,
+  openNamesakes,
+  perhapsNamesake,
+  planInWords,
+} from "./messages.js";
+import type { Namesake } from "./outcome.js";
+import type { CheckRequest, Runtime } from "./runtime.js";
+import { markInput } from "./search.js";
+
+/** Fills in a set's defaults. @returns what becomes of a new resource's objects; none if they are not known yet. */
+function declaredIn(resource: Kind | SetKind, { reading }: Runtime, values: Record<string, unknown>) {
+  if (!("member" in resource)) return [singleMember(resource, undefined, {}, values)];
+  if (values.defaults !== UNKNOWN)
+    values.defaults = { ...resource.defaultsIn(reading.settings), ...asRecord(values.defaults) };
+  const declared = readDeclaredSet(values);
+  return declared.events && membersOf(resource.member, readStoredSet({}), declared);
+}
+
+export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref, request: CheckRequest) {
+  const { run, reading } = runtime;
+  const { briefing, olds, news } = request;
+  const { values, problems } = checkArguments(resource, news, reading.settings, {
+    isUnknown: holdsUnknown,
+    secret: secretArgumentsIn(news),
+    arrivedUndefined: "is the output's name right?",
+  });
+  const kind = "member" in resource ? resource.member : resource;
+  const isNew = Object.keys(olds).length === 0;
+  // Before anything is awaited, since other resources may need to know it.
+  const deletes = briefing.deletes === true;
+  const wasDeleting = own(olds, DELETES) === true && deletes;
+  const declared = declaredIn(resource, runtime, values);
+  const inState = formerRefIn(resource, briefing, olds);
+  const wasSecret = secretArgumentsIn(olds);
+  run.noteChecked(who.key, kind, briefing, isNew, { wasSecret, wasDeleting, deletes, inState });
+  const refTo = ({ key }: Member) => (resource === kind ? who : memberRef(who, key));
+  for (const key of declared?.map((each) => refTo(each).key) ?? [who.key]) run.declared.add(key);
+  const formerKeys = resource === kind ? [] : [...readDeclaredSet(values).formerKeys];
+  for (const [, former] of formerKeys) run.declared.add(memberRef(who, former).key);
+  const members = declared ?? [];
+  const twice = members.flatMap((member) => {
+    const [ref, id] = [refTo(member), adoptedBy(member.entry)];
+    const other = id === undefined || id === UNKNOWN ? undefined : run.claim(kind, id, ref.key);
+    const at = ref.member === undefined ? "" : `${memberOf("events", ref.member)}.`;
+    return other === undefined ? [] : [`${at}existingId ${adoptedTwice(String(id), aboutWhom(other).label)}`];
+  });
+  const memory = runtime.memory(who.identity);
+  // In an `up` the memory is this run's from its first `check` on.
+  if (run.isUp) await memory.openOnce();
+  for (const [former, key] of formerKeysIn(resource, who, briefing, members, formerKeys)) memory.renamed(former, key);
+  for (const each of members) tellMadeOtherwise(kind, runtime, refTo(each), adoptedBy(each.entry), each.values);
+  // What is in the state has a `diff`, which says the same of what it creates.
+  const fresh = isNew && problems.length + twice.length === 0 ? members : [];
+  const created = fresh.filter(({ entry }) => adoptedBy(entry) === undefined);
+  const stop = tellBefore(kind, runtime, created, refTo, run.held.get(who.key)?.id);
+  // A set lists what it adopts in its plan.
+  if (resource === kind) tellAdoption(kind, runtime, who, fresh);
+  if (run.isWhole) runtime.tellCollected();
+  const failures = [
+    ...twice.map((text) => withPage(text, ArgumentsError.code)),
+    ...reading.problems.map((problem) => withPage(describeSettingProblem(problem), SettingsError.code)),
+    ...inWords(problems).map((text) => withPage(text, ArgumentsError.code)),
+    ...(stop === undefined ? [] : [withPage(stop.message, stop.code)]),
+  ];
+  if (failures.length > 0) run.hasFailed = true;
+  else if (resource !== kind && isNew && !run.isUp) {
+    const isToCreate = (member: Member) => takeableOf(runtime, refTo(member), undefined) === undefined;
+    const plan = planInWords(kind, members.filter(isToCreate), abilitiesOf(kind, reading.settings));
+    runtime.tellAt("info", who.resourceUrn, plan);
+  }
+  const inputs = {
+    ...values,
+    [IDENTITY]: briefing.identity,
+    [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
+    [DELETES]: briefing.deletes,
+    [MARK]: markInput(runtime, who, olds),
+    [RUN]: run.isUp && isToSend(values, olds) ? runtime.runName : olds[RUN],
+  };
+  return { inputs: withoutUndefined(inputs), failures };
+}
+
+/** Warns where a resource adopts what a run here has made with other arguments, and no read compares them. */
+function tellMadeOtherwise(kind: Kind, runtime: Runtime, who: Ref, id: string | undefined, values: Values): void {
+  if (id === undefined || holdsUnknown(values) || abilitiesOf(kind, runtime.reading.settings).read) return;
+  const memory = runtime.memory(who.identity);
+  const made = memory.of(memory.holderOf(kind.name, id) ?? "");
+  const isOther = made?.id === id && made.key !== who.key && ![fingerprintOfBody(kind, values), ""].includes(made.body);
+  if (isOther) runtime.warnEach(madeOtherwise(who, id));
+}
+
+/** The state's name of what an alias renames. */
+function formerRefIn({ name }: Kind | SetKind, { formerKeys = [] }: Briefing, olds: Values): Ref | undefined {
+  const identity = own(olds, IDENTITY);
+  const former = typeof identity === "string" ? refOf(name, identity) : undefined;
+  return former !== undefined && formerKeys.includes(former.key) ? former : undefined;
+}
+
+/** What the program says about former keys: a resource's own by its aliases, and those of a set's members. */
+function formerKeysIn(
+  resource: Kind | SetKind,
+  who: Ref,
+  { formerKeys: former = [] }: Briefing,
+  members: readonly Member[],
+  ofMembers: readonly (readonly [key: string, former: string])[],
+): (readonly [former: string, key: string])[] {
+  if (!("member" in resource)) return former.map((each) => [each, who.key]);
+  const moved = former.flatMap((set) =>
+    members.map(({ key }) => [memberOf(set, key), memberRef(who, key).key] as const),
+  );
+  const renamed = ofMembers.map(([key, each]) => [memberRef(who, each).key, memberRef(who, key).key] as const);
+  return [...moved, ...renamed];
+}
+
+/** Whether creates may follow: only where an argument differs from the state's. */
+function isToSend(values: Values, olds: Values): boolean {
+  return Object.keys(values).some((name) => !isDeepStrictEqual(values[name], olds[name]));
+}
+
+function tellAdoption(kind: Kind, runtime: Runtime, who: Ref, members: readonly Member[]): void {
+  for (const { entry } of members) {
+    const id = adoptedBy(entry);
+    if (id !== undefined) runtime.tellAdopted(adopts(who, id, abilitiesOf(kind, runtime.reading.settings)));
+  }
+}
+
+/** Tells of new objects. @param held what one replaces, if it has no id. @returns why the `up` would stop. */
+export function tellBefore(
+  kind: Kind,
+  runtime: Runtime,
+  members: readonly Member[],
+  refTo: (member: Member) => Ref,
+  held?: string,
+): AdvertisingError | undefined {
+  if (members.length === 0) return undefined;
+  const { run } = runtime;
+  const namesakes: Namesake[] = [];
+  for (const member of members) {
+    const ref = refTo(member);
+    const memory = runtime.memory(ref.identity);
+    if (!run.isUp && memory.trouble !== undefined) return memory.trouble;
+    if (!run.isUp) expectAccountOfOpen(runtime, memory);
+    const namesake = tellNew(kind, runtime, ref, member.values, member.id ?? held);
+    if (namesake !== undefined) namesakes.push(namesake);
+  }
+  runtime.tellCollected();
+  const sure = namesakes.filter(({ isPerhaps }) => !isPerhaps);
+  if (sure.length > 0) return new OutcomeUnknownError(openNamesakes(sure), "");
+  for (const each of namesakes) runtime.warnEach(perhapsNamesake(each));
+  return undefined;
+}
+
+/** @returns in a preview, the open create that it may be; an `up` asks right before it sends. */
+function tellNew(
+  kind: Kind,
+  runtime: Runtime,
+  who: Ref,
+  values: Values,
+  held: string | undefined,
+): Namesake | undefined {
+  const { run, reading } = runtime;
+  const memory = runtime.memory(who.identity);
+  const noted = takeableOf(runtime, who, held);
+  if (noted !== undefined) {
+    const body = holdsUnknown(values) ? undefined : fingerprintOfBody(kind, values);
+    const isSearchable = abilitiesOf(kind, reading.settings).search(noted.field);
+    if (!run.isUp) runtime.warnEach(beforeTakeOver(who, noted, body, isSearchable));
+    return undefined;
+  }
+  const namesake = run.isUp ? undefined : namesakeOf(kind, runtime, who, values);
+  if (namesake !== undefined) return namesake;
+  const id = memory.records.get(who.key)?.id; // of what has left the state too
+  const isElsewhere = id !== undefined && (runtime.deleted.has(kind.name, id) || run.isKept(kind, id));
+  if (id !== undefined && !isElsewhere && held !== id) runtime.warnEach(madeBefore(kind, who, id));
+  else if (held === undefined) tellLikelyRename(kind, runtime, who, values);
+  return undefined;
+}
+
+/** A new resource with the platform name and advertiser of one that the program does not declare may be just that. */
+function tellLikelyRename(kind: Kind, runtime: Runtime, who: Ref, values: Values): void {
+  const { run } = runtime;
+  if (run.isUp || who.member !== undefined) return; // a set compares its own keys
+  const former = runtime.memory(who.identity).liveNamed(kind.name, values[kind.nameProperty]);
+  const found = former.find(
+    ({ key, id = "", facts = {} }) =>
+      !run.isDeclared(key) &&
+      !run.isKept(kind, id) &&
+      !runtime.deleted.has(kind.name, id) &&
+      Object.keys(kind.refersTo).every((name) => String(facts[name]) === String(values[name])),
+  );
+  if (found?.id !== undefined) runtime.warnEach(likelyRename(who, found.key, found.id));
+}

@@ -1,0 +1,268 @@
+/**
+ * One create, at most once over all runs. This is true of each, whatever fails and whenever the process is killed:
+ * - C1. It is sent only after the memory has said that no earlier create of the resource is open or handed, that no
+ *   open create has its platform name and advertiser ({@link createBlocker}), and after its own record is on the disk.
+ * - C2. What an earlier run made for the resource is taken over. What it sent with an unknown outcome is looked for by
+ *   its mark, or it stays unresolved; it is sent again only if a search proves that nothing was made.
+ * - C3. A create that is sent again keeps its mark, so that a search finds the object of either sending.
+ * - C4. Once a byte may have left, only an answer that says so makes it "not created"; everything else is unresolved,
+ *   a defect in reading the answer included.
+ * - C5. Its end is noted before the engine gets the answer. If that note fails, a message says so; the outcome stands.
+ * - C6. The engine may ask again for one of unknown outcome (error hooks): it gets the same answer; nothing is sent.
+ * - C7. An id another resource has or had proves nothing: the create is unresolved. So each object has one resource.
+ */
+import { AdvertisingError, ArgumentsError, OutcomeUnknownError, type Values } from "../base/index.js";
+import { isPast, type Memory, type MemoryRecord, type OpenCreate } from "../journal/index.js";
+import { bodyOf, fingerprintOfBody, type Kind } from "../kinds/index.js";
+import { abilitiesOf, hasValue, holdsUnknown, sentOtherwise } from "../plan/index.js";
+import { aboutWhom, type Ref, resourceKeyIn, tellingIn, type Unresolved, whatHappened } from "../state/index.js";
+import { notAfterRefusal, openNamesakes, tellWarnings } from "./messages.js";
+import {
+  describeDefect,
+  earlierOf,
+  expectSameAccount,
+  type Managed,
+  type Namesake,
+  type Outcome,
+  recordOf,
+} from "./outcome.js";
+import type { Runtime } from "./runtime.js";
+import { lookFor } from "./search.js";
+
+/** @param expectMayBegin throws once nothing more may be sent. @throws AdvertisingError nothing was created. */
+export async function createOnce(
+  kind: Kind,
+  runtime: Runtime,
+  create: Managed,
+  expectMayBegin: () => void,
+): Promise<Outcome> {
+  const { subject, values, secret, unresolved } = create;
+  const { key, label, identity } = subject;
+  runtime.client(); // checks the settings first: without them nothing may begin
+  const memory = runtime.memory(identity);
+  await memory.expectUsable();
+  expectAccountOfOpen(runtime, memory);
+  const fields = bodyOf(kind, values);
+  const body = fingerprintOfBody(kind, values);
+  // An earlier run made it; or one has sent it, and its outcome is unknown; or it is new.
+  const noted = takeableOf(runtime, subject, create.replaces ?? unresolved?.replaces, create.mark);
+  if (noted !== undefined) memory.renamed(noted.key, key);
+  if (noted?.id !== undefined) return takeOver(kind, runtime, create, body, { ...noted, id: noted.id });
+  const open = openIn(label, noted, runtime.run.unresolved.get(key) ?? unresolved);
+  let { mark } = create;
+  if (open !== undefined) {
+    const finding = await search(kind, runtime, create, open, runtime.run.unresolved.has(key));
+    if (finding.kind === "unresolved") return finding;
+    if (finding.kind === "found") {
+      const { what: _, searched: __, ...sent } = open;
+      await memory.made(key, finding.id, { ...sent, account: runtime.account });
+      return takeOver(kind, runtime, create, body, { ...open, id: finding.id });
+    }
+    if (noted !== undefined) await memory.back(key);
+    runtime.say(`${label} was sent at ${open.at}, and a search finds no object with its mark: it is sent again.`);
+    mark = open.mark;
+  } else {
+    const blocker = createBlocker(kind, runtime, subject, values);
+    if (blocker !== undefined) throw blocker;
+  }
+  const { account, reading } = runtime;
+  const sent = { key, mark, body, field: reading.settings.markField, account, replaces: create.replaces };
+  const { deletes } = runtime.run.checked(resourceKeyIn(key));
+  const record = { ...sent, ...tellingIn(kind, values, secret), ...(deletes && { deletes }) };
+  return send(kind, runtime, create, record, fields, expectMayBegin);
+}
+
+/** What the memory has of a resource that may not be in the state, under its key or its mark. */
+export function takeableOf(
+  runtime: Runtime,
+  who: Ref,
+  held: string | undefined,
+  mark?: string,
+): MemoryRecord | undefined {
+  const memory = runtime.memory(who.identity);
+  const byKey = memory.of(who.key);
+  if (byKey !== undefined && isTakeable(runtime, who, held, byKey)) return byKey;
+  const byMark = mark === undefined ? undefined : memory.openWithMark(mark);
+  const isOpen = byMark !== undefined && memory.isStillOpen(byMark.key);
+  return isOpen && isTakeable(runtime, who, held, byMark) ? byMark : undefined;
+}
+
+/** Not what ended cleanly at another account. */
+function isTakeable(runtime: Runtime, who: Ref, held: string | undefined, noted: MemoryRecord): boolean {
+  const { state, id, account } = noted;
+  if (state === "live") return false;
+  if (state === "handed" && !runtime.isSameAccount(account)) return false;
+  if (id === undefined) return true;
+  if (isPast(noted, held)) return false;
+  return id !== held && !runtime.deleted.has(who.kind, id);
+}
+
+/** A resource's create of unknown outcome, by the memory and the state: of two sendings the later moment counts. */
+function openIn(label: string, noted: MemoryRecord | undefined, unsettled: Unresolved | undefined) {
+  if (noted === undefined || (unsettled !== undefined && unsettled.at >= noted.at)) return unsettled;
+  return recordOf({ ...noted, what: whatHappened(label, noted) });
+}
+
+/** What has or had an object, as "which …" goes on; none if it is new. */
+function ownerOf(kind: Kind, runtime: Runtime, { subject, formerIds }: Managed, id: string) {
+  const other = runtime.run.holderOf(kind, id);
+  if (other !== undefined && other !== subject.key) return `already belongs to ${aboutWhom(other).label}`;
+  if (formerIds.includes(id)) return "this resource had before";
+  const had = runtime.memory(subject.identity).holderOf(kind.name, id);
+  if (had !== undefined && had !== subject.key) return `already belongs to ${aboutWhom(had).label}`;
+  return runtime.deleted.has(kind.name, id) ? "was deleted before" : undefined;
+}
+
+/** An earlier run made it. A refresh finds out if it still exists. @throws ArgumentsError another resource has it. */
+function takeOver(
+  kind: Kind,
+  runtime: Runtime,
+  { subject, values }: Managed,
+  body: string,
+  made: Pick<MemoryRecord, "body" | "name" | "facts"> & { readonly id: string },
+): Outcome {
+  const { label, key } = subject;
+  const { id } = made;
+  const other = runtime.run.claim(kind, id, key);
+  if (other !== undefined) {
+    throw new ArgumentsError(
+      `${label} was created as ${id}, which already belongs to ${aboutWhom(other).label}. Nothing was sent. Correct existingId there, or remove that resource.`,
+    );
+  }
+  // A body that nobody knows is taken for this one, unless something that is known contradicts it.
+  const isSame = made.body === "" ? Object.keys(sentOtherwise(kind, values, made)).length === 0 : made.body === body;
+  if (isSame) return { kind: "created", id, isTakenOver: true };
+  return { kind: "created", id, isTakenOver: true, earlier: earlierOf(made) };
+}
+
+async function send(
+  kind: Kind,
+  runtime: Runtime,
+  create: Managed,
+  record: Omit<MemoryRecord, "state" | "at" | "id">,
+  fields: Values,
+  expectMayBegin: () => void,
+): Promise<Outcome> {
+  const { key, label, identity } = create.subject;
+  const { mark, field } = record;
+  const memory = runtime.memory(identity);
+  let sentAt: string | undefined;
+  let owner: string | undefined;
+  // After the sending nothing may fail: a note that can't be written is only reported.
+  const note = (writing: Promise<void>, before = "") =>
+    writing.catch((error: Error) => runtime.say(`${before}${error.message}`));
+  const made = (id: string) => note(memory.made(key, id), `${label} was created as ${id}. `);
+  try {
+    const { id, warnings } = await runtime.client().create({
+      operation: kind.create,
+      fields: field === undefined ? fields : { ...fields, [field]: mark },
+      label,
+      beforeSend: async (at) => {
+        expectMayBegin();
+        await memory.sending({ ...record, at });
+        sentAt = at;
+      },
+      onCreated: async (id) => {
+        owner = ownerOf(kind, runtime, create, id);
+        if (owner === undefined) await made(id);
+      },
+    });
+    tellWarnings(runtime, label, warnings);
+    if (owner !== undefined) {
+      const what = `${label} was sent at ${sentAt}, and was answered with ${id}, which ${owner}.`;
+      throw new OutcomeUnknownError(what, sentAt ?? "");
+    }
+    runtime.run.claim(kind, id, key);
+    return { kind: "created", id, isTakenOver: false };
+  } catch (error) {
+    const doubt = doubtIn(error, sentAt, label);
+    if (doubt === undefined) {
+      if (sentAt !== undefined) await note(memory.back(key));
+      throw error;
+    }
+    const what = runtime.secrets.scrub(doubt.what);
+    const sent = recordOf({ ...record, at: doubt.sentAt, what });
+    runtime.run.unresolved.set(key, sent);
+    if (owner !== undefined) return { kind: "unresolved", record: sent };
+    const finding = await search(kind, runtime, create, sent, true);
+    if (finding.kind !== "found") return { record: sent, ...finding, kind: "unresolved" };
+    const { id } = finding;
+    await made(id);
+    runtime.run.claim(kind, id, key);
+    runtime.say(`${label} was created as ${id}: its response was lost, and a search has found it.`);
+    return { kind: "created", id, isTakenOver: false };
+  }
+}
+
+/** Looks for an open create by its mark, if there is a search. What another resource has or had is not it. */
+async function search(kind: Kind, runtime: Runtime, create: Managed, open: Unresolved, wasJustSent: boolean) {
+  const { reading, secrets } = runtime;
+  if (!abilitiesOf(kind, reading.settings).search(open.field)) return { kind: "unresolved", record: open } as const;
+  const { subject, formerIds } = create;
+  const finding = await lookFor(kind, runtime, subject.label, open, wasJustSent, formerIds);
+  if (finding.kind === "not-made") return finding;
+  const owner = finding.kind === "found" ? ownerOf(kind, runtime, create, finding.id) : undefined;
+  if (finding.kind === "found" && owner === undefined) return finding;
+  const words = finding.kind === "found" ? `A search found ${finding.id}, which ${owner}.` : finding.words;
+  return { kind: "unresolved", record: { ...open, searched: secrets.scrub(words) } } as const;
+}
+
+/** What is unknown after a failure; nothing if nothing was created. */
+function doubtIn(error: unknown, sentAt: string | undefined, label: string) {
+  if (error instanceof OutcomeUnknownError) return { sentAt: error.sentAt, what: error.message };
+  if (error instanceof AdvertisingError || sentAt === undefined) return undefined;
+  // A defect of this package in reading an answer: to send the create again could make a second object.
+  const what = `${label} was sent at ${sentAt}, and its response could not be judged. ${describeDefect(error)}`;
+  return { sentAt, what };
+}
+
+/** @throws AccountMismatchError what an interrupted run sent to another account is to be settled there. */
+export function expectAccountOfOpen(runtime: Runtime, memory: Memory): void {
+  for (const [account, key] of memory.accountsOfOpen)
+    expectSameAccount(runtime, account, `An interrupted run sent ${aboutWhom(key).label}, which no state has yet,`);
+}
+
+/**
+ * The guard before every new POST: an open create of the same kind, platform name and advertiser may be this object
+ * under another name. What its own resource looks after, in this run, stops nothing else.
+ */
+export function namesakeOf(kind: Kind, runtime: Runtime, ref: Ref, values: Values): Namesake | undefined {
+  const { run } = runtime;
+  const memory = runtime.memory(ref.identity);
+  const given = values[kind.nameProperty];
+  const name = typeof given === "string" && !holdsUnknown(given) ? given : undefined;
+  const isOther = (open: OpenCreate) => {
+    if (!runtime.isSameAccount(open.account)) return false;
+    if (open.isInState === true) return !run.isDeclared(open.key);
+    if (run.hasSeen(kind, open)) return false;
+    if (open.id !== undefined && (run.isKept(kind, open.id) || runtime.deleted.has(kind.name, open.id))) return false;
+    if (open.elsewhere !== undefined) return true;
+    return memory.isStillOpen(open.key) && open.key !== ref.key && !run.isDeclared(open.key);
+  };
+  const found = runtime.openCreates(ref.identity).find(kind.name, name);
+  const candidates = found.filter((open) => hasSameOwner(kind, open, values) && isOther(open));
+  const isPerhaps = name === undefined || Object.keys(kind.refersTo).some((owner) => holdsUnknown(values[owner]));
+  const [open] = candidates;
+  return open && { ref, open, isPerhaps };
+}
+
+/** A secret owner, or one that is not known yet, may be any. */
+function hasSameOwner(kind: Kind, { facts = {} }: OpenCreate, values: Values): boolean {
+  return Object.keys(kind.refersTo).every((name) => {
+    const then = facts[name];
+    const now = values[name];
+    return !hasValue(then) || holdsUnknown(now) || String(then) === String(now);
+  });
+}
+
+/** Why nothing is sent for a new object; undefined if it may be. After one was refused, nothing new is sent. */
+export function createBlocker(kind: Kind, runtime: Runtime, ref: Ref, values: Values): AdvertisingError | undefined {
+  const { run } = runtime;
+  const namesake = namesakeOf(kind, runtime, ref, values);
+  if (namesake !== undefined) {
+    run.refused ??= ref.label;
+    return new OutcomeUnknownError(openNamesakes([namesake]), "");
+  }
+  if (run.refused === undefined) return undefined;
+  return new OutcomeUnknownError(notAfterRefusal(ref, run.refused), "");
+}

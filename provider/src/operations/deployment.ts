@@ -1,0 +1,138 @@
+/**
+ * What a run knows: what `check` and `diff` note for `create`, `update`, `delete`, and which resource has which object.
+ *
+ * The engine calls for each resource, and for many of them at once:
+ * 1. `check` with the old inputs, or with none for a new resource;
+ * 2. `diff` if the resource is in the state;
+ * 3. if it is replaced, `check` again, without old inputs: what the first one learned from the state stays;
+ * 4. `create` or `update`; after a failed `create` perhaps `create` again (its error hooks);
+ * 5. `delete` at the end of the run, for replaced and removed resources; in a `destroy` there is nothing else.
+ *
+ * A preview ends after 3. Facts that another resource may need are noted before anything is awaited.
+ */
+import type { MemoryRecord } from "../journal/index.js";
+import type { Kind } from "../kinds/index.js";
+import type { Member } from "../plan/index.js";
+import { type Briefing, objectKey, type Ref, resourceKeyIn, sendingOf, type Unresolved } from "../state/index.js";
+
+/** What a resource's `check` has learned from the state and from the program. */
+interface Checked {
+  /** The arguments that were secret in the state. */
+  readonly wasSecret: ReadonlySet<string>;
+  /** Whether `retainOnDelete` was off in the state, and still is in the program. */
+  readonly wasDeleting: boolean;
+  /** Whether it is off in the program. */
+  readonly deletes: boolean;
+  /** Its former name, if the state still has it under that: commands go by the state. */
+  readonly inState?: Ref | undefined;
+}
+const NOTHING_CHECKED: Checked = { wasSecret: new Set(), wasDeleting: false, deletes: false };
+
+export class Run {
+  /** Whether it is an `up`, as a briefing says. */
+  isUp = false;
+  hasFailed = false;
+  /** The first object that was not created for an open create of its name. Nothing new is sent after it. */
+  refused: string | undefined;
+  /** What `diff` has seen of single resources, by key. */
+  readonly held = new Map<string, Member>();
+  /** What this run has sent with an unknown outcome, by key. */
+  readonly unresolved = new Map<string, Unresolved>();
+  /** Objects that `diff` said stay live: only the engine knows what a transformation gave. By {@link objectKey}. */
+  readonly #staying = new Set<string>();
+  /** The resource or member that each object has after this run. */
+  readonly #after = new Map<string, string>();
+  /** What the program adopts, by {@link objectKey}; and the kinds of which it adopts what nobody knows yet. */
+  readonly #adopted = new Set<string>();
+  readonly #adoptsLater = new Set<string>();
+  readonly #checked = new Map<string, Checked>();
+  /** The keys of all objects that were asked about; of a set whose events are not known yet, its own. */
+  readonly declared = new Set<string>();
+  readonly #begun = new Set<string>();
+  /** Objects and creates that a `diff` has shown in the state. */
+  readonly #seen = new Set<string>();
+  #declares = 0;
+
+  beginOnce(what: string): boolean {
+    const isFirst = !this.#begun.has(what);
+    this.#begun.add(what);
+    return isFirst;
+  }
+
+  /** @param isNew whether the engine gave no old inputs: a new resource, or the second `check` of a replacement. */
+  noteChecked(key: string, kind: Kind, briefing: Briefing, isNew: boolean, was: Checked): void {
+    const { run, adopted = "", adoptsLater, namesakes = [] } = briefing;
+    const known = (isNew ? this.#checked.get(key) : undefined) ?? was;
+    if (!isNew) this.held.delete(key);
+    this.#checked.set(key, known);
+    if (adopted !== "" && this.beginOnce(`adopted ${adopted}`))
+      for (const each of adopted.split(",")) this.#adopted.add(each);
+    if (adoptsLater === true) this.#adoptsLater.add(kind.name);
+    for (const each of namesakes) this.declared.add(each);
+    if (run === undefined) return;
+    this.isUp = run.isUp;
+    this.#declares = Math.max(this.#declares, run.resources);
+  }
+
+  /** The state has this object, or looks after these creates. @param creates marks, or as `sendingOf` names them. */
+  noteSeen(kind: Kind, id: string | undefined, creates: readonly string[]): void {
+    if (id !== undefined) this.#seen.add(objectKey(kind.name, id));
+    for (const create of creates) this.#seen.add(create);
+  }
+
+  hasSeen(kind: Kind, record: MemoryRecord): boolean {
+    const { id = "", mark } = record;
+    return [objectKey(kind.name, id), mark, sendingOf(record)].some((each) => this.#seen.has(each));
+  }
+
+  isChecked(key: string): boolean {
+    return this.#checked.has(key);
+  }
+
+  checked(key: string): Checked {
+    return this.#checked.get(key) ?? NOTHING_CHECKED;
+  }
+
+  /** Whether all declared resources were looked at, which is not so in a targeted run or a `destroy`. */
+  get isWhole(): boolean {
+    return this.#declares > 0 && this.#checked.size >= this.#declares;
+  }
+
+  isDeclared(key: string): boolean {
+    return this.declared.has(key) || this.declared.has(resourceKeyIn(key));
+  }
+
+  /**
+   * A resource or member has this object after the run. What gives one up claims nothing: so moves and swaps work,
+   * whatever the order. @returns what else has it.
+   */
+  claim(kind: Kind, id: string, key: string): string | undefined {
+    const object = objectKey(kind.name, id);
+    const other = this.#after.get(object) ?? key;
+    this.#after.set(object, other);
+    return other === key ? undefined : other;
+  }
+
+  holderOf(kind: Kind, id: string): string | undefined {
+    return this.#after.get(objectKey(kind.name, id));
+  }
+
+  /** Whether something goes on with an object that a resource or member gives up. */
+  isKept(kind: Kind, id: string): boolean {
+    const object = objectKey(kind.name, id);
+    return this.#after.has(object) || this.#adopted.has(object);
+  }
+
+  /** The same for a delete: while an `existingId` of its kind is not known, any object may be the one it names. */
+  mayBeKept(kind: Kind, id: string): boolean {
+    return this.isKept(kind, id) || this.#adoptsLater.has(kind.name);
+  }
+
+  noteStaying(kind: Kind, id: string): void {
+    this.#staying.add(objectKey(kind.name, id));
+  }
+
+  isStaying(kind: Kind, id: string): boolean {
+    return this.#staying.has(objectKey(kind.name, id));
+  }
+}

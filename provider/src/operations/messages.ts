@@ -1,0 +1,476 @@
+/**
+ * Messages about single objects and about a set, one function each: data in, words out. What Pulumi's own preview shows
+ * is not said again. Those about a create of unknown outcome are in `state/messages.ts`. Decides nothing. Pure.
+ */
+import {
+  agree,
+  asTyped,
+  count,
+  cut,
+  enumerate,
+  idRanges,
+  natural,
+  OutcomeUnknownError,
+  plainShellWord,
+  printable,
+  type Values,
+  withCode,
+} from "../base/index.js";
+import type { MemoryRecord, OpenCreate } from "../journal/index.js";
+import { CATALOG_SEPARATOR, CATALOG_TYPE, type Kind, nameToTell } from "../kinds/index.js";
+import { type Abilities, type Member, type ShownAction, shownAction } from "../plan/index.js";
+import {
+  aboutWhom,
+  describe,
+  howToKeep,
+  type LeftLive,
+  MAX_LISTED,
+  memberOf,
+  memberRef,
+  type Place,
+  pendingCommand,
+  type Ref,
+  refOfKey,
+  resourceKeyIn,
+  settlingCommands,
+  stackOption,
+  staysLive,
+  UNKNOWN,
+  waysOut,
+  whatHappened,
+  whatIsKnown,
+} from "../state/index.js";
+import type { Adoption, Notice } from "./notices.js";
+import type { Kept, Namesake, Outcome, Outcomes } from "./outcome.js";
+import type { Runtime } from "./runtime.js";
+
+type Noted = Pick<MemoryRecord, "at" | "body"> & Partial<Pick<MemoryRecord, "id" | "state">>;
+
+type Shown = Pick<Ref, "label" | "resourceUrn">;
+
+/** @param detail follows the object's name in a list. */
+function notice(sort: string, { label, resourceUrn: urn }: Shown, text: string, detail?: string): Notice {
+  return { sort, urn, text, brief: detail === undefined ? label : `${label} (${detail})` };
+}
+
+/** Of an earlier run's create, in a preview. @param body what the program would send now; none if not known yet. */
+export function beforeTakeOver(who: Ref, noted: Noted, body: string | undefined, isSearchable: boolean): Notice {
+  const text = `${whatHappened(who.label, noted)} \`pulumi up\` ${nextOf(noted, body, isSearchable)}.`;
+  return notice("sent by earlier runs", who, text, noted.id ?? "outcome unknown");
+}
+
+function nextOf({ id, body: sent }: Noted, body: string | undefined, isSearchable: boolean): string {
+  if (id === undefined)
+    return isSearchable ? "looks for it by its mark" : "does not send it, and saves it as unresolved";
+  if (body === undefined) return "takes it over, if its arguments turn out to be those that it was sent with";
+  if (body === sent || sent === "") return "takes it over";
+  return `saves ${id} with the arguments it was sent with, which differ from the program's; the \`up\` after that updates or replaces it`;
+}
+
+export function takenOver({ label }: Ref, id: string): string {
+  return `${label} was created as ${id} by an earlier run; it is taken over, and nothing is sent.`;
+}
+
+/** The error with which what was sent with other arguments is saved, for the next run to change. */
+export function savedAsSent({ label }: Ref, id: string): string {
+  return `${label} was created as ${id} by an earlier run, with arguments that differ from the program's. Nothing was sent now. The state has it as it was created; \`pulumi preview\` shows whether it is updated or replaced.`;
+}
+
+/** A resource that the state does not have, and that had an object before. */
+export function madeBefore(kind: Kind, who: Ref, id: string): Notice {
+  const text = `${who.label} was ${id} before: this creates another ${kind.create.noun}. To go on with ${id}, set existingId: ${id}.`;
+  return notice("with an object before", who, text, id);
+}
+
+export function madeOtherwise(who: Ref, id: string): Notice {
+  const text = `${who.label} adopts ${id}, which was made with other arguments: the platform keeps those, and is not told. Change ${id} there by hand, or declare what it has.`;
+  return notice("adopted with other arguments", who, text, id);
+}
+
+/** A new resource may be one that an earlier run here has made under another name. */
+export function likelyRename(who: Ref, formerKey: string, id: string): Notice {
+  const { name } = aboutWhom(formerKey);
+  const cure = isOfCatalog(who)
+    ? `formerKey: ${JSON.stringify(lastPart(name))}`
+    : `the alias { name: ${JSON.stringify(name)} }`;
+  const text = `${who.label} is new, and has the platform name of "${name}" (${id}), which an earlier run created. If it is the same one, add ${cure}, or set existingId: ${id}.`;
+  return notice("perhaps renamed", who, text, id);
+}
+
+function isOfCatalog({ parentTypes }: Ref): boolean {
+  return parentTypes?.split("$").includes(CATALOG_TYPE) === true;
+}
+
+function lastPart(name: string): string {
+  return name.split(CATALOG_SEPARATOR).at(-1) ?? name;
+}
+
+/** @param abilities which operations are known for its kind. */
+export function adopts({ label, resourceUrn: urn }: Ref, id: string, { read, update }: Abilities): Adoption {
+  const object = id === UNKNOWN ? "an object whose id is not known yet" : id;
+  return {
+    urn,
+    brief: `${label} (${id === UNKNOWN ? "?" : id})`,
+    what: `adopts ${object}`,
+    sends: sentFor(read, update),
+  };
+}
+
+function sentFor(read: boolean, update: boolean): string {
+  if (!read) return "nothing is sent";
+  return update ? "it is read, and updated if it differs" : "it is read, and nothing is changed";
+}
+
+/** What a new object is not created for, in a preview too. All have the same reason. @param all at least one. */
+export function openNamesakes(all: readonly Namesake[]): string {
+  const sorted = all.toSorted((a, b) => natural(a.ref.short, b.ref.short));
+  const [first] = sorted;
+  if (first === undefined) return "";
+  const lines = sorted.map(({ ref, open }) => `  ${ref.label}: ${whatIsOpen(open)}`);
+  const opens = sorted.map(({ open }) => open);
+  return [
+    `${count(all.length, "object is", "objects are")} not created: ${agree(all.length, "an open create has its", "open creates have their")} kind, platform name and advertiser. Nothing new is created in this run.`,
+    ...cut(
+      lines,
+      MAX_LISTED,
+      (others) => `  and ${others} more, which \`${asTyped("npx pulumi-advertising pending")}\` lists`,
+    ),
+    ...waysOn(first, opens),
+  ].join("\n");
+}
+
+function whatIsOpen(open: OpenCreate): string {
+  const { key, id, elsewhere } = open;
+  const { label, kind } = aboutWhom(key);
+  const look = `look in the account for ${describe(kind, open)}`;
+  const stack = elsewhere === undefined ? "" : ` of the stack ${elsewhere.stack}`;
+  const created = id === undefined ? "sent" : "created";
+  const outcome = id === undefined ? `, and its outcome is unknown: ${look}` : ` as ${id}`;
+  return `an earlier run${stack} ${created} ${label}${outcome}`;
+}
+
+/** @param first stands for all of them in the advice. */
+function waysOn({ ref, open }: Namesake, opens: readonly OpenCreate[]): string[] {
+  const known = opens.filter(({ id }) => id !== undefined).map(nameForCommand);
+  const unknown = opens.filter(({ id }) => id === undefined).map(nameForCommand);
+  const isSame = agree(opens.length, "If it is the same object", "If they are the same objects");
+  const isOther = agree(known.length, "If it is another object", "If they are other objects");
+  return [
+    ...(open.elsewhere === undefined ? [] : stackWays(open.elsewhere.stack)),
+    `${isSame}: ${renameCure(ref, open)}.`,
+    ...(unknown.length === 0 ? [] : settlingCommands(unknown)),
+    ...(known.length === 0
+      ? []
+      : [
+          `${isOther}, and the program does not declare the former name any more:`,
+          `  ${pendingCommand("forget", known)}`,
+        ]),
+  ];
+}
+
+function stackWays(stack: string): string[] {
+  const name = stackOption(stack).value;
+  return [
+    `If ${name} is this stack's former name:`,
+    `  ${asTyped(`npx pulumi-advertising pending --take-over ${plainShellWord(name)}`)}`,
+    `If it is another stack, run \`pulumi up --stack ${plainShellWord(name)}\` first.`,
+  ];
+}
+
+function renameCure(ref: Ref, open: OpenCreate): string {
+  const { key, id = "<its id>", elsewhere } = open;
+  const adopt = `set existingId: ${id}`;
+  const former = aboutWhom(key);
+  if (elsewhere !== undefined || former.resource !== ref.resource) return adopt;
+  if (resourceKeyIn(key) === resourceKeyIn(ref.key))
+    return `set formerKey: ${JSON.stringify(former.member)}, or ${adopt}`;
+  if (former.member !== ref.member) return adopt;
+  if (isOfCatalog(ref) && ref.member !== undefined) return adopt;
+  if (isOfCatalog(ref)) return `set formerKey: ${JSON.stringify(lastPart(former.name))}, or ${adopt}`;
+  const alias = aliasOf(former, ref);
+  const ofSet = ref.member === undefined ? "" : " to the set";
+  return `add ${alias}${ofSet}, or ${adopt}`;
+}
+
+function aliasOf({ name, parentTypes }: Place, ref: Ref): string {
+  const named = `name: ${JSON.stringify(name)}`;
+  if (parentTypes === ref.parentTypes) return `the alias { ${named} }`;
+  if (parentTypes === undefined) return `the alias { ${named}, parent: pulumi.rootStackResource }`;
+  return "an alias with its former name and parent";
+}
+
+/** A name in commands: of another stack's create, its URN. */
+function nameForCommand({ key, elsewhere }: OpenCreate): string {
+  return elsewhere === undefined ? aboutWhom(key).short : refOfKey(key, elsewhere.stack).urn;
+}
+
+/** In a preview, where the name or the advertiser is not known yet. */
+export function perhapsNamesake({ ref, open }: Namesake): Notice {
+  const text = `${ref.label} is perhaps not created: ${whatIsOpen(open)}, perhaps with the same platform name and advertiser. \`${asTyped("npx pulumi-advertising pending")}\` says more.`;
+  return notice("perhaps open already", ref, text);
+}
+
+/** @param refused the first object that was not created. */
+export function notAfterRefusal({ label }: Ref, refused: string): string {
+  return `${label} is not created: nothing new is sent in this run, because ${refused} may exist already. Its error says what to do.`;
+}
+
+/** What becomes of a replaced object: in a preview, and after. @param then ends "the resource …": `is 43 now`. */
+export function replaced(kind: Kind, who: Ref, { id, isDeleted }: NonNullable<Member["former"]>, then: string): Notice {
+  const fate = isDeleted ? `${id} will be deleted on the platform (retainOnDelete: false)` : staysLive(kind, id);
+  const sort = `replaced, and ${isDeleted ? "deleted" : "left live"} on the platform`;
+  return notice(sort, who, `${who.label} ${then}. ${fate}.`, `${id}; it ${then}`);
+}
+
+/** The program names another object than the state has, perhaps somebody else's. @param then as of {@link replaced}. */
+export function exchanged(who: Ref, id: string, then: string): Notice {
+  const text = `${who.label} ${then}, as existingId says: nothing is created or deleted, and nothing here manages ${id} any more.`;
+  return notice("given another object", who, text, `${id}; it ${then}`);
+}
+
+/** Of an object that the program names and changes, without a known update. @param changes from `changesInWords`. */
+export function notTold(who: Ref, id: string, changes: readonly string[]): Notice {
+  const told = enumerate(changes);
+  const text = `${who.label} is ${id}, as existingId says: only the state changes (${told}), and the platform is not told. Change ${id} there by hand, or take the edit back.`;
+  return notice("changed in the state only", who, text, `${id}: ${told}`);
+}
+
+/** What this machine has of a resource whose object the state goes on with, in a preview and once in an `up`. */
+export function besideHeld(kind: Kind, who: Ref, noted: MemoryRecord, held: string): Notice {
+  const { id } = noted;
+  const next =
+    id === undefined
+      ? "Look in the account for a second one, which nothing manages."
+      : `${staysLive(kind, `Nothing manages ${id}: it`)}. To use it instead, set existingId: ${id}.`;
+  const text = `${whatHappened(who.label, noted)} The state has ${held}. ${next} To stop this message:\n  ${pendingCommand("forget", [who.short])}`;
+  return notice("also made by earlier runs", who, text, id ?? "outcome unknown");
+}
+
+export function tellWarnings({ say }: Pick<Runtime, "say">, label: string, warnings: readonly string[]): void {
+  for (const warning of warnings) say(`Platform warning (first seen for ${label}): ${warning}`, warning);
+}
+
+export function goneNotice(who: Shown): Notice {
+  const text = `${who.label} is no longer on the platform, so it leaves the state: as long as the program declares it, \`pulumi up\` creates another one.`;
+  return notice("no longer on the platform", who, text);
+}
+
+/** @param until from when on its absence counts, ISO 8601. */
+export function tooEarly(label: string, id: string, until: string): string {
+  return `${label}: the platform does not find ${id}, but it was just created: until ${until} that proves nothing. Run this again after that.`;
+}
+
+export function tooEarlyNotice(who: Shown, id: string, until: string): Notice {
+  return notice("just created, and not found yet", who, tooEarly(who.label, id, until));
+}
+
+/** What becomes of it, the next preview shows. @param changes from `changesInWords`, or just the arguments. */
+export function driftNotice(who: Shown, changes: readonly string[]): Notice {
+  const text = `${who.label} was changed on the platform: ${enumerate(changes)}. To keep that, copy the refreshed values into your program.`;
+  return { ...notice("changed on the platform", who, text), brief: `${who.label}: ${enumerate(changes)}` };
+}
+
+export function stateForRead(): string {
+  return "A read is known in advertising:operations: an update without a changed argument only adds to the state what a refresh needs. Nothing is sent for it.";
+}
+
+export function nothingCompared(noun: string): string {
+  return (
+    `A refresh does not compare any ${noun}: advertising:operations has no read for it, so the state stays as it is. ` +
+    "(A refresh uses the configuration of the last `pulumi up`; with --run-program it uses the current one.)"
+  );
+}
+
+export function notDeleted(kind: Kind, label: string, id: string, why: string): string {
+  return `${label} left the state but was not deleted, because ${why}. ${staysLive(kind, id)}.`;
+}
+
+/** The lines of a plan in their order: an action, what it is called, and what is said of it. */
+const PLAN: readonly (readonly [action: ShownAction, title: string, detail?: string])[] = [
+  ["create", "to create"],
+  ["rename", "to rename", ", and nothing is sent"],
+  ["update", "to update in place"],
+  ["look for", "to look for on the platform"],
+  ["replace", "to replace", ", which makes another live object of each"],
+  ["perhaps replace", "perhaps to replace", ", if values that are not known yet turn out to differ"],
+  ["adopt", "to adopt"],
+  ["record", "to change in the state only", ", since the platform has no known way to update"],
+  ["let go", "to remove from the state"],
+  ["delete", "to delete on the platform", ", if everything else goes well"],
+  ["wait", "to settle", " first, with `npx pulumi-advertising pending`"],
+];
+
+/**
+ * What an `up` would do with a set, if anything. @param abilities which operations are known for its kind.
+ * @param isKept whether another resource goes on with an object.
+ */
+export function planInWords(
+  kind: Kind,
+  members: readonly Member[],
+  { read, update }: Abilities,
+  isKept: (id: string) => boolean = () => false,
+): string | undefined {
+  const shown = ({ key, formerKey, id, action }: Member) => {
+    const ids = [...new Set([id, action.do === "adopt" ? action.id : undefined])].filter((each) => each !== undefined);
+    const keys = formerKey === undefined ? [key] : [formerKey, key];
+    return `${keys.map(printable).join(" → ")}${ids.length === 0 ? "" : ` (${ids.join(" → ")})`}`;
+  };
+  const of = (action: ShownAction) => members.filter((member) => shownAction(member) === action);
+  const all = PLAN.map(([action, title, detail = ""]) => {
+    const sends = action === "adopt" ? `; ${sentFor(read, update)}` : "";
+    return { title, detail: `${detail}${sends}`, those: of(action).map(shown) };
+  });
+  const parts = all.filter(({ those }) => those.length > 0);
+  if (parts.length === 0) return undefined;
+  const counts = parts.map(({ title, those }) => `${those.length} ${title}`);
+  const leaving = members.filter((member) => shownAction(member) !== "perhaps replace");
+  const former = leaving.flatMap((each) => (each.former === undefined || isKept(each.former.id) ? [] : each.former));
+  const [gone = [], live = []] = [true, false].map((is) =>
+    former.flatMap(({ id, isDeleted }) => (isDeleted === is ? id : [])),
+  );
+  return [
+    `events: ${[...counts, `${of("keep").length} unchanged`].join(", ")}`,
+    ...parts.map(({ title, detail, those }) => `  ${title}${detail}: ${listed(those)}`),
+    ...renameHints(kind, members, isKept),
+    live.length > 0 && `${staysLive(kind, `Each former object (${idRanges(live)})`)}.`,
+    gone.length > 0 && `${idRanges(gone)} will be deleted on the platform after that (retainOnDelete: false).`,
+    of("replace").length > 0 && howToKeep("one"),
+  ]
+    .filter((line) => line !== false)
+    .join("\n");
+}
+
+/** A new key whose event has the platform name of one that leaves is likely that one. Nothing is decided by it. */
+function renameHints(kind: Kind, members: readonly Member[], isKept: (id: string) => boolean): string[] {
+  const nameOf = (values: Values) => nameToTell(kind, values, new Set()) ?? UNKNOWN;
+  const removed = members.filter(({ isDeclared, former }) => !isDeclared && former !== undefined && !isKept(former.id));
+  const byName = Map.groupBy(removed, ({ olds }) => nameOf(olds));
+  byName.delete(UNKNOWN);
+  const hints = members.flatMap(({ key, action, values }) => {
+    const namesakes = byName.get(nameOf(values));
+    return action.do === "create" && namesakes !== undefined ? [renameHint(key, namesakes)] : [];
+  });
+  return cut(hints, MAX_LISTED, (more) => `  and ${more} more have the name of a removed one`);
+}
+
+function renameHint(key: string, removed: readonly Member[]): string {
+  const names = removed.map((each) => `${printable(each.key)} (${each.id})`);
+  const [only] = removed.length === 1 ? removed : [];
+  const cure =
+    only === undefined
+      ? "To go on with one of them, set formerKey to its key."
+      : `To go on with ${only.id}, set formerKey: ${JSON.stringify(only.key)}.`;
+  return `  ${printable(key)} has the platform name of the removed ${enumerate(names, MAX_LISTED)}. ${cure}`;
+}
+
+/** @param left what the `up` has left live and unmanaged. @param now the ids of the members after it. */
+export function leftInWords(
+  kind: Kind,
+  left: readonly LeftLive[],
+  now: ReadonlyMap<string, string>,
+): string | undefined {
+  if (left.length === 0) return undefined;
+  const inOrder = left.toSorted((a, b) => natural(a.key ?? "", b.key ?? ""));
+  const lines = inOrder.map(({ id, key = "" }) => {
+    const isNow = now.get(key);
+    return isNow === undefined ? `  ${id}, which was ${printable(key)}` : `  ${id}: ${printable(key)} is ${isNow} now`;
+  });
+  const others = idRanges(inOrder.slice(MAX_LISTED).map(({ id }) => id));
+  return [
+    `No longer managed after this run: ${count(left.length, `live ${kind.create.noun}`)}.`,
+    ...cut(lines, MAX_LISTED, (amount) => `  and ${amount} more: ${others}`),
+    `${staysLive(kind, "Each")}.`,
+  ].join("\n");
+}
+
+/** How many members of an interrupted run were taken over; nothing if none was. */
+export function takenOverInWords(outcomes: Outcomes, { label }: Ref): string | undefined {
+  const those = [...outcomes].flatMap(([key, outcome]) =>
+    outcome.kind === "created" && outcome.isTakenOver ? [`${printable(key)} (${outcome.id})`] : [],
+  );
+  if (those.length === 0) return undefined;
+  return `${label}: earlier runs had created ${count(those.length, "event")}; now taken over, and nothing is sent: ${listed(those)}`;
+}
+
+/** Which members an `up` has adopted; undefined if none was. */
+export function adoptedInWords(members: readonly Member[], outcomes: Outcomes): string | undefined {
+  const adopted = members.filter(({ key, id, action }) => {
+    return action.do === "adopt" && action.id !== id && outcomes.get(key)?.kind === "managed";
+  });
+  if (adopted.length === 0) return undefined;
+  const those = adopted.map(({ key, action }) => `${printable(key)} (${action.do === "adopt" ? action.id : ""})`);
+  return `adopted ${count(adopted.length, "event")}; nothing was created: ${listed(those)}`;
+}
+
+function listed(items: readonly string[]): string {
+  return cut(items.toSorted(natural), MAX_LISTED).join(", ");
+}
+
+type Open = Extract<Outcome, { kind: "unresolved" }> & { readonly key: string };
+
+/** The error of a whole set that has some. @param kept failed deletes. @param held the keys in the state afterwards. */
+export function troubleInWords(
+  kind: Kind,
+  set: Ref,
+  members: readonly Member[],
+  outcomes: Outcomes,
+  kept: readonly Kept[],
+  held: ReadonlyMap<string, unknown>,
+): { readonly text: string; readonly code: string } {
+  const refused: Pick<Kept, "key" | "error">[] = [];
+  const open: Open[] = [];
+  const asSent: string[] = [];
+  for (const [key, outcome] of outcomes) {
+    if (outcome.kind === "failed") refused.push({ key, error: outcome.error });
+    if (outcome.kind === "unresolved") open.push({ key, ...outcome });
+    if (outcome.kind === "created" && outcome.earlier !== undefined) asSent.push(`${printable(key)} (${outcome.id})`);
+  }
+  const failed = [...refused, ...kept];
+  const declared = members.filter(({ isDeclared }) => isDeclared);
+  const inState = declared.filter(({ key }) => held.has(key)).length;
+  const lines = [
+    `${set.label}: ${inState} of ${count(declared.length, "declared event")} ${agree(declared.length === 1 ? 1 : inState, "is", "are")} in the state.${failed.length > 0 ? " Failed:" : ""}`,
+    ...cut(reasonLines(set, failed), MAX_LISTED, (others) => `  and ${count(others, "more reason")}`),
+    ...(refused.length === 0 ? [] : ["The next `pulumi up` sends only what is missing."]),
+    ...(asSent.length === 0
+      ? []
+      : [
+          `An earlier run created these with other arguments than the program has now: ${listed(asSent)}. They are in the state as they were sent: the next preview shows what becomes of them.`,
+        ]),
+    ...openLines(kind, set, open),
+  ];
+  const code = open.length > 0 ? OutcomeUnknownError.code : (failed[0]?.error.code ?? OutcomeUnknownError.code);
+  return { text: lines.join("\n"), code };
+}
+
+function openLines(kind: Kind, set: Ref, open: readonly Open[]): string[] {
+  if (open.length === 0) return [];
+  const [amount, them] = [open.length, agree(open.length, "it", "them")];
+  const line = ({ key, record, why }: Open) =>
+    [
+      `  ${memberOf("events", key)}: ${describe(kind.name, record)}`,
+      ...(why === undefined ? [] : [why]),
+      withoutLabel(set, key, whatIsKnown(record)),
+    ].join("\n    ");
+  const sorted = open.toSorted((a, b) => natural(a.key, b.key));
+  return [
+    `The outcome of ${count(amount, kind.create.noun)} is unknown, so nothing is sent for ${them} until you settle ${them}. Look in the account for:`,
+    ...cut(sorted.map(line), MAX_LISTED, (others) => `  and ${others} more`),
+    ...waysOut(sorted.map(({ key }) => memberRef(set, key).short)),
+  ];
+}
+
+/** A sentence about a member, for use after its key. */
+function withoutLabel(set: Ref, key: string, sentence: string): string {
+  const { label } = memberRef(set, key);
+  return sentence.startsWith(label) ? sentence.slice(label.length).replace(/^[:\s]+/, "") : sentence;
+}
+
+/** Each reason once, with all its members. */
+function reasonLines(set: Ref, failed: readonly Pick<Kept, "key" | "error">[]): string[] {
+  const groups = Map.groupBy(failed, ({ key, error }) => withCode(withoutLabel(set, key, error.message), error.code));
+  return [...groups].map(([reason, those]) => {
+    const keys = those.map(({ key }) => printable(key));
+    return `  ${listed(keys)}: ${reason.replaceAll("\n", "\n    ")}`;
+  });
+}

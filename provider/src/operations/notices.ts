@@ -1,0 +1,161 @@
+/** Messages, scrubbed and not too often; progress of long work; and work that ends once the engine is gone. */
+import { setTimeout } from "node:timers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Clock, NotSentError, natural, type Secrets, systemClock } from "../base/index.js";
+
+export type Severity = "info" | "warn";
+
+/** Shows a message at the resource with this URN. Resolves once the engine has it; never fails. */
+export type TellAt = (severity: Severity, urn: string, message: string) => Promise<void>;
+
+const ENGINE_GONE = "Not sent: the engine that asked for it has ended.";
+
+export class UnderWay {
+  readonly #running = new Set<Promise<unknown>>();
+  readonly #gone = new AbortController();
+
+  /** A sleep on it fails with a `NotSentError` once the engine is gone. */
+  readonly clock: Clock = {
+    ...systemClock,
+    sleep: async (ms) => {
+      await sleep(ms, undefined, { signal: this.#gone.signal }).catch(() => {
+        throw new NotSentError(ENGINE_GONE);
+      });
+    },
+  };
+
+  /** @throws NotSentError once the engine is gone: it would not receive the result of what begins now. */
+  expectEngine(): void {
+    if (this.#gone.signal.aborted) throw new NotSentError(ENGINE_GONE);
+  }
+
+  async track<T>(work: () => Promise<T>): Promise<T> {
+    this.expectEngine();
+    const running = work();
+    this.#running.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  /** The engine is gone. Resolves when work in progress has ended. */
+  async end(): Promise<void> {
+    this.#gone.abort();
+    await Promise.allSettled(this.#running);
+  }
+}
+
+/** So many warnings of a sort are shown one by one; later ones are collected for a moment and shown together. */
+const MAX_WARNINGS = 10;
+const COLLECT_MS = 200;
+
+export interface Notice {
+  /** What such warnings have in common, after "3 more, ". */
+  readonly sort: string;
+  readonly urn: string;
+  readonly text: string;
+  /** Names the object in a list. */
+  readonly brief: string;
+}
+
+/** A live object that the program names. */
+export interface Adoption {
+  readonly urn: string;
+  /** With its id. */
+  readonly brief: string;
+  /** Such as `adopts 42`. */
+  readonly what: string;
+  /** What is sent for it, such as `nothing is sent`. */
+  readonly sends: string;
+}
+
+/** So many are shown one by one. Then all are one line. */
+const MAX_ADOPTIONS = 5;
+
+export function createMessages(secrets: Secrets, log: TellAt) {
+  const said = new Set<string>();
+  const warned = new Map<string, number>();
+  const collected = new Map<string, string[]>();
+  const adopted = new Map<string, Set<string>>();
+  let timer: NodeJS.Timeout | undefined;
+  // With `--refresh` the engine asks about each resource twice in one run.
+  const toldAt = new Set<string>();
+  const tellAt = (severity: Severity, urn: string, message: string | undefined): void => {
+    const text = `${severity} ${urn} ${message}`;
+    if (message === undefined || toldAt.has(text)) return;
+    toldAt.add(text);
+    void log(severity, urn, secrets.scrub(message));
+  };
+  /** Shows collected warnings at once, for callers that know which warning is the last one. */
+  const tellCollected = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    for (const [sends, all] of adopted) {
+      if (all.size > MAX_ADOPTIONS) {
+        tellAt("info", "", `${all.size} objects are adopted; ${sends}: ${[...all].sort(natural).join(", ")}`);
+        adopted.set(sends, new Set());
+      }
+    }
+    for (const [sort, more] of collected) {
+      tellAt("warn", "", `${more.length} more, ${sort}: ${more.toSorted(natural).join(", ")}`);
+    }
+    collected.clear();
+  };
+  /** Which resource is the last is not always known, so they are shown a moment after the last one so far. */
+  const collect = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(tellCollected, COLLECT_MS);
+  };
+  return {
+    tellAt,
+    tellCollected,
+    /** About the whole run; once for each `topic`. */
+    say(message: string, topic = message): void {
+      if (said.has(topic)) return;
+      said.add(topic);
+      console.warn(secrets.scrub(message));
+    },
+    /** The first ones at their resources. If there are more, all are one line, once no more come. */
+    tellAdopted({ urn, brief, what, sends }: Adoption): void {
+      const all = adopted.get(sends) ?? new Set();
+      adopted.set(sends, all);
+      all.add(brief);
+      if (all.size <= MAX_ADOPTIONS) tellAt("info", urn, `${what}; ${sends}`);
+      else collect();
+    },
+    /** A warning that thousands of resources may have: the first ones are shown one by one, the others counted. */
+    warnEach({ sort, urn, text, brief }: Notice) {
+      const amount = (warned.get(sort) ?? 0) + 1;
+      warned.set(sort, amount);
+      if (amount <= MAX_WARNINGS) return tellAt("warn", urn, text);
+      const more = collected.get(sort) ?? [];
+      collected.set(sort, more);
+      more.push(brief);
+      collect();
+    },
+  };
+}
+
+const FIRST_REPORT_MS = 60_000;
+const LONGEST_SILENCE_MS = 20 * 60_000;
+
+/** @param tell is given `400 of 3000, 8.2 a second`, ever more rarely. @returns what to call whenever one is done. */
+export function progressOf(
+  total: number,
+  clock: Pick<Clock, "monotonicMs">,
+  tell: (message: string) => void,
+): () => void {
+  const beganMs = clock.monotonicMs();
+  let nextMs = beganMs + FIRST_REPORT_MS;
+  let done = 0;
+  return () => {
+    done++;
+    const nowMs = clock.monotonicMs();
+    if (nowMs < nextMs || done === total) return;
+    const elapsedMs = nowMs - beganMs;
+    nextMs = nowMs + Math.min(elapsedMs, LONGEST_SILENCE_MS);
+    tell(`${done} of ${total}, ${((done / elapsedMs) * 1000).toFixed(1)} a second`);
+  };
+}

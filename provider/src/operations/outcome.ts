@@ -1,0 +1,136 @@
+/**
+ * An action on an object and how it ended, as data; and the errors with which a call of the engine fails: nothing
+ * created (a plain error), or something that the state keeps nevertheless ({@link Incomplete}). Pure.
+ */
+import {
+  AccountMismatchError,
+  AdvertisingError,
+  InternalError,
+  OutcomeUnknownError,
+  shellWord,
+  type Values,
+  withoutUndefined,
+} from "../base/index.js";
+import type { OpenCreate } from "../journal/index.js";
+import type { Member } from "../plan/index.js";
+import { type Earlier, explain, type Named, type Ref, UNRESOLVED, type Unresolved } from "../state/index.js";
+import type { Runtime } from "./runtime.js";
+
+/** One object of a run, a single resource or a member of a set, with what is to be done with it. */
+export interface Managed extends Pick<Member, "action" | "id" | "olds" | "values" | "unresolved"> {
+  readonly subject: Ref;
+  readonly secret: ReadonlySet<string>;
+  /** When it was created at the latest, as the state has it. */
+  readonly created: unknown;
+  /** The object whose place its create takes, and what its resource has had by the state, that included. */
+  readonly replaces: string | undefined;
+  readonly formerIds: readonly string[];
+  readonly mark: string;
+}
+
+export type Outcome =
+  /** A live object has the arguments of now: it was updated, or adopted without a create. */
+  | { readonly kind: "managed"; readonly id: string }
+  | {
+      readonly kind: "created";
+      readonly id: string;
+      /** True if an earlier run created it, and no create was sent. */
+      readonly isTakenOver: boolean;
+      /** What was sent, if the program changed since: the state has the object as it is; the next run changes it. */
+      readonly earlier?: Earlier;
+    }
+  /** Nothing was done: refused, not sent, rate limited, or the login failed. The error's class and words say which. */
+  | { readonly kind: "failed"; readonly error: AdvertisingError }
+  /** A create was sent, and nobody knows what became of it. `why`: the program names an object that it did not make. */
+  | { readonly kind: "unresolved"; readonly record: Unresolved; readonly why?: string | undefined };
+
+export type Outcomes = ReadonlyMap<string, Outcome>;
+
+/** An object that is to be created, and the open create that it may be under another name. */
+export interface Namesake {
+  readonly ref: Ref;
+  readonly open: OpenCreate;
+  /** Only perhaps, because a value that is not known yet may be another one. */
+  readonly isPerhaps: boolean;
+}
+
+export interface Kept {
+  readonly key: string;
+  readonly id: string;
+  readonly error: AdvertisingError;
+}
+
+/** Whether a set with it ends with an error. Then nothing is deleted, as the engine does with single resources. */
+export function isTrouble(outcome: Outcome): boolean {
+  if (outcome.kind === "created") return outcome.earlier !== undefined;
+  return outcome.kind !== "managed";
+}
+
+/** What a create was sent with, for an object whose arguments may have changed since. */
+export function earlierOf({ body, facts }: Pick<Unresolved, "body" | "facts">): Earlier {
+  const owner = facts?.advertiserId;
+  return { body, owner: owner === undefined ? undefined : String(owner) };
+}
+
+/** The platform's id in the state after an outcome; none if the state keeps its object. */
+export function idAfter(outcome: Outcome | undefined): string | undefined {
+  return outcome !== undefined && "id" in outcome ? outcome.id : undefined;
+}
+
+/** A failure after which the state has the resource nevertheless. */
+export class Incomplete extends Error {
+  /** @param saved what the engine saves, with the message as its reason; absent if the state has the resource. */
+  constructor(
+    message: string,
+    readonly saved?: { readonly id: string; readonly properties: Values },
+    readonly code: string = OutcomeUnknownError.code,
+  ) {
+    super(message);
+  }
+}
+
+/** The engine gets a single resource's id, or an error. @param properties what the state keeps of an unresolved one. */
+export function idOrError(who: Named, properties: Values, outcome: Outcome): string {
+  if (outcome.kind === "failed") throw outcome.error;
+  if (outcome.kind !== "unresolved") return outcome.id;
+  const { record, why } = outcome;
+  // Never only digits, as the platform's ids are.
+  const saved = { id: `unresolved-${record.mark}`, properties: { ...properties, [UNRESOLVED]: record } };
+  throw new Incomplete(explain(who, record, why), saved);
+}
+
+/** As the state keeps it, without what only the memory has. */
+export function recordOf({ at, mark, body, field, name, facts, replaces, what, searched }: Unresolved): Unresolved {
+  return withoutUndefined({ at, mark, body, field, name, facts, replaces, what, searched });
+}
+
+/** Describes an unexpected error. Its stack is needed for a report, and contains no values. */
+export function describeDefect(error: unknown): string {
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return `A defect in pulumi-advertising; please report it with this text: ${stack}`;
+}
+
+/** A failure in the form of an outcome. An unexpected one must not prevent the report of the others' outcomes. */
+export function asOurs(error: unknown): AdvertisingError {
+  return error instanceof AdvertisingError ? error : new InternalError(describeDefect(error));
+}
+
+/** @param has begins the message. @throws AccountMismatchError: this run would create objects at the wrong account. */
+export function expectSameAccount(
+  { account, isSameAccount }: Pick<Runtime, "account" | "isSameAccount">,
+  recorded: unknown,
+  has: string,
+): void {
+  if (isSameAccount(recorded)) return;
+  const given = String(recorded);
+  throw new AccountMismatchError(
+    [
+      `${has} at ${given}, and the settings of this run name ${account}. Nothing was sent.`,
+      "  A plain refresh or destroy uses the settings of the last `pulumi up`: run that, or add --run-program.",
+      "  To go on with the first: set advertising:baseUrl and advertising:email back.",
+      "  To use the other one: a stack of its own (`pulumi stack init`), since ids of one account mean nothing in another.",
+      "  If it is the same platform and account under a new address or e-mail:",
+      `    pulumi config set advertising:formerAccount ${shellWord(given)}`,
+    ].join("\n"),
+  );
+}

@@ -1,0 +1,152 @@
+/** What all resources of a deployment share in the provider's process; and the engine's calls, for any front end. */
+import { randomBytes } from "node:crypto";
+import { asRecord, commandsTake, jsonIn, momentOf, SettingsError, systemClock, type Values } from "../base/index.js";
+import { Client, secretsIn, systemSurroundings } from "../client/index.js";
+import { type Disk, readHints, systemDisk } from "../files/index.js";
+import {
+  backendIn,
+  CreatesByName,
+  cookieFileFor,
+  deletedObjects,
+  endedPath,
+  everyMemory,
+  isTwiceIn,
+  Memory,
+  memoryFolder,
+  openElsewhere,
+} from "../journal/index.js";
+import type { Kind } from "../kinds/index.js";
+import { accountOf, describeSettingProblems, readSettings, sameAccountAs } from "../settings/index.js";
+import { type Briefing, type Ref, stackOf, stackOption } from "../state/index.js";
+import { Run } from "./deployment.js";
+import { createMessages, type TellAt, UnderWay } from "./notices.js";
+
+export type Runtime = ReturnType<typeof createRuntime>;
+
+/** What the state has of a resource, and its inputs of now. */
+interface Change {
+  readonly id: string;
+  readonly olds: Values;
+  readonly news: Values;
+}
+
+/** What a check is given: of the state only the inputs, none for a new resource. */
+export type CheckRequest = Omit<Change, "id"> & { readonly briefing: Briefing };
+
+/**
+ * The engine's calls for a resource: `who`, as the front end knows it. `Values` are inputs or the state's properties;
+ * `outs` the next ones. `plan` is the engine's `diff`: whether anything changes, and what replaces the resource. `read`
+ * and `delete` are not told whose object it is; `read` returns none if it is gone, inputs if not the state's any more.
+ */
+export interface Calls<Of> {
+  check(of: Of, runtime: Runtime, who: Ref, request: CheckRequest): Promise<{ inputs: Values; failures: string[] }>;
+  plan(of: Of, runtime: Runtime, who: Ref, change: Change): Promise<{ changes: boolean; replaces: string[] }>;
+  create(of: Of, runtime: Runtime, who: Ref, inputs: Values): Promise<{ id: string; outs: Values }>;
+  update(of: Of, runtime: Runtime, who: Ref, change: Change): Promise<Values>;
+  read(
+    of: Of,
+    runtime: Runtime,
+    id: string,
+    properties: Values,
+  ): Promise<{ id: string; props: Values; inputs?: Values | undefined } | undefined>;
+  delete(of: Of, runtime: Runtime, id: string, properties: Values): Promise<void>;
+}
+
+export function createRuntime(
+  config: (key: string) => string | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
+  log: TellAt,
+  { disk = systemDisk, folder = memoryFolder() }: { readonly disk?: Disk; readonly folder?: string } = {},
+) {
+  // A preview works without a password; a create checks it below.
+  const reading = readSettings({ config, environment, mayLackPassword: true });
+  const { settings } = reading;
+  const secrets = secretsIn(reading);
+  const messages = createMessages(secrets, log);
+  const underWay = new UnderWay();
+  const run = new Run();
+  const account = accountOf(settings);
+  const isSameAccount = sameAccountAs(settings);
+  const now = () => momentOf(systemClock);
+  let client: Client | undefined;
+  let memory: Memory | undefined;
+  let openCreates: CreatesByName | undefined;
+  /** In the inputs of what this run sends, and in its journal. */
+  const runName = randomBytes(4).toString("hex");
+
+  let backend: string | undefined;
+  const placeOf = (identity: string) => {
+    backend ??= backendIn(environment, process.cwd()); // asks the disk
+    return { stack: stackOf(identity), backend };
+  };
+  /** A process serves one stack. */
+  const memoryOf = (identity: string) => {
+    if (memory === undefined) {
+      const place = placeOf(identity);
+      commandsTake([stackOption(place.stack)]);
+      memory = new Memory({ ...place, folder, disk, runs: [runName], account, isSameAccount });
+    }
+    return memory;
+  };
+
+  const newClient = () => {
+    const { problems } = readSettings({ config, environment, mayLackPassword: false });
+    if (problems.length > 0) throw new SettingsError(`Nothing was sent:\n${describeSettingProblems(problems)}`);
+    const cookieFile = cookieFileFor(settings, process.cwd());
+    const surroundings = systemSurroundings(reading, cookieFile, messages.say, secrets, environment.ADVERTISING_LOG);
+    return new Client(settings, { ...surroundings, clock: underWay.clock });
+  };
+
+  return {
+    ...messages,
+    reading,
+    secrets,
+    clock: underWay.clock,
+    run,
+    /** The installation and account; empty if the settings name none. */
+    account,
+    isSameAccount,
+    runName,
+    /** @throws SettingsError */
+    client() {
+      client ??= newClient();
+      return client;
+    },
+    placeOf,
+    memoryFolder: folder,
+    memory: memoryOf,
+    /** Creates that were open when this run began, here and in other stacks of the project. */
+    openCreates(identity: string) {
+      openCreates ??= new CreatesByName([
+        ...memoryOf(identity).openAtStart,
+        ...openElsewhere(placeOf(identity), folder, disk),
+      ]);
+      return openCreates;
+    },
+    /** Whether this stack's memory has an object twice; or any memory, if the stack is unknown, as in a `destroy`. */
+    isShared(kind: Kind, id: string) {
+      const all = memory === undefined ? everyMemory(folder, disk).map(({ records }) => records) : [memory.records];
+      const ours = all.map((records) => [...records.values()].filter((each) => isSameAccount(each.account)));
+      return ours.some((records) => isTwiceIn(records, kind.name, id));
+    },
+    deleted: deletedObjects(folder, account, isSameAccount, disk),
+    /** What the command answers in a refresh, by mark: the platform's id, or null if nothing was created. */
+    answers: asRecord(jsonIn(environment.ADVERTISING_ANSWERS)) as Readonly<Record<string, string | null>>,
+    now,
+    expectEngine: () => underWay.expectEngine(),
+    track: <T>(work: () => Promise<T>) => underWay.track(work),
+    /** Ends everything when the engine ends the process cleanly, with hardly any time left. */
+    closeNow() {
+      // What a run of the whole program, to its end, has not declared leaves the state; the program's half has said so.
+      const hasEnded = memory !== undefined && readHints(endedPath(memory.path), disk) !== "";
+      const isWhole = run.isUp && run.isWhole && hasEnded && !run.hasFailed;
+      const left = [...(memory?.records.keys() ?? [])].filter((key) => !run.isDeclared(key));
+      memory?.closeNow(isWhole ? left : [], !/^(1|true)$/i.test(environment.PULUMI_SKIP_CHECKPOINTS ?? ""));
+    },
+    /** After the engine is gone: begins nothing more, and resolves when work in progress has ended and is noted. */
+    async abandon() {
+      await underWay.end();
+      memory?.release();
+    },
+  };
+}

@@ -1,0 +1,101 @@
+/** Searches the platform for the object of a create of unknown outcome, by the mark that it was sent with. */
+import { AdvertisingError, count, enumerate, momentOf, type Values } from "../base/index.js";
+import type { Kind } from "../kinds/index.js";
+import { visibleFromMs } from "../plan/index.js";
+import { knownOperations } from "../settings/index.js";
+import { type CreateRecord, keyOf, MARK, markOf, memberMark, type Ref, readMark } from "../state/index.js";
+import type { Runtime } from "./runtime.js";
+
+type Sent = Pick<CreateRecord, "mark" | "at" | "field">;
+
+export type Looker = Pick<Runtime, "reading" | "clock" | "client">;
+
+export type Finding =
+  | { readonly kind: "found"; readonly id: string }
+  /** There is none, and by now there won't be: it was not carried out. */
+  | { readonly kind: "not-made" }
+  /** Not known yet. @param words what was asked and what came back, and what happens next. */
+  | { readonly kind: "open"; readonly words: string };
+
+/** The growing pauses before each search, because a new object may be found only later. */
+const PAUSES_S = [1, 2, 4, 8, 15];
+
+/** @param wasJustSent if so, never `not-made`. @param formerIds ids its resource has or had, not from this create. */
+export async function lookFor(
+  kind: Kind,
+  looker: Looker,
+  label: string,
+  sent: Sent,
+  wasJustSent: boolean,
+  formerIds: readonly string[],
+): Promise<Finding> {
+  const { search } = knownOperations(kind, looker.reading.settings);
+  if (search === undefined || sent.field === undefined) throw new Error("search without the operation");
+  const wanted = { kind, operation: search, field: sent.field, mark: sent.mark, label };
+  const dueMs = resendDueMs(sent.at, looker);
+  const searched = `Searched for ${sent.field} = ${sent.mark}`;
+  let answer = "";
+  let looks = 0;
+  for (const pause of wasJustSent ? PAUSES_S : [0, ...PAUSES_S]) {
+    try {
+      if (pause > 0) await looker.clock.sleep(pause * 1000);
+      // Determined before the search: an object that is created meanwhile must not count as not made.
+      const isDue = !wasJustSent && dueMs !== undefined && looker.clock.wallMs() >= dueMs;
+      looks++;
+      const ids = (await looker.client().search(wanted)).filter((id) => !formerIds.includes(id));
+      const [id] = ids;
+      if (ids.length > 1) {
+        const found = `${searched}: found ${count(ids.length, "object")}: ${enumerate(ids)}.`;
+        return { kind: "open", words: `${found} Keep one of them, and remove the others on the platform.` };
+      }
+      if (id !== undefined) return { kind: "found", id };
+      if (isDue) return { kind: "not-made" };
+      answer = "there is none.";
+    } catch (error) {
+      // A failed search says nothing about the create.
+      if (!(error instanceof AdvertisingError)) throw error;
+      answer = error.message;
+    }
+  }
+  const until = momentOf(looker.clock);
+  const next = "The next `pulumi up`, or `pulumi-advertising pending --search`, looks again";
+  const resend =
+    dueMs === undefined ? "" : `: from ${new Date(dueMs).toISOString()} on, it is sent again if there is none`;
+  return { kind: "open", words: `${searched} ${count(looks, "time")} until ${until}: ${answer} ${next}${resend}.` };
+}
+
+/** From when a create that no search finds counts as not made; none if never. Its last sending, if unknown, is now. */
+export function resendDueMs(at: string, { reading: { settings }, clock }: Looker): number | undefined {
+  const after = settings.operations?.resendAfterSeconds;
+  if (after === undefined) return undefined;
+  const lastMs = Date.parse(at) || clock.wallMs();
+  return visibleFromMs(lastMs + (settings.requestTimeoutSeconds + after) * 1000, settings);
+}
+
+/** The object whose place a create takes. Under `--replace` the engine calls no `diff`: the memory alone knows it. */
+export function replacedBy(runtime: Runtime, who: Ref, held: string | undefined): string | undefined {
+  const noted = runtime.memory(who.identity).of(who.key);
+  return held ?? (noted?.state === "live" ? noted.id : undefined);
+}
+
+/**
+ * A resource's mark for its inputs, and so for the engine's record of an interrupted run; none without a field for it.
+ * @param olds its inputs in the state: what it has stays, so that a run without changes changes nothing.
+ */
+export function markInput(runtime: Runtime, who: Ref, olds: Values): string | undefined {
+  const { markField: field } = runtime.reading.settings;
+  if (field === undefined) return undefined;
+  if (readMark(olds[MARK])?.field === field) return String(olds[MARK]);
+  const replaces = replacedBy(runtime, who, runtime.run.held.get(who.key)?.id);
+  return `${field} ${markFor(runtime, who, replaces)}`;
+}
+
+/** @param inputs of its resource, whose mark goes before: another machine may spell the backend in another way. */
+export function markFor(runtime: Runtime, who: Ref, replaces: string | undefined, inputs: Values = {}): string {
+  const given = readMark(inputs[MARK]);
+  const isGiven = given !== undefined && given.field === runtime.reading.settings.markField;
+  const { backend, stack } = runtime.placeOf(who.identity);
+  const ofResource = isGiven ? given.mark : markOf(backend, stack, keyOf(who.resource, who));
+  if (who.member === undefined) return isGiven ? ofResource : markOf(ofResource, replaces);
+  return memberMark(ofResource, who.member, replaces);
+}

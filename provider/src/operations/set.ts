@@ -1,0 +1,286 @@
+/**
+ * Decides about a set and carries that out, for any front end: its members by the same rules and functions as single
+ * resources; then deletes, last and only if everything else went well; and the state afterwards.
+ */
+import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import { type AdvertisingError, count, idRanges, RefusedError, type Values, withoutUndefined } from "../base/index.js";
+import { fingerprintOfBody, type Kind, nameToTell, type SetKind } from "../kinds/index.js";
+import { abilitiesOf, type Member, membersOf, shownAction } from "../plan/index.js";
+import { exactId } from "../rules/index.js";
+import {
+  ACCOUNT,
+  CREATED,
+  DELETES,
+  type DeclaredSet,
+  type Earlier,
+  eventIn,
+  keptForRead,
+  type LeftLive,
+  memberLabel,
+  memberRef,
+  PROVIDER,
+  type Ref,
+  readDeclaredSet,
+  readStoredSet,
+  resolvedIn,
+  type StoredSet,
+  type Unresolved,
+  withNewKeys,
+  writeStoredSet,
+} from "../state/index.js";
+import { tellBefore } from "./check.js";
+import { createBlocker, takeableOf } from "./create.js";
+import { carryOutAll, deleteUnlessKept, hasWork, managedOf, momentToKeep } from "./execute.js";
+import { adoptedInWords, leftInWords, planInWords, takenOverInWords, troubleInWords } from "./messages.js";
+import { progressOf, type Severity } from "./notices.js";
+import {
+  asOurs,
+  expectSameAccount,
+  Incomplete,
+  idAfter,
+  isTrouble,
+  type Kept,
+  type Managed,
+  type Outcome,
+  type Outcomes,
+} from "./outcome.js";
+import type { Calls, Runtime } from "./runtime.js";
+import { circumstancesOf, expectSameType, notePlanned, preparesRead, secretIn } from "./single.js";
+
+function factsOf(kind: Kind, runtime: Runtime, olds: Values, inputs: Values) {
+  const circumstances = circumstancesOf(kind, runtime, inputs[DELETES] === true, olds);
+  const before = readStoredSet(olds);
+  const declared = readDeclaredSet(inputs);
+  const { set: stored } = withNewKeys(before, declared);
+  return { circumstances, stored, declared, members: membersOf(kind, before, declared, circumstances) };
+}
+
+/** Previews what becomes of the members. A set is never replaced. @throws AdvertisingError if nothing may be done. */
+export const planSet: Calls<SetKind>["plan"] = async (set, runtime, who, { id, olds, news }) => {
+  const { run } = runtime;
+  const kind = set.member;
+  expectSameAccount(runtime, olds[ACCOUNT], `The state has ${who.label}`);
+  expectSameType("events", olds, id, who.label);
+  const { declared, members } = factsOf(kind, runtime, olds, news);
+  // A refresh asks too, with old inputs, and a run for what its targets might replace: nothing is noted or said then.
+  if (run.isChecked(who.key)) {
+    const secret = secretOfMembers(set, runtime, who, news);
+    noteCreates(kind, runtime, who, olds, members);
+    for (const member of members) notePlanned(kind, runtime, memberRef(who, member.key), member, secret);
+    runtime.tellCollected();
+    if (!run.isUp) tellPlan(kind, runtime, who, members);
+  }
+  // Members that are not known yet are changes too.
+  const isChanged = members.some((member) => shownAction(member) !== "keep");
+  const hasChanges = declared.events === undefined || isChanged;
+  return { changes: hasChanges || preparesRead(kind, runtime, who, { olds, news }), replaces: [] };
+};
+
+/** What the state says about creates: which of them were found, and which are still open. */
+function noteCreates(kind: Kind, runtime: Runtime, who: Ref, olds: Values, members: readonly Member[]): void {
+  const { run } = runtime;
+  const memory = runtime.memory(who.identity);
+  const resolved = resolvedIn(olds);
+  run.noteSeen(kind, undefined, resolved);
+  if (run.isUp) memory.saw({ key: who.key, creates: resolved });
+  for (const { key, id, unresolved, isDeclared } of members) {
+    if (unresolved === undefined) continue;
+    const ref = memberRef(who, key);
+    const { mark } = unresolved;
+    // The journal may have it too, perhaps under a former name: it is one create.
+    run.noteSeen(kind, undefined, [mark]);
+    // What is declared looks after its own create. The others may be a new event under another key.
+    if (!isDeclared)
+      runtime.openCreates(who.identity).add({ ...unresolved, key: ref.key, state: "sent", isInState: true });
+    else if (run.isUp && id === undefined) memory.saw({ key: ref.key, creates: [mark] });
+  }
+}
+
+function secretOfMembers({ member }: SetKind, runtime: Runtime, { key }: Ref, inputs: Values): ReadonlySet<string> {
+  return memberSecrets(member, secretIn(runtime, key, inputs));
+}
+
+/** The names of the members' arguments that must not be shown: with any secret in `events` or `defaults`, none is. */
+export function memberSecrets(member: Kind, secret: ReadonlySet<string>): ReadonlySet<string> {
+  // The owner is none of them: without it, an object could not be updated but only replaced.
+  const theirs = member.outputs.filter((name) => !(name in member.refersTo));
+  return secret.has("events") || secret.has("defaults") ? new Set([...secret, ...theirs]) : secret;
+}
+
+/** @throws AdvertisingError the `up` would stop at a new member. */
+function tellPlan(kind: Kind, runtime: Runtime, who: Ref, members: readonly Member[]): void {
+  const fresh = members.filter(({ action }) => action.do === "create" || (action.do === "replace" && !action.perhaps));
+  const stops = tellBefore(kind, runtime, fresh, ({ key }) => memberRef(who, key));
+  if (stops !== undefined) throw stops;
+  const abilities = abilitiesOf(kind, runtime.reading.settings);
+  const plan = planInWords(kind, members, abilities, (id) => runtime.run.isKept(kind, id));
+  runtime.tellAt("info", who.resourceUrn, plan);
+}
+
+/** The id means nothing to the platform. */
+export const createSet: Calls<SetKind>["create"] = async (set, runtime, who, inputs) => {
+  const id = `set-${randomUUID()}`;
+  return { id, outs: await updateSet(set, runtime, who, { id, olds: {}, news: inputs }) };
+};
+
+/** Makes members what is declared, then deletes. @throws Incomplete if something failed; has the next properties. */
+export const updateSet: Calls<SetKind>["update"] = async (set, runtime, who, { id, olds, news }) => {
+  const kind = set.member;
+  const tell = (severity: Severity, text: string | undefined) => runtime.tellAt(severity, who.resourceUrn, text);
+  const secret = secretOfMembers(set, runtime, who, news);
+  expectSameType("events", olds, id, who.label);
+  const { circumstances, stored, declared, members } = factsOf(kind, runtime, olds, news);
+  const work = members.filter(hasWork);
+  const progress = progressOf(work.length, runtime.clock, (text) => tell("info", `${who.label}: ${text}`));
+  const objects = work.map((member) => {
+    const left = stored.left.filter((each) => each.key === member.key);
+    return managedOf(runtime, memberRef(who, member.key), member, news, left, { secret, created: stored.created });
+  });
+  noteRefusals(kind, runtime, objects);
+  const outcomes = await carryOutAll(kind, runtime, objects, progress);
+  const isWell = ![...outcomes.values()].some(isTrouble);
+  const at = runtime.now();
+  const leaving = members.flatMap((member): LeftLive[] => {
+    const { key, id } = member;
+    if (id === undefined || (!isRemoved(member) && (idAfter(outcomes.get(key)) ?? id) === id)) return [];
+    return [withoutUndefined({ id, at, name: nameToTell(kind, stored.events.get(key) ?? {}, secret), key })];
+  });
+  const isDeleted = ({ id }: LeftLive) => isWell && circumstances.can.delete && circumstances.deletes(id);
+  const { gone, kept } = await deleteAll(kind, runtime, who.label, leaving.filter(isDeleted), olds);
+  // What was removed, and could not be deleted, stays in the state, so that the next run tries again.
+  const isStill = ({ id, action }: Member) =>
+    action.do === "delete" && (!isWell || kept.some((each) => each.id === id));
+  const remaining = members.filter((member) => !isRemoved(member) || isStill(member));
+  const after = setAfter(kind, { stored, declared, members: remaining, outcomes, secret });
+  const held = new Set(after.eventIds.values());
+  const isLeft = ({ id }: LeftLive) => !gone.has(id) && !held.has(id);
+  const left = [...stored.left, ...leaving].filter(isLeft);
+  const hasCreated = [...outcomes.values()].some((outcome) => outcome.kind === "created");
+  const created = (hasCreated ? momentToKeep(runtime) : undefined) ?? stored.created;
+  const forRead = circumstances.can.read && keptForRead(news);
+  const outs = { ...writeStoredSet({ ...after, left, created }, exactId, runtime.account), ...forRead };
+
+  tell("info", takenOverInWords(outcomes, who));
+  tell("info", adoptedInWords(members, outcomes));
+  const unmanaged = leaving.filter((each) => isLeft(each) && !runtime.run.isKept(kind, each.id));
+  tell("warn", leftInWords(kind, unmanaged, after.eventIds));
+  if (gone.size > 0) tell("info", `Deleted on the platform, as retainOnDelete: false says: ${idRanges([...gone])}.`);
+  const memory = runtime.memory(who.identity);
+  for (const [key, outcome] of outcomes) if (outcome.kind === "created") memory.given(memberRef(who, key).key);
+  if (isWell && kept.length === 0) return outs;
+  const { text, code } = troubleInWords(kind, who, members, outcomes, kept, after.eventIds);
+  // Without a member, nothing is saved: the next run creates the set.
+  const isNothing = [stored, after].every((each) => each.eventIds.size + each.unresolved.size === 0);
+  throw new Incomplete(text, isNothing ? undefined : { id, properties: { ...outs, [PROVIDER]: news[PROVIDER] } }, code);
+};
+
+/** All are asked about before any is sent: of a renamed set, no event goes out beside those that are refused. */
+function noteRefusals(kind: Kind, runtime: Runtime, objects: readonly Managed[]): void {
+  for (const { action, subject, values, replaces, mark } of objects) {
+    const isNew = action.do === "create" || action.do === "replace";
+    if (isNew && takeableOf(runtime, subject, replaces, mark) === undefined)
+      createBlocker(kind, runtime, subject, values);
+  }
+}
+
+function isRemoved({ action }: Member): boolean {
+  return action.do === "let go" || action.do === "delete";
+}
+
+interface SetRun {
+  readonly stored: StoredSet;
+  readonly declared: DeclaredSet;
+  /** Those that stay in the state. */
+  readonly members: readonly Member[];
+  readonly outcomes: Outcomes;
+  /** Arguments of members that must not be shown, nor kept where no input keeps them secret. */
+  readonly secret: ReadonlySet<string>;
+}
+
+/** The set's state afterwards, but for what it has left live. */
+function setAfter(kind: Kind, run: SetRun) {
+  const { advertiserId, defaults } = run.declared;
+  const eventIds = new Map<string, string>();
+  const events = new Map<string, Values>();
+  const earlier = new Map<string, Earlier>();
+  const unresolved = new Map<string, Unresolved>();
+  for (const member of run.members) {
+    const { key } = member;
+    const outcome = run.outcomes.get(key);
+    const now = idAfter(outcome);
+    const before = now === undefined ? member.unresolved : undefined;
+    const open = outcome?.kind === "unresolved" ? outcome.record : before;
+    if (open !== undefined) unresolved.set(key, open);
+    const held = now ?? member.id;
+    if (held === undefined) continue;
+    eventIds.set(key, held);
+    const shown = entryAfter(kind, run, member, outcome);
+    events.set(key, shown.entry);
+    if (shown.earlier !== undefined) earlier.set(key, shown.earlier);
+  }
+  return { advertiserId, defaults, events, eventIds, earlier, unresolved };
+}
+
+/** What the state has of a member's object, and what that does not describe. */
+function entryAfter(
+  kind: Kind,
+  { stored, declared, secret }: SetRun,
+  { key, action, isDeclared, entry, olds }: Member,
+  outcome: Outcome | undefined,
+): { readonly entry: Values; readonly earlier?: Earlier | undefined } {
+  if (outcome?.kind === "created") return { entry, earlier: outcome.earlier };
+  if (idAfter(outcome) !== undefined || (action.do === "keep" && isDeclared)) return { entry };
+  // Its replacement was not created, or it was not updated: it is what it was.
+  const then = stored.events.get(key) ?? {};
+  const earlier = stored.earlier.get(key) ?? {
+    body: fingerprintOfBody(kind, olds),
+    owner: secret.has("advertiserId") ? undefined : String(stored.advertiserId),
+  };
+  // An old value may have been secret, and no input of now keeps it so.
+  if (secret.size > 0) return { entry: {}, earlier };
+  const isDescribed = !stored.earlier.has(key) && isDeepStrictEqual(olds, eventIn(declared, then));
+  return { entry: then, earlier: isDescribed ? undefined : earlier };
+}
+
+/** A refused delete does not stop the others; after any other failure no further one begins. */
+async function deleteAll(
+  kind: Kind,
+  runtime: Runtime,
+  setLabel: string,
+  wanted: readonly Pick<LeftLive, "id" | "key">[],
+  properties: Values,
+) {
+  const gone = new Set<string>();
+  const kept: Kept[] = [];
+  const created = properties[CREATED];
+  let trouble: AdvertisingError | undefined;
+  const next = wanted.values();
+  const worker = async () => {
+    for (const { id, key = "" } of next) {
+      const label = `${memberLabel(setLabel, key)} (${id})`;
+      try {
+        if (trouble !== undefined) throw trouble;
+        if (await deleteUnlessKept(kind, runtime, { id, label, created }, properties)) gone.add(id);
+      } catch (error) {
+        const failure = asOurs(error);
+        if (!(failure instanceof RefusedError)) trouble ??= failure;
+        kept.push({ id, key, error: failure });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: runtime.reading.settings.maxConcurrentRequests }, worker));
+  return { gone, kept };
+}
+
+/** Only if `retainOnDelete` was off. @throws Incomplete some remain. Repeatable: what is missing counts as deleted. */
+export const deleteSet: Calls<SetKind>["delete"] = async ({ name, member: kind }, runtime, id, properties) => {
+  const label = `${name} ${id}`;
+  expectSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
+  const wanted = [...readStoredSet(properties).eventIds].map(([key, object]) => ({ key, id: object }));
+  const { gone, kept } = await deleteAll(kind, runtime, label, wanted, properties);
+  const [first] = kept;
+  if (first === undefined) return;
+  const done = `${gone.size} of ${count(wanted.length, "event")} deleted. Not deleted: ${idRanges(kept.map((each) => each.id))}.`;
+  throw new Incomplete(`${label}: ${done} ${first.error.message}`, undefined, first.error.code);
+};

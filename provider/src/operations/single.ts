@@ -1,0 +1,273 @@
+/** Decides about a single resource and carries that out, for any front end. The order of the calls is in `deployment.ts`. */
+import { ArgumentsError, own, type Secrets, type Values, withoutUndefined } from "../base/index.js";
+import { adoptedTwice, type Kind, nameToTell } from "../kinds/index.js";
+import {
+  type Action,
+  ANY,
+  abilitiesOf,
+  adoptedBy,
+  type Circumstances,
+  changesInWords,
+  hasValue,
+  type Member,
+  singleMember,
+} from "../plan/index.js";
+import { exactId, isPlatformId } from "../rules/index.js";
+import {
+  ACCOUNT,
+  aboutWhom,
+  CREATED,
+  EARLIER,
+  earlierText,
+  explain,
+  howToKeep,
+  isOfKnownAccount,
+  keptForRead,
+  lacksForRead,
+  leftLiveIn,
+  PROVIDER,
+  type Ref,
+  resolvedIn,
+  resourceKeyIn,
+  secretArgumentsIn,
+  UNKNOWN,
+  unresolvedIn,
+  writeLeftLive,
+} from "../state/index.js";
+import { carryOutAll, deleteUnlessKept, hasWork, managedOf, momentToKeep } from "./execute.js";
+import {
+  adopts,
+  beforeTakeOver,
+  besideHeld,
+  exchanged,
+  notTold,
+  replaced,
+  savedAsSent,
+  stateForRead,
+  takenOver,
+} from "./messages.js";
+import { expectSameAccount, Incomplete, idOrError, type Managed, type Outcome } from "./outcome.js";
+import type { Calls, Runtime } from "./runtime.js";
+
+/**
+ * An alias may give a resource the state of one of another type, whose id is of another kind.
+ * @param argument one that all resources of its type have, and no others. @throws ArgumentsError
+ */
+export function expectSameType(argument: string, olds: Values, id: string, label: string): void {
+  if (Object.keys(olds).length === 0 || hasValue(own(olds, argument))) return;
+  throw new ArgumentsError(
+    `${label}: the state has a resource of another type here, with the id ${id}, and an alias can't change its type. ` +
+      "Nothing was sent. Remove the alias; to go on with a live object, set existingId in its new place.",
+  );
+}
+
+export function argumentsIn(inputs: Values): Values {
+  return Object.fromEntries(Object.entries(inputs).filter(([name]) => !name.startsWith("__")));
+}
+
+/** Shorter texts are not real secrets, and masking them would damage ordinary words. */
+const MIN_SECRET_CHARACTERS = 4;
+
+/** Masks every string and number in `value` if the platform echoes it. */
+function mask(value: unknown, secrets: Secrets): void {
+  if (typeof value === "string") {
+    if (value.length >= MIN_SECRET_CHARACTERS) secrets.add(value);
+  } else if (typeof value === "number") {
+    if (String(Math.abs(value)).length >= MIN_SECRET_CHARACTERS) secrets.addNumber(value);
+  } else if (typeof value === "object" && value !== null) {
+    for (const part of Object.values(value)) mask(part, secrets);
+  }
+}
+
+/** The names of arguments that are secret, or were in the state. Values of those that are get masked from now on. */
+export function secretIn({ run, secrets }: Runtime, key: string, inputs: Values): ReadonlySet<string> {
+  const names = secretArgumentsIn(inputs);
+  for (const name of names) mask(own(inputs, name), secrets);
+  return new Set([...names, ...run.checked(key).wasSecret]);
+}
+
+/** @param isAsked whether `retainOnDelete` is off. @param olds its outputs in the state. */
+export function circumstancesOf(kind: Kind, { run, reading }: Runtime, isAsked: boolean, olds: Values): Circumstances {
+  return {
+    can: abilitiesOf(kind, reading.settings),
+    deletes: (id) => isAsked && isOfKnownAccount(olds) && !run.mayBeKept(kind, id),
+  };
+}
+
+/**
+ * What the plan for an object in the state means for others: nothing else may have it, and the memory learns that the
+ * state has it. Warns of another one that an earlier run made for it, and of changes the platform is not told.
+ * @throws ArgumentsError something else has it.
+ */
+export function notePlanned(
+  kind: Kind,
+  runtime: Runtime,
+  who: Ref,
+  { action, changed, former, id, olds, values }: Member,
+  secret: ReadonlySet<string>,
+): void {
+  if (id === undefined) return;
+  const { run } = runtime;
+  const memory = runtime.memory(who.identity);
+  const noted = memory.of(who.key);
+  const isBeside = noted !== undefined && noted.state !== "live" && noted.id !== id;
+  const isUnsaid = noted?.id === undefined && noted?.replaces !== id; // settled by the state, which has something
+  if (isBeside && (action.do === "keep" || isUnsaid)) runtime.warnEach(besideHeld(kind, who, noted, id));
+  run.noteSeen(kind, id, []);
+  const { deletes } = run.checked(resourceKeyIn(who.key));
+  if (run.isUp) memory.saw({ key: who.key, id, deletes });
+  const other = former === undefined ? run.claim(kind, id, who.key) : undefined;
+  if (other !== undefined) throw new ArgumentsError(`${who.label}: ${adoptedTwice(id, aboutWhom(other).label)}`);
+  if (action.do === "record") runtime.warnEach(notTold(who, id, changesInWords(changed, olds, values, secret)));
+}
+
+/** Notes for `create` what becomes of a resource in the state; previews it. @throws Incomplete it is to be settled. */
+export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, olds, news }) => {
+  const { run } = runtime;
+  const { key, label } = who;
+  expectSameAccount(runtime, olds[ACCOUNT], `The state has ${label}`);
+  expectSameType(kind.nameProperty, olds, id, label);
+  const { wasDeleting } = run.checked(key);
+  const member = singleMember(kind, id, olds, news, circumstancesOf(kind, runtime, wasDeleting, olds));
+  const { action, former } = member;
+  if (run.isChecked(key)) noteCreates(kind, runtime, who, olds, member.id);
+  if (action.do === "wait") throw new Incomplete(explain(run.checked(key).inState ?? who, action.record, action.why));
+  const secret = secretIn(runtime, key, news);
+  run.held.set(key, member);
+  // A refresh asks too, with the former inputs, and so does a run for what a replacement or its targets take along:
+  // nothing else is noted or said then. What is deleted before its replacement has no other `diff`.
+  if (run.isChecked(key)) {
+    notePlanned(kind, runtime, who, member, secret);
+    if (former !== undefined && !wasDeleting) run.noteStaying(kind, former.id);
+    if (!run.isUp && action.do === "look for") runtime.warnEach(beforeTakeOver(who, action.record, undefined, true));
+    if (action.do === "adopt")
+      runtime.tellAdopted(adopts(who, action.id ?? UNKNOWN, abilitiesOf(kind, runtime.reading.settings)));
+    if (!run.isUp && former !== undefined && !run.isKept(kind, former.id)) {
+      const isPerhaps = action.do === "replace" && action.perhaps;
+      const then = isPerhaps ? "is replaced if values that are not known yet differ" : "is to be replaced";
+      const notice = replaced(kind, who, former, then);
+      if (action.do === "adopt" && !former.isDeleted)
+        runtime.warnEach(exchanged(who, former.id, `is to be ${action.id ?? "another object"}`));
+      else runtime.warnEach({ ...notice, text: `${notice.text}\n${howToKeep(former.id)}` });
+    }
+  }
+  const changes = action.do !== "keep" || preparesRead(kind, runtime, who, { olds, news });
+  return { changes, replaces: replacesOf(kind, member, news) };
+};
+
+/** Once a read is known, the state takes what a refresh needs, in an update that sends nothing. */
+export function preparesRead(
+  kind: Kind,
+  runtime: Runtime,
+  who: Ref,
+  { olds, news }: { readonly olds: Values; readonly news: Values },
+): boolean {
+  const { read } = abilitiesOf(kind, runtime.reading.settings);
+  if (!read || !runtime.run.isChecked(who.key) || !lacksForRead(olds, news)) return false;
+  runtime.say(stateForRead());
+  return true;
+}
+
+/** What the state says about creates of a resource: its own, of unknown outcome, and those that were found. */
+function noteCreates(kind: Kind, runtime: Runtime, who: Ref, olds: Values, id: string | undefined): void {
+  const unresolved = unresolvedIn(olds);
+  const creates = [...resolvedIn(olds), ...(unresolved === undefined ? [] : [unresolved.mark])];
+  runtime.run.noteSeen(kind, undefined, creates);
+  if (runtime.run.isUp && creates.length > 0) runtime.memory(who.identity).saw({ key: who.key, id, creates });
+}
+
+/** The arguments that the engine shows as the cause of a replacement. */
+function replacesOf(kind: Kind, { action, changed }: Member, news: Values): string[] {
+  if (action.do === "look for") return [kind.nameProperty];
+  if (action.do !== "replace" && action.do !== "adopt") return [];
+  // A change that has no name is shown at the argument that people know the object by.
+  const names = changed.map((name) => (name === ANY ? kind.nameProperty : name));
+  return adoptedBy(news) === undefined ? names : [...names, "existingId"];
+}
+
+/** @throws AdvertisingError, Incomplete there is no object, or that is not known. */
+export const createSingle: Calls<Kind>["create"] = async (kind, runtime, who, inputs) => {
+  const { run, account, deleted } = runtime;
+  const values = argumentsIn(inputs);
+  const member = run.held.get(who.key) ?? singleMember(kind, undefined, {}, values);
+  const { id: held, olds, former } = member;
+  const secret = secretIn(runtime, who.key, inputs);
+  const isLeft = held !== undefined && former?.isDeleted !== true;
+  const leaves = isLeft ? [{ id: held, at: runtime.now(), name: nameToTell(kind, olds, secret) }] : [];
+  const left = [...leftLiveIn(olds), ...leaves.map(withoutUndefined)];
+  const adopts = adoptedBy(values);
+  const action: Action = adopts === undefined ? { do: "create" } : { do: "adopt", id: adopts };
+  const known = { secret, created: undefined };
+  const object = managedOf(runtime, who, { ...member, action, values }, inputs, left, known);
+  const outcome = await carryOut(kind, runtime, object);
+  const outsWith = (more: Values, id?: string) => {
+    const stillLeft = left.filter((each) => each.id !== id && !deleted.has(kind.name, each.id));
+    return outsOf(kind, runtime, inputs, { [ACCOUNT]: account || undefined, ...writeLeftLive(stillLeft), ...more });
+  };
+  const reference = { [PROVIDER]: inputs[PROVIDER] };
+  const id = idOrError(who, outsWith(reference), outcome);
+  const created = outcome.kind === "created" ? momentToKeep(runtime) : undefined;
+  const outs = outsWith({ [CREATED]: created, [kind.idProperty]: exactId(id) }, id);
+  tellReplaced(kind, runtime, who, object.replaces, id, outcome.kind === "managed");
+  if (outcome.kind !== "created") return { id, outs };
+  runtime.memory(who.identity).given(who.key);
+  const { earlier, isTakenOver } = outcome;
+  if (earlier !== undefined) {
+    const properties = { ...outs, [EARLIER]: earlierText(earlier), ...reference };
+    throw new Incomplete(savedAsSent(who, id), { id, properties });
+  }
+  if (isTakenOver) runtime.say(takenOver(who, id));
+  return { id, outs };
+};
+
+function outsOf(kind: Kind, { reading }: Runtime, inputs: Values, more: Values): Values {
+  const kept = abilitiesOf(kind, reading.settings).read ? keptForRead(inputs) : {};
+  return withoutUndefined({ ...argumentsIn(inputs), ...kept, ...more });
+}
+
+/** Says what a replacement has left, unless the engine has it deleted, or something else goes on with it. */
+function tellReplaced(
+  kind: Kind,
+  runtime: Runtime,
+  who: Ref,
+  held: string | undefined,
+  id: string,
+  isAdopted: boolean,
+): void {
+  const { run, deleted } = runtime;
+  if (held === undefined || held === id || run.isKept(kind, held) || deleted.has(kind.name, held)) return;
+  if (run.checked(who.key).wasDeleting && !run.isStaying(kind, held)) return;
+  run.noteStaying(kind, held); // the engine may still ask for its delete, by the option in the state
+  const now = `is ${id} now`;
+  runtime.warnEach(isAdopted ? exchanged(who, held, now) : replaced(kind, who, { id: held, isDeleted: false }, now));
+}
+
+/** Without a known update, only for an `existingId`, or if saved with an error. @returns its next properties. */
+export const updateSingle: Calls<Kind>["update"] = async (kind, runtime, who, { id, olds, news }) => {
+  const values = argumentsIn(news);
+  const open = unresolvedIn(olds);
+  if (open !== undefined) throw new Incomplete(explain(who, open));
+  const { wasDeleting } = runtime.run.checked(who.key);
+  const member = singleMember(kind, id, olds, news, circumstancesOf(kind, runtime, wasDeleting, olds));
+  if (hasWork(member)) {
+    const known = { secret: secretIn(runtime, who.key, news), created: olds[CREATED] };
+    const object = managedOf(runtime, who, { ...member, values }, news, [], known);
+    idOrError(who, {}, await carryOut(kind, runtime, object));
+  }
+  const recorded = { [ACCOUNT]: olds[ACCOUNT], [CREATED]: olds[CREATED], ...writeLeftLive(leftLiveIn(olds)) };
+  return outsOf(kind, runtime, news, { ...recorded, [kind.idProperty]: exactId(id) });
+};
+
+/** Called only if `retainOnDelete` was switched off, perhaps where this package can't see it (a transformation). */
+export const deleteSingle: Calls<Kind>["delete"] = async (kind, runtime, id, properties) => {
+  if (!isPlatformId(id)) return; // unresolved, so that the object to delete is not known
+  // Without its name, because the engine does not say whether that is secret.
+  const label = `${kind.name} ${id}`;
+  expectSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
+  await deleteUnlessKept(kind, runtime, { id, label, created: properties[CREATED] }, properties);
+};
+
+async function carryOut(kind: Kind, runtime: Runtime, object: Managed): Promise<Outcome> {
+  const [outcome] = (await carryOutAll(kind, runtime, [object])).values();
+  return outcome as Outcome;
+}

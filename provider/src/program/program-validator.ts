@@ -1,0 +1,200 @@
+/**
+ * Judges a program as a whole: what is wrong between its resources, the provider's briefing about each, and at the end
+ * what this machine remembers and nothing declares. Asked for each batch: what one turn of the event loop declares.
+ * It decides nothing from a journal: what crosses to the provider's process is what the program declares.
+ */
+import { agree, asTyped, count, cut, enumerate, idRanges, lookAlike, natural, saidOnce } from "../base/index.js";
+import { isOpen, type MemoryRecord } from "../journal/index.js";
+import { adoptedTwice, CATALOG_TYPE, type Kind } from "../kinds/index.js";
+import { aboutWhom, type Briefing, MAX_LISTED, memberOf, objectKey, resourceKeyIn } from "../state/index.js";
+import { type Declaration, type DeclaredObject, type DeclaredResource, LATER } from "./declaration.js";
+import type { Finding } from "./findings.js";
+
+export type Brief = Omit<Briefing, "identity">;
+
+/** All that a program has declared so far, and what follows from it. */
+export class Judge {
+  /** The keys of all objects created or adopted; of a set whose members the program does not know yet, its own. */
+  readonly #declared = new Set<string>();
+  /** By type, the names of all resources, those included that aliases say they had before. */
+  readonly #names = new Set<string>();
+  /** By kind and id: the key of the first object that adopts it. */
+  readonly #adopters = new Map<string, string>();
+  /** By kind and name on the platform: the keys of objects that nothing adopts. */
+  readonly #named = new Map<string, string[]>();
+  /** The first of the names on the platform that look alike. */
+  readonly #looks = new Map<string, string>();
+  readonly #alike: string[] = [];
+  /** The kinds of objects that something adopts without their ids being known yet. */
+  readonly #adoptedLater = new Set<Kind["name"]>();
+  #resources = 0;
+
+  add({ finding, resource: declared }: Declaration): void {
+    if (declared === undefined) return;
+    const { key, kind, isRead, objects, aliasNames } = declared;
+    const { resource, name } = aboutWhom(key);
+    for (const each of [name, ...aliasNames]) this.#names.add(`${resource} ${each}`);
+    // What is only read takes nothing over.
+    if (isRead) return;
+    this.#resources++;
+    if (objects === undefined) this.#declared.add(key);
+    if (objects === undefined || objects.some(({ adopts }) => adopts === LATER)) this.#adoptedLater.add(kind.name);
+    for (const object of objects ?? []) {
+      this.#declared.add(object.key);
+      if (object.formerKey !== undefined) this.#declared.add(object.formerKey);
+      const isOwn = object.key === key && !key.includes(CATALOG_TYPE); // sets and catalogs say it themselves
+      const alike = isOwn && lookAlike(this.#looks, object.platformName ?? "", kind.name);
+      if (alike) this.#alike.push(`${finding.title} is named ${alike}`);
+      if (object.adopts === undefined) {
+        const name = nameKey(kind, object);
+        const same = this.#named.get(name) ?? [];
+        this.#named.set(name, same);
+        same.push(object.key, ...formerKeysOf(declared, object));
+      }
+      if (typeof object.adopts !== "string") continue;
+      const adopted = objectKey(kind.name, object.adopts);
+      if (!this.#adopters.has(adopted)) this.#adopters.set(adopted, object.key);
+    }
+  }
+
+  /** @param batch all of it was added before. @returns briefings by key; with findings, nothing may be registered. */
+  judge(batch: readonly Declaration[], isPreview: boolean) {
+    const run = { isUp: !isPreview, resources: this.#resources };
+    const adopted = [...this.#adopters.keys()].join();
+    const briefings = batch.flatMap(({ resource }): [string, Brief][] => {
+      if (resource === undefined || resource.isRead) return [];
+      const { key, kind, deletes, formerKeys } = resource;
+      const namesakes = this.#namesakesOf(resource);
+      const brief = {
+        run,
+        formerKeys: formerKeys.length > 0 ? formerKeys : undefined,
+        namesakes: namesakes.length > 0 ? namesakes : undefined,
+      };
+      // What may delete has to know all of them. Of thousands, not each resource carries all for the words alone.
+      if (!deletes && adopted.length > MAX_CHARACTERS) return [[key, brief]];
+      const adoptsLater = this.#adoptedLater.has(kind.name) || undefined;
+      return [[key, { ...brief, deletes: deletes || undefined, adopted: adopted || undefined, adoptsLater }]];
+    });
+    const findings = batch.flatMap((declaration) => this.wrongIn(declaration));
+    return { findings, warnings: [...warningsOf(batch), ...this.#alike.splice(0)], briefings: new Map(briefings) };
+  }
+
+  /** Other objects of the program with the name of this one, or of a member: their own creates are theirs. */
+  #namesakesOf(resource: DeclaredResource): string[] {
+    const { kind, objects = [] } = resource;
+    const own = new Set(objects.flatMap((object) => [object.key, ...formerKeysOf(resource, object)]));
+    const names = new Set(objects.map((object) => nameKey(kind, object)));
+    const found: string[] = [];
+    for (const name of names)
+      for (const key of this.#named.get(name) ?? []) {
+        if (found.length === MAX_NAMESAKES) return found;
+        if (!own.has(key)) found.push(key);
+      }
+    return found;
+  }
+
+  #isDeclared(key: string): boolean {
+    return this.#declared.has(key) || this.#declared.has(resourceKeyIn(key));
+  }
+
+  /** What is wrong with one declaration, in itself and beside those before it. */
+  wrongIn({ finding, resource }: Declaration): Finding[] {
+    const twice = (resource?.objects ?? []).flatMap(({ key, adopts }) => {
+      if (typeof adopts !== "string") return [];
+      const { kind, member } = aboutWhom(key);
+      const adopter = this.#adopters.get(objectKey(kind, adopts)) ?? key;
+      const path = member === undefined ? "" : `${memberOf("events", member)}.`;
+      return adopter === key ? [] : [`${path}existingId ${adoptedTwice(adopts, `"${aboutWhom(adopter).short}"`)}`];
+    });
+    const lines = [...finding.lines, ...twice];
+    return lines.length === 0 ? [] : [{ ...finding, lines, problems: finding.problems + twice.length }];
+  }
+
+  /** What nothing has declared when the program has ended. Whether the state has it, only the engine knows. */
+  atEnd(records: readonly MemoryRecord[], isPreview: boolean): string[] {
+    const undeclared = records.filter(({ key }) => !this.#isDeclared(key));
+    undeclared.sort((a, b) => natural(inWords(a), inWords(b)));
+    // What goes on under another key does not leave.
+    const declared = records.filter(({ key }) => this.#isDeclared(key)).map(objectOf);
+    const kept = new Set([...this.#adopters.keys(), ...declared]);
+    const isKept = (record: MemoryRecord) => record.id !== undefined && kept.has(objectOf(record));
+    const leaving = undeclared.filter((record) => {
+      const isThere = record.state === "live" || record.state === "handed";
+      // What left a set that is declared, the set says itself.
+      return isThere && !isKept(record) && !this.#isNamed(record.key);
+    });
+    const deleted = leaving.filter(({ deletes }) => deletes === true);
+    const retained = leaving.filter(({ deletes }) => deletes !== true);
+    const isUnclaimed = (record: MemoryRecord) =>
+      record.answered !== true && !isKept(record) && !this.#isNamed(record.key);
+    const open = undeclared.filter((record) => isOpen(record) && isUnclaimed(record));
+    return [
+      ...(deleted.length === 0 ? [] : [deletedLine(deleted)]),
+      // In a preview Pulumi shows it as [retain], and this machine's journal may be older than the state.
+      ...(retained.length === 0 || isPreview ? [] : [retainedLine(retained)]),
+      ...(open.length === 0 ? [] : [openLine(open)]),
+    ];
+  }
+
+  /** Whether a resource has this name, or had it by an alias. */
+  #isNamed(key: string): boolean {
+    const { resource, name } = aboutWhom(key);
+    return this.#names.has(`${resource} ${name}`);
+  }
+}
+
+/** Of what each resource carries for its words. */
+const MAX_CHARACTERS = 500;
+/** A catalog of many advertisers may have one name in all of them. */
+const MAX_NAMESAKES = 20;
+
+/** Under these the journal may still have a create of an object. */
+function formerKeysOf({ key, formerKeys }: DeclaredResource, object: DeclaredObject): string[] {
+  if (object.key === key) return [...formerKeys];
+  const { member = "" } = aboutWhom(object.key);
+  const moved = formerKeys.map((set) => memberOf(set, member));
+  return object.formerKey === undefined ? moved : [...moved, object.formerKey];
+}
+
+function nameKey(kind: Kind, { platformName = "" }: DeclaredObject): string {
+  return `${kind.name} ${platformName}`;
+}
+
+function objectOf({ key, id = "" }: MemoryRecord): string {
+  return objectKey(aboutWhom(key).kind, id);
+}
+
+function warningsOf(batch: readonly Declaration[]): string[] {
+  return saidOnce(
+    batch.flatMap(({ finding, warnings }) => warnings.map((text) => ({ label: finding.title, text }))),
+    ({ text }) => text,
+    ({ label }) => label,
+    ({ label, text }) => text.replace(label, ""),
+  );
+}
+
+function listed(those: readonly MemoryRecord[]): string {
+  const others = those.slice(MAX_LISTED).map(({ id = "" }) => id);
+  return cut(those.map(inWords), MAX_LISTED, (more) => `and ${more} more: ${idRanges(others)}`).join(", ");
+}
+
+function retainedLine(those: readonly MemoryRecord[]): string {
+  const stays = agree(those.length, "It stays", "They stay");
+  return `No longer declared: ${listed(those)}. ${stays} live on the platform.`;
+}
+
+function deletedLine(those: readonly MemoryRecord[]): string {
+  const ids = idRanges(those.map(({ id = "" }) => id));
+  return `No longer declared, with retainOnDelete: false: ${listed(those)}. ${ids} will be deleted on the platform if the state still has ${agree(those.length, "it", "them")}.`;
+}
+
+function openLine(open: readonly MemoryRecord[]): string {
+  const are = count(open.length, "create of an interrupted run is", "creates of interrupted runs are");
+  const names = enumerate(open.map(inWords), MAX_LISTED);
+  return `${are} declared by nothing: ${names}. To see what to do:\n  ${asTyped("npx pulumi-advertising pending")}`;
+}
+
+/** `purchase (42)`, or without a known id `lead (outcome unknown)`. */
+function inWords({ key, id = "outcome unknown" }: MemoryRecord): string {
+  return `${aboutWhom(key).short} (${id})`;
+}

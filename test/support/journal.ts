@@ -1,0 +1,63 @@
+/** A stack's memory, as its runs use it one after the other. Of real files it needs none. */
+import { dirname } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
+import { type Clock, systemClock } from "../../provider/src/base/index.js";
+import type { Disk } from "../../provider/src/files/index.js";
+import {
+  Memory,
+  type MemoryRecord,
+  memoryPath,
+  type RunAccount,
+  readMemory,
+  type StackPlace,
+} from "../../provider/src/journal/index.js";
+import { MemoryDisk } from "./disk.js";
+
+export const FOLDER = "/cache/stacks";
+export const DEV = { backend: "file:///states", stack: "organization/shop/dev" };
+export const PROD = { ...DEV, stack: "organization/shop/prod" };
+export const AT = "2026-01-01T00:00:00.000Z";
+
+/** A run whose settings name no account. */
+export const ANY_ACCOUNT: RunAccount = { account: "", isSameAccount: () => true };
+
+export const OURS: RunAccount = {
+  account: "platform.example a@example.com",
+  isSameAccount: (recorded) => recorded === undefined || recorded === "platform.example a@example.com",
+};
+
+/** A create that is about to be sent. */
+export const create = (key: string, replaces?: string) => ({
+  key,
+  at: AT,
+  mark: `mark of ${key}`,
+  body: "b",
+  ...(replaces !== undefined && { replaces }),
+});
+
+export type Work = (run: Memory) => Promise<void> | void;
+
+/** `made 42` */
+export const inWords = (record: MemoryRecord | undefined) =>
+  record === undefined ? "none" : [record.state, record.id].filter(Boolean).join(" ");
+
+export function stackOn(disk: Disk = new MemoryDisk(), place: StackPlace = DEV, folder = FOLDER) {
+  const path = memoryPath(place, folder);
+  const newRun = (maxWaitMs = 0, clock: Clock = systemClock, account: RunAccount = ANY_ACCOUNT) =>
+    new Memory({ ...place, ...account, folder, clock, maxWaitMs, disk });
+  /** An `up`, which the engine ends cleanly unless `work` has let go of the memory. */
+  const up = async (work: Work, left: string[] = [], account = ANY_ACCOUNT) => {
+    const run = newRun(0, systemClock, account);
+    await run.expectUsable();
+    await work(run);
+    await turn(); // what nobody waits for
+    run.closeNow(left);
+  };
+  const append = (text: string, to = path) => {
+    disk.mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+    disk.writeFileSync(disk.openSync(to, "a", 0o600), text);
+  };
+  const all = () => [...(readMemory(path, disk)?.records.values() ?? [])];
+  const words = () => all().map((each) => `${each.key.split("::")[1]} ${inWords(each)}`);
+  return { disk, path, newRun, up, append, all, words };
+}

@@ -1,0 +1,77 @@
+/** What a run knows: what `check` and `diff` note for later calls, which resource has which object, in any order. */
+import { expect, it } from "vitest";
+import { advertiser, conversionEvent as event, type Kind } from "../../provider/src/kinds/index.js";
+import { Run } from "../../provider/src/operations/deployment.js";
+import type { Member } from "../../provider/src/plan/index.js";
+import type { Briefing } from "../../provider/src/state/index.js";
+
+const OF_STATE = { wasSecret: new Set(["eventName"]), wasDeleting: true, deletes: true };
+const OF_NOTHING = { wasSecret: new Set<string>(), wasDeleting: false, deletes: false };
+
+function check(run: Run, key: string, more: Partial<Briefing> = {}, isNew = true, kind: Kind = event) {
+  run.noteChecked(key, kind, { identity: `shop/dev::${key}`, ...more }, isNew, isNew ? OF_NOTHING : OF_STATE);
+}
+const upOf = (resources: number) => ({ run: { isUp: true, resources } });
+
+it("the second check of a replacement, which gets no old inputs, keeps what the first one read from the state", () => {
+  const run = new Run();
+  const held = { id: "5" } as Member;
+  check(run, "a", {}, false);
+  run.held.set("a", held);
+  check(run, "a");
+  expect([run.checked("a"), run.held.get("a")]).toEqual([OF_STATE, held]);
+  // With `--refresh` the engine begins again.
+  check(run, "a", {}, false);
+  expect(run.held.has("a")).toBe(false);
+  check(run, "new");
+  expect(run.checked("new")).toEqual(OF_NOTHING);
+});
+
+it("a briefing says whether it is an `up`; it is whole once as many were checked as the last batch has declared", () => {
+  const run = new Run();
+  expect(run).toMatchObject({ isUp: false, isWhole: false });
+  check(run, "a", upOf(2), false);
+  check(run, "a", upOf(2));
+  expect(run).toMatchObject({ isUp: true, isWhole: false });
+  check(run, "b", upOf(4));
+  check(run, "c", upOf(2));
+  expect(run.isWhole).toBe(false);
+  check(run, "d", upOf(2));
+  expect(run.isWhole).toBe(true);
+});
+
+it("one resource has an object; whoever comes second is told who; what gives its object up claims nothing, so moves, swaps and circles work", () => {
+  const run = new Run();
+  expect(["a", "b", "a"].map((key) => run.claim(event, "5", key))).toEqual([undefined, "a", undefined]);
+  expect(run.holderOf(event, "5")).toBe("a");
+  for (const after of [["b 5"], ["a 6", "b 5"], ["a 6", "b 7", "c 5"]])
+    for (const those of [after, after.toReversed()]) {
+      const moved = new Run();
+      const claims = those.map((each) => each.split(" ") as [string, string]);
+      expect(claims.flatMap(([key, id]) => moved.claim(event, id, key) ?? [])).toEqual([]);
+      expect(moved.isKept(event, "5")).toBe(true);
+    }
+});
+
+it("an advertiser and an event with the same id are two objects", () => {
+  const run = new Run();
+  run.claim(advertiser, "5", "a");
+  expect(run.claim(event, "5", "b")).toBeUndefined();
+  check(run, "c", { adopted: "Advertiser 7,Advertiser 8" }, true, advertiser);
+  check(run, "d", { adopted: "ConversionEvent 7,ConversionEvent 8" }, true, event);
+  check(run, "e", { adoptsLater: true }, true, advertiser);
+  run.noteStaying(advertiser, "9");
+  const kinds = [advertiser, event];
+  expect(kinds.map((kind) => run.isKept(kind, "8"))).toEqual([true, true]);
+  expect(kinds.map((kind) => run.mayBeKept(kind, "1"))).toEqual([true, false]);
+  expect(kinds.map((kind) => run.isStaying(kind, "9"))).toEqual([true, false]);
+});
+
+it("a create is declared by its key, by a namesake that the program names, or by a set whose events are not known", () => {
+  const [A_SET, MEMBER] = ["ConversionEventSet::a", 'ConversionEventSet::a["k"]'];
+  const run = new Run();
+  check(run, "now", { namesakes: ["namesake"] });
+  expect(["namesake", "now", MEMBER].map((key) => run.isDeclared(key))).toEqual([true, false, false]);
+  run.declared.add(A_SET);
+  expect(run.isDeclared(MEMBER)).toBe(true);
+});

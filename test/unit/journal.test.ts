@@ -1,0 +1,301 @@
+/** What one run leaves in a stack's memory and the next finds there. M1 to M6 are the promises in `journal/journal.ts`. */
+import { setImmediate as turn } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { JournalError } from "../../provider/src/base/index.js";
+import { everyMemory, isTwiceIn, type Memory, openElsewhere, writeAnswers } from "../../provider/src/journal/index.js";
+import { MemoryDisk } from "../support/disk.js";
+import { AT, create, DEV, FOLDER, inWords, OURS, PROD, stackOn, type Work } from "../support/journal.js";
+
+const KEY = "ConversionEvent::purchase";
+const [A, B, C] = ["Advertiser::a", "Advertiser::b", "Advertiser::c"] as const;
+const nothing: Work = () => undefined;
+
+const madeFor7 = (run: Memory) => run.sending(create(KEY, "7")).then(() => run.made(KEY, "42"));
+
+/** What an earlier run did. The numbers are ids. */
+const FROM: Record<string, Work> = {
+  none: nothing,
+  sent: (run) => run.sending(create(KEY)),
+  "sent for 7": (run) => run.sending(create(KEY, "7")),
+  made: (run) => madeFor7(run).then(() => run.release()), // killed
+  handed: (run) => madeFor7(run).then(() => run.given(KEY)),
+  live: (run) => run.saw({ key: KEY, id: "7" }),
+};
+
+/** What the next run does, in the order of the table's columns. */
+const EVENTS: Work[] = [
+  (run) => run.release(), // killed
+  nothing,
+  (run) => run.given(KEY),
+  (run) => run.closeNow([KEY]), // it leaves the state, and that was said
+  (run) => run.sending(create(KEY)),
+  (run) => run.made(KEY, "42"),
+  (run) => run.back(KEY),
+  (run) => run.saw({ key: KEY, id: "42" }),
+  (run) => run.saw({ key: KEY, id: "7" }),
+  (run) => run.saw({ key: KEY, id: "9" }),
+  (run) => run.adopted(KEY, "9"),
+];
+
+// An empty cell is an event that does not come then.
+const TABLE = `
+from      |killed   |ended    |given    |left          |sending|made 42|back  |saw 42 |saw 7    |saw 9 |adopted 9
+none      |none     |none     |none     |none          |sent   |made 42|      |live 42|live 7   |live 9|live 9
+sent      |sent     |sent     |         |sent          |sent   |made 42|none  |live 42|live 7   |live 9|live 9
+sent for 7|sent     |sent     |         |sent          |sent   |made 42|live 7|live 42|sent     |live 9|live 9
+made      |made 42  |made 42  |handed 42|made 42       |       |made 42|      |live 42|made 42  |made 42|live 9
+handed    |handed 42|handed 42|handed 42|none          |       |       |      |live 42|handed 42|live 9   |live 9
+live      |live 7   |live 7   |live 7   |none          |sent   |made 42|      |live 42|live 7   |live 9|live 9`;
+const [head = [], ...rows] = TABLE.trim()
+  .split("\n")
+  .map((line) => line.split("|").map((cell) => cell.trim()));
+const CASES = rows.flatMap(([from = "", ...cells]) =>
+  cells.flatMap((to, index) => (to === "" ? [] : [[from, head[index + 1], to, EVENTS[index] ?? nothing] as const])),
+);
+
+describe("M2, M3: one record a key, from one state to the next", () => {
+  it.each(CASES)("%s, %s: %s", async (from, _, to, event) => {
+    const { up, newRun, all, append } = stackOn();
+    await up(FROM[from] ?? nothing);
+    await up(event);
+    expect(inWords(newRun().of(KEY))).toBe(to);
+    expect(all().length).toBeLessThanOrEqual(1);
+    append('{"unfinished');
+    expect(inWords(newRun().of(KEY))).toBe(to); // also while it is written
+    await up(nothing); // writes it anew
+    expect(inWords(newRun().of(KEY))).toBe(to);
+  });
+
+  it.each([true, false])(
+    "what was made under a former name is seen with its object, for the same account: %s",
+    async (isSame) => {
+      const { up, newRun } = stackOn();
+      const account = isSame ? OURS.account : "platform.example b@example.com";
+      await up((run) => run.sending({ ...create(A), name: "Acme", account }).then(() => run.made(A, "42")));
+      await up((run) => run.saw({ key: B, id: "42" }), [], OURS);
+      expect(newRun().openAtStart).toHaveLength(isSame ? 0 : 1);
+      expect(newRun().of(A)).toMatchObject({ state: isSame ? "live" : "made", id: "42", name: "Acme" });
+    },
+  );
+
+  it("a create that the state looks after under another key, or whose outcome it knows, is open no longer", async () => {
+    const { up, newRun } = stackOn();
+    await up(async (run) => {
+      for (const key of [A, B, C]) await run.sending(create(key));
+    });
+    await up((run) => {
+      run.saw({ key: "Advertiser::new-a", creates: [create(A).mark] });
+      run.saw({ key: "Advertiser::new-b", id: "7", creates: [`${create(B).mark} ${AT}`] });
+      run.saw({ key: "Advertiser::new-c", id: "8", creates: [`${create(C).mark} 2020-01-01T00:00:00.000Z`] });
+    });
+    expect([A, B, C].map((key) => inWords(newRun().of(key)))).toEqual(["none", "live 7", "sent"]);
+  });
+
+  it("with checkpoints off a clean end leaves its creates open, until a later run has seen them", async () => {
+    const { newRun, up, words } = stackOn();
+    const run = newRun();
+    for (const [key, id] of [
+      [A, "1"],
+      [B, "2"],
+    ] as const) {
+      await run.sending(create(key));
+      await run.made(key, id);
+      run.given(key);
+    }
+    run.closeNow([], false);
+    expect(newRun().openAtStart.map(({ key }) => key)).toEqual([A, B]);
+    await up((next) => {
+      next.saw({ key: A, id: "1" });
+      next.given(B); // taken over, and saved by a run with checkpoints
+    });
+    expect([words(), newRun().openAtStart]).toEqual([["a live 1", "b handed 2"], []]);
+  });
+
+  it("at a clean end only what this engine was given is handed", async () => {
+    const { up, words, newRun } = stackOn();
+    await up(async (run) => {
+      await Promise.all([A, B, C].map((key) => run.sending(create(key))));
+      run.saw({ key: A, id: "9" }); // asked again, of the state that it began with
+      await Promise.all([A, B, C].map((key, index) => run.made(key, String(index))));
+      run.given(A);
+      expect(run.openAtStart).toEqual([]); // its own
+    });
+    expect(words()).toEqual(["a handed 0", "b made 1", "c made 2"]);
+    expect(newRun().openAtStart).toMatchObject([{ key: B }, { key: C }]);
+    await up((run) => run.given(B)); // taken over
+    expect(words()).toEqual(["a handed 0", "b handed 1", "c made 2"]);
+  });
+
+  it("what left the state is no record of now, and its id stays known", async () => {
+    const { up, newRun } = stackOn();
+    await up((run) => run.sending(create(A)).then(() => run.made(A, "42")));
+    await up(async (run) => run.saw({ key: A, id: "42" }));
+    const run = newRun();
+    await run.openOnce();
+    run.closeNow([A]);
+    await up(async () => undefined);
+    const last = newRun();
+    expect([last.of(A), last.records.get(A)?.id]).toEqual([undefined, "42"]);
+  });
+
+  it("what goes on under another key has its record there, unless that key has one", async () => {
+    const { up, words, newRun } = stackOn();
+    await up((run) => run.sending(create(A)).then(() => run.made(A, "42")));
+    await up((run) => run.sending(create(B)).then(() => run.made(B, "43")));
+    const before = newRun().of(A);
+    await up(async (run) => {
+      run.renamed(A, B);
+      run.renamed(A, C);
+      expect([run.of(A), run.of(C)]).toEqual([undefined, { ...before, key: C }]);
+    });
+    const after = ["a none 42", "b made 43", "c made 42"];
+    expect(words()).toEqual(after);
+    await up(async (run) => run.renamed(A, C));
+    expect([words(), newRun().holderOf("Advertiser", "42")]).toEqual([after, C]);
+  });
+
+  it("what is open under a former key comes before what was only seen under the new one", async () => {
+    const { up, words } = stackOn();
+    await up(async (run) => run.saw({ key: B, id: "41" }));
+    await up((run) => run.sending({ ...create(A), replaces: "41" }).then(() => run.made(A, "42")));
+    await up(async (run) => run.renamed(A, B));
+    expect(words()).toEqual(["b made 42", "a none 42"]);
+  });
+
+  it("M6: a record that was returned is never changed, and one after none begins anew", async () => {
+    const { up, newRun } = stackOn();
+    await up(FROM["sent for 7"] ?? nothing);
+    await up(async (run) => {
+      const before = run.of(KEY);
+      const copy = structuredClone(before);
+      await run.made(KEY, "42");
+      expect(before).toEqual(copy);
+      await run.back(KEY);
+    });
+    await up((run) => run.made(KEY, "43", { at: AT, mark: "n" }));
+    expect(newRun().of(KEY)).toEqual({ key: KEY, state: "made", id: "43", at: AT, mark: "n", body: "" });
+  });
+});
+
+describe("M1: what is on the disk before a byte leaves", () => {
+  it("one write and one sync a create; many at once share them", async () => {
+    const disk = new MemoryDisk();
+    const { newRun, path, words } = stackOn(disk);
+    const run = newRun();
+    await run.expectUsable();
+    const calls: string[] = [];
+    disk.onChange = (what) => calls.push(what);
+    await run.sending(create(KEY));
+    expect(calls).toEqual([`write ${path}`, `sync ${path}`]);
+    await Promise.all(Array.from({ length: 100 }, (_, index) => run.sending(create(`Advertiser::${index}`))));
+    expect([calls.length, words().length]).toEqual([4, 101]);
+  });
+
+  it("what the disk did not take was not sent, and what the platform answered is so all the same", async () => {
+    let isFull = false;
+    const disk = new MemoryDisk();
+    const write = disk.writeFileSync.bind(disk);
+    disk.writeFileSync = (file, text) => {
+      if (isFull) throw new Error("ENOSPC");
+      write(file, text);
+    };
+    const { newRun } = stackOn(disk);
+    const run = newRun();
+    await run.sending(create(A));
+    isFull = true;
+    await expect(run.sending(create(KEY))).rejects.toThrow(
+      /^Nothing was sent\. The memory .*ENOSPC.*and run this again/,
+    );
+    await expect(run.adopted(B, "9")).rejects.toThrow(JournalError);
+    await expect(run.made(A, "42")).rejects.toThrow(/^The memory /);
+    run.saw({ key: C, id: "3" });
+    await turn();
+    expect([KEY, A, B, C].map((key) => inWords(run.of(key)))).toEqual(["none", "made 42", "live 9", "live 3"]);
+    isFull = false;
+    await run.sending(create(KEY));
+    run.given(A);
+    run.closeNow([]);
+    expect([KEY, A, B].map((key) => inWords(newRun().of(key)))).toEqual(["sent", "handed 42", "none"]);
+  });
+});
+
+describe("M4: two runs of one stack", () => {
+  it("one that ends while it opens the memory keeps it from no other, and writes nothing more", async () => {
+    for (let turns = 0; turns < 60; turns++) {
+      const { up, newRun, words, append } = stackOn();
+      await up((run) => run.sending(create(A)));
+      if (turns % 2 === 0) append("unfinished");
+      const run = newRun();
+      const opening = run.openOnce();
+      for (let count = 0; count < turns; count++) await undefined;
+      run.closeNow([]);
+      await opening;
+      await expect(run.sending(create(B))).rejects.toThrow(/the run has ended|took over/);
+      await newRun().expectUsable();
+      expect(words()).toEqual(["a sent"]);
+    }
+  });
+
+  it("an end writes what waits for its turn, and nothing after it", async () => {
+    const { newRun, words } = stackOn();
+    const run = newRun();
+    await run.sending(create(A));
+    const made = run.made(A, "42");
+    for (let count = 0; count < 9; count++) await undefined; // no turn of the event loop
+    run.given(A);
+    run.closeNow([]);
+    await made;
+    await expect(run.sending(create(B))).rejects.toThrow("the run has ended");
+    expect(words()).toEqual(["a handed 42"]);
+  });
+});
+
+describe("what others ask of it", () => {
+  it("the holder of an object is who has it, before those that had it; in two places it is shared", async () => {
+    const { up, newRun } = stackOn();
+    await up(async (run) => {
+      run.saw({ key: B, id: "42" });
+      await run.sending(create(A, "42"));
+      expect(run.holderOf("Advertiser", "43")).toBeUndefined();
+      await run.made(A, "43");
+      expect(run.holderOf("Advertiser", "43")).toBe(A);
+      await run.made(C, "42");
+      await run.back(C);
+      await run.sending(create("Advertiser::d", "40"));
+    });
+    const holders = ["42", "43", "40", "1"].map((id) => newRun().holderOf("Advertiser", id));
+    expect(holders).toEqual([B, A, "Advertiser::d", undefined]);
+    expect(newRun().holderOf("ConversionEvent", "42")).toBeUndefined();
+    expect(["42", "43"].map((id) => isTwiceIn(newRun().records.values(), "Advertiser", id))).toEqual([true, false]);
+  });
+
+  it("a run of another account finds what was sent, and for whom; an answer is kept with its moment", async () => {
+    const { up, newRun, disk, all, append } = stackOn();
+    await up((run) => run.sending({ ...create(KEY), account: "platform.example a@example.com" }));
+    expect(newRun().openAtStart).toMatchObject([{ key: KEY, account: "platform.example a@example.com" }]);
+    await writeAnswers(DEV, [{ key: KEY, state: "none", at: AT }], { folder: FOLDER, disk });
+    expect([newRun().of(KEY), newRun().openAtStart]).toEqual([undefined, []]);
+    append("unfinished");
+    await up(nothing); // writes it anew
+    expect(all()).toMatchObject([{ state: "none", at: AT, mark: create(KEY).mark }]);
+  });
+
+  it("three stacks of one name in three backends share nothing, and find what is open in the project's others", async () => {
+    const { disk, append } = stackOn();
+    const places = ["file:///a", "s3://bucket", "https://api.pulumi.com"].map((backend) => ({ ...DEV, backend }));
+    for (const [index, place] of places.entries()) {
+      const { up, newRun } = stackOn(disk, place);
+      const before = places.slice(0, index).map((elsewhere) => ({ elsewhere, key: KEY }));
+      expect([newRun().of(KEY), openElsewhere(place, FOLDER, disk)]).toMatchObject([undefined, before]);
+      await up(FROM.sent ?? nothing);
+    }
+    for (const stack of ["organization/other/dev", "acme/shop/dev"]) await stackOn(disk, { ...DEV, stack }).up(nothing);
+    append("", `${FOLDER}/damaged.jsonl`);
+    append("{}\n", `${FOLDER}/deleted.lines`);
+    disk.mkdirSync(`${FOLDER}/folder.jsonl`, { recursive: true, mode: 0o700 });
+    expect(everyMemory(FOLDER, disk)).toHaveLength(5);
+    const found = openElsewhere(PROD, FOLDER, disk).map(({ elsewhere, key }) => `${elsewhere?.backend} ${key}`);
+    expect(found.toSorted()).toEqual(places.map(({ backend }) => `${backend} ${KEY}`).toSorted());
+    expect(everyMemory("/nowhere", disk)).toEqual([]);
+  });
+});

@@ -1,0 +1,88 @@
+/** Messages, not too often, and progress on a clock of its own; and the end of the work once the engine is gone. */
+import { describe, expect, it, vi } from "vitest";
+import { NotSentError, Secrets } from "../../provider/src/base/index.js";
+import { createMessages, progressOf, UnderWay } from "../../provider/src/operations/notices.js";
+import { FakeClock } from "../support/clock.js";
+
+describe("messages", () => {
+  function start() {
+    const log: string[] = [];
+    const secrets = new Secrets();
+    secrets.add("geheim");
+    const messages = createMessages(secrets, async (...parts) => void log.push(parts.join(" ")));
+    return { ...messages, log };
+  }
+
+  it("are scrubbed, and the same one is shown once, at its resource or for its topic", () => {
+    const { tellAt, say, log } = start();
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    for (const urn of ["a", "a", "b"]) tellAt("info", urn, "it is geheim");
+    expect(log).toEqual(["info a it is [secret]", "info b it is [secret]"]);
+    for (const text of ["geheim 1", "geheim 1", "geheim 2"]) say(text);
+    say("before", "topic");
+    say("after", "topic");
+    expect(warn.mock.calls.flat()).toEqual(["[secret] 1", "[secret] 2", "before"]);
+    warn.mockRestore();
+  });
+
+  it("of one sort: the first ten are shown, the others counted, in the order in which people count", () => {
+    const { warnEach, tellCollected, log } = start();
+    for (let at = 0; at < 22; at++)
+      warnEach({ sort: "gone", urn: `urn${at}`, text: `e${at} is gone`, brief: `e${21 - at}` });
+    warnEach({ sort: "changed", urn: "urn", text: "x was changed", brief: "x" });
+    expect(log).toHaveLength(11);
+    tellCollected(); // a moment later it comes by itself
+    expect(log.slice(11)).toEqual([expect.stringMatching(/^warn {2}12 more, gone: e0, e1, e2, .*e10, e11$/)]);
+  });
+});
+
+describe("progress", () => {
+  function linesOf(total: number, msEach: number) {
+    const clock = new FakeClock();
+    const lines: { text: string; atMs: number }[] = [];
+    const isDone = progressOf(total, clock, (text) => lines.push({ text, atMs: clock.monotonicMs() }));
+    for (let done = 0; done < total; done++) {
+      clock.advance(msEach);
+      isDone();
+    }
+    return lines;
+  }
+
+  it("says how many of how many are done, and the pace, but not within a minute, nor at the end, which the engine says", () => {
+    const textsOf = (...given: Parameters<typeof linesOf>) => linesOf(...given).map(({ text }) => text);
+    expect([...textsOf(10_000, 5), ...textsOf(1, 120_000)]).toEqual([]);
+    expect(textsOf(3000, 100)).toEqual([600, 1200, 2400].map((done) => `${done} of 3000, 10.0 a second`));
+  });
+
+  it.each([
+    [36_000, 1000],
+    [600, 60_000],
+  ])("is a handful of lines an hour for %i in all, one in %i ms", (total, msEach) => {
+    const byHour = Map.groupBy(linesOf(total, msEach), ({ atMs }) => Math.ceil(atMs / 3_600_000));
+    for (let hour = 1; hour <= 10; hour++) expect([2, 3, 4, 5, 6, 7]).toContain(byHour.get(hour)?.length);
+  });
+});
+
+it("once the engine is gone, work under way ends, sleepers wake up, and nothing begins", async () => {
+  const underWay = new UnderWay();
+  const steps: string[] = [];
+  let answer = () => {};
+  const work = underWay.track(async () => {
+    underWay.expectEngine();
+    await new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    steps.push("noted");
+    underWay.expectEngine();
+  });
+  const sleeping = underWay.clock.sleep(3_600_000);
+  const ended = underWay.end().then(() => steps.push("ended"));
+  await expect(sleeping).rejects.toThrow(NotSentError);
+  await expect(underWay.track(async () => steps.push("begun"))).rejects.toThrow(
+    "Not sent: the engine that asked for it has ended.",
+  );
+  answer();
+  await expect(work).rejects.toThrow(NotSentError);
+  await ended;
+  expect(steps).toEqual(["noted", "ended"]);
+});

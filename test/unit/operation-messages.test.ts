@@ -1,0 +1,246 @@
+/** Messages about a set: whole texts, each key once, in the order people count, and short however many there are. */
+import { describe, expect, it } from "vitest";
+import { RefusedError } from "../../provider/src/base/index.js";
+import { conversionEvent } from "../../provider/src/kinds/index.js";
+import {
+  driftNotice,
+  leftInWords,
+  planInWords,
+  takenOverInWords,
+  troubleInWords,
+} from "../../provider/src/operations/messages.js";
+import type { Kept, Outcome } from "../../provider/src/operations/outcome.js";
+import { type Abilities, membersOf, NO_ABILITIES } from "../../provider/src/plan/index.js";
+import { memberRef, readDeclaredSet, readStoredSet, refOf, UNKNOWN, waysOut } from "../../provider/src/state/index.js";
+import { commandsIn } from "../support/printed-commands.js";
+
+const set = refOf("ConversionEventSet", "shop/dev::funnel");
+const A = { eventName: "A", value: 1 };
+const CHANGED = { ...A, value: 2 };
+const OPEN = { at: "2026-01-01T00:00:00Z", mark: "m", body: "f", name: "A", what: "It was sent." };
+const ALL: Abilities = { read: true, update: true, delete: true, search: (field) => field !== undefined };
+const END = "stays live on the platform, and tags that were placed for it keep firing; deactivate it there by hand.";
+
+function members(olds: object, news: object, can = NO_ABILITIES) {
+  const shared = { advertiserId: 7, defaults: {} };
+  const [stored, declared] = [readStoredSet({ ...shared, ...olds }), readDeclaredSet({ ...shared, ...news })];
+  return membersOf(conversionEvent, stored, declared, { can, deletes: () => true });
+}
+/** As Pulumi gives them: sorted as text, `k10` before `k2`. */
+const keys = (amount: number) => Array.from({ length: amount }, (_, at) => `k${at}`).sort();
+const many = (amount: number) => Object.fromEntries(keys(amount).map((key) => [key, A]));
+const FIRST_20 = Array.from({ length: 20 }, (_, at) => `k${at}`).join(", ");
+
+describe("a preview says what becomes of each key", () => {
+  const HELD = { events: { a: A, b: A, c: A, gone: A }, eventIds: { a: 1, b: 2, c: 3, gone: 4 } };
+  it.each<[string, Abilities, object, object, string[], string[]]>([
+    [
+      "and which objects stay live",
+      NO_ABILITIES,
+      { f: OPEN },
+      { a: A, b: CHANGED, c: { ...A, existingId: 9 }, d: A, e: { ...A, existingId: 8 }, f: A },
+      [],
+      [
+        "events: 1 to create, 1 to replace, 2 to adopt, 1 to remove from the state, 1 to settle, 1 unchanged",
+        "  to create: d",
+        "  to replace, which makes another live object of each: b (2)",
+        "  to adopt; nothing is sent: c (3 → 9), e (8)",
+        "  to remove from the state: gone (4)",
+        "  to settle first, with `npx pulumi-advertising pending`: f",
+        '  d has the platform name of the removed gone (4). To go on with 4, set formerKey: "gone".',
+        `Each former object (2–4) ${END}`,
+        "To keep one, undo the change; or set existingId, and make the change on the platform by hand.",
+      ],
+    ],
+    [
+      "and which are deleted",
+      { ...ALL, update: false },
+      {},
+      { a: A, b: CHANGED, c: A },
+      [],
+      [
+        "events: 1 to replace, 1 to delete on the platform, 2 unchanged",
+        "  to replace, which makes another live object of each: b (2)",
+        "  to delete on the platform, if everything else goes well: gone (4)",
+        "2, 4 will be deleted on the platform after that (retainOnDelete: false).",
+        "To keep one, undo the change; or set existingId, and make the change on the platform by hand.",
+      ],
+    ],
+    [
+      "where objects can be changed, deleted and looked for",
+      ALL,
+      { d: { ...OPEN, field: "m" } },
+      { a: A, b: CHANGED, c: { ...A, existingId: UNKNOWN }, d: A },
+      [],
+      [
+        "events: 1 to update in place, 1 to look for on the platform, 1 perhaps to replace, 1 to delete on the platform, 1 unchanged",
+        "  to update in place: b (2)",
+        "  to look for on the platform: d",
+        "  perhaps to replace, if values that are not known yet turn out to differ: c (3)",
+        "  to delete on the platform, if everything else goes well: gone (4)",
+        "4 will be deleted on the platform after that (retainOnDelete: false).",
+      ],
+    ],
+    [
+      "and that another resource goes on with one",
+      NO_ABILITIES,
+      {},
+      { a: A, b: A, c: A },
+      ["4"],
+      ["events: 1 to remove from the state, 3 unchanged", "  to remove from the state: gone (4)"],
+    ],
+  ])("%s", (_, can, unresolved, events, kept, lines) => {
+    const those = members({ ...HELD, unresolved }, { events }, can);
+    expect(planInWords(conversionEvent, those, can, (id) => kept.includes(id))).toBe(lines.join("\n"));
+  });
+
+  it.each<[string, object, string[]]>([
+    [
+      "what goes on under another key",
+      { a: A, b: A, c: A, d: { ...A, formerKey: "gone" } },
+      ["events: 1 to rename, 3 unchanged", "  to rename, and nothing is sent: gone → d (4)"],
+    ],
+    [
+      "… with other arguments",
+      { a: A, b: A, c: A, d: { ...CHANGED, formerKey: "gone" } },
+      ["events: 1 to update in place, 3 unchanged", "  to update in place: gone → d (4)"],
+    ],
+    [
+      "which of several a new one may be",
+      { b: A, c: A, d: A },
+      [
+        "events: 1 to create, 2 to delete on the platform, 2 unchanged",
+        "  to create: d",
+        "  to delete on the platform, if everything else goes well: a (1), gone (4)",
+        "  d has the platform name of the removed a (1) and gone (4). To go on with one of them, set formerKey to its key.",
+        "1, 4 will be deleted on the platform after that (retainOnDelete: false).",
+      ],
+    ],
+    [
+      "nothing of one with another name",
+      { a: A, b: A, c: A, d: { ...A, eventName: "D" } },
+      [
+        "events: 1 to create, 1 to delete on the platform, 3 unchanged",
+        "  to create: d",
+        "  to delete on the platform, if everything else goes well: gone (4)",
+        "4 will be deleted on the platform after that (retainOnDelete: false).",
+      ],
+    ],
+  ])("%s", (_, events, lines) => {
+    expect(planInWords(conversionEvent, members(HELD, { events }, ALL), ALL)).toBe(lines.join("\n"));
+  });
+
+  it("lists the first of thousands, without control characters, and says nothing if there is nothing to do", () => {
+    const planned = (events: object, olds = {}) =>
+      planInWords(conversionEvent, members(olds, { events }), NO_ABILITIES);
+    expect(planned(many(3000))).toBe(`events: 3000 to create, 0 unchanged\n  to create: ${FIRST_20}, and 2980 more`);
+    expect(planned({ "a\u202eb": A })).toContain("to create: a b");
+    expect(planned(HELD.events, HELD)).toBeUndefined();
+  });
+});
+
+describe("after an `up`", () => {
+  const created = (id: string, isTakenOver = false): Outcome => ({ kind: "created", id, isTakenOver });
+
+  it("lists objects that are no longer managed, with both ids; of many the ids", () => {
+    const left = (amount: number) =>
+      keys(amount).map((key, at) => ({ id: String(Number(key.slice(1)) + 1), key, at: String(at) }));
+    const now = new Map([
+      ["k0", "5"],
+      ["k1", "9"],
+    ]);
+    const lines = ["  1: k0 is 5 now", "  2: k1 is 9 now", "  3, which was k2", `Each ${END}`];
+    const told = (amount: number) => leftInWords(conversionEvent, left(amount), now)?.split("\n");
+    expect(told(3)).toEqual(["No longer managed after this run: 3 live events.", ...lines]);
+    expect(told(0)).toBeUndefined();
+    expect(told(25)?.slice(20)).toEqual(["  20, which was k19", "  and 5 more: 21–25", `Each ${END}`]);
+  });
+
+  it("says which were taken over", () => {
+    const outcomes = new Map(keys(40).map((key, at) => [key, created(key.slice(1), at % 2 === 0)] as const));
+    expect(takenOverInWords(outcomes, set)).toMatch(
+      /^ConversionEventSet "funnel": earlier runs had created 20 events; now taken over, and nothing is sent: k0 \(0\), .*, k\d+ \(\d+\)$/,
+    );
+    expect(takenOverInWords(new Map([["a", created("1")]]), set)).toBeUndefined();
+  });
+});
+
+it("in a list of many that were changed by hand, each has its name and both values", () => {
+  const { label } = memberRef(set, "a");
+  const { brief } = driftNotice({ label: `${label} (3)`, resourceUrn: "" }, ["segmentId none → 8", "value 26 → 99"]);
+  expect(brief).toBe('events["a"] of ConversionEventSet "funnel" (3): segmentId none → 8 and value 26 → 99');
+});
+
+describe("the error of the whole set", () => {
+  const trouble = (
+    outcomes: readonly (readonly [string, Outcome])[],
+    amount: number,
+    inState = 0,
+    kept: Kept[] = [],
+  ) => {
+    const there = new Map(Array.from({ length: inState }, (_, at) => [`k${at}`, "1"]));
+    const those = members({}, { events: many(amount) });
+    return troubleInWords(conversionEvent, set, those, new Map(outcomes), kept, there);
+  };
+  const errorOf = (key: string, reason: string) =>
+    new RefusedError(`${memberRef(set, key).label}: POST https://x was refused: ${reason}`);
+  const refused = (key: string, reason: string) => [key, { kind: "failed", error: errorOf(key, reason) }] as const;
+
+  it("has each reason once, with all its keys and its code; of thousands the first ones", () => {
+    const failed = keys(50).map((key) => refused(key, key === "k7" ? "the name is taken" : "no"));
+    const { text, code } = trouble(failed, 50);
+    expect(code).toBe("ADVERTISING_REFUSED");
+    expect(text.split("\n")).toEqual([
+      'ConversionEventSet "funnel": 0 of 50 declared events are in the state. Failed:',
+      `  ${FIRST_20.replace(" k7,", "")}, k20, and 29 more: POST https://x was refused: no [ADVERTISING_REFUSED]`,
+      "  k7: POST https://x was refused: the name is taken [ADVERTISING_REFUSED]",
+      "The next `pulumi up` sends only what is missing.",
+    ]);
+    const all = trouble(
+      keys(3000).map((key) => refused(key, `no ${key}`)),
+      3000,
+    ).text;
+    expect(all).toContain("  and 2980 more reasons\n");
+    expect(all.length).toBeLessThan(4000);
+  });
+
+  it("has deletes that failed, and what was made with other arguments", () => {
+    const kept = [{ key: "k9", id: "9", error: errorOf("k9", "in use") }];
+    const asSent = ["k10", "k2"].map((key) => {
+      return [key, { kind: "created", id: key.slice(1), isTakenOver: true, earlier: { body: "f" } }] as const;
+    });
+    expect(trouble(asSent, 2, 2, kept).text.split("\n")).toEqual([
+      'ConversionEventSet "funnel": 2 of 2 declared events are in the state. Failed:',
+      "  k9: POST https://x was refused: in use [ADVERTISING_REFUSED]",
+      "An earlier run created these with other arguments than the program has now: k2 (2), k10 (10). They are in the state as they were sent: the next preview shows what becomes of them.",
+    ]);
+  });
+
+  it("has all unknown outcomes, and the commands that settle them; of hundreds the first ones", () => {
+    const open = (key: string, more: object = {}, why?: string) =>
+      [key, { kind: "unresolved", record: { ...OPEN, ...more }, why }] as const;
+    const those = [
+      open("k10", { what: `${memberRef(set, "k10").label}: it was sent.` }),
+      open(`it's "a"`, { searched: "There is none." }, "It settles nothing."),
+    ];
+    const { text, code } = trouble([...those, refused("k1", "no")], 3, 1);
+    expect(code).toBe("ADVERTISING_OUTCOME_UNKNOWN");
+    expect(text.split("\n")[0]).toContain("1 of 3 declared events is in the state");
+    expect(text.split("\n").slice(3)).toEqual([
+      "The outcome of 2 events is unknown, so nothing is sent for them until you settle them. Look in the account for:",
+      '  events["it\'s \\"a\\""]: the ConversionEvent named "A", sent at 2026-01-01T00:00:00Z',
+      "    It settles nothing.",
+      "    It was sent. There is none.",
+      '  events["k10"]: the ConversionEvent named "A", sent at 2026-01-01T00:00:00Z',
+      "    it was sent.",
+      ...waysOut([`funnel/it's "a"`, "funnel/k10"]),
+    ]);
+    const all = trouble(
+      keys(500).map((key) => open(key)),
+      500,
+    ).text;
+    expect([...all.matchAll(/events\["k(\d+)"\]/g)].map(([, at]) => Number(at))).toEqual([...Array(20).keys()]);
+    expect(all).toContain("  and 480 more\n");
+    expect(commandsIn(all).map((line) => line.match(/--/g)?.length)).toEqual([20, 20]);
+  });
+});

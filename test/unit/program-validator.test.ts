@@ -1,0 +1,223 @@
+/** What only a whole program shows: between its resources, and what this machine remembers but it does not declare. */
+import { describe, expect, it } from "vitest";
+import type { MemoryRecord } from "../../provider/src/journal/journal-entry.js";
+import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
+import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
+import {
+  type Declaration,
+  type DeclaredObject,
+  type DeclaredResource,
+  LATER,
+} from "../../provider/src/program/declaration.js";
+import { Judge } from "../../provider/src/program/program-validator.js";
+import { aboutWhom, memberOf } from "../../provider/src/state/names.js";
+
+const event = (name: string) => `ConversionEvent::${name}`;
+const FUNNEL = "ConversionEventSet::funnel";
+
+/** A single resource, or with a set's key the set with these members. */
+function declared(
+  key: string,
+  object: Partial<DeclaredObject> = {},
+  more: Partial<DeclaredResource> = {},
+  warnings: string[] = [],
+): Declaration {
+  const kind = aboutWhom(key).kind === "Advertiser" ? advertiser : conversionEvent;
+  const own = { key, adopts: undefined, platformName: undefined, ...object };
+  const resource = {
+    key,
+    kind,
+    isRead: false,
+    objects: [own],
+    aliasNames: [],
+    formerKeys: [],
+    deletes: false,
+    ...more,
+  };
+  return { finding: { title: aboutWhom(key).label, lines: [], problems: 0 }, warnings, resource };
+}
+
+/** @param adopts by key; `undefined` for a set whose events are not known yet. */
+function aSet(adopts: Record<string, string | undefined> | undefined): Declaration {
+  const objects = Object.entries(adopts ?? {}).map(([key, id]) => {
+    return { key: memberOf(FUNNEL, key), adopts: id, platformName: undefined };
+  });
+  return declared(FUNNEL, {}, { objects: adopts === undefined ? undefined : objects });
+}
+
+const memory = (...records: (Partial<MemoryRecord> & Pick<MemoryRecord, "key" | "state">)[]): MemoryRecord[] =>
+  records.map((each) => ({ at: "2026-01-01T00:00:00.000Z", mark: "m", body: "b", ...each }));
+const live = (key: string, id: string, name?: string) => ({ key, state: "live", id, name }) as const;
+
+function all(...declarations: Declaration[]): Judge {
+  const judge = new Judge();
+  for (const each of declarations) judge.add(each);
+  return judge;
+}
+const look = (...batch: Declaration[]) => all(...batch).judge(batch, true);
+const atEnd = (records: MemoryRecord[], batch: Declaration[], isPreview = false) =>
+  all(...batch).atEnd(records, isPreview);
+
+describe("between resources", () => {
+  it("two can't adopt one object of a kind, in whichever batches", () => {
+    const one = declared(event("one"), { adopts: "7" });
+    const others = [declared("Advertiser::acme", { adopts: "7" }), declared(event("later"), { adopts: LATER })];
+    const set = aSet({ a: "7", b: "8", c: "8", d: undefined });
+    const why = (path: string, id: string, by: string) =>
+      `${path}existingId ${id} already belongs to "${by}": one object can't be two resources; correct this existingId, or remove the other one`;
+    expect(look(one, ...others).findings).toEqual([]);
+    const lines = [why('events["a"].', "7", "one"), why('events["c"].', "8", "funnel/b")];
+    const finding = { title: 'ConversionEventSet "funnel"', lines, problems: 2 };
+    expect(look(one, set).findings).toEqual([finding]);
+    const judge = all(one, set);
+    expect(judge.judge([one], true).findings).toEqual([]);
+    expect(judge.judge([set], true).findings).toEqual([finding]);
+  });
+
+  it("names on the platform that look the same are said to, but for those of a catalog, which says so itself", () => {
+    const named = (key: string, platformName: string) => declared(key, { platformName });
+    const [one, two] = [named(event("one"), "Buy"), named(event("two"), "Bu\u200by")];
+    const told = `${two.finding.title} is named "Bu\\u200by" beside "Buy": they look the same, and differ in U+200B (zero-width space)`;
+    const others = [
+      named("Advertiser::a", "Buy\u200b"),
+      named("ConversionEvent::advertising:index:Catalog$e", "Buy\ufeff"),
+    ];
+    expect(look(one, two, ...others).warnings).toEqual([told]);
+  });
+
+  it("a resource that may delete is told what the program adopts, and no other is", () => {
+    const deletes = { deletes: true };
+    const batch = [
+      declared(event("a"), { adopts: "7" }, deletes),
+      declared(event("b"), { adopts: "8" }),
+      declared("Advertiser::acme", {}, deletes),
+      declared(event("read"), {}, { isRead: true }),
+    ];
+    const run = { isUp: false, resources: 3 };
+    expect(Object.fromEntries(look(...batch).briefings)).toEqual({
+      [event("a")]: { run, deletes: true, adopted: "ConversionEvent 7,ConversionEvent 8", adoptsLater: undefined },
+      [event("b")]: { run, adopted: "ConversionEvent 7,ConversionEvent 8" },
+      "Advertiser::acme": expect.objectContaining({ run, deletes: true }),
+    });
+    for (const later of [declared(event("c"), { adopts: LATER }), aSet(undefined)])
+      expect(look(...batch, later).briefings.get(event("a"))).toMatchObject({ adoptsLater: true });
+  });
+
+  it("the same warning of several is given once", () => {
+    const warned = (name: string) =>
+      declared(event(name), {}, {}, [`ConversionEvent "${name}": clickWindow is 7 seconds`]);
+    expect(look(warned("a"), warned("b")).warnings).toEqual([
+      'ConversionEvent "a": clickWindow is 7 seconds (also in ConversionEvent "b")',
+    ]);
+  });
+});
+
+describe("what crosses to the provider's process", () => {
+  it("other objects of the program with the same platform name, and the keys that aliases say it had", () => {
+    const named = (key: string, platformName: string, more: Partial<DeclaredResource> = {}) =>
+      declared(key, { platformName }, more);
+    const member = memberOf(FUNNEL, "a");
+    const set = declared(FUNNEL, {}, { objects: [{ key: member, adopts: undefined, platformName: "Buy" }] });
+    const batch = [
+      named(event("one"), "Buy", { formerKeys: [event("was")] }),
+      named(event("two"), "Buy"),
+      named(event("three"), "Lead"),
+      named("Advertiser::a", "Buy"),
+      set,
+    ];
+    const { briefings } = look(...batch);
+    expect(briefings.get(event("one"))).toMatchObject({
+      formerKeys: [event("was")],
+      namesakes: [event("two"), member],
+    });
+    expect(briefings.get(FUNNEL)).toMatchObject({ namesakes: [event("one"), event("was"), event("two")] });
+    for (const key of [event("three"), "Advertiser::a"])
+      expect(briefings.get(key)).toMatchObject({ formerKeys: undefined, namesakes: undefined });
+  });
+});
+
+describe("open creates of earlier runs", () => {
+  const member = memberOf(FUNNEL, "a");
+  const records = memory(
+    { key: event("sent"), state: "sent" },
+    { key: event("made"), state: "made", id: "9" },
+    { key: event("answered"), state: "made", id: "10", answered: true },
+    { key: member, state: "sent" },
+    { key: event("handed"), state: "handed", id: "3" },
+    live(event("live"), "4"),
+    { key: event("none"), state: "none" },
+  );
+  const [sent, made, inSet] = ["sent (outcome unknown)", "made (9)", "funnel/a (outcome unknown)"];
+  it.each<[string, Declaration[], (string | undefined)[]]>([
+    ["by nothing", [declared(event("new"))], [inSet, made, sent]],
+    ["by their own keys", [declared(event("sent")), declared(event("made")), aSet({ a: undefined })], []],
+    ["by a set whose events are unknown", [aSet(undefined)], [made, sent]],
+    ["by a former key", [declared(FUNNEL, { key: memberOf(FUNNEL, "b"), formerKey: member })], [made, sent]],
+    ["by the id of one", [declared(event("x"), { adopts: "9" })], [inSet, sent]],
+    ["by an alias", [declared(event("x"), {}, { aliasNames: ["sent", "made"] })], [inSet]],
+  ])("are declared %s, in previews too", (_, batch, names) => {
+    for (const isPreview of [true, false]) {
+      const lines = atEnd(records, [declared(event("live")), declared(event("handed")), ...batch], isPreview);
+      const [line = ""] = lines;
+      expect(lines).toHaveLength(names.length === 0 ? 0 : 1);
+      for (const name of names) expect(line).toContain(name);
+      for (const name of [sent, made, inSet]) if (!names.includes(name)) expect(line).not.toContain(name);
+    }
+  });
+
+  it("are named at the end, with the command that tells what to do", () => {
+    expect(atEnd(records, [declared(event("live")), declared(event("handed"))])).toEqual([
+      "3 creates of interrupted runs are declared by nothing: funnel/a (outcome unknown), made (9) and sent (outcome unknown). " +
+        "To see what to do:\n  npx pulumi-advertising pending",
+    ]);
+  });
+});
+
+describe("what leaves", () => {
+  const purchase = live(event("purchase"), "42", "Purchase");
+  const leaves = (names: string) =>
+    `No longer declared: ${names}. ${names.includes(",") ? "They stay" : "It stays"} live on the platform.`;
+  const stays = leaves("purchase (42)");
+
+  it.each<[string, Declaration[], string[]]>([
+    ["is named with its id", [], [stays]],
+    ["but not if it is declared", [declared(event("purchase"))], []],
+    ["nor below another parent", [declared("ConversionEvent::my:A$::purchase")], []],
+    ["nor if an alias names it", [declared(event("buy"), {}, { aliasNames: ["purchase"] })], []],
+    ["nor if it is adopted", [declared(event("buy"), { adopts: "42" })], []],
+    ["another kind's id is another object's", [declared("Advertiser::a", { adopts: "42" })], [stays]],
+    ["nor if it is read", [declared(event("purchase"), {}, { isRead: true })], []],
+  ])("%s", (_, batch, lines) => {
+    const known = live(event("known"), "1");
+    expect(atEnd(memory(purchase, known), [declared(event("known")), ...batch])).toEqual(lines);
+  });
+
+  it("is not said in a preview, where the journal may be older than the state; a delete is", () => {
+    expect(atEnd(memory(purchase), [], true)).toEqual([]);
+    const deleted =
+      "No longer declared, with retainOnDelete: false: lead (6). 6 will be deleted on the platform if the state still has it.";
+    const records = memory(purchase, { ...live(event("lead"), "6"), deletes: true });
+    expect(atEnd(records, [], true)).toEqual([deleted]);
+    expect(atEnd(records, [])).toEqual([deleted, stays]);
+  });
+
+  it("a set that is declared says itself what left it; one that is gone leaves with all", () => {
+    const records = memory(live(memberOf(FUNNEL, "a"), "1"), live(memberOf(FUNNEL, "b"), "2"));
+    expect(atEnd(records, [aSet({ a: undefined })])).toEqual([]);
+    expect(atEnd(records, [declared(event("a"))])).toEqual([leaves("funnel/a (1), funnel/b (2)")]);
+  });
+
+  it("goes on under another key that has the object by now", () => {
+    expect(atEnd(memory(purchase, live(event("buy"), "42")), [declared(event("buy"))])).toEqual([]);
+  });
+
+  it("is all kinds in one sentence, sorted as people count; of many the ids are said", () => {
+    const made = (n: number) => ({ key: event(`e-${n}`), state: "handed", id: String(n) }) as const;
+    expect(atEnd(memory(made(10), made(2), live("Advertiser::a", "5")), [])).toEqual([
+      leaves("a (5), e-2 (2), e-10 (10)"),
+    ]);
+    const many = Array.from({ length: 30 }, (_, n) => made(n + 1));
+    const [line] = atEnd(memory(...many), []);
+    expect(line).toMatch(/: e-1 \(1\), e-2 \(2\), .*, e-20 \(20\), and 10 more: 21–30\. They/);
+  });
+});

@@ -1,0 +1,66 @@
+/** What another stack's journal has open becomes this one's: that stack was renamed. */
+import { describe, expect, it } from "vitest";
+import { systemClock } from "../../provider/src/base/index.js";
+import { takeOverOpen } from "../../provider/src/journal/index.js";
+import { MemoryDisk } from "../support/disk.js";
+import { create, DEV, FOLDER, PROD, stackOn } from "../support/journal.js";
+
+const [A, B, C] = ["Advertiser::a", "Advertiser::b", "Advertiser::c"] as const;
+
+describe("after `pulumi stack rename`", () => {
+  /** @param had by stack: its records. */
+  async function renamed(...had: Record<string, string>[]) {
+    const disk = new MemoryDisk();
+    const stacks = [stackOn(disk), stackOn(disk, PROD)] as const;
+    for (const [index, records] of had.entries())
+      for (const [key, state] of Object.entries(records))
+        await stacks[index]?.up(async (run) => {
+          if (state.startsWith("live ")) return run.saw({ key, id: state.slice(5) });
+          await run.sending({ ...create(key), mark: `${index} ${key}` });
+          if (state !== "sent") await run.made(key, state.slice(5));
+        });
+    const takeOver = () => takeOverOpen(DEV, PROD, { folder: FOLDER, disk });
+    return { disk, takeOver, former: stacks[0], now: stacks[1] };
+  }
+
+  it("the new name has all that the former one has open, and the former one has it no longer", async () => {
+    const { former, now, takeOver } = await renamed({ [A]: "sent", [B]: "made 42", [C]: "live 3" });
+    expect(await takeOver()).toEqual({ moved: [A, B], kept: [] });
+    expect(await takeOver()).toEqual({ moved: [], kept: [] });
+    expect(now.words()).toEqual(["a sent", "b made 42"]);
+    expect(now.newRun().of(B)?.mark).toBe(`0 ${B}`);
+    expect(former.newRun().openAtStart).toEqual([]);
+  });
+
+  it("killed in between, both have it, and the same call goes on; in use, it is left alone", async () => {
+    const { disk, former, now, takeOver } = await renamed({ [A]: "made 42" });
+    const run = former.newRun();
+    await run.expectUsable();
+    const held = takeOverOpen(DEV, PROD, { folder: FOLDER, disk, clock: { ...systemClock, monotonicMs: soon() } });
+    await expect(held).rejects.toThrow(/^Nothing was sent.*held by another run/);
+    run.release();
+    disk.onChange = (what) => {
+      if (what === `sync ${now.path}` && now.words().length > 0) throw new Error("killed");
+    };
+    await expect(takeOver()).rejects.toThrow("killed");
+    disk.onChange = () => undefined;
+    expect(former.words()).toEqual(["a made 42"]);
+    expect(await takeOver()).toEqual({ moved: [A], kept: [] });
+    expect([former.newRun().openAtStart, now.words()]).toEqual([[], ["a made 42"]]);
+  });
+
+  it("what both have open under one key stays where it is, and is named", async () => {
+    const { former, now, takeOver } = await renamed(
+      { [A]: "made 42", [B]: "made 43" },
+      { [A]: "made 7", [B]: "live 4" },
+    );
+    expect(await takeOver()).toEqual({ moved: [B], kept: [A] });
+    expect([former.newRun().openAtStart.map(({ id }) => id), now.words()]).toEqual([["42"], ["a made 7", "b made 43"]]);
+  });
+});
+
+/** A minute later at each look. */
+function soon(): () => number {
+  let minutes = 0;
+  return () => ++minutes * 60_000;
+}
