@@ -1,4 +1,4 @@
-/** Creates through the client, and through bare undici, without an engine and without the memory. */
+/** Creates through the client, and through bare undici, without an engine and without the journal. */
 import { pathToFileURL } from "node:url";
 import { Agent } from "undici";
 import { inRoot } from "./base.mjs";

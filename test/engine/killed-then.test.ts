@@ -23,8 +23,8 @@ it("another login, another checkout of the program, with another value: what was
   expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
   await stack.cancel();
   expect(sandbox.creates).toBe(3);
-  const memories = readdirSync(stack.cache, { recursive: true, encoding: "utf8" });
-  expect(memories.filter((name) => name.endsWith(".jsonl"))).toHaveLength(1);
+  const journals = readdirSync(stack.cache, { recursive: true, encoding: "utf8" });
+  expect(journals.filter((name) => name.endsWith(".jsonl"))).toHaveLength(1);
   expect(await stack.resources()).toEqual([]);
 
   const checkout = join(stack.folder, "checkout");

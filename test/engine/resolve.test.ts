@@ -1,4 +1,4 @@
-/** `pending` settles creates of unknown outcome: in the state by a refresh, the others in this machine's memory. */
+/** `pending` settles creates of unknown outcome: in the state by a refresh, the others in this machine's journal. */
 import { existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -79,7 +79,7 @@ new advertising.ConversionEventSet("funnel", { advertiserId: 1, events });`);
   expect(await stack.exported()).not.toContain("8675309");
   expect(sandbox.eventPosts).toBe(7);
 
-  // The first machine's memory still has what was answered elsewhere: it is asked about, and then sent.
+  // The first machine's journal still has what was answered elsewhere: it is asked about, and then sent.
   await answer(stack, 0, "--not-created", "funnel", "--not-created", "lost");
   const up = await stack.up();
   expect(up.code, up.output).toBe(0);
@@ -87,7 +87,7 @@ new advertising.ConversionEventSet("funnel", { advertiserId: 1, events });`);
   expect(await stateOf(stack)).toMatchObject({ "funnel/a": idOf("a"), ...ids });
 });
 
-it("what only the memory of a killed run has, or only Pulumi's record of it, is answered in the memory", async () => {
+it("what only the journal of a killed run has, or only Pulumi's record of it, is answered in the journal", async () => {
   const sandbox = await useSandbox({ objects, authMode: "basic" });
   const events = `Object.fromEntries(["a", "b"].map((key) => [key, { eventName: key, value: 1 }]))`;
   const set = `new advertising.ConversionEventSet("funnel", { advertiserId: 1, events: ${events} });`;
@@ -97,7 +97,7 @@ it("what only the memory of a killed run has, or only Pulumi's record of it, is 
     expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
     await stack.cancel();
   };
-  // A set: the record says which events it was about to send, and the memory which of them it sent.
+  // A set: the record says which events it was about to send, and the journal which of them it sent.
   await killed();
   const listed = await answer(stack, 1);
   expect(listed).toMatch(/^1 create may [\s\S]* funnel\/a: look in the account/);

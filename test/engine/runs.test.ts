@@ -11,7 +11,7 @@ const until = async (condition: () => boolean) => {
   while (!condition()) await sleep(5);
 };
 
-it("two machines: one is killed, the other one, without a memory, takes the stack over, and the first goes on", async () => {
+it("two machines: one is killed, the other one, without a journal, takes the stack over, and the first goes on", async () => {
   const [events, inFlight] = [12, 3];
   const sandbox = await useSandbox();
   const first = await newStack(shopOf(events), { sandbox });

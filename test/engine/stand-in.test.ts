@@ -5,7 +5,7 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { backendIn, memoryPath, readMemory } from "../../provider/src/journal/index.js";
+import { backendIn, journalPath, readJournal } from "../../provider/src/journal/index.js";
 import type { FaultRule, Sandbox } from "../../provider/src/sandbox/index.js";
 import { readSettings } from "../../provider/src/settings/index.js";
 import { newFolder } from "../support/folder.js";
@@ -122,13 +122,13 @@ function throughStandIn(sandbox: Sandbox) {
       now: () => new Date().toISOString(),
       checkpoints: true,
     };
-    const records = readMemory(memoryPath(place, join(folder, "stacks")))?.records ?? new Map();
+    const records = readJournal(journalPath(place, join(folder, "stacks")))?.records ?? new Map();
     const { registrations } = programHalf(resources, STACK, settings, records);
     const armed = fault && sandbox.fail(fault);
     const ending = how === "refresh" ? refresh(state, options) : up(state, registrations, options);
     const ended = await Promise.race([ending, ...(isKilled === true && armed ? [struck(armed)] : [])]);
     isOver = true;
-    if (ended === undefined) run.runtime.memory(refIn(STACK, a).identity).release();
+    if (ended === undefined) run.runtime.journal(refIn(STACK, a).identity).release();
     else run.closeNow();
     sandbox.endFaults();
     if (ended !== undefined) state = ended.deployment;

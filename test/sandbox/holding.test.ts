@@ -1,7 +1,7 @@
 /**
  * A live object belongs to one resource, whichever the engine asks about first: what two of them name is an error at
  * one, and no delete takes an object that something else has or may get. And what a resource has left live. A single
- * event and a set's event behave alike, on this machine and on one without its memory.
+ * event and a set's event behave alike, on this machine and on one without its journal.
  */
 import { describe, expect, it } from "vitest";
 import { newFolder } from "../support/folder.js";
@@ -31,7 +31,7 @@ async function start(options = { settings: operatedSettings({ delete: eventOpera
     now.closeNow();
     return { errors, words: wordsOf(now) };
   };
-  /** From now on runs are on a machine without the memory. */
+  /** From now on runs are on a machine without the journal. */
   const moveAway = () => {
     at = newFolder();
   };
@@ -43,7 +43,7 @@ const EVERY = PAIRS.flatMap((pair) => [false, true].map((isReversed) => ({ ...pa
   [false, true].map((isElsewhere) => ({ ...how, isElsewhere })),
 );
 
-describe.each(EVERY)("$one, and $other; asked in reverse: $isReversed; without the memory: $isElsewhere", (how) => {
+describe.each(EVERY)("$one, and $other; asked in reverse: $isReversed; without the journal: $isElsewhere", (how) => {
   const turned = (...program: Program) => (how.isReversed ? program.toReversed() : program);
 
   async function two(more?: Values) {

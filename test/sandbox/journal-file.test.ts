@@ -1,5 +1,5 @@
 /**
- * A stack's memory as a file: a create that can't be noted is not sent, nothing is written where it may be another's,
+ * A stack's journal as a file: a create that can't be noted is not sent, nothing is written where it may be another's,
  * and what can't be read stops every create. Over the real file system.
  */
 import fs from "node:fs";
@@ -7,7 +7,7 @@ import { basename, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { replacePrivate, systemDisk } from "../../provider/src/files/index.js";
-import type { Memory } from "../../provider/src/journal/index.js";
+import type { Journal } from "../../provider/src/journal/index.js";
 import { replaceIn } from "../support/builtin.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
@@ -25,7 +25,7 @@ async function started() {
 }
 
 /** Nothing may be sent, and the reason says so. */
-async function expectRefused(run: Memory, words: RegExp): Promise<void> {
+async function expectRefused(run: Journal, words: RegExp): Promise<void> {
   await expect(run.sending(create(B))).rejects.toThrow(words);
 }
 
@@ -49,7 +49,7 @@ describe("M5: what a kill or a lost disk leaves", () => {
     }
   });
 
-  const header = '{"memory":"pulumi-advertising","version":1,"stack":"s","backend":"b"}\n';
+  const header = '{"journal":"pulumi-advertising","version":1,"stack":"s","backend":"b"}\n';
   it.each<[string, string, string]>([
     ["an empty file", "", "its first line is another file's"],
     ["a lost beginning", "\0\0\0\n", "its first line is another file's"],
@@ -60,7 +60,7 @@ describe("M5: what a kill or a lost disk leaves", () => {
   ])("%s stops every create, is said in a preview, and stays as it is", async (_, text, words) => {
     const { path, newRun } = await started();
     fs.writeFileSync(path, text);
-    const all = new RegExp(`^Nothing was sent\\. The memory ${path}.*${words}.*\\n {2}rm .${path}`, "s");
+    const all = new RegExp(`^Nothing was sent\\. The journal ${path}.*${words}.*\\n {2}rm .${path}`, "s");
     const run = newRun();
     await run.openOnce();
     await expectRefused(run, all);
@@ -81,7 +81,7 @@ describe("M5: what a kill or a lost disk leaves", () => {
     expect(fs.readFileSync(path, "utf8")).toBe(header.replace("1", "2"));
   });
 
-  it("a file larger than any memory is not read", async () => {
+  it("a file larger than any journal is not read", async () => {
     const { path, newRun } = await started();
     fs.truncateSync(path, 64 * 1024 * 1024 + 1);
     await expectRefused(newRun(), /it is larger than/);
@@ -102,7 +102,7 @@ describe("M1: a create that can't be noted is not sent", () => {
     });
     const run = newRun();
     await expect(run.made(A, "42")).rejects.toThrow(
-      /^The memory .*ENOSPC.*Make room on the disk of .*, and run this again/,
+      /^The journal .*ENOSPC.*Make room on the disk of .*, and run this again/,
     );
     await expectRefused(run, /^Nothing was sent.*ENOSPC/);
     isFull = false;
@@ -127,7 +127,7 @@ describe("M1: a create that can't be noted is not sent", () => {
     run.saw({ key: A, id: "42" });
     await expectRefused(
       run,
-      new RegExp(`^Nothing was sent\\. The memory .*${code}.*Make its volume writable, and run this again`),
+      new RegExp(`^Nothing was sent\\. The journal .*${code}.*Make its volume writable, and run this again`),
     );
     run.closeNow([A]);
     expect(words()).toEqual(["a sent"]);
@@ -161,9 +161,9 @@ describe("M4: one run at a time", () => {
   const TAKEN = /another run took over the lock .*\. Let that run end, and run this again/;
 
   /** Another machine's run takes over the lock, and writes the file anew. @returns checks that both are left alone. */
-  function takeOverMemory(path: string): () => void {
+  function takeOverJournal(path: string): () => void {
     takeOver(`${path}.lock`);
-    const theirs = `{"memory":"pulumi-advertising","version":1}\n{"key":"${C}","state":"sent"}\n`;
+    const theirs = `{"journal":"pulumi-advertising","version":1}\n{"key":"${C}","state":"sent"}\n`;
     fs.writeFileSync(`${path}.theirs`, theirs, { mode: 0o600 });
     fs.renameSync(`${path}.theirs`, path);
     return () => {
@@ -179,7 +179,7 @@ describe("M4: one run at a time", () => {
     run.given(A);
     fs.linkSync(path, `${path}.had`);
     const before = fs.readFileSync(path, "utf8");
-    const expectLeftAlone = takeOverMemory(path);
+    const expectLeftAlone = takeOverJournal(path);
     const many = Array.from({ length: 20 }, (_, index) => run.sending(create(`Advertiser::${index}`)));
     for (const each of await Promise.allSettled(many))
       expect(each).toMatchObject({ status: "rejected", reason: { message: expect.stringMatching(TAKEN) } });
@@ -197,7 +197,7 @@ describe("M4: one run at a time", () => {
     replaceIn(fs, {
       writeFileSync: (file: number, text: string) => {
         writeFileSync(file, text);
-        if (text.includes(B)) expectLeftAlone ??= takeOverMemory(path);
+        if (text.includes(B)) expectLeftAlone ??= takeOverJournal(path);
       },
     });
     const run = newRun();
@@ -216,7 +216,7 @@ describe("M4: one run at a time", () => {
       fsyncSync: (file: number) => {
         fsyncSync(file);
         const isAnew = fs.readdirSync(dirname(path)).some((name) => /\.jsonl\.[^.]*\.tmp$/.test(name));
-        if (isAnew) expectLeftAlone ??= takeOverMemory(path);
+        if (isAnew) expectLeftAlone ??= takeOverJournal(path);
       },
     });
     const run = newRun();

@@ -41,15 +41,15 @@ it("a targeted destroy, which asks for a `diff` of what depends on its target, g
   expect([...told, ...said, sandbox.creates]).toEqual([3]);
 });
 
-it("C1: if the memory can't be written, nothing is sent, and the error says what to do", async () => {
+it("C1: if the journal can't be written, nothing is sent, and the error says what to do", async () => {
   const { sandbox, advertiser, folder } = await start();
   writeFileSync(join(folder, "stacks"), "");
   const failure = await failureOf(advertiser.create(inputs));
-  expect(failure.message).toMatch(/^Nothing was sent\. The memory .*jsonl.*can't be used: /);
+  expect(failure.message).toMatch(/^Nothing was sent\. The journal .*jsonl.*can't be used: /);
   expect([failure.id, sandbox.advertiserPosts]).toEqual([undefined, 0]);
 });
 
-it("a refusal has the platform's words, and leaves nothing in the state or the memory", async () => {
+it("a refusal has the platform's words, and leaves nothing in the state or the journal", async () => {
   const { sandbox, advertiser, event, folder } = await start({}, { advertisersStartActive: false });
   expect((await advertiser.create(inputs)).id).toBe("1");
   const { id, message } = await failureOf(event.create(eventInputs));

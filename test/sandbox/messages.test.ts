@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { expect, it } from "vitest";
-import { memoryPath } from "../../provider/src/journal/index.js";
+import { journalPath } from "../../provider/src/journal/index.js";
 import { ACCOUNT, IDENTITY } from "../../provider/src/state/index.js";
 import { newFolder } from "../support/folder.js";
 import { page } from "../support/pages.js";
@@ -91,7 +91,7 @@ const failures: Readonly<Record<string, () => Promise<string>>> = {
   },
   async ADVERTISING_JOURNAL() {
     const { advertiser, runtime, sandbox, folder } = await start();
-    const path = memoryPath(runtime.placeOf(acme[IDENTITY]), join(folder, "stacks"));
+    const path = journalPath(runtime.placeOf(acme[IDENTITY]), join(folder, "stacks"));
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     writeFileSync(path, "garbage\n");
     const { message } = await failureOf(advertiser.create(acme));

@@ -34,9 +34,9 @@ async function start(shape: Shape) {
     now.closeNow();
     return errors;
   };
-  /** In the memory, without the word for a set's key. */
-  const memory = (stack?: string) => remembered(folder, stack).map((each) => each.replace('["k"]', ""));
-  return { sandbox, folder, lone, run, memory };
+  /** In the journal, without the word for a set's key. */
+  const journal = (stack?: string) => remembered(folder, stack).map((each) => each.replace('["k"]', ""));
+  return { sandbox, folder, lone, run, journal };
 }
 
 describe.each(SHAPES)("%s", (shape) => {
@@ -49,7 +49,7 @@ describe.each(SHAPES)("%s", (shape) => {
       ],
       ["that was answered", false, /created .*"old".* as 2.*existingId: 2.*pending --forget 'old.* --stack dev\n/s],
     ])("one %s: the preview stops as the up does, and nothing new is sent in that run", async (_, isLost, words) => {
-      const { sandbox, lone, run, memory } = await start(shape);
+      const { sandbox, lone, run, journal } = await start(shape);
       if (isLost) sandbox.fail(LOST);
       await lone("old").kill();
       const fresh = lone("fresh");
@@ -63,19 +63,19 @@ describe.each(SHAPES)("%s", (shape) => {
       // Undone, it goes on; and then the new ones too.
       if (!isLost) expect(await run(lone("old").is(), fresh.is())).toEqual([undefined, undefined]);
       expect(sandbox.eventPosts).toBe(isLost ? 1 : 2);
-      expect(memory()).toContain(isLost ? "old sent" : "old handed 2");
+      expect(journal()).toContain(isLost ? "old sent" : "old handed 2");
     });
 
     it.each<[string, Values]>([
       ["another name", { eventName: "Other" }],
       ["another advertiser", { advertiserId: 2 }],
     ])("stops nothing of %s, and stays listed", async (_, event) => {
-      const { sandbox, lone, run, memory } = await start(shape);
+      const { sandbox, lone, run, journal } = await start(shape);
       sandbox.fail(LOST);
       await lone("old").kill();
       if ("advertiserId" in event) sandbox.fail({ on: "event", with: answeredWith(9) }); // there is no advertiser 2
       expect(await run(lone("fresh").is(event))).toEqual([undefined]);
-      expect([memory(), sandbox.eventPosts]).toEqual([
+      expect([journal(), sandbox.eventPosts]).toEqual([
         [`fresh handed ${"advertiserId" in event ? 9 : 3}`, "old sent"],
         2,
       ]);
@@ -106,13 +106,13 @@ describe.each(SHAPES)("%s", (shape) => {
     });
 
     it("an alias, or existingId, says that it is the same object", async () => {
-      const { sandbox, lone, run, memory } = await start(shape);
+      const { sandbox, lone, run, journal } = await start(shape);
       await lone("old").kill();
       const renamed = lone("renamed");
       renamed.engine.declares = { formerKeys: [lone("old").engine.ref.key] };
       expect(await renamed.preview()).toContain("takes it over");
       expect(await run(renamed.is())).toEqual([undefined]);
-      expect([renamed.id, memory(), sandbox.eventPosts]).toEqual(["2", ["renamed handed 2"], 1]);
+      expect([renamed.id, journal(), sandbox.eventPosts]).toEqual(["2", ["renamed handed 2"], 1]);
 
       await lone("other").kill({ eventName: "Other" });
       const adopter = lone("adopter");
@@ -121,11 +121,11 @@ describe.each(SHAPES)("%s", (shape) => {
         undefined,
       ]);
       expect([adopter.id, sandbox.eventPosts]).toEqual(["3", 2]);
-      expect(memory()).toContain("other live 3");
+      expect(journal()).toContain("other live 3");
     });
 
     it("a colleague resolves a create and renames it: here, it is open no longer", async () => {
-      const { sandbox, lone, run, memory } = await start(shape);
+      const { sandbox, lone, run, journal } = await start(shape);
       const old = lone("old");
       sandbox.fail(LOST);
       await old.up();
@@ -134,9 +134,9 @@ describe.each(SHAPES)("%s", (shape) => {
       expect((await there.engine.refresh(answering(old.unresolved?.mark, "2"))).error).toBeUndefined();
       const [renamed, fresh] = [lone("renamed"), lone("fresh")];
       renamed.engine.state = there.engine.state;
-      expect(memory()).toEqual(["old sent"]);
+      expect(journal()).toEqual(["old sent"]);
       expect(await run(renamed.is(), fresh.is())).toEqual([undefined, undefined]);
-      expect([renamed.id, fresh.id, memory().includes("old sent"), sandbox.eventPosts]).toEqual(["2", "3", false, 2]);
+      expect([renamed.id, fresh.id, journal().includes("old sent"), sandbox.eventPosts]).toEqual(["2", "3", false, 2]);
     });
   });
 
@@ -173,7 +173,7 @@ describe.each(SHAPES)("%s", (shape) => {
     it.each([true, false])(
       "is stopped by its namesake of a killed run, edited or not (answered: %s)",
       async (isMade) => {
-        const { sandbox, lone, memory } = await start(shape);
+        const { sandbox, lone, journal } = await start(shape);
         if (!isMade) sandbox.fail(LOST);
         await lone("e").kill();
         const now = lone("e");
@@ -185,12 +185,12 @@ describe.each(SHAPES)("%s", (shape) => {
             expect(text).toContain("npx pulumi-advertising pending --take-over dev --stack prod");
           }
         expect((await now.up({ eventName: "Other" })).error).toBeUndefined();
-        expect([memory(), sandbox.eventPosts]).toEqual([[isMade ? "e made 2" : "e sent"], 2]);
+        expect([journal(), sandbox.eventPosts]).toEqual([[isMade ? "e made 2" : "e sent"], 2]);
       },
     );
 
     it("goes on with what another one's killed run has made, once that is taken over", async () => {
-      const { sandbox, folder, lone, memory } = await start(shape);
+      const { sandbox, folder, lone, journal } = await start(shape);
       await lone("e").kill();
       const now = lone("e");
       now.engine.stack = "tiny/prod";
@@ -199,7 +199,7 @@ describe.each(SHAPES)("%s", (shape) => {
       if (there !== undefined && here !== undefined)
         await takeOverOpen(there, here, { folder: join(folder, "stacks") });
       expect((await now.up()).error).toBeUndefined();
-      expect([now.id, memory(), memory("organization/tiny/prod"), sandbox.eventPosts]).toEqual([
+      expect([now.id, journal(), journal("organization/tiny/prod"), sandbox.eventPosts]).toEqual([
         ...["2", [], ["e handed 2"], 1],
       ]);
     });
@@ -243,28 +243,28 @@ describe.each(SHAPES)("%s", (shape) => {
   });
 
   it("existingId under another name settles nothing", async () => {
-    const { sandbox, lone, run, memory } = await start(shape);
+    const { sandbox, lone, run, journal } = await start(shape);
     sandbox.fail(LOST);
     await lone("old").kill();
     const [adopter, fresh] = [lone("adopter"), lone("fresh")];
     const errors = await run(adopter.is({ existingId: 2 }), fresh.is({ value: 2 }));
     expect(errors).toEqual([undefined, expect.stringContaining(REFUSED)]);
-    expect([adopter.id, memory(), sandbox.eventPosts]).toEqual(["2", ["adopter live 2", "old sent"], 1]);
+    expect([adopter.id, journal(), sandbox.eventPosts]).toEqual(["2", ["adopter live 2", "old sent"], 1]);
   });
 
   it.each([true, false])(
     "existingId settles its own create unless something contradicts that (in the state: %s)",
     async (isSaved) => {
-      const { sandbox, lone, memory } = await start(shape);
+      const { sandbox, lone, journal } = await start(shape);
       const e = lone("e");
       sandbox.fail(LOST);
       if (isSaved) expect((await e.up()).error).toMatch(/Look in the account for/);
       else await e.kill();
       const { error } = await e.up({ eventName: "Other", existingId: 900 });
       expect(error).toContain('existingId: 900 does not settle this create: it was sent with eventName "E"');
-      expect([e.id, e.unresolved?.name, memory()]).toEqual([undefined, "E", ["e sent"]]);
+      expect([e.id, e.unresolved?.name, journal()]).toEqual([undefined, "E", ["e sent"]]);
       expect((await e.up({ existingId: 2 })).error).toBeUndefined();
-      expect([e.id, memory(), sandbox.eventPosts]).toEqual(["2", ["e live 2"], 1]);
+      expect([e.id, journal(), sandbox.eventPosts]).toEqual(["2", ["e live 2"], 1]);
     },
   );
 

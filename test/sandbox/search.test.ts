@@ -1,4 +1,4 @@
-/** Creates of unknown outcome that a search settles, single events' and a set's alike; a create's end in the memory. */
+/** Creates of unknown outcome that a search settles, single events' and a set's alike; a create's end in the journal. */
 import { describe, expect, it } from "vitest";
 import { JournalError, systemClock } from "../../provider/src/base/index.js";
 import { conversionEvent } from "../../provider/src/kinds/index.js";
@@ -41,7 +41,7 @@ describe.each(SHAPES)("%s: an answer that is lost", (shape) => {
     const lone = (at = folder, name = "e") => new Lone(shape, sandbox, at, name);
     const e = lone();
     const up = async (of = e, event = {}) => (await of.up(event, run)).error;
-    /** The same state on a machine without the memory. */
+    /** The same state on a machine without the journal. */
     const elsewhere = () => {
       const other = lone(newFolder());
       other.engine.state = structuredClone(e.engine.state);
@@ -92,7 +92,7 @@ describe.each(SHAPES)("%s: an answer that is lost", (shape) => {
     expect(sandbox.eventPosts).toBe(1);
   });
 
-  it("C3: is found by a machine without the memory, and under another name by an alias", async () => {
+  it("C3: is found by a machine without the journal, and under another name by an alias", async () => {
     const { sandbox, lone, up, e, noSearch, elsewhere } = await one();
     sandbox.fail({ on: "event", act: true, with: lost });
     noSearch();
@@ -104,7 +104,7 @@ describe.each(SHAPES)("%s: an answer that is lost", (shape) => {
     expect(sandbox.eventPosts).toBe(1);
   });
 
-  it("C2: is not hidden by what its create was to replace, which the memory still has as new", async () => {
+  it("C2: is not hidden by what its create was to replace, which the journal still has as new", async () => {
     const { sandbox, e, up, noSearch, elsewhere } = await one();
     await up();
     const there = elsewhere();
@@ -201,7 +201,7 @@ it("R6: a create that waited for a rate limit counts as not made only from its l
   await struck(limit);
   const firstMs = Date.now();
   await failing; // a second later
-  const sent = runtime.memory("tiny/dev::e").of("ConversionEvent::e") ?? expect.fail("nothing is noted");
+  const sent = runtime.journal("tiny/dev::e").of("ConversionEvent::e") ?? expect.fail("nothing is noted");
   const sentMs = Date.parse(sent.at);
   expect(sentMs).toBeGreaterThan(firstMs);
   const arrivesWithinMs = (5 + 60) * 1000;
@@ -234,14 +234,14 @@ describe("C5: the end of a create", () => {
 
   it("that can't be noted is said, and changes no outcome", async () => {
     const { sandbox, folder } = await start();
-    const failing = async () => Promise.reject(new JournalError("The memory can't be written: no space left."));
+    const failing = async () => Promise.reject(new JournalError("The journal can't be written: no space left."));
     const adapt = (runtime: Runtime): Runtime => ({
       ...runtime,
-      memory: (identity) => Object.assign(runtime.memory(identity), { made: failing, back: failing }),
+      journal: (identity) => Object.assign(runtime.journal(identity), { made: failing, back: failing }),
     });
     const run = newRun(sandbox, folder, { adapt });
     expect((await run.event.create(inputs)).id).toBe("2");
-    expect(run.said).toEqual([`ConversionEvent "e" was created as 2. The memory can't be written: no space left.`]);
+    expect(run.said).toEqual([`ConversionEvent "e" was created as 2. The journal can't be written: no space left.`]);
     sandbox.fail({ on: "event", with: { kind: "answer", status: 406, body: { errors: ["no"] } } });
     const other = await failureOf(run.event.create({ ...inputs, __identity: "tiny/dev::other" }));
     expect([other.id, other.message]).toEqual([undefined, expect.stringContaining("Nothing was created.")]);

@@ -46,7 +46,7 @@ describe("one of 40 events has a fault, and the others go on", () => {
     expect(first).toMatch(/The outcome of 1 event is unknown.*\[ADVERTISING_OUTCOME_UNKNOWN\]$/s);
     const [open = ""] = Object.keys(engine.unresolved);
     expect(Object.keys(engine.eventIds)).toEqual(Object.keys(events).filter((key) => key !== open));
-    // It is not sent again, also without this machine's memory, but a new event is.
+    // It is not sent again, also without this machine's journal, but a new event is.
     rmSync(folder, { recursive: true });
     const more: Events = { ...events, new: { eventName: "new", value: 1 } };
     const { [open]: _, ...others } = more;

@@ -1,6 +1,6 @@
 /**
  * Thousands of creates in one process, with sessions that end and cookies that rotate. The sandbox runs in a separate
- * process, so that the memory measured here is the client's.
+ * process, so that the journal measured here is the client's.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -19,7 +19,7 @@ const CREATES = 5000;
 const AT_ONCE = 16;
 /** Anything that the client kept for each create would be far more than this. */
 const MAX_GROWTH_BYTES_PER_CREATE = 500;
-/** A run's memory has one record for each, and so does what the run knows of its resources. */
+/** A run's journal has one record for each, and so does what the run knows of its resources. */
 const MAX_GROWTH_WITH_MEMORY_BYTES = 2500;
 
 setFlagsFromString("--expose-gc");
@@ -80,7 +80,7 @@ const loginLimit = { count: 1000, windowSeconds: 60 };
 // Each login serves 100 requests, and refused ones do not count.
 const ending: SandboxOptions = { sessionRequests: 100, loginLimit };
 const MAX_LOGINS = CREATES / 100 + 1;
-const title = `${CREATES} creates: memory flat, sockets bounded, few logins`;
+const title = `${CREATES} creates: journal flat, sockets bounded, few logins`;
 
 describe.each<[string, SandboxOptions, boolean, number]>([
   ["sessions that end every 100 requests", ending, false, MAX_LOGINS],
@@ -98,7 +98,7 @@ describe.each<[string, SandboxOptions, boolean, number]>([
   });
 });
 
-describe("as the engine calls it, with the memory and the cookie file on the disk", () => {
+describe("as the engine calls it, with the journal and the cookie file on the disk", () => {
   it(title, { timeout: 120_000 }, async () => {
     const sandbox = await sandboxProcess(ending);
     const folder = newFolder();

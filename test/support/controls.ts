@@ -34,7 +34,7 @@ const rows: Row[] = [
     "M1, M2",
   ],
   [
-    "one run at a time writes a stack's memory",
+    "one run at a time writes a stack's journal",
     "journal/journal-file.ts",
     "    this.#lock.confirm();\n",
     "",
@@ -42,7 +42,7 @@ const rows: Row[] = [
     "one that has lost it to another machine",
   ],
   [
-    "a damaged memory stops every create",
+    "a damaged journal stops every create",
     "journal/journal-entry.ts",
     "if (!isLine(line)) throw",
     "if (!isLine(line) && index < 0) throw",
@@ -52,8 +52,8 @@ const rows: Row[] = [
   [
     "what an earlier run made is taken over, and not sent",
     "operations/create.ts",
-    "if (noted?.id !== undefined) return takeOver(",
-    "if (noted?.id === null) return takeOver(",
+    "if (entry?.id !== undefined) return takeOver(",
+    "if (entry?.id === null) return takeOver(",
     "sandbox/set",
     "the next run takes over what was created",
   ],

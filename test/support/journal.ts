@@ -1,14 +1,14 @@
-/** A stack's memory, as its runs use it one after the other. Of real files it needs none. */
+/** A stack's journal, as its runs use it one after the other. Of real files it needs none. */
 import { dirname } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { type Clock, systemClock } from "../../provider/src/base/index.js";
 import type { Disk } from "../../provider/src/files/index.js";
 import {
-  Memory,
-  type MemoryRecord,
-  memoryPath,
+  Journal,
+  type JournalEntry,
+  journalPath,
   type RunAccount,
-  readMemory,
+  readJournal,
   type StackPlace,
 } from "../../provider/src/journal/index.js";
 import { MemoryDisk } from "./disk.js";
@@ -35,17 +35,17 @@ export const create = (key: string, replaces?: string) => ({
   ...(replaces !== undefined && { replaces }),
 });
 
-export type Work = (run: Memory) => Promise<void> | void;
+export type Work = (run: Journal) => Promise<void> | void;
 
 /** `made 42` */
-export const inWords = (record: MemoryRecord | undefined) =>
+export const inWords = (record: JournalEntry | undefined) =>
   record === undefined ? "none" : [record.state, record.id].filter(Boolean).join(" ");
 
 export function stackOn(disk: Disk = new MemoryDisk(), place: StackPlace = DEV, folder = FOLDER) {
-  const path = memoryPath(place, folder);
+  const path = journalPath(place, folder);
   const newRun = (maxWaitMs = 0, clock: Clock = systemClock, account: RunAccount = ANY_ACCOUNT) =>
-    new Memory({ ...place, ...account, folder, clock, maxWaitMs, disk });
-  /** An `up`, which the engine ends cleanly unless `work` has let go of the memory. */
+    new Journal({ ...place, ...account, folder, clock, maxWaitMs, disk });
+  /** An `up`, which the engine ends cleanly unless `work` has let go of the journal. */
   const up = async (work: Work, left: string[] = [], account = ANY_ACCOUNT) => {
     const run = newRun(0, systemClock, account);
     await run.expectUsable();
@@ -57,7 +57,7 @@ export function stackOn(disk: Disk = new MemoryDisk(), place: StackPlace = DEV, 
     disk.mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
     disk.writeFileSync(disk.openSync(to, "a", 0o600), text);
   };
-  const all = () => [...(readMemory(path, disk)?.records.values() ?? [])];
+  const all = () => [...(readJournal(path, disk)?.records.values() ?? [])];
   const words = () => all().map((each) => `${each.key.split("::")[1]} ${inWords(each)}`);
   return { disk, path, newRun, up, append, all, words };
 }

@@ -20,7 +20,7 @@ export interface RunOptions {
   readonly adapt?: (runtime: Runtime) => Runtime;
 }
 
-/** @param platform a sandbox, in this process or in another one. @param folder of the cookie file and of the memory. */
+/** @param platform a sandbox, in this process or in another one. @param folder of the cookie file and of the journal. */
 export function newRun(
   platform: { readonly url: string; readonly email: string; readonly password: string },
   folder: string,

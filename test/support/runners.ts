@@ -52,11 +52,11 @@ function newDisk(job: number, { fails = "none", isKilled = false, key = "a key" 
     const { status, signal } = spawnSync("bash", args, { cwd: folder, env: { ...environment, ...own } });
     return signal !== null ? "cancelled" : status === 0 ? "success" : "failure";
   };
-  const memoryIn = (cache: string): string[] => {
+  const journalIn = (cache: string): string[] => {
     const file = join(cache, "pulumi-advertising", "memory");
     return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
   };
-  return { folder, shell, memoryIn };
+  return { folder, shell, journalIn };
 }
 
 /** Whether a step runs. Fails for a condition that it does not know. */
@@ -105,7 +105,7 @@ export function onGitHub({ env = {}, steps }: Job = ON_GITHUB.jobs.apply): Runne
       if (step.id !== undefined) values[`steps.${step.id}.outcome`] = outcome;
       if (status === "success" && outcome !== "skipped") status = outcome;
     }
-    return disk.memoryIn(own.XDG_CACHE_HOME ?? "");
+    return disk.journalIn(own.XDG_CACHE_HOME ?? "");
   };
 }
 
@@ -129,6 +129,6 @@ export function onGitLab(): Runner {
     const status = { success: "success", failure: "failed", cancelled: "canceled" }[outcome] ?? "";
     disk.shell(apply.after_script.join("\n"), { ...own, CI_JOB_STATUS: status });
     if (apply.cache.when === "always" || outcome === "success") cached = existsSync(file) ? file : undefined;
-    return disk.memoryIn(own.XDG_CACHE_HOME ?? "");
+    return disk.journalIn(own.XDG_CACHE_HOME ?? "");
   };
 }

@@ -31,7 +31,7 @@ export async function startWithSession(options: SandboxOptions = {}, more: TestC
   return started;
 }
 
-/** A run, and the messages that its user sees. Its memory is not beside the cookie file. */
+/** A run, and the messages that its user sees. Its journal is not beside the cookie file. */
 export function userRun(sandbox: Sandbox, cookieFile: string) {
   const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
   onTestFinished(() => warn.mockRestore());

@@ -3,7 +3,7 @@
  * deletes last, and saves what the provider returns. Single events and sets are asked for alike: one test can do both.
  */
 import { join } from "node:path";
-import { everyMemory, type MemoryRecord } from "../../provider/src/journal/index.js";
+import { everyJournal, type JournalEntry } from "../../provider/src/journal/index.js";
 import { memberRef, refOf } from "../../provider/src/state/index.js";
 import { carriedBack } from "./carried.js";
 import { newRun, type RunOptions } from "./run.js";
@@ -37,15 +37,15 @@ interface Named {
 /** Values as Pulumi's SDK sends them. */
 const carried = (values: object) => JSON.parse(JSON.stringify(values)) as Values;
 
-/** What the memories in a run's folder have, as `purchase made 5`. @param stack only its. */
+/** What the journals in a run's folder have, as `purchase made 5`. @param stack only its. */
 export function remembered(folder: string, stack = "organization/tiny/dev"): string[] {
-  const inWords = ({ key, state, id }: MemoryRecord) =>
+  const inWords = ({ key, state, id }: JournalEntry) =>
     [key.slice(key.indexOf("::") + 2), state, id].filter((each) => each !== undefined).join(" ");
   return recordsIn(folder, stack).map(inWords).toSorted();
 }
 
-function recordsIn(folder: string, stack: string): MemoryRecord[] {
-  const all = everyMemory(join(folder, "stacks")).filter((each) => each.stack === stack);
+function recordsIn(folder: string, stack: string): JournalEntry[] {
+  const all = everyJournal(join(folder, "stacks")).filter((each) => each.stack === stack);
   return all.flatMap(({ records }) => [...records.values()]).filter(({ state }) => state !== "none");
 }
 
@@ -64,7 +64,7 @@ abstract class Engine {
   readonly #folder: string;
   readonly name: string;
 
-  /** @param folder of the cookie file and the memory. */
+  /** @param folder of the cookie file and the journal. */
   constructor(sandbox: Platform, folder: string, name: string) {
     this.#sandbox = sandbox;
     this.#folder = folder;
@@ -126,7 +126,7 @@ abstract class Engine {
     await (when ?? applying);
     await run.kill();
     await applying;
-    await run.kill(); // also frees what it has taken meanwhile, such as the memory's lock
+    await run.kill(); // also frees what it has taken meanwhile, such as the journal's lock
     this.state = before;
   }
 
@@ -238,7 +238,7 @@ export async function play(
   const [one] = declared[0] ?? [];
   if (isUp && one !== undefined)
     await run.runtime
-      .memory(one.ref.identity)
+      .journal(one.ref.identity)
       .back("Advertiser::nobody")
       .catch(() => {});
   for (const work of errors.every((error) => error === undefined) ? last : []) {

@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { asTyped, NEEDED_NODE, whyTooOld } from "../../provider/src/base/text.js";
 import { command } from "../../provider/src/cli/harness.js";
 import { programFolder, STACK_OPTIONS } from "../../provider/src/cli/pulumi.js";
-import { type Line, writeAnswers } from "../../provider/src/journal/index.js";
+import { type JournalLine, writeAnswers } from "../../provider/src/journal/index.js";
 import { folderWith } from "../support/catalogs.js";
 import { newFolder } from "../support/folder.js";
 import { keepCompiled } from "../support/keep-compiled.js";
@@ -166,10 +166,10 @@ describe("validate", () => {
   });
 });
 
-it("pending: what only this machine's memory has; commands name 20, and say how many more there are", async () => {
+it("pending: what only this machine's journal has; commands name 20, and say how many more there are", async () => {
   const [cache, backend] = [newFolder(), "file:///states"];
   const sent = { state: "sent", at: "2026-01-01T00:00:00Z", mark: "m", body: "b" } as const;
-  const pending = async (lines: Line[], ...recorded: object[]) => {
+  const pending = async (lines: JournalLine[], ...recorded: object[]) => {
     await writeAnswers({ backend, stack: "organization/shop/dev" }, lines, {
       folder: join(cache, "pulumi-advertising/stacks"),
     });
@@ -180,7 +180,7 @@ it("pending: what only this machine's memory has; commands name 20, and say how 
     const files = { ...FILES, "ours.json": JSON.stringify(ours) };
     return runIn(folderWith(files), environment, "pending", "--state", "ours.json");
   };
-  const made = ["7", "8"].map((id): Line => ({ ...sent, state: "made", id, key: `Advertiser::a${id}` }));
+  const made = ["7", "8"].map((id): JournalLine => ({ ...sent, state: "made", id, key: `Advertiser::a${id}` }));
   expect(await pending(made)).toEqual({
     code: 0,
     stdout:

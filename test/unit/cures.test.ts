@@ -140,7 +140,7 @@ describe("before anything is written", () => {
     const run = stackOn(systemDisk, DEV, join(folder, "missing", "stacks")).newRun();
     replaceIn(fs, { accessSync });
     expect(run.trouble?.message).toMatch(
-      /^Nothing was sent\. The memory .*EACCES: refused\. Make .*, and run this again/,
+      /^Nothing was sent\. The journal .*EACCES: refused\. Make .*, and run this again/,
     );
     expect(asked).toEqual([[folder, constants.W_OK | constants.X_OK]]);
     expect(existsSync(join(folder, "missing"))).toBe(false);

@@ -1,5 +1,5 @@
 /**
- * Scripted lives of a stack's memory are stopped after each of their changes to the disk: the process is killed, or the
+ * Scripted lives of a stack's journal are stopped after each of their changes to the disk: the process is killed, or the
  * machine loses power, and then each unsynced part may be lost, kept or torn. From each such disk the next run must
  * know all that was sent before, and every id whose note was confirmed, and nothing that never was.
  *
@@ -8,7 +8,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type Clock, systemClock } from "../../provider/src/base/index.js";
-import { Memory, memoryPath, readMemory, takeOverOpen, writeAnswers } from "../../provider/src/journal/index.js";
+import { Journal, journalPath, readJournal, takeOverOpen, writeAnswers } from "../../provider/src/journal/index.js";
 import { type Fate, type Image, imageAfter, MemoryDisk, type Moment } from "../support/disk.js";
 import { ANY_ACCOUNT, create, DEV, FOLDER, inWords, PROD } from "../support/journal.js";
 import { seededRandom } from "../support/random.js";
@@ -27,7 +27,7 @@ class HastyClock implements Clock {
   alarm = systemClock.alarm;
 }
 
-/** By key: what the memory may say of it, such as `made 42`. */
+/** By key: what the journal may say of it, such as `made 42`. */
 type Facts = ReadonlyMap<string, readonly string[]>;
 
 const NAMES = ["a", "b", "c", "d", "e", "f"];
@@ -69,16 +69,16 @@ class Life {
     await turn();
   }
 
-  async run(place = DEV): Promise<Memory> {
+  async run(place = DEV): Promise<Journal> {
     const run = runOn(this.disk, this.clock, place);
     await run.expectUsable();
     return run;
   }
 
-  send = (run: Memory, name: string, replaces?: string) =>
+  send = (run: Journal, name: string, replaces?: string) =>
     this.says({ [name]: "sent" }, () => run.sending(create(keyOf(name), replaces)));
 
-  async make(run: Memory, name: string, replaces?: string): Promise<string> {
+  async make(run: Journal, name: string, replaces?: string): Promise<string> {
     const id = String(++this.#ids);
     await this.send(run, name, replaces);
     await this.says({ [name]: `made ${id}` }, () => run.made(keyOf(name), id));
@@ -86,15 +86,15 @@ class Life {
   }
 
   /** The end of a run that the engine was given these objects of. */
-  async end(run: Memory, given: Record<string, string>): Promise<void> {
+  async end(run: Journal, given: Record<string, string>): Promise<void> {
     for (const name of Object.keys(given)) run.given(keyOf(name));
     const handed = Object.entries(given).map(([name, id]) => [name, `handed ${id}`]);
     await this.says(Object.fromEntries(handed), () => run.closeNow([]));
   }
 }
 
-function runOn(disk: MemoryDisk, clock: Clock, place = DEV): Memory {
-  return new Memory({ ...place, ...ANY_ACCOUNT, folder: FOLDER, clock, maxWaitMs: 120_000, disk });
+function runOn(disk: MemoryDisk, clock: Clock, place = DEV): Journal {
+  return new Journal({ ...place, ...ANY_ACCOUNT, folder: FOLDER, clock, maxWaitMs: 120_000, disk });
 }
 
 /** Every kind of line, several kills, a file that is written anew, and a person's answer. */
@@ -105,11 +105,11 @@ async function longLife(): Promise<Life> {
   await Promise.all(["b", "c", "d", "e"].map((name) => life.send(run1, name)));
   await life.says({ c: "none" }, () => run1.back(keyOf("c"))); // refused
   // Killed: nothing is closed, and the lock stays. Another one is killed in the middle of a line.
-  const half = life.disk.openSync(memoryPath(DEV, FOLDER), "a");
+  const half = life.disk.openSync(journalPath(DEV, FOLDER), "a");
   life.disk.writeFileSync(half, '{"key":"Advertiser::f","state":"se');
 
   const run2 = await life.run();
-  await life.mutters("a", `live ${a}`, (key) => run2.saw({ key: key, id: a }));
+  await life.mutters("a", `live ${a}`, (key) => run2.saw({ key, id: a }));
   await life.says({ d: "made 7" }, () => run2.made(keyOf("d"), "7")); // a search has found it
   await life.says({ d: "none" }, () => run2.back(keyOf("d")));
   const a2 = await life.make(run2, "a", a);
@@ -121,7 +121,7 @@ async function longLife(): Promise<Life> {
   await life.says({ e: "made 77" }, () => writeAnswers(DEV, [answer], here));
 
   const run3 = await life.run();
-  await life.mutters("f", `live ${f}`, (key) => run3.saw({ key: key, id: f }));
+  await life.mutters("f", `live ${f}`, (key) => run3.saw({ key, id: f }));
   await life.says({ f: "live 5" }, () => run3.adopted(keyOf("f"), "5"));
   await life.send(run3, "c", "3");
   await life.says({ c: "live 3" }, () => run3.back(keyOf("c")));
@@ -199,7 +199,7 @@ async function checkNextRun(image: Image, facts: Facts, place: typeof DEV): Prom
   const disk = new MemoryDisk(image);
   const clock = new HastyClock();
   if (place !== DEV) await takeOverOpen(DEV, place, { folder: FOLDER, disk, clock });
-  const read = readMemory(memoryPath(place, FOLDER), disk)?.records ?? new Map();
+  const read = readJournal(journalPath(place, FOLDER), disk)?.records ?? new Map();
   const run = runOn(disk, clock, place);
   await run.expectUsable();
   for (const [key, allowed] of facts) {
@@ -245,7 +245,7 @@ it.each([
 it("a run that was killed once it had given the file its name: the next one's records have a name all the same", async () => {
   const life = new Life();
   life.disk.onChange = (what) => {
-    if (what.endsWith(`to ${memoryPath(DEV, FOLDER)}`)) throw new Error("killed");
+    if (what.endsWith(`to ${journalPath(DEV, FOLDER)}`)) throw new Error("killed");
   };
   await expect(life.run()).rejects.toThrow("killed");
   life.disk.onChange = () => undefined;

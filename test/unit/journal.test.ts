@@ -1,8 +1,14 @@
-/** What one run leaves in a stack's memory and the next finds there. M1 to M6 are the promises in `journal/journal.ts`. */
+/** What one run leaves in a stack's journal and the next finds there. M1 to M6 are the promises in `journal/journal.ts`. */
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { JournalError } from "../../provider/src/base/index.js";
-import { everyMemory, isTwiceIn, type Memory, openElsewhere, writeAnswers } from "../../provider/src/journal/index.js";
+import {
+  everyJournal,
+  isTwiceIn,
+  type Journal,
+  openElsewhere,
+  writeAnswers,
+} from "../../provider/src/journal/index.js";
 import { MemoryDisk } from "../support/disk.js";
 import { AT, create, DEV, FOLDER, inWords, OURS, PROD, stackOn, type Work } from "../support/journal.js";
 
@@ -10,7 +16,7 @@ const KEY = "ConversionEvent::purchase";
 const [A, B, C] = ["Advertiser::a", "Advertiser::b", "Advertiser::c"] as const;
 const nothing: Work = () => undefined;
 
-const madeFor7 = (run: Memory) => run.sending(create(KEY, "7")).then(() => run.made(KEY, "42"));
+const madeFor7 = (run: Journal) => run.sending(create(KEY, "7")).then(() => run.made(KEY, "42"));
 
 /** What an earlier run did. The numbers are ids. */
 const FROM: Record<string, Work> = {
@@ -204,10 +210,10 @@ describe("M1: what is on the disk before a byte leaves", () => {
     await run.sending(create(A));
     isFull = true;
     await expect(run.sending(create(KEY))).rejects.toThrow(
-      /^Nothing was sent\. The memory .*ENOSPC.*and run this again/,
+      /^Nothing was sent\. The journal .*ENOSPC.*and run this again/,
     );
     await expect(run.adopted(B, "9")).rejects.toThrow(JournalError);
-    await expect(run.made(A, "42")).rejects.toThrow(/^The memory /);
+    await expect(run.made(A, "42")).rejects.toThrow(/^The journal /);
     run.saw({ key: C, id: "3" });
     await turn();
     expect([KEY, A, B, C].map((key) => inWords(run.of(key)))).toEqual(["none", "made 42", "live 9", "live 3"]);
@@ -220,7 +226,7 @@ describe("M1: what is on the disk before a byte leaves", () => {
 });
 
 describe("M4: two runs of one stack", () => {
-  it("one that ends while it opens the memory keeps it from no other, and writes nothing more", async () => {
+  it("one that ends while it opens the journal keeps it from no other, and writes nothing more", async () => {
     for (let turns = 0; turns < 60; turns++) {
       const { up, newRun, words, append } = stackOn();
       await up((run) => run.sending(create(A)));
@@ -293,9 +299,9 @@ describe("what others ask of it", () => {
     append("", `${FOLDER}/damaged.jsonl`);
     append("{}\n", `${FOLDER}/deleted.lines`);
     disk.mkdirSync(`${FOLDER}/folder.jsonl`, { recursive: true, mode: 0o700 });
-    expect(everyMemory(FOLDER, disk)).toHaveLength(5);
+    expect(everyJournal(FOLDER, disk)).toHaveLength(5);
     const found = openElsewhere(PROD, FOLDER, disk).map(({ elsewhere, key }) => `${elsewhere?.backend} ${key}`);
     expect(found.toSorted()).toEqual(places.map(({ backend }) => `${backend} ${KEY}`).toSorted());
-    expect(everyMemory("/nowhere", disk)).toEqual([]);
+    expect(everyJournal("/nowhere", disk)).toEqual([]);
   });
 });

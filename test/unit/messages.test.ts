@@ -4,7 +4,7 @@
  */
 import { expect, it } from "vitest";
 import { commandsTake } from "../../provider/src/base/index.js";
-import type { MemoryRecord, OpenCreate } from "../../provider/src/journal/index.js";
+import type { JournalEntry, OpenCreate } from "../../provider/src/journal/index.js";
 import { conversionEvent as event } from "../../provider/src/kinds/index.js";
 import * as tell from "../../provider/src/operations/messages.js";
 import { expectSameAccount } from "../../provider/src/operations/outcome.js";
@@ -43,7 +43,7 @@ const planned = (stored: object, declared: object, deletes = false) => {
 };
 const HELD = { events: { buy: { eventName: "Buy", value: 1 } }, eventIds: { buy: 42 } };
 
-const atEnd = (records: MemoryRecord[], isPreview: boolean) => new Judge().atEnd(records, isPreview).join("\n");
+const atEnd = (records: JournalEntry[], isPreview: boolean) => new Judge().atEnd(records, isPreview).join("\n");
 const adoption = ({ what, sends }: ReturnType<typeof tell.adopts>) => `${what}; ${sends}`;
 
 function thrownBy(work: () => void): string {

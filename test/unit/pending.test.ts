@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type Resource, readExport } from "../../provider/src/cli/contents.js";
 import { readAnswers, recordedLines } from "../../provider/src/cli/pending.js";
 import { factsIn } from "../../provider/src/cli/pending-facts.js";
-import type { MemoryRecord, OpenCreate } from "../../provider/src/journal/journal-entry.js";
+import type { JournalEntry, OpenCreate } from "../../provider/src/journal/journal-entry.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { fingerprintOfBody } from "../../provider/src/kinds/kind.js";
 
@@ -26,7 +26,7 @@ const unresolved = (mark: string, more: object = {}) => ({
     ...more,
   },
 });
-const record = (key: string, state: MemoryRecord["state"], more: Partial<MemoryRecord> = {}): MemoryRecord => ({
+const record = (key: string, state: JournalEntry["state"], more: Partial<JournalEntry> = {}): JournalEntry => ({
   ...{ key, state, at: BEFORE, mark: `mark of ${key}`, body: "b", name: "Signup" },
   ...more,
 });
@@ -39,13 +39,13 @@ const creating = (name: string, inputs: object = {}) =>
 
 function facts(
   resources: readonly Resource[],
-  memory: readonly MemoryRecord[] = [],
+  journal: readonly JournalEntry[] = [],
   pending_operations: object[] = [],
   elsewhere: readonly OpenCreate[] = [],
 ) {
   const deployment = { manifest: { time: TIME }, resources, pending_operations };
   const stack = readExport(JSON.stringify({ version: 3, deployment }));
-  const own = new Map(memory.map((each) => [each.key, each]));
+  const own = new Map(journal.map((each) => [each.key, each]));
   return factsIn(stack, { own, runs: ["ours"], elsewhere, isGone: ({ stack: name }) => name.endsWith("/gone") }, PLACE);
 }
 const madeIn = (...given: Parameters<typeof facts>) =>
@@ -67,23 +67,23 @@ describe("what is pending", () => {
   const changed = { a: { ...entry("A"), value: 7 }, b: entry("B"), c: entry("C"), d: { ...entry("D"), existingId: 5 } };
   const created = { ...updating(events), type: "creating" };
 
-  it.each<[string, string[], Resource[], ((MemoryRecord | undefined)[] | undefined)?, object[]?]>([
+  it.each<[string, string[], Resource[], ((JournalEntry | undefined)[] | undefined)?, object[]?]>([
     ["nothing", [], [storedEvent("ok", 1)]],
     ["a single one in the state", ["buy (state)"], [OPEN]],
     ["what only waits for its removal is not", [], [{ ...OPEN, delete: true }]],
     ["members, in natural order", ["f/e2 (state)", "f/e10 (state)"], [storedSet("f", { events, unresolved: stored })]],
-    ["one that only the memory has", ["buy (memory)"], [], [sent]],
+    ["one that only the journal has", ["buy (journal)"], [], [sent]],
     ["one that both have, once", ["buy (state)"], [OPEN], [sent]],
     ["the next run sees it in the state", [], [storedEvent("buy", 4)], [sent]],
     [
       "the state has what it was to replace",
-      ["buy (memory)"],
+      ["buy (journal)"],
       [storedEvent("buy", 4)],
       [record(BUY, "sent", { replaces: "4" })],
     ],
     ["made, handed, live and none are not", [], [], ["made", "handed", "live", "none"].map(made)],
     ["one that only Pulumi's record has", ["buy (record)"], [], undefined, [creating("buy")]],
-    ["the memory has no line about it, but others", ["buy (record)"], [], [], [creating("buy")]],
+    ["the journal has no line about it, but others", ["buy (record)"], [], [], [creating("buy")]],
     [
       "of two interrupted runs, once",
       ["buy (record)"],
@@ -95,8 +95,8 @@ describe("what is pending", () => {
     ["with other ones", ["buy (record)"], [storedEvent("buy", 4, { value: 2 })], undefined, [creating("buy")]],
     ["an adoption sent nothing", [], [], undefined, [creating("buy", { existingId: 4 })]],
     ["the state has it as unresolved, once", ["buy (state)"], [OPEN], undefined, [creating("buy")]],
-    ["the memory has it as sent", ["buy (memory)"], [], [sent], [creating("buy")]],
-    ["the memory has it as made", [], [], [record(BUY, "made", { id: "9" })], [creating("buy")]],
+    ["the journal has it as sent", ["buy (journal)"], [], [sent], [creating("buy")]],
+    ["the journal has it as made", [], [], [record(BUY, "made", { id: "9" })], [creating("buy")]],
     ["handed over, and not saved", [], [], [record(BUY, "handed", { id: "9" })], [creating("buy")]],
     [
       "what the state had before says nothing of it",
@@ -132,8 +132,8 @@ describe("what is pending", () => {
     ["members of a set that was created", ["funnel/a (record)", "funnel/b (record)"], [], undefined, [created]],
     ["the state has the set that was created", [], [storedSet("funnel", {})], undefined, [created]],
     ["a set's update that was deleting", [], [FUNNEL], undefined, [{ ...updating(changed), type: "deleting" }]],
-  ])("%s", (_, expected, resources, memory, operations) => {
-    const records = memory?.filter((each) => each !== undefined);
+  ])("%s", (_, expected, resources, journal, operations) => {
+    const records = journal?.filter((each) => each !== undefined);
     const { open } = facts(resources, records, operations);
     expect(open.map(({ ref, known }) => `${ref.short} (${known})`)).toEqual(expected);
   });
@@ -147,12 +147,12 @@ describe("what is pending", () => {
   });
 
   it("lists what the next `up` takes over, unless the state has that object already, under whatever name", () => {
-    const memory = [
+    const journal = [
       record("ConversionEvent::buy", "made", { id: "4" }),
       record('ConversionEventSet::funnel["a"]', "handed", { id: "5" }),
     ];
-    expect(madeIn([], memory)).toEqual(["buy 4", "funnel/a 5"]);
-    expect(madeIn([storedEvent("renamed", 4), storedAdvertiser("a", 5)], memory)).toEqual(["funnel/a 5"]);
+    expect(madeIn([], journal)).toEqual(["buy 4", "funnel/a 5"]);
+    expect(madeIn([storedEvent("renamed", 4), storedAdvertiser("a", 5)], journal)).toEqual(["funnel/a 5"]);
   });
 
   it("tells of the record's creates what their inputs say, but nothing secret", () => {
@@ -232,7 +232,7 @@ describe("answers", () => {
       { created: ["funnel/a=20"] },
       '20 is not the id of "funnel/a": it is an object that this resource has or had before',
     ],
-    [{ forget: ["other"] }, "\"other\" is nothing that this machine's memory or the state's unresolved creates have"],
+    [{ forget: ["other"] }, "\"other\" is nothing that this machine's journal or the state's unresolved creates have"],
     [{ forget: ["sent"], created: ["sent=4711"] }, '"sent" is given two answers'],
   ])("%j is refused, and nothing is settled", (answers, fault) => {
     const all = () => read({ ...answers, notCreated: [...(answers.notCreated ?? []), "nobody"] });
@@ -241,7 +241,7 @@ describe("answers", () => {
     expect(all).toThrow('"nobody" is not a pending create');
   });
 
-  it("--forget ends any line of the memory, and what the state has as unresolved", () => {
+  it("--forget ends any line of the journal, and what the state has as unresolved", () => {
     const forgotten = (...names: string[]) =>
       read({ forget: names }).forgotten.map(
         ({ ref, inState }) => `${ref.short}${inState === undefined ? "" : " (state)"}`,
@@ -301,7 +301,7 @@ describe("one create under several names", () => {
     const { open, outdated } = facts([storedEvent("buy", 4)], [record("ConversionEvent::buy", "sent")]);
     expect([open, outdated]).toMatchObject([[], [{ ref: { short: "buy" }, held: "4" }]]);
     const replacing = record("ConversionEvent::buy", "sent", { replaces: "4" });
-    expect(facts([storedEvent("buy", 4)], [replacing])).toMatchObject({ open: [{ known: "memory" }], outdated: [] });
+    expect(facts([storedEvent("buy", 4)], [replacing])).toMatchObject({ open: [{ known: "journal" }], outdated: [] });
   });
 
   it("what only Pulumi's record has is noted, before a refresh drops that record", () => {
@@ -332,7 +332,7 @@ describe("on the machine whose run was interrupted", () => {
 
   it("only what its journal has as sent is asked about; the rest was never sent", () => {
     const { open, unsent } = facts([], [sent], [created("ours")]);
-    expect(open.map(({ ref, known }) => `${ref.short} (${known})`)).toEqual(["funnel/a (memory)"]);
+    expect(open.map(({ ref, known }) => `${ref.short} (${known})`)).toEqual(["funnel/a (journal)"]);
     expect(unsent.map(({ short }) => short)).toEqual(["funnel/b"]);
   });
 
@@ -340,7 +340,7 @@ describe("on the machine whose run was interrupted", () => {
     for (const operations of [[created("theirs")], [created("ours"), created("theirs")]]) {
       const { open, unsent } = facts([], [sent], operations);
       expect(open.map(({ ref, known }) => `${ref.short} (${known})`)).toEqual([
-        "funnel/a (memory)",
+        "funnel/a (journal)",
         "funnel/b (record)",
       ]);
       expect(unsent).toEqual([]);

@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { JournalError } from "../../provider/src/base/index.js";
-import { backendIn, cookieFileFor, deletedObjects, memoryPath } from "../../provider/src/journal/index.js";
+import { backendIn, cookieFileFor, deletedObjects, journalPath } from "../../provider/src/journal/index.js";
 import type { Settings } from "../../provider/src/settings/index.js";
 import { newFolder } from "../support/folder.js";
 
@@ -155,8 +155,8 @@ it("a login that is encrypted stops, and names the way on", () => {
 
 it("the stack's provider resources have journals of their own", () => {
   const place = { backend: "file:///states", stack: "organization/shop/dev" };
-  expect(memoryPath({ ...place, provider: "default" })).toBe(memoryPath(place));
-  expect(memoryPath({ ...place, provider: "second" })).not.toBe(memoryPath(place));
+  expect(journalPath({ ...place, provider: "default" })).toBe(journalPath(place));
+  expect(journalPath({ ...place, provider: "second" })).not.toBe(journalPath(place));
 });
 
 it("sessions of one account share a file in any spelling; others have their own", () => {

@@ -1,6 +1,6 @@
 /** What only a whole program shows: between its resources, and what this machine remembers but it does not declare. */
 import { describe, expect, it } from "vitest";
-import type { MemoryRecord } from "../../provider/src/journal/journal-entry.js";
+import type { JournalEntry } from "../../provider/src/journal/journal-entry.js";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import {
@@ -45,7 +45,7 @@ function aSet(adopts: Record<string, string | undefined> | undefined): Declarati
   return declared(FUNNEL, {}, { objects: adopts === undefined ? undefined : objects });
 }
 
-const memory = (...records: (Partial<MemoryRecord> & Pick<MemoryRecord, "key" | "state">)[]): MemoryRecord[] =>
+const journal = (...records: (Partial<JournalEntry> & Pick<JournalEntry, "key" | "state">)[]): JournalEntry[] =>
   records.map((each) => ({ at: "2026-01-01T00:00:00.000Z", mark: "m", body: "b", ...each }));
 const live = (key: string, id: string, name?: string) => ({ key, state: "live", id, name }) as const;
 
@@ -55,7 +55,7 @@ function all(...declarations: Declaration[]): Judge {
   return judge;
 }
 const look = (...batch: Declaration[]) => all(...batch).judge(batch, true);
-const atEnd = (records: MemoryRecord[], batch: Declaration[], isPreview = false) =>
+const atEnd = (records: JournalEntry[], batch: Declaration[], isPreview = false) =>
   all(...batch).atEnd(records, isPreview);
 
 describe("between resources", () => {
@@ -138,7 +138,7 @@ describe("what crosses to the provider's process", () => {
 
 describe("open creates of earlier runs", () => {
   const member = memberOf(FUNNEL, "a");
-  const records = memory(
+  const records = journal(
     { key: event("sent"), state: "sent" },
     { key: event("made"), state: "made", id: "9" },
     { key: event("answered"), state: "made", id: "10", answered: true },
@@ -189,35 +189,35 @@ describe("what leaves", () => {
     ["nor if it is read", [declared(event("purchase"), {}, { isRead: true })], []],
   ])("%s", (_, batch, lines) => {
     const known = live(event("known"), "1");
-    expect(atEnd(memory(purchase, known), [declared(event("known")), ...batch])).toEqual(lines);
+    expect(atEnd(journal(purchase, known), [declared(event("known")), ...batch])).toEqual(lines);
   });
 
   it("is not said in a preview, where the journal may be older than the state; a delete is", () => {
-    expect(atEnd(memory(purchase), [], true)).toEqual([]);
+    expect(atEnd(journal(purchase), [], true)).toEqual([]);
     const deleted =
       "No longer declared, with retainOnDelete: false: lead (6). 6 will be deleted on the platform if the state still has it.";
-    const records = memory(purchase, { ...live(event("lead"), "6"), deletes: true });
+    const records = journal(purchase, { ...live(event("lead"), "6"), deletes: true });
     expect(atEnd(records, [], true)).toEqual([deleted]);
     expect(atEnd(records, [])).toEqual([deleted, stays]);
   });
 
   it("a set that is declared says itself what left it; one that is gone leaves with all", () => {
-    const records = memory(live(memberOf(FUNNEL, "a"), "1"), live(memberOf(FUNNEL, "b"), "2"));
+    const records = journal(live(memberOf(FUNNEL, "a"), "1"), live(memberOf(FUNNEL, "b"), "2"));
     expect(atEnd(records, [aSet({ a: undefined })])).toEqual([]);
     expect(atEnd(records, [declared(event("a"))])).toEqual([leaves("funnel/a (1), funnel/b (2)")]);
   });
 
   it("goes on under another key that has the object by now", () => {
-    expect(atEnd(memory(purchase, live(event("buy"), "42")), [declared(event("buy"))])).toEqual([]);
+    expect(atEnd(journal(purchase, live(event("buy"), "42")), [declared(event("buy"))])).toEqual([]);
   });
 
   it("is all kinds in one sentence, sorted as people count; of many the ids are said", () => {
     const made = (n: number) => ({ key: event(`e-${n}`), state: "handed", id: String(n) }) as const;
-    expect(atEnd(memory(made(10), made(2), live("Advertiser::a", "5")), [])).toEqual([
+    expect(atEnd(journal(made(10), made(2), live("Advertiser::a", "5")), [])).toEqual([
       leaves("a (5), e-2 (2), e-10 (10)"),
     ]);
     const many = Array.from({ length: 30 }, (_, n) => made(n + 1));
-    const [line] = atEnd(memory(...many), []);
+    const [line] = atEnd(journal(...many), []);
     expect(line).toMatch(/: e-1 \(1\), e-2 \(2\), .*, e-20 \(20\), and 10 more: 21–30\. They/);
   });
 });

@@ -23,7 +23,7 @@ it("GitLab: only this project's merge requests, and an apply on the default bran
   expect(ON_GITLAB.apply.rules).toEqual([{ if: "$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH" }]);
 });
 
-/** What happens to the second of three jobs, and the memory that the third one has. */
+/** What happens to the second of three jobs, and the journal that the third one has. */
 const SECOND: readonly (readonly [string, Fate, readonly string[]])[] = [
   ["applies", {}, ["1", "2", "3"]],
   ["fails at npm ci", { fails: "npm ci" }, ["1", "3"]],
@@ -39,14 +39,14 @@ describe.each([
   ["GitHub", onGitHub],
   ["GitLab", onGitLab],
 ])("%s", (_name, start) => {
-  it.each(SECOND)("nothing kept is lost if a job %s", (_what, fate, memory) => {
+  it.each(SECOND)("nothing kept is lost if a job %s", (_what, fate, journal) => {
     const run = start();
     expect(run()).toEqual(["1"]);
     run(fate);
-    expect(run()).toEqual(memory);
+    expect(run()).toEqual(journal);
   });
 
-  it("a first job that is cancelled in its up keeps its memory; one without a key sends and keeps nothing", () => {
+  it("a first job that is cancelled in its up keeps its journal; one without a key sends and keeps nothing", () => {
     const run = start();
     expect(run({ key: "" })).toEqual([]);
     run({ isKilled: true });

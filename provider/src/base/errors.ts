@@ -58,7 +58,7 @@ export class BadAnswerError extends coded("ADVERTISING_BAD_ANSWER") {}
 /** The stack belongs to another account: set it back, or say that the platform has moved. Nothing was sent. */
 export class AccountMismatchError extends coded("ADVERTISING_ACCOUNT_MISMATCH") {}
 
-/** Fix or remove the memory's file, as it says. Nothing was sent. */
+/** Fix or remove the journal's file, as it says. Nothing was sent. */
 export class JournalError extends coded("ADVERTISING_JOURNAL") {}
 
 /** Call the command again, corrected, or fix what it says. */

@@ -3,7 +3,7 @@
  * Pulumi's record of an interrupted run has; each create once, whatever its name is now. Pure.
  */
 import { shellWord } from "../base/index.js";
-import type { MemoryRecord, OpenCreate, Records, StackPlace } from "../journal/index.js";
+import type { JournalEntry, OpenCreate, Records, StackPlace } from "../journal/index.js";
 import { fingerprintOfBody, type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import { membersOf, singleMember } from "../plan/index.js";
 import { isEqualAccount } from "../settings/index.js";
@@ -45,9 +45,9 @@ export interface Create {
   /** Other names of the same create: the journal may have it under a former one. */
   readonly otherRefs: readonly CreateRef[];
   /** With an id, it was created, and no state is known to have it. */
-  readonly record: CreateRecord & Pick<MemoryRecord, "id">;
+  readonly record: CreateRecord & Pick<JournalEntry, "id">;
   /** Who knows about it; `record`: only Pulumi's of an interrupted run. */
-  readonly known: "state" | "memory" | "record";
+  readonly known: "state" | "journal" | "record";
   /** The stack whose journal has it, if that is another one. */
   readonly elsewhere?: StackPlace | undefined;
   /** That stack does not exist any more. */
@@ -69,7 +69,7 @@ export interface Answer {
 
 export interface Note {
   readonly ref: CreateRef;
-  readonly record: MemoryRecord;
+  readonly record: JournalEntry;
   readonly elsewhere?: StackPlace | undefined;
   /** What the state has under its key, perhaps from another create. */
   readonly held?: string | undefined;
@@ -119,7 +119,7 @@ export function factsIn(
   const held = new Map(current.map((each) => [each.ref.key, each]));
   const sight = sightOf(stack, objects, isSameAccount);
   const stackName = place?.stack ?? "";
-  const noteOf = (record: MemoryRecord): Note => ({ ref: refOfKey(record.key, stackName), record });
+  const noteOf = (record: JournalEntry): Note => ({ ref: refOfKey(record.key, stackName), record });
   const notes = new Map([...journals.own].map(([key, record]) => [key, noteOf(record)]));
   const remembered = [...notes.values()];
 
@@ -144,7 +144,7 @@ export function factsIn(
     if (record.state !== "sent") return [];
     const other = recorded.get(ref.key);
     const or = [other?.record, other?.or].flatMap((each) => each ?? []).find(isOtherThan(record));
-    return [{ ref, record, known: "memory", or }];
+    return [{ ref, record, known: "journal", or }];
   });
   // What the state had, or somebody answered, before that run says nothing about it.
   const isAnswered = (key: string) => {
@@ -180,7 +180,7 @@ export function factsIn(
     .filter((note) => !isSeen(note))
     .map(({ ref, record, elsewhere: there }): Create => {
       const isOfGone = there !== undefined && journals.isGone(there);
-      return { ref, record, known: "memory", elsewhere: there, isOfGone, otherRefs: [], formerIds: [] };
+      return { ref, record, known: "journal", elsewhere: there, isOfGone, otherRefs: [], formerIds: [] };
     });
   // What was only adopted here says nothing about who created it.
   const journal = remembered.filter(
@@ -238,9 +238,9 @@ export function verdictOn(
   const own = new Set([ref, ...otherRefs].map(({ key }) => key));
   const twin = others.find(({ create, id: its }) => its === id && create.ref.kind === ref.kind);
   if (twin !== undefined) return { conflict: `${id} can't be both "${ref.short}" and "${twin.create.ref.short}"` };
-  const noted = notes.get(ref.key)?.record;
+  const entry = notes.get(ref.key)?.record;
   // A later run has taken it over or adopted it, and was interrupted too: the state has just the unknown outcome.
-  if (noted?.id === id && noted.state !== "none" && !formerIds.includes(id)) return {};
+  if (entry?.id === id && entry.state !== "none" && !formerIds.includes(id)) return {};
   const holder = inState.get(object);
   if (formerIds.includes(id) || (holder !== undefined && own.has(holder.key)))
     return {

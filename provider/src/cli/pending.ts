@@ -19,11 +19,11 @@ import {
 import {
   backendIn,
   gone,
-  type Line,
-  memoryFolder,
-  memoryPath,
+  type JournalLine,
+  journalFolder,
+  journalPath,
   openElsewhere,
-  readMemory,
+  readJournal,
   type StackPlace,
   takeOverOpen,
   writeAnswers,
@@ -64,13 +64,13 @@ import {
 
 const HELP = `Usage: pulumi-advertising pending [options]
 
-Lists the creates whose outcome nobody knows: the unresolved ones in the state, those that only this machine's memory has,
+Lists the creates whose outcome nobody knows: the unresolved ones in the state, those that only this machine's journal has,
 and those that only Pulumi's record of an interrupted run has. Says what the next up here does without an answer.
 
   --created X=ID         settles one: it was created, as ID; several times
   --not-created X        settles one: it was not created, and the next up creates it; several times
   --search               settles each other one that a search in advertising:operations finds or rules out
-  --forget X             ends one without an answer: drops it from this machine's memory and from the state's unresolved
+  --forget X             ends one without an answer: drops it from this machine's journal and from the state's unresolved
                          creates; the object, if there is one, is not touched; several times
   --take-over STACK      this stack was named STACK before: goes on with what was open there
 ${STACK_HELP}
@@ -123,7 +123,7 @@ export const pendingCommand = command({
   },
 });
 
-const NO_STACK = "`pulumi stack --show-name` does not say whose memory this is";
+const NO_STACK = "`pulumi stack --show-name` does not say whose journal this is";
 
 function settledSentence({ create: { ref }, id, managedAs }: Answer): string {
   if (id === undefined) return `Settled as not created: ${ref.short}`;
@@ -146,14 +146,14 @@ async function placeOf(stack: ExportedStack, choice: StateChoice): Promise<Stack
 async function factsOf(stack: ExportedStack, place: StackPlace | undefined, choice: StateChoice): Promise<Facts> {
   if (place === undefined)
     return factsIn(stack, { own: new Map(), runs: [], elsewhere: [], isGone: () => false }, place);
-  const path = memoryPath(place);
-  let own: ReturnType<typeof readMemory>;
+  const path = journalPath(place);
+  let own: ReturnType<typeof readJournal>;
   try {
-    own = readMemory(path);
+    own = readJournal(path);
   } catch (error) {
-    throw new Error(`the memory of this machine, ${path}, can't be used: ${(error as Error).message}`);
+    throw new Error(`the journal of this machine, ${path}, can't be used: ${(error as Error).message}`);
   }
-  const elsewhere = choice.state === undefined ? openElsewhere(place, memoryFolder()) : [];
+  const elsewhere = choice.state === undefined ? openElsewhere(place, journalFolder()) : [];
   const existing = elsewhere.length === 0 ? [] : await existingStacks(choice, place.stack);
   const isGone = ({ backend, stack: name }: StackPlace) => backend === place.backend && !existing.includes(name);
   const journals = { own: own?.records ?? new Map(), runs: own?.runs ?? [], elsewhere, isGone };
@@ -185,14 +185,14 @@ async function bringUpToDate({ outdated }: Facts, place: StackPlace | undefined)
 }
 
 interface PlacedLine {
-  readonly line: Line;
+  readonly line: JournalLine;
   readonly elsewhere?: StackPlace | undefined;
 }
 
 /** @param maxWaitMs for a run that uses a journal. @default as a run waits for another one */
 async function writeLines(place: StackPlace, all: readonly PlacedLine[], maxWaitMs?: number): Promise<void> {
-  const here = { folder: memoryFolder(), ...(maxWaitMs !== undefined && { maxWaitMs }) };
-  for (const placed of Map.groupBy(all, ({ elsewhere = place }) => memoryPath(elsewhere)).values()) {
+  const here = { folder: journalFolder(), ...(maxWaitMs !== undefined && { maxWaitMs }) };
+  for (const placed of Map.groupBy(all, ({ elsewhere = place }) => journalPath(elsewhere)).values()) {
     const lines = placed.map(({ line }) => line);
     await writeAnswers(placed[0]?.elsewhere ?? place, lines, here);
   }
@@ -201,11 +201,11 @@ async function writeLines(place: StackPlace, all: readonly PlacedLine[], maxWait
 /** What another stack's journal has open becomes this one's. */
 async function takeOver(former: string, place: StackPlace | undefined, choice: StackChoice): Promise<void> {
   if (place === undefined) throw new Error(NO_STACK);
-  const folder = memoryFolder();
+  const folder = journalFolder();
   const open = openElsewhere(place, folder).flatMap(({ elsewhere }) => elsewhere ?? []);
   const isMeant = ({ stack }: StackPlace) => [stack, stackOption(stack).value].includes(former);
-  const places = [...new Map(open.filter(isMeant).map((each) => [memoryPath(each), each])).values()];
-  if (places.length === 0) throw new Error(`this machine's memory has nothing open of a stack ${former}`);
+  const places = [...new Map(open.filter(isMeant).map((each) => [journalPath(each), each])).values()];
+  if (places.length === 0) throw new Error(`this machine's journal has nothing open of a stack ${former}`);
   const existing = await existingStacks(choice, place.stack);
   if (places.some(({ stack, backend }) => backend === place.backend && existing.includes(stack)))
     throw new Error(
@@ -365,7 +365,7 @@ export function readAnswers(
     for (const { what } of meant(
       text,
       droppable,
-      "is nothing that this machine's memory or the state's unresolved creates have",
+      "is nothing that this machine's journal or the state's unresolved creates have",
     )) {
       const { urn, short } = what.ref;
       if (answers.has(urn)) faults.push(`"${short}" is given two answers`);
@@ -461,20 +461,20 @@ function linesOf({ create, id, managedAs }: Answer, { notes }: Facts): PlacedLin
     if (id !== undefined && managedAs === undefined)
       return [...former, { line: { key, state: "live", id, at, name: record.name } }];
     // What the create was to replace is still live: the next run says so.
-    const before: Line = replaces === undefined ? dropped(key) : { key, state: "live", id: replaces, at };
+    const before: JournalLine = replaces === undefined ? dropped(key) : { key, state: "live", id: replaces, at };
     return [...former, { line: before }];
   }
   if (id === undefined || managedAs !== undefined) return [{ line: dropped(key), elsewhere }];
   // Of two that differ, nobody knows which it is: it is taken for what the program has.
   const sent = create.or === undefined ? record : { mark: record.mark, body: "" };
   const isNew = known === "record" || create.or !== undefined;
-  const lines: Line[] = [
+  const lines: JournalLine[] = [
     ...(isNew ? [{ ...sent, key, state: "sent", at } as const] : []),
     { key, state: "made", id, answered: true },
   ];
   return lines.map((line) => ({ line, elsewhere }));
 }
 
-function dropped(key: string): Line {
+function dropped(key: string): JournalLine {
   return gone(key, momentOf(systemClock));
 }

@@ -1,8 +1,8 @@
 /**
- * A lock between processes: a file that exists while it is held, with a heartbeat. The memory of creates and the cookie
+ * A lock between processes: a file that exists while it is held, with a heartbeat. The journal of creates and the cookie
  * file are changed under one. It keeps these promises, and the tests name them by number.
  *
- * L1. At most one process holds a lock. Otherwise two runs write one memory, and send the same creates.
+ * L1. At most one process holds a lock. Otherwise two runs write one journal, and send the same creates.
  * L2. A holder on this machine keeps its lock for as long as its process exists, stopped or not. Otherwise a run that
  *     was suspended goes on beside the one that took its place.
  * L3. A holder on this machine loses its lock at once when its process ends, however it ends, and a reused process

@@ -4,16 +4,16 @@
  */
 export { backendIn, parseProject, projectFileOf } from "./backend.js";
 export * from "./journal.js";
-export type { Line, MemoryRecord, OpenCreate, Records } from "./journal-entry.js";
+export type { JournalEntry, JournalLine, OpenCreate, Records } from "./journal-entry.js";
 export {
   CreatesByName,
-  everyMemory,
+  everyJournal,
   gone,
   isOpen,
   isPast,
   isTwiceIn,
   openElsewhere,
-  readMemory,
+  readJournal,
 } from "./journal-entry.js";
 export { takeOverOpen, writeAnswers } from "./journal-file.js";
 export * from "./places.js";

@@ -1,4 +1,4 @@
-/** A stack's memory as lines, and what they add up to: one record a key. A key's last line counts. Writes nothing. */
+/** A stack's journal as lines, and what they add up to: one record a key. A key's last line counts. Writes nothing. */
 import { join } from "node:path";
 import { asRecord, jsonIn } from "../base/index.js";
 import { type Disk, readPrivate, systemDisk } from "../files/index.js";
@@ -6,7 +6,7 @@ import type { Kind } from "../kinds/index.js";
 import { aboutWhom, type CreateRecord, objectKey } from "../state/index.js";
 import type { StackPlace } from "./places.js";
 
-export interface MemoryRecord extends CreateRecord {
+export interface JournalEntry extends CreateRecord {
   readonly key: string;
   /**
    * - `sent`: it may have been carried out, and nobody knows the id;
@@ -28,45 +28,45 @@ export interface MemoryRecord extends CreateRecord {
 
 const STATES = ["sent", "made", "handed", "live", "none"] as const;
 
-export type Records = ReadonlyMap<string, MemoryRecord>;
+export type Records = ReadonlyMap<string, JournalEntry>;
 
 /** A create whose object its own stack's state may lack. */
-export function isOpen({ state, unsaved }: MemoryRecord): boolean {
+export function isOpen({ state, unsaved }: JournalEntry): boolean {
   return state === "sent" || state === "made" || (state === "handed" && unsaved === true);
 }
 
 /** The same for another stack. There, a run that ended cleanly has saved its state. */
-function isOpenElsewhere({ state }: MemoryRecord): boolean {
+function isOpenElsewhere({ state }: JournalEntry): boolean {
   return state === "sent" || state === "made";
 }
 
 /** Its run's result was saved: another object in the state is from a later run, unless it is what this replaces. */
-export function isPast({ state, id, replaces }: MemoryRecord, held: string | undefined): boolean {
+export function isPast({ state, id, replaces }: JournalEntry, held: string | undefined): boolean {
   return state === "handed" && held !== undefined && held !== id && held !== replaces;
 }
 
 /** A change of one record; `sent` and `live` replace it whole, and so does what comes after `none`. */
-export type Line = Partial<MemoryRecord> & Pick<MemoryRecord, "key" | "state">;
+export type JournalLine = Partial<JournalEntry> & Pick<JournalEntry, "key" | "state">;
 
 /** @param at the moment, if a person or a search said so: then it answers Pulumi's record of an interrupted run too. */
-export function gone(key: string, at = ""): Line {
+export function gone(key: string, at = ""): JournalLine {
   return { key, state: "none", at };
 }
 
-export function applyLine(records: Map<string, MemoryRecord>, line: Line): void {
+export function applyLine(records: Map<string, JournalEntry>, line: JournalLine): void {
   const before = records.get(line.key);
   const goesOn = line.state !== "sent" && line.state !== "live" && before?.state !== "none";
   records.set(line.key, { at: "", mark: "", body: "", ...(goesOn && before), ...line });
 }
 
 /** Whether an object is in two places: a run of some targets moved or replaced it, and may have left it in both. */
-export function isTwiceIn(records: Iterable<MemoryRecord>, kind: Kind["name"], id: string): boolean {
-  const hasIt = (each: MemoryRecord) => each.state !== "none" && [each.id, each.replaces].includes(id);
+export function isTwiceIn(records: Iterable<JournalEntry>, kind: Kind["name"], id: string): boolean {
+  const hasIt = (each: JournalEntry) => each.state !== "none" && [each.id, each.replaces].includes(id);
   return [...records].filter((each) => hasIt(each) && aboutWhom(each.key).kind === kind).length > 1;
 }
 
 /** By object: the key that has it, or else had it. @param records of one account. */
-export function holdersIn(records: readonly MemoryRecord[]): Map<string, string> {
+export function holdersIn(records: readonly JournalEntry[]): Map<string, string> {
   const holders = new Map<string, string>();
   for (const which of ["replaces", "id"] as const)
     for (const { key, state, [which]: id } of records)
@@ -74,7 +74,7 @@ export function holdersIn(records: readonly MemoryRecord[]): Map<string, string>
   return holders;
 }
 
-function isLine(line: unknown): line is Line {
+function isLine(line: unknown): line is JournalLine {
   const { key, state, id } = asRecord(line);
   return typeof key === "string" && STATES.some((one) => one === state) && ["string", "undefined"].includes(typeof id);
 }
@@ -87,48 +87,48 @@ export function lineOf(line: object): string {
 }
 
 /** @param runs names of the last runs that have used it, the latest last. */
-export function textOf(place: StackPlace, runs: readonly string[], records: Iterable<MemoryRecord>): string {
+export function textOf(place: StackPlace, runs: readonly string[], records: Iterable<JournalEntry>): string {
   const { stack, backend, provider = "default" } = place;
   const kept = [...records].filter(({ state, at, id }) => state !== "none" || at !== "" || id !== undefined);
-  return [{ memory: NAME, version: VERSION, stack, backend, provider, runs }, ...kept].map(lineOf).join("");
+  return [{ journal: NAME, version: VERSION, stack, backend, provider, runs }, ...kept].map(lineOf).join("");
 }
 
-/** A memory that can't be relied on. Nothing may be created until somebody has looked. */
-export class MemoryDamaged extends Error {}
+/** A journal that can't be relied on. Nothing may be created until somebody has looked. */
+export class DamagedJournal extends Error {}
 
 /**
- * Reads a whole memory, at once and without a lock. An unfinished last line, which a kill leaves, is ignored: nothing
+ * Reads a whole journal, at once and without a lock. An unfinished last line, which a kill leaves, is ignored: nothing
  * was sent on its strength. The first is never unfinished: the file is put in place with it. @returns none without a
- * file. @throws MemoryDamaged for anything else unfit; Error for a later version; as {@link readPrivate}.
+ * file. @throws DamagedJournal for anything else unfit; Error for a later version; as {@link readPrivate}.
  */
-export function readMemory(path: string, disk: Disk = systemDisk) {
+export function readJournal(path: string, disk: Disk = systemDisk) {
   const lines = readPrivate(path, disk)?.split("\n");
   if (lines === undefined) return undefined;
   lines.pop(); // empty after a whole last line
-  const { memory, version, stack, backend, runs } = asRecord(jsonIn(lines[0]));
-  if (memory !== NAME) throw new MemoryDamaged("its first line is another file's");
+  const { journal, version, stack, backend, runs } = asRecord(jsonIn(lines[0]));
+  if (journal !== NAME) throw new DamagedJournal("its first line is another file's");
   if (version !== VERSION)
     throw new Error(`it was written by a later version of this package (format ${String(version)}): update it`);
-  const records = new Map<string, MemoryRecord>();
+  const records = new Map<string, JournalEntry>();
   for (const [index, each] of lines.slice(1).entries()) {
     const line = jsonIn(each);
-    if (!isLine(line)) throw new MemoryDamaged(`line ${index + 2} is not readable`);
+    if (!isLine(line)) throw new DamagedJournal(`line ${index + 2} is not readable`);
     applyLine(records, line);
   }
   const names = Array.isArray(runs) ? runs.map(String) : [];
   return { stack: String(stack), backend: String(backend), runs: names, records };
 }
 
-/** The memories of all stacks that this machine has, but for those that can't be read: their own runs say so. */
-export function everyMemory(folder: string, disk: Disk = systemDisk) {
+/** The journals of all stacks that this machine has, but for those that can't be read: their own runs say so. */
+export function everyJournal(folder: string, disk: Disk = systemDisk) {
   const names = orNone(() => disk.readdirSync(folder)) ?? [];
   return names
     .filter((name) => name.endsWith(".jsonl"))
-    .flatMap((name) => orNone(() => readMemory(join(folder, name), disk)) ?? []);
+    .flatMap((name) => orNone(() => readJournal(join(folder, name), disk)) ?? []);
 }
 
 /** A create that no state is known to have. */
-export interface OpenCreate extends MemoryRecord {
+export interface OpenCreate extends JournalEntry {
   /** Where it was sent, if that is another stack of the project, or this one under another name or backend. */
   readonly elsewhere?: StackPlace | undefined;
   /** The state has it as unresolved, under a key that its set does not declare any more. */
@@ -138,7 +138,7 @@ export interface OpenCreate extends MemoryRecord {
 /** Open creates of the project's other stacks, whose journals are on this machine: one may be this stack, renamed. */
 export function openElsewhere(here: StackPlace, folder: string, disk?: Disk): OpenCreate[] {
   const projectOf = (stack: string) => stack.split("/").at(1);
-  return everyMemory(folder, disk)
+  return everyJournal(folder, disk)
     .filter(({ stack, backend }) => stack !== here.stack || backend !== here.backend)
     .filter(({ stack }) => projectOf(stack) === projectOf(here.stack))
     .flatMap(({ stack, backend, records }) => {

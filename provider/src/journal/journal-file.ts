@@ -1,7 +1,7 @@
 /**
- * A stack's memory on the disk, as the one run that may write it uses it: locked, read, appended line by line, and
+ * A stack's journal on the disk, as the one run that may write it uses it: locked, read, appended line by line, and
  * asked whether it is still this run's. And what the command writes into it: answers of people and of searches, and
- * what another stack's memory has open. Throws only `JournalError`s, in words for users.
+ * what another stack's journal has open. Throws only `JournalError`s, in words for users.
  */
 import { constants } from "node:fs";
 import { dirname } from "node:path";
@@ -18,10 +18,18 @@ import {
   syncFolder,
   systemDisk,
 } from "../files/index.js";
-import { isOpen, type Line, lineOf, MemoryDamaged, type MemoryRecord, readMemory, textOf } from "./journal-entry.js";
-import { endedPath, memoryPath, type StackPlace } from "./places.js";
+import {
+  DamagedJournal,
+  isOpen,
+  type JournalEntry,
+  type JournalLine,
+  lineOf,
+  readJournal,
+  textOf,
+} from "./journal-entry.js";
+import { endedPath, journalPath, type StackPlace } from "./places.js";
 
-export interface MemoryOptions extends StackPlace, LockOptions {
+export interface JournalOptions extends StackPlace, LockOptions {
   /** @default this machine's, of all stacks */
   readonly folder?: string;
   /** Names of runs that use it, so that Pulumi's record of them can be told from another machine's. @default none */
@@ -31,7 +39,7 @@ export interface MemoryOptions extends StackPlace, LockOptions {
 /** A run that was killed long ago, and never resolved, is one of the last so many. */
 const MAX_RUNS = 20;
 
-export class MemoryFile {
+export class JournalFile {
   readonly path: string;
   readonly #disk: Disk;
   #lock: Lock | undefined;
@@ -40,8 +48,8 @@ export class MemoryFile {
   #isOver = false;
   #waiting: { readonly text: string; resolve(): void; reject(error: unknown): void }[] = [];
 
-  constructor(private readonly options: MemoryOptions) {
-    this.path = memoryPath(options, options.folder);
+  constructor(private readonly options: JournalOptions) {
+    this.path = journalPath(options, options.folder);
     this.#disk = options.disk ?? systemDisk;
   }
 
@@ -56,7 +64,7 @@ export class MemoryFile {
   }
 
   /** Takes the file for this run and rewrites it with one line per record. @returns the records. */
-  async open(): Promise<Map<string, MemoryRecord>> {
+  async open(): Promise<Map<string, JournalEntry>> {
     const { path } = this;
     const disk = this.#disk;
     try {
@@ -65,7 +73,7 @@ export class MemoryFile {
       if (this.#isOver) throw new Error("the run has ended");
       disk.rmSync(endedPath(path), { force: true }); // a former run's
       removeLeftovers(path, Date.now(), disk);
-      const { records, runs } = readMemory(path, disk) ?? { records: new Map<string, MemoryRecord>(), runs: [] };
+      const { records, runs } = readJournal(path, disk) ?? { records: new Map<string, JournalEntry>(), runs: [] };
       const named = [...new Set([...runs, ...(this.options.runs ?? [])])].slice(-MAX_RUNS);
       replacePrivate(path, textOf(this.options, named, records.values()), disk, lock.confirm);
       syncFolder(dirname(path), disk); // a run that was killed in between may have given the file its name
@@ -155,36 +163,36 @@ type Here = LockOptions & { readonly folder: string };
 
 /**
  * All are on the disk when it resolves. @param runs names of runs whose creates are among them.
- * @throws JournalError a run is using the memory, or it is damaged.
+ * @throws JournalError a run is using the journal, or it is damaged.
  */
 export async function writeAnswers(
   place: StackPlace,
-  lines: readonly Line[],
+  lines: readonly JournalLine[],
   here: Here,
   runs: readonly string[] = [],
 ): Promise<void> {
-  const file = new MemoryFile({ ...here, ...place, runs });
+  const file = new JournalFile({ ...here, ...place, runs });
   await file.open();
   await file.append(lines).finally(() => file.release());
 }
 
 /**
- * What another stack's memory has open becomes this one's: that stack was renamed, or its backend has another address.
+ * What another stack's journal has open becomes this one's: that stack was renamed, or its backend has another address.
  * Killed in between, both have it, and the same call goes on.
  * @returns the keys that were moved, and those that stay because this stack has another open create under that key.
  * @throws JournalError a run uses one of the two, or it is damaged.
  */
 export async function takeOverOpen(former: StackPlace, now: StackPlace, here: Here) {
-  const file = new MemoryFile({ ...here, ...former });
+  const file = new JournalFile({ ...here, ...former });
   const open = [...(await file.open()).values()].filter(isOpen);
   try {
-    const known = readMemory(memoryPath(now, here.folder), here.disk)?.records;
-    const isOther = ({ key, mark }: MemoryRecord) => {
+    const known = readJournal(journalPath(now, here.folder), here.disk)?.records;
+    const isOther = ({ key, mark }: JournalEntry) => {
       const record = known?.get(key);
       return record !== undefined && isOpen(record) && record.mark !== mark;
     };
     const moved = open.filter((record) => !isOther(record));
-    const { runs } = readMemory(file.path, here.disk) ?? { runs: [] };
+    const { runs } = readJournal(file.path, here.disk) ?? { runs: [] };
     await writeAnswers(now, moved, here, runs);
     await file.append(moved.map(({ key }) => ({ key, state: "none", at: "" })));
     return { moved: moved.map(({ key }) => key), kept: open.filter(isOther).map(({ key }) => key) };
@@ -193,13 +201,13 @@ export async function takeOverOpen(former: StackPlace, now: StackPlace, here: He
   }
 }
 
-/** @param path the memory's. @param error whatever came of using it. @param before what came of the create. */
+/** @param path the journal's. @param error whatever came of using it. @param before what came of the create. */
 export function inWords(path: string, error: unknown, before = "Nothing was sent. "): JournalError {
   if (error instanceof JournalError) return error;
-  const memory = `The memory ${path}, which keeps an interrupted run from creating things twice`;
+  const journal = `The journal ${path}, which keeps an interrupted run from creating things twice`;
   const advice =
-    error instanceof MemoryDamaged
+    error instanceof DamagedJournal
       ? `Look in the account for objects that an interrupted run may have created, set existingId for those, then remove the file:\n  rm ${shellWord(path)}`
       : `${cureFor(error, path) ?? "Fix that"}, and run this again.`;
-  return new JournalError(`${before}${memory}, can't be used: ${(error as Error).message}. ${advice}`);
+  return new JournalError(`${before}${journal}, can't be used: ${(error as Error).message}. ${advice}`);
 }

@@ -1,5 +1,5 @@
 /**
- * A run's use of its stack's memory: which creates were sent and what came back, until a later run has seen the objects
+ * A run's use of its stack's journal: which creates were sent and what came back, until a later run has seen the objects
  * in the state. Each POST in `operations/create.ts` asks it; a `diff` says what the state holds. Tests name the promises:
  *
  * M1. A create's record, with the moment, is on the disk before each sending. Otherwise a kill can lead to two objects.
@@ -7,21 +7,21 @@
  *     cleanly, one that came later), or has said that it leaves the state, a person or a search has settled it, its
  *     object was deleted, or the create was certainly not carried out. So what the state lost has a record.
  * M3. One record for an exact key at any time: nothing is sent for a resource while its own record is open or handed.
- * M4. One run at a time writes a stack's memory, and asks before and after each write whether it still is that run.
- * M5. A memory that can't be read or written stops every create. Only an unfinished last line is ignored: nothing was
+ * M4. One run at a time writes a stack's journal, and asks before and after each write whether it still is that run.
+ * M5. A journal that can't be read or written stops every create. Only an unfinished last line is ignored: nothing was
  *     sent on its strength.
  * M6. A record is never changed in place, and holds nothing secret.
  *
  * | from | event | to |
  * |---|---|---|
- * | none, live | a POST is about to begin ({@link Memory.sending}) | sent |
- * | sent | an answer or a search with an id ({@link Memory.made}) | made |
- * | sent | surely not made ({@link Memory.back}) | what it was before |
- * | made, and the engine was given it | the run ends cleanly ({@link Memory.closeNow}) | handed |
- * | any | the `diff` of an `up` shows its id or its mark ({@link Memory.saw}) | live |
- * | any | a person names an object for it ({@link Memory.adopted}) | live |
- * | any | it has another key now ({@link Memory.renamed}) | none, and the same under that key |
- * | handed, live | its object leaves the state, which was said ({@link Memory.closeNow}) | none |
+ * | none, live | a POST is about to begin ({@link Journal.sending}) | sent |
+ * | sent | an answer or a search with an id ({@link Journal.made}) | made |
+ * | sent | surely not made ({@link Journal.back}) | what it was before |
+ * | made, and the engine was given it | the run ends cleanly ({@link Journal.closeNow}) | handed |
+ * | any | the `diff` of an `up` shows its id or its mark ({@link Journal.saw}) | live |
+ * | any | a person names an object for it ({@link Journal.adopted}) | live |
+ * | any | it has another key now ({@link Journal.renamed}) | none, and the same under that key |
+ * | handed, live | its object leaves the state, which was said ({@link Journal.closeNow}) | none |
  */
 import type { JournalError } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
@@ -34,11 +34,11 @@ import {
   holdersIn,
   isOpen,
   isPast,
-  type Line,
-  type MemoryRecord,
-  readMemory,
+  type JournalEntry,
+  type JournalLine,
+  readJournal,
 } from "./journal-entry.js";
-import { inWords, MemoryFile, type MemoryOptions } from "./journal-file.js";
+import { inWords, JournalFile, type JournalOptions } from "./journal-file.js";
 
 /** The account of a run. A record of another one says nothing about this one's objects. */
 export interface RunAccount {
@@ -57,9 +57,9 @@ export interface Sight {
   readonly deletes?: boolean;
 }
 
-export class Memory {
-  readonly #file: MemoryFile;
-  #records: Map<string, MemoryRecord> | undefined;
+export class Journal {
+  readonly #file: JournalFile;
+  #records: Map<string, JournalEntry> | undefined;
   /** The keys of what was open when this run began. */
   #open: readonly string[] = [];
   /** By object: the resource or member that has or had it. */
@@ -70,12 +70,12 @@ export class Memory {
   /** What this run has sent, or settled: its own creates are open for no other one. */
   readonly #ofThisRun = new Set<string>();
   /** What the state was seen to hold, until it is written. */
-  readonly #seen: Line[] = [];
+  readonly #seen: JournalLine[] = [];
   /** What the engine was given, perhaps beside an error. */
   readonly #given = new Set<string>();
 
-  constructor(private readonly options: MemoryOptions & RunAccount) {
-    this.#file = new MemoryFile(options);
+  constructor(private readonly options: JournalOptions & RunAccount) {
+    this.#file = new JournalFile(options);
   }
 
   get path(): string {
@@ -93,7 +93,7 @@ export class Memory {
     return this.#opening;
   }
 
-  #begin(records: Map<string, MemoryRecord>): Map<string, MemoryRecord> {
+  #begin(records: Map<string, JournalEntry>): Map<string, JournalEntry> {
     this.#records = records;
     const open = [...records.values()].filter(isOpen);
     this.#open = open.map(({ key }) => key);
@@ -115,28 +115,28 @@ export class Memory {
     return this.#trouble;
   }
 
-  get records(): Map<string, MemoryRecord> {
+  get records(): Map<string, JournalEntry> {
     if (this.#records !== undefined) return this.#records;
     try {
-      return this.#begin(readMemory(this.path, this.options.disk)?.records ?? new Map());
+      return this.#begin(readJournal(this.path, this.options.disk)?.records ?? new Map());
     } catch (error) {
       this.#trouble ??= inWords(this.path, error);
       return this.#begin(new Map());
     }
   }
 
-  of(key: string): MemoryRecord | undefined {
+  of(key: string): JournalEntry | undefined {
     const record = this.records.get(key);
     return record?.state === "none" ? undefined : record;
   }
 
   /** An earlier run's create with this mark, under whatever key. */
-  openWithMark(mark: string): MemoryRecord | undefined {
+  openWithMark(mark: string): JournalEntry | undefined {
     return this.openAtStart.find((record) => record.mark === mark);
   }
 
   /** Creates of earlier runs that were open when this run began. Some may have been resolved since. */
-  get openAtStart(): MemoryRecord[] {
+  get openAtStart(): JournalEntry[] {
     const { records } = this; // reads them, and with them what is open
     return this.#open.flatMap((key) => records.get(key) ?? []);
   }
@@ -148,13 +148,13 @@ export class Memory {
   }
 
   /** What runs here have seen live under this platform name, for this account. */
-  liveNamed(kind: Kind["name"], name: unknown): readonly MemoryRecord[] {
+  liveNamed(kind: Kind["name"], name: unknown): readonly JournalEntry[] {
     if (typeof name !== "string") return [];
     this.#live ??= new CreatesByName([...this.records.values()].filter((record) => this.#isLive(record)));
     return this.#live.find(kind, name).filter((record) => record.name === name);
   }
 
-  #isLive({ state, account }: MemoryRecord): boolean {
+  #isLive({ state, account }: JournalEntry): boolean {
     return (state === "live" || state === "handed") && this.options.isSameAccount(account);
   }
 
@@ -171,14 +171,14 @@ export class Memory {
   }
 
   /** Nothing may leave before it resolves (M1). @throws JournalError */
-  async sending(record: Omit<MemoryRecord, "state" | "id">): Promise<void> {
+  async sending(record: Omit<JournalEntry, "state" | "id">): Promise<void> {
     this.#ofThisRun.add(record.key);
     await this.#write({ ...record, state: "sent" }, "Nothing was sent. ");
     this.#learn({ ...record, state: "sent" }); // not before: what the disk did not take was not sent
   }
 
   /** @param found of a create that only the state knew. @throws JournalError it can't be noted; the create is done. */
-  async made(key: string, id: string, found: Partial<MemoryRecord> = {}): Promise<void> {
+  async made(key: string, id: string, found: Partial<JournalEntry> = {}): Promise<void> {
     this.#ofThisRun.add(key);
     await this.#note({ ...found, key, state: "made", id });
   }
@@ -250,7 +250,7 @@ export class Memory {
     this.#seen.push(line);
   }
 
-  #liveLine(key: string, id: string): Line {
+  #liveLine(key: string, id: string): JournalLine {
     const { id: known = id, name, body = "", facts } = this.of(key) ?? {};
     // By its name a rename is known, by its body with what it was made.
     const told = known === id && { name, body, facts };
@@ -269,7 +269,7 @@ export class Memory {
   closeNow(left: readonly string[], hasCheckpoints = true): void {
     const recordsOf = (keys: Iterable<string>) => [...keys].flatMap((key) => this.of(key) ?? []);
     const made = recordsOf(this.#given).filter(isOpen);
-    const handed = made.map(({ key, id }): Line => ({ key, state: "handed", id, unsaved: !hasCheckpoints }));
+    const handed = made.map(({ key, id }): JournalLine => ({ key, state: "handed", id, unsaved: !hasCheckpoints }));
     this.#file.endNow([
       ...this.#seen,
       ...handed,
@@ -282,23 +282,23 @@ export class Memory {
   }
 
   /** This is so, and this run goes by it, even if the disk does not take it. @throws JournalError */
-  async #note(line: Line): Promise<void> {
+  async #note(line: JournalLine): Promise<void> {
     this.#learn(line);
     await this.#write(line);
   }
 
-  #learn(line: Line): void {
+  #learn(line: JournalLine): void {
     applyLine(this.records, line);
     if (line.id !== undefined) this.#holders?.set(objectKey(aboutWhom(line.key).kind, line.id), line.key);
   }
 
-  async #write(line: Line, before = ""): Promise<void> {
+  async #write(line: JournalLine, before = ""): Promise<void> {
     await this.expectUsable();
     await this.#file.append([...this.#seen.splice(0), line], before);
   }
 }
 
 /** @param create its mark, or as `sendingOf` names it. */
-function isCreate(record: MemoryRecord, create: string): boolean {
+function isCreate(record: JournalEntry, create: string): boolean {
   return create === record.mark || create === sendingOf(record);
 }

@@ -1,5 +1,5 @@
 /**
- * Where the session and the memory of a stack stand between runs, and what was deleted. A memory is found by backend
+ * Where the session and the journal of a stack stand between runs, and what was deleted. A journal is found by backend
  * and stack alone: no other address, e-mail, password or cookie file hides what an interrupted run has sent.
  */
 import { createHash } from "node:crypto";
@@ -25,21 +25,21 @@ export interface StackPlace {
   /** As {@link backendIn} says it. */
   readonly backend: string;
   readonly stack: string;
-  /** The name of the provider resource, each with a memory of its own. @default "default": the dynamic provider has one */
+  /** The name of the provider resource, each with a journal of its own. @default "default": the dynamic provider has one */
   readonly provider?: string;
 }
 
-export function memoryFolder(): string {
+export function journalFolder(): string {
   return join(cacheFolder(), "stacks");
 }
 
-export function memoryPath({ backend, stack, provider = "default" }: StackPlace, folder = memoryFolder()): string {
+export function journalPath({ backend, stack, provider = "default" }: StackPlace, folder = journalFolder()): string {
   return join(folder, `${digestOf(backend, stack, provider)}.jsonl`);
 }
 
 /** Written by the program's half once it has ended well: only then what it did not declare surely leaves the state. */
-export function endedPath(memory: string): string {
-  return `${memory}.ended`;
+export function endedPath(journal: string): string {
+  return `${journal}.ended`;
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
  * The shape of a kind of resource, and the closed lists of the kinds' names and handlers; the kinds are in `*-kind.ts`.
  * Then its requests to the API as data: operations with addresses, a create's body, and the fingerprint that tells two
- * creates of one resource apart. The memory and the state keep fingerprints: how they are made is a contract. Pure.
+ * creates of one resource apart. The journal and the state keep fingerprints: how they are made is a contract. Pure.
  */
 
 import { createHash } from "node:crypto";

@@ -1,4 +1,4 @@
-/** `check`: it takes the memory in an `up`, says what is known about new objects, and returns all problems at once. */
+/** `check`: it takes the journal in an `up`, says what is known about new objects, and returns all problems at once. */
 import { isDeepStrictEqual } from "node:util";
 import {
   type AdvertisingError,
@@ -84,10 +84,10 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref
     const at = ref.member === undefined ? "" : `${memberOf("events", ref.member)}.`;
     return other === undefined ? [] : [`${at}existingId ${adoptedTwice(String(id), aboutWhom(other).label)}`];
   });
-  const memory = runtime.memory(who.identity);
-  // In an `up` the memory is this run's from its first `check` on.
-  if (run.isUp) await memory.openOnce();
-  for (const [former, key] of formerKeysIn(resource, who, briefing, members, formerKeys)) memory.renamed(former, key);
+  const journal = runtime.journal(who.identity);
+  // In an `up` the journal is this run's from its first `check` on.
+  if (run.isUp) await journal.openOnce();
+  for (const [former, key] of formerKeysIn(resource, who, briefing, members, formerKeys)) journal.renamed(former, key);
   for (const each of members) tellMadeOtherwise(kind, runtime, refTo(each), adoptedBy(each.entry), each.values);
   // What is in the state has a `diff`, which says the same of what it creates.
   const fresh = isNew && problems.length + twice.length === 0 ? members : [];
@@ -122,8 +122,8 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref
 /** Warns where a resource adopts what a run here has made with other arguments, and no read compares them. */
 function tellMadeOtherwise(kind: Kind, runtime: Runtime, who: Ref, id: string | undefined, values: Values): void {
   if (id === undefined || holdsUnknown(values) || abilitiesOf(kind, runtime.reading.settings).read) return;
-  const memory = runtime.memory(who.identity);
-  const made = memory.of(memory.holderOf(kind.name, id) ?? "");
+  const journal = runtime.journal(who.identity);
+  const made = journal.of(journal.holderOf(kind.name, id) ?? "");
   const isOther = made?.id === id && made.key !== who.key && ![fingerprintOfBody(kind, values), ""].includes(made.body);
   if (isOther) runtime.warnEach(madeOtherwise(who, id));
 }
@@ -176,9 +176,9 @@ export function tellBefore(
   const namesakes: Namesake[] = [];
   for (const member of members) {
     const ref = refTo(member);
-    const memory = runtime.memory(ref.identity);
-    if (!run.isUp && memory.trouble !== undefined) return memory.trouble;
-    if (!run.isUp) expectAccountOfOpen(runtime, memory);
+    const journal = runtime.journal(ref.identity);
+    if (!run.isUp && journal.trouble !== undefined) return journal.trouble;
+    if (!run.isUp) expectAccountOfOpen(runtime, journal);
     const namesake = tellNew(kind, runtime, ref, member.values, member.id ?? held);
     if (namesake !== undefined) namesakes.push(namesake);
   }
@@ -198,17 +198,17 @@ function tellNew(
   held: string | undefined,
 ): Namesake | undefined {
   const { run, reading } = runtime;
-  const memory = runtime.memory(who.identity);
-  const noted = takeableOf(runtime, who, held);
-  if (noted !== undefined) {
+  const journal = runtime.journal(who.identity);
+  const entry = takeableOf(runtime, who, held);
+  if (entry !== undefined) {
     const body = holdsUnknown(values) ? undefined : fingerprintOfBody(kind, values);
-    const isSearchable = abilitiesOf(kind, reading.settings).search(noted.field);
-    if (!run.isUp) runtime.warnEach(beforeTakeOver(who, noted, body, isSearchable));
+    const isSearchable = abilitiesOf(kind, reading.settings).search(entry.field);
+    if (!run.isUp) runtime.warnEach(beforeTakeOver(who, entry, body, isSearchable));
     return undefined;
   }
   const namesake = run.isUp ? undefined : namesakeOf(kind, runtime, who, values);
   if (namesake !== undefined) return namesake;
-  const id = memory.records.get(who.key)?.id; // of what has left the state too
+  const id = journal.records.get(who.key)?.id; // of what has left the state too
   const isElsewhere = id !== undefined && (runtime.deleted.has(kind.name, id) || run.isKept(kind, id));
   if (id !== undefined && !isElsewhere && held !== id) runtime.warnEach(madeBefore(kind, who, id));
   else if (held === undefined) tellLikelyRename(kind, runtime, who, values);
@@ -219,7 +219,7 @@ function tellNew(
 function tellLikelyRename(kind: Kind, runtime: Runtime, who: Ref, values: Values): void {
   const { run } = runtime;
   if (run.isUp || who.member !== undefined) return; // a set compares its own keys
-  const former = runtime.memory(who.identity).liveNamed(kind.name, values[kind.nameProperty]);
+  const former = runtime.journal(who.identity).liveNamed(kind.name, values[kind.nameProperty]);
   const found = former.find(
     ({ key, id = "", facts = {} }) =>
       !run.isDeclared(key) &&

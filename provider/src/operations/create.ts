@@ -1,6 +1,6 @@
 /**
  * One create, at most once over all runs. This is true of each, whatever fails and whenever the process is killed:
- * - C1. It is sent only after the memory has said that no earlier create of the resource is open or handed, that no
+ * - C1. It is sent only after the journal has said that no earlier create of the resource is open or handed, that no
  *   open create has its platform name and advertiser ({@link createBlocker}), and after its own record is on the disk.
  * - C2. What an earlier run made for the resource is taken over. What it sent with an unknown outcome is looked for by
  *   its mark, or it stays unresolved; it is sent again only if a search proves that nothing was made.
@@ -12,7 +12,7 @@
  * - C7. An id another resource has or had proves nothing: the create is unresolved. So each object has one resource.
  */
 import { AdvertisingError, ArgumentsError, OutcomeUnknownError, type Values } from "../base/index.js";
-import { isPast, type Memory, type MemoryRecord, type OpenCreate } from "../journal/index.js";
+import { isPast, type Journal, type JournalEntry, type OpenCreate } from "../journal/index.js";
 import { bodyOf, fingerprintOfBody, type Kind } from "../kinds/index.js";
 import { abilitiesOf, hasValue, holdsUnknown, sentOtherwise } from "../plan/index.js";
 import { aboutWhom, type Ref, resourceKeyIn, tellingIn, type Unresolved, whatHappened } from "../state/index.js";
@@ -39,26 +39,26 @@ export async function createOnce(
   const { subject, values, secret, unresolved } = create;
   const { key, label, identity } = subject;
   runtime.client(); // checks the settings first: without them nothing may begin
-  const memory = runtime.memory(identity);
-  await memory.expectUsable();
-  expectAccountOfOpen(runtime, memory);
+  const journal = runtime.journal(identity);
+  await journal.expectUsable();
+  expectAccountOfOpen(runtime, journal);
   const fields = bodyOf(kind, values);
   const body = fingerprintOfBody(kind, values);
   // An earlier run made it; or one has sent it, and its outcome is unknown; or it is new.
-  const noted = takeableOf(runtime, subject, create.replaces ?? unresolved?.replaces, create.mark);
-  if (noted !== undefined) memory.renamed(noted.key, key);
-  if (noted?.id !== undefined) return takeOver(kind, runtime, create, body, { ...noted, id: noted.id });
-  const open = openIn(label, noted, runtime.run.unresolved.get(key) ?? unresolved);
+  const entry = takeableOf(runtime, subject, create.replaces ?? unresolved?.replaces, create.mark);
+  if (entry !== undefined) journal.renamed(entry.key, key);
+  if (entry?.id !== undefined) return takeOver(kind, runtime, create, body, { ...entry, id: entry.id });
+  const open = openIn(label, entry, runtime.run.unresolved.get(key) ?? unresolved);
   let { mark } = create;
   if (open !== undefined) {
     const finding = await search(kind, runtime, create, open, runtime.run.unresolved.has(key));
     if (finding.kind === "unresolved") return finding;
     if (finding.kind === "found") {
       const { what: _, searched: __, ...sent } = open;
-      await memory.made(key, finding.id, { ...sent, account: runtime.account });
+      await journal.made(key, finding.id, { ...sent, account: runtime.account });
       return takeOver(kind, runtime, create, body, { ...open, id: finding.id });
     }
-    if (noted !== undefined) await memory.back(key);
+    if (entry !== undefined) await journal.back(key);
     runtime.say(`${label} was sent at ${open.at}, and a search finds no object with its mark: it is sent again.`);
     mark = open.mark;
   } else {
@@ -72,35 +72,35 @@ export async function createOnce(
   return send(kind, runtime, create, record, fields, expectMayBegin);
 }
 
-/** What the memory has of a resource that may not be in the state, under its key or its mark. */
+/** What the journal has of a resource that may not be in the state, under its key or its mark. */
 export function takeableOf(
   runtime: Runtime,
   who: Ref,
   held: string | undefined,
   mark?: string,
-): MemoryRecord | undefined {
-  const memory = runtime.memory(who.identity);
-  const byKey = memory.of(who.key);
+): JournalEntry | undefined {
+  const journal = runtime.journal(who.identity);
+  const byKey = journal.of(who.key);
   if (byKey !== undefined && isTakeable(runtime, who, held, byKey)) return byKey;
-  const byMark = mark === undefined ? undefined : memory.openWithMark(mark);
-  const isOpen = byMark !== undefined && memory.isStillOpen(byMark.key);
+  const byMark = mark === undefined ? undefined : journal.openWithMark(mark);
+  const isOpen = byMark !== undefined && journal.isStillOpen(byMark.key);
   return isOpen && isTakeable(runtime, who, held, byMark) ? byMark : undefined;
 }
 
 /** Not what ended cleanly at another account. */
-function isTakeable(runtime: Runtime, who: Ref, held: string | undefined, noted: MemoryRecord): boolean {
-  const { state, id, account } = noted;
+function isTakeable(runtime: Runtime, who: Ref, held: string | undefined, entry: JournalEntry): boolean {
+  const { state, id, account } = entry;
   if (state === "live") return false;
   if (state === "handed" && !runtime.isSameAccount(account)) return false;
   if (id === undefined) return true;
-  if (isPast(noted, held)) return false;
+  if (isPast(entry, held)) return false;
   return id !== held && !runtime.deleted.has(who.kind, id);
 }
 
-/** A resource's create of unknown outcome, by the memory and the state: of two sendings the later moment counts. */
-function openIn(label: string, noted: MemoryRecord | undefined, unsettled: Unresolved | undefined) {
-  if (noted === undefined || (unsettled !== undefined && unsettled.at >= noted.at)) return unsettled;
-  return recordOf({ ...noted, what: whatHappened(label, noted) });
+/** A resource's create of unknown outcome, by the journal and the state: of two sendings the later moment counts. */
+function openIn(label: string, entry: JournalEntry | undefined, unsettled: Unresolved | undefined) {
+  if (entry === undefined || (unsettled !== undefined && unsettled.at >= entry.at)) return unsettled;
+  return recordOf({ ...entry, what: whatHappened(label, entry) });
 }
 
 /** What has or had an object, as "which …" goes on; none if it is new. */
@@ -108,7 +108,7 @@ function ownerOf(kind: Kind, runtime: Runtime, { subject, formerIds }: Managed, 
   const other = runtime.run.holderOf(kind, id);
   if (other !== undefined && other !== subject.key) return `already belongs to ${aboutWhom(other).label}`;
   if (formerIds.includes(id)) return "this resource had before";
-  const had = runtime.memory(subject.identity).holderOf(kind.name, id);
+  const had = runtime.journal(subject.identity).holderOf(kind.name, id);
   if (had !== undefined && had !== subject.key) return `already belongs to ${aboutWhom(had).label}`;
   return runtime.deleted.has(kind.name, id) ? "was deleted before" : undefined;
 }
@@ -119,7 +119,7 @@ function takeOver(
   runtime: Runtime,
   { subject, values }: Managed,
   body: string,
-  made: Pick<MemoryRecord, "body" | "name" | "facts"> & { readonly id: string },
+  made: Pick<JournalEntry, "body" | "name" | "facts"> & { readonly id: string },
 ): Outcome {
   const { label, key } = subject;
   const { id } = made;
@@ -139,19 +139,19 @@ async function send(
   kind: Kind,
   runtime: Runtime,
   create: Managed,
-  record: Omit<MemoryRecord, "state" | "at" | "id">,
+  record: Omit<JournalEntry, "state" | "at" | "id">,
   fields: Values,
   expectMayBegin: () => void,
 ): Promise<Outcome> {
   const { key, label, identity } = create.subject;
   const { mark, field } = record;
-  const memory = runtime.memory(identity);
+  const journal = runtime.journal(identity);
   let sentAt: string | undefined;
   let owner: string | undefined;
   // After the sending nothing may fail: a note that can't be written is only reported.
   const note = (writing: Promise<void>, before = "") =>
     writing.catch((error: Error) => runtime.say(`${before}${error.message}`));
-  const made = (id: string) => note(memory.made(key, id), `${label} was created as ${id}. `);
+  const made = (id: string) => note(journal.made(key, id), `${label} was created as ${id}. `);
   try {
     const { id, warnings } = await runtime.client().create({
       operation: kind.create,
@@ -159,7 +159,7 @@ async function send(
       label,
       beforeSend: async (at) => {
         expectMayBegin();
-        await memory.sending({ ...record, at });
+        await journal.sending({ ...record, at });
         sentAt = at;
       },
       onCreated: async (id) => {
@@ -177,7 +177,7 @@ async function send(
   } catch (error) {
     const doubt = doubtIn(error, sentAt, label);
     if (doubt === undefined) {
-      if (sentAt !== undefined) await note(memory.back(key));
+      if (sentAt !== undefined) await note(journal.back(key));
       throw error;
     }
     const what = runtime.secrets.scrub(doubt.what);
@@ -217,8 +217,8 @@ function doubtIn(error: unknown, sentAt: string | undefined, label: string) {
 }
 
 /** @throws AccountMismatchError what an interrupted run sent to another account is to be settled there. */
-export function expectAccountOfOpen(runtime: Runtime, memory: Memory): void {
-  for (const [account, key] of memory.accountsOfOpen)
+export function expectAccountOfOpen(runtime: Runtime, journal: Journal): void {
+  for (const [account, key] of journal.accountsOfOpen)
     expectSameAccount(runtime, account, `An interrupted run sent ${aboutWhom(key).label}, which no state has yet,`);
 }
 
@@ -228,7 +228,7 @@ export function expectAccountOfOpen(runtime: Runtime, memory: Memory): void {
  */
 export function namesakeOf(kind: Kind, runtime: Runtime, ref: Ref, values: Values): Namesake | undefined {
   const { run } = runtime;
-  const memory = runtime.memory(ref.identity);
+  const journal = runtime.journal(ref.identity);
   const given = values[kind.nameProperty];
   const name = typeof given === "string" && !holdsUnknown(given) ? given : undefined;
   const isOther = (open: OpenCreate) => {
@@ -237,7 +237,7 @@ export function namesakeOf(kind: Kind, runtime: Runtime, ref: Ref, values: Value
     if (run.hasSeen(kind, open)) return false;
     if (open.id !== undefined && (run.isKept(kind, open.id) || runtime.deleted.has(kind.name, open.id))) return false;
     if (open.elsewhere !== undefined) return true;
-    return memory.isStillOpen(open.key) && open.key !== ref.key && !run.isDeclared(open.key);
+    return journal.isStillOpen(open.key) && open.key !== ref.key && !run.isDeclared(open.key);
   };
   const found = runtime.openCreates(ref.identity).find(kind.name, name);
   const candidates = found.filter((open) => hasSameOwner(kind, open, values) && isOther(open));

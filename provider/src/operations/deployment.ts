@@ -10,7 +10,7 @@
  *
  * A preview ends after 3. Facts that another resource may need are noted before anything is awaited.
  */
-import type { MemoryRecord } from "../journal/index.js";
+import type { JournalEntry } from "../journal/index.js";
 import type { Kind } from "../kinds/index.js";
 import type { Member } from "../plan/index.js";
 import { type Briefing, objectKey, type Ref, resourceKeyIn, sendingOf, type Unresolved } from "../state/index.js";
@@ -80,7 +80,7 @@ export class Run {
     for (const create of creates) this.#seen.add(create);
   }
 
-  hasSeen(kind: Kind, record: MemoryRecord): boolean {
+  hasSeen(kind: Kind, record: JournalEntry): boolean {
     const { id = "", mark } = record;
     return [objectKey(kind.name, id), mark, sendingOf(record)].some((each) => this.#seen.has(each));
   }

@@ -219,19 +219,19 @@ async function adopt(kind: Kind, runtime: Runtime, object: Managed, id: string):
   const theirs = withDifferences({ ...values }, differences);
   const other = runtime.run.claim(kind, id, key);
   if (other !== undefined) throw new ArgumentsError(`${label}: existingId ${adoptedTwice(id, aboutWhom(other).label)}`);
-  const memory = runtime.memory(identity);
-  const noted = memory.of(key);
-  const sent = noted?.state === "sent" ? { ...noted, what: whatHappened(label, noted) } : undefined;
+  const journal = runtime.journal(identity);
+  const entry = journal.of(key);
+  const sent = entry?.state === "sent" ? { ...entry, what: whatHappened(label, entry) } : undefined;
   for (const record of [unresolved, sent]) {
     const why = record && whyNotSettled(kind, id, theirs, record);
     if (record !== undefined && why !== undefined) return { kind: "unresolved", record: recordOf(record), why };
   }
   if (differences.size > 0) await updateLive(kind, runtime, { id, label }, theirs, values, [...differences.keys()]);
-  if (noted !== undefined && noted.id !== undefined && noted.id !== id && noted.state !== "live")
+  if (entry !== undefined && entry.id !== undefined && entry.id !== id && entry.state !== "live")
     runtime.say(
-      `${label}: an earlier run created ${noted.id} too, which nothing manages. ${staysLive(kind, noted.id)}.`,
+      `${label}: an earlier run created ${entry.id} too, which nothing manages. ${staysLive(kind, entry.id)}.`,
     );
-  await memory.adopted(key, id).catch((error: Error) => runtime.say(error.message)); // the next `diff` says it again
+  await journal.adopted(key, id).catch((error: Error) => runtime.say(error.message)); // the next `diff` says it again
   return { kind: "managed", id };
 }
 

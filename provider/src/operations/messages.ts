@@ -16,7 +16,7 @@ import {
   type Values,
   withCode,
 } from "../base/index.js";
-import type { MemoryRecord, OpenCreate } from "../journal/index.js";
+import type { JournalEntry, OpenCreate } from "../journal/index.js";
 import { CATALOG_SEPARATOR, CATALOG_TYPE, type Kind, nameToTell } from "../kinds/index.js";
 import { type Abilities, type Member, type ShownAction, shownAction } from "../plan/index.js";
 import {
@@ -44,7 +44,7 @@ import type { Adoption, Notice } from "./notices.js";
 import type { Kept, Namesake, Outcome, Outcomes } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 
-type Noted = Pick<MemoryRecord, "at" | "body"> & Partial<Pick<MemoryRecord, "id" | "state">>;
+type KnownCreate = Pick<JournalEntry, "at" | "body"> & Partial<Pick<JournalEntry, "id" | "state">>;
 
 type Shown = Pick<Ref, "label" | "resourceUrn">;
 
@@ -54,12 +54,12 @@ function notice(sort: string, { label, resourceUrn: urn }: Shown, text: string, 
 }
 
 /** Of an earlier run's create, in a preview. @param body what the program would send now; none if not known yet. */
-export function beforeTakeOver(who: Ref, noted: Noted, body: string | undefined, isSearchable: boolean): Notice {
-  const text = `${whatHappened(who.label, noted)} \`pulumi up\` ${nextOf(noted, body, isSearchable)}.`;
-  return notice("sent by earlier runs", who, text, noted.id ?? "outcome unknown");
+export function beforeTakeOver(who: Ref, entry: KnownCreate, body: string | undefined, isSearchable: boolean): Notice {
+  const text = `${whatHappened(who.label, entry)} \`pulumi up\` ${nextOf(entry, body, isSearchable)}.`;
+  return notice("sent by earlier runs", who, text, entry.id ?? "outcome unknown");
 }
 
-function nextOf({ id, body: sent }: Noted, body: string | undefined, isSearchable: boolean): string {
+function nextOf({ id, body: sent }: KnownCreate, body: string | undefined, isSearchable: boolean): string {
   if (id === undefined)
     return isSearchable ? "looks for it by its mark" : "does not send it, and saves it as unresolved";
   if (body === undefined) return "takes it over, if its arguments turn out to be those that it was sent with";
@@ -236,13 +236,13 @@ export function notTold(who: Ref, id: string, changes: readonly string[]): Notic
 }
 
 /** What this machine has of a resource whose object the state goes on with, in a preview and once in an `up`. */
-export function besideHeld(kind: Kind, who: Ref, noted: MemoryRecord, held: string): Notice {
-  const { id } = noted;
+export function besideHeld(kind: Kind, who: Ref, entry: JournalEntry, held: string): Notice {
+  const { id } = entry;
   const next =
     id === undefined
       ? "Look in the account for a second one, which nothing manages."
       : `${staysLive(kind, `Nothing manages ${id}: it`)}. To use it instead, set existingId: ${id}.`;
-  const text = `${whatHappened(who.label, noted)} The state has ${held}. ${next} To stop this message:\n  ${pendingCommand("forget", [who.short])}`;
+  const text = `${whatHappened(who.label, entry)} The state has ${held}. ${next} To stop this message:\n  ${pendingCommand("forget", [who.short])}`;
   return notice("also made by earlier runs", who, text, id ?? "outcome unknown");
 }
 

@@ -99,7 +99,7 @@ export function idOrError(who: Named, properties: Values, outcome: Outcome): str
   throw new Incomplete(explain(who, record, why), saved);
 }
 
-/** As the state keeps it, without what only the memory has. */
+/** As the state keeps it, without what only the journal has. */
 export function recordOf({ at, mark, body, field, name, facts, replaces, what, searched }: Unresolved): Unresolved {
   return withoutUndefined({ at, mark, body, field, name, facts, replaces, what, searched });
 }

@@ -9,10 +9,10 @@ import {
   cookieFileFor,
   deletedObjects,
   endedPath,
-  everyMemory,
+  everyJournal,
   isTwiceIn,
-  Memory,
-  memoryFolder,
+  Journal,
+  journalFolder,
   openElsewhere,
 } from "../journal/index.js";
 import type { Kind } from "../kinds/index.js";
@@ -56,7 +56,7 @@ export function createRuntime(
   config: (key: string) => string | undefined,
   environment: Readonly<Record<string, string | undefined>>,
   log: TellAt,
-  { disk = systemDisk, folder = memoryFolder() }: { readonly disk?: Disk; readonly folder?: string } = {},
+  { disk = systemDisk, folder = journalFolder() }: { readonly disk?: Disk; readonly folder?: string } = {},
 ) {
   // A preview works without a password; a create checks it below.
   const reading = readSettings({ config, environment, mayLackPassword: true });
@@ -69,7 +69,7 @@ export function createRuntime(
   const isSameAccount = sameAccountAs(settings);
   const now = () => momentOf(systemClock);
   let client: Client | undefined;
-  let memory: Memory | undefined;
+  let journal: Journal | undefined;
   let openCreates: CreatesByName | undefined;
   /** In the inputs of what this run sends, and in its journal. */
   const runName = randomBytes(4).toString("hex");
@@ -80,13 +80,13 @@ export function createRuntime(
     return { stack: stackOf(identity), backend };
   };
   /** A process serves one stack. */
-  const memoryOf = (identity: string) => {
-    if (memory === undefined) {
+  const journalOf = (identity: string) => {
+    if (journal === undefined) {
       const place = placeOf(identity);
       commandsTake([stackOption(place.stack)]);
-      memory = new Memory({ ...place, folder, disk, runs: [runName], account, isSameAccount });
+      journal = new Journal({ ...place, folder, disk, runs: [runName], account, isSameAccount });
     }
-    return memory;
+    return journal;
   };
 
   const newClient = () => {
@@ -113,19 +113,19 @@ export function createRuntime(
       return client;
     },
     placeOf,
-    memoryFolder: folder,
-    memory: memoryOf,
+    journalFolder: folder,
+    journal: journalOf,
     /** Creates that were open when this run began, here and in other stacks of the project. */
     openCreates(identity: string) {
       openCreates ??= new CreatesByName([
-        ...memoryOf(identity).openAtStart,
+        ...journalOf(identity).openAtStart,
         ...openElsewhere(placeOf(identity), folder, disk),
       ]);
       return openCreates;
     },
-    /** Whether this stack's memory has an object twice; or any memory, if the stack is unknown, as in a `destroy`. */
+    /** Whether this stack's journal has an object twice; or any journal, if the stack is unknown, as in a `destroy`. */
     isShared(kind: Kind, id: string) {
-      const all = memory === undefined ? everyMemory(folder, disk).map(({ records }) => records) : [memory.records];
+      const all = journal === undefined ? everyJournal(folder, disk).map(({ records }) => records) : [journal.records];
       const ours = all.map((records) => [...records.values()].filter((each) => isSameAccount(each.account)));
       return ours.some((records) => isTwiceIn(records, kind.name, id));
     },
@@ -138,15 +138,15 @@ export function createRuntime(
     /** Ends everything when the engine ends the process cleanly, with hardly any time left. */
     closeNow() {
       // What a run of the whole program, to its end, has not declared leaves the state; the program's half has said so.
-      const hasEnded = memory !== undefined && readHints(endedPath(memory.path), disk) !== "";
+      const hasEnded = journal !== undefined && readHints(endedPath(journal.path), disk) !== "";
       const isWhole = run.isUp && run.isWhole && hasEnded && !run.hasFailed;
-      const left = [...(memory?.records.keys() ?? [])].filter((key) => !run.isDeclared(key));
-      memory?.closeNow(isWhole ? left : [], !/^(1|true)$/i.test(environment.PULUMI_SKIP_CHECKPOINTS ?? ""));
+      const left = [...(journal?.records.keys() ?? [])].filter((key) => !run.isDeclared(key));
+      journal?.closeNow(isWhole ? left : [], !/^(1|true)$/i.test(environment.PULUMI_SKIP_CHECKPOINTS ?? ""));
     },
     /** After the engine is gone: begins nothing more, and resolves when work in progress has ended and is noted. */
     async abandon() {
       await underWay.end();
-      memory?.release();
+      journal?.release();
     },
   };
 }

@@ -72,10 +72,10 @@ export function resendDueMs(at: string, { reading: { settings }, clock }: Looker
   return visibleFromMs(lastMs + (settings.requestTimeoutSeconds + after) * 1000, settings);
 }
 
-/** The object whose place a create takes. Under `--replace` the engine calls no `diff`: the memory alone knows it. */
+/** The object whose place a create takes. Under `--replace` the engine calls no `diff`: the journal alone knows it. */
 export function replacedBy(runtime: Runtime, who: Ref, held: string | undefined): string | undefined {
-  const noted = runtime.memory(who.identity).of(who.key);
-  return held ?? (noted?.state === "live" ? noted.id : undefined);
+  const entry = runtime.journal(who.identity).of(who.key);
+  return held ?? (entry?.state === "live" ? entry.id : undefined);
 }
 
 /**

@@ -80,10 +80,10 @@ export const planSet: Calls<SetKind>["plan"] = async (set, runtime, who, { id, o
 /** What the state says about creates: which of them were found, and which are still open. */
 function noteCreates(kind: Kind, runtime: Runtime, who: Ref, olds: Values, members: readonly Member[]): void {
   const { run } = runtime;
-  const memory = runtime.memory(who.identity);
+  const journal = runtime.journal(who.identity);
   const resolved = resolvedIn(olds);
   run.noteSeen(kind, undefined, resolved);
-  if (run.isUp) memory.saw({ key: who.key, creates: resolved });
+  if (run.isUp) journal.saw({ key: who.key, creates: resolved });
   for (const { key, id, unresolved, isDeclared } of members) {
     if (unresolved === undefined) continue;
     const ref = memberRef(who, key);
@@ -93,7 +93,7 @@ function noteCreates(kind: Kind, runtime: Runtime, who: Ref, olds: Values, membe
     // What is declared looks after its own create. The others may be a new event under another key.
     if (!isDeclared)
       runtime.openCreates(who.identity).add({ ...unresolved, key: ref.key, state: "sent", isInState: true });
-    else if (run.isUp && id === undefined) memory.saw({ key: ref.key, creates: [mark] });
+    else if (run.isUp && id === undefined) journal.saw({ key: ref.key, creates: [mark] });
   }
 }
 
@@ -166,8 +166,8 @@ export const updateSet: Calls<SetKind>["update"] = async (set, runtime, who, { i
   const unmanaged = leaving.filter((each) => isLeft(each) && !runtime.run.isKept(kind, each.id));
   tell("warn", leftInWords(kind, unmanaged, after.eventIds));
   if (gone.size > 0) tell("info", `Deleted on the platform, as retainOnDelete: false says: ${idRanges([...gone])}.`);
-  const memory = runtime.memory(who.identity);
-  for (const [key, outcome] of outcomes) if (outcome.kind === "created") memory.given(memberRef(who, key).key);
+  const journal = runtime.journal(who.identity);
+  for (const [key, outcome] of outcomes) if (outcome.kind === "created") journal.given(memberRef(who, key).key);
   if (isWell && kept.length === 0) return outs;
   const { text, code } = troubleInWords(kind, who, members, outcomes, kept, after.eventIds);
   // Without a member, nothing is saved: the next run creates the set.

@@ -95,7 +95,7 @@ export function circumstancesOf(kind: Kind, { run, reading }: Runtime, isAsked: 
 }
 
 /**
- * What the plan for an object in the state means for others: nothing else may have it, and the memory learns that the
+ * What the plan for an object in the state means for others: nothing else may have it, and the journal learns that the
  * state has it. Warns of another one that an earlier run made for it, and of changes the platform is not told.
  * @throws ArgumentsError something else has it.
  */
@@ -108,14 +108,14 @@ export function notePlanned(
 ): void {
   if (id === undefined) return;
   const { run } = runtime;
-  const memory = runtime.memory(who.identity);
-  const noted = memory.of(who.key);
-  const isBeside = noted !== undefined && noted.state !== "live" && noted.id !== id;
-  const isUnsaid = noted?.id === undefined && noted?.replaces !== id; // settled by the state, which has something
-  if (isBeside && (action.do === "keep" || isUnsaid)) runtime.warnEach(besideHeld(kind, who, noted, id));
+  const journal = runtime.journal(who.identity);
+  const entry = journal.of(who.key);
+  const isBeside = entry !== undefined && entry.state !== "live" && entry.id !== id;
+  const isUnsaid = entry?.id === undefined && entry?.replaces !== id; // settled by the state, which has something
+  if (isBeside && (action.do === "keep" || isUnsaid)) runtime.warnEach(besideHeld(kind, who, entry, id));
   run.noteSeen(kind, id, []);
   const { deletes } = run.checked(resourceKeyIn(who.key));
-  if (run.isUp) memory.saw({ key: who.key, id, deletes });
+  if (run.isUp) journal.saw({ key: who.key, id, deletes });
   const other = former === undefined ? run.claim(kind, id, who.key) : undefined;
   if (other !== undefined) throw new ArgumentsError(`${who.label}: ${adoptedTwice(id, aboutWhom(other).label)}`);
   if (action.do === "record") runtime.warnEach(notTold(who, id, changesInWords(changed, olds, values, secret)));
@@ -173,7 +173,7 @@ function noteCreates(kind: Kind, runtime: Runtime, who: Ref, olds: Values, id: s
   const unresolved = unresolvedIn(olds);
   const creates = [...resolvedIn(olds), ...(unresolved === undefined ? [] : [unresolved.mark])];
   runtime.run.noteSeen(kind, undefined, creates);
-  if (runtime.run.isUp && creates.length > 0) runtime.memory(who.identity).saw({ key: who.key, id, creates });
+  if (runtime.run.isUp && creates.length > 0) runtime.journal(who.identity).saw({ key: who.key, id, creates });
 }
 
 /** The arguments that the engine shows as the cause of a replacement. */
@@ -210,7 +210,7 @@ export const createSingle: Calls<Kind>["create"] = async (kind, runtime, who, in
   const outs = outsWith({ [CREATED]: created, [kind.idProperty]: exactId(id) }, id);
   tellReplaced(kind, runtime, who, object.replaces, id, outcome.kind === "managed");
   if (outcome.kind !== "created") return { id, outs };
-  runtime.memory(who.identity).given(who.key);
+  runtime.journal(who.identity).given(who.key);
   const { earlier, isTakenOver } = outcome;
   if (earlier !== undefined) {
     const properties = { ...outs, [EARLIER]: earlierText(earlier), ...reference };

@@ -4,7 +4,7 @@
  * It decides nothing from a journal: what crosses to the provider's process is what the program declares.
  */
 import { agree, asTyped, count, cut, enumerate, idRanges, lookAlike, natural, saidOnce } from "../base/index.js";
-import { isOpen, type MemoryRecord } from "../journal/index.js";
+import { isOpen, type JournalEntry } from "../journal/index.js";
 import { adoptedTwice, CATALOG_TYPE, type Kind } from "../kinds/index.js";
 import { aboutWhom, type Briefing, MAX_LISTED, memberOf, objectKey, resourceKeyIn } from "../state/index.js";
 import { type Declaration, type DeclaredObject, type DeclaredResource, LATER } from "./declaration.js";
@@ -111,13 +111,13 @@ export class Judge {
   }
 
   /** What nothing has declared when the program has ended. Whether the state has it, only the engine knows. */
-  atEnd(records: readonly MemoryRecord[], isPreview: boolean): string[] {
+  atEnd(records: readonly JournalEntry[], isPreview: boolean): string[] {
     const undeclared = records.filter(({ key }) => !this.#isDeclared(key));
     undeclared.sort((a, b) => natural(inWords(a), inWords(b)));
     // What goes on under another key does not leave.
     const declared = records.filter(({ key }) => this.#isDeclared(key)).map(objectOf);
     const kept = new Set([...this.#adopters.keys(), ...declared]);
-    const isKept = (record: MemoryRecord) => record.id !== undefined && kept.has(objectOf(record));
+    const isKept = (record: JournalEntry) => record.id !== undefined && kept.has(objectOf(record));
     const leaving = undeclared.filter((record) => {
       const isThere = record.state === "live" || record.state === "handed";
       // What left a set that is declared, the set says itself.
@@ -125,7 +125,7 @@ export class Judge {
     });
     const deleted = leaving.filter(({ deletes }) => deletes === true);
     const retained = leaving.filter(({ deletes }) => deletes !== true);
-    const isUnclaimed = (record: MemoryRecord) =>
+    const isUnclaimed = (record: JournalEntry) =>
       record.answered !== true && !isKept(record) && !this.#isNamed(record.key);
     const open = undeclared.filter((record) => isOpen(record) && isUnclaimed(record));
     return [
@@ -160,7 +160,7 @@ function nameKey(kind: Kind, { platformName = "" }: DeclaredObject): string {
   return `${kind.name} ${platformName}`;
 }
 
-function objectOf({ key, id = "" }: MemoryRecord): string {
+function objectOf({ key, id = "" }: JournalEntry): string {
   return objectKey(aboutWhom(key).kind, id);
 }
 
@@ -173,28 +173,28 @@ function warningsOf(batch: readonly Declaration[]): string[] {
   );
 }
 
-function listed(those: readonly MemoryRecord[]): string {
+function listed(those: readonly JournalEntry[]): string {
   const others = those.slice(MAX_LISTED).map(({ id = "" }) => id);
   return cut(those.map(inWords), MAX_LISTED, (more) => `and ${more} more: ${idRanges(others)}`).join(", ");
 }
 
-function retainedLine(those: readonly MemoryRecord[]): string {
+function retainedLine(those: readonly JournalEntry[]): string {
   const stays = agree(those.length, "It stays", "They stay");
   return `No longer declared: ${listed(those)}. ${stays} live on the platform.`;
 }
 
-function deletedLine(those: readonly MemoryRecord[]): string {
+function deletedLine(those: readonly JournalEntry[]): string {
   const ids = idRanges(those.map(({ id = "" }) => id));
   return `No longer declared, with retainOnDelete: false: ${listed(those)}. ${ids} will be deleted on the platform if the state still has ${agree(those.length, "it", "them")}.`;
 }
 
-function openLine(open: readonly MemoryRecord[]): string {
+function openLine(open: readonly JournalEntry[]): string {
   const are = count(open.length, "create of an interrupted run is", "creates of interrupted runs are");
   const names = enumerate(open.map(inWords), MAX_LISTED);
   return `${are} declared by nothing: ${names}. To see what to do:\n  ${asTyped("npx pulumi-advertising pending")}`;
 }
 
 /** `purchase (42)`, or without a known id `lead (outcome unknown)`. */
-function inWords({ key, id = "outcome unknown" }: MemoryRecord): string {
+function inWords({ key, id = "outcome unknown" }: JournalEntry): string {
   return `${aboutWhom(key).short} (${id})`;
 }

@@ -8,7 +8,14 @@ import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { commandsTake, type Values } from "../base/index.js";
 import { appendHints } from "../files/index.js";
-import { backendIn, endedPath, type MemoryRecord, memoryPath, readMemory, type StackPlace } from "../journal/index.js";
+import {
+  backendIn,
+  endedPath,
+  type JournalEntry,
+  journalPath,
+  readJournal,
+  type StackPlace,
+} from "../journal/index.js";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
 import { NAMESPACE, readSettings, type SettingsReading, sameAccountAs } from "../settings/index.js";
 import { IDENTITY, PROVIDER, SECRET_ARGUMENTS, stackOption } from "../state/index.js";
@@ -81,7 +88,7 @@ class Program {
     const isSame = sameAccountAs(this.reading.settings);
     const records = recordsAt(place).filter(({ account }) => isSame(account));
     warn(this.#judge.atEnd(records, pulumi.runtime.isDryRun()));
-    if (!pulumi.runtime.isDryRun()) appendHints(endedPath(memoryPath(place)), "well\n");
+    if (!pulumi.runtime.isDryRun()) appendHints(endedPath(journalPath(place)), "well\n");
   }
 }
 
@@ -99,9 +106,9 @@ function placeOfJournal(): StackPlace | undefined {
 }
 
 /** Only for messages. If it can't be read, the provider says so, and creates nothing. */
-function recordsAt(place: StackPlace): MemoryRecord[] {
+function recordsAt(place: StackPlace): JournalEntry[] {
   try {
-    return [...(readMemory(memoryPath(place))?.records.values() ?? [])];
+    return [...(readJournal(journalPath(place))?.records.values() ?? [])];
   } catch {
     return [];
   }

@@ -1,6 +1,6 @@
 /**
  * Which resource of which stack, and every name that it has: in the state and as an input (`identity`), in this
- * machine's memory (`key`), for Pulumi (`urn`) and for people (`label`). Pure.
+ * machine's journal (`key`), for Pulumi (`urn`) and for people (`label`). Pure.
  */
 import { type Kind, type ResourceName, setNamed, typeTokenOf } from "../kinds/index.js";
 
@@ -55,13 +55,13 @@ export function stackOption(stack: string): { readonly option: string; readonly 
   return { option: "--stack", value: organization === DEFAULT_ORGANIZATION ? name : `${organization}/${name}` };
 }
 
-/** The key that a resource has in the memory; its URN is `urn:pulumi:<stack>::<project>::<types>::<name>`. */
+/** The key that a resource has in the journal; its URN is `urn:pulumi:<stack>::<project>::<types>::<name>`. */
 export function keyOfUrn(resource: ResourceName, urn: string): string {
   const parents = (urn.split("::", 3)[2] ?? "").split("$").slice(0, -1);
   return keyOf(resource, { name: nameInUrn(urn), parentTypes: parents.length === 0 ? undefined : parents.join("$") });
 }
 
-/** The memory's key of a resource, without the stack but with the type: an advertiser and an event may share a name. */
+/** The journal's key of a resource, without the stack but with the type: an advertiser and an event may share a name. */
 export function keyOf(resource: ResourceName, place: Place): string {
   return `${resource}::${placeText(place)}`;
 }
@@ -86,7 +86,7 @@ export interface Named extends Place {
   readonly resource: ResourceName;
   /** Of the object. */
   readonly kind: Kind["name"];
-  /** In the memory of this machine. */
+  /** In the journal of this machine. */
   readonly key: string;
   readonly member: string | undefined;
   readonly label: string;
@@ -115,7 +115,7 @@ export function memberRef(set: Ref, member: string): Ref {
   return { ...withMember(set, member), urn: memberOf(set.urn, member) };
 }
 
-/** The same of a key in the memory of this stack. @param stack `<organization>/<project>/<stack>` */
+/** The same of a key in the journal of this stack. @param stack `<organization>/<project>/<stack>` */
 export function refOfKey(key: string, stack: string): Ref {
   const [organization = "", project = "", name = ""] = stack.split("/");
   const whom = aboutWhom(key);

@@ -9,7 +9,7 @@ import { memberOf, type objectKey } from "./names.js";
 
 type Facts = Readonly<Record<string, string | number | boolean>>;
 
-/** A create that was sent: the same in the memory, the state (`unresolved`) and messages. Nothing in it is secret. */
+/** A create that was sent: the same in the journal, the state (`unresolved`) and messages. Nothing in it is secret. */
 export interface CreateRecord {
   /** When it was sent last, ISO 8601; empty if that is not known. */
   readonly at: string;

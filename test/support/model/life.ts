@@ -112,7 +112,7 @@ export class Life {
     const { world } = this;
     for (let edits = how === "up" && this.#chance(0.6) ? 1 + this.#below(2) : 0; edits > 0; edits--) this.#edit();
     const machine = this.#machine();
-    // As pipelines do: if an interrupted run's memory is elsewhere, or lost, `pending` comes first.
+    // As pipelines do: if an interrupted run's journal is elsewhere, or lost, `pending` comes first.
     const { knowing } = world.stack;
     if (knowing !== undefined && knowing !== machine) await world.answer(machine);
     world.check();

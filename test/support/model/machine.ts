@@ -5,16 +5,16 @@
 import { systemClock } from "../../../provider/src/base/clock.js";
 import type { Disk } from "../../../provider/src/files/private-file.js";
 import {
-  memoryFolder,
-  memoryPath,
+  journalFolder,
+  journalPath,
   type Records,
-  readMemory,
+  readJournal,
   type StackPlace,
 } from "../../../provider/src/journal/index.js";
 import { FakeClock } from "../clock.js";
 import { type Image, imageAfter, MemoryDisk } from "../disk.js";
 
-export const FOLDER = memoryFolder();
+export const FOLDER = journalFolder();
 
 /** One clock for all; a life begins with a new one. */
 export const time = { clock: new FakeClock() };
@@ -73,7 +73,7 @@ export class Machine {
 
   /** @throws Error it is damaged. */
   journal(place: StackPlace): { readonly records: Records; readonly runs: readonly string[] } {
-    return readMemory(memoryPath(place, FOLDER), this.disk) ?? { records: new Map(), runs: [] };
+    return readJournal(journalPath(place, FOLDER), this.disk) ?? { records: new Map(), runs: [] };
   }
 }
 

@@ -37,7 +37,8 @@ vi.mock("../../../provider/src/journal/index.js", async (original) => {
   const all = await original<typeof store>();
   return {
     ...all,
-    readMemory: (...[path, disk = acting.here.disk]: Parameters<typeof all.readMemory>) => all.readMemory(path, disk),
+    readJournal: (...[path, disk = acting.here.disk]: Parameters<typeof all.readJournal>) =>
+      all.readJournal(path, disk),
     writeAnswers: (...[place, lines, _, runs]: Parameters<typeof all.writeAnswers>) =>
       all.writeAnswers(place, lines, acting.here, runs),
     openElsewhere: (...[place, folder, disk = acting.here.disk]: Parameters<typeof all.openElsewhere>) =>

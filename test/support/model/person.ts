@@ -37,7 +37,7 @@ export class Person {
   async getOn(): Promise<void> {
     const { world, machine } = this;
     const { stack } = world;
-    // As pipelines do: if an interrupted run's memory is elsewhere, or lost, `pending` comes first.
+    // As pipelines do: if an interrupted run's journal is elsewhere, or lost, `pending` comes first.
     const isElsewhere = stack.knowing !== undefined && stack.knowing !== machine;
     let text = isElsewhere ? await this.#run(["npx", "pulumi-advertising", "pending"]) : "";
     for (let messages = 0; ; messages++) {

@@ -11,7 +11,7 @@ import { createProvider } from "../../../provider/src/dynamic/provider.js";
 import {
   backendIn,
   isOpen,
-  type MemoryRecord,
+  type JournalEntry,
   openElsewhere,
   type Records,
   type StackPlace,
@@ -331,7 +331,7 @@ export class World {
     return this.machines[machine].records(this.stack.place);
   }
 
-  #openElsewhere(machine: 0 | 1, stack: Stack): MemoryRecord[] {
+  #openElsewhere(machine: 0 | 1, stack: Stack): JournalEntry[] {
     const places = this.stacks.flatMap((each) => each.places).filter((place) => place !== stack.place);
     const all = places.flatMap((place) => [...this.machines[machine].records(place).values()]);
     return all.filter(({ state }) => state === "sent" || state === "made");
@@ -361,7 +361,7 @@ export class World {
       readonly before: Deployment;
       readonly program: readonly Declared[];
       readonly records: Records;
-      readonly elsewhere: readonly MemoryRecord[];
+      readonly elsewhere: readonly JournalEntry[];
     },
   ): void {
     const { stack } = run;
@@ -398,9 +398,9 @@ export class World {
     if ((own !== undefined && isOpen(own)) || [...unresolvedKeys(run.before)].some(isOurs)) return;
     const declared = new Set(objects.flatMap((each) => each.keys));
     const marks = marksIn(run.before);
-    const isNamesake = ({ key: other, name: its, facts = {} }: Pick<MemoryRecord, "key" | "name" | "facts">) =>
+    const isNamesake = ({ key: other, name: its, facts = {} }: Pick<JournalEntry, "key" | "name" | "facts">) =>
       aboutWhom(other).kind === kind && its === nameIn(fields) && hasOwner(facts, fields);
-    const isSeen = (record: MemoryRecord) =>
+    const isSeen = (record: JournalEntry) =>
       (record.id !== undefined && adopted.has(record.id)) ||
       marks.has(record.mark) ||
       marks.has(sendingOf(record)) ||
@@ -450,7 +450,7 @@ export class World {
     const left = new Set(state.resources.flatMap(({ outputs }) => leftIn(outputs)));
     const open = unresolvedKeys(state);
     const pending = new Set((state.pending_operations ?? []).flatMap(({ resource }) => keysOfOperation(resource)));
-    const memories = this.machines.flatMap((machine) =>
+    const journals = this.machines.flatMap((machine) =>
       stack.places.flatMap((place) => [...machine.records(place).values()]),
     );
     for (const made of this.platform.madeFor(stack.id)) {
@@ -460,7 +460,7 @@ export class World {
       const isNoted =
         open.has(key) ||
         pending.has(resourceKeyIn(key)) ||
-        memories.some((each) => each.state !== "none" && each.key === key && (each.id === id || each.id === undefined));
+        journals.some((each) => each.state !== "none" && each.key === key && (each.id === id || each.id === undefined));
       const isUnknown =
         letGo.has(key) || this.#said.has(name) || this.#said.has(`${aboutWhom(key).short} (outcome unknown)`);
       if (!isHeld && !isNoted && !left.has(id) && !this.#said.has(id) && !isUnknown)
@@ -489,14 +489,14 @@ export class World {
     const unresolved = objectsOfState(stack.state).flatMap(({ ref, record }) =>
       record && isCalled(ref.key) ? [record] : [],
     );
-    const noted = this.machines.flatMap((machine) =>
+    const entry = this.machines.flatMap((machine) =>
       stack.places.flatMap((place) => [...machine.records(place).values()].filter(({ key }) => isCalled(key))),
     );
     const there = this.platform
       .madeFor(stack.id)
       .filter((each) => !held.has(objectKey(each.kind, each.id)) && !this.released.has(each));
     const called = there.filter(({ key }) => isCalled(key));
-    const sent = [...unresolved, ...noted];
+    const sent = [...unresolved, ...entry];
     const isSent = ({ at, fields }: Made) =>
       sent.some((each) => each.at === at && each.name === nameIn(fields) && each.facts?.value === fields.value);
     const meant = stack.wanted.find(({ key }) => isCalled(key))?.self;
@@ -638,7 +638,7 @@ export class World {
   }
 }
 
-function isHolding({ id, state }: MemoryRecord): boolean {
+function isHolding({ id, state }: JournalEntry): boolean {
   return id !== undefined && state !== "none";
 }
 

@@ -2,7 +2,7 @@
 import type { Mutation } from "../mutation.js";
 
 const rows: readonly (readonly [what: string, file: string, from: string, to: string])[] = [
-  ["no note before sending", "operations/create.ts", "await memory.sending({ ...record, at });", ""],
+  ["no note before sending", "operations/create.ts", "await journal.sending({ ...record, at });", ""],
   [
     "what was made is not believed",
     "operations/create.ts",
@@ -23,7 +23,7 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
     "(id) => {\n        owner = undefined;",
   ],
   [
-    "two stacks share a memory",
+    "two stacks share a journal",
     "journal/places.ts",
     "digestOf(backend, stack, provider)",
     "digestOf(backend, provider)",
@@ -38,8 +38,8 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "what a clean run has made is forgotten at its end",
     "journal/journal.ts",
-    `({ key, id }): Line => ({ key, state: "handed", id, unsaved: !hasCheckpoints })`,
-    "({ key }): Line => gone(key)",
+    '({ key, id }): JournalLine => ({ key, state: "handed", id, unsaved: !hasCheckpoints })',
+    "({ key }): JournalLine => gone(key)",
   ],
   [
     "a search that finds none: sent again at once",
