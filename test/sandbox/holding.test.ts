@@ -124,7 +124,7 @@ describe.each(SHAPES)("%s that leaves the state with its object", (shape) => {
       await run([b.is({ existingId: 2 })]); // a run of this target alone
       const { words } = await run([which === "the mover" ? b.gone() : a.gone()]);
       expect(words).toContain("left the state but was not deleted, because another resource has it");
-      expect([sandbox.deletes, sandbox.eventPosts, remembered(folder).includes("b live 2")]).toEqual([0, 1, true]);
+      expect([sandbox.deletes, sandbox.eventPosts, remembered(folder).includes("b confirmed 2")]).toEqual([0, 1, true]);
     },
   );
 });

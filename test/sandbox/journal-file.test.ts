@@ -33,12 +33,12 @@ describe("M5: what a kill or a lost disk leaves", () => {
   it("an unfinished last line is ignored, wherever it was cut, and taken out by the next run", async () => {
     const { path, up, words, all } = await started();
     await up(async (run) => {
-      await run.made(A, "42");
+      await run.created(A, "42");
       run.given(A);
       await run.sending(create(C));
     });
     const text = fs.readFileSync(path);
-    expect(words()).toEqual(["a handed 42", "ü sent"]);
+    expect(words()).toEqual(["a reported 42", "ü sent"]);
     for (let length = text.indexOf("\n") + 1; length < text.length; length++) {
       fs.writeFileSync(path, text.subarray(0, length));
       const whole = text.subarray(0, text.lastIndexOf("\n", length - 1) + 1).toString();
@@ -55,7 +55,7 @@ describe("M5: what a kill or a lost disk leaves", () => {
     ["a lost beginning", "\0\0\0\n", "its first line is another file's"],
     ["a lost line", `${header}\0\0\0\n{"key":"${A}","state":"sent"}\n`, "line 2 is not readable"],
     ["a state that is not known", `${header}{"key":"${A}","state":"rumoured"}\n`, "line 2 is not readable"],
-    ["an id that is no text", `${header}{"key":"${A}","state":"made","id":5}\n`, "line 2 is not readable"],
+    ["an id that is no text", `${header}{"key":"${A}","state":"created","id":5}\n`, "line 2 is not readable"],
     ["a line without a key", `${header}{"state":"sent"}\n`, "line 2 is not readable"],
   ])("%s stops every create, is said in a preview, and stays as it is", async (_, text, words) => {
     const { path, newRun } = await started();
@@ -64,7 +64,7 @@ describe("M5: what a kill or a lost disk leaves", () => {
     const run = newRun();
     await run.openOnce();
     await expectRefused(run, all);
-    await expect(run.made(A, "1")).rejects.toThrow(words.slice(0, 20));
+    await expect(run.created(A, "1")).rejects.toThrow(words.slice(0, 20));
     run.saw({ key: A, id: "1" });
     run.closeNow([A]);
     expect(newRun().trouble?.message).toMatch(all);
@@ -101,7 +101,7 @@ describe("M1: a create that can't be noted is not sent", () => {
       },
     });
     const run = newRun();
-    await expect(run.made(A, "42")).rejects.toThrow(
+    await expect(run.created(A, "42")).rejects.toThrow(
       /^The journal .*ENOSPC.*Make room on the disk of .*, and run this again/,
     );
     await expectRefused(run, /^Nothing was sent.*ENOSPC/);
@@ -147,15 +147,15 @@ describe("M4: one run at a time", () => {
 
     const third = newRun(30_000);
     const opening = third.openOnce();
-    await first.made(A, "42");
+    await first.created(A, "42");
     await sleep(20);
     first.release(); // killed
     await opening;
-    expect(third.of(A)).toMatchObject({ state: "made", id: "42" });
+    expect(third.of(A)).toMatchObject({ state: "created", id: "42" });
     await third.sending(create(B));
     await expect(first.sending(create(C))).rejects.toThrow(/Nothing was sent.*the run has ended/);
     third.release();
-    expect(words()).toEqual(["a made 42", "b sent"]);
+    expect(words()).toEqual(["a created 42", "b sent"]);
   });
 
   const TAKEN = /another run took over the lock .*\. Let that run end, and run this again/;
@@ -175,7 +175,7 @@ describe("M4: one run at a time", () => {
   it("one that has lost it to another machine sends nothing more, and writes in neither file", async () => {
     const { newRun, path } = await started();
     const run = newRun();
-    await run.made(A, "42");
+    await run.created(A, "42");
     run.given(A);
     fs.linkSync(path, `${path}.had`);
     const before = fs.readFileSync(path, "utf8");
@@ -183,7 +183,7 @@ describe("M4: one run at a time", () => {
     const many = Array.from({ length: 20 }, (_, index) => run.sending(create(`Advertiser::${index}`)));
     for (const each of await Promise.allSettled(many))
       expect(each).toMatchObject({ status: "rejected", reason: { message: expect.stringMatching(TAKEN) } });
-    await expect(run.made(A, "43")).rejects.toThrow(TAKEN);
+    await expect(run.created(A, "43")).rejects.toThrow(TAKEN);
     await expect(run.back(B)).rejects.toThrow(TAKEN);
     run.closeNow([]);
     expect(fs.readFileSync(`${path}.had`, "utf8")).toBe(before);
@@ -232,7 +232,7 @@ describe("M4: one run at a time", () => {
   ])("one whose file is %s sends nothing more, and makes none", async (_, change) => {
     const { newRun, path } = await started();
     const run = newRun();
-    await run.made(A, "42");
+    await run.created(A, "42");
     run.given(A);
     change(path);
     const left = fs.readdirSync(dirname(path));

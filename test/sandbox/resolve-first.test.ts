@@ -63,7 +63,7 @@ describe.each(SHAPES)("%s", (shape) => {
       // Undone, it goes on; and then the new ones too.
       if (!isLost) expect(await run(lone("old").is(), fresh.is())).toEqual([undefined, undefined]);
       expect(sandbox.eventPosts).toBe(isLost ? 1 : 2);
-      expect(journal()).toContain(isLost ? "old sent" : "old handed 2");
+      expect(journal()).toContain(isLost ? "old sent" : "old reported 2");
     });
 
     it.each<[string, Values]>([
@@ -76,7 +76,7 @@ describe.each(SHAPES)("%s", (shape) => {
       if ("advertiserId" in event) sandbox.fail({ on: "event", with: answeredWith(9) }); // there is no advertiser 2
       expect(await run(lone("fresh").is(event))).toEqual([undefined]);
       expect([journal(), sandbox.eventPosts]).toEqual([
-        [`fresh handed ${"advertiserId" in event ? 9 : 3}`, "old sent"],
+        [`fresh reported ${"advertiserId" in event ? 9 : 3}`, "old sent"],
         2,
       ]);
     });
@@ -112,7 +112,7 @@ describe.each(SHAPES)("%s", (shape) => {
       renamed.engine.declares = { formerKeys: [lone("old").engine.ref.key] };
       expect(await renamed.preview()).toContain("takes it over");
       expect(await run(renamed.is())).toEqual([undefined]);
-      expect([renamed.id, journal(), sandbox.eventPosts]).toEqual(["2", ["renamed handed 2"], 1]);
+      expect([renamed.id, journal(), sandbox.eventPosts]).toEqual(["2", ["renamed reported 2"], 1]);
 
       await lone("other").kill({ eventName: "Other" });
       const adopter = lone("adopter");
@@ -121,7 +121,7 @@ describe.each(SHAPES)("%s", (shape) => {
         undefined,
       ]);
       expect([adopter.id, sandbox.eventPosts]).toEqual(["3", 2]);
-      expect(journal()).toContain("other live 3");
+      expect(journal()).toContain("other confirmed 3");
     });
 
     it("a colleague resolves a create and renames it: here, it is open no longer", async () => {
@@ -185,7 +185,7 @@ describe.each(SHAPES)("%s", (shape) => {
             expect(text).toContain("npx pulumi-advertising pending --take-over dev --stack prod");
           }
         expect((await now.up({ eventName: "Other" })).error).toBeUndefined();
-        expect([journal(), sandbox.eventPosts]).toEqual([[isMade ? "e made 2" : "e sent"], 2]);
+        expect([journal(), sandbox.eventPosts]).toEqual([[isMade ? "e created 2" : "e sent"], 2]);
       },
     );
 
@@ -200,7 +200,7 @@ describe.each(SHAPES)("%s", (shape) => {
         await takeOverOpen(there, here, { folder: join(folder, "stacks") });
       expect((await now.up()).error).toBeUndefined();
       expect([now.id, journal(), journal("organization/tiny/prod"), sandbox.eventPosts]).toEqual([
-        ...["2", [], ["e handed 2"], 1],
+        ...["2", [], ["e reported 2"], 1],
       ]);
     });
   });
@@ -249,7 +249,7 @@ describe.each(SHAPES)("%s", (shape) => {
     const [adopter, fresh] = [lone("adopter"), lone("fresh")];
     const errors = await run(adopter.is({ existingId: 2 }), fresh.is({ value: 2 }));
     expect(errors).toEqual([undefined, expect.stringContaining(REFUSED)]);
-    expect([adopter.id, journal(), sandbox.eventPosts]).toEqual(["2", ["adopter live 2", "old sent"], 1]);
+    expect([adopter.id, journal(), sandbox.eventPosts]).toEqual(["2", ["adopter confirmed 2", "old sent"], 1]);
   });
 
   it.each([true, false])(
@@ -264,7 +264,7 @@ describe.each(SHAPES)("%s", (shape) => {
       expect(error).toContain('existingId: 900 does not settle this create: it was sent with eventName "E"');
       expect([e.id, e.unresolved?.name, journal()]).toEqual([undefined, "E", ["e sent"]]);
       expect((await e.up({ existingId: 2 })).error).toBeUndefined();
-      expect([e.id, journal(), sandbox.eventPosts]).toEqual(["2", ["e live 2"], 1]);
+      expect([e.id, journal(), sandbox.eventPosts]).toEqual(["2", ["e confirmed 2"], 1]);
     },
   );
 
@@ -300,7 +300,15 @@ describe.each(SHAPES)("%s", (shape) => {
       const { sandbox, folder, lone } = await start(shape);
       const e = lone("e");
       const [{ key } = { key: "" }] = e.engine.namesOf(e.of({}));
-      const line = { key, state: "made", id: "5", at: "", mark: "m", body: "", name: isOther ? "Other" : "E" } as const;
+      const line = {
+        key,
+        state: "created",
+        id: "5",
+        at: "",
+        mark: "m",
+        body: "",
+        name: isOther ? "Other" : "E",
+      } as const;
       await writeAnswers(e.engine.newRun().runtime.placeOf("tiny/dev::e"), [line], { folder: join(folder, "stacks") });
       const { error } = await e.up();
       expect([e.id, sandbox.eventPosts]).toEqual(["5", 0]);
@@ -312,7 +320,7 @@ describe.each(SHAPES)("%s", (shape) => {
 
   it("C6: an engine that asks for a failed create again, as its error hooks do, gets the same answer: one POST", async () => {
     const { sandbox, lone } = await start(shape);
-    const [made, e] = [lone("made"), lone("e")];
+    const [made, e] = [lone("created"), lone("e")];
     await made.kill();
     for (const [one, event, id, words] of [
       [made, { value: 2 }, "2", AS_SENT],

@@ -221,7 +221,7 @@ describe("C5: the end of a create", () => {
   const inputs = { eventName: "E", advertiserId: 1, value: 1, __identity: "tiny/dev::e" };
 
   it.each([
-    ["created", undefined, "e made 2"],
+    ["created", undefined, "e created 2"],
     ["of unknown outcome", lost, "e sent"],
     ["refused", { kind: "answer", status: 406, body: { errors: ["no"] } } as Fault, undefined],
   ])("is noted before the engine gets it: %s", async (_, fault, noted) => {
@@ -237,7 +237,7 @@ describe("C5: the end of a create", () => {
     const failing = async () => Promise.reject(new JournalError("The journal can't be written: no space left."));
     const adapt = (runtime: Runtime): Runtime => ({
       ...runtime,
-      journal: (identity) => Object.assign(runtime.journal(identity), { made: failing, back: failing }),
+      journal: (identity) => Object.assign(runtime.journal(identity), { created: failing, back: failing }),
     });
     const run = newRun(sandbox, folder, { adapt });
     expect((await run.event.create(inputs)).id).toBe("2");

@@ -113,6 +113,6 @@ describe("as the engine calls it, with the journal and the cookie file on the di
     run.closeNow();
     const left = readdirSync(folder, { recursive: true }).filter((name) => /jsonl|lock|tmp/.test(String(name)));
     expect(left).toEqual([expect.stringMatching(/^stacks\/[0-9a-f]{16}\.jsonl$/)]);
-    expect(remembered(folder).filter((each) => / handed \d+$/.test(each))).toHaveLength(CREATES);
+    expect(remembered(folder).filter((each) => / reported \d+$/.test(each))).toHaveLength(CREATES);
   });
 });

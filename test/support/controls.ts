@@ -101,10 +101,10 @@ const rows: Row[] = [
   [
     "with checkpoints off, what a clean run has created is still known",
     "journal/journal.ts",
-    '({ key, state: "handed", id, unsaved: !hasCheckpoints })',
+    '({ key, state: "reported", id, unsaved: !hasCheckpoints })',
     "gone(key)",
     "unit/journal",
-    "at a clean end only what this engine was given is handed",
+    "at a clean end only what this engine was given is reported",
   ],
   [
     "after a destroy, an earlier export says what is live",

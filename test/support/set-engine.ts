@@ -46,7 +46,7 @@ export function remembered(folder: string, stack = "organization/tiny/dev"): str
 
 function recordsIn(folder: string, stack: string): JournalEntry[] {
   const all = everyJournal(join(folder, "stacks")).filter((each) => each.stack === stack);
-  return all.flatMap(({ records }) => [...records.values()]).filter(({ state }) => state !== "none");
+  return all.flatMap(({ records }) => [...records.values()]).filter(({ state }) => state !== "closed");
 }
 
 const messageOf = (error: Error) => error.message;

@@ -180,7 +180,7 @@ it("pending: what only this machine's journal has; commands name 20, and say how
     const files = { ...FILES, "ours.json": JSON.stringify(ours) };
     return runIn(folderWith(files), environment, "pending", "--state", "ours.json");
   };
-  const made = ["7", "8"].map((id): JournalLine => ({ ...sent, state: "made", id, key: `Advertiser::a${id}` }));
+  const made = ["7", "8"].map((id): JournalLine => ({ ...sent, state: "created", id, key: `Advertiser::a${id}` }));
   expect(await pending(made)).toEqual({
     code: 0,
     stdout:

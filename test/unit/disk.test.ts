@@ -81,14 +81,14 @@ class Life {
   async make(run: Journal, name: string, replaces?: string): Promise<string> {
     const id = String(++this.#ids);
     await this.send(run, name, replaces);
-    await this.says({ [name]: `made ${id}` }, () => run.made(keyOf(name), id));
+    await this.says({ [name]: `created ${id}` }, () => run.created(keyOf(name), id));
     return id;
   }
 
   /** The end of a run that the engine was given these objects of. */
   async end(run: Journal, given: Record<string, string>): Promise<void> {
     for (const name of Object.keys(given)) run.given(keyOf(name));
-    const handed = Object.entries(given).map(([name, id]) => [name, `handed ${id}`]);
+    const handed = Object.entries(given).map(([name, id]) => [name, `reported ${id}`]);
     await this.says(Object.fromEntries(handed), () => run.closeNow([]));
   }
 }
@@ -109,22 +109,22 @@ async function longLife(): Promise<Life> {
   life.disk.writeFileSync(half, '{"key":"Advertiser::f","state":"se');
 
   const run2 = await life.run();
-  await life.mutters("a", `live ${a}`, (key) => run2.saw({ key, id: a }));
-  await life.says({ d: "made 7" }, () => run2.made(keyOf("d"), "7")); // a search has found it
+  await life.mutters("a", `confirmed ${a}`, (key) => run2.saw({ key, id: a }));
+  await life.says({ d: "created 7" }, () => run2.created(keyOf("d"), "7")); // a search has found it
   await life.says({ d: "none" }, () => run2.back(keyOf("d")));
   const a2 = await life.make(run2, "a", a);
   const f = await life.make(run2, "f");
   await life.end(run2, { a: a2, f });
 
   const here = { folder: FOLDER, disk: life.disk, clock: life.clock };
-  const answer = { key: keyOf("e"), state: "made", id: "77" } as const;
-  await life.says({ e: "made 77" }, () => writeAnswers(DEV, [answer], here));
+  const answer = { key: keyOf("e"), state: "created", id: "77" } as const;
+  await life.says({ e: "created 77" }, () => writeAnswers(DEV, [answer], here));
 
   const run3 = await life.run();
-  await life.mutters("f", `live ${f}`, (key) => run3.saw({ key, id: f }));
-  await life.says({ f: "live 5" }, () => run3.adopted(keyOf("f"), "5"));
+  await life.mutters("f", `confirmed ${f}`, (key) => run3.saw({ key, id: f }));
+  await life.says({ f: "confirmed 5" }, () => run3.adopted(keyOf("f"), "5"));
   await life.send(run3, "c", "3");
-  await life.says({ c: "live 3" }, () => run3.back(keyOf("c")));
+  await life.says({ c: "confirmed 3" }, () => run3.back(keyOf("c")));
   const d = await life.make(run3, "d");
   await life.end(run3, { d, e: "77" });
   return life;
@@ -206,7 +206,7 @@ async function checkNextRun(image: Image, facts: Facts, place: typeof DEV): Prom
     const says = inWords(run.of(key));
     must(allowed.includes(says), `${key} is ${allowed.join(" or ")}, and not ${says}`);
     const had = read.get(key);
-    must(inWords(had?.state === "none" ? undefined : had) === says, `readers see another ${key}`);
+    must(inWords(had?.state === "closed" ? undefined : had) === says, `readers see another ${key}`);
   }
   for (const key of read.keys()) must(facts.has(key), `${key} is invented`);
   await run.sending(create(keyOf("next")));

@@ -16,16 +16,16 @@ const KEY = "ConversionEvent::purchase";
 const [A, B, C] = ["Advertiser::a", "Advertiser::b", "Advertiser::c"] as const;
 const nothing: Work = () => undefined;
 
-const madeFor7 = (run: Journal) => run.sending(create(KEY, "7")).then(() => run.made(KEY, "42"));
+const madeFor7 = (run: Journal) => run.sending(create(KEY, "7")).then(() => run.created(KEY, "42"));
 
 /** What an earlier run did. The numbers are ids. */
 const FROM: Record<string, Work> = {
   none: nothing,
   sent: (run) => run.sending(create(KEY)),
   "sent for 7": (run) => run.sending(create(KEY, "7")),
-  made: (run) => madeFor7(run).then(() => run.release()), // killed
-  handed: (run) => madeFor7(run).then(() => run.given(KEY)),
-  live: (run) => run.saw({ key: KEY, id: "7" }),
+  created: (run) => madeFor7(run).then(() => run.release()), // killed
+  reported: (run) => madeFor7(run).then(() => run.given(KEY)),
+  confirmed: (run) => run.saw({ key: KEY, id: "7" }),
 };
 
 /** What the next run does, in the order of the table's columns. */
@@ -35,7 +35,7 @@ const EVENTS: Work[] = [
   (run) => run.given(KEY),
   (run) => run.closeNow([KEY]), // it leaves the state, and that was said
   (run) => run.sending(create(KEY)),
-  (run) => run.made(KEY, "42"),
+  (run) => run.created(KEY, "42"),
   (run) => run.back(KEY),
   (run) => run.saw({ key: KEY, id: "42" }),
   (run) => run.saw({ key: KEY, id: "7" }),
@@ -45,13 +45,13 @@ const EVENTS: Work[] = [
 
 // An empty cell is an event that does not come then.
 const TABLE = `
-from      |killed   |ended    |given    |left          |sending|made 42|back  |saw 42 |saw 7    |saw 9 |adopted 9
-none      |none     |none     |none     |none          |sent   |made 42|      |live 42|live 7   |live 9|live 9
-sent      |sent     |sent     |         |sent          |sent   |made 42|none  |live 42|live 7   |live 9|live 9
-sent for 7|sent     |sent     |         |sent          |sent   |made 42|live 7|live 42|sent     |live 9|live 9
-made      |made 42  |made 42  |handed 42|made 42       |       |made 42|      |live 42|made 42  |made 42|live 9
-handed    |handed 42|handed 42|handed 42|none          |       |       |      |live 42|handed 42|live 9   |live 9
-live      |live 7   |live 7   |live 7   |none          |sent   |made 42|      |live 42|live 7   |live 9|live 9`;
+from      |killed   |ended    |given    |left          |sending|created 42|back  |saw 42 |saw 7    |saw 9 |adopted 9
+none      |none     |none     |none     |none          |sent   |created 42|      |confirmed 42|confirmed 7   |confirmed 9|confirmed 9
+sent      |sent     |sent     |         |sent          |sent   |created 42|none  |confirmed 42|confirmed 7   |confirmed 9|confirmed 9
+sent for 7|sent     |sent     |         |sent          |sent   |created 42|confirmed 7|confirmed 42|sent     |confirmed 9|confirmed 9
+created      |created 42  |created 42  |reported 42|created 42       |       |created 42|      |confirmed 42|created 42  |created 42|confirmed 9
+reported    |reported 42|reported 42|reported 42|none          |       |       |      |confirmed 42|reported 42|confirmed 9   |confirmed 9
+confirmed      |confirmed 7   |confirmed 7   |confirmed 7   |none          |sent   |created 42|      |confirmed 42|confirmed 7   |confirmed 9|confirmed 9`;
 const [head = [], ...rows] = TABLE.trim()
   .split("\n")
   .map((line) => line.split("|").map((cell) => cell.trim()));
@@ -77,10 +77,10 @@ describe("M2, M3: one record a key, from one state to the next", () => {
     async (isSame) => {
       const { up, newRun } = stackOn();
       const account = isSame ? OURS.account : "platform.example b@example.com";
-      await up((run) => run.sending({ ...create(A), name: "Acme", account }).then(() => run.made(A, "42")));
+      await up((run) => run.sending({ ...create(A), name: "Acme", account }).then(() => run.created(A, "42")));
       await up((run) => run.saw({ key: B, id: "42" }), [], OURS);
       expect(newRun().openAtStart).toHaveLength(isSame ? 0 : 1);
-      expect(newRun().of(A)).toMatchObject({ state: isSame ? "live" : "made", id: "42", name: "Acme" });
+      expect(newRun().of(A)).toMatchObject({ state: isSame ? "confirmed" : "created", id: "42", name: "Acme" });
     },
   );
 
@@ -94,7 +94,7 @@ describe("M2, M3: one record a key, from one state to the next", () => {
       run.saw({ key: "Advertiser::new-b", id: "7", creates: [`${create(B).mark} ${AT}`] });
       run.saw({ key: "Advertiser::new-c", id: "8", creates: [`${create(C).mark} 2020-01-01T00:00:00.000Z`] });
     });
-    expect([A, B, C].map((key) => inWords(newRun().of(key)))).toEqual(["none", "live 7", "sent"]);
+    expect([A, B, C].map((key) => inWords(newRun().of(key)))).toEqual(["none", "confirmed 7", "sent"]);
   });
 
   it("with checkpoints off a clean end leaves its creates open, until a later run has seen them", async () => {
@@ -105,7 +105,7 @@ describe("M2, M3: one record a key, from one state to the next", () => {
       [B, "2"],
     ] as const) {
       await run.sending(create(key));
-      await run.made(key, id);
+      await run.created(key, id);
       run.given(key);
     }
     run.closeNow([], false);
@@ -114,27 +114,27 @@ describe("M2, M3: one record a key, from one state to the next", () => {
       next.saw({ key: A, id: "1" });
       next.given(B); // taken over, and saved by a run with checkpoints
     });
-    expect([words(), newRun().openAtStart]).toEqual([["a live 1", "b handed 2"], []]);
+    expect([words(), newRun().openAtStart]).toEqual([["a confirmed 1", "b reported 2"], []]);
   });
 
-  it("at a clean end only what this engine was given is handed", async () => {
+  it("at a clean end only what this engine was given is reported", async () => {
     const { up, words, newRun } = stackOn();
     await up(async (run) => {
       await Promise.all([A, B, C].map((key) => run.sending(create(key))));
       run.saw({ key: A, id: "9" }); // asked again, of the state that it began with
-      await Promise.all([A, B, C].map((key, index) => run.made(key, String(index))));
+      await Promise.all([A, B, C].map((key, index) => run.created(key, String(index))));
       run.given(A);
       expect(run.openAtStart).toEqual([]); // its own
     });
-    expect(words()).toEqual(["a handed 0", "b made 1", "c made 2"]);
+    expect(words()).toEqual(["a reported 0", "b created 1", "c created 2"]);
     expect(newRun().openAtStart).toMatchObject([{ key: B }, { key: C }]);
     await up((run) => run.given(B)); // taken over
-    expect(words()).toEqual(["a handed 0", "b handed 1", "c made 2"]);
+    expect(words()).toEqual(["a reported 0", "b reported 1", "c created 2"]);
   });
 
   it("what left the state is no record of now, and its id stays known", async () => {
     const { up, newRun } = stackOn();
-    await up((run) => run.sending(create(A)).then(() => run.made(A, "42")));
+    await up((run) => run.sending(create(A)).then(() => run.created(A, "42")));
     await up(async (run) => run.saw({ key: A, id: "42" }));
     const run = newRun();
     await run.openOnce();
@@ -146,15 +146,15 @@ describe("M2, M3: one record a key, from one state to the next", () => {
 
   it("what goes on under another key has its record there, unless that key has one", async () => {
     const { up, words, newRun } = stackOn();
-    await up((run) => run.sending(create(A)).then(() => run.made(A, "42")));
-    await up((run) => run.sending(create(B)).then(() => run.made(B, "43")));
+    await up((run) => run.sending(create(A)).then(() => run.created(A, "42")));
+    await up((run) => run.sending(create(B)).then(() => run.created(B, "43")));
     const before = newRun().of(A);
     await up(async (run) => {
       run.renamed(A, B);
       run.renamed(A, C);
       expect([run.of(A), run.of(C)]).toEqual([undefined, { ...before, key: C }]);
     });
-    const after = ["a none 42", "b made 43", "c made 42"];
+    const after = ["a closed 42", "b created 43", "c created 42"];
     expect(words()).toEqual(after);
     await up(async (run) => run.renamed(A, C));
     expect([words(), newRun().holderOf("Advertiser", "42")]).toEqual([after, C]);
@@ -163,9 +163,9 @@ describe("M2, M3: one record a key, from one state to the next", () => {
   it("what is open under a former key comes before what was only seen under the new one", async () => {
     const { up, words } = stackOn();
     await up(async (run) => run.saw({ key: B, id: "41" }));
-    await up((run) => run.sending({ ...create(A), replaces: "41" }).then(() => run.made(A, "42")));
+    await up((run) => run.sending({ ...create(A), replaces: "41" }).then(() => run.created(A, "42")));
     await up(async (run) => run.renamed(A, B));
-    expect(words()).toEqual(["b made 42", "a none 42"]);
+    expect(words()).toEqual(["b created 42", "a closed 42"]);
   });
 
   it("M6: a record that was returned is never changed, and one after none begins anew", async () => {
@@ -174,12 +174,12 @@ describe("M2, M3: one record a key, from one state to the next", () => {
     await up(async (run) => {
       const before = run.of(KEY);
       const copy = structuredClone(before);
-      await run.made(KEY, "42");
+      await run.created(KEY, "42");
       expect(before).toEqual(copy);
       await run.back(KEY);
     });
-    await up((run) => run.made(KEY, "43", { at: AT, mark: "n" }));
-    expect(newRun().of(KEY)).toEqual({ key: KEY, state: "made", id: "43", at: AT, mark: "n", body: "" });
+    await up((run) => run.created(KEY, "43", { at: AT, mark: "n" }));
+    expect(newRun().of(KEY)).toEqual({ key: KEY, state: "created", id: "43", at: AT, mark: "n", body: "" });
   });
 });
 
@@ -213,15 +213,20 @@ describe("M1: what is on the disk before a byte leaves", () => {
       /^Nothing was sent\. The journal .*ENOSPC.*and run this again/,
     );
     await expect(run.adopted(B, "9")).rejects.toThrow(JournalError);
-    await expect(run.made(A, "42")).rejects.toThrow(/^The journal /);
+    await expect(run.created(A, "42")).rejects.toThrow(/^The journal /);
     run.saw({ key: C, id: "3" });
     await turn();
-    expect([KEY, A, B, C].map((key) => inWords(run.of(key)))).toEqual(["none", "made 42", "live 9", "live 3"]);
+    expect([KEY, A, B, C].map((key) => inWords(run.of(key)))).toEqual([
+      "none",
+      "created 42",
+      "confirmed 9",
+      "confirmed 3",
+    ]);
     isFull = false;
     await run.sending(create(KEY));
     run.given(A);
     run.closeNow([]);
-    expect([KEY, A, B].map((key) => inWords(newRun().of(key)))).toEqual(["sent", "handed 42", "none"]);
+    expect([KEY, A, B].map((key) => inWords(newRun().of(key)))).toEqual(["sent", "reported 42", "none"]);
   });
 });
 
@@ -246,13 +251,13 @@ describe("M4: two runs of one stack", () => {
     const { newRun, words } = stackOn();
     const run = newRun();
     await run.sending(create(A));
-    const made = run.made(A, "42");
+    const made = run.created(A, "42");
     for (let count = 0; count < 9; count++) await undefined; // no turn of the event loop
     run.given(A);
     run.closeNow([]);
     await made;
     await expect(run.sending(create(B))).rejects.toThrow("the run has ended");
-    expect(words()).toEqual(["a handed 42"]);
+    expect(words()).toEqual(["a reported 42"]);
   });
 });
 
@@ -263,9 +268,9 @@ describe("what others ask of it", () => {
       run.saw({ key: B, id: "42" });
       await run.sending(create(A, "42"));
       expect(run.holderOf("Advertiser", "43")).toBeUndefined();
-      await run.made(A, "43");
+      await run.created(A, "43");
       expect(run.holderOf("Advertiser", "43")).toBe(A);
-      await run.made(C, "42");
+      await run.created(C, "42");
       await run.back(C);
       await run.sending(create("Advertiser::d", "40"));
     });
@@ -279,11 +284,11 @@ describe("what others ask of it", () => {
     const { up, newRun, disk, all, append } = stackOn();
     await up((run) => run.sending({ ...create(KEY), account: "platform.example a@example.com" }));
     expect(newRun().openAtStart).toMatchObject([{ key: KEY, account: "platform.example a@example.com" }]);
-    await writeAnswers(DEV, [{ key: KEY, state: "none", at: AT }], { folder: FOLDER, disk });
+    await writeAnswers(DEV, [{ key: KEY, state: "closed", at: AT }], { folder: FOLDER, disk });
     expect([newRun().of(KEY), newRun().openAtStart]).toEqual([undefined, []]);
     append("unfinished");
     await up(nothing); // writes it anew
-    expect(all()).toMatchObject([{ state: "none", at: AT, mark: create(KEY).mark }]);
+    expect(all()).toMatchObject([{ state: "closed", at: AT, mark: create(KEY).mark }]);
   });
 
   it("three stacks of one name in three backends share nothing, and find what is open in the project's others", async () => {

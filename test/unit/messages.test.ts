@@ -84,9 +84,9 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
   "a new event after that, in the same run": () => tell.notAfterRefusal(purchase, 'ConversionEvent "lead"'),
   "an unresolved create": () => explain(purchase, record),
   "a preview, before a take-over": () =>
-    tell.beforeTakeOver(purchase, { ...record, id: "4711", state: "made" }, "b", false).text,
+    tell.beforeTakeOver(purchase, { ...record, id: "4711", state: "created" }, "b", false).text,
   "a preview, before a take-over with other arguments": () =>
-    tell.beforeTakeOver(purchase, { ...record, id: "4711", state: "made" }, "c", false).text,
+    tell.beforeTakeOver(purchase, { ...record, id: "4711", state: "created" }, "c", false).text,
   "a preview, before a create of unknown outcome is saved": () =>
     tell.beforeTakeOver(purchase, record, "b", false).text,
   "taken over": () => tell.takenOver(purchase, "4711"),
@@ -112,8 +112,9 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
     planned(HELD, { events: { purchase: { eventName: "Buy", value: 1, formerKey: "buy" } } }),
   "a set: adopted": () => planned({}, { events: { buy: { eventName: "Buy", value: 1, existingId: 4711 } } }),
   "a set: removed, with a known delete": () => planned(HELD, { events: {} }, true),
-  "what leaves the state, in an up": () => atEnd([{ ...open(OLD), state: "live", id: "42" }], false),
-  "what will be deleted, in a preview": () => atEnd([{ ...open(OLD), state: "live", id: "42", deletes: true }], true),
+  "what leaves the state, in an up": () => atEnd([{ ...open(OLD), state: "confirmed", id: "42" }], false),
+  "what will be deleted, in a preview": () =>
+    atEnd([{ ...open(OLD), state: "confirmed", id: "42", deletes: true }], true),
   "an open create that nothing declares": () => atEnd([open(OLD)], true),
   "an object that was changed by hand": () => tell.driftNotice(purchase, ["value 26 → 99"]).text,
   "another account": () =>

@@ -60,10 +60,10 @@ const updating = (given: object) =>
 describe("what is pending", () => {
   const BUY = "ConversionEvent::buy";
   const OPEN = storedEvent("buy", "unresolved-m", unresolved("m"));
-  const [sent, live, none] = (["sent", "live", "none"] as const).map((state) => record(BUY, state));
+  const [sent, live, none] = (["sent", "confirmed", "closed"] as const).map((state) => record(BUY, state));
   const FUNNEL = storedSet("funnel", { events, eventIds: { a: 1, b: 2 } });
   const stored = { e10: unresolved("m").unresolved, e2: unresolved("n").unresolved };
-  const made = (name: string) => record(`ConversionEvent::${name}`, name as "made", { id: "1" });
+  const made = (name: string) => record(`ConversionEvent::${name}`, name as "created", { id: "1" });
   const changed = { a: { ...entry("A"), value: 7 }, b: entry("B"), c: entry("C"), d: { ...entry("D"), existingId: 5 } };
   const created = { ...updating(events), type: "creating" };
 
@@ -81,7 +81,7 @@ describe("what is pending", () => {
       [storedEvent("buy", 4)],
       [record(BUY, "sent", { replaces: "4" })],
     ],
-    ["made, handed, live and none are not", [], [], ["made", "handed", "live", "none"].map(made)],
+    ["made, reported, live and none are not", [], [], ["created", "reported", "confirmed", "closed"].map(made)],
     ["one that only Pulumi's record has", ["buy (record)"], [], undefined, [creating("buy")]],
     ["the journal has no line about it, but others", ["buy (record)"], [], [], [creating("buy")]],
     [
@@ -96,20 +96,20 @@ describe("what is pending", () => {
     ["an adoption sent nothing", [], [], undefined, [creating("buy", { existingId: 4 })]],
     ["the state has it as unresolved, once", ["buy (state)"], [OPEN], undefined, [creating("buy")]],
     ["the journal has it as sent", ["buy (journal)"], [], [sent], [creating("buy")]],
-    ["the journal has it as made", [], [], [record(BUY, "made", { id: "9" })], [creating("buy")]],
-    ["handed over, and not saved", [], [], [record(BUY, "handed", { id: "9" })], [creating("buy")]],
+    ["the journal has it as made", [], [], [record(BUY, "created", { id: "9" })], [creating("buy")]],
+    ["handed over, and not saved", [], [], [record(BUY, "reported", { id: "9" })], [creating("buy")]],
     [
       "what the state had before says nothing of it",
       ["buy (record)"],
       [storedEvent("buy", 9, { value: 2 })],
-      [record(BUY, "handed", { id: "9" })],
+      [record(BUY, "reported", { id: "9" })],
       [creating("buy")],
     ],
     [
       "another machine replaced what was handed over here",
       ["buy (record)"],
       [storedEvent("buy", 10, { value: 2 })],
-      [record(BUY, "handed", { id: "9", replaces: "8" })],
+      [record(BUY, "reported", { id: "9", replaces: "8" })],
       [creating("buy")],
     ],
     [
@@ -120,7 +120,7 @@ describe("what is pending", () => {
       [creating("buy", { value: 7 })],
     ],
     ["an earlier run's object says nothing of it", ["buy (record)"], [], [live], [creating("buy")]],
-    ["a person has answered since", [], [], [record(BUY, "none", { at: AFTER })], [creating("buy")]],
+    ["a person has answered since", [], [], [record(BUY, "closed", { at: AFTER })], [creating("buy")]],
     ["a person had answered before", ["buy (record)"], [], [none], [creating("buy")]],
     [
       "members of an updated set: new, and changed",
@@ -148,8 +148,8 @@ describe("what is pending", () => {
 
   it("lists what the next `up` takes over, unless the state has that object already, under whatever name", () => {
     const journal = [
-      record("ConversionEvent::buy", "made", { id: "4" }),
-      record('ConversionEventSet::funnel["a"]', "handed", { id: "5" }),
+      record("ConversionEvent::buy", "created", { id: "4" }),
+      record('ConversionEventSet::funnel["a"]', "reported", { id: "5" }),
     ];
     expect(madeIn([], journal)).toEqual(["buy 4", "funnel/a 5"]);
     expect(madeIn([storedEvent("renamed", 4), storedAdvertiser("a", 5)], journal)).toEqual(["funnel/a 5"]);
@@ -185,8 +185,8 @@ describe("answers", () => {
     ],
     [
       record("ConversionEvent::sent", "sent"),
-      record("ConversionEvent::made", "made", { id: "9" }),
-      record("ConversionEvent::seen", "live", { id: "10" }),
+      record("ConversionEvent::made", "created", { id: "9" }),
+      record("ConversionEvent::seen", "confirmed", { id: "10" }),
     ],
   );
   const read = (answers: Partial<Parameters<typeof readAnswers>[0]>) => readAnswers(given(answers), known);
@@ -273,7 +273,7 @@ describe("one create under several names", () => {
 
   it("what somebody resolved elsewhere, or the state has by its id, is out of date here", () => {
     const sent = record("ConversionEvent::buy", "sent", { mark: "m" });
-    const made = record("ConversionEvent::lead", "made", { id: "5", mark: "n" });
+    const made = record("ConversionEvent::lead", "created", { id: "5", mark: "n" });
     const resources = [storedEvent("x", 4, { __resolved: [`m ${BEFORE}`] }), storedEvent("y", 5)];
     const { open, made: left, outdated } = facts(resources, [sent, made]);
     expect([open, left, outdated.map(({ ref }) => ref.short)]).toEqual([[], [], ["buy", "lead"]]);
@@ -282,7 +282,7 @@ describe("one create under several names", () => {
   });
 
   it("what was sent here, and the state has under its key, is out of date too; an object beside that one is not", () => {
-    const records = [record("ConversionEvent::buy", "sent"), record("ConversionEvent::lead", "made", { id: "9" })];
+    const records = [record("ConversionEvent::buy", "sent"), record("ConversionEvent::lead", "created", { id: "9" })];
     const { outdated } = facts([storedEvent("buy", 4), storedEvent("lead", 5)], records);
     expect(outdated.map(({ ref, held }) => `${ref.short} ${held}`)).toEqual(["buy 4"]);
   });
@@ -315,7 +315,7 @@ describe("one create under several names", () => {
   });
 
   it("an id of another account is another object", () => {
-    const made = record("ConversionEvent::lead", "made", { id: "5", mark: "n", account: "a x@y" });
+    const made = record("ConversionEvent::lead", "created", { id: "5", mark: "n", account: "a x@y" });
     const there = storedEvent("y", 5, { __at: "b x@y" });
     expect(facts([there], [made]).made).toHaveLength(1);
     expect(facts([storedEvent("y", 5, { __at: "a x@y" })], [made]).made).toEqual([]);
@@ -350,7 +350,7 @@ describe("on the machine whose run was interrupted", () => {
 
 describe("another stack of the project", () => {
   const there = { backend: "file:///x", stack: "organization/shop/old" };
-  const open = { ...record("ConversionEvent::buy", "made", { id: "5" }), elsewhere: there };
+  const open = { ...record("ConversionEvent::buy", "created", { id: "5" }), elsewhere: there };
 
   it("its open creates are listed by their URN, unless this stack's state has the object", () => {
     const { elsewhere, open: own } = facts([], [], [], [open]);

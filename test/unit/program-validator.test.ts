@@ -47,7 +47,7 @@ function aSet(adopts: Record<string, string | undefined> | undefined): Declarati
 
 const journal = (...records: (Partial<JournalEntry> & Pick<JournalEntry, "key" | "state">)[]): JournalEntry[] =>
   records.map((each) => ({ at: "2026-01-01T00:00:00.000Z", mark: "m", body: "b", ...each }));
-const live = (key: string, id: string, name?: string) => ({ key, state: "live", id, name }) as const;
+const live = (key: string, id: string, name?: string) => ({ key, state: "confirmed", id, name }) as const;
 
 function all(...declarations: Declaration[]): Judge {
   const judge = new Judge();
@@ -140,12 +140,12 @@ describe("open creates of earlier runs", () => {
   const member = memberOf(FUNNEL, "a");
   const records = journal(
     { key: event("sent"), state: "sent" },
-    { key: event("made"), state: "made", id: "9" },
-    { key: event("answered"), state: "made", id: "10", answered: true },
+    { key: event("made"), state: "created", id: "9" },
+    { key: event("answered"), state: "created", id: "10", answered: true },
     { key: member, state: "sent" },
-    { key: event("handed"), state: "handed", id: "3" },
+    { key: event("reported"), state: "reported", id: "3" },
     live(event("live"), "4"),
-    { key: event("none"), state: "none" },
+    { key: event("none"), state: "closed" },
   );
   const [sent, made, inSet] = ["sent (outcome unknown)", "made (9)", "funnel/a (outcome unknown)"];
   it.each<[string, Declaration[], (string | undefined)[]]>([
@@ -157,7 +157,7 @@ describe("open creates of earlier runs", () => {
     ["by an alias", [declared(event("x"), {}, { aliasNames: ["sent", "made"] })], [inSet]],
   ])("are declared %s, in previews too", (_, batch, names) => {
     for (const isPreview of [true, false]) {
-      const lines = atEnd(records, [declared(event("live")), declared(event("handed")), ...batch], isPreview);
+      const lines = atEnd(records, [declared(event("live")), declared(event("reported")), ...batch], isPreview);
       const [line = ""] = lines;
       expect(lines).toHaveLength(names.length === 0 ? 0 : 1);
       for (const name of names) expect(line).toContain(name);
@@ -166,7 +166,7 @@ describe("open creates of earlier runs", () => {
   });
 
   it("are named at the end, with the command that tells what to do", () => {
-    expect(atEnd(records, [declared(event("live")), declared(event("handed"))])).toEqual([
+    expect(atEnd(records, [declared(event("live")), declared(event("reported"))])).toEqual([
       "3 creates of interrupted runs are declared by nothing: funnel/a (outcome unknown), made (9) and sent (outcome unknown). " +
         "To see what to do:\n  npx pulumi-advertising pending",
     ]);
@@ -212,7 +212,7 @@ describe("what leaves", () => {
   });
 
   it("is all kinds in one sentence, sorted as people count; of many the ids are said", () => {
-    const made = (n: number) => ({ key: event(`e-${n}`), state: "handed", id: String(n) }) as const;
+    const made = (n: number) => ({ key: event(`e-${n}`), state: "reported", id: String(n) }) as const;
     expect(atEnd(journal(made(10), made(2), live("Advertiser::a", "5")), [])).toEqual([
       leaves("a (5), e-2 (2), e-10 (10)"),
     ]);

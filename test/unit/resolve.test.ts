@@ -15,25 +15,25 @@ describe("after `pulumi stack rename`", () => {
     for (const [index, records] of had.entries())
       for (const [key, state] of Object.entries(records))
         await stacks[index]?.up(async (run) => {
-          if (state.startsWith("live ")) return run.saw({ key, id: state.slice(5) });
+          if (state.startsWith("confirmed ")) return run.saw({ key, id: state.slice(state.indexOf(" ") + 1) });
           await run.sending({ ...create(key), mark: `${index} ${key}` });
-          if (state !== "sent") await run.made(key, state.slice(5));
+          if (state !== "sent") await run.created(key, state.slice(state.indexOf(" ") + 1));
         });
     const takeOver = () => takeOverOpen(DEV, PROD, { folder: FOLDER, disk });
     return { disk, takeOver, former: stacks[0], now: stacks[1] };
   }
 
   it("the new name has all that the former one has open, and the former one has it no longer", async () => {
-    const { former, now, takeOver } = await renamed({ [A]: "sent", [B]: "made 42", [C]: "live 3" });
+    const { former, now, takeOver } = await renamed({ [A]: "sent", [B]: "created 42", [C]: "confirmed 3" });
     expect(await takeOver()).toEqual({ moved: [A, B], kept: [] });
     expect(await takeOver()).toEqual({ moved: [], kept: [] });
-    expect(now.words()).toEqual(["a sent", "b made 42"]);
+    expect(now.words()).toEqual(["a sent", "b created 42"]);
     expect(now.newRun().of(B)?.mark).toBe(`0 ${B}`);
     expect(former.newRun().openAtStart).toEqual([]);
   });
 
   it("killed in between, both have it, and the same call goes on; in use, it is left alone", async () => {
-    const { disk, former, now, takeOver } = await renamed({ [A]: "made 42" });
+    const { disk, former, now, takeOver } = await renamed({ [A]: "created 42" });
     const run = former.newRun();
     await run.expectUsable();
     const held = takeOverOpen(DEV, PROD, { folder: FOLDER, disk, clock: { ...systemClock, monotonicMs: soon() } });
@@ -44,18 +44,21 @@ describe("after `pulumi stack rename`", () => {
     };
     await expect(takeOver()).rejects.toThrow("killed");
     disk.onChange = () => undefined;
-    expect(former.words()).toEqual(["a made 42"]);
+    expect(former.words()).toEqual(["a created 42"]);
     expect(await takeOver()).toEqual({ moved: [A], kept: [] });
-    expect([former.newRun().openAtStart, now.words()]).toEqual([[], ["a made 42"]]);
+    expect([former.newRun().openAtStart, now.words()]).toEqual([[], ["a created 42"]]);
   });
 
   it("what both have open under one key stays where it is, and is named", async () => {
     const { former, now, takeOver } = await renamed(
-      { [A]: "made 42", [B]: "made 43" },
-      { [A]: "made 7", [B]: "live 4" },
+      { [A]: "created 42", [B]: "created 43" },
+      { [A]: "created 7", [B]: "confirmed 4" },
     );
     expect(await takeOver()).toEqual({ moved: [B], kept: [A] });
-    expect([former.newRun().openAtStart.map(({ id }) => id), now.words()]).toEqual([["42"], ["a made 7", "b made 43"]]);
+    expect([former.newRun().openAtStart.map(({ id }) => id), now.words()]).toEqual([
+      ["42"],
+      ["a created 7", "b created 43"],
+    ]);
   });
 });
 

@@ -85,7 +85,7 @@ it("an unresolved create, each time that it stops a run", () => {
 it("what this machine knows of a create", () => {
   expect(whatHappened("X", { at: AT })).toBe(`X: an earlier run sent it at ${AT}, and its outcome is unknown.`);
   expect(whatHappened("X", { at: AT, id: "5" })).toBe("X: an interrupted run created it as 5.");
-  expect(whatHappened("X", { at: AT, id: "5", state: "handed" })).toBe("X: an earlier run created it as 5.");
+  expect(whatHappened("X", { at: AT, id: "5", state: "reported" })).toBe("X: an earlier run created it as 5.");
 });
 
 it("what becomes of an object", () => {

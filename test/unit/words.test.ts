@@ -89,7 +89,7 @@ it.each<[unknown, string[]]>([
   [{ foo: ["WARNING: dropped"] }, ["foo: WARNING: dropped"]],
   [["WARNING: token=canary-1 is not used", "dark red"], ["WARNING: token=[secret] is not used"]],
 ])("warnings beside a success, once by field: %j", (errors, warnings) => {
-  const made = answer(200, { success: true, message: "made", errors, payload: { id: 1 } });
+  const made = answer(200, { success: true, message: "created", errors, payload: { id: 1 } });
   expect(warningsOf({ ...plain, answer: made, fields: SENT })).toEqual(warnings);
 });
 

@@ -123,7 +123,7 @@ export function factsIn(
   const notes = new Map([...journals.own].map(([key, record]) => [key, noteOf(record)]));
   const remembered = [...notes.values()];
 
-  const unseen = remembered.filter(({ record: { state } }) => state !== "live" && state !== "none");
+  const unseen = remembered.filter(({ record: { state } }) => state !== "confirmed" && state !== "closed");
   const isHeld = ({ ref, record: { replaces } }: Note) => {
     const now = held.get(ref.key)?.id;
     return now !== undefined && now !== replaces;
@@ -149,7 +149,7 @@ export function factsIn(
   // What the state had, or somebody answered, before that run says nothing about it.
   const isAnswered = (key: string) => {
     const { state, at = "" } = journals.own.get(key) ?? {};
-    if (state === "none" && at !== "") return Date.parse(at) >= Date.parse(stack.time);
+    if (state === "closed" && at !== "") return Date.parse(at) >= Date.parse(stack.time);
     return held.get(key)?.record !== undefined || leftKeys.has(key);
   };
   const unanswered = [...recorded.values()].filter(({ ref }) => !isAnswered(ref.key));
@@ -184,7 +184,7 @@ export function factsIn(
     });
   // What was only adopted here says nothing about who created it.
   const journal = remembered.filter(
-    ({ record: { state, body } }) => state !== "none" && (state !== "live" || body !== ""),
+    ({ record: { state, body } }) => state !== "closed" && (state !== "confirmed" || body !== ""),
   );
   const byName = ({ ref }: { readonly ref: CreateRef }) => `${ref.short} ${ref.urn}`;
   return {
@@ -240,7 +240,7 @@ export function verdictOn(
   if (twin !== undefined) return { conflict: `${id} can't be both "${ref.short}" and "${twin.create.ref.short}"` };
   const entry = notes.get(ref.key)?.record;
   // A later run has taken it over or adopted it, and was interrupted too: the state has just the unknown outcome.
-  if (entry?.id === id && entry.state !== "none" && !formerIds.includes(id)) return {};
+  if (entry?.id === id && entry.state !== "closed" && !formerIds.includes(id)) return {};
   const holder = inState.get(object);
   if (formerIds.includes(id) || (holder !== undefined && own.has(holder.key)))
     return {

@@ -174,7 +174,10 @@ async function bringUpToDate({ outdated }: Facts, place: StackPlace | undefined)
   const lines = outdated.map(({ ref, record, elsewhere, held = record.id }): PlacedLine => {
     const { account, name, body } = record;
     const isHere = elsewhere === undefined && held !== undefined;
-    return { line: isHere ? { key: ref.key, state: "live", id: held, account, name, body } : gone(ref.key), elsewhere };
+    return {
+      line: isHere ? { key: ref.key, state: "confirmed", id: held, account, name, body } : gone(ref.key),
+      elsewhere,
+    };
   });
   await writeLines(place, lines, 0).catch(() => undefined);
   for (const { ref, record, held } of outdated)
@@ -459,9 +462,9 @@ function linesOf({ create, id, managedAs }: Answer, { notes }: Facts): PlacedLin
   if (known === "state") {
     if (notes.get(key)?.record.state !== "sent") return former;
     if (id !== undefined && managedAs === undefined)
-      return [...former, { line: { key, state: "live", id, at, name: record.name } }];
+      return [...former, { line: { key, state: "confirmed", id, at, name: record.name } }];
     // What the create was to replace is still live: the next run says so.
-    const before: JournalLine = replaces === undefined ? dropped(key) : { key, state: "live", id: replaces, at };
+    const before: JournalLine = replaces === undefined ? dropped(key) : { key, state: "confirmed", id: replaces, at };
     return [...former, { line: before }];
   }
   if (id === undefined || managedAs !== undefined) return [{ line: dropped(key), elsewhere }];
@@ -470,7 +473,7 @@ function linesOf({ create, id, managedAs }: Answer, { notes }: Facts): PlacedLin
   const isNew = known === "record" || create.or !== undefined;
   const lines: JournalLine[] = [
     ...(isNew ? [{ ...sent, key, state: "sent", at } as const] : []),
-    { key, state: "made", id, answered: true },
+    { key, state: "created", id, answered: true },
   ];
   return lines.map((line) => ({ line, elsewhere }));
 }

@@ -10,10 +10,10 @@ export interface JournalEntry extends CreateRecord {
   readonly key: string;
   /**
    * - `sent`: it may have been carried out, and nobody knows the id;
-   * - `made`: the platform gave the id, and the run did not end cleanly: the state may not have it;
-   * - `handed`: as `made`, and its run has ended cleanly;
-   * - `live`: a later run has seen the object in the state: a hint, for warnings alone;
-   * - `none`: nothing; with a moment, a person then said it was not created, which Pulumi's record does not know.
+   * - `created`: the platform gave the id, and the run did not end cleanly: the state may not have it;
+   * - `reported`: as `created`, and its run has ended cleanly;
+   * - `confirmed`: a later run has seen the object in the state: a hint, for warnings alone;
+   * - `closed`: nothing; with a moment, a person then said it was not created, which Pulumi's record does not know.
    */
   readonly state: (typeof STATES)[number];
   readonly id?: string | undefined;
@@ -26,42 +26,42 @@ export interface JournalEntry extends CreateRecord {
   readonly deletes?: boolean | undefined;
 }
 
-const STATES = ["sent", "made", "handed", "live", "none"] as const;
+const STATES = ["sent", "created", "reported", "confirmed", "closed"] as const;
 
 export type Records = ReadonlyMap<string, JournalEntry>;
 
 /** A create whose object its own stack's state may lack. */
 export function isOpen({ state, unsaved }: JournalEntry): boolean {
-  return state === "sent" || state === "made" || (state === "handed" && unsaved === true);
+  return state === "sent" || state === "created" || (state === "reported" && unsaved === true);
 }
 
 /** The same for another stack. There, a run that ended cleanly has saved its state. */
 function isOpenElsewhere({ state }: JournalEntry): boolean {
-  return state === "sent" || state === "made";
+  return state === "sent" || state === "created";
 }
 
 /** Its run's result was saved: another object in the state is from a later run, unless it is what this replaces. */
 export function isPast({ state, id, replaces }: JournalEntry, held: string | undefined): boolean {
-  return state === "handed" && held !== undefined && held !== id && held !== replaces;
+  return state === "reported" && held !== undefined && held !== id && held !== replaces;
 }
 
-/** A change of one record; `sent` and `live` replace it whole, and so does what comes after `none`. */
+/** A change of one record; `sent` and `confirmed` replace it whole, and so does what comes after `closed`. */
 export type JournalLine = Partial<JournalEntry> & Pick<JournalEntry, "key" | "state">;
 
 /** @param at the moment, if a person or a search said so: then it answers Pulumi's record of an interrupted run too. */
 export function gone(key: string, at = ""): JournalLine {
-  return { key, state: "none", at };
+  return { key, state: "closed", at };
 }
 
 export function applyLine(records: Map<string, JournalEntry>, line: JournalLine): void {
   const before = records.get(line.key);
-  const goesOn = line.state !== "sent" && line.state !== "live" && before?.state !== "none";
+  const goesOn = line.state !== "sent" && line.state !== "confirmed" && before?.state !== "closed";
   records.set(line.key, { at: "", mark: "", body: "", ...(goesOn && before), ...line });
 }
 
 /** Whether an object is in two places: a run of some targets moved or replaced it, and may have left it in both. */
 export function isTwiceIn(records: Iterable<JournalEntry>, kind: Kind["name"], id: string): boolean {
-  const hasIt = (each: JournalEntry) => each.state !== "none" && [each.id, each.replaces].includes(id);
+  const hasIt = (each: JournalEntry) => each.state !== "closed" && [each.id, each.replaces].includes(id);
   return [...records].filter((each) => hasIt(each) && aboutWhom(each.key).kind === kind).length > 1;
 }
 
@@ -70,7 +70,7 @@ export function holdersIn(records: readonly JournalEntry[]): Map<string, string>
   const holders = new Map<string, string>();
   for (const which of ["replaces", "id"] as const)
     for (const { key, state, [which]: id } of records)
-      if (id !== undefined && state !== "none") holders.set(objectKey(aboutWhom(key).kind, id), key);
+      if (id !== undefined && state !== "closed") holders.set(objectKey(aboutWhom(key).kind, id), key);
   return holders;
 }
 
@@ -89,7 +89,7 @@ export function lineOf(line: object): string {
 /** @param runs names of the last runs that have used it, the latest last. */
 export function textOf(place: StackPlace, runs: readonly string[], records: Iterable<JournalEntry>): string {
   const { stack, backend, provider = "default" } = place;
-  const kept = [...records].filter(({ state, at, id }) => state !== "none" || at !== "" || id !== undefined);
+  const kept = [...records].filter(({ state, at, id }) => state !== "closed" || at !== "" || id !== undefined);
   return [{ journal: NAME, version: VERSION, stack, backend, provider, runs }, ...kept].map(lineOf).join("");
 }
 

@@ -194,7 +194,7 @@ export async function takeOverOpen(former: StackPlace, now: StackPlace, here: He
     const moved = open.filter((record) => !isOther(record));
     const { runs } = readJournal(file.path, here.disk) ?? { runs: [] };
     await writeAnswers(now, moved, here, runs);
-    await file.append(moved.map(({ key }) => ({ key, state: "none", at: "" })));
+    await file.append(moved.map(({ key }) => ({ key, state: "closed", at: "" })));
     return { moved: moved.map(({ key }) => key), kept: open.filter(isOther).map(({ key }) => key) };
   } finally {
     file.release();

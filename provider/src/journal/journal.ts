@@ -6,7 +6,7 @@
  * M2. A record is believed until a later run has seen its object in the state that it began with (or, if its run ended
  *     cleanly, one that came later), or has said that it leaves the state, a person or a search has settled it, its
  *     object was deleted, or the create was certainly not carried out. So what the state lost has a record.
- * M3. One record for an exact key at any time: nothing is sent for a resource while its own record is open or handed.
+ * M3. One record for an exact key at any time: nothing is sent for a resource while its own record is open or reported.
  * M4. One run at a time writes a stack's journal, and asks before and after each write whether it still is that run.
  * M5. A journal that can't be read or written stops every create. Only an unfinished last line is ignored: nothing was
  *     sent on its strength.
@@ -14,14 +14,14 @@
  *
  * | from | event | to |
  * |---|---|---|
- * | none, live | a POST is about to begin ({@link Journal.sending}) | sent |
- * | sent | an answer or a search with an id ({@link Journal.made}) | made |
+ * | closed, confirmed | a POST is about to begin ({@link Journal.sending}) | sent |
+ * | sent | an answer or a search with an id ({@link Journal.created}) | created |
  * | sent | surely not made ({@link Journal.back}) | what it was before |
- * | made, and the engine was given it | the run ends cleanly ({@link Journal.closeNow}) | handed |
- * | any | the `diff` of an `up` shows its id or its mark ({@link Journal.saw}) | live |
- * | any | a person names an object for it ({@link Journal.adopted}) | live |
- * | any | it has another key now ({@link Journal.renamed}) | none, and the same under that key |
- * | handed, live | its object leaves the state, which was said ({@link Journal.closeNow}) | none |
+ * | created, and the engine was given it | the run ends cleanly ({@link Journal.closeNow}) | reported |
+ * | any | the `diff` of an `up` shows its id or its mark ({@link Journal.saw}) | confirmed |
+ * | any | a person names an object for it ({@link Journal.adopted}) | confirmed |
+ * | any | it has another key now ({@link Journal.renamed}) | closed, and the same under that key |
+ * | reported, confirmed | its object leaves the state, which was said ({@link Journal.closeNow}) | closed |
  */
 import type { JournalError } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
@@ -127,7 +127,7 @@ export class Journal {
 
   of(key: string): JournalEntry | undefined {
     const record = this.records.get(key);
-    return record?.state === "none" ? undefined : record;
+    return record?.state === "closed" ? undefined : record;
   }
 
   /** An earlier run's create with this mark, under whatever key. */
@@ -148,14 +148,14 @@ export class Journal {
   }
 
   /** What runs here have seen live under this platform name, for this account. */
-  liveNamed(kind: Kind["name"], name: unknown): readonly JournalEntry[] {
+  confirmedNamed(kind: Kind["name"], name: unknown): readonly JournalEntry[] {
     if (typeof name !== "string") return [];
-    this.#live ??= new CreatesByName([...this.records.values()].filter((record) => this.#isLive(record)));
+    this.#live ??= new CreatesByName([...this.records.values()].filter((record) => this.#isConfirmed(record)));
     return this.#live.find(kind, name).filter((record) => record.name === name);
   }
 
-  #isLive({ state, account }: JournalEntry): boolean {
-    return (state === "live" || state === "handed") && this.options.isSameAccount(account);
+  #isConfirmed({ state, account }: JournalEntry): boolean {
+    return (state === "confirmed" || state === "reported") && this.options.isSameAccount(account);
   }
 
   /** The accounts that open creates were sent for, each with one of these. */
@@ -178,21 +178,21 @@ export class Journal {
   }
 
   /** @param found of a create that only the state knew. @throws JournalError it can't be noted; the create is done. */
-  async made(key: string, id: string, found: Partial<JournalEntry> = {}): Promise<void> {
+  async created(key: string, id: string, found: Partial<JournalEntry> = {}): Promise<void> {
     this.#ofThisRun.add(key);
-    await this.#note({ ...found, key, state: "made", id });
+    await this.#note({ ...found, key, state: "created", id });
   }
 
   /** It was surely not carried out. @throws JournalError */
   async back(key: string): Promise<void> {
     const { replaces } = this.of(key) ?? {};
-    await this.#note(replaces === undefined ? gone(key) : this.#liveLine(key, replaces));
+    await this.#note(replaces === undefined ? gone(key) : this.#confirmedLine(key, replaces));
   }
 
   /** A person names this object for the resource, or adopts it: what was open is settled. @throws JournalError */
   async adopted(key: string, id: string): Promise<void> {
     this.#seeFormer(key, id);
-    await this.#note(this.#liveLine(key, id));
+    await this.#note(this.#confirmedLine(key, id));
   }
 
   /**
@@ -203,7 +203,7 @@ export class Journal {
   renamed(formerKey: string, key: string): void {
     const record = this.of(formerKey);
     const own = this.of(key);
-    const isOutdone = own?.state === "live" && record !== undefined && isOpen(record);
+    const isOutdone = own?.state === "confirmed" && record !== undefined && isOpen(record);
     if (record === undefined || (own !== undefined && !isOutdone)) return;
     for (const line of [{ ...record, key }, gone(formerKey)]) {
       this.#learn(line);
@@ -217,13 +217,14 @@ export class Journal {
     if (id === undefined) return;
     this.#seeFormer(key, id);
     const known = this.of(key);
-    const isLive = known?.state === "live" && known.id === id && (known.deletes === true) === (deletes === true);
+    const isConfirmed =
+      known?.state === "confirmed" && known.id === id && (known.deletes === true) === (deletes === true);
     // What it was to replace is still there, or it is known to have made something else.
     const isOther =
       known?.id === undefined
         ? known?.replaces === id && !creates.some((create) => isCreate(known, create))
-        : known.state !== "live" && known.id !== id && !isPast(known, id);
-    if (!this.#ofThisRun.has(key) && !isLive && !isOther) this.#see(key, id, deletes);
+        : known.state !== "confirmed" && known.id !== id && !isPast(known, id);
+    if (!this.#ofThisRun.has(key) && !isConfirmed && !isOther) this.#see(key, id, deletes);
   }
 
   /** A create under another key is this object, or the unresolved create that the state has under this key. */
@@ -241,20 +242,20 @@ export class Journal {
   /** What was made under another name, and has this one by an alias or `existingId`, is this. */
   #seeFormer(key: string, id: string): void {
     const former = this.of(this.holderOf(aboutWhom(key).kind, id) ?? key);
-    if (former?.id === id && former.key !== key && former.state !== "live") this.#see(former.key, id);
+    if (former?.id === id && former.key !== key && former.state !== "confirmed") this.#see(former.key, id);
   }
 
   #see(key: string, id: string, deletes?: boolean): void {
-    const line = { ...this.#liveLine(key, id), ...(deletes === true && { deletes }) };
+    const line = { ...this.#confirmedLine(key, id), ...(deletes === true && { deletes }) };
     this.#learn(line);
     this.#seen.push(line);
   }
 
-  #liveLine(key: string, id: string): JournalLine {
+  #confirmedLine(key: string, id: string): JournalLine {
     const { id: known = id, name, body = "", facts } = this.of(key) ?? {};
     // By its name a rename is known, by its body with what it was made.
     const told = known === id && { name, body, facts };
-    return { key, state: "live", id, account: this.options.account || undefined, ...told };
+    return { key, state: "confirmed", id, account: this.options.account || undefined, ...told };
   }
 
   given(key: string): void {
@@ -262,17 +263,17 @@ export class Journal {
   }
 
   /**
-   * For the end that the engine gives a run, with hardly any time. Never fails: what stays `made` is asked for again.
+   * For the end that the engine gives a run, with hardly any time. Never fails: what stays `created` is asked for again.
    * @param left keys that a run of the whole program has not declared: their objects leave the state, and it said so.
    * @param hasCheckpoints if not, Pulumi has not saved the state yet.
    */
   closeNow(left: readonly string[], hasCheckpoints = true): void {
     const recordsOf = (keys: Iterable<string>) => [...keys].flatMap((key) => this.of(key) ?? []);
     const made = recordsOf(this.#given).filter(isOpen);
-    const handed = made.map(({ key, id }): JournalLine => ({ key, state: "handed", id, unsaved: !hasCheckpoints }));
+    const reported = made.map(({ key, id }): JournalLine => ({ key, state: "reported", id, unsaved: !hasCheckpoints }));
     this.#file.endNow([
       ...this.#seen,
-      ...handed,
+      ...reported,
       ...recordsOf(left).flatMap((each) => (isOpen(each) ? [] : gone(each.key))),
     ]);
   }

@@ -219,7 +219,7 @@ function tellNew(
 function tellLikelyRename(kind: Kind, runtime: Runtime, who: Ref, values: Values): void {
   const { run } = runtime;
   if (run.isUp || who.member !== undefined) return; // a set compares its own keys
-  const former = runtime.journal(who.identity).liveNamed(kind.name, values[kind.nameProperty]);
+  const former = runtime.journal(who.identity).confirmedNamed(kind.name, values[kind.nameProperty]);
   const found = former.find(
     ({ key, id = "", facts = {} }) =>
       !run.isDeclared(key) &&

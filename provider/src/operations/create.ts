@@ -1,6 +1,6 @@
 /**
  * One create, at most once over all runs. This is true of each, whatever fails and whenever the process is killed:
- * - C1. It is sent only after the journal has said that no earlier create of the resource is open or handed, that no
+ * - C1. It is sent only after the journal has said that no earlier create of the resource is open or reported, that no
  *   open create has its platform name and advertiser ({@link createBlocker}), and after its own record is on the disk.
  * - C2. What an earlier run made for the resource is taken over. What it sent with an unknown outcome is looked for by
  *   its mark, or it stays unresolved; it is sent again only if a search proves that nothing was made.
@@ -55,7 +55,7 @@ export async function createOnce(
     if (finding.kind === "unresolved") return finding;
     if (finding.kind === "found") {
       const { what: _, searched: __, ...sent } = open;
-      await journal.made(key, finding.id, { ...sent, account: runtime.account });
+      await journal.created(key, finding.id, { ...sent, account: runtime.account });
       return takeOver(kind, runtime, create, body, { ...open, id: finding.id });
     }
     if (entry !== undefined) await journal.back(key);
@@ -90,8 +90,8 @@ export function takeableOf(
 /** Not what ended cleanly at another account. */
 function isTakeable(runtime: Runtime, who: Ref, held: string | undefined, entry: JournalEntry): boolean {
   const { state, id, account } = entry;
-  if (state === "live") return false;
-  if (state === "handed" && !runtime.isSameAccount(account)) return false;
+  if (state === "confirmed") return false;
+  if (state === "reported" && !runtime.isSameAccount(account)) return false;
   if (id === undefined) return true;
   if (isPast(entry, held)) return false;
   return id !== held && !runtime.deleted.has(who.kind, id);
@@ -151,7 +151,7 @@ async function send(
   // After the sending nothing may fail: a note that can't be written is only reported.
   const note = (writing: Promise<void>, before = "") =>
     writing.catch((error: Error) => runtime.say(`${before}${error.message}`));
-  const made = (id: string) => note(journal.made(key, id), `${label} was created as ${id}. `);
+  const noteCreated = (id: string) => note(journal.created(key, id), `${label} was created as ${id}. `);
   try {
     const { id, warnings } = await runtime.client().create({
       operation: kind.create,
@@ -164,7 +164,7 @@ async function send(
       },
       onCreated: async (id) => {
         owner = ownerOf(kind, runtime, create, id);
-        if (owner === undefined) await made(id);
+        if (owner === undefined) await noteCreated(id);
       },
     });
     tellWarnings(runtime, label, warnings);
@@ -187,7 +187,7 @@ async function send(
     const finding = await search(kind, runtime, create, sent, true);
     if (finding.kind !== "found") return { record: sent, ...finding, kind: "unresolved" };
     const { id } = finding;
-    await made(id);
+    await noteCreated(id);
     runtime.run.claim(kind, id, key);
     runtime.say(`${label} was created as ${id}: its response was lost, and a search has found it.`);
     return { kind: "created", id, isTakenOver: false };

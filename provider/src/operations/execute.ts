@@ -227,7 +227,7 @@ async function adopt(kind: Kind, runtime: Runtime, object: Managed, id: string):
     if (record !== undefined && why !== undefined) return { kind: "unresolved", record: recordOf(record), why };
   }
   if (differences.size > 0) await updateLive(kind, runtime, { id, label }, theirs, values, [...differences.keys()]);
-  if (entry !== undefined && entry.id !== undefined && entry.id !== id && entry.state !== "live")
+  if (entry !== undefined && entry.id !== undefined && entry.id !== id && entry.state !== "confirmed")
     runtime.say(
       `${label}: an earlier run created ${entry.id} too, which nothing manages. ${staysLive(kind, entry.id)}.`,
     );

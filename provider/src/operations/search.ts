@@ -75,7 +75,7 @@ export function resendDueMs(at: string, { reading: { settings }, clock }: Looker
 /** The object whose place a create takes. Under `--replace` the engine calls no `diff`: the journal alone knows it. */
 export function replacedBy(runtime: Runtime, who: Ref, held: string | undefined): string | undefined {
   const entry = runtime.journal(who.identity).of(who.key);
-  return held ?? (entry?.state === "live" ? entry.id : undefined);
+  return held ?? (entry?.state === "confirmed" ? entry.id : undefined);
 }
 
 /**

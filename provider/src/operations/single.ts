@@ -110,7 +110,7 @@ export function notePlanned(
   const { run } = runtime;
   const journal = runtime.journal(who.identity);
   const entry = journal.of(who.key);
-  const isBeside = entry !== undefined && entry.state !== "live" && entry.id !== id;
+  const isBeside = entry !== undefined && entry.state !== "confirmed" && entry.id !== id;
   const isUnsaid = entry?.id === undefined && entry?.replaces !== id; // settled by the state, which has something
   if (isBeside && (action.do === "keep" || isUnsaid)) runtime.warnEach(besideHeld(kind, who, entry, id));
   run.noteSeen(kind, id, []);

@@ -119,7 +119,7 @@ export class Judge {
     const kept = new Set([...this.#adopters.keys(), ...declared]);
     const isKept = (record: JournalEntry) => record.id !== undefined && kept.has(objectOf(record));
     const leaving = undeclared.filter((record) => {
-      const isThere = record.state === "live" || record.state === "handed";
+      const isThere = record.state === "confirmed" || record.state === "reported";
       // What left a set that is declared, the set says itself.
       return isThere && !isKept(record) && !this.#isNamed(record.key);
     });

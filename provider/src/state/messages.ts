@@ -72,10 +72,10 @@ interface Known {
   readonly state?: string | undefined;
 }
 
-/** What this machine knows of a create of an earlier run, which ended cleanly if it was handed. */
+/** What this machine knows of a create of an earlier run, which ended cleanly if it was reported. */
 export function whatHappened(label: string, { at, id, state }: Known): string {
   if (id === undefined) return `${label}: an earlier run sent it at ${at}, and its outcome is unknown.`;
-  return `${label}: ${state === "handed" ? "an earlier run" : "an interrupted run"} created it as ${id}.`;
+  return `${label}: ${state === "reported" ? "an earlier run" : "an interrupted run"} created it as ${id}.`;
 }
 
 /** What becomes of an object that is no longer managed; without a full stop. @param subject the object or objects. */

@@ -334,7 +334,7 @@ export class World {
   #openElsewhere(machine: 0 | 1, stack: Stack): JournalEntry[] {
     const places = this.stacks.flatMap((each) => each.places).filter((place) => place !== stack.place);
     const all = places.flatMap((place) => [...this.machines[machine].records(place).values()]);
-    return all.filter(({ state }) => state === "sent" || state === "made");
+    return all.filter(({ state }) => state === "sent" || state === "created");
   }
 
   // What must always hold
@@ -460,7 +460,9 @@ export class World {
       const isNoted =
         open.has(key) ||
         pending.has(resourceKeyIn(key)) ||
-        journals.some((each) => each.state !== "none" && each.key === key && (each.id === id || each.id === undefined));
+        journals.some(
+          (each) => each.state !== "closed" && each.key === key && (each.id === id || each.id === undefined),
+        );
       const isUnknown =
         letGo.has(key) || this.#said.has(name) || this.#said.has(`${aboutWhom(key).short} (outcome unknown)`);
       if (!isHeld && !isNoted && !left.has(id) && !this.#said.has(id) && !isUnknown)
@@ -639,7 +641,7 @@ export class World {
 }
 
 function isHolding({ id, state }: JournalEntry): boolean {
-  return id !== undefined && state !== "none";
+  return id !== undefined && state !== "closed";
 }
 
 interface Held {

@@ -6,7 +6,7 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "what was made is not believed",
     "operations/create.ts",
-    `if (state === "live") return false;`,
+    'if (state === "confirmed") return false;',
     `if (state !== "sent") return false;`,
   ],
   [
@@ -38,7 +38,7 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "what a clean run has made is forgotten at its end",
     "journal/journal.ts",
-    '({ key, id }): JournalLine => ({ key, state: "handed", id, unsaved: !hasCheckpoints })',
+    '({ key, id }): JournalLine => ({ key, state: "reported", id, unsaved: !hasCheckpoints })',
     "({ key }): JournalLine => gone(key)",
   ],
   [
