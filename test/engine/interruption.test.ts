@@ -34,7 +34,7 @@ async function pendingOperations(stack: TestStack): Promise<string[]> {
   return pending_operations.map(({ type, resource }) => `${type} ${resource.urn.split("::").at(-1)}`);
 }
 
-it("one SIGTERM: what is in flight ends and is saved; twice, and the disk lost: `pending` settles just that; one Ctrl-C: as one SIGTERM", async () => {
+it("one SIGTERM: what is in flight ends and is saved; twice, and the disk lost: `pending` resolves just that; one Ctrl-C: as one SIGTERM", async () => {
   const { sandbox, stack } = await start(LATENCY_MS);
   const more = () => {
     const some = sandbox.creates + SOME;

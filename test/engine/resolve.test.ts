@@ -1,4 +1,4 @@
-/** `pending` settles creates of unknown outcome: in the state by a refresh, the others in this machine's journal. */
+/** `pending` resolves creates of unknown outcome: in the state by a refresh, the others in this machine's journal. */
 import { existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -30,7 +30,7 @@ async function answer(stack: TestStack, code: number, ...args: string[]): Promis
   return answered.output;
 }
 
-it("what the state has is settled by a refresh of just that, from another machine too, and nothing is sent", async () => {
+it("what the state has is resolved by a refresh of just that, from another machine too, and nothing is sent", async () => {
   const sandbox = await useSandbox({ objects, authMode: "basic" });
   const shop = program(`
 const event = (eventName, more, options) =>
@@ -61,16 +61,16 @@ new advertising.ConversionEventSet("funnel", { advertiserId: 1, events });`);
   };
   const goOn = await upAndStop(stack, locked());
   const meanwhile = await answer(stack, 2, ...created);
-  expect(meanwhile).toMatch(/nothing was settled: [\s\S]*locked[\s\S]*pulumi cancel/);
+  expect(meanwhile).toMatch(/nothing was resolved: [\s\S]*locked[\s\S]*pulumi cancel/);
   expect((await goOn()).code).not.toBe(0);
   const other = await stack.onAnotherMachine();
   expect(await stateOf(stack)).toEqual(unknown);
 
-  const settled = await answer(other, 1, ...created, "--not-created", "lost", "--not-created", "funnel/b");
-  expect(settled).toContain(`Settled as created with id ${idOf("a")}: funnel/a`);
-  expect(settled).toContain("Settled as not created: funnel/b\n");
-  expect(settled).toContain("set existingId to the right one");
-  expect(settled).toContain("1 create may or may not have reached the platform:\n  funnel/c: ");
+  const resolved = await answer(other, 1, ...created, "--not-created", "lost", "--not-created", "funnel/b");
+  expect(resolved).toContain(`Resolved as created with id ${idOf("a")}: funnel/a`);
+  expect(resolved).toContain("Resolved as not created: funnel/b\n");
+  expect(resolved).toContain("set existingId to the right one");
+  expect(resolved).toContain("1 create may or may not have reached the platform:\n  funnel/c: ");
   const ids = { kept: idOf("kept"), made: idOf("made"), secret: idOf("secret") };
   expect(await stateOf(stack)).toEqual({ "funnel/a": idOf("a"), "funnel/c": "?", ...ids });
   const kept = (await stack.resources()).find(({ urn }) => urn.endsWith("::kept"));

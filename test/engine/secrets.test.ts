@@ -121,7 +121,7 @@ it("secret arguments, alone and in a set: refused with an echo, unresolved, and 
   sandbox.fail({ on: "event", act: true, with: { kind: "reset" } });
   expect((await upHidden()).output).toContain("The outcome of 1 event is unknown");
   stack.program(shop(entry, { single, a: sandbox.events.at(-1)?.id }));
-  const settled = await upHidden();
-  expect(settled.code, settled.output).toBe(0);
+  const resolved = await upHidden();
+  expect(resolved.code, resolved.output).toBe(0);
   expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 2 });
 });

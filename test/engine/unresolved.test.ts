@@ -1,4 +1,4 @@
-/** Creates of unknown outcome: each run says so, nothing is resent, each way to settle goes on with what there is. */
+/** Creates of unknown outcome: each run says so, nothing is resent, each way to resolve goes on with what there is. */
 import { expect, it } from "vitest";
 import { struck, upAndKill } from "../support/killing.js";
 import { pendingCommand } from "../support/recovery.js";

@@ -39,15 +39,21 @@ async function runAll(scripts: readonly string[], environment: Readonly<Record<s
 }
 
 /** One run on a fresh runner: its cache folder is gone, and what the pipeline kept is there. */
-async function apply(pipeline: Pipeline, stack: TestStack, settle = "") {
+async function apply(pipeline: Pipeline, stack: TestStack, resolve = "") {
   const kept = join(project(), ".kept");
-  const written = ["before.json", "settle.txt", "pending.txt", "apply.txt", "unresolved.txt", "left.txt"];
+  const written = ["before.json", "resolve.txt", "pending.txt", "apply.txt", "unresolved.txt", "left.txt"];
   for (const old of [kept, ...written.map((file) => join(project(), file))])
     rmSync(old, { recursive: true, force: true });
   const summary = join(stack.folder, "summary.md");
   rmSync(summary, { force: true });
   const own = { STACK: "dev", KEEP_KEY: "a key of a test", XDG_CACHE_HOME: kept };
-  const environment = { ...stack.environment, ...stack.fromFile, ...own, GITHUB_STEP_SUMMARY: summary, SETTLE: settle };
+  const environment = {
+    ...stack.environment,
+    ...stack.fromFile,
+    ...own,
+    GITHUB_STEP_SUMMARY: summary,
+    RESOLVE: resolve,
+  };
   const { code, output } = await runAll(pipeline.apply, environment);
   const hasApplied = output.includes("Updating (dev)");
   let rest = "";
@@ -62,7 +68,7 @@ async function apply(pipeline: Pipeline, stack: TestStack, settle = "") {
 const partsOf = (summary: string) => [...summary.matchAll(/^### (.*)$/gm)].map(([, title]) => title);
 
 // Both keep the same file in the same way: so one goes on with what the other has kept.
-it("apply, keep the session, stop at an unresolved create, go on when it is settled, and name what left the state", async () => {
+it("apply, keep the session, stop at an unresolved create, go on when it is resolved, and name what left the state", async () => {
   const sandbox = await useSandbox();
   const stack = await stackOf(sandbox);
   sandbox.fail({ on: "event", act: true, times: 1, with: { kind: "close-without-answer" } });
@@ -79,7 +85,7 @@ it("apply, keep the session, stop at an unresolved create, go on when it is sett
   expect(partsOf(stopped.summary)).toEqual(["Before the apply"]);
   const mistyped = await apply(github, stack, "--created 'shop/no one=1'");
   expect(mistyped.code).not.toBe(0);
-  expect(mistyped.summary).toMatch(/^### Settle\n```\n[\s\S]*shop\/no one[\s\S]*\n```\n$/);
+  expect(mistyped.summary).toMatch(/^### Resolve\n```\n[\s\S]*shop\/no one[\s\S]*\n```\n$/);
   expect(sandbox).toMatchObject({ creates: sent, logins: 1 });
 
   const [, name = ""] = /(shop\/\w+\/\w+)/.exec(stopped.output.slice(stopped.output.indexOf("ConversionEvent"))) ?? [];
@@ -89,8 +95,8 @@ it("apply, keep the session, stop at an unresolved create, go on when it is sett
     const isNamed = (text: unknown) => `${text}`.toLowerCase().startsWith(event);
     return sandbox.events.find((each) => each.advertiser_id === owner?.id && isNamed(each.event_name))?.id;
   };
-  const settled = await apply(gitlab, stack, `--created '${name}=${idOf(name)}'`);
-  expect(settled.code, settled.output).toBe(0);
+  const resolved = await apply(gitlab, stack, `--created '${name}=${idOf(name)}'`);
+  expect(resolved.code, resolved.output).toBe(0);
   expect(sandbox).toMatchObject({ advertiserPosts: 2, eventPosts: 3, logins: 1 });
 
   // On a fresh disk, and with nothing kept, a removal is named all the same.

@@ -275,7 +275,7 @@ describe("a server that closes each connection after its answer", () => {
   });
 });
 
-describe("T1, T2: sent, without an answer that settles it: one POST, outcome unknown", () => {
+describe("T1, T2: sent, without an answer that resolves it: one POST, outcome unknown", () => {
   it("row 6: the server reads nothing and resets", async () => {
     const server = await startRawServer(async ({ socket }) => {
       await new Promise((resolve) => setTimeout(resolve, 50)); // by then the client's bytes are in the system's buffers

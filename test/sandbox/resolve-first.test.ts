@@ -242,7 +242,7 @@ describe.each(SHAPES)("%s", (shape) => {
     });
   });
 
-  it("existingId under another name settles nothing", async () => {
+  it("existingId under another name resolves nothing", async () => {
     const { sandbox, lone, run, journal } = await start(shape);
     sandbox.fail(LOST);
     await lone("old").kill();
@@ -253,7 +253,7 @@ describe.each(SHAPES)("%s", (shape) => {
   });
 
   it.each([true, false])(
-    "existingId settles its own create unless something contradicts that (in the state: %s)",
+    "existingId resolves its own create unless something contradicts that (in the state: %s)",
     async (isSaved) => {
       const { sandbox, lone, journal } = await start(shape);
       const e = lone("e");
@@ -261,7 +261,7 @@ describe.each(SHAPES)("%s", (shape) => {
       if (isSaved) expect((await e.up()).error).toMatch(/Look in the account for/);
       else await e.kill();
       const { error } = await e.up({ eventName: "Other", existingId: 900 });
-      expect(error).toContain('existingId: 900 does not settle this create: it was sent with eventName "E"');
+      expect(error).toContain('existingId: 900 does not resolve this create: it was sent with eventName "E"');
       expect([e.id, e.unresolved?.name, journal()]).toEqual([undefined, "E", ["e sent"]]);
       expect((await e.up({ existingId: 2 })).error).toBeUndefined();
       expect([e.id, journal(), sandbox.eventPosts]).toEqual(["2", ["e confirmed 2"], 1]);

@@ -1,4 +1,4 @@
-/** Creates of unknown outcome that a search settles, single events' and a set's alike; a create's end in the journal. */
+/** Creates of unknown outcome that a search resolves, single events' and a set's alike; a create's end in the journal. */
 import { describe, expect, it } from "vitest";
 import { JournalError, systemClock } from "../../provider/src/base/index.js";
 import { conversionEvent } from "../../provider/src/kinds/index.js";

@@ -37,7 +37,7 @@ async function start(options: SandboxOptions = {}) {
 }
 
 describe("one of 40 events has a fault, and the others go on", () => {
-  it("its answer is lost: it stays unresolved until existingId settles it", async () => {
+  it("its answer is lost: it stays unresolved until existingId resolves it", async () => {
     const { sandbox, folder, engine, up, expectAllOnce } = await start();
     const events = eventsOf(40);
     sandbox.fail({ on: "event", after: 17, act: true, with: LOST });
@@ -203,7 +203,7 @@ describe("a key is renamed with formerKey, and nothing is sent", () => {
     // Under the name that it has now, and with the mark that it was sent with.
     if (isLost) expect(error).toContain(`--created 'funnel/${key}=<its id>'`);
     expect(remembered(folder).filter((each) => /k0|"a"/.test(each))).toEqual([]);
-    expect(await engine.preview(of(events))).toContain(isLost ? "1 to settle" : "");
+    expect(await engine.preview(of(events))).toContain(isLost ? "1 to resolve" : "");
     expect(sandbox.eventPosts).toBe(sent);
   });
 

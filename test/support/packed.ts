@@ -193,7 +193,7 @@ export class InstalledProject {
       const child = spawn(this.command(name), args, { cwd: this.folder, env: projectEnvironment() });
       onTestFinished(() => void child.kill("SIGKILL"));
       let output = "";
-      const ended = new Promise<RunResult>((settle) => child.once("close", (code) => settle({ code, output })));
+      const ended = new Promise<RunResult>((resolve) => child.once("close", (code) => resolve({ code, output })));
       for (const stream of [child.stdout, child.stderr]) {
         stream.setEncoding("utf8").on("data", (text: string) => {
           output += text;

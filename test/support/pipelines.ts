@@ -53,7 +53,7 @@ function stepsOf({ steps }: Job, isLate: boolean): string[] {
   return own
     .filter((step) => (step.if ?? "").includes("always()") === isLate)
     .map(({ run = "", if: condition }) =>
-      condition === "inputs.settle != ''" ? `if [ -n "$SETTLE" ]; then ${run}; fi` : run,
+      condition === "inputs.resolve != ''" ? `if [ -n "$RESOLVE" ]; then ${run}; fi` : run,
     );
 }
 

@@ -85,7 +85,7 @@ describe("exit code 2, and in words why", () => {
     [["login", "--stak", "dev"], "Unknown option '--stak'"],
     [["validate"], "expected one file; got none"],
     [["validate", "a.csv", "--format", "jsn"], 'there is no format "jsn"; known are text, json and github'],
-    [["pending", "--state", "one.json", "--search"], "--state only looks; to settle, leave it out"],
+    [["pending", "--state", "one.json", "--search"], "--state only looks; to resolve, leave it out"],
     [["report"], 'there is no report ""; known are ids, page and comment'],
     [
       ["report", "comment", "--fail-on", "renames"],

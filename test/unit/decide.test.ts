@@ -184,17 +184,17 @@ it("the table has every action", () => {
   expect([...all].sort()).toEqual(known);
 });
 
-it("says why existingId does not settle a create, and what an update sends", () => {
+it("says why existingId does not resolve a create, and what an update sends", () => {
   const why = (wanted: Values, more = {}) => {
     const { action } = both({ unresolved: { ...OPEN, ...more }, wanted: { ...A, existingId: 9, ...wanted } }, ALL)[0];
     return action.do === "wait" ? action.why : undefined;
   };
-  const end = "Nothing is adopted until you settle it.";
+  const end = "Nothing is adopted until you resolve it.";
   expect(why({ value: 2, eventName: "B" })).toBe(
-    `existingId: 9 does not settle this create: it was sent with eventName "A", value 1. ${end}`,
+    `existingId: 9 does not resolve this create: it was sent with eventName "A", value 1. ${end}`,
   );
   expect(why({}, { replaces: "9" })).toBe(
-    `existingId: 9 does not settle this create: 9 is the object that it was to replace. ${end}`,
+    `existingId: 9 does not resolve this create: 9 is the object that it was to replace. ${end}`,
   );
   const updated = (situation: Situation) => both(situation, ALL)[0].action;
   expect(updated({ held: 5, wanted: { ...A, value: 2, segmentId: 3 } })).toEqual({
@@ -281,7 +281,7 @@ describe("the members of a set", () => {
       { a: "keep", b: "wait", c: "wait" },
     ],
     [
-      "that is adopted under another key, which settles nothing",
+      "that is adopted under another key, which resolves nothing",
       { ...held, unresolved: { c: OPEN } },
       events({ a: A, b: B, d: { ...A, existingId: 9 } }),
       { a: "keep", b: "keep", d: "adopt", c: "wait" },

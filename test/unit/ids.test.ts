@@ -20,7 +20,7 @@ const event = () => new Fake(typeTokenOf("ConversionEvent"), "purchase", { adver
 const bucket = () => new Fake("aws:s3/bucket:Bucket", "logs", {});
 const component = () => new pulumi.ComponentResource("my:shop:Shop", "shop");
 
-const settled = <T>(output: unknown) => new Promise<T>((resolve) => void (output as pulumi.Output<T>).apply(resolve));
+const resolved = <T>(output: unknown) => new Promise<T>((resolve) => void (output as pulumi.Output<T>).apply(resolve));
 const others = { eventName: "E", value: 1 };
 
 function problemsOf(kind: Kind, args: Record<string, unknown>) {
@@ -33,7 +33,7 @@ describe("an Advertiser as advertiserId", () => {
     const acme = advertiser();
     const { advertiserId } = idsOf(conversionEvent, { ...others, advertiserId: acme });
     expect(advertiserId).toBe(acme.advertiserId);
-    expect(await settled(advertiserId)).toBe(41);
+    expect(await resolved(advertiserId)).toBe(41);
   });
 
   it("in an Output is left to Pulumi, which passes on its id", () => {
@@ -44,7 +44,7 @@ describe("an Advertiser as advertiserId", () => {
   it("leaves secrets secret", async () => {
     const { advertiserId } = idsOf(conversionEvent, { ...others, advertiserId: pulumi.secret("41") });
     expect(await pulumi.isSecret(advertiserId as pulumi.Output<string>)).toBe(true);
-    expect(await settled(advertiserId)).toBe("41");
+    expect(await resolved(advertiserId)).toBe("41");
   });
 });
 
@@ -95,8 +95,8 @@ it("other arguments are left as they are", () => {
 it("the id in .get may be a number, which Pulumi itself does not accept", async () => {
   expect(readIdOf("7")).toBe("7");
   expect(readIdOf(7)).toBe("7");
-  expect(await settled(readIdOf(pulumi.output(7)))).toBe("7");
-  expect(await settled(readIdOf(Promise.resolve("8")))).toBe("8");
+  expect(await resolved(readIdOf(pulumi.output(7)))).toBe("7");
+  expect(await resolved(readIdOf(Promise.resolve("8")))).toBe("8");
   for (const id of ["7", "0", pulumi.output("7")]) expect(readIdProblem({ id })).toEqual([]);
 });
 
@@ -114,6 +114,6 @@ it("an invalid id is refused in words, now or once it is known", async () => {
     expect(readIdProblem({ id })).toEqual([
       { property: "id", reason: `expected an id of the platform, an integer from 0; got ${words}` },
     ]);
-    expect(await settled(readIdOf(pulumi.output(value as string)))).toBe(words);
+    expect(await resolved(readIdOf(pulumi.output(value as string)))).toBe(words);
   }
 });

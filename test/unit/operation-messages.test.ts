@@ -41,12 +41,12 @@ describe("a preview says what becomes of each key", () => {
       { a: A, b: CHANGED, c: { ...A, existingId: 9 }, d: A, e: { ...A, existingId: 8 }, f: A },
       [],
       [
-        "events: 1 to create, 1 to replace, 2 to adopt, 1 to remove from the state, 1 to settle, 1 unchanged",
+        "events: 1 to create, 1 to replace, 2 to adopt, 1 to remove from the state, 1 to resolve, 1 unchanged",
         "  to create: d",
         "  to replace, which makes another live object of each: b (2)",
         "  to adopt; nothing is sent: c (3 → 9), e (8)",
         "  to remove from the state: gone (4)",
-        "  to settle first, with `npx pulumi-advertising pending`: f",
+        "  to resolve first, with `npx pulumi-advertising pending`: f",
         '  d has the platform name of the removed gone (4). To go on with 4, set formerKey: "gone".',
         `Each former object (2–4) ${END}`,
         "To keep one, undo the change; or set existingId, and make the change on the platform by hand.",
@@ -216,20 +216,20 @@ describe("the error of the whole set", () => {
     ]);
   });
 
-  it("has all unknown outcomes, and the commands that settle them; of hundreds the first ones", () => {
+  it("has all unknown outcomes, and the commands that resolve them; of hundreds the first ones", () => {
     const open = (key: string, more: object = {}, why?: string) =>
       [key, { kind: "unresolved", record: { ...OPEN, ...more }, why }] as const;
     const those = [
       open("k10", { what: `${memberRef(set, "k10").label}: it was sent.` }),
-      open(`it's "a"`, { searched: "There is none." }, "It settles nothing."),
+      open(`it's "a"`, { searched: "There is none." }, "It resolves nothing."),
     ];
     const { text, code } = trouble([...those, refused("k1", "no")], 3, 1);
     expect(code).toBe("ADVERTISING_OUTCOME_UNKNOWN");
     expect(text.split("\n")[0]).toContain("1 of 3 declared events is in the state");
     expect(text.split("\n").slice(3)).toEqual([
-      "The outcome of 2 events is unknown, so nothing is sent for them until you settle them. Look in the account for:",
+      "The outcome of 2 events is unknown, so nothing is sent for them until you resolve them. Look in the account for:",
       '  events["it\'s \\"a\\""]: the ConversionEvent named "A", sent at 2026-01-01T00:00:00Z',
-      "    It settles nothing.",
+      "    It resolves nothing.",
       "    It was sent. There is none.",
       '  events["k10"]: the ConversionEvent named "A", sent at 2026-01-01T00:00:00Z',
       "    it was sent.",

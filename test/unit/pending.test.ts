@@ -113,7 +113,7 @@ describe("what is pending", () => {
       [creating("buy")],
     ],
     [
-      "another machine has settled what was sent here",
+      "another machine has resolved what was sent here",
       ["buy (record)"],
       [storedEvent("buy", 5)],
       [sent],
@@ -234,9 +234,9 @@ describe("answers", () => {
     ],
     [{ forget: ["other"] }, "\"other\" is nothing that this machine's journal or the state's unresolved creates have"],
     [{ forget: ["sent"], created: ["sent=4711"] }, '"sent" is given two answers'],
-  ])("%j is refused, and nothing is settled", (answers, fault) => {
+  ])("%j is refused, and nothing is resolved", (answers, fault) => {
     const all = () => read({ ...answers, notCreated: [...(answers.notCreated ?? []), "nobody"] });
-    expect(all).toThrow(/^nothing was settled: /);
+    expect(all).toThrow(/^nothing was resolved: /);
     expect(all).toThrow(fault);
     expect(all).toThrow('"nobody" is not a pending create');
   });
@@ -293,7 +293,7 @@ describe("one create under several names", () => {
     const words = (answers: object) =>
       readAnswers({ created: [], notCreated: [], forget: [], ...answers }, known).known;
     expect(words({ created: ["buy=4"] })).toEqual(["buy is 4 already: the state has it."]);
-    expect(words({ notCreated: ["buy"] })).toEqual(["buy is settled already: the state has what became of it."]);
+    expect(words({ notCreated: ["buy"] })).toEqual(["buy is resolved already: the state has what became of it."]);
     expect(() => words({ created: ["other=4"] })).toThrow(/"other" is not a pending create/);
   });
 

@@ -148,7 +148,7 @@ describe("Pulumi's own mocks", () => {
     }),
   );
 
-  it("need no settings, and the program settles", async () => {
+  it("need no settings, and the program resolves", async () => {
     const acme = new advertising.Advertiser("acme", { advertiserName: "Acme" });
     const event = new advertising.ConversionEvent("purchase", { ...EVENT, advertiserId: acme.advertiserId });
     const set = new advertising.ConversionEventSet("set", { advertiserId: acme, events: {} });

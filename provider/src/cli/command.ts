@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * `pulumi-advertising`: what is needed beside `pulumi up`, and those commands that read no state, `login` and
- * `validate`. The room promises that none of them sends anything that creates, and that only `pending` settles creates:
+ * `validate`. The room promises that none of them sends anything that creates, and that only `pending` resolves creates:
  * in the state by `pulumi refresh`, and in this machine's journal. It may import every other room but `program`;
  * whatever loads an HTTP or cookie library is loaded when a command needs it.
  */

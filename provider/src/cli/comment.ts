@@ -224,7 +224,7 @@ const WORDS: Readonly<Record<Exclude<Change["action"], "keep">, string>> = {
   "let go": "leave the state and stay live",
   move: "move elsewhere and stay managed",
   "look for": "look for, and create if it is not there",
-  wait: "stay unresolved until somebody settles it",
+  wait: "stay unresolved until somebody resolves it",
   hidden: "change in a set whose events are secret",
 };
 const ACTIONS = Object.keys(WORDS) as (keyof typeof WORDS)[];

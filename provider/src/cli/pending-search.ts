@@ -25,7 +25,7 @@ export async function searched(given: readonly Answer[], facts: Facts, choice: S
     const others = [...given, ...answers.slice(0, index)];
     const { conflict, managedAs } = verdictOn(create, id, facts, others);
     if (conflict === undefined) return [{ ...answer, managedAs }];
-    console.log(`Found, but not settled: ${conflict}`);
+    console.log(`Found, but not resolved: ${conflict}`);
     return [];
   });
 }

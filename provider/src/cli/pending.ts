@@ -1,6 +1,6 @@
 /**
- * `pulumi-advertising pending`: lists and settles creates of unknown outcome. It brings this machine's journals up to
- * date with the state first. What the state has is settled by a refresh of just those resources, whose `read` gets the
+ * `pulumi-advertising pending`: lists and resolves creates of unknown outcome. It brings this machine's journals up to
+ * date with the state first. What the state has is resolved by a refresh of just those resources, whose `read` gets the
  * answers; what only a journal or Pulumi's record has, by lines of the journal, which the next `up` here goes by. No
  * state is written here: only Pulumi locks and saves.
  */
@@ -67,9 +67,9 @@ const HELP = `Usage: pulumi-advertising pending [options]
 Lists the creates whose outcome nobody knows: the unresolved ones in the state, those that only this machine's journal has,
 and those that only Pulumi's record of an interrupted run has. Says what the next up here does without an answer.
 
-  --created X=ID         settles one: it was created, as ID; several times
-  --not-created X        settles one: it was not created, and the next up creates it; several times
-  --search               settles each other one that a search in advertising:operations finds or rules out
+  --created X=ID         resolves one: it was created, as ID; several times
+  --not-created X        resolves one: it was not created, and the next up creates it; several times
+  --search               resolves each other one that a search in advertising:operations finds or rules out
   --forget X             ends one without an answer: drops it from this machine's journal and from the state's unresolved
                          creates; the object, if there is one, is not touched; several times
   --take-over STACK      this stack was named STACK before: goes on with what was open there
@@ -97,7 +97,7 @@ export const pendingCommand = command({
     const stack = await stateOf(choice);
     const place = await placeOf(stack, choice);
     const isAnswer = created.length + notCreated.length + forget.length > 0 || search || former !== undefined;
-    if (choice.state !== undefined && isAnswer) throw new UsageError("--state only looks; to settle, leave it out");
+    if (choice.state !== undefined && isAnswer) throw new UsageError("--state only looks; to resolve, leave it out");
     if (former !== undefined) await takeOver(former, place, choice);
     const facts = await factsOf(stack, place, choice);
     if (choice.state === undefined) await bringUpToDate(facts, place);
@@ -110,13 +110,13 @@ export const pendingCommand = command({
     // Any refresh drops Pulumi's record of an interrupted update, and with it what only that record has.
     if ([...answers, ...searched].some(isInState) || forgotten.some(({ inState }) => inState !== undefined))
       await writeLines(place, recordedLines(facts, stack.time));
-    const { settled, after } = await settleInState([...answers, ...searched], forgotten, choice);
+    const { resolved, after } = await resolveInState([...answers, ...searched], forgotten, choice);
     await writeLines(place, [
-      ...settled.flatMap((answer) => linesOf(answer, facts)),
+      ...resolved.flatMap((answer) => linesOf(answer, facts)),
       ...forgotten.map((each): PlacedLine => ({ line: dropped(each.ref.key), elsewhere: each.elsewhere })),
     ]);
-    for (const answer of settled) console.log(settledSentence(answer));
-    if (settled.some(({ id, managedAs }) => id !== undefined && managedAs === undefined))
+    for (const answer of resolved) console.log(resolvedMessage(answer));
+    if (resolved.some(({ id, managedAs }) => id !== undefined && managedAs === undefined))
       console.log("If an id was wrong, set existingId to the right one in the program.");
     for (const each of forgotten) console.log(forgottenSentence(each));
     return tell(await factsOf(after, place, choice), after);
@@ -125,10 +125,10 @@ export const pendingCommand = command({
 
 const NO_STACK = "`pulumi stack --show-name` does not say whose journal this is";
 
-function settledSentence({ create: { ref }, id, managedAs }: Answer): string {
-  if (id === undefined) return `Settled as not created: ${ref.short}`;
-  if (managedAs !== undefined) return `Settled: ${ref.short} is ${id}, which is managed as ${managedAs}`;
-  return `Settled as created with id ${id}: ${ref.short}`;
+function resolvedMessage({ create: { ref }, id, managedAs }: Answer): string {
+  if (id === undefined) return `Resolved as not created: ${ref.short}`;
+  if (managedAs !== undefined) return `Resolved: ${ref.short} is ${id}, which is managed as ${managedAs}`;
+  return `Resolved as created with id ${id}: ${ref.short}`;
 }
 
 function forgottenSentence({ ref, id, at }: Forgotten): string {
@@ -339,7 +339,7 @@ export function readAnswers(
     const urns = those.map(({ ref }) => ref.urn);
     if (resources > 1) faults.push(`"${text}" is the name of several, so give the URN: ${enumerate(urns, MAX_LISTED)}`);
     const isKnown = facts.outdated.some((note) => isCalled(note, text));
-    if (resources === 0 && isKnown) known.push(`${text} is settled already: the state has what became of it.`);
+    if (resources === 0 && isKnown) known.push(`${text} is resolved already: the state has what became of it.`);
     else if (resources === 0) faults.push(`"${text}" ${none}`);
     return resources === 1 ? those : [];
   };
@@ -375,7 +375,7 @@ export function readAnswers(
       else forgotten.set(urn, { ...what, inState: what.inState ?? forgotten.get(urn)?.inState });
     }
   }
-  if (faults.length > 0) throw new Error(`nothing was settled: ${faults.join("; ")}`);
+  if (faults.length > 0) throw new Error(`nothing was resolved: ${faults.join("; ")}`);
   return { answers: [...answers.values()], forgotten: [...forgotten.values()], known };
 }
 
@@ -411,9 +411,9 @@ const ANSWERS = "ADVERTISING_ANSWERS";
 
 /**
  * Hands the answers for what the state has to a refresh of that; those for others count at once.
- * @returns the answers that count, and the state afterwards. @throws Error if the refresh settled none, as in a run.
+ * @returns the answers that count, and the state afterwards. @throws Error if the refresh resolved none, as in a run.
  */
-async function settleInState(answers: readonly Answer[], forgotten: readonly Forgotten[], choice: StackChoice) {
+async function resolveInState(answers: readonly Answer[], forgotten: readonly Forgotten[], choice: StackChoice) {
   const others = answers.filter((answer) => !isInState(answer));
   const asked = answers.filter(isInState);
   const drops = forgotten.flatMap(({ inState }) => inState ?? []);
@@ -432,13 +432,13 @@ async function settleInState(answers: readonly Answer[], forgotten: readonly For
   const unresolved = objectsIn(after.resources).map(({ ref, record }) => `${ref.urn} ${record?.mark}`);
   const still = new Set(unresolved);
   const isStill = ({ ref, record }: Create) => still.has(`${ref.urn} ${record.mark}`);
-  const settled = asked.filter(({ create }) => !isStill(create));
+  const resolved = asked.filter(({ create }) => !isStill(create));
   const isLeft = creates.filter(isStill).length;
   const unlock = `If Pulumi says that the stack is locked, let that run end. Only if you are sure that none is under way:\n  ${asTyped("pulumi cancel --yes")}`;
   const why = `${failed ?? "Pulumi's refresh has not changed them"}\n${unlock}`;
-  if (isLeft === creates.length && isLeft > 0) throw new Error(`nothing was settled: ${why}`);
-  if (isLeft > 0) console.error(`Not all were settled: ${why}`);
-  return { settled: [...others, ...settled], after };
+  if (isLeft === creates.length && isLeft > 0) throw new Error(`nothing was resolved: ${why}`);
+  if (isLeft > 0) console.error(`Not all were resolved: ${why}`);
+  return { resolved: [...others, ...resolved], after };
 }
 
 const isInState = ({ create }: Answer) => create.known === "state";

@@ -4,7 +4,7 @@
  *
  * M1. A create's record, with the moment, is on the disk before each sending. Otherwise a kill can lead to two objects.
  * M2. A record is believed until a later run has seen its object in the state that it began with (or, if its run ended
- *     cleanly, one that came later), or has said that it leaves the state, a person or a search has settled it, its
+ *     cleanly, one that came later), or has said that it leaves the state, a person or a search has resolved it, its
  *     object was deleted, or the create was certainly not carried out. So what the state lost has a record.
  * M3. One record for an exact key at any time: nothing is sent for a resource while its own record is open or reported.
  * M4. One run at a time writes a stack's journal, and asks before and after each write whether it still is that run.
@@ -67,7 +67,7 @@ export class Journal {
   #live: CreatesByName | undefined;
   #opening: Promise<void> | undefined;
   #trouble: JournalError | undefined;
-  /** What this run has sent, or settled: its own creates are open for no other one. */
+  /** What this run has sent, or resolved: its own creates are open for no other one. */
   readonly #ofThisRun = new Set<string>();
   /** What the state was seen to hold, until it is written. */
   readonly #seen: JournalLine[] = [];
@@ -189,7 +189,7 @@ export class Journal {
     await this.#note(replaces === undefined ? gone(key) : this.#confirmedLine(key, replaces));
   }
 
-  /** A person names this object for the resource, or adopts it: what was open is settled. @throws JournalError */
+  /** A person names this object for the resource, or adopts it: what was open is resolved. @throws JournalError */
   async adopted(key: string, id: string): Promise<void> {
     this.#seeFormer(key, id);
     await this.#note(this.#confirmedLine(key, id));

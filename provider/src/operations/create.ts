@@ -98,8 +98,8 @@ function isTakeable(runtime: Runtime, who: Ref, held: string | undefined, entry:
 }
 
 /** A resource's create of unknown outcome, by the journal and the state: of two sendings the later moment counts. */
-function openIn(label: string, entry: JournalEntry | undefined, unsettled: Unresolved | undefined) {
-  if (entry === undefined || (unsettled !== undefined && unsettled.at >= entry.at)) return unsettled;
+function openIn(label: string, entry: JournalEntry | undefined, unresolved: Unresolved | undefined) {
+  if (entry === undefined || (unresolved !== undefined && unresolved.at >= entry.at)) return unresolved;
   return recordOf({ ...entry, what: whatHappened(label, entry) });
 }
 
@@ -216,7 +216,7 @@ function doubtIn(error: unknown, sentAt: string | undefined, label: string) {
   return { sentAt, what };
 }
 
-/** @throws AccountMismatchError what an interrupted run sent to another account is to be settled there. */
+/** @throws AccountMismatchError what an interrupted run sent to another account is to be resolved there. */
 export function expectAccountOfOpen(runtime: Runtime, journal: Journal): void {
   for (const [account, key] of journal.accountsOfOpen)
     expectSameAccount(runtime, account, `An interrupted run sent ${aboutWhom(key).label}, which no state has yet,`);

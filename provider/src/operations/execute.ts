@@ -21,7 +21,7 @@ import {
   type OptionalOperation,
   withDifferences,
 } from "../kinds/index.js";
-import { abilitiesOf, hasValue, visibleFromMs, whyNotSettled } from "../plan/index.js";
+import { abilitiesOf, hasValue, resolutionConflict, visibleFromMs } from "../plan/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import {
@@ -208,7 +208,7 @@ function changedFields(kind: Kind, olds: Values, news: Values, changed: readonly
 }
 
 /**
- * Without a create. What differs is set if an update is known, else an error; what was open of its resource is settled.
+ * Without a create. What differs is set if an update is known, else an error; what was open of its resource is resolved.
  * @throws AdvertisingError it is absent, differs, or could not be read. Nothing changed, except perhaps by an update.
  */
 async function adopt(kind: Kind, runtime: Runtime, object: Managed, id: string): Promise<Outcome> {
@@ -223,7 +223,7 @@ async function adopt(kind: Kind, runtime: Runtime, object: Managed, id: string):
   const entry = journal.of(key);
   const sent = entry?.state === "sent" ? { ...entry, what: whatHappened(label, entry) } : undefined;
   for (const record of [unresolved, sent]) {
-    const why = record && whyNotSettled(kind, id, theirs, record);
+    const why = record && resolutionConflict(kind, id, theirs, record);
     if (record !== undefined && why !== undefined) return { kind: "unresolved", record: recordOf(record), why };
   }
   if (differences.size > 0) await updateLive(kind, runtime, { id, label }, theirs, values, [...differences.keys()]);

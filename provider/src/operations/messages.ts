@@ -297,7 +297,7 @@ const PLAN: readonly (readonly [action: ShownAction, title: string, detail?: str
   ["record", "to change in the state only", ", since the platform has no known way to update"],
   ["let go", "to remove from the state"],
   ["delete", "to delete on the platform", ", if everything else goes well"],
-  ["wait", "to settle", " first, with `npx pulumi-advertising pending`"],
+  ["wait", "to resolve", " first, with `npx pulumi-advertising pending`"],
 ];
 
 /**
@@ -454,7 +454,7 @@ function openLines(kind: Kind, set: Ref, open: readonly Open[]): string[] {
     ].join("\n    ");
   const sorted = open.toSorted((a, b) => natural(a.key, b.key));
   return [
-    `The outcome of ${count(amount, kind.create.noun)} is unknown, so nothing is sent for ${them} until you settle ${them}. Look in the account for:`,
+    `The outcome of ${count(amount, kind.create.noun)} is unknown, so nothing is sent for ${them} until you resolve ${them}. Look in the account for:`,
     ...cut(sorted.map(line), MAX_LISTED, (others) => `  and ${others} more`),
     ...waysOut(sorted.map(({ key }) => memberRef(set, key).short)),
   ];

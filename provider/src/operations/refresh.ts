@@ -1,6 +1,6 @@
 /**
  * The engine's `read`: a refresh compares objects with the state, `.get` reads an object by its id alone. Without a
- * known read the state stays as it is. It also settles unresolved creates: `pending` hands it people's answers.
+ * known read the state stays as it is. It also resolves unresolved creates: `pending` hands it people's answers.
  */
 import {
   ArgumentsError,
@@ -117,15 +117,15 @@ export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, propert
       throw new Incomplete(explain(ref, open, NOT_BY_REFRESH));
     }
     if (answer === null) return undefined;
-    const { [UNRESOLVED]: _, ...settled } = properties;
+    const { [UNRESOLVED]: _, ...resolved } = properties;
     // It may be too new for a read to find it. The program may have changed since it was sent: the next run compares.
-    const isAsSent = open.body === "" || open.body === fingerprintOfBody(kind, settled);
+    const isAsSent = open.body === "" || open.body === fingerprintOfBody(kind, resolved);
     const more = {
       ...withResolved(properties, open),
       [CREATED]: momentToKeep(runtime),
       [EARLIER]: isAsSent ? undefined : earlierText(earlierOf(open)),
     };
-    return { id: answer, props: { ...settled, ...withoutUndefined(more), [kind.idProperty]: exactId(answer) } };
+    return { id: answer, props: { ...resolved, ...withoutUndefined(more), [kind.idProperty]: exactId(answer) } };
   }
   if (!isPlatformId(id)) {
     throw new UnsupportedError(`${kind.name}.get expected ${READABLE_ID}; got ${printable(id)}. Nothing was sent.`);
@@ -149,11 +149,11 @@ export const readSet: Calls<SetKind>["read"] = async (resource, runtime, id, pro
   const label = refIn(name, properties)?.label ?? `${name} ${id}`;
   expectSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   const set = readStoredSet(properties);
-  const found = settle(kind, runtime, set);
-  const isSettled = found !== undefined;
+  const found = resolve(kind, runtime, set);
+  const isResolved = found !== undefined;
   const { read } = abilitiesOf(kind, runtime.reading.settings);
   const isChanged = read && (await refreshMembers(resource, runtime, set, properties));
-  if (!isSettled && !isChanged) return { id, props: properties };
+  if (!isResolved && !isChanged) return { id, props: properties };
   const { earlier: _, [UNRESOLVED]: __, ...others } = properties; // written again if there are any
   const resolved = (found ?? []).reduce<Values>((all, record) => withResolved(all, record), others);
   const props: Values = { ...others, ...resolved, ...writeStoredSet(set, exactId, String(properties[ACCOUNT] ?? "")) };
@@ -162,7 +162,7 @@ export const readSet: Calls<SetKind>["read"] = async (resource, runtime, id, pro
 };
 
 /** What people have answered for unresolved creates becomes the set's. @returns those that were created, if any was answered. */
-function settle(kind: Kind, runtime: Runtime, set: StoredSet): Unresolved[] | undefined {
+function resolve(kind: Kind, runtime: Runtime, set: StoredSet): Unresolved[] | undefined {
   const { answers } = runtime;
   const found: Unresolved[] = [];
   const answered = [...set.unresolved].filter(([, { mark }]) => answers[mark] !== undefined);

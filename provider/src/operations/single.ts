@@ -111,7 +111,7 @@ export function notePlanned(
   const journal = runtime.journal(who.identity);
   const entry = journal.of(who.key);
   const isBeside = entry !== undefined && entry.state !== "confirmed" && entry.id !== id;
-  const isUnsaid = entry?.id === undefined && entry?.replaces !== id; // settled by the state, which has something
+  const isUnsaid = entry?.id === undefined && entry?.replaces !== id; // resolved by the state, which has something
   if (isBeside && (action.do === "keep" || isUnsaid)) runtime.warnEach(besideHeld(kind, who, entry, id));
   run.noteSeen(kind, id, []);
   const { deletes } = run.checked(resourceKeyIn(who.key));
@@ -121,7 +121,7 @@ export function notePlanned(
   if (action.do === "record") runtime.warnEach(notTold(who, id, changesInWords(changed, olds, values, secret)));
 }
 
-/** Notes for `create` what becomes of a resource in the state; previews it. @throws Incomplete it is to be settled. */
+/** Notes for `create` what becomes of a resource in the state; previews it. @throws Incomplete it is to be resolved. */
 export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, olds, news }) => {
   const { run } = runtime;
   const { key, label } = who;

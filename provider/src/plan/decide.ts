@@ -50,7 +50,7 @@ export type Action =
   | { readonly do: "record" }
   /** An earlier create has an unknown outcome, and is looked for on the platform. */
   | { readonly do: "look for"; readonly record: Unresolved }
-  /** Nothing is done before somebody settles that create. `why`: the program names an object that it did not make. */
+  /** Nothing is done before somebody resolves that create. `why`: the program names an object that it did not make. */
   | { readonly do: "wait"; readonly record: Unresolved; readonly why?: string }
   /** The object leaves the state and stays live. */
   | { readonly do: "let go" }
@@ -191,7 +191,7 @@ function decide(
   if (unresolved !== undefined) {
     if (adopts === undefined)
       return can.search(unresolved.field) ? { do: "look for", record: unresolved } : { do: "wait", record: unresolved };
-    const why = whyNotSettled(kind, adopts, values, unresolved);
+    const why = resolutionConflict(kind, adopts, values, unresolved);
     return why === undefined ? { do: "adopt", id: adopts } : { do: "wait", record: unresolved, why };
   }
   if (adopts !== undefined && adopts !== held) return { do: "adopt", id: adopts };
@@ -205,13 +205,13 @@ function decide(
 }
 
 /** Why the object named in the program is not what a create made: a fact contradicts it. @param values the object's. */
-export function whyNotSettled(kind: Kind, adopts: string, values: Values, sent: Unresolved): string | undefined {
+export function resolutionConflict(kind: Kind, adopts: string, values: Values, sent: Unresolved): string | undefined {
   const otherwise = sentOtherwise(kind, values, sent);
   const told = Object.entries(otherwise).map(([name, value]) => `${name} ${printable(JSON.stringify(value))}`);
   const isReplaced = adopts === sent.replaces;
   if (!isReplaced && told.length === 0) return undefined;
   const why = isReplaced ? `${adopts} is the object that it was to replace` : `it was sent with ${told.join(", ")}`;
-  return `existingId: ${adopts} does not settle this create: ${why}. Nothing is adopted until you settle it.`;
+  return `existingId: ${adopts} does not resolve this create: ${why}. Nothing is adopted until you resolve it.`;
 }
 
 /**

@@ -29,7 +29,7 @@ export function pendingCommand(option: "created" | "not-created" | "forget", nam
   return asTyped(`npx pulumi-advertising pending ${given.join(" ")}`);
 }
 
-/** The commands that settle creates of unknown outcome, one for each answer. @param shorts their names in commands. */
+/** The commands that resolve creates of unknown outcome, one for each answer. @param shorts their names in commands. */
 export function settlingCommands(shorts: readonly string[]): string[] {
   const they = shorts.length === 1 ? "If it is" : "For those that are";
   const ids = shorts.map((short) => `${short}=<its id>`);
@@ -52,7 +52,7 @@ export function waysOut(shorts: readonly string[]): string[] {
   ];
 }
 
-/** The message of an unresolved create each time that it stops a run. @param why `existingId` does not settle it. */
+/** The message of an unresolved create each time that it stops a run. @param why `existingId` does not resolve it. */
 export function explain({ kind, short }: Pick<Named, "kind" | "short">, record: Unresolved, why?: string): string {
   return [
     ...(why === undefined ? [] : [why]),

@@ -1,4 +1,4 @@
-/** A random life of a project's stacks: people edit, run, kill, lose disks and answer; at its end a few runs settle everything. */
+/** A random life of a project's stacks: people edit, run, kill, lose disks and answer; at its end a few runs resolve everything. */
 import { aboutWhom, objectKey } from "../../../provider/src/state/index.js";
 import { seededRandom } from "../random.js";
 import type { Kill } from "./machine.js";
@@ -334,7 +334,7 @@ export class Life {
     putBack();
   }
 
-  /** Three messages at most, and people who do what they say, settle everything; another `up` sends nothing. */
+  /** Three messages at most, and people who do what they say, resolve everything; another `up` sends nothing. */
   async #settleDown(): Promise<void> {
     const { world } = this;
     world.wait(1000);
@@ -345,7 +345,7 @@ export class Life {
     await new Person(world, machine, world.random).getOn();
     this.#expectDeclared();
     const again = await world.run("up", machine);
-    if (again?.posts !== 0 || again.errors.length > 0) throw new Violation(`not settled: ${again?.posts} creates`);
+    if (again?.posts !== 0 || again.errors.length > 0) throw new Violation(`not resolved: ${again?.posts} creates`);
     this.#expectDeclared();
   }
 

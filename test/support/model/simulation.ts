@@ -596,7 +596,7 @@ export class World {
     if (code === 2) throw new Violation(`an answer was refused: ${this.stack.printed[machine]}`);
     if (code === undefined) return;
     if (this.stack.knowing !== undefined) this.stack.knowing = machine;
-    // Also what an `up` asks for and `pending` does not list: settled by another machine, and no longer declared.
+    // Also what an `up` asks for and `pending` does not list: resolved by another machine, and no longer declared.
     const stopping = [...errors.matchAll(/--(?:forget|not-created) '([^']+)'/g)].map(([, short = ""]) => short);
     for (const short of forgets ? new Set(stopping) : []) {
       if (listed.some(([, name]) => name?.split("=")[0] === short)) continue;
