@@ -12,12 +12,12 @@ import {
   type Circumstances,
   changesIn,
   changesInWords,
-  membersOf,
   NO_ABILITIES,
+  plannedMembers,
+  plannedSingle,
   type ShownAction,
   sentOtherwise,
   shownAction,
-  singleMember,
   visibleFromMs,
 } from "../../provider/src/plan/index.js";
 import { operationsSchema } from "../../provider/src/settings/operations-setting.js";
@@ -55,7 +55,7 @@ function both(situation: Situation, can: Abilities) {
   const { held, unresolved, before = A, earlier, wanted, advertiserId = 7, deletes = false } = situation;
   const circumstances: Circumstances = { can, deletes: () => deletes };
   const id = unresolved === undefined ? held : `unresolved-${unresolved.mark}`;
-  const single = singleMember(
+  const single = plannedSingle(
     event,
     id === undefined ? undefined : String(id),
     { advertiserId: 7, ...before, unresolved, [EARLIER]: earlier },
@@ -71,7 +71,7 @@ function both(situation: Situation, can: Abilities) {
     unresolved: ofKey(unresolved),
   });
   const declared = readDeclaredSet({ advertiserId, events: ofKey(wanted) });
-  const [member] = membersOf(event, stored, declared, circumstances);
+  const [member] = plannedMembers(event, stored, declared, circumstances);
   return [single, member] as const;
 }
 
@@ -214,7 +214,7 @@ describe("the members of a set", () => {
   const shared = { advertiserId: 7, defaults: { clickWindow: 60 } };
   const held = { ...shared, events: { a: A, b: B }, eventIds: { a: 1, b: 2 } };
   const plan = (olds: Values, news: Values, circumstances?: Circumstances) => {
-    const members = membersOf(event, readStoredSet(olds), readDeclaredSet(news), circumstances);
+    const members = plannedMembers(event, readStoredSet(olds), readDeclaredSet(news), circumstances);
     return Object.fromEntries(members.map((member) => [member.key, shownAction(member)]));
   };
   const events = (more: Values) => ({ ...shared, events: more });

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { advertiser, conversionEvent as event, type Kind } from "../../provider/src/kinds/index.js";
 import { Run } from "../../provider/src/operations/deployment.js";
-import type { Member } from "../../provider/src/plan/index.js";
+import type { PlannedObject } from "../../provider/src/plan/index.js";
 import type { Briefing } from "../../provider/src/state/index.js";
 
 const OF_STATE = { wasSecret: new Set(["eventName"]), wasDeleting: true, deletes: true };
@@ -15,7 +15,7 @@ const upOf = (resources: number) => ({ run: { isUp: true, resources } });
 
 it("the second check of a replacement, which gets no old inputs, keeps what the first one read from the state", () => {
   const run = new Run();
-  const held = { id: "5" } as Member;
+  const held = { id: "5" } as PlannedObject;
   check(run, "a", {}, false);
   run.held.set("a", held);
   check(run, "a");

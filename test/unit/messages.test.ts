@@ -8,7 +8,7 @@ import type { JournalEntry, OpenCreate } from "../../provider/src/journal/index.
 import { conversionEvent as event } from "../../provider/src/kinds/index.js";
 import * as tell from "../../provider/src/operations/messages.js";
 import { expectSameAccount } from "../../provider/src/operations/outcome.js";
-import { membersOf, NO_ABILITIES } from "../../provider/src/plan/index.js";
+import { NO_ABILITIES, plannedMembers } from "../../provider/src/plan/index.js";
 import { Judge } from "../../provider/src/program/program-validator.js";
 import { explain, readDeclaredSet, readStoredSet, refOf, refOfKey } from "../../provider/src/state/index.js";
 
@@ -33,7 +33,7 @@ const planned = (stored: object, declared: object, deletes = false) => {
   const can = { ...NO_ABILITIES, delete: deletes };
   const all = { advertiserId: 7, defaults: {} };
   const circumstances = { can, deletes: () => deletes };
-  const members = membersOf(
+  const members = plannedMembers(
     event,
     readStoredSet({ ...all, ...stored }),
     readDeclaredSet({ ...all, ...declared }),

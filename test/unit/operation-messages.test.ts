@@ -10,7 +10,7 @@ import {
   troubleInWords,
 } from "../../provider/src/operations/messages.js";
 import type { Kept, Outcome } from "../../provider/src/operations/outcome.js";
-import { type Abilities, membersOf, NO_ABILITIES } from "../../provider/src/plan/index.js";
+import { type Abilities, NO_ABILITIES, plannedMembers } from "../../provider/src/plan/index.js";
 import { memberRef, readDeclaredSet, readStoredSet, refOf, UNKNOWN, waysOut } from "../../provider/src/state/index.js";
 import { commandsIn } from "../support/printed-commands.js";
 
@@ -24,7 +24,7 @@ const END = "stays live on the platform, and tags that were placed for it keep f
 function members(olds: object, news: object, can = NO_ABILITIES) {
   const shared = { advertiserId: 7, defaults: {} };
   const [stored, declared] = [readStoredSet({ ...shared, ...olds }), readDeclaredSet({ ...shared, ...news })];
-  return membersOf(conversionEvent, stored, declared, { can, deletes: () => true });
+  return plannedMembers(conversionEvent, stored, declared, { can, deletes: () => true });
 }
 /** As Pulumi gives them: sorted as text, `k10` before `k2`. */
 const keys = (amount: number) => Array.from({ length: amount }, (_, at) => `k${at}`).sort();

@@ -14,11 +14,11 @@ import {
   changesIn,
   changesInWords,
   holdsUnknown,
-  type Member,
-  membersOf,
+  type PlannedObject,
+  plannedMembers,
+  plannedSingle,
   type ShownAction,
   shownAction,
-  singleMember,
 } from "../plan/index.js";
 import { environmentNameOf, NAMESPACE, operationsSchema } from "../settings/index.js";
 import {
@@ -61,7 +61,7 @@ interface Change {
   readonly id: string | undefined;
   readonly adopts: string | undefined;
   /** The object that leaves the state, unless something else in the program goes on with it. */
-  readonly former: Member["former"];
+  readonly former: PlannedObject["former"];
   /** Its arguments: as declared, or as stored if it leaves the state. */
   readonly values: Values;
   readonly changes: readonly string[];
@@ -137,7 +137,7 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Change[] {
     instead: (action, changed) => actionIn(op, set !== undefined, action, changed, news),
   };
   /** @param news as declared; none where the program does not declare it any more. */
-  const changeOf = (key: string, member: Member, news: Values | undefined): Change => {
+  const changeOf = (key: string, member: PlannedObject, news: Values | undefined): Change => {
     const { id, action, olds, changed, former, formerKey } = member;
     // A new object has nothing to differ from.
     const differs = news !== undefined && ["replace", "update", "record", "adopt"].includes(action.do);
@@ -151,10 +151,10 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Change[] {
   };
   if (set === undefined) {
     const olds = { ...oldState?.inputs, ...oldState?.outputs };
-    return [changeOf(name, singleMember(kind, oldState?.id, olds, judged, circumstances), news)];
+    return [changeOf(name, plannedSingle(kind, oldState?.id, olds, judged, circumstances), news)];
   }
   const [stored, declared] = [readStoredSet(oldState?.outputs ?? {}), readDeclaredSet(news ?? {})];
-  return membersOf(kind, stored, readDeclaredSet(judged ?? {}), circumstances).map((member) => {
+  return plannedMembers(kind, stored, readDeclaredSet(judged ?? {}), circumstances).map((member) => {
     const { key, entry, isDeclared } = member;
     const own = isDeclared ? eventIn(declared, asRecord(declared.events?.get(key) ?? entry)) : undefined;
     return changeOf(memberInReports(name, key), member, own);

@@ -69,7 +69,7 @@ export function stackNamesIn({ resources, pending }: ExportedStack): string[] {
 }
 
 /** One object of the platform that a state is about: a single resource, or a member of a set. */
-export interface StoredObject {
+export interface ExportedObject {
   readonly kind: Kind;
   /** In reports: the resource's name; of a set's member, `<set>/<key>`. The URN where others of its kind share it. */
   readonly key: string;
@@ -83,7 +83,7 @@ export interface StoredObject {
 }
 
 /** The objects that these resources manage, in natural order. What is only read (`.get`) is another's, or nobody's. */
-export function objectsIn(resources: readonly Resource[]): StoredObject[] {
+export function objectsIn(resources: readonly Resource[]): ExportedObject[] {
   const found = resources.filter(({ external }) => external !== true).flatMap(storedIn);
   const byName = Map.groupBy(found, ({ kind, key }) => `${kind.name} ${key}`);
   const objects = [...byName.values()].flatMap((alike) => {
@@ -94,7 +94,7 @@ export function objectsIn(resources: readonly Resource[]): StoredObject[] {
 }
 
 /** Of what is secret as a whole nothing is known. */
-function storedIn(resource: Resource): StoredObject[] {
+function storedIn(resource: Resource): ExportedObject[] {
   const { urn, type, id, outputs = {} } = resource;
   const kind = kindOfType(type);
   if (kind !== undefined) {
@@ -127,7 +127,7 @@ export function holdsSecret(value: unknown): boolean {
 }
 
 /** Whether another resource has its place, or will (`deleteBeforeReplace`): the state holds it until the next run. */
-export function isReplaced({ resource }: StoredObject): boolean {
+export function isReplaced({ resource }: ExportedObject): boolean {
   return resource.delete === true || resource.pendingReplacement === true;
 }
 
@@ -154,7 +154,7 @@ export function inNaturalOrder<T>(items: Iterable<T>, textOf: (item: T) => strin
 
 export const SECRET = "(secret)";
 
-export function valuesOf({ kind, resource, in: place }: StoredObject): Readonly<Record<string, unknown>> {
+export function valuesOf({ kind, resource, in: place }: ExportedObject): Readonly<Record<string, unknown>> {
   const { outputs = {} } = resource;
   const entry = place?.set.events.get(place.key) ?? {};
   const isHidden = place !== undefined && [outputs.events, outputs.defaults, entry].some(isSecret);
@@ -168,7 +168,7 @@ export function valuesOf({ kind, resource, in: place }: StoredObject): Readonly<
   return Object.fromEntries(entries);
 }
 
-export function nameOf(object: StoredObject): string {
+export function nameOf(object: ExportedObject): string {
   return shown(valuesOf(object)[object.kind.nameProperty]);
 }
 

@@ -3,13 +3,13 @@ import { agree, count, printable } from "../base/index.js";
 import { type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import { leftLiveIn, memberInReports, nameInUrn, objectKey } from "../state/index.js";
 import {
+  type ExportedObject,
   type ExportedStack,
   inNaturalOrder,
   isReplaced,
   nameOf,
   objectsIn,
   type Resource,
-  type StoredObject,
   stackNamesIn,
   warnOfSecretSets,
 } from "./contents.js";
@@ -98,7 +98,7 @@ function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
 }
 
 /** Of something that no state notes: nobody knows since when. */
-function formerly(object: StoredObject, why: string): Leftover {
+function formerly(object: ExportedObject, why: string): Leftover {
   const { kind, id = "", key, resource } = object;
   const unless = resource.retainOnDelete === true ? "" : "; live only if it is not deleted (retainOnDelete was off)";
   return { kind: kind.name, id, name: nameOf(object), key, at: "", why: why + unless };

@@ -4,9 +4,9 @@ import { EventType } from "../kinds/index.js";
 import { duration } from "../rules/index.js";
 import {
   contentsOf,
+  type ExportedObject,
   type ExportedStack,
   nameOf,
-  type StoredObject,
   shown,
   stackNamesIn,
   valuesOf,
@@ -98,7 +98,7 @@ function moment(time: string): string {
   return Number.isNaN(date.getTime()) ? time : `${date.toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }
 
-function idOf({ id, record }: StoredObject): string {
+function idOf({ id, record }: ExportedObject): string {
   return id ?? (record === undefined ? "none yet" : "unresolved");
 }
 

@@ -5,7 +5,7 @@
 import { shellWord } from "../base/index.js";
 import type { JournalEntry, OpenCreate, Records, StackPlace } from "../journal/index.js";
 import { fingerprintOfBody, type Kind, kindOfType, setOfType } from "../kinds/index.js";
-import { membersOf, singleMember } from "../plan/index.js";
+import { plannedMembers, plannedSingle } from "../plan/index.js";
 import { isEqualAccount } from "../settings/index.js";
 import {
   ACCOUNT,
@@ -28,12 +28,12 @@ import {
   tellingIn,
 } from "../state/index.js";
 import {
+  type ExportedObject,
   type ExportedStack,
   holdsSecret,
   inNaturalOrder,
   isSecret,
   objectsIn,
-  type StoredObject,
   stackNamesIn,
 } from "./contents.js";
 
@@ -211,7 +211,7 @@ export function factsIn(
 /** What a state shows about creates: its objects, by id and account, and the creates that a person has found. */
 function sightOf(
   stack: ExportedStack,
-  objects: readonly StoredObject[],
+  objects: readonly ExportedObject[],
   isSameAccount: (recorded: unknown, other: unknown) => boolean,
 ) {
   const resolved = new Set(stack.resources.flatMap(({ outputs = {} }) => resolvedIn(outputs)));
@@ -279,8 +279,8 @@ function recordedIn(stack: ExportedStack): Recorded[] {
     const olds = former?.outputs ?? {};
     const members =
       set === undefined
-        ? [singleMember(kind, former?.id, olds, inputs)]
-        : membersOf(kind, readStoredSet(olds), readDeclaredSet(inputs));
+        ? [plannedSingle(kind, former?.id, olds, inputs)]
+        : plannedMembers(kind, readStoredSet(olds), readDeclaredSet(inputs));
     // What would be done now was not done.
     const sent = members.filter(({ isDeclared, action }) => isDeclared && ["create", "replace"].includes(action.do));
     const run = typeof inputs[RUN] === "string" ? inputs[RUN] : undefined;

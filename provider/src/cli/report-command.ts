@@ -6,7 +6,7 @@ import { enumerate, UsageError } from "../base/index.js";
 import { exactId } from "../rules/index.js";
 import { MAX_LISTED } from "../state/index.js";
 import { commentOf, readPreview } from "./comment.js";
-import { contentsOf, nameOf, type StoredObject, shown, valuesOf, warnOfSecretSets } from "./contents.js";
+import { contentsOf, type ExportedObject, nameOf, shown, valuesOf, warnOfSecretSets } from "./contents.js";
 import { type Command, chosen, command, csvOf, jsonOf, say, textOf, write } from "./harness.js";
 import { pageOf } from "./page.js";
 import { STACK_HELP, STACK_OPTIONS, stateOf } from "./pulumi.js";
@@ -77,7 +77,7 @@ export const reportCommand: Command = {
     ["--help", "-h"].includes(name) ? say(HELP) : chosen(REPORTS, name, "report").run(rest),
 };
 
-type AddressOf = (event: StoredObject) => string;
+type AddressOf = (event: ExportedObject) => string;
 
 /** Each list in natural order, so that the same state is always the same text. What has no id is left out. */
 export const ID_FORMATS: Readonly<
@@ -85,14 +85,14 @@ export const ID_FORMATS: Readonly<
 > = {
   /** A contract: fields are only added. An id is a number, or digits where a number can't hold it exactly. */
   json: ({ advertisers, events }, addressOf) => {
-    const byKey = <T>(objects: readonly StoredObject[], told: (object: StoredObject, id: string) => T) =>
+    const byKey = <T>(objects: readonly ExportedObject[], told: (object: ExportedObject, id: string) => T) =>
       Object.fromEntries(objects.flatMap((each) => (each.id === undefined ? [] : [[each.key, told(each, each.id)]])));
-    const idOf = (_: StoredObject, id: string) => exactId(id);
+    const idOf = (_: ExportedObject, id: string) => exactId(id);
     const tags = addressOf && byKey(events, addressOf);
     return jsonOf({ advertisers: byKey(advertisers, idOf), events: byKey(events, idOf), tags });
   },
   csv: ({ advertisers, events, advertiserKeys }, addressOf) => {
-    const row = (kind: string, each: StoredObject, owner: string) => {
+    const row = (kind: string, each: ExportedObject, owner: string) => {
       if (each.id === undefined) return [];
       const address = kind === "event" ? addressOf?.(each) : "";
       const tag = addressOf === undefined ? [] : [address ?? ""];

@@ -12,7 +12,14 @@ import {
   withPage,
 } from "../base/index.js";
 import { adoptedTwice, checkArguments, fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
-import { abilitiesOf, adoptedBy, holdsUnknown, type Member, membersOf, singleMember } from "../plan/index.js";
+import {
+  abilitiesOf,
+  adoptedBy,
+  holdsUnknown,
+  type PlannedObject,
+  plannedMembers,
+  plannedSingle,
+} from "../plan/index.js";
 import { inWords } from "../rules/index.js";
 import { describeSettingProblem } from "../settings/index.js";
 import {
@@ -49,11 +56,11 @@ import { markInput } from "./search.js";
 
 /** Fills in a set's defaults. @returns what becomes of a new resource's objects; none if they are not known yet. */
 function declaredIn(resource: Kind | SetKind, { reading }: Runtime, values: Record<string, unknown>) {
-  if (!("member" in resource)) return [singleMember(resource, undefined, {}, values)];
+  if (!("member" in resource)) return [plannedSingle(resource, undefined, {}, values)];
   if (values.defaults !== UNKNOWN)
     values.defaults = { ...resource.defaultsIn(reading.settings), ...asRecord(values.defaults) };
   const declared = readDeclaredSet(values);
-  return declared.events && membersOf(resource.member, readStoredSet({}), declared);
+  return declared.events && plannedMembers(resource.member, readStoredSet({}), declared);
 }
 
 export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref, request: CheckRequest) {
@@ -73,7 +80,7 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref
   const inState = formerRefIn(resource, briefing, olds);
   const wasSecret = secretArgumentsIn(olds);
   run.noteChecked(who.key, kind, briefing, isNew, { wasSecret, wasDeleting, deletes, inState });
-  const refTo = ({ key }: Member) => (resource === kind ? who : memberRef(who, key));
+  const refTo = ({ key }: PlannedObject) => (resource === kind ? who : memberRef(who, key));
   for (const key of declared?.map((each) => refTo(each).key) ?? [who.key]) run.declared.add(key);
   const formerKeys = resource === kind ? [] : [...readDeclaredSet(values).formerKeys];
   for (const [, former] of formerKeys) run.declared.add(memberRef(who, former).key);
@@ -104,7 +111,7 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref
   ];
   if (failures.length > 0) run.hasFailed = true;
   else if (resource !== kind && isNew && !run.isUp) {
-    const isToCreate = (member: Member) => takeableOf(runtime, refTo(member), undefined) === undefined;
+    const isToCreate = (member: PlannedObject) => takeableOf(runtime, refTo(member), undefined) === undefined;
     const plan = planInWords(kind, members.filter(isToCreate), abilitiesOf(kind, reading.settings));
     runtime.tellAt("info", who.resourceUrn, plan);
   }
@@ -140,7 +147,7 @@ function formerKeysIn(
   resource: Kind | SetKind,
   who: Ref,
   { formerKeys: former = [] }: Briefing,
-  members: readonly Member[],
+  members: readonly PlannedObject[],
   ofMembers: readonly (readonly [key: string, former: string])[],
 ): (readonly [former: string, key: string])[] {
   if (!("member" in resource)) return former.map((each) => [each, who.key]);
@@ -156,7 +163,7 @@ function isToSend(values: Values, olds: Values): boolean {
   return Object.keys(values).some((name) => !isDeepStrictEqual(values[name], olds[name]));
 }
 
-function tellAdoption(kind: Kind, runtime: Runtime, who: Ref, members: readonly Member[]): void {
+function tellAdoption(kind: Kind, runtime: Runtime, who: Ref, members: readonly PlannedObject[]): void {
   for (const { entry } of members) {
     const id = adoptedBy(entry);
     if (id !== undefined) runtime.tellAdopted(adopts(who, id, abilitiesOf(kind, runtime.reading.settings)));
@@ -167,8 +174,8 @@ function tellAdoption(kind: Kind, runtime: Runtime, who: Ref, members: readonly 
 export function tellBefore(
   kind: Kind,
   runtime: Runtime,
-  members: readonly Member[],
-  refTo: (member: Member) => Ref,
+  members: readonly PlannedObject[],
+  refTo: (member: PlannedObject) => Ref,
   held?: string,
 ): AdvertisingError | undefined {
   if (members.length === 0) return undefined;

@@ -21,8 +21,8 @@ import {
   describeDefect,
   earlierOf,
   expectSameAccount,
-  type Managed,
   type Namesake,
+  type ObjectTask,
   type Outcome,
   recordOf,
 } from "./outcome.js";
@@ -33,7 +33,7 @@ import { lookFor } from "./search.js";
 export async function createOnce(
   kind: Kind,
   runtime: Runtime,
-  create: Managed,
+  create: ObjectTask,
   expectMayBegin: () => void,
 ): Promise<Outcome> {
   const { subject, values, secret, unresolved } = create;
@@ -104,7 +104,7 @@ function openIn(label: string, entry: JournalEntry | undefined, unresolved: Unre
 }
 
 /** What has or had an object, as "which …" goes on; none if it is new. */
-function ownerOf(kind: Kind, runtime: Runtime, { subject, formerIds }: Managed, id: string) {
+function ownerOf(kind: Kind, runtime: Runtime, { subject, formerIds }: ObjectTask, id: string) {
   const other = runtime.run.holderOf(kind, id);
   if (other !== undefined && other !== subject.key) return `already belongs to ${aboutWhom(other).label}`;
   if (formerIds.includes(id)) return "this resource had before";
@@ -117,7 +117,7 @@ function ownerOf(kind: Kind, runtime: Runtime, { subject, formerIds }: Managed, 
 function takeOver(
   kind: Kind,
   runtime: Runtime,
-  { subject, values }: Managed,
+  { subject, values }: ObjectTask,
   body: string,
   made: Pick<JournalEntry, "body" | "name" | "facts"> & { readonly id: string },
 ): Outcome {
@@ -138,7 +138,7 @@ function takeOver(
 async function send(
   kind: Kind,
   runtime: Runtime,
-  create: Managed,
+  create: ObjectTask,
   record: Omit<JournalEntry, "state" | "at" | "id">,
   fields: Values,
   expectMayBegin: () => void,
@@ -195,7 +195,7 @@ async function send(
 }
 
 /** Looks for an open create by its mark, if there is a search. What another resource has or had is not it. */
-async function search(kind: Kind, runtime: Runtime, create: Managed, open: Unresolved, wasJustSent: boolean) {
+async function search(kind: Kind, runtime: Runtime, create: ObjectTask, open: Unresolved, wasJustSent: boolean) {
   const { reading, secrets } = runtime;
   if (!abilitiesOf(kind, reading.settings).search(open.field)) return { kind: "unresolved", record: open } as const;
   const { subject, formerIds } = create;

@@ -12,7 +12,7 @@
  */
 import type { JournalEntry } from "../journal/index.js";
 import type { Kind } from "../kinds/index.js";
-import type { Member } from "../plan/index.js";
+import type { PlannedObject } from "../plan/index.js";
 import { type Briefing, objectKey, type Ref, resourceKeyIn, sendingOf, type Unresolved } from "../state/index.js";
 
 /** What a resource's `check` has learned from the state and from the program. */
@@ -35,7 +35,7 @@ export class Run {
   /** The first object that was not created for an open create of its name. Nothing new is sent after it. */
   refused: string | undefined;
   /** What `diff` has seen of single resources, by key. */
-  readonly held = new Map<string, Member>();
+  readonly held = new Map<string, PlannedObject>();
   /** What this run has sent with an unknown outcome, by key. */
   readonly unresolved = new Map<string, Unresolved>();
   /** Objects that `diff` said stay live: only the engine knows what a transformation gave. By {@link objectKey}. */

@@ -35,19 +35,19 @@ import {
 } from "../state/index.js";
 import { createOnce } from "./create.js";
 import { notDeleted, tellWarnings, tooEarly } from "./messages.js";
-import { asOurs, type Managed, type Outcome, recordOf } from "./outcome.js";
+import { asOurs, type ObjectTask, type Outcome, recordOf } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 import { markFor, replacedBy } from "./search.js";
 
 /** @param inputs of its resource. @param left what the resource has left live. */
-export function managedOf(
+export function taskOf(
   runtime: Runtime,
   subject: Ref,
-  member: Pick<Managed, "action" | "id" | "olds" | "values" | "unresolved">,
+  member: Pick<ObjectTask, "action" | "id" | "olds" | "values" | "unresolved">,
   inputs: Values,
   left: readonly LeftLive[],
-  known: Pick<Managed, "secret" | "created">,
-): Managed {
+  known: Pick<ObjectTask, "secret" | "created">,
+): ObjectTask {
   const replaces = replacedBy(runtime, subject, member.id);
   const formerIds = [...left.map(({ id }) => id), ...(replaces === undefined ? [] : [replaces])];
   const mark = markFor(runtime, subject, replaces, inputs);
@@ -55,7 +55,7 @@ export function managedOf(
 }
 
 /** @param expectMayBegin throws once nothing more may be sent. */
-async function done(kind: Kind, runtime: Runtime, object: Managed, expectMayBegin: () => void): Promise<Outcome> {
+async function done(kind: Kind, runtime: Runtime, object: ObjectTask, expectMayBegin: () => void): Promise<Outcome> {
   const { action, values, id = "", olds, created, subject } = object;
   switch (action.do) {
     case "create":
@@ -85,7 +85,7 @@ const MAX_UNRESOLVED = 16;
 const ABOUT_ITSELF = [RefusedError, OutcomeUnknownError, ArgumentsError];
 
 /** Whether an object gets an outcome. (A set deletes last.) */
-export function hasWork({ action }: Pick<Managed, "action">): boolean {
+export function hasWork({ action }: Pick<ObjectTask, "action">): boolean {
   return !["keep", "let go", "delete"].includes(action.do);
 }
 
@@ -93,14 +93,14 @@ export function hasWork({ action }: Pick<Managed, "action">): boolean {
 export async function carryOutAll(
   kind: Kind,
   runtime: Runtime,
-  objects: readonly Managed[],
+  objects: readonly ObjectTask[],
   isDone?: () => void,
 ): Promise<Map<string, Outcome>> {
   const outcomes = new Map<string, Outcome>();
   const tally = { created: 0, unresolved: 0 };
   let trouble: string | undefined;
 
-  const note = ({ subject }: Managed, outcome: Outcome) => {
+  const note = ({ subject }: ObjectTask, outcome: Outcome) => {
     const key = subject.member ?? ""; // empty for a single resource
     outcomes.set(key, outcome);
     isDone?.();
@@ -115,7 +115,7 @@ export async function carryOutAll(
     }
   };
 
-  const outcomeOf = async (object: Managed): Promise<Outcome> => {
+  const outcomeOf = async (object: ObjectTask): Promise<Outcome> => {
     const { subject } = object;
     try {
       return await done(kind, runtime, object, () => {
@@ -211,7 +211,7 @@ function changedFields(kind: Kind, olds: Values, news: Values, changed: readonly
  * Without a create. What differs is set if an update is known, else an error; what was open of its resource is resolved.
  * @throws AdvertisingError it is absent, differs, or could not be read. Nothing changed, except perhaps by an update.
  */
-async function adopt(kind: Kind, runtime: Runtime, object: Managed, id: string): Promise<Outcome> {
+async function adopt(kind: Kind, runtime: Runtime, object: ObjectTask, id: string): Promise<Outcome> {
   const { subject, values, unresolved } = object;
   const { label, key, identity } = subject;
   const { read } = abilitiesOf(kind, runtime.reading.settings);
@@ -239,7 +239,7 @@ async function adopt(kind: Kind, runtime: Runtime, object: Managed, id: string):
 async function lookAt(
   kind: Kind,
   runtime: Runtime,
-  { subject: { label }, values, secret }: Managed,
+  { subject: { label }, values, secret }: ObjectTask,
   id: string,
 ): Promise<Differences> {
   const { settings } = runtime.reading;

@@ -18,7 +18,7 @@ import {
 } from "../base/index.js";
 import type { JournalEntry, OpenCreate } from "../journal/index.js";
 import { CATALOG_SEPARATOR, CATALOG_TYPE, type Kind, nameToTell } from "../kinds/index.js";
-import { type Abilities, type Member, type ShownAction, shownAction } from "../plan/index.js";
+import { type Abilities, type PlannedObject, type ShownAction, shownAction } from "../plan/index.js";
 import {
   aboutWhom,
   describe,
@@ -216,7 +216,12 @@ export function notAfterRefusal({ label }: Ref, refused: string): string {
 }
 
 /** What becomes of a replaced object: in a preview, and after. @param then ends "the resource …": `is 43 now`. */
-export function replaced(kind: Kind, who: Ref, { id, isDeleted }: NonNullable<Member["former"]>, then: string): Notice {
+export function replaced(
+  kind: Kind,
+  who: Ref,
+  { id, isDeleted }: NonNullable<PlannedObject["former"]>,
+  then: string,
+): Notice {
   const fate = isDeleted ? `${id} will be deleted on the platform (retainOnDelete: false)` : staysLive(kind, id);
   const sort = `replaced, and ${isDeleted ? "deleted" : "left live"} on the platform`;
   return notice(sort, who, `${who.label} ${then}. ${fate}.`, `${id}; it ${then}`);
@@ -306,11 +311,11 @@ const PLAN: readonly (readonly [action: ShownAction, title: string, detail?: str
  */
 export function planInWords(
   kind: Kind,
-  members: readonly Member[],
+  members: readonly PlannedObject[],
   { read, update }: Abilities,
   isKept: (id: string) => boolean = () => false,
 ): string | undefined {
-  const shown = ({ key, formerKey, id, action }: Member) => {
+  const shown = ({ key, formerKey, id, action }: PlannedObject) => {
     const ids = [...new Set([id, action.do === "adopt" ? action.id : undefined])].filter((each) => each !== undefined);
     const keys = formerKey === undefined ? [key] : [formerKey, key];
     return `${keys.map(printable).join(" → ")}${ids.length === 0 ? "" : ` (${ids.join(" → ")})`}`;
@@ -341,7 +346,7 @@ export function planInWords(
 }
 
 /** A new key whose event has the platform name of one that leaves is likely that one. Nothing is decided by it. */
-function renameHints(kind: Kind, members: readonly Member[], isKept: (id: string) => boolean): string[] {
+function renameHints(kind: Kind, members: readonly PlannedObject[], isKept: (id: string) => boolean): string[] {
   const nameOf = (values: Values) => nameToTell(kind, values, new Set()) ?? UNKNOWN;
   const removed = members.filter(({ isDeclared, former }) => !isDeclared && former !== undefined && !isKept(former.id));
   const byName = Map.groupBy(removed, ({ olds }) => nameOf(olds));
@@ -353,7 +358,7 @@ function renameHints(kind: Kind, members: readonly Member[], isKept: (id: string
   return cut(hints, MAX_LISTED, (more) => `  and ${more} more have the name of a removed one`);
 }
 
-function renameHint(key: string, removed: readonly Member[]): string {
+function renameHint(key: string, removed: readonly PlannedObject[]): string {
   const names = removed.map((each) => `${printable(each.key)} (${each.id})`);
   const [only] = removed.length === 1 ? removed : [];
   const cure =
@@ -393,7 +398,7 @@ export function takenOverInWords(outcomes: Outcomes, { label }: Ref): string | u
 }
 
 /** Which members an `up` has adopted; undefined if none was. */
-export function adoptedInWords(members: readonly Member[], outcomes: Outcomes): string | undefined {
+export function adoptedInWords(members: readonly PlannedObject[], outcomes: Outcomes): string | undefined {
   const adopted = members.filter(({ key, id, action }) => {
     return action.do === "adopt" && action.id !== id && outcomes.get(key)?.kind === "managed";
   });
@@ -412,7 +417,7 @@ type Open = Extract<Outcome, { kind: "unresolved" }> & { readonly key: string };
 export function troubleInWords(
   kind: Kind,
   set: Ref,
-  members: readonly Member[],
+  members: readonly PlannedObject[],
   outcomes: Outcomes,
   kept: readonly Kept[],
   held: ReadonlyMap<string, unknown>,

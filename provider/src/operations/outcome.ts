@@ -12,12 +12,12 @@ import {
   withoutUndefined,
 } from "../base/index.js";
 import type { OpenCreate } from "../journal/index.js";
-import type { Member } from "../plan/index.js";
+import type { PlannedObject } from "../plan/index.js";
 import { type Earlier, explain, type Named, type Ref, UNRESOLVED, type Unresolved } from "../state/index.js";
 import type { Runtime } from "./runtime.js";
 
 /** One object of a run, a single resource or a member of a set, with what is to be done with it. */
-export interface Managed extends Pick<Member, "action" | "id" | "olds" | "values" | "unresolved"> {
+export interface ObjectTask extends Pick<PlannedObject, "action" | "id" | "olds" | "values" | "unresolved"> {
   readonly subject: Ref;
   readonly secret: ReadonlySet<string>;
   /** When it was created at the latest, as the state has it. */

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { type AdvertisingError, count, idRanges, RefusedError, type Values, withoutUndefined } from "../base/index.js";
 import { fingerprintOfBody, type Kind, nameToTell, type SetKind } from "../kinds/index.js";
-import { abilitiesOf, type Member, membersOf, shownAction } from "../plan/index.js";
+import { abilitiesOf, type PlannedObject, plannedMembers, shownAction } from "../plan/index.js";
 import { exactId } from "../rules/index.js";
 import {
   ACCOUNT,
@@ -31,7 +31,7 @@ import {
 } from "../state/index.js";
 import { tellBefore } from "./check.js";
 import { createBlocker, takeableOf } from "./create.js";
-import { carryOutAll, deleteUnlessKept, hasWork, managedOf, momentToKeep } from "./execute.js";
+import { carryOutAll, deleteUnlessKept, hasWork, momentToKeep, taskOf } from "./execute.js";
 import { adoptedInWords, leftInWords, planInWords, takenOverInWords, troubleInWords } from "./messages.js";
 import { progressOf, type Severity } from "./notices.js";
 import {
@@ -41,7 +41,7 @@ import {
   idAfter,
   isTrouble,
   type Kept,
-  type Managed,
+  type ObjectTask,
   type Outcome,
   type Outcomes,
 } from "./outcome.js";
@@ -53,7 +53,7 @@ function factsOf(kind: Kind, runtime: Runtime, olds: Values, inputs: Values) {
   const before = readStoredSet(olds);
   const declared = readDeclaredSet(inputs);
   const { set: stored } = withNewKeys(before, declared);
-  return { circumstances, stored, declared, members: membersOf(kind, before, declared, circumstances) };
+  return { circumstances, stored, declared, members: plannedMembers(kind, before, declared, circumstances) };
 }
 
 /** Previews what becomes of the members. A set is never replaced. @throws AdvertisingError if nothing may be done. */
@@ -78,7 +78,7 @@ export const planSet: Calls<SetKind>["plan"] = async (set, runtime, who, { id, o
 };
 
 /** What the state says about creates: which of them were found, and which are still open. */
-function noteCreates(kind: Kind, runtime: Runtime, who: Ref, olds: Values, members: readonly Member[]): void {
+function noteCreates(kind: Kind, runtime: Runtime, who: Ref, olds: Values, members: readonly PlannedObject[]): void {
   const { run } = runtime;
   const journal = runtime.journal(who.identity);
   const resolved = resolvedIn(olds);
@@ -109,7 +109,7 @@ export function memberSecrets(member: Kind, secret: ReadonlySet<string>): Readon
 }
 
 /** @throws AdvertisingError the `up` would stop at a new member. */
-function tellPlan(kind: Kind, runtime: Runtime, who: Ref, members: readonly Member[]): void {
+function tellPlan(kind: Kind, runtime: Runtime, who: Ref, members: readonly PlannedObject[]): void {
   const fresh = members.filter(({ action }) => action.do === "create" || (action.do === "replace" && !action.perhaps));
   const stops = tellBefore(kind, runtime, fresh, ({ key }) => memberRef(who, key));
   if (stops !== undefined) throw stops;
@@ -135,7 +135,7 @@ export const updateSet: Calls<SetKind>["update"] = async (set, runtime, who, { i
   const progress = progressOf(work.length, runtime.clock, (text) => tell("info", `${who.label}: ${text}`));
   const objects = work.map((member) => {
     const left = stored.left.filter((each) => each.key === member.key);
-    return managedOf(runtime, memberRef(who, member.key), member, news, left, { secret, created: stored.created });
+    return taskOf(runtime, memberRef(who, member.key), member, news, left, { secret, created: stored.created });
   });
   noteRefusals(kind, runtime, objects);
   const outcomes = await carryOutAll(kind, runtime, objects, progress);
@@ -149,7 +149,7 @@ export const updateSet: Calls<SetKind>["update"] = async (set, runtime, who, { i
   const isDeleted = ({ id }: LeftLive) => isWell && circumstances.can.delete && circumstances.deletes(id);
   const { gone, kept } = await deleteAll(kind, runtime, who.label, leaving.filter(isDeleted), olds);
   // What was removed, and could not be deleted, stays in the state, so that the next run tries again.
-  const isStill = ({ id, action }: Member) =>
+  const isStill = ({ id, action }: PlannedObject) =>
     action.do === "delete" && (!isWell || kept.some((each) => each.id === id));
   const remaining = members.filter((member) => !isRemoved(member) || isStill(member));
   const after = setAfter(kind, { stored, declared, members: remaining, outcomes, secret });
@@ -176,7 +176,7 @@ export const updateSet: Calls<SetKind>["update"] = async (set, runtime, who, { i
 };
 
 /** All are asked about before any is sent: of a renamed set, no event goes out beside those that are refused. */
-function noteRefusals(kind: Kind, runtime: Runtime, objects: readonly Managed[]): void {
+function noteRefusals(kind: Kind, runtime: Runtime, objects: readonly ObjectTask[]): void {
   for (const { action, subject, values, replaces, mark } of objects) {
     const isNew = action.do === "create" || action.do === "replace";
     if (isNew && takeableOf(runtime, subject, replaces, mark) === undefined)
@@ -184,7 +184,7 @@ function noteRefusals(kind: Kind, runtime: Runtime, objects: readonly Managed[])
   }
 }
 
-function isRemoved({ action }: Member): boolean {
+function isRemoved({ action }: PlannedObject): boolean {
   return action.do === "let go" || action.do === "delete";
 }
 
@@ -192,7 +192,7 @@ interface SetRun {
   readonly stored: StoredSet;
   readonly declared: DeclaredSet;
   /** Those that stay in the state. */
-  readonly members: readonly Member[];
+  readonly members: readonly PlannedObject[];
   readonly outcomes: Outcomes;
   /** Arguments of members that must not be shown, nor kept where no input keeps them secret. */
   readonly secret: ReadonlySet<string>;
@@ -226,7 +226,7 @@ function setAfter(kind: Kind, run: SetRun) {
 function entryAfter(
   kind: Kind,
   { stored, declared, secret }: SetRun,
-  { key, action, isDeclared, entry, olds }: Member,
+  { key, action, isDeclared, entry, olds }: PlannedObject,
   outcome: Outcome | undefined,
 ): { readonly entry: Values; readonly earlier?: Earlier | undefined } {
   if (outcome?.kind === "created") return { entry, earlier: outcome.earlier };

@@ -9,8 +9,8 @@ import {
   type Circumstances,
   changesInWords,
   hasValue,
-  type Member,
-  singleMember,
+  type PlannedObject,
+  plannedSingle,
 } from "../plan/index.js";
 import { exactId, isPlatformId } from "../rules/index.js";
 import {
@@ -34,7 +34,7 @@ import {
   unresolvedIn,
   writeLeftLive,
 } from "../state/index.js";
-import { carryOutAll, deleteUnlessKept, hasWork, managedOf, momentToKeep } from "./execute.js";
+import { carryOutAll, deleteUnlessKept, hasWork, momentToKeep, taskOf } from "./execute.js";
 import {
   adopts,
   beforeTakeOver,
@@ -46,7 +46,7 @@ import {
   stateForRead,
   takenOver,
 } from "./messages.js";
-import { expectSameAccount, Incomplete, idOrError, type Managed, type Outcome } from "./outcome.js";
+import { expectSameAccount, Incomplete, idOrError, type ObjectTask, type Outcome } from "./outcome.js";
 import type { Calls, Runtime } from "./runtime.js";
 
 /**
@@ -103,7 +103,7 @@ export function notePlanned(
   kind: Kind,
   runtime: Runtime,
   who: Ref,
-  { action, changed, former, id, olds, values }: Member,
+  { action, changed, former, id, olds, values }: PlannedObject,
   secret: ReadonlySet<string>,
 ): void {
   if (id === undefined) return;
@@ -128,7 +128,7 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, 
   expectSameAccount(runtime, olds[ACCOUNT], `The state has ${label}`);
   expectSameType(kind.nameProperty, olds, id, label);
   const { wasDeleting } = run.checked(key);
-  const member = singleMember(kind, id, olds, news, circumstancesOf(kind, runtime, wasDeleting, olds));
+  const member = plannedSingle(kind, id, olds, news, circumstancesOf(kind, runtime, wasDeleting, olds));
   const { action, former } = member;
   if (run.isChecked(key)) noteCreates(kind, runtime, who, olds, member.id);
   if (action.do === "wait") throw new Incomplete(explain(run.checked(key).inState ?? who, action.record, action.why));
@@ -177,7 +177,7 @@ function noteCreates(kind: Kind, runtime: Runtime, who: Ref, olds: Values, id: s
 }
 
 /** The arguments that the engine shows as the cause of a replacement. */
-function replacesOf(kind: Kind, { action, changed }: Member, news: Values): string[] {
+function replacesOf(kind: Kind, { action, changed }: PlannedObject, news: Values): string[] {
   if (action.do === "look for") return [kind.nameProperty];
   if (action.do !== "replace" && action.do !== "adopt") return [];
   // A change that has no name is shown at the argument that people know the object by.
@@ -189,7 +189,7 @@ function replacesOf(kind: Kind, { action, changed }: Member, news: Values): stri
 export const createSingle: Calls<Kind>["create"] = async (kind, runtime, who, inputs) => {
   const { run, account, deleted } = runtime;
   const values = argumentsIn(inputs);
-  const member = run.held.get(who.key) ?? singleMember(kind, undefined, {}, values);
+  const member = run.held.get(who.key) ?? plannedSingle(kind, undefined, {}, values);
   const { id: held, olds, former } = member;
   const secret = secretIn(runtime, who.key, inputs);
   const isLeft = held !== undefined && former?.isDeleted !== true;
@@ -198,7 +198,7 @@ export const createSingle: Calls<Kind>["create"] = async (kind, runtime, who, in
   const adopts = adoptedBy(values);
   const action: Action = adopts === undefined ? { do: "create" } : { do: "adopt", id: adopts };
   const known = { secret, created: undefined };
-  const object = managedOf(runtime, who, { ...member, action, values }, inputs, left, known);
+  const object = taskOf(runtime, who, { ...member, action, values }, inputs, left, known);
   const outcome = await carryOut(kind, runtime, object);
   const outsWith = (more: Values, id?: string) => {
     const stillLeft = left.filter((each) => each.id !== id && !deleted.has(kind.name, each.id));
@@ -248,10 +248,10 @@ export const updateSingle: Calls<Kind>["update"] = async (kind, runtime, who, { 
   const open = unresolvedIn(olds);
   if (open !== undefined) throw new Incomplete(explain(who, open));
   const { wasDeleting } = runtime.run.checked(who.key);
-  const member = singleMember(kind, id, olds, news, circumstancesOf(kind, runtime, wasDeleting, olds));
+  const member = plannedSingle(kind, id, olds, news, circumstancesOf(kind, runtime, wasDeleting, olds));
   if (hasWork(member)) {
     const known = { secret: secretIn(runtime, who.key, news), created: olds[CREATED] };
-    const object = managedOf(runtime, who, { ...member, values }, news, [], known);
+    const object = taskOf(runtime, who, { ...member, values }, news, [], known);
     idOrError(who, {}, await carryOut(kind, runtime, object));
   }
   const recorded = { [ACCOUNT]: olds[ACCOUNT], [CREATED]: olds[CREATED], ...writeLeftLive(leftLiveIn(olds)) };
@@ -267,7 +267,7 @@ export const deleteSingle: Calls<Kind>["delete"] = async (kind, runtime, id, pro
   await deleteUnlessKept(kind, runtime, { id, label, created: properties[CREATED] }, properties);
 };
 
-async function carryOut(kind: Kind, runtime: Runtime, object: Managed): Promise<Outcome> {
+async function carryOut(kind: Kind, runtime: Runtime, object: ObjectTask): Promise<Outcome> {
   const [outcome] = (await carryOutAll(kind, runtime, [object])).values();
   return outcome as Outcome;
 }

@@ -59,7 +59,7 @@ export type Action =
 /** `rename`: the object stays as it is, under another key of its set. */
 export type ShownAction = Action["do"] | "perhaps replace" | "rename";
 
-export function shownAction({ action, formerKey }: Pick<Member, "action" | "formerKey">): ShownAction {
+export function shownAction({ action, formerKey }: Pick<PlannedObject, "action" | "formerKey">): ShownAction {
   if (action.do === "keep" && formerKey !== undefined) return "rename";
   return action.do === "replace" && action.perhaps ? "perhaps replace" : action.do;
 }
@@ -74,7 +74,7 @@ export interface Circumstances {
 
 const PLAIN: Circumstances = { can: NO_ABILITIES, deletes: () => false };
 
-export interface Member {
+export interface PlannedObject {
   /** In its set; empty for a single resource. */
   readonly key: string;
   /** The key under which the state has it, if the program gives it another one now. */
@@ -93,29 +93,29 @@ export interface Member {
   readonly former: { readonly id: string; readonly isDeleted: boolean } | undefined;
 }
 
-type Thing = Pick<Member, "key" | "formerKey" | "id" | "olds" | "values" | "unresolved">;
+type StoredObject = Pick<PlannedObject, "key" | "formerKey" | "id" | "olds" | "values" | "unresolved">;
 
 /** @param id none for a new resource. @param olds its outputs in the state. @param news none if no longer declared. */
-export function singleMember(
+export function plannedSingle(
   kind: Kind,
   id: string | undefined,
   olds: Values,
   news: Values | undefined,
   circumstances: Circumstances = PLAIN,
-): Member {
+): PlannedObject {
   const values = news ?? {};
   const object = { key: "", id: isPlatformId(id) ? id : undefined, olds, values, unresolved: unresolvedIn(olds) };
-  return memberFrom(kind, circumstances, object, news, () =>
+  return plannedObject(kind, circumstances, object, news, () =>
     changesSince(kind, earlierIn(olds[EARLIER]), () => changesIn(kind, olds, values), values),
   );
 }
 
-export function membersOf(
+export function plannedMembers(
   kind: Kind,
   before: StoredSet,
   declared: DeclaredSet,
   circumstances: Circumstances = PLAIN,
-): Member[] {
+): PlannedObject[] {
   const { set: stored, moved } = withNewKeys(before, declared);
   const changesOf = (olds: Values, values: Values, given: unknown): Changes => {
     const isKnown = given !== UNKNOWN && declared.events !== undefined && declared.defaults !== UNKNOWN;
@@ -123,14 +123,14 @@ export function membersOf(
     const isOfOwner = (name: string) => name in kind.refersTo && String(own(olds, name)) === String(own(values, name));
     return { names: argumentNames(kind).filter((name) => !isOfOwner(name)), perhaps: true };
   };
-  const memberAt = (key: string, given: unknown, isDeclared: boolean): Member => {
+  const memberAt = (key: string, given: unknown, isDeclared: boolean): PlannedObject => {
     const entry = isDeclared ? asRecord(given) : undefined;
     const values = entry === undefined ? {} : eventIn(declared, entry);
     const olds = eventIn(stored, stored.events.get(key) ?? {});
     const formerKey = moved.get(key);
     const id = stored.eventIds.get(key);
     const object = { key, formerKey, id, olds, values, unresolved: stored.unresolved.get(key) };
-    return memberFrom(kind, circumstances, object, entry, () =>
+    return plannedObject(kind, circumstances, object, entry, () =>
       changesSince(kind, stored.earlier.get(key), () => changesOf(olds, values, given), values),
     );
   };
@@ -143,13 +143,13 @@ export function membersOf(
 }
 
 /** @param entry none if it is not declared. @param changes not called without an object in the state. */
-function memberFrom(
+function plannedObject(
   kind: Kind,
   { can, deletes, instead = (action) => action }: Circumstances,
-  object: Thing,
+  object: StoredObject,
   entry: Values | undefined,
   changes: () => Changes,
-): Member {
+): PlannedObject {
   const { id: held } = object;
   const isDeclared = entry !== undefined;
   const isToDelete = held !== undefined && can.delete && deletes(held);
@@ -171,7 +171,7 @@ function changesSince(kind: Kind, earlier: Earlier | undefined, described: () =>
   return { names: isSameOwner && !perhaps ? others : [ANY], perhaps };
 }
 
-function whenRemoved({ unresolved }: Thing, isToDelete: boolean): Action {
+function whenRemoved({ unresolved }: StoredObject, isToDelete: boolean): Action {
   if (unresolved !== undefined) return { do: "wait", record: unresolved };
   return { do: isToDelete ? "delete" : "let go" };
 }
@@ -180,7 +180,7 @@ function whenRemoved({ unresolved }: Thing, isToDelete: boolean): Action {
 function decide(
   kind: Kind,
   can: Abilities,
-  { id: held, unresolved, values }: Thing,
+  { id: held, unresolved, values }: StoredObject,
   adopts: string | undefined,
   changed: Changes,
 ): Action {
