@@ -3,13 +3,13 @@ import * as pulumi from "@pulumi/pulumi";
 import { expect, it } from "vitest";
 import { identityOf, placeOfProgram, typesOf } from "../../provider/src/program/place.js";
 import {
-  aboutWhom,
   identityText,
   keyOf,
   keyOfUrn,
   memberOf,
   memberRef,
   parseIdentity,
+  parseKey,
   refOf,
   resourceKeyIn,
   stackOf,
@@ -40,10 +40,10 @@ it.each(PLACES)("$name in $parentTypes", ({ name, parentTypes }) => {
     expect([parseIdentity(text), stackOf(text)]).toEqual([identity, `${organization}/shop/dev`]);
     const [single, set] = [refOf("ConversionEvent", text), refOf("ConversionEventSet", text)];
     expect([keyOfUrn("ConversionEvent", single.urn), resourceKeyIn(single.key)]).toEqual([single.key, single.key]);
-    expect(aboutWhom(single.key)).toMatchObject({ name, parentTypes, kind: "ConversionEvent", short: name });
+    expect(parseKey(single.key)).toMatchObject({ name, parentTypes, kind: "ConversionEvent", short: name });
     for (const member of NAMES) {
       const { key, label } = memberRef(set, member);
-      expect(aboutWhom(key)).toMatchObject({ name, parentTypes, member, label, kind: "ConversionEvent" });
+      expect(parseKey(key)).toMatchObject({ name, parentTypes, member, label, kind: "ConversionEvent" });
       expect([memberOf(keyOfUrn("ConversionEventSet", set.urn), member), resourceKeyIn(key)]).toEqual([key, set.key]);
     }
   }

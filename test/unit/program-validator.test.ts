@@ -10,7 +10,7 @@ import {
   LATER,
 } from "../../provider/src/program/declaration.js";
 import { Judge } from "../../provider/src/program/program-validator.js";
-import { aboutWhom, memberOf } from "../../provider/src/state/names.js";
+import { memberOf, parseKey } from "../../provider/src/state/names.js";
 
 const event = (name: string) => `ConversionEvent::${name}`;
 const FUNNEL = "ConversionEventSet::funnel";
@@ -22,7 +22,7 @@ function declared(
   more: Partial<DeclaredResource> = {},
   warnings: string[] = [],
 ): Declaration {
-  const kind = aboutWhom(key).kind === "Advertiser" ? advertiser : conversionEvent;
+  const kind = parseKey(key).kind === "Advertiser" ? advertiser : conversionEvent;
   const own = { key, adopts: undefined, platformName: undefined, ...object };
   const resource = {
     key,
@@ -34,7 +34,7 @@ function declared(
     deletes: false,
     ...more,
   };
-  return { finding: { title: aboutWhom(key).label, lines: [], problems: 0 }, warnings, resource };
+  return { finding: { title: parseKey(key).label, lines: [], problems: 0 }, warnings, resource };
 }
 
 /** @param adopts by key; `undefined` for a set whose events are not known yet. */

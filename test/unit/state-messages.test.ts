@@ -3,11 +3,11 @@ import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { conversionEvent } from "../../provider/src/kinds/index.js";
 import {
-  aboutWhom,
   explain,
   describe as inWords,
   keyOf,
   memberOf,
+  parseKey,
   staysLive,
   waysOut,
   whatHappened,
@@ -78,8 +78,8 @@ it("an unresolved create, each time that it stops a run", () => {
     "What happened: It was sent, and the connection ended. Searched: there is none.",
   ];
   const sent = { ...record, name: "A", searched: "Searched: there is none." };
-  expect(explain(aboutWhom(LANDING), sent)).toBe(lines.join("\n"));
-  expect(explain(aboutWhom(LANDING), sent, "Why not.")).toBe(["Why not.", ...lines].join("\n"));
+  expect(explain(parseKey(LANDING), sent)).toBe(lines.join("\n"));
+  expect(explain(parseKey(LANDING), sent, "Why not.")).toBe(["Why not.", ...lines].join("\n"));
 });
 
 it("what this machine knows of a create", () => {

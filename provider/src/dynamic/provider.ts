@@ -31,7 +31,7 @@ import {
   updateSet,
   updateSingle,
 } from "../operations/index.js";
-import { type Briefing, IDENTITY, type Ref, readBriefing, refOf } from "../state/index.js";
+import { type Briefing, IDENTITY, type ResourceRef, readBriefing, refOf } from "../state/index.js";
 
 const SINGLE: Calls<Kind> = {
   check,
@@ -59,7 +59,7 @@ export function createProvider(
 ) {
   const calls = ("member" in resource ? SET : SINGLE) as Calls<Kind | SetKind>;
   const guarded = guard(runtime);
-  const whoOf = (inputs: Values) => whoIn(resource.name, inputs).who;
+  const refFor = (inputs: Values) => refIn(resource.name, inputs).ref;
   return {
     // Synchronous on purpose: the engine awaits it only for the first of several concurrent calls.
     async configure(request: dynamic.ConfigureRequest): Promise<void> {
@@ -68,8 +68,8 @@ export function createProvider(
 
     async check(olds: Values, given: Values): Promise<dynamic.CheckResult> {
       return guarded(async () => {
-        const { who, briefing } = whoIn(resource.name, given);
-        const { inputs, failures } = await calls.check(resource, runtime(), who, { briefing, olds, news: given });
+        const { ref, briefing } = refIn(resource.name, given);
+        const { inputs, failures } = await calls.check(resource, runtime(), ref, { briefing, olds, news: given });
         // The engine prints each reason after "resource '<name>' has a problem: ", and before it the value of the
         // property that is named, even a secret one: so none is named.
         return { inputs, failures: failures.map((reason) => ({ property: "", reason })) };
@@ -78,13 +78,13 @@ export function createProvider(
 
     async diff(id: string, olds: Values, news: Values): Promise<dynamic.DiffResult> {
       return guarded(async () => {
-        const plan = await calls.plan(resource, runtime(), whoOf(news), { id, olds, news });
+        const plan = await calls.plan(resource, runtime(), refFor(news), { id, olds, news });
         return { ...plan, deleteBeforeReplace: false };
       }, forDisplay);
     },
 
     async create(inputs: Values): Promise<dynamic.CreateResult> {
-      return guarded(() => calls.create(resource, runtime(), whoOf(inputs), inputs), forEngine);
+      return guarded(() => calls.create(resource, runtime(), refFor(inputs), inputs), forEngine);
     },
 
     async read(id: string, properties: Values = {}): Promise<dynamic.ReadResult> {
@@ -92,7 +92,7 @@ export function createProvider(
     },
 
     async update(id: string, olds: Values, news: Values): Promise<dynamic.UpdateResult> {
-      const updated = () => calls.update(resource, runtime(), whoOf(news), { id, olds, news });
+      const updated = () => calls.update(resource, runtime(), refFor(news), { id, olds, news });
       return guarded(async () => ({ outs: await updated() }), forEngine);
     },
 
@@ -103,9 +103,9 @@ export function createProvider(
 }
 
 /** The resource that inputs are about. @throws ArgumentsError it was not declared with this package's classes. */
-function whoIn(resource: ResourceName, inputs: Values): { readonly who: Ref; readonly briefing: Briefing } {
+function refIn(resource: ResourceName, inputs: Values): { readonly ref: ResourceRef; readonly briefing: Briefing } {
   const briefing = readBriefing(own(inputs, IDENTITY));
-  if (briefing !== undefined) return { who: refOf(resource, briefing.identity), briefing };
+  if (briefing !== undefined) return { ref: refOf(resource, briefing.identity), briefing };
   throw new ArgumentsError(
     `This ${resource} was not declared with a class of pulumi-advertising: nothing is sent for it.`,
   );

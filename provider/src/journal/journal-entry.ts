@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { asRecord, jsonIn } from "../base/index.js";
 import { type Disk, readPrivate, systemDisk } from "../files/index.js";
 import type { Kind } from "../kinds/index.js";
-import { aboutWhom, type CreateRecord, objectKey } from "../state/index.js";
+import { type CreateRecord, objectKey, parseKey } from "../state/index.js";
 import type { StackPlace } from "./places.js";
 
 export interface JournalEntry extends CreateRecord {
@@ -62,7 +62,7 @@ export function applyLine(records: Map<string, JournalEntry>, line: JournalLine)
 /** Whether an object is in two places: a run of some targets moved or replaced it, and may have left it in both. */
 export function isTwiceIn(records: Iterable<JournalEntry>, kind: Kind["name"], id: string): boolean {
   const hasIt = (each: JournalEntry) => each.state !== "closed" && [each.id, each.replaces].includes(id);
-  return [...records].filter((each) => hasIt(each) && aboutWhom(each.key).kind === kind).length > 1;
+  return [...records].filter((each) => hasIt(each) && parseKey(each.key).kind === kind).length > 1;
 }
 
 /** By object: the key that has it, or else had it. @param records of one account. */
@@ -70,7 +70,7 @@ export function holdersIn(records: readonly JournalEntry[]): Map<string, string>
   const holders = new Map<string, string>();
   for (const which of ["replaces", "id"] as const)
     for (const { key, state, [which]: id } of records)
-      if (id !== undefined && state !== "closed") holders.set(objectKey(aboutWhom(key).kind, id), key);
+      if (id !== undefined && state !== "closed") holders.set(objectKey(parseKey(key).kind, id), key);
   return holders;
 }
 
@@ -158,7 +158,7 @@ export class CreatesByName {
 
   add(create: OpenCreate): void {
     const { key, name } = create;
-    const at = nameKey(aboutWhom(key).kind, name);
+    const at = nameKey(parseKey(key).kind, name);
     const same = this.#byName.get(at) ?? [];
     this.#byName.set(at, same);
     this.#all.push(create);
@@ -167,7 +167,7 @@ export class CreatesByName {
 
   /** Those of an unknown or secret name are found by any name. @param name undefined if it is not known yet. */
   find(kind: Kind["name"], name: string | undefined): readonly OpenCreate[] {
-    if (name === undefined) return this.#all.filter(({ key }) => aboutWhom(key).kind === kind);
+    if (name === undefined) return this.#all.filter(({ key }) => parseKey(key).kind === kind);
     const unnamed = this.#byName.get(nameKey(kind, undefined)) ?? [];
     return [...(this.#byName.get(nameKey(kind, name)) ?? []), ...unnamed];
   }

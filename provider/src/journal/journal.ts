@@ -26,7 +26,7 @@
 import type { JournalError } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import type { IsSameAccount } from "../settings/index.js";
-import { aboutWhom, objectKey, sendingOf } from "../state/index.js";
+import { objectKey, parseKey, sendingOf } from "../state/index.js";
 import {
   applyLine,
   CreatesByName,
@@ -241,7 +241,7 @@ export class Journal {
 
   /** What was made under another name, and has this one by an alias or `existingId`, is this. */
   #seeFormer(key: string, id: string): void {
-    const former = this.of(this.holderOf(aboutWhom(key).kind, id) ?? key);
+    const former = this.of(this.holderOf(parseKey(key).kind, id) ?? key);
     if (former?.id === id && former.key !== key && former.state !== "confirmed") this.#see(former.key, id);
   }
 
@@ -290,7 +290,7 @@ export class Journal {
 
   #learn(line: JournalLine): void {
     applyLine(this.records, line);
-    if (line.id !== undefined) this.#holders?.set(objectKey(aboutWhom(line.key).kind, line.id), line.key);
+    if (line.id !== undefined) this.#holders?.set(objectKey(parseKey(line.key).kind, line.id), line.key);
   }
 
   async #write(line: JournalLine, before = ""): Promise<void> {

@@ -23,14 +23,14 @@ import {
 import { inWords } from "../rules/index.js";
 import { describeSettingProblem } from "../settings/index.js";
 import {
-  aboutWhom,
   type Briefing,
   DELETES,
   IDENTITY,
   MARK,
   memberOf,
   memberRef,
-  type Ref,
+  parseKey,
+  type ResourceRef,
   RUN,
   readDeclaredSet,
   readStoredSet,
@@ -63,7 +63,7 @@ function declaredIn(resource: Kind | SetKind, { reading }: Runtime, values: Reco
   return declared.events && plannedMembers(resource.member, readStoredSet({}), declared);
 }
 
-export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref, request: CheckRequest) {
+export async function check(resource: Kind | SetKind, runtime: Runtime, ref: ResourceRef, request: CheckRequest) {
   const { run, reading } = runtime;
   const { briefing, olds, news } = request;
   const { values, problems } = checkArguments(resource, news, reading.settings, {
@@ -79,29 +79,29 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref
   const declared = declaredIn(resource, runtime, values);
   const inState = formerRefIn(resource, briefing, olds);
   const wasSecret = secretArgumentsIn(olds);
-  run.noteChecked(who.key, kind, briefing, isNew, { wasSecret, wasDeleting, deletes, inState });
-  const refTo = ({ key }: PlannedObject) => (resource === kind ? who : memberRef(who, key));
-  for (const key of declared?.map((each) => refTo(each).key) ?? [who.key]) run.declared.add(key);
+  run.noteChecked(ref.key, kind, briefing, isNew, { wasSecret, wasDeleting, deletes, inState });
+  const refTo = ({ key }: PlannedObject) => (resource === kind ? ref : memberRef(ref, key));
+  for (const key of declared?.map((each) => refTo(each).key) ?? [ref.key]) run.declared.add(key);
   const formerKeys = resource === kind ? [] : [...readDeclaredSet(values).formerKeys];
-  for (const [, former] of formerKeys) run.declared.add(memberRef(who, former).key);
+  for (const [, former] of formerKeys) run.declared.add(memberRef(ref, former).key);
   const members = declared ?? [];
   const twice = members.flatMap((member) => {
     const [ref, id] = [refTo(member), adoptedBy(member.entry)];
     const other = id === undefined || id === UNKNOWN ? undefined : run.claim(kind, id, ref.key);
     const at = ref.member === undefined ? "" : `${memberOf("events", ref.member)}.`;
-    return other === undefined ? [] : [`${at}existingId ${adoptedTwice(String(id), aboutWhom(other).label)}`];
+    return other === undefined ? [] : [`${at}existingId ${adoptedTwice(String(id), parseKey(other).label)}`];
   });
-  const journal = runtime.journal(who.identity);
+  const journal = runtime.journal(ref.identity);
   // In an `up` the journal is this run's from its first `check` on.
   if (run.isUp) await journal.openOnce();
-  for (const [former, key] of formerKeysIn(resource, who, briefing, members, formerKeys)) journal.renamed(former, key);
+  for (const [former, key] of formerKeysIn(resource, ref, briefing, members, formerKeys)) journal.renamed(former, key);
   for (const each of members) tellMadeOtherwise(kind, runtime, refTo(each), adoptedBy(each.entry), each.values);
   // What is in the state has a `diff`, which says the same of what it creates.
   const fresh = isNew && problems.length + twice.length === 0 ? members : [];
   const created = fresh.filter(({ entry }) => adoptedBy(entry) === undefined);
-  const stop = tellBefore(kind, runtime, created, refTo, run.held.get(who.key)?.id);
+  const stop = tellBefore(kind, runtime, created, refTo, run.held.get(ref.key)?.id);
   // A set lists what it adopts in its plan.
-  if (resource === kind) tellAdoption(kind, runtime, who, fresh);
+  if (resource === kind) tellAdoption(kind, runtime, ref, fresh);
   if (run.isWhole) runtime.tellCollected();
   const failures = [
     ...twice.map((text) => withPage(text, ArgumentsError.code)),
@@ -113,30 +113,36 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, who: Ref
   else if (resource !== kind && isNew && !run.isUp) {
     const isToCreate = (member: PlannedObject) => takeableOf(runtime, refTo(member), undefined) === undefined;
     const plan = planInWords(kind, members.filter(isToCreate), abilitiesOf(kind, reading.settings));
-    runtime.tellAt("info", who.resourceUrn, plan);
+    runtime.tellAt("info", ref.resourceUrn, plan);
   }
   const inputs = {
     ...values,
     [IDENTITY]: briefing.identity,
     [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
     [DELETES]: briefing.deletes,
-    [MARK]: markInput(runtime, who, olds),
+    [MARK]: markInput(runtime, ref, olds),
     [RUN]: run.isUp && isToSend(values, olds) ? runtime.runName : olds[RUN],
   };
   return { inputs: withoutUndefined(inputs), failures };
 }
 
 /** Warns where a resource adopts what a run here has made with other arguments, and no read compares them. */
-function tellMadeOtherwise(kind: Kind, runtime: Runtime, who: Ref, id: string | undefined, values: Values): void {
+function tellMadeOtherwise(
+  kind: Kind,
+  runtime: Runtime,
+  ref: ResourceRef,
+  id: string | undefined,
+  values: Values,
+): void {
   if (id === undefined || holdsUnknown(values) || abilitiesOf(kind, runtime.reading.settings).read) return;
-  const journal = runtime.journal(who.identity);
+  const journal = runtime.journal(ref.identity);
   const made = journal.of(journal.holderOf(kind.name, id) ?? "");
-  const isOther = made?.id === id && made.key !== who.key && ![fingerprintOfBody(kind, values), ""].includes(made.body);
-  if (isOther) runtime.warnEach(madeOtherwise(who, id));
+  const isOther = made?.id === id && made.key !== ref.key && ![fingerprintOfBody(kind, values), ""].includes(made.body);
+  if (isOther) runtime.warnEach(madeOtherwise(ref, id));
 }
 
 /** The state's name of what an alias renames. */
-function formerRefIn({ name }: Kind | SetKind, { formerKeys = [] }: Briefing, olds: Values): Ref | undefined {
+function formerRefIn({ name }: Kind | SetKind, { formerKeys = [] }: Briefing, olds: Values): ResourceRef | undefined {
   const identity = own(olds, IDENTITY);
   const former = typeof identity === "string" ? refOf(name, identity) : undefined;
   return former !== undefined && formerKeys.includes(former.key) ? former : undefined;
@@ -145,16 +151,16 @@ function formerRefIn({ name }: Kind | SetKind, { formerKeys = [] }: Briefing, ol
 /** What the program says about former keys: a resource's own by its aliases, and those of a set's members. */
 function formerKeysIn(
   resource: Kind | SetKind,
-  who: Ref,
+  ref: ResourceRef,
   { formerKeys: former = [] }: Briefing,
   members: readonly PlannedObject[],
   ofMembers: readonly (readonly [key: string, former: string])[],
 ): (readonly [former: string, key: string])[] {
-  if (!("member" in resource)) return former.map((each) => [each, who.key]);
+  if (!("member" in resource)) return former.map((each) => [each, ref.key]);
   const moved = former.flatMap((set) =>
-    members.map(({ key }) => [memberOf(set, key), memberRef(who, key).key] as const),
+    members.map(({ key }) => [memberOf(set, key), memberRef(ref, key).key] as const),
   );
-  const renamed = ofMembers.map(([key, each]) => [memberRef(who, each).key, memberRef(who, key).key] as const);
+  const renamed = ofMembers.map(([key, each]) => [memberRef(ref, each).key, memberRef(ref, key).key] as const);
   return [...moved, ...renamed];
 }
 
@@ -163,10 +169,10 @@ function isToSend(values: Values, olds: Values): boolean {
   return Object.keys(values).some((name) => !isDeepStrictEqual(values[name], olds[name]));
 }
 
-function tellAdoption(kind: Kind, runtime: Runtime, who: Ref, members: readonly PlannedObject[]): void {
+function tellAdoption(kind: Kind, runtime: Runtime, ref: ResourceRef, members: readonly PlannedObject[]): void {
   for (const { entry } of members) {
     const id = adoptedBy(entry);
-    if (id !== undefined) runtime.tellAdopted(adopts(who, id, abilitiesOf(kind, runtime.reading.settings)));
+    if (id !== undefined) runtime.tellAdopted(adopts(ref, id, abilitiesOf(kind, runtime.reading.settings)));
   }
 }
 
@@ -175,7 +181,7 @@ export function tellBefore(
   kind: Kind,
   runtime: Runtime,
   members: readonly PlannedObject[],
-  refTo: (member: PlannedObject) => Ref,
+  refTo: (member: PlannedObject) => ResourceRef,
   held?: string,
 ): AdvertisingError | undefined {
   if (members.length === 0) return undefined;
@@ -200,33 +206,33 @@ export function tellBefore(
 function tellNew(
   kind: Kind,
   runtime: Runtime,
-  who: Ref,
+  ref: ResourceRef,
   values: Values,
   held: string | undefined,
 ): Namesake | undefined {
   const { run, reading } = runtime;
-  const journal = runtime.journal(who.identity);
-  const entry = takeableOf(runtime, who, held);
+  const journal = runtime.journal(ref.identity);
+  const entry = takeableOf(runtime, ref, held);
   if (entry !== undefined) {
     const body = holdsUnknown(values) ? undefined : fingerprintOfBody(kind, values);
     const isSearchable = abilitiesOf(kind, reading.settings).search(entry.field);
-    if (!run.isUp) runtime.warnEach(beforeTakeOver(who, entry, body, isSearchable));
+    if (!run.isUp) runtime.warnEach(beforeTakeOver(ref, entry, body, isSearchable));
     return undefined;
   }
-  const namesake = run.isUp ? undefined : namesakeOf(kind, runtime, who, values);
+  const namesake = run.isUp ? undefined : namesakeOf(kind, runtime, ref, values);
   if (namesake !== undefined) return namesake;
-  const id = journal.records.get(who.key)?.id; // of what has left the state too
+  const id = journal.records.get(ref.key)?.id; // of what has left the state too
   const isElsewhere = id !== undefined && (runtime.deleted.has(kind.name, id) || run.isKept(kind, id));
-  if (id !== undefined && !isElsewhere && held !== id) runtime.warnEach(madeBefore(kind, who, id));
-  else if (held === undefined) tellLikelyRename(kind, runtime, who, values);
+  if (id !== undefined && !isElsewhere && held !== id) runtime.warnEach(madeBefore(kind, ref, id));
+  else if (held === undefined) tellLikelyRename(kind, runtime, ref, values);
   return undefined;
 }
 
 /** A new resource with the platform name and advertiser of one that the program does not declare may be just that. */
-function tellLikelyRename(kind: Kind, runtime: Runtime, who: Ref, values: Values): void {
+function tellLikelyRename(kind: Kind, runtime: Runtime, ref: ResourceRef, values: Values): void {
   const { run } = runtime;
-  if (run.isUp || who.member !== undefined) return; // a set compares its own keys
-  const former = runtime.journal(who.identity).confirmedNamed(kind.name, values[kind.nameProperty]);
+  if (run.isUp || ref.member !== undefined) return; // a set compares its own keys
+  const former = runtime.journal(ref.identity).confirmedNamed(kind.name, values[kind.nameProperty]);
   const found = former.find(
     ({ key, id = "", facts = {} }) =>
       !run.isDeclared(key) &&
@@ -234,5 +240,5 @@ function tellLikelyRename(kind: Kind, runtime: Runtime, who: Ref, values: Values
       !runtime.deleted.has(kind.name, id) &&
       Object.keys(kind.refersTo).every((name) => String(facts[name]) === String(values[name])),
   );
-  if (found?.id !== undefined) runtime.warnEach(likelyRename(who, found.key, found.id));
+  if (found?.id !== undefined) runtime.warnEach(likelyRename(ref, found.key, found.id));
 }

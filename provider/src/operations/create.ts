@@ -15,7 +15,7 @@ import { AdvertisingError, ArgumentsError, OutcomeUnknownError, type Values } fr
 import { isPast, type Journal, type JournalEntry, type OpenCreate } from "../journal/index.js";
 import { bodyOf, fingerprintOfBody, type Kind } from "../kinds/index.js";
 import { abilitiesOf, hasValue, holdsUnknown, sentOtherwise } from "../plan/index.js";
-import { aboutWhom, type Ref, resourceKeyIn, tellingIn, type Unresolved, whatHappened } from "../state/index.js";
+import { parseKey, type ResourceRef, resourceKeyIn, tellingIn, type Unresolved, whatHappened } from "../state/index.js";
 import { notAfterRefusal, openNamesakes, tellWarnings } from "./messages.js";
 import {
   describeDefect,
@@ -36,8 +36,8 @@ export async function createOnce(
   create: ObjectTask,
   expectMayBegin: () => void,
 ): Promise<Outcome> {
-  const { subject, values, secret, unresolved } = create;
-  const { key, label, identity } = subject;
+  const { ref, values, secret, unresolved } = create;
+  const { key, label, identity } = ref;
   runtime.client(); // checks the settings first: without them nothing may begin
   const journal = runtime.journal(identity);
   await journal.expectUsable();
@@ -45,7 +45,7 @@ export async function createOnce(
   const fields = bodyOf(kind, values);
   const body = fingerprintOfBody(kind, values);
   // An earlier run made it; or one has sent it, and its outcome is unknown; or it is new.
-  const entry = takeableOf(runtime, subject, create.replaces ?? unresolved?.replaces, create.mark);
+  const entry = takeableOf(runtime, ref, create.replaces ?? unresolved?.replaces, create.mark);
   if (entry !== undefined) journal.renamed(entry.key, key);
   if (entry?.id !== undefined) return takeOver(kind, runtime, create, body, { ...entry, id: entry.id });
   const open = openIn(label, entry, runtime.run.unresolved.get(key) ?? unresolved);
@@ -62,7 +62,7 @@ export async function createOnce(
     runtime.say(`${label} was sent at ${open.at}, and a search finds no object with its mark: it is sent again.`);
     mark = open.mark;
   } else {
-    const blocker = createBlocker(kind, runtime, subject, values);
+    const blocker = createBlocker(kind, runtime, ref, values);
     if (blocker !== undefined) throw blocker;
   }
   const { account, reading } = runtime;
@@ -75,26 +75,26 @@ export async function createOnce(
 /** What the journal has of a resource that may not be in the state, under its key or its mark. */
 export function takeableOf(
   runtime: Runtime,
-  who: Ref,
+  ref: ResourceRef,
   held: string | undefined,
   mark?: string,
 ): JournalEntry | undefined {
-  const journal = runtime.journal(who.identity);
-  const byKey = journal.of(who.key);
-  if (byKey !== undefined && isTakeable(runtime, who, held, byKey)) return byKey;
+  const journal = runtime.journal(ref.identity);
+  const byKey = journal.of(ref.key);
+  if (byKey !== undefined && isTakeable(runtime, ref, held, byKey)) return byKey;
   const byMark = mark === undefined ? undefined : journal.openWithMark(mark);
   const isOpen = byMark !== undefined && journal.isStillOpen(byMark.key);
-  return isOpen && isTakeable(runtime, who, held, byMark) ? byMark : undefined;
+  return isOpen && isTakeable(runtime, ref, held, byMark) ? byMark : undefined;
 }
 
 /** Not what ended cleanly at another account. */
-function isTakeable(runtime: Runtime, who: Ref, held: string | undefined, entry: JournalEntry): boolean {
+function isTakeable(runtime: Runtime, ref: ResourceRef, held: string | undefined, entry: JournalEntry): boolean {
   const { state, id, account } = entry;
   if (state === "confirmed") return false;
   if (state === "reported" && !runtime.isSameAccount(account)) return false;
   if (id === undefined) return true;
   if (isPast(entry, held)) return false;
-  return id !== held && !runtime.deleted.has(who.kind, id);
+  return id !== held && !runtime.deleted.has(ref.kind, id);
 }
 
 /** A resource's create of unknown outcome, by the journal and the state: of two sendings the later moment counts. */
@@ -104,12 +104,12 @@ function openIn(label: string, entry: JournalEntry | undefined, unresolved: Unre
 }
 
 /** What has or had an object, as "which …" goes on; none if it is new. */
-function ownerOf(kind: Kind, runtime: Runtime, { subject, formerIds }: ObjectTask, id: string) {
+function ownerOf(kind: Kind, runtime: Runtime, { ref, formerIds }: ObjectTask, id: string) {
   const other = runtime.run.holderOf(kind, id);
-  if (other !== undefined && other !== subject.key) return `already belongs to ${aboutWhom(other).label}`;
+  if (other !== undefined && other !== ref.key) return `already belongs to ${parseKey(other).label}`;
   if (formerIds.includes(id)) return "this resource had before";
-  const had = runtime.journal(subject.identity).holderOf(kind.name, id);
-  if (had !== undefined && had !== subject.key) return `already belongs to ${aboutWhom(had).label}`;
+  const had = runtime.journal(ref.identity).holderOf(kind.name, id);
+  if (had !== undefined && had !== ref.key) return `already belongs to ${parseKey(had).label}`;
   return runtime.deleted.has(kind.name, id) ? "was deleted before" : undefined;
 }
 
@@ -117,16 +117,16 @@ function ownerOf(kind: Kind, runtime: Runtime, { subject, formerIds }: ObjectTas
 function takeOver(
   kind: Kind,
   runtime: Runtime,
-  { subject, values }: ObjectTask,
+  { ref, values }: ObjectTask,
   body: string,
   made: Pick<JournalEntry, "body" | "name" | "facts"> & { readonly id: string },
 ): Outcome {
-  const { label, key } = subject;
+  const { label, key } = ref;
   const { id } = made;
   const other = runtime.run.claim(kind, id, key);
   if (other !== undefined) {
     throw new ArgumentsError(
-      `${label} was created as ${id}, which already belongs to ${aboutWhom(other).label}. Nothing was sent. Correct existingId there, or remove that resource.`,
+      `${label} was created as ${id}, which already belongs to ${parseKey(other).label}. Nothing was sent. Correct existingId there, or remove that resource.`,
     );
   }
   // A body that nobody knows is taken for this one, unless something that is known contradicts it.
@@ -143,7 +143,7 @@ async function send(
   fields: Values,
   expectMayBegin: () => void,
 ): Promise<Outcome> {
-  const { key, label, identity } = create.subject;
+  const { key, label, identity } = create.ref;
   const { mark, field } = record;
   const journal = runtime.journal(identity);
   let sentAt: string | undefined;
@@ -198,8 +198,8 @@ async function send(
 async function search(kind: Kind, runtime: Runtime, create: ObjectTask, open: Unresolved, wasJustSent: boolean) {
   const { reading, secrets } = runtime;
   if (!abilitiesOf(kind, reading.settings).search(open.field)) return { kind: "unresolved", record: open } as const;
-  const { subject, formerIds } = create;
-  const finding = await lookFor(kind, runtime, subject.label, open, wasJustSent, formerIds);
+  const { ref, formerIds } = create;
+  const finding = await lookFor(kind, runtime, ref.label, open, wasJustSent, formerIds);
   if (finding.kind === "not-made") return finding;
   const owner = finding.kind === "found" ? ownerOf(kind, runtime, create, finding.id) : undefined;
   if (finding.kind === "found" && owner === undefined) return finding;
@@ -219,14 +219,14 @@ function doubtIn(error: unknown, sentAt: string | undefined, label: string) {
 /** @throws AccountMismatchError what an interrupted run sent to another account is to be resolved there. */
 export function expectAccountOfOpen(runtime: Runtime, journal: Journal): void {
   for (const [account, key] of journal.accountsOfOpen)
-    expectSameAccount(runtime, account, `An interrupted run sent ${aboutWhom(key).label}, which no state has yet,`);
+    expectSameAccount(runtime, account, `An interrupted run sent ${parseKey(key).label}, which no state has yet,`);
 }
 
 /**
  * The guard before every new POST: an open create of the same kind, platform name and advertiser may be this object
  * under another name. What its own resource looks after, in this run, stops nothing else.
  */
-export function namesakeOf(kind: Kind, runtime: Runtime, ref: Ref, values: Values): Namesake | undefined {
+export function namesakeOf(kind: Kind, runtime: Runtime, ref: ResourceRef, values: Values): Namesake | undefined {
   const { run } = runtime;
   const journal = runtime.journal(ref.identity);
   const given = values[kind.nameProperty];
@@ -256,7 +256,12 @@ function hasSameOwner(kind: Kind, { facts = {} }: OpenCreate, values: Values): b
 }
 
 /** Why nothing is sent for a new object; undefined if it may be. After one was refused, nothing new is sent. */
-export function createBlocker(kind: Kind, runtime: Runtime, ref: Ref, values: Values): AdvertisingError | undefined {
+export function createBlocker(
+  kind: Kind,
+  runtime: Runtime,
+  ref: ResourceRef,
+  values: Values,
+): AdvertisingError | undefined {
   const { run } = runtime;
   const namesake = namesakeOf(kind, runtime, ref, values);
   if (namesake !== undefined) {

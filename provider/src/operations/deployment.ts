@@ -13,7 +13,14 @@
 import type { JournalEntry } from "../journal/index.js";
 import type { Kind } from "../kinds/index.js";
 import type { PlannedObject } from "../plan/index.js";
-import { type Briefing, objectKey, type Ref, resourceKeyIn, sendingOf, type Unresolved } from "../state/index.js";
+import {
+  type Briefing,
+  objectKey,
+  type ResourceRef,
+  resourceKeyIn,
+  sendingOf,
+  type Unresolved,
+} from "../state/index.js";
 
 /** What a resource's `check` has learned from the state and from the program. */
 interface Checked {
@@ -24,7 +31,7 @@ interface Checked {
   /** Whether it is off in the program. */
   readonly deletes: boolean;
   /** Its former name, if the state still has it under that: commands go by the state. */
-  readonly inState?: Ref | undefined;
+  readonly inState?: ResourceRef | undefined;
 }
 const NOTHING_CHECKED: Checked = { wasSecret: new Set(), wasDeleting: false, deletes: false };
 

@@ -25,11 +25,11 @@ import { abilitiesOf, hasValue, resolutionConflict, visibleFromMs } from "../pla
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import {
-  aboutWhom,
   isOfKnownAccount,
   type LeftLive,
   memberOf,
-  type Ref,
+  parseKey,
+  type ResourceRef,
   staysLive,
   whatHappened,
 } from "../state/index.js";
@@ -42,21 +42,21 @@ import { markFor, replacedBy } from "./search.js";
 /** @param inputs of its resource. @param left what the resource has left live. */
 export function taskOf(
   runtime: Runtime,
-  subject: Ref,
+  ref: ResourceRef,
   member: Pick<ObjectTask, "action" | "id" | "olds" | "values" | "unresolved">,
   inputs: Values,
   left: readonly LeftLive[],
   known: Pick<ObjectTask, "secret" | "created">,
 ): ObjectTask {
-  const replaces = replacedBy(runtime, subject, member.id);
+  const replaces = replacedBy(runtime, ref, member.id);
   const formerIds = [...left.map(({ id }) => id), ...(replaces === undefined ? [] : [replaces])];
-  const mark = markFor(runtime, subject, replaces, inputs);
-  return { ...member, ...known, subject, replaces, formerIds, mark };
+  const mark = markFor(runtime, ref, replaces, inputs);
+  return { ...member, ...known, ref, replaces, formerIds, mark };
 }
 
 /** @param expectMayBegin throws once nothing more may be sent. */
 async function done(kind: Kind, runtime: Runtime, object: ObjectTask, expectMayBegin: () => void): Promise<Outcome> {
-  const { action, values, id = "", olds, created, subject } = object;
+  const { action, values, id = "", olds, created, ref } = object;
   switch (action.do) {
     case "create":
     case "replace":
@@ -64,7 +64,7 @@ async function done(kind: Kind, runtime: Runtime, object: ObjectTask, expectMayB
       return runtime.track(() => createOnce(kind, runtime, object, expectMayBegin));
     case "update": {
       const { existingId: _, ...news } = values;
-      await updateLive(kind, runtime, { id, label: subject.label, created }, olds, news, action.changed);
+      await updateLive(kind, runtime, { id, label: ref.label, created }, olds, news, action.changed);
       return { kind: "managed", id };
     }
     case "adopt":
@@ -100,13 +100,13 @@ export async function carryOutAll(
   const tally = { created: 0, unresolved: 0 };
   let trouble: string | undefined;
 
-  const note = ({ subject }: ObjectTask, outcome: Outcome) => {
-    const key = subject.member ?? ""; // empty for a single resource
+  const note = ({ ref }: ObjectTask, outcome: Outcome) => {
+    const key = ref.member ?? ""; // empty for a single resource
     outcomes.set(key, outcome);
     isDone?.();
     if (outcome.kind === "created") tally.created++;
     // What an earlier run left unresolved says nothing about the platform's state now.
-    if (outcome.kind === "unresolved" && runtime.run.unresolved.has(subject.key)) tally.unresolved++;
+    if (outcome.kind === "unresolved" && runtime.run.unresolved.has(ref.key)) tally.unresolved++;
     if (tally.unresolved >= MAX_UNRESOLVED && tally.unresolved > tally.created) {
       trouble ??= `the outcomes of ${tally.unresolved} events before it are unknown`;
     }
@@ -116,11 +116,11 @@ export async function carryOutAll(
   };
 
   const outcomeOf = async (object: ObjectTask): Promise<Outcome> => {
-    const { subject } = object;
+    const { ref } = object;
     try {
       return await done(kind, runtime, object, () => {
         runtime.expectEngine();
-        if (trouble !== undefined) throw new NotSentError(`${subject.label} was not sent, because ${trouble}.`);
+        if (trouble !== undefined) throw new NotSentError(`${ref.label} was not sent, because ${trouble}.`);
       });
     } catch (error) {
       return { kind: "failed", error: asOurs(error) };
@@ -212,13 +212,13 @@ function changedFields(kind: Kind, olds: Values, news: Values, changed: readonly
  * @throws AdvertisingError it is absent, differs, or could not be read. Nothing changed, except perhaps by an update.
  */
 async function adopt(kind: Kind, runtime: Runtime, object: ObjectTask, id: string): Promise<Outcome> {
-  const { subject, values, unresolved } = object;
-  const { label, key, identity } = subject;
+  const { ref, values, unresolved } = object;
+  const { label, key, identity } = ref;
   const { read } = abilitiesOf(kind, runtime.reading.settings);
   const differences: Differences = read ? await lookAt(kind, runtime, object, id) : new Map();
   const theirs = withDifferences({ ...values }, differences);
   const other = runtime.run.claim(kind, id, key);
-  if (other !== undefined) throw new ArgumentsError(`${label}: existingId ${adoptedTwice(id, aboutWhom(other).label)}`);
+  if (other !== undefined) throw new ArgumentsError(`${label}: existingId ${adoptedTwice(id, parseKey(other).label)}`);
   const journal = runtime.journal(identity);
   const entry = journal.of(key);
   const sent = entry?.state === "sent" ? { ...entry, what: whatHappened(label, entry) } : undefined;
@@ -239,7 +239,7 @@ async function adopt(kind: Kind, runtime: Runtime, object: ObjectTask, id: strin
 async function lookAt(
   kind: Kind,
   runtime: Runtime,
-  { subject: { label }, values, secret }: ObjectTask,
+  { ref: { label }, values, secret }: ObjectTask,
   id: string,
 ): Promise<Differences> {
   const { settings } = runtime.reading;

@@ -20,7 +20,6 @@ import type { JournalEntry, OpenCreate } from "../journal/index.js";
 import { CATALOG_SEPARATOR, CATALOG_TYPE, type Kind, nameToTell } from "../kinds/index.js";
 import { type Abilities, type PlannedObject, type ShownAction, shownAction } from "../plan/index.js";
 import {
-  aboutWhom,
   describe,
   howToKeep,
   type LeftLive,
@@ -28,8 +27,9 @@ import {
   memberOf,
   memberRef,
   type Place,
+  parseKey,
   pendingCommand,
-  type Ref,
+  type ResourceRef,
   refOfKey,
   resourceKeyIn,
   settlingCommands,
@@ -46,7 +46,7 @@ import type { Runtime } from "./runtime.js";
 
 type KnownCreate = Pick<JournalEntry, "at" | "body"> & Partial<Pick<JournalEntry, "id" | "state">>;
 
-type Shown = Pick<Ref, "label" | "resourceUrn">;
+type Shown = Pick<ResourceRef, "label" | "resourceUrn">;
 
 /** @param detail follows the object's name in a list. */
 function notice(sort: string, { label, resourceUrn: urn }: Shown, text: string, detail?: string): Notice {
@@ -54,9 +54,14 @@ function notice(sort: string, { label, resourceUrn: urn }: Shown, text: string, 
 }
 
 /** Of an earlier run's create, in a preview. @param body what the program would send now; none if not known yet. */
-export function beforeTakeOver(who: Ref, entry: KnownCreate, body: string | undefined, isSearchable: boolean): Notice {
-  const text = `${whatHappened(who.label, entry)} \`pulumi up\` ${nextOf(entry, body, isSearchable)}.`;
-  return notice("sent by earlier runs", who, text, entry.id ?? "outcome unknown");
+export function beforeTakeOver(
+  ref: ResourceRef,
+  entry: KnownCreate,
+  body: string | undefined,
+  isSearchable: boolean,
+): Notice {
+  const text = `${whatHappened(ref.label, entry)} \`pulumi up\` ${nextOf(entry, body, isSearchable)}.`;
+  return notice("sent by earlier runs", ref, text, entry.id ?? "outcome unknown");
 }
 
 function nextOf({ id, body: sent }: KnownCreate, body: string | undefined, isSearchable: boolean): string {
@@ -67,37 +72,37 @@ function nextOf({ id, body: sent }: KnownCreate, body: string | undefined, isSea
   return `saves ${id} with the arguments it was sent with, which differ from the program's; the \`up\` after that updates or replaces it`;
 }
 
-export function takenOver({ label }: Ref, id: string): string {
+export function takenOver({ label }: ResourceRef, id: string): string {
   return `${label} was created as ${id} by an earlier run; it is taken over, and nothing is sent.`;
 }
 
 /** The error with which what was sent with other arguments is saved, for the next run to change. */
-export function savedAsSent({ label }: Ref, id: string): string {
+export function savedAsSent({ label }: ResourceRef, id: string): string {
   return `${label} was created as ${id} by an earlier run, with arguments that differ from the program's. Nothing was sent now. The state has it as it was created; \`pulumi preview\` shows whether it is updated or replaced.`;
 }
 
 /** A resource that the state does not have, and that had an object before. */
-export function madeBefore(kind: Kind, who: Ref, id: string): Notice {
-  const text = `${who.label} was ${id} before: this creates another ${kind.create.noun}. To go on with ${id}, set existingId: ${id}.`;
-  return notice("with an object before", who, text, id);
+export function madeBefore(kind: Kind, ref: ResourceRef, id: string): Notice {
+  const text = `${ref.label} was ${id} before: this creates another ${kind.create.noun}. To go on with ${id}, set existingId: ${id}.`;
+  return notice("with an object before", ref, text, id);
 }
 
-export function madeOtherwise(who: Ref, id: string): Notice {
-  const text = `${who.label} adopts ${id}, which was made with other arguments: the platform keeps those, and is not told. Change ${id} there by hand, or declare what it has.`;
-  return notice("adopted with other arguments", who, text, id);
+export function madeOtherwise(ref: ResourceRef, id: string): Notice {
+  const text = `${ref.label} adopts ${id}, which was made with other arguments: the platform keeps those, and is not told. Change ${id} there by hand, or declare what it has.`;
+  return notice("adopted with other arguments", ref, text, id);
 }
 
 /** A new resource may be one that an earlier run here has made under another name. */
-export function likelyRename(who: Ref, formerKey: string, id: string): Notice {
-  const { name } = aboutWhom(formerKey);
-  const cure = isOfCatalog(who)
+export function likelyRename(ref: ResourceRef, formerKey: string, id: string): Notice {
+  const { name } = parseKey(formerKey);
+  const cure = isOfCatalog(ref)
     ? `formerKey: ${JSON.stringify(lastPart(name))}`
     : `the alias { name: ${JSON.stringify(name)} }`;
-  const text = `${who.label} is new, and has the platform name of "${name}" (${id}), which an earlier run created. If it is the same one, add ${cure}, or set existingId: ${id}.`;
-  return notice("perhaps renamed", who, text, id);
+  const text = `${ref.label} is new, and has the platform name of "${name}" (${id}), which an earlier run created. If it is the same one, add ${cure}, or set existingId: ${id}.`;
+  return notice("perhaps renamed", ref, text, id);
 }
 
-function isOfCatalog({ parentTypes }: Ref): boolean {
+function isOfCatalog({ parentTypes }: ResourceRef): boolean {
   return parentTypes?.split("$").includes(CATALOG_TYPE) === true;
 }
 
@@ -106,7 +111,7 @@ function lastPart(name: string): string {
 }
 
 /** @param abilities which operations are known for its kind. */
-export function adopts({ label, resourceUrn: urn }: Ref, id: string, { read, update }: Abilities): Adoption {
+export function adopts({ label, resourceUrn: urn }: ResourceRef, id: string, { read, update }: Abilities): Adoption {
   const object = id === UNKNOWN ? "an object whose id is not known yet" : id;
   return {
     urn,
@@ -141,7 +146,7 @@ export function openNamesakes(all: readonly Namesake[]): string {
 
 function whatIsOpen(open: OpenCreate): string {
   const { key, id, elsewhere } = open;
-  const { label, kind } = aboutWhom(key);
+  const { label, kind } = parseKey(key);
   const look = `look in the account for ${describe(kind, open)}`;
   const stack = elsewhere === undefined ? "" : ` of the stack ${elsewhere.stack}`;
   const created = id === undefined ? "sent" : "created";
@@ -177,10 +182,10 @@ function stackWays(stack: string): string[] {
   ];
 }
 
-function renameCure(ref: Ref, open: OpenCreate): string {
+function renameCure(ref: ResourceRef, open: OpenCreate): string {
   const { key, id = "<its id>", elsewhere } = open;
   const adopt = `set existingId: ${id}`;
-  const former = aboutWhom(key);
+  const former = parseKey(key);
   if (elsewhere !== undefined || former.resource !== ref.resource) return adopt;
   if (resourceKeyIn(key) === resourceKeyIn(ref.key))
     return `set formerKey: ${JSON.stringify(former.member)}, or ${adopt}`;
@@ -192,7 +197,7 @@ function renameCure(ref: Ref, open: OpenCreate): string {
   return `add ${alias}${ofSet}, or ${adopt}`;
 }
 
-function aliasOf({ name, parentTypes }: Place, ref: Ref): string {
+function aliasOf({ name, parentTypes }: Place, ref: ResourceRef): string {
   const named = `name: ${JSON.stringify(name)}`;
   if (parentTypes === ref.parentTypes) return `the alias { ${named} }`;
   if (parentTypes === undefined) return `the alias { ${named}, parent: pulumi.rootStackResource }`;
@@ -201,7 +206,7 @@ function aliasOf({ name, parentTypes }: Place, ref: Ref): string {
 
 /** A name in commands: of another stack's create, its URN. */
 function nameForCommand({ key, elsewhere }: OpenCreate): string {
-  return elsewhere === undefined ? aboutWhom(key).short : refOfKey(key, elsewhere.stack).urn;
+  return elsewhere === undefined ? parseKey(key).short : refOfKey(key, elsewhere.stack).urn;
 }
 
 /** In a preview, where the name or the advertiser is not known yet. */
@@ -211,53 +216,53 @@ export function perhapsNamesake({ ref, open }: Namesake): Notice {
 }
 
 /** @param refused the first object that was not created. */
-export function notAfterRefusal({ label }: Ref, refused: string): string {
+export function notAfterRefusal({ label }: ResourceRef, refused: string): string {
   return `${label} is not created: nothing new is sent in this run, because ${refused} may exist already. Its error says what to do.`;
 }
 
 /** What becomes of a replaced object: in a preview, and after. @param then ends "the resource …": `is 43 now`. */
 export function replaced(
   kind: Kind,
-  who: Ref,
+  ref: ResourceRef,
   { id, isDeleted }: NonNullable<PlannedObject["former"]>,
   then: string,
 ): Notice {
   const fate = isDeleted ? `${id} will be deleted on the platform (retainOnDelete: false)` : staysLive(kind, id);
   const sort = `replaced, and ${isDeleted ? "deleted" : "left live"} on the platform`;
-  return notice(sort, who, `${who.label} ${then}. ${fate}.`, `${id}; it ${then}`);
+  return notice(sort, ref, `${ref.label} ${then}. ${fate}.`, `${id}; it ${then}`);
 }
 
 /** The program names another object than the state has, perhaps somebody else's. @param then as of {@link replaced}. */
-export function exchanged(who: Ref, id: string, then: string): Notice {
-  const text = `${who.label} ${then}, as existingId says: nothing is created or deleted, and nothing here manages ${id} any more.`;
-  return notice("given another object", who, text, `${id}; it ${then}`);
+export function exchanged(ref: ResourceRef, id: string, then: string): Notice {
+  const text = `${ref.label} ${then}, as existingId says: nothing is created or deleted, and nothing here manages ${id} any more.`;
+  return notice("given another object", ref, text, `${id}; it ${then}`);
 }
 
 /** Of an object that the program names and changes, without a known update. @param changes from `changesInWords`. */
-export function notTold(who: Ref, id: string, changes: readonly string[]): Notice {
+export function notTold(ref: ResourceRef, id: string, changes: readonly string[]): Notice {
   const told = enumerate(changes);
-  const text = `${who.label} is ${id}, as existingId says: only the state changes (${told}), and the platform is not told. Change ${id} there by hand, or take the edit back.`;
-  return notice("changed in the state only", who, text, `${id}: ${told}`);
+  const text = `${ref.label} is ${id}, as existingId says: only the state changes (${told}), and the platform is not told. Change ${id} there by hand, or take the edit back.`;
+  return notice("changed in the state only", ref, text, `${id}: ${told}`);
 }
 
 /** What this machine has of a resource whose object the state goes on with, in a preview and once in an `up`. */
-export function besideHeld(kind: Kind, who: Ref, entry: JournalEntry, held: string): Notice {
+export function besideHeld(kind: Kind, ref: ResourceRef, entry: JournalEntry, held: string): Notice {
   const { id } = entry;
   const next =
     id === undefined
       ? "Look in the account for a second one, which nothing manages."
       : `${staysLive(kind, `Nothing manages ${id}: it`)}. To use it instead, set existingId: ${id}.`;
-  const text = `${whatHappened(who.label, entry)} The state has ${held}. ${next} To stop this message:\n  ${pendingCommand("forget", [who.short])}`;
-  return notice("also made by earlier runs", who, text, id ?? "outcome unknown");
+  const text = `${whatHappened(ref.label, entry)} The state has ${held}. ${next} To stop this message:\n  ${pendingCommand("forget", [ref.short])}`;
+  return notice("also made by earlier runs", ref, text, id ?? "outcome unknown");
 }
 
 export function tellWarnings({ say }: Pick<Runtime, "say">, label: string, warnings: readonly string[]): void {
   for (const warning of warnings) say(`Platform warning (first seen for ${label}): ${warning}`, warning);
 }
 
-export function goneNotice(who: Shown): Notice {
-  const text = `${who.label} is no longer on the platform, so it leaves the state: as long as the program declares it, \`pulumi up\` creates another one.`;
-  return notice("no longer on the platform", who, text);
+export function goneNotice(ref: Shown): Notice {
+  const text = `${ref.label} is no longer on the platform, so it leaves the state: as long as the program declares it, \`pulumi up\` creates another one.`;
+  return notice("no longer on the platform", ref, text);
 }
 
 /** @param until from when on its absence counts, ISO 8601. */
@@ -265,14 +270,14 @@ export function tooEarly(label: string, id: string, until: string): string {
   return `${label}: the platform does not find ${id}, but it was just created: until ${until} that proves nothing. Run this again after that.`;
 }
 
-export function tooEarlyNotice(who: Shown, id: string, until: string): Notice {
-  return notice("just created, and not found yet", who, tooEarly(who.label, id, until));
+export function tooEarlyNotice(ref: Shown, id: string, until: string): Notice {
+  return notice("just created, and not found yet", ref, tooEarly(ref.label, id, until));
 }
 
 /** What becomes of it, the next preview shows. @param changes from `changesInWords`, or just the arguments. */
-export function driftNotice(who: Shown, changes: readonly string[]): Notice {
-  const text = `${who.label} was changed on the platform: ${enumerate(changes)}. To keep that, copy the refreshed values into your program.`;
-  return { ...notice("changed on the platform", who, text), brief: `${who.label}: ${enumerate(changes)}` };
+export function driftNotice(ref: Shown, changes: readonly string[]): Notice {
+  const text = `${ref.label} was changed on the platform: ${enumerate(changes)}. To keep that, copy the refreshed values into your program.`;
+  return { ...notice("changed on the platform", ref, text), brief: `${ref.label}: ${enumerate(changes)}` };
 }
 
 export function stateForRead(): string {
@@ -389,7 +394,7 @@ export function leftInWords(
 }
 
 /** How many members of an interrupted run were taken over; nothing if none was. */
-export function takenOverInWords(outcomes: Outcomes, { label }: Ref): string | undefined {
+export function takenOverInWords(outcomes: Outcomes, { label }: ResourceRef): string | undefined {
   const those = [...outcomes].flatMap(([key, outcome]) =>
     outcome.kind === "created" && outcome.isTakenOver ? [`${printable(key)} (${outcome.id})`] : [],
   );
@@ -416,7 +421,7 @@ type Open = Extract<Outcome, { kind: "unresolved" }> & { readonly key: string };
 /** The error of a whole set that has some. @param kept failed deletes. @param held the keys in the state afterwards. */
 export function troubleInWords(
   kind: Kind,
-  set: Ref,
+  set: ResourceRef,
   members: readonly PlannedObject[],
   outcomes: Outcomes,
   kept: readonly Kept[],
@@ -448,7 +453,7 @@ export function troubleInWords(
   return { text: lines.join("\n"), code };
 }
 
-function openLines(kind: Kind, set: Ref, open: readonly Open[]): string[] {
+function openLines(kind: Kind, set: ResourceRef, open: readonly Open[]): string[] {
   if (open.length === 0) return [];
   const [amount, them] = [open.length, agree(open.length, "it", "them")];
   const line = ({ key, record, why }: Open) =>
@@ -466,13 +471,13 @@ function openLines(kind: Kind, set: Ref, open: readonly Open[]): string[] {
 }
 
 /** A sentence about a member, for use after its key. */
-function withoutLabel(set: Ref, key: string, sentence: string): string {
+function withoutLabel(set: ResourceRef, key: string, sentence: string): string {
   const { label } = memberRef(set, key);
   return sentence.startsWith(label) ? sentence.slice(label.length).replace(/^[:\s]+/, "") : sentence;
 }
 
 /** Each reason once, with all its members. */
-function reasonLines(set: Ref, failed: readonly Pick<Kept, "key" | "error">[]): string[] {
+function reasonLines(set: ResourceRef, failed: readonly Pick<Kept, "key" | "error">[]): string[] {
   const groups = Map.groupBy(failed, ({ key, error }) => withCode(withoutLabel(set, key, error.message), error.code));
   return [...groups].map(([reason, those]) => {
     const keys = those.map(({ key }) => printable(key));

@@ -13,12 +13,19 @@ import {
 } from "../base/index.js";
 import type { OpenCreate } from "../journal/index.js";
 import type { PlannedObject } from "../plan/index.js";
-import { type Earlier, explain, type Named, type Ref, UNRESOLVED, type Unresolved } from "../state/index.js";
+import {
+  type Earlier,
+  explain,
+  type ParsedKey,
+  type ResourceRef,
+  UNRESOLVED,
+  type Unresolved,
+} from "../state/index.js";
 import type { Runtime } from "./runtime.js";
 
 /** One object of a run, a single resource or a member of a set, with what is to be done with it. */
 export interface ObjectTask extends Pick<PlannedObject, "action" | "id" | "olds" | "values" | "unresolved"> {
-  readonly subject: Ref;
+  readonly ref: ResourceRef;
   readonly secret: ReadonlySet<string>;
   /** When it was created at the latest, as the state has it. */
   readonly created: unknown;
@@ -48,7 +55,7 @@ export type Outcomes = ReadonlyMap<string, Outcome>;
 
 /** An object that is to be created, and the open create that it may be under another name. */
 export interface Namesake {
-  readonly ref: Ref;
+  readonly ref: ResourceRef;
   readonly open: OpenCreate;
   /** Only perhaps, because a value that is not known yet may be another one. */
   readonly isPerhaps: boolean;
@@ -90,13 +97,13 @@ export class Incomplete extends Error {
 }
 
 /** The engine gets a single resource's id, or an error. @param properties what the state keeps of an unresolved one. */
-export function idOrError(who: Named, properties: Values, outcome: Outcome): string {
+export function idOrError(ref: ParsedKey, properties: Values, outcome: Outcome): string {
   if (outcome.kind === "failed") throw outcome.error;
   if (outcome.kind !== "unresolved") return outcome.id;
   const { record, why } = outcome;
   // Never only digits, as the platform's ids are.
   const saved = { id: `unresolved-${record.mark}`, properties: { ...properties, [UNRESOLVED]: record } };
-  throw new Incomplete(explain(who, record, why), saved);
+  throw new Incomplete(explain(ref, record, why), saved);
 }
 
 /** As the state keeps it, without what only the journal has. */

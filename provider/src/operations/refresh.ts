@@ -35,7 +35,7 @@ import {
   inputsFrom,
   memberOf,
   memberRef,
-  type Ref,
+  type ResourceRef,
   readStoredSet,
   refOf,
   type StoredSet,
@@ -64,7 +64,7 @@ interface Subject extends Target {
 }
 
 /** The engine does not say whose object it is. The state does, if it was saved while a read was known. */
-function refIn(resource: ResourceName, properties: Values): Ref | undefined {
+function refIn(resource: ResourceName, properties: Values): ResourceRef | undefined {
   const identity = own(hiddenInputsIn(properties), IDENTITY);
   return typeof identity === "string" ? refOf(resource, identity) : undefined;
 }

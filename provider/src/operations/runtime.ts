@@ -17,7 +17,7 @@ import {
 } from "../journal/index.js";
 import type { Kind } from "../kinds/index.js";
 import { accountOf, describeSettingProblems, readSettings, sameAccountAs } from "../settings/index.js";
-import { type Briefing, type Ref, stackOf, stackOption } from "../state/index.js";
+import { type Briefing, type ResourceRef, stackOf, stackOption } from "../state/index.js";
 import { Run } from "./deployment.js";
 import { createMessages, type TellAt, UnderWay } from "./notices.js";
 
@@ -34,15 +34,20 @@ interface Change {
 export type CheckRequest = Omit<Change, "id"> & { readonly briefing: Briefing };
 
 /**
- * The engine's calls for a resource: `who`, as the front end knows it. `Values` are inputs or the state's properties;
+ * The engine's calls for a resource: `ref`, as the front end knows it. `Values` are inputs or the state's properties;
  * `outs` the next ones. `plan` is the engine's `diff`: whether anything changes, and what replaces the resource. `read`
  * and `delete` are not told whose object it is; `read` returns none if it is gone, inputs if not the state's any more.
  */
 export interface Calls<Of> {
-  check(of: Of, runtime: Runtime, who: Ref, request: CheckRequest): Promise<{ inputs: Values; failures: string[] }>;
-  plan(of: Of, runtime: Runtime, who: Ref, change: Change): Promise<{ changes: boolean; replaces: string[] }>;
-  create(of: Of, runtime: Runtime, who: Ref, inputs: Values): Promise<{ id: string; outs: Values }>;
-  update(of: Of, runtime: Runtime, who: Ref, change: Change): Promise<Values>;
+  check(
+    of: Of,
+    runtime: Runtime,
+    ref: ResourceRef,
+    request: CheckRequest,
+  ): Promise<{ inputs: Values; failures: string[] }>;
+  plan(of: Of, runtime: Runtime, ref: ResourceRef, change: Change): Promise<{ changes: boolean; replaces: string[] }>;
+  create(of: Of, runtime: Runtime, ref: ResourceRef, inputs: Values): Promise<{ id: string; outs: Values }>;
+  update(of: Of, runtime: Runtime, ref: ResourceRef, change: Change): Promise<Values>;
   read(
     of: Of,
     runtime: Runtime,

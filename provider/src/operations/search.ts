@@ -3,7 +3,7 @@ import { AdvertisingError, count, enumerate, momentOf, type Values } from "../ba
 import type { Kind } from "../kinds/index.js";
 import { visibleFromMs } from "../plan/index.js";
 import { knownOperations } from "../settings/index.js";
-import { type CreateRecord, keyOf, MARK, markOf, memberMark, type Ref, readMark } from "../state/index.js";
+import { type CreateRecord, keyOf, MARK, markOf, memberMark, type ResourceRef, readMark } from "../state/index.js";
 import type { Runtime } from "./runtime.js";
 
 type Sent = Pick<CreateRecord, "mark" | "at" | "field">;
@@ -73,8 +73,8 @@ export function resendDueMs(at: string, { reading: { settings }, clock }: Looker
 }
 
 /** The object whose place a create takes. Under `--replace` the engine calls no `diff`: the journal alone knows it. */
-export function replacedBy(runtime: Runtime, who: Ref, held: string | undefined): string | undefined {
-  const entry = runtime.journal(who.identity).of(who.key);
+export function replacedBy(runtime: Runtime, ref: ResourceRef, held: string | undefined): string | undefined {
+  const entry = runtime.journal(ref.identity).of(ref.key);
   return held ?? (entry?.state === "confirmed" ? entry.id : undefined);
 }
 
@@ -82,20 +82,20 @@ export function replacedBy(runtime: Runtime, who: Ref, held: string | undefined)
  * A resource's mark for its inputs, and so for the engine's record of an interrupted run; none without a field for it.
  * @param olds its inputs in the state: what it has stays, so that a run without changes changes nothing.
  */
-export function markInput(runtime: Runtime, who: Ref, olds: Values): string | undefined {
+export function markInput(runtime: Runtime, ref: ResourceRef, olds: Values): string | undefined {
   const { markField: field } = runtime.reading.settings;
   if (field === undefined) return undefined;
   if (readMark(olds[MARK])?.field === field) return String(olds[MARK]);
-  const replaces = replacedBy(runtime, who, runtime.run.held.get(who.key)?.id);
-  return `${field} ${markFor(runtime, who, replaces)}`;
+  const replaces = replacedBy(runtime, ref, runtime.run.held.get(ref.key)?.id);
+  return `${field} ${markFor(runtime, ref, replaces)}`;
 }
 
 /** @param inputs of its resource, whose mark goes before: another machine may spell the backend in another way. */
-export function markFor(runtime: Runtime, who: Ref, replaces: string | undefined, inputs: Values = {}): string {
+export function markFor(runtime: Runtime, ref: ResourceRef, replaces: string | undefined, inputs: Values = {}): string {
   const given = readMark(inputs[MARK]);
   const isGiven = given !== undefined && given.field === runtime.reading.settings.markField;
-  const { backend, stack } = runtime.placeOf(who.identity);
-  const ofResource = isGiven ? given.mark : markOf(backend, stack, keyOf(who.resource, who));
-  if (who.member === undefined) return isGiven ? ofResource : markOf(ofResource, replaces);
-  return memberMark(ofResource, who.member, replaces);
+  const { backend, stack } = runtime.placeOf(ref.identity);
+  const ofResource = isGiven ? given.mark : markOf(backend, stack, keyOf(ref.resource, ref));
+  if (ref.member === undefined) return isGiven ? ofResource : markOf(ofResource, replaces);
+  return memberMark(ofResource, ref.member, replaces);
 }

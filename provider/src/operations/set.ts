@@ -20,7 +20,7 @@ import {
   memberLabel,
   memberRef,
   PROVIDER,
-  type Ref,
+  type ResourceRef,
   readDeclaredSet,
   readStoredSet,
   resolvedIn,
@@ -57,47 +57,58 @@ function factsOf(kind: Kind, runtime: Runtime, olds: Values, inputs: Values) {
 }
 
 /** Previews what becomes of the members. A set is never replaced. @throws AdvertisingError if nothing may be done. */
-export const planSet: Calls<SetKind>["plan"] = async (set, runtime, who, { id, olds, news }) => {
+export const planSet: Calls<SetKind>["plan"] = async (set, runtime, ref, { id, olds, news }) => {
   const { run } = runtime;
   const kind = set.member;
-  expectSameAccount(runtime, olds[ACCOUNT], `The state has ${who.label}`);
-  expectSameType("events", olds, id, who.label);
+  expectSameAccount(runtime, olds[ACCOUNT], `The state has ${ref.label}`);
+  expectSameType("events", olds, id, ref.label);
   const { declared, members } = factsOf(kind, runtime, olds, news);
   // A refresh asks too, with old inputs, and a run for what its targets might replace: nothing is noted or said then.
-  if (run.isChecked(who.key)) {
-    const secret = secretOfMembers(set, runtime, who, news);
-    noteCreates(kind, runtime, who, olds, members);
-    for (const member of members) notePlanned(kind, runtime, memberRef(who, member.key), member, secret);
+  if (run.isChecked(ref.key)) {
+    const secret = secretOfMembers(set, runtime, ref, news);
+    noteCreates(kind, runtime, ref, olds, members);
+    for (const member of members) notePlanned(kind, runtime, memberRef(ref, member.key), member, secret);
     runtime.tellCollected();
-    if (!run.isUp) tellPlan(kind, runtime, who, members);
+    if (!run.isUp) tellPlan(kind, runtime, ref, members);
   }
   // Members that are not known yet are changes too.
   const isChanged = members.some((member) => shownAction(member) !== "keep");
   const hasChanges = declared.events === undefined || isChanged;
-  return { changes: hasChanges || preparesRead(kind, runtime, who, { olds, news }), replaces: [] };
+  return { changes: hasChanges || preparesRead(kind, runtime, ref, { olds, news }), replaces: [] };
 };
 
 /** What the state says about creates: which of them were found, and which are still open. */
-function noteCreates(kind: Kind, runtime: Runtime, who: Ref, olds: Values, members: readonly PlannedObject[]): void {
+function noteCreates(
+  kind: Kind,
+  runtime: Runtime,
+  resourceRef: ResourceRef,
+  olds: Values,
+  members: readonly PlannedObject[],
+): void {
   const { run } = runtime;
-  const journal = runtime.journal(who.identity);
+  const journal = runtime.journal(resourceRef.identity);
   const resolved = resolvedIn(olds);
   run.noteSeen(kind, undefined, resolved);
-  if (run.isUp) journal.saw({ key: who.key, creates: resolved });
+  if (run.isUp) journal.saw({ key: resourceRef.key, creates: resolved });
   for (const { key, id, unresolved, isDeclared } of members) {
     if (unresolved === undefined) continue;
-    const ref = memberRef(who, key);
+    const ref = memberRef(resourceRef, key);
     const { mark } = unresolved;
     // The journal may have it too, perhaps under a former name: it is one create.
     run.noteSeen(kind, undefined, [mark]);
     // What is declared looks after its own create. The others may be a new event under another key.
     if (!isDeclared)
-      runtime.openCreates(who.identity).add({ ...unresolved, key: ref.key, state: "sent", isInState: true });
+      runtime.openCreates(resourceRef.identity).add({ ...unresolved, key: ref.key, state: "sent", isInState: true });
     else if (run.isUp && id === undefined) journal.saw({ key: ref.key, creates: [mark] });
   }
 }
 
-function secretOfMembers({ member }: SetKind, runtime: Runtime, { key }: Ref, inputs: Values): ReadonlySet<string> {
+function secretOfMembers(
+  { member }: SetKind,
+  runtime: Runtime,
+  { key }: ResourceRef,
+  inputs: Values,
+): ReadonlySet<string> {
   return memberSecrets(member, secretIn(runtime, key, inputs));
 }
 
@@ -109,33 +120,33 @@ export function memberSecrets(member: Kind, secret: ReadonlySet<string>): Readon
 }
 
 /** @throws AdvertisingError the `up` would stop at a new member. */
-function tellPlan(kind: Kind, runtime: Runtime, who: Ref, members: readonly PlannedObject[]): void {
+function tellPlan(kind: Kind, runtime: Runtime, ref: ResourceRef, members: readonly PlannedObject[]): void {
   const fresh = members.filter(({ action }) => action.do === "create" || (action.do === "replace" && !action.perhaps));
-  const stops = tellBefore(kind, runtime, fresh, ({ key }) => memberRef(who, key));
+  const stops = tellBefore(kind, runtime, fresh, ({ key }) => memberRef(ref, key));
   if (stops !== undefined) throw stops;
   const abilities = abilitiesOf(kind, runtime.reading.settings);
   const plan = planInWords(kind, members, abilities, (id) => runtime.run.isKept(kind, id));
-  runtime.tellAt("info", who.resourceUrn, plan);
+  runtime.tellAt("info", ref.resourceUrn, plan);
 }
 
 /** The id means nothing to the platform. */
-export const createSet: Calls<SetKind>["create"] = async (set, runtime, who, inputs) => {
+export const createSet: Calls<SetKind>["create"] = async (set, runtime, ref, inputs) => {
   const id = `set-${randomUUID()}`;
-  return { id, outs: await updateSet(set, runtime, who, { id, olds: {}, news: inputs }) };
+  return { id, outs: await updateSet(set, runtime, ref, { id, olds: {}, news: inputs }) };
 };
 
 /** Makes members what is declared, then deletes. @throws Incomplete if something failed; has the next properties. */
-export const updateSet: Calls<SetKind>["update"] = async (set, runtime, who, { id, olds, news }) => {
+export const updateSet: Calls<SetKind>["update"] = async (set, runtime, ref, { id, olds, news }) => {
   const kind = set.member;
-  const tell = (severity: Severity, text: string | undefined) => runtime.tellAt(severity, who.resourceUrn, text);
-  const secret = secretOfMembers(set, runtime, who, news);
-  expectSameType("events", olds, id, who.label);
+  const tell = (severity: Severity, text: string | undefined) => runtime.tellAt(severity, ref.resourceUrn, text);
+  const secret = secretOfMembers(set, runtime, ref, news);
+  expectSameType("events", olds, id, ref.label);
   const { circumstances, stored, declared, members } = factsOf(kind, runtime, olds, news);
   const work = members.filter(hasWork);
-  const progress = progressOf(work.length, runtime.clock, (text) => tell("info", `${who.label}: ${text}`));
+  const progress = progressOf(work.length, runtime.clock, (text) => tell("info", `${ref.label}: ${text}`));
   const objects = work.map((member) => {
     const left = stored.left.filter((each) => each.key === member.key);
-    return taskOf(runtime, memberRef(who, member.key), member, news, left, { secret, created: stored.created });
+    return taskOf(runtime, memberRef(ref, member.key), member, news, left, { secret, created: stored.created });
   });
   noteRefusals(kind, runtime, objects);
   const outcomes = await carryOutAll(kind, runtime, objects, progress);
@@ -147,7 +158,7 @@ export const updateSet: Calls<SetKind>["update"] = async (set, runtime, who, { i
     return [withoutUndefined({ id, at, name: nameToTell(kind, stored.events.get(key) ?? {}, secret), key })];
   });
   const isDeleted = ({ id }: LeftLive) => isWell && circumstances.can.delete && circumstances.deletes(id);
-  const { gone, kept } = await deleteAll(kind, runtime, who.label, leaving.filter(isDeleted), olds);
+  const { gone, kept } = await deleteAll(kind, runtime, ref.label, leaving.filter(isDeleted), olds);
   // What was removed, and could not be deleted, stays in the state, so that the next run tries again.
   const isStill = ({ id, action }: PlannedObject) =>
     action.do === "delete" && (!isWell || kept.some((each) => each.id === id));
@@ -161,15 +172,15 @@ export const updateSet: Calls<SetKind>["update"] = async (set, runtime, who, { i
   const forRead = circumstances.can.read && keptForRead(news);
   const outs = { ...writeStoredSet({ ...after, left, created }, exactId, runtime.account), ...forRead };
 
-  tell("info", takenOverInWords(outcomes, who));
+  tell("info", takenOverInWords(outcomes, ref));
   tell("info", adoptedInWords(members, outcomes));
   const unmanaged = leaving.filter((each) => isLeft(each) && !runtime.run.isKept(kind, each.id));
   tell("warn", leftInWords(kind, unmanaged, after.eventIds));
   if (gone.size > 0) tell("info", `Deleted on the platform, as retainOnDelete: false says: ${idRanges([...gone])}.`);
-  const journal = runtime.journal(who.identity);
-  for (const [key, outcome] of outcomes) if (outcome.kind === "created") journal.given(memberRef(who, key).key);
+  const journal = runtime.journal(ref.identity);
+  for (const [key, outcome] of outcomes) if (outcome.kind === "created") journal.given(memberRef(ref, key).key);
   if (isWell && kept.length === 0) return outs;
-  const { text, code } = troubleInWords(kind, who, members, outcomes, kept, after.eventIds);
+  const { text, code } = troubleInWords(kind, ref, members, outcomes, kept, after.eventIds);
   // Without a member, nothing is saved: the next run creates the set.
   const isNothing = [stored, after].every((each) => each.eventIds.size + each.unresolved.size === 0);
   throw new Incomplete(text, isNothing ? undefined : { id, properties: { ...outs, [PROVIDER]: news[PROVIDER] } }, code);
@@ -177,10 +188,9 @@ export const updateSet: Calls<SetKind>["update"] = async (set, runtime, who, { i
 
 /** All are asked about before any is sent: of a renamed set, no event goes out beside those that are refused. */
 function noteRefusals(kind: Kind, runtime: Runtime, objects: readonly ObjectTask[]): void {
-  for (const { action, subject, values, replaces, mark } of objects) {
+  for (const { action, ref, values, replaces, mark } of objects) {
     const isNew = action.do === "create" || action.do === "replace";
-    if (isNew && takeableOf(runtime, subject, replaces, mark) === undefined)
-      createBlocker(kind, runtime, subject, values);
+    if (isNew && takeableOf(runtime, ref, replaces, mark) === undefined) createBlocker(kind, runtime, ref, values);
   }
 }
 

@@ -15,7 +15,6 @@ import {
 import { exactId, isPlatformId } from "../rules/index.js";
 import {
   ACCOUNT,
-  aboutWhom,
   CREATED,
   EARLIER,
   earlierText,
@@ -26,7 +25,8 @@ import {
   lacksForRead,
   leftLiveIn,
   PROVIDER,
-  type Ref,
+  parseKey,
+  type ResourceRef,
   resolvedIn,
   resourceKeyIn,
   secretArgumentsIn,
@@ -102,56 +102,56 @@ export function circumstancesOf(kind: Kind, { run, reading }: Runtime, isAsked: 
 export function notePlanned(
   kind: Kind,
   runtime: Runtime,
-  who: Ref,
+  ref: ResourceRef,
   { action, changed, former, id, olds, values }: PlannedObject,
   secret: ReadonlySet<string>,
 ): void {
   if (id === undefined) return;
   const { run } = runtime;
-  const journal = runtime.journal(who.identity);
-  const entry = journal.of(who.key);
+  const journal = runtime.journal(ref.identity);
+  const entry = journal.of(ref.key);
   const isBeside = entry !== undefined && entry.state !== "confirmed" && entry.id !== id;
   const isUnsaid = entry?.id === undefined && entry?.replaces !== id; // resolved by the state, which has something
-  if (isBeside && (action.do === "keep" || isUnsaid)) runtime.warnEach(besideHeld(kind, who, entry, id));
+  if (isBeside && (action.do === "keep" || isUnsaid)) runtime.warnEach(besideHeld(kind, ref, entry, id));
   run.noteSeen(kind, id, []);
-  const { deletes } = run.checked(resourceKeyIn(who.key));
-  if (run.isUp) journal.saw({ key: who.key, id, deletes });
-  const other = former === undefined ? run.claim(kind, id, who.key) : undefined;
-  if (other !== undefined) throw new ArgumentsError(`${who.label}: ${adoptedTwice(id, aboutWhom(other).label)}`);
-  if (action.do === "record") runtime.warnEach(notTold(who, id, changesInWords(changed, olds, values, secret)));
+  const { deletes } = run.checked(resourceKeyIn(ref.key));
+  if (run.isUp) journal.saw({ key: ref.key, id, deletes });
+  const other = former === undefined ? run.claim(kind, id, ref.key) : undefined;
+  if (other !== undefined) throw new ArgumentsError(`${ref.label}: ${adoptedTwice(id, parseKey(other).label)}`);
+  if (action.do === "record") runtime.warnEach(notTold(ref, id, changesInWords(changed, olds, values, secret)));
 }
 
 /** Notes for `create` what becomes of a resource in the state; previews it. @throws Incomplete it is to be resolved. */
-export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, olds, news }) => {
+export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, ref, { id, olds, news }) => {
   const { run } = runtime;
-  const { key, label } = who;
+  const { key, label } = ref;
   expectSameAccount(runtime, olds[ACCOUNT], `The state has ${label}`);
   expectSameType(kind.nameProperty, olds, id, label);
   const { wasDeleting } = run.checked(key);
   const member = plannedSingle(kind, id, olds, news, circumstancesOf(kind, runtime, wasDeleting, olds));
   const { action, former } = member;
-  if (run.isChecked(key)) noteCreates(kind, runtime, who, olds, member.id);
-  if (action.do === "wait") throw new Incomplete(explain(run.checked(key).inState ?? who, action.record, action.why));
+  if (run.isChecked(key)) noteCreates(kind, runtime, ref, olds, member.id);
+  if (action.do === "wait") throw new Incomplete(explain(run.checked(key).inState ?? ref, action.record, action.why));
   const secret = secretIn(runtime, key, news);
   run.held.set(key, member);
   // A refresh asks too, with the former inputs, and so does a run for what a replacement or its targets take along:
   // nothing else is noted or said then. What is deleted before its replacement has no other `diff`.
   if (run.isChecked(key)) {
-    notePlanned(kind, runtime, who, member, secret);
+    notePlanned(kind, runtime, ref, member, secret);
     if (former !== undefined && !wasDeleting) run.noteStaying(kind, former.id);
-    if (!run.isUp && action.do === "look for") runtime.warnEach(beforeTakeOver(who, action.record, undefined, true));
+    if (!run.isUp && action.do === "look for") runtime.warnEach(beforeTakeOver(ref, action.record, undefined, true));
     if (action.do === "adopt")
-      runtime.tellAdopted(adopts(who, action.id ?? UNKNOWN, abilitiesOf(kind, runtime.reading.settings)));
+      runtime.tellAdopted(adopts(ref, action.id ?? UNKNOWN, abilitiesOf(kind, runtime.reading.settings)));
     if (!run.isUp && former !== undefined && !run.isKept(kind, former.id)) {
       const isPerhaps = action.do === "replace" && action.perhaps;
       const then = isPerhaps ? "is replaced if values that are not known yet differ" : "is to be replaced";
-      const notice = replaced(kind, who, former, then);
+      const notice = replaced(kind, ref, former, then);
       if (action.do === "adopt" && !former.isDeleted)
-        runtime.warnEach(exchanged(who, former.id, `is to be ${action.id ?? "another object"}`));
+        runtime.warnEach(exchanged(ref, former.id, `is to be ${action.id ?? "another object"}`));
       else runtime.warnEach({ ...notice, text: `${notice.text}\n${howToKeep(former.id)}` });
     }
   }
-  const changes = action.do !== "keep" || preparesRead(kind, runtime, who, { olds, news });
+  const changes = action.do !== "keep" || preparesRead(kind, runtime, ref, { olds, news });
   return { changes, replaces: replacesOf(kind, member, news) };
 };
 
@@ -159,21 +159,21 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, who, { id, 
 export function preparesRead(
   kind: Kind,
   runtime: Runtime,
-  who: Ref,
+  ref: ResourceRef,
   { olds, news }: { readonly olds: Values; readonly news: Values },
 ): boolean {
   const { read } = abilitiesOf(kind, runtime.reading.settings);
-  if (!read || !runtime.run.isChecked(who.key) || !lacksForRead(olds, news)) return false;
+  if (!read || !runtime.run.isChecked(ref.key) || !lacksForRead(olds, news)) return false;
   runtime.say(stateForRead());
   return true;
 }
 
 /** What the state says about creates of a resource: its own, of unknown outcome, and those that were found. */
-function noteCreates(kind: Kind, runtime: Runtime, who: Ref, olds: Values, id: string | undefined): void {
+function noteCreates(kind: Kind, runtime: Runtime, ref: ResourceRef, olds: Values, id: string | undefined): void {
   const unresolved = unresolvedIn(olds);
   const creates = [...resolvedIn(olds), ...(unresolved === undefined ? [] : [unresolved.mark])];
   runtime.run.noteSeen(kind, undefined, creates);
-  if (runtime.run.isUp && creates.length > 0) runtime.journal(who.identity).saw({ key: who.key, id, creates });
+  if (runtime.run.isUp && creates.length > 0) runtime.journal(ref.identity).saw({ key: ref.key, id, creates });
 }
 
 /** The arguments that the engine shows as the cause of a replacement. */
@@ -186,37 +186,37 @@ function replacesOf(kind: Kind, { action, changed }: PlannedObject, news: Values
 }
 
 /** @throws AdvertisingError, Incomplete there is no object, or that is not known. */
-export const createSingle: Calls<Kind>["create"] = async (kind, runtime, who, inputs) => {
+export const createSingle: Calls<Kind>["create"] = async (kind, runtime, ref, inputs) => {
   const { run, account, deleted } = runtime;
   const values = argumentsIn(inputs);
-  const member = run.held.get(who.key) ?? plannedSingle(kind, undefined, {}, values);
+  const member = run.held.get(ref.key) ?? plannedSingle(kind, undefined, {}, values);
   const { id: held, olds, former } = member;
-  const secret = secretIn(runtime, who.key, inputs);
+  const secret = secretIn(runtime, ref.key, inputs);
   const isLeft = held !== undefined && former?.isDeleted !== true;
   const leaves = isLeft ? [{ id: held, at: runtime.now(), name: nameToTell(kind, olds, secret) }] : [];
   const left = [...leftLiveIn(olds), ...leaves.map(withoutUndefined)];
   const adopts = adoptedBy(values);
   const action: Action = adopts === undefined ? { do: "create" } : { do: "adopt", id: adopts };
   const known = { secret, created: undefined };
-  const object = taskOf(runtime, who, { ...member, action, values }, inputs, left, known);
+  const object = taskOf(runtime, ref, { ...member, action, values }, inputs, left, known);
   const outcome = await carryOut(kind, runtime, object);
   const outsWith = (more: Values, id?: string) => {
     const stillLeft = left.filter((each) => each.id !== id && !deleted.has(kind.name, each.id));
     return outsOf(kind, runtime, inputs, { [ACCOUNT]: account || undefined, ...writeLeftLive(stillLeft), ...more });
   };
   const reference = { [PROVIDER]: inputs[PROVIDER] };
-  const id = idOrError(who, outsWith(reference), outcome);
+  const id = idOrError(ref, outsWith(reference), outcome);
   const created = outcome.kind === "created" ? momentToKeep(runtime) : undefined;
   const outs = outsWith({ [CREATED]: created, [kind.idProperty]: exactId(id) }, id);
-  tellReplaced(kind, runtime, who, object.replaces, id, outcome.kind === "managed");
+  tellReplaced(kind, runtime, ref, object.replaces, id, outcome.kind === "managed");
   if (outcome.kind !== "created") return { id, outs };
-  runtime.journal(who.identity).given(who.key);
+  runtime.journal(ref.identity).given(ref.key);
   const { earlier, isTakenOver } = outcome;
   if (earlier !== undefined) {
     const properties = { ...outs, [EARLIER]: earlierText(earlier), ...reference };
-    throw new Incomplete(savedAsSent(who, id), { id, properties });
+    throw new Incomplete(savedAsSent(ref, id), { id, properties });
   }
-  if (isTakenOver) runtime.say(takenOver(who, id));
+  if (isTakenOver) runtime.say(takenOver(ref, id));
   return { id, outs };
 };
 
@@ -229,30 +229,30 @@ function outsOf(kind: Kind, { reading }: Runtime, inputs: Values, more: Values):
 function tellReplaced(
   kind: Kind,
   runtime: Runtime,
-  who: Ref,
+  ref: ResourceRef,
   held: string | undefined,
   id: string,
   isAdopted: boolean,
 ): void {
   const { run, deleted } = runtime;
   if (held === undefined || held === id || run.isKept(kind, held) || deleted.has(kind.name, held)) return;
-  if (run.checked(who.key).wasDeleting && !run.isStaying(kind, held)) return;
+  if (run.checked(ref.key).wasDeleting && !run.isStaying(kind, held)) return;
   run.noteStaying(kind, held); // the engine may still ask for its delete, by the option in the state
   const now = `is ${id} now`;
-  runtime.warnEach(isAdopted ? exchanged(who, held, now) : replaced(kind, who, { id: held, isDeleted: false }, now));
+  runtime.warnEach(isAdopted ? exchanged(ref, held, now) : replaced(kind, ref, { id: held, isDeleted: false }, now));
 }
 
 /** Without a known update, only for an `existingId`, or if saved with an error. @returns its next properties. */
-export const updateSingle: Calls<Kind>["update"] = async (kind, runtime, who, { id, olds, news }) => {
+export const updateSingle: Calls<Kind>["update"] = async (kind, runtime, ref, { id, olds, news }) => {
   const values = argumentsIn(news);
   const open = unresolvedIn(olds);
-  if (open !== undefined) throw new Incomplete(explain(who, open));
-  const { wasDeleting } = runtime.run.checked(who.key);
+  if (open !== undefined) throw new Incomplete(explain(ref, open));
+  const { wasDeleting } = runtime.run.checked(ref.key);
   const member = plannedSingle(kind, id, olds, news, circumstancesOf(kind, runtime, wasDeleting, olds));
   if (hasWork(member)) {
-    const known = { secret: secretIn(runtime, who.key, news), created: olds[CREATED] };
-    const object = taskOf(runtime, who, { ...member, values }, news, [], known);
-    idOrError(who, {}, await carryOut(kind, runtime, object));
+    const known = { secret: secretIn(runtime, ref.key, news), created: olds[CREATED] };
+    const object = taskOf(runtime, ref, { ...member, values }, news, [], known);
+    idOrError(ref, {}, await carryOut(kind, runtime, object));
   }
   const recorded = { [ACCOUNT]: olds[ACCOUNT], [CREATED]: olds[CREATED], ...writeLeftLive(leftLiveIn(olds)) };
   return outsOf(kind, runtime, news, { ...recorded, [kind.idProperty]: exactId(id) });

@@ -6,7 +6,7 @@
 import { agree, asTyped, count, cut, enumerate, idRanges, lookAlike, natural, saidOnce } from "../base/index.js";
 import { isOpen, type JournalEntry } from "../journal/index.js";
 import { adoptedTwice, CATALOG_TYPE, type Kind } from "../kinds/index.js";
-import { aboutWhom, type Briefing, MAX_LISTED, memberOf, objectKey, resourceKeyIn } from "../state/index.js";
+import { type Briefing, MAX_LISTED, memberOf, objectKey, parseKey, resourceKeyIn } from "../state/index.js";
 import { type Declaration, type DeclaredObject, type DeclaredResource, LATER } from "./declaration.js";
 import type { Finding } from "./findings.js";
 
@@ -32,7 +32,7 @@ export class Judge {
   add({ finding, resource: declared }: Declaration): void {
     if (declared === undefined) return;
     const { key, kind, isRead, objects, aliasNames } = declared;
-    const { resource, name } = aboutWhom(key);
+    const { resource, name } = parseKey(key);
     for (const each of [name, ...aliasNames]) this.#names.add(`${resource} ${each}`);
     // What is only read takes nothing over.
     if (isRead) return;
@@ -101,10 +101,10 @@ export class Judge {
   wrongIn({ finding, resource }: Declaration): Finding[] {
     const twice = (resource?.objects ?? []).flatMap(({ key, adopts }) => {
       if (typeof adopts !== "string") return [];
-      const { kind, member } = aboutWhom(key);
+      const { kind, member } = parseKey(key);
       const adopter = this.#adopters.get(objectKey(kind, adopts)) ?? key;
       const path = member === undefined ? "" : `${memberOf("events", member)}.`;
-      return adopter === key ? [] : [`${path}existingId ${adoptedTwice(adopts, `"${aboutWhom(adopter).short}"`)}`];
+      return adopter === key ? [] : [`${path}existingId ${adoptedTwice(adopts, `"${parseKey(adopter).short}"`)}`];
     });
     const lines = [...finding.lines, ...twice];
     return lines.length === 0 ? [] : [{ ...finding, lines, problems: finding.problems + twice.length }];
@@ -138,7 +138,7 @@ export class Judge {
 
   /** Whether a resource has this name, or had it by an alias. */
   #isNamed(key: string): boolean {
-    const { resource, name } = aboutWhom(key);
+    const { resource, name } = parseKey(key);
     return this.#names.has(`${resource} ${name}`);
   }
 }
@@ -151,7 +151,7 @@ const MAX_NAMESAKES = 20;
 /** Under these the journal may still have a create of an object. */
 function formerKeysOf({ key, formerKeys }: DeclaredResource, object: DeclaredObject): string[] {
   if (object.key === key) return [...formerKeys];
-  const { member = "" } = aboutWhom(object.key);
+  const { member = "" } = parseKey(object.key);
   const moved = formerKeys.map((set) => memberOf(set, member));
   return object.formerKey === undefined ? moved : [...moved, object.formerKey];
 }
@@ -161,7 +161,7 @@ function nameKey(kind: Kind, { platformName = "" }: DeclaredObject): string {
 }
 
 function objectOf({ key, id = "" }: JournalEntry): string {
-  return objectKey(aboutWhom(key).kind, id);
+  return objectKey(parseKey(key).kind, id);
 }
 
 function warningsOf(batch: readonly Declaration[]): string[] {
@@ -196,5 +196,5 @@ function openLine(open: readonly JournalEntry[]): string {
 
 /** `purchase (42)`, or without a known id `lead (outcome unknown)`. */
 function inWords({ key, id = "outcome unknown" }: JournalEntry): string {
-  return `${aboutWhom(key).short} (${id})`;
+  return `${parseKey(key).short} (${id})`;
 }

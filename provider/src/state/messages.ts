@@ -1,7 +1,7 @@
 /** Sentences shared by the program's half, the provider's half and the command, one function each. Decides nothing. */
 import { asTyped, printable, shellWord } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
-import type { Named } from "./names.js";
+import type { ParsedKey } from "./names.js";
 import type { CreateRecord, Unresolved } from "./stored.js";
 
 /** More are only counted in a run's message: `pending` lists all of them. */
@@ -53,7 +53,7 @@ export function waysOut(shorts: readonly string[]): string[] {
 }
 
 /** The message of an unresolved create each time that it stops a run. @param why `existingId` does not resolve it. */
-export function explain({ kind, short }: Pick<Named, "kind" | "short">, record: Unresolved, why?: string): string {
+export function explain({ kind, short }: Pick<ParsedKey, "kind" | "short">, record: Unresolved, why?: string): string {
   return [
     ...(why === undefined ? [] : [why]),
     `Look in the account for ${describe(kind, record)}. Its outcome is unknown, so it is not sent again.`,

@@ -82,7 +82,7 @@ export function objectKey(kind: Kind["name"], id: string): string {
 }
 
 /** A resource, or one member of a set. */
-export interface Named extends Place {
+export interface ParsedKey extends Place {
   readonly resource: ResourceName;
   /** Of the object. */
   readonly kind: Kind["name"];
@@ -95,7 +95,7 @@ export interface Named extends Place {
 }
 
 /** The same of a known stack. */
-export interface Ref extends Named {
+export interface ResourceRef extends ParsedKey {
   /** Of the resource. */
   readonly identity: string;
   /** For a member, followed by its key. */
@@ -104,35 +104,35 @@ export interface Ref extends Named {
   readonly resourceUrn: string;
 }
 
-export function refOf(resource: ResourceName, identity: string): Ref {
+export function refOf(resource: ResourceName, identity: string): ResourceRef {
   const { project, stack, parentTypes, name } = parseIdentity(identity);
   const types = [...(parentTypes === undefined ? [] : [parentTypes]), typeTokenOf(resource)].join("$");
   const urn = `urn:pulumi:${stack}::${project}::${types}::${name}`;
   return { ...named(resource, { parentTypes, name }), identity, urn, resourceUrn: urn };
 }
 
-export function memberRef(set: Ref, member: string): Ref {
+export function memberRef(set: ResourceRef, member: string): ResourceRef {
   return { ...withMember(set, member), urn: memberOf(set.urn, member) };
 }
 
 /** The same of a key in the journal of this stack. @param stack `<organization>/<project>/<stack>` */
-export function refOfKey(key: string, stack: string): Ref {
+export function refOfKey(key: string, stack: string): ResourceRef {
   const [organization = "", project = "", name = ""] = stack.split("/");
-  const whom = aboutWhom(key);
-  const { parentTypes } = whom;
-  const place = { organization, project, stack: name, name: whom.name, parentTypes };
-  const resource = refOf(whom.resource, identityText(place));
-  return whom.member === undefined ? resource : memberRef(resource, whom.member);
+  const ref = parseKey(key);
+  const { parentTypes } = ref;
+  const place = { organization, project, stack: name, name: ref.name, parentTypes };
+  const resource = refOf(ref.resource, identityText(place));
+  return ref.member === undefined ? resource : memberRef(resource, ref.member);
 }
 
 /** The same of a resource with this URN, in which there may be no organization. */
-export function refAt(key: string, resourceUrn: string): Omit<Ref, "identity"> {
-  const whom = aboutWhom(key);
-  const urn = whom.member === undefined ? resourceUrn : memberOf(resourceUrn, whom.member);
-  return { ...whom, urn, resourceUrn };
+export function refAt(key: string, resourceUrn: string): Omit<ResourceRef, "identity"> {
+  const ref = parseKey(key);
+  const urn = ref.member === undefined ? resourceUrn : memberOf(resourceUrn, ref.member);
+  return { ...ref, urn, resourceUrn };
 }
 
-export function aboutWhom(key: string): Named {
+export function parseKey(key: string): ParsedKey {
   const { resource, of, member } = partsOf(key);
   const whole = named(resource, placeIn(of.slice(resource.length + "::".length)));
   return member === undefined ? whole : withMember(whole, member);
@@ -143,13 +143,13 @@ export function resourceKeyIn(key: string): string {
   return partsOf(key).of;
 }
 
-function named(resource: ResourceName, place: Place): Named {
+function named(resource: ResourceName, place: Place): ParsedKey {
   const kind = setNamed(resource)?.member.name ?? (resource as Kind["name"]);
   const label = labelOf(resource, place.name);
   return { ...place, resource, kind, key: keyOf(resource, place), member: undefined, label, short: place.name };
 }
 
-function withMember<T extends Named>(set: T, member: string): T {
+function withMember<T extends ParsedKey>(set: T, member: string): T {
   const [key, short] = [memberOf(set.key, member), memberInReports(set.name, member)];
   return { ...set, key, member, label: memberLabel(set.label, member), short };
 }

@@ -1,5 +1,5 @@
 /** A random life of a project's stacks: people edit, run, kill, lose disks and answer; at its end a few runs resolve everything. */
-import { aboutWhom, objectKey } from "../../../provider/src/state/index.js";
+import { objectKey, parseKey } from "../../../provider/src/state/index.js";
 import { seededRandom } from "../random.js";
 import type { Kill } from "./machine.js";
 import { Person } from "./person.js";
@@ -365,7 +365,7 @@ export class Life {
       if (object === undefined) throw new Violation(`${key} is declared, and not in the state`);
       held.delete(key);
       // Somebody was told of both, and said that it is this one.
-      if (world.unsure.has(aboutWhom(key).short) || existingId !== undefined) continue;
+      if (world.unsure.has(parseKey(key).short) || existingId !== undefined) continue;
       const made = world.platform.objects.find((each) => objectKey(each.kind, each.id) === object);
       const there = [made?.fields.event_name ?? made?.fields.advertiser_name, made?.fields.value];
       if (there[0] !== name || (kind === "ConversionEvent" && there[1] !== value))

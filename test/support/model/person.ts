@@ -2,7 +2,7 @@
  * Somebody who reads what runs and commands print, does what it says, and answers what is true. Three messages at most
  * lie between them and an `up` without errors; each command is run as it was printed.
  */
-import { aboutWhom, objectKey } from "../../../provider/src/state/index.js";
+import { objectKey, parseKey } from "../../../provider/src/state/index.js";
 import type { Made } from "./platform.js";
 import { type Declared, objectsOf, type Wanted } from "./program.js";
 import { counts, heldIn, Violation, type World } from "./simulation.js";
@@ -135,7 +135,7 @@ export class Person {
       .madeFor(stack?.id ?? "")
       .findLast(
         (each) =>
-          (id === undefined ? aboutWhom(each.key).label === label : each.id === id) &&
+          (id === undefined ? parseKey(each.key).label === label : each.id === id) &&
           !held.has(objectKey(each.kind, each.id)),
       );
   }

@@ -4,7 +4,14 @@ import { advertiser, conversionEvent, conversionEventSet } from "../../../provid
 import { declare } from "../../../provider/src/program/declaration.js";
 import { Judge } from "../../../provider/src/program/program-validator.js";
 import type { Settings } from "../../../provider/src/settings/index.js";
-import { IDENTITY, identityText, memberOf, PROVIDER, type Ref, refOf } from "../../../provider/src/state/index.js";
+import {
+  IDENTITY,
+  identityText,
+  memberOf,
+  PROVIDER,
+  type ResourceRef,
+  refOf,
+} from "../../../provider/src/state/index.js";
 import type { Registration, Values } from "./engine.js";
 
 export interface Entry {
@@ -34,7 +41,7 @@ const KINDS = { Advertiser: advertiser, ConversionEvent: conversionEvent, Conver
 
 export const PROJECT = "shop";
 
-export function refIn(stack: string, { type, name }: Pick<Declared, "type" | "name">): Ref {
+export function refIn(stack: string, { type, name }: Pick<Declared, "type" | "name">): ResourceRef {
   const place = { organization: "organization", project: PROJECT, stack, parentTypes: undefined, name };
   return refOf(type, identityText(place));
 }

@@ -20,9 +20,9 @@ import { advertiser, conversionEvent, conversionEventSet, type Kind } from "../.
 import { createRuntime } from "../../../provider/src/operations/runtime.js";
 import { readSettings } from "../../../provider/src/settings/index.js";
 import {
-  aboutWhom,
   keyOfUrn,
   objectKey,
+  parseKey,
   refOfKey,
   resolvedIn,
   resourceKeyIn,
@@ -234,7 +234,7 @@ export class World {
       selfOf: (key: string) => objectsOf(program).find((each) => each.key === key)?.self,
       keyOf: (label: string) => labels.get(label) ?? label,
       knownOther: (kind: Kind["name"], key: string) =>
-        [...records.values()].find((each) => each.key !== key && isHolding(each) && aboutWhom(each.key).kind === kind)
+        [...records.values()].find((each) => each.key !== key && isHolding(each) && parseKey(each.key).kind === kind)
           ?.id,
       judge: (key: string, kind: Kind["name"], fields: Values) =>
         this.#judgeCreate(key, kind, fields, { stack, before, program, records, elsewhere }),
@@ -376,7 +376,7 @@ export class World {
     const isThere = run.before.resources.some(({ urn, type }) => keyOf(type, urn) === resourceKeyIn(key));
     const named = isThere ? wanted.keys.filter((each) => resourceKeyIn(each) === resourceKeyIn(key)) : wanted.keys;
     // So does a former key.
-    const same = named.filter((each) => aboutWhom(each).member === wanted.member);
+    const same = named.filter((each) => parseKey(each).member === wanted.member);
     const stored = new Set([...heldIn(run.before).map((each) => each.key), ...unresolvedKeys(run.before)]);
     const keys = same.some((each) => stored.has(each)) ? same : named;
     const isOurs = (other: string | undefined) => other !== undefined && keys.includes(other);
@@ -399,7 +399,7 @@ export class World {
     const declared = new Set(objects.flatMap((each) => each.keys));
     const marks = marksIn(run.before);
     const isNamesake = ({ key: other, name: its, facts = {} }: Pick<JournalEntry, "key" | "name" | "facts">) =>
-      aboutWhom(other).kind === kind && its === nameIn(fields) && hasOwner(facts, fields);
+      parseKey(other).kind === kind && its === nameIn(fields) && hasOwner(facts, fields);
     const isSeen = (record: JournalEntry) =>
       (record.id !== undefined && adopted.has(record.id)) ||
       marks.has(record.mark) ||
@@ -431,7 +431,7 @@ export class World {
     const held = new Set(heldIn(this.stack.state).map(({ object }) => object));
     const declared = new Set(this.stack.wanted.map(({ key }) => key));
     for (const { key, id = "" } of records.values()) {
-      const made = this.platform.get(aboutWhom(key).kind, id);
+      const made = this.platform.get(parseKey(key).kind, id);
       if (made !== undefined && !declared.has(key) && !held.has(objectKey(made.kind, id)) && this.#said.has(id))
         this.released.add(made);
     }
@@ -464,7 +464,7 @@ export class World {
           (each) => each.state !== "closed" && each.key === key && (each.id === id || each.id === undefined),
         );
       const isUnknown =
-        letGo.has(key) || this.#said.has(name) || this.#said.has(`${aboutWhom(key).short} (outcome unknown)`);
+        letGo.has(key) || this.#said.has(name) || this.#said.has(`${parseKey(key).short} (outcome unknown)`);
       if (!isHeld && !isNoted && !left.has(id) && !this.#said.has(id) && !isUnknown)
         throw new Violation(`${this.platform.textOf(made)} is lost, and was never said`);
       // Its resource has another one, and people know of it.
