@@ -454,9 +454,9 @@ describe("delete", () => {
       await engine.up(given(), WITHOUT_UPDATE); // from now on it is known to be in the state
       const { id, outputs, inputs: before } = engine.state ?? expect.fail();
       const run = engine.newRun(WITHOUT_UPDATE);
-      const briefing = { identity: "tiny/dev::e", run: { isUp: true, resources: 1 }, deletes: true };
+      const context = { identity: "tiny/dev::e", run: { isUp: true, resources: 1 }, deletes: true };
       // Under `--replace` there is no `diff`.
-      const { inputs: next = {} } = await run.event.check(before, { ...given({ value: 2 }), __identity: briefing });
+      const { inputs: next = {} } = await run.event.check(before, { ...given({ value: 2 }), __identity: context });
       if (isBefore) await run.event.delete(id, outputs);
       const created = await run.event.create(next as Values);
       if (!isBefore) await run.event.delete(id, outputs);

@@ -56,7 +56,7 @@ export const wordsOf = ({ told, said }: Run) => [...told.map(({ message }) => me
 
 abstract class Engine {
   state: Saved | undefined;
-  /** More of the program's briefing about the resource. */
+  /** More of the program's context about the resource. */
   declares: Values = {};
   /** Of the stack: `<project>/<stack>`. */
   stack = "tiny/dev";
@@ -134,10 +134,10 @@ abstract class Engine {
     return (await play(run, [[this, declared]]))[0];
   }
 
-  /** @param briefing what the program's half says of the whole run. */
-  async begin(run: Run, declared: Values, briefing: Values, isUp: boolean): Promise<(() => Promise<void>)[]> {
+  /** @param context what the program's half says of the whole run. */
+  async begin(run: Run, declared: Values, context: Values, isUp: boolean): Promise<(() => Promise<void>)[]> {
     const provider = this.provider(run);
-    const given = { identity: `${this.stack}::${this.name}`, ...briefing, ...this.declares };
+    const given = { identity: `${this.stack}::${this.name}`, ...context, ...this.declares };
     const check = async (olds: Values) => {
       const news = { ...declared, __identity: given, __provider: PROVIDER };
       const { inputs, failures = [] } = await provider.check(olds, carried(news));
@@ -225,12 +225,12 @@ export async function play(
   for (const [engine, values] of program) {
     const whole = { isUp, resources: declared.length };
     const namesakes = values === undefined ? [] : namesakesOf(engine, values);
-    const briefing = { run: whole, namesakes, ...(adopted !== "" && { adopted }) };
+    const context = { run: whole, namesakes, ...(adopted !== "" && { adopted }) };
     if (values === undefined) {
       if (isUp) last.push(...engine.leave(run));
       errors.push(undefined);
     } else {
-      const beginning = engine.begin(run, values, briefing, isUp);
+      const beginning = engine.begin(run, values, context, isUp);
       errors.push(await beginning.then((deletes) => void last.push(...deletes), messageOf));
     }
   }

@@ -1,20 +1,20 @@
 /** What a run knows: what `check` and `diff` note for later calls, which resource has which object, in any order. */
 import { expect, it } from "vitest";
 import { advertiser, conversionEvent as event, type Kind } from "../../provider/src/kinds/index.js";
-import { Run } from "../../provider/src/operations/deployment.js";
+import { Deployment } from "../../provider/src/operations/deployment.js";
 import type { PlannedObject } from "../../provider/src/plan/index.js";
-import type { Briefing } from "../../provider/src/state/index.js";
+import type { ProgramContext } from "../../provider/src/state/index.js";
 
 const OF_STATE = { wasSecret: new Set(["eventName"]), wasDeleting: true, deletes: true };
 const OF_NOTHING = { wasSecret: new Set<string>(), wasDeleting: false, deletes: false };
 
-function check(run: Run, key: string, more: Partial<Briefing> = {}, isNew = true, kind: Kind = event) {
+function check(run: Deployment, key: string, more: Partial<ProgramContext> = {}, isNew = true, kind: Kind = event) {
   run.noteChecked(key, kind, { identity: `shop/dev::${key}`, ...more }, isNew, isNew ? OF_NOTHING : OF_STATE);
 }
 const upOf = (resources: number) => ({ run: { isUp: true, resources } });
 
 it("the second check of a replacement, which gets no old inputs, keeps what the first one read from the state", () => {
-  const run = new Run();
+  const run = new Deployment();
   const held = { id: "5" } as PlannedObject;
   check(run, "a", {}, false);
   run.held.set("a", held);
@@ -27,8 +27,8 @@ it("the second check of a replacement, which gets no old inputs, keeps what the 
   expect(run.checked("new")).toEqual(OF_NOTHING);
 });
 
-it("a briefing says whether it is an `up`; it is whole once as many were checked as the last batch has declared", () => {
-  const run = new Run();
+it("a context says whether it is an `up`; it is whole once as many were checked as the last batch has declared", () => {
+  const run = new Deployment();
   expect(run).toMatchObject({ isUp: false, isWhole: false });
   check(run, "a", upOf(2), false);
   check(run, "a", upOf(2));
@@ -41,12 +41,12 @@ it("a briefing says whether it is an `up`; it is whole once as many were checked
 });
 
 it("one resource has an object; whoever comes second is told who; what gives its object up claims nothing, so moves, swaps and circles work", () => {
-  const run = new Run();
+  const run = new Deployment();
   expect(["a", "b", "a"].map((key) => run.claim(event, "5", key))).toEqual([undefined, "a", undefined]);
   expect(run.holderOf(event, "5")).toBe("a");
   for (const after of [["b 5"], ["a 6", "b 5"], ["a 6", "b 7", "c 5"]])
     for (const those of [after, after.toReversed()]) {
-      const moved = new Run();
+      const moved = new Deployment();
       const claims = those.map((each) => each.split(" ") as [string, string]);
       expect(claims.flatMap(([key, id]) => moved.claim(event, id, key) ?? [])).toEqual([]);
       expect(moved.isKept(event, "5")).toBe(true);
@@ -54,7 +54,7 @@ it("one resource has an object; whoever comes second is told who; what gives its
 });
 
 it("an advertiser and an event with the same id are two objects", () => {
-  const run = new Run();
+  const run = new Deployment();
   run.claim(advertiser, "5", "a");
   expect(run.claim(event, "5", "b")).toBeUndefined();
   check(run, "c", { adopted: "Advertiser 7,Advertiser 8" }, true, advertiser);
@@ -69,7 +69,7 @@ it("an advertiser and an event with the same id are two objects", () => {
 
 it("a create is declared by its key, by a namesake that the program names, or by a set whose events are not known", () => {
   const [A_SET, MEMBER] = ["ConversionEventSet::a", 'ConversionEventSet::a["k"]'];
-  const run = new Run();
+  const run = new Deployment();
   check(run, "now", { namesakes: ["namesake"] });
   expect(["namesake", "now", MEMBER].map((key) => run.isDeclared(key))).toEqual([true, false, false]);
   run.declared.add(A_SET);

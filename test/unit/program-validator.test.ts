@@ -94,13 +94,13 @@ describe("between resources", () => {
       declared(event("read"), {}, { isRead: true }),
     ];
     const run = { isUp: false, resources: 3 };
-    expect(Object.fromEntries(look(...batch).briefings)).toEqual({
+    expect(Object.fromEntries(look(...batch).contexts)).toEqual({
       [event("a")]: { run, deletes: true, adopted: "ConversionEvent 7,ConversionEvent 8", adoptsLater: undefined },
       [event("b")]: { run, adopted: "ConversionEvent 7,ConversionEvent 8" },
       "Advertiser::acme": expect.objectContaining({ run, deletes: true }),
     });
     for (const later of [declared(event("c"), { adopts: LATER }), aSet(undefined)])
-      expect(look(...batch, later).briefings.get(event("a"))).toMatchObject({ adoptsLater: true });
+      expect(look(...batch, later).contexts.get(event("a"))).toMatchObject({ adoptsLater: true });
   });
 
   it("the same warning of several is given once", () => {
@@ -125,14 +125,14 @@ describe("what crosses to the provider's process", () => {
       named("Advertiser::a", "Buy"),
       set,
     ];
-    const { briefings } = look(...batch);
-    expect(briefings.get(event("one"))).toMatchObject({
+    const { contexts } = look(...batch);
+    expect(contexts.get(event("one"))).toMatchObject({
       formerKeys: [event("was")],
       namesakes: [event("two"), member],
     });
-    expect(briefings.get(FUNNEL)).toMatchObject({ namesakes: [event("one"), event("was"), event("two")] });
+    expect(contexts.get(FUNNEL)).toMatchObject({ namesakes: [event("one"), event("was"), event("two")] });
     for (const key of [event("three"), "Advertiser::a"])
-      expect(briefings.get(key)).toMatchObject({ formerKeys: undefined, namesakes: undefined });
+      expect(contexts.get(key)).toMatchObject({ formerKeys: undefined, namesakes: undefined });
   });
 });
 

@@ -8,8 +8,8 @@ import {
   eventIn,
   isOfKnownAccount,
   leftLiveIn,
-  readBriefing,
   readDeclaredSet,
+  readProgramContext,
   readStoredSet,
   secretArgumentsIn,
   UNKNOWN,
@@ -95,8 +95,8 @@ it("what is not there, or has another shape, is nothing", () => {
   expect(leftLiveIn({ __left: [null, { id: 5 }, ...left] })).toEqual(left);
   expect([...secretArgumentsIn({ __secret: ["value"] }), ...secretArgumentsIn({})]).toEqual(["value"]);
   expect([{ [ACCOUNT]: "x y" }, { [ACCOUNT]: 5 }, undefined].map(isOfKnownAccount)).toEqual([true, false, false]);
-  const briefing = { identity: "shop/dev::a", run: { isUp: true, resources: 1 } };
-  expect(readBriefing(briefing)).toBe(briefing);
-  expect(readBriefing("shop/dev::a")).toEqual({ identity: "shop/dev::a" });
-  for (const other of [undefined, null, {}, { identity: 5 }]) expect(readBriefing(other)).toBeUndefined();
+  const context = { identity: "shop/dev::a", run: { isUp: true, resources: 1 } };
+  expect(readProgramContext(context)).toBe(context);
+  expect(readProgramContext("shop/dev::a")).toEqual({ identity: "shop/dev::a" });
+  for (const other of [undefined, null, {}, { identity: 5 }]) expect(readProgramContext(other)).toBeUndefined();
 });

@@ -11,7 +11,7 @@ import {
   keyOfUrn,
   memberOf,
   nameInUrn,
-  readBriefing,
+  readProgramContext,
   readStoredSet,
   refAt,
   type StoredSet,
@@ -65,7 +65,7 @@ function listIn<T>(value: unknown): T[] {
 /** `<organization>/<project>/<stack>` as our resources have it: after a rename, the former name until the next run. */
 export function stackNamesIn({ resources, pending }: ExportedStack): string[] {
   const all = [...resources, ...pending.map(({ resource }) => resource)];
-  return [...new Set(all.flatMap(({ inputs }) => readBriefing(inputs?.[IDENTITY])?.identity ?? []).map(stackOf))];
+  return [...new Set(all.flatMap(({ inputs }) => readProgramContext(inputs?.[IDENTITY])?.identity ?? []).map(stackOf))];
 }
 
 /** One object of the platform that a state is about: a single resource, or a member of a set. */

@@ -15,7 +15,6 @@ import {
 } from "../base/index.js";
 import type { Kind, ResourceName, SetKind } from "../kinds/index.js";
 import {
-  type Calls,
   check,
   createSet,
   createSingle,
@@ -25,15 +24,16 @@ import {
   Incomplete,
   planSet,
   planSingle,
+  type ResourceOperations,
   type Runtime,
   readSet,
   readSingle,
   updateSet,
   updateSingle,
 } from "../operations/index.js";
-import { type Briefing, IDENTITY, type ResourceRef, readBriefing, refOf } from "../state/index.js";
+import { IDENTITY, type ProgramContext, type ResourceRef, readProgramContext, refOf } from "../state/index.js";
 
-const SINGLE: Calls<Kind> = {
+const SINGLE: ResourceOperations<Kind> = {
   check,
   plan: planSingle,
   create: createSingle,
@@ -42,7 +42,7 @@ const SINGLE: Calls<Kind> = {
   delete: deleteSingle,
 };
 
-const SET: Calls<SetKind> = {
+const SET: ResourceOperations<SetKind> = {
   check,
   plan: planSet,
   create: createSet,
@@ -57,7 +57,7 @@ export function createProvider(
   runtime: () => Runtime,
   configure: (config: dynamic.Config) => void,
 ) {
-  const calls = ("member" in resource ? SET : SINGLE) as Calls<Kind | SetKind>;
+  const calls = ("member" in resource ? SET : SINGLE) as ResourceOperations<Kind | SetKind>;
   const guarded = guard(runtime);
   const refFor = (inputs: Values) => refIn(resource.name, inputs).ref;
   return {
@@ -68,8 +68,8 @@ export function createProvider(
 
     async check(olds: Values, given: Values): Promise<dynamic.CheckResult> {
       return guarded(async () => {
-        const { ref, briefing } = refIn(resource.name, given);
-        const { inputs, failures } = await calls.check(resource, runtime(), ref, { briefing, olds, news: given });
+        const { ref, context } = refIn(resource.name, given);
+        const { inputs, failures } = await calls.check(resource, runtime(), ref, { context, olds, news: given });
         // The engine prints each reason after "resource '<name>' has a problem: ", and before it the value of the
         // property that is named, even a secret one: so none is named.
         return { inputs, failures: failures.map((reason) => ({ property: "", reason })) };
@@ -103,9 +103,12 @@ export function createProvider(
 }
 
 /** The resource that inputs are about. @throws ArgumentsError it was not declared with this package's classes. */
-function refIn(resource: ResourceName, inputs: Values): { readonly ref: ResourceRef; readonly briefing: Briefing } {
-  const briefing = readBriefing(own(inputs, IDENTITY));
-  if (briefing !== undefined) return { ref: refOf(resource, briefing.identity), briefing };
+function refIn(
+  resource: ResourceName,
+  inputs: Values,
+): { readonly ref: ResourceRef; readonly context: ProgramContext } {
+  const context = readProgramContext(own(inputs, IDENTITY));
+  if (context !== undefined) return { ref: refOf(resource, context.identity), context };
   throw new ArgumentsError(
     `This ${resource} was not declared with a class of pulumi-advertising: nothing is sent for it.`,
   );
@@ -153,7 +156,7 @@ function guard(runtime: () => Runtime) {
     try {
       return await work();
     } catch (error) {
-      runtime().run.hasFailed = true;
+      runtime().deployment.hasFailed = true;
       throw asError(error, runtime().secrets);
     }
   };

@@ -23,12 +23,12 @@ import {
 import { inWords } from "../rules/index.js";
 import { describeSettingProblem } from "../settings/index.js";
 import {
-  type Briefing,
   DELETES,
   IDENTITY,
   MARK,
   memberOf,
   memberRef,
+  type ProgramContext,
   parseKey,
   type ResourceRef,
   RUN,
@@ -64,8 +64,8 @@ function declaredIn(resource: Kind | SetKind, { reading }: Runtime, values: Reco
 }
 
 export async function check(resource: Kind | SetKind, runtime: Runtime, ref: ResourceRef, request: CheckRequest) {
-  const { run, reading } = runtime;
-  const { briefing, olds, news } = request;
+  const { deployment, reading } = runtime;
+  const { context, olds, news } = request;
   const { values, problems } = checkArguments(resource, news, reading.settings, {
     isUnknown: holdsUnknown,
     secret: secretArgumentsIn(news),
@@ -74,54 +74,54 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, ref: Res
   const kind = "member" in resource ? resource.member : resource;
   const isNew = Object.keys(olds).length === 0;
   // Before anything is awaited, since other resources may need to know it.
-  const deletes = briefing.deletes === true;
+  const deletes = context.deletes === true;
   const wasDeleting = own(olds, DELETES) === true && deletes;
   const declared = declaredIn(resource, runtime, values);
-  const inState = formerRefIn(resource, briefing, olds);
+  const inState = formerRefIn(resource, context, olds);
   const wasSecret = secretArgumentsIn(olds);
-  run.noteChecked(ref.key, kind, briefing, isNew, { wasSecret, wasDeleting, deletes, inState });
+  deployment.noteChecked(ref.key, kind, context, isNew, { wasSecret, wasDeleting, deletes, inState });
   const refTo = ({ key }: PlannedObject) => (resource === kind ? ref : memberRef(ref, key));
-  for (const key of declared?.map((each) => refTo(each).key) ?? [ref.key]) run.declared.add(key);
+  for (const key of declared?.map((each) => refTo(each).key) ?? [ref.key]) deployment.declared.add(key);
   const formerKeys = resource === kind ? [] : [...readDeclaredSet(values).formerKeys];
-  for (const [, former] of formerKeys) run.declared.add(memberRef(ref, former).key);
+  for (const [, former] of formerKeys) deployment.declared.add(memberRef(ref, former).key);
   const members = declared ?? [];
   const twice = members.flatMap((member) => {
     const [ref, id] = [refTo(member), adoptedBy(member.entry)];
-    const other = id === undefined || id === UNKNOWN ? undefined : run.claim(kind, id, ref.key);
+    const other = id === undefined || id === UNKNOWN ? undefined : deployment.claim(kind, id, ref.key);
     const at = ref.member === undefined ? "" : `${memberOf("events", ref.member)}.`;
     return other === undefined ? [] : [`${at}existingId ${adoptedTwice(String(id), parseKey(other).label)}`];
   });
   const journal = runtime.journal(ref.identity);
   // In an `up` the journal is this run's from its first `check` on.
-  if (run.isUp) await journal.openOnce();
-  for (const [former, key] of formerKeysIn(resource, ref, briefing, members, formerKeys)) journal.renamed(former, key);
+  if (deployment.isUp) await journal.openOnce();
+  for (const [former, key] of formerKeysIn(resource, ref, context, members, formerKeys)) journal.renamed(former, key);
   for (const each of members) tellMadeOtherwise(kind, runtime, refTo(each), adoptedBy(each.entry), each.values);
   // What is in the state has a `diff`, which says the same of what it creates.
   const fresh = isNew && problems.length + twice.length === 0 ? members : [];
   const created = fresh.filter(({ entry }) => adoptedBy(entry) === undefined);
-  const stop = tellBefore(kind, runtime, created, refTo, run.held.get(ref.key)?.id);
+  const stop = tellBefore(kind, runtime, created, refTo, deployment.held.get(ref.key)?.id);
   // A set lists what it adopts in its plan.
   if (resource === kind) tellAdoption(kind, runtime, ref, fresh);
-  if (run.isWhole) runtime.tellCollected();
+  if (deployment.isWhole) runtime.tellCollected();
   const failures = [
     ...twice.map((text) => withPage(text, ArgumentsError.code)),
     ...reading.problems.map((problem) => withPage(describeSettingProblem(problem), SettingsError.code)),
     ...inWords(problems).map((text) => withPage(text, ArgumentsError.code)),
     ...(stop === undefined ? [] : [withPage(stop.message, stop.code)]),
   ];
-  if (failures.length > 0) run.hasFailed = true;
-  else if (resource !== kind && isNew && !run.isUp) {
+  if (failures.length > 0) deployment.hasFailed = true;
+  else if (resource !== kind && isNew && !deployment.isUp) {
     const isToCreate = (member: PlannedObject) => takeableOf(runtime, refTo(member), undefined) === undefined;
     const plan = planInWords(kind, members.filter(isToCreate), abilitiesOf(kind, reading.settings));
     runtime.tellAt("info", ref.resourceUrn, plan);
   }
   const inputs = {
     ...values,
-    [IDENTITY]: briefing.identity,
+    [IDENTITY]: context.identity,
     [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
-    [DELETES]: briefing.deletes,
+    [DELETES]: context.deletes,
     [MARK]: markInput(runtime, ref, olds),
-    [RUN]: run.isUp && isToSend(values, olds) ? runtime.runName : olds[RUN],
+    [RUN]: deployment.isUp && isToSend(values, olds) ? runtime.runName : olds[RUN],
   };
   return { inputs: withoutUndefined(inputs), failures };
 }
@@ -142,7 +142,11 @@ function tellMadeOtherwise(
 }
 
 /** The state's name of what an alias renames. */
-function formerRefIn({ name }: Kind | SetKind, { formerKeys = [] }: Briefing, olds: Values): ResourceRef | undefined {
+function formerRefIn(
+  { name }: Kind | SetKind,
+  { formerKeys = [] }: ProgramContext,
+  olds: Values,
+): ResourceRef | undefined {
   const identity = own(olds, IDENTITY);
   const former = typeof identity === "string" ? refOf(name, identity) : undefined;
   return former !== undefined && formerKeys.includes(former.key) ? former : undefined;
@@ -152,7 +156,7 @@ function formerRefIn({ name }: Kind | SetKind, { formerKeys = [] }: Briefing, ol
 function formerKeysIn(
   resource: Kind | SetKind,
   ref: ResourceRef,
-  { formerKeys: former = [] }: Briefing,
+  { formerKeys: former = [] }: ProgramContext,
   members: readonly PlannedObject[],
   ofMembers: readonly (readonly [key: string, former: string])[],
 ): (readonly [former: string, key: string])[] {
@@ -185,13 +189,13 @@ export function tellBefore(
   held?: string,
 ): AdvertisingError | undefined {
   if (members.length === 0) return undefined;
-  const { run } = runtime;
+  const { deployment } = runtime;
   const namesakes: Namesake[] = [];
   for (const member of members) {
     const ref = refTo(member);
     const journal = runtime.journal(ref.identity);
-    if (!run.isUp && journal.trouble !== undefined) return journal.trouble;
-    if (!run.isUp) expectAccountOfOpen(runtime, journal);
+    if (!deployment.isUp && journal.trouble !== undefined) return journal.trouble;
+    if (!deployment.isUp) expectAccountOfOpen(runtime, journal);
     const namesake = tellNew(kind, runtime, ref, member.values, member.id ?? held);
     if (namesake !== undefined) namesakes.push(namesake);
   }
@@ -210,19 +214,19 @@ function tellNew(
   values: Values,
   held: string | undefined,
 ): Namesake | undefined {
-  const { run, reading } = runtime;
+  const { deployment, reading } = runtime;
   const journal = runtime.journal(ref.identity);
   const entry = takeableOf(runtime, ref, held);
   if (entry !== undefined) {
     const body = holdsUnknown(values) ? undefined : fingerprintOfBody(kind, values);
     const isSearchable = abilitiesOf(kind, reading.settings).search(entry.field);
-    if (!run.isUp) runtime.warnEach(beforeTakeOver(ref, entry, body, isSearchable));
+    if (!deployment.isUp) runtime.warnEach(beforeTakeOver(ref, entry, body, isSearchable));
     return undefined;
   }
-  const namesake = run.isUp ? undefined : namesakeOf(kind, runtime, ref, values);
+  const namesake = deployment.isUp ? undefined : namesakeOf(kind, runtime, ref, values);
   if (namesake !== undefined) return namesake;
   const id = journal.records.get(ref.key)?.id; // of what has left the state too
-  const isElsewhere = id !== undefined && (runtime.deleted.has(kind.name, id) || run.isKept(kind, id));
+  const isElsewhere = id !== undefined && (runtime.deleted.has(kind.name, id) || deployment.isKept(kind, id));
   if (id !== undefined && !isElsewhere && held !== id) runtime.warnEach(madeBefore(kind, ref, id));
   else if (held === undefined) tellLikelyRename(kind, runtime, ref, values);
   return undefined;
@@ -230,13 +234,13 @@ function tellNew(
 
 /** A new resource with the platform name and advertiser of one that the program does not declare may be just that. */
 function tellLikelyRename(kind: Kind, runtime: Runtime, ref: ResourceRef, values: Values): void {
-  const { run } = runtime;
-  if (run.isUp || ref.member !== undefined) return; // a set compares its own keys
+  const { deployment } = runtime;
+  if (deployment.isUp || ref.member !== undefined) return; // a set compares its own keys
   const former = runtime.journal(ref.identity).confirmedNamed(kind.name, values[kind.nameProperty]);
   const found = former.find(
     ({ key, id = "", facts = {} }) =>
-      !run.isDeclared(key) &&
-      !run.isKept(kind, id) &&
+      !deployment.isDeclared(key) &&
+      !deployment.isKept(kind, id) &&
       !runtime.deleted.has(kind.name, id) &&
       Object.keys(kind.refersTo).every((name) => String(facts[name]) === String(values[name])),
   );

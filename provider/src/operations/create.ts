@@ -48,10 +48,10 @@ export async function createOnce(
   const entry = takeableOf(runtime, ref, create.replaces ?? unresolved?.replaces, create.mark);
   if (entry !== undefined) journal.renamed(entry.key, key);
   if (entry?.id !== undefined) return takeOver(kind, runtime, create, body, { ...entry, id: entry.id });
-  const open = openIn(label, entry, runtime.run.unresolved.get(key) ?? unresolved);
+  const open = openIn(label, entry, runtime.deployment.unresolved.get(key) ?? unresolved);
   let { mark } = create;
   if (open !== undefined) {
-    const finding = await search(kind, runtime, create, open, runtime.run.unresolved.has(key));
+    const finding = await search(kind, runtime, create, open, runtime.deployment.unresolved.has(key));
     if (finding.kind === "unresolved") return finding;
     if (finding.kind === "found") {
       const { what: _, searched: __, ...sent } = open;
@@ -67,7 +67,7 @@ export async function createOnce(
   }
   const { account, reading } = runtime;
   const sent = { key, mark, body, field: reading.settings.markField, account, replaces: create.replaces };
-  const { deletes } = runtime.run.checked(resourceKeyIn(key));
+  const { deletes } = runtime.deployment.checked(resourceKeyIn(key));
   const record = { ...sent, ...tellingIn(kind, values, secret), ...(deletes && { deletes }) };
   return send(kind, runtime, create, record, fields, expectMayBegin);
 }
@@ -105,7 +105,7 @@ function openIn(label: string, entry: JournalEntry | undefined, unresolved: Unre
 
 /** What has or had an object, as "which …" goes on; none if it is new. */
 function ownerOf(kind: Kind, runtime: Runtime, { ref, formerIds }: ObjectTask, id: string) {
-  const other = runtime.run.holderOf(kind, id);
+  const other = runtime.deployment.holderOf(kind, id);
   if (other !== undefined && other !== ref.key) return `already belongs to ${parseKey(other).label}`;
   if (formerIds.includes(id)) return "this resource had before";
   const had = runtime.journal(ref.identity).holderOf(kind.name, id);
@@ -123,7 +123,7 @@ function takeOver(
 ): Outcome {
   const { label, key } = ref;
   const { id } = made;
-  const other = runtime.run.claim(kind, id, key);
+  const other = runtime.deployment.claim(kind, id, key);
   if (other !== undefined) {
     throw new ArgumentsError(
       `${label} was created as ${id}, which already belongs to ${parseKey(other).label}. Nothing was sent. Correct existingId there, or remove that resource.`,
@@ -172,7 +172,7 @@ async function send(
       const what = `${label} was sent at ${sentAt}, and was answered with ${id}, which ${owner}.`;
       throw new OutcomeUnknownError(what, sentAt ?? "");
     }
-    runtime.run.claim(kind, id, key);
+    runtime.deployment.claim(kind, id, key);
     return { kind: "created", id, isTakenOver: false };
   } catch (error) {
     const doubt = doubtIn(error, sentAt, label);
@@ -182,13 +182,13 @@ async function send(
     }
     const what = runtime.secrets.scrub(doubt.what);
     const sent = recordOf({ ...record, at: doubt.sentAt, what });
-    runtime.run.unresolved.set(key, sent);
+    runtime.deployment.unresolved.set(key, sent);
     if (owner !== undefined) return { kind: "unresolved", record: sent };
     const finding = await search(kind, runtime, create, sent, true);
     if (finding.kind !== "found") return { record: sent, ...finding, kind: "unresolved" };
     const { id } = finding;
     await noteCreated(id);
-    runtime.run.claim(kind, id, key);
+    runtime.deployment.claim(kind, id, key);
     runtime.say(`${label} was created as ${id}: its response was lost, and a search has found it.`);
     return { kind: "created", id, isTakenOver: false };
   }
@@ -227,17 +227,18 @@ export function expectAccountOfOpen(runtime: Runtime, journal: Journal): void {
  * under another name. What its own resource looks after, in this run, stops nothing else.
  */
 export function namesakeOf(kind: Kind, runtime: Runtime, ref: ResourceRef, values: Values): Namesake | undefined {
-  const { run } = runtime;
+  const { deployment } = runtime;
   const journal = runtime.journal(ref.identity);
   const given = values[kind.nameProperty];
   const name = typeof given === "string" && !holdsUnknown(given) ? given : undefined;
   const isOther = (open: OpenCreate) => {
     if (!runtime.isSameAccount(open.account)) return false;
-    if (open.isInState === true) return !run.isDeclared(open.key);
-    if (run.hasSeen(kind, open)) return false;
-    if (open.id !== undefined && (run.isKept(kind, open.id) || runtime.deleted.has(kind.name, open.id))) return false;
+    if (open.isInState === true) return !deployment.isDeclared(open.key);
+    if (deployment.hasSeen(kind, open)) return false;
+    if (open.id !== undefined && (deployment.isKept(kind, open.id) || runtime.deleted.has(kind.name, open.id)))
+      return false;
     if (open.elsewhere !== undefined) return true;
-    return journal.isStillOpen(open.key) && open.key !== ref.key && !run.isDeclared(open.key);
+    return journal.isStillOpen(open.key) && open.key !== ref.key && !deployment.isDeclared(open.key);
   };
   const found = runtime.openCreates(ref.identity).find(kind.name, name);
   const candidates = found.filter((open) => hasSameOwner(kind, open, values) && isOther(open));
@@ -262,12 +263,12 @@ export function createBlocker(
   ref: ResourceRef,
   values: Values,
 ): AdvertisingError | undefined {
-  const { run } = runtime;
+  const { deployment } = runtime;
   const namesake = namesakeOf(kind, runtime, ref, values);
   if (namesake !== undefined) {
-    run.refused ??= ref.label;
+    deployment.refused ??= ref.label;
     return new OutcomeUnknownError(openNamesakes([namesake]), "");
   }
-  if (run.refused === undefined) return undefined;
-  return new OutcomeUnknownError(notAfterRefusal(ref, run.refused), "");
+  if (deployment.refused === undefined) return undefined;
+  return new OutcomeUnknownError(notAfterRefusal(ref, deployment.refused), "");
 }

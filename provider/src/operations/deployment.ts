@@ -14,8 +14,8 @@ import type { JournalEntry } from "../journal/index.js";
 import type { Kind } from "../kinds/index.js";
 import type { PlannedObject } from "../plan/index.js";
 import {
-  type Briefing,
   objectKey,
+  type ProgramContext,
   type ResourceRef,
   resourceKeyIn,
   sendingOf,
@@ -35,8 +35,8 @@ interface Checked {
 }
 const NOTHING_CHECKED: Checked = { wasSecret: new Set(), wasDeleting: false, deletes: false };
 
-export class Run {
-  /** Whether it is an `up`, as a briefing says. */
+export class Deployment {
+  /** Whether it is an `up`, as a context says. */
   isUp = false;
   hasFailed = false;
   /** The first object that was not created for an open create of its name. Nothing new is sent after it. */
@@ -67,8 +67,8 @@ export class Run {
   }
 
   /** @param isNew whether the engine gave no old inputs: a new resource, or the second `check` of a replacement. */
-  noteChecked(key: string, kind: Kind, briefing: Briefing, isNew: boolean, was: Checked): void {
-    const { run, adopted = "", adoptsLater, namesakes = [] } = briefing;
+  noteChecked(key: string, kind: Kind, context: ProgramContext, isNew: boolean, was: Checked): void {
+    const { run, adopted = "", adoptsLater, namesakes = [] } = context;
     const known = (isNew ? this.#checked.get(key) : undefined) ?? was;
     if (!isNew) this.held.delete(key);
     this.#checked.set(key, known);

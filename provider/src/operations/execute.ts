@@ -106,7 +106,7 @@ export async function carryOutAll(
     isDone?.();
     if (outcome.kind === "created") tally.created++;
     // What an earlier run left unresolved says nothing about the platform's state now.
-    if (outcome.kind === "unresolved" && runtime.run.unresolved.has(ref.key)) tally.unresolved++;
+    if (outcome.kind === "unresolved" && runtime.deployment.unresolved.has(ref.key)) tally.unresolved++;
     if (tally.unresolved >= MAX_UNRESOLVED && tally.unresolved > tally.created) {
       trouble ??= `the outcomes of ${tally.unresolved} events before it are unknown`;
     }
@@ -217,7 +217,7 @@ async function adopt(kind: Kind, runtime: Runtime, object: ObjectTask, id: strin
   const { read } = abilitiesOf(kind, runtime.reading.settings);
   const differences: Differences = read ? await lookAt(kind, runtime, object, id) : new Map();
   const theirs = withDifferences({ ...values }, differences);
-  const other = runtime.run.claim(kind, id, key);
+  const other = runtime.deployment.claim(kind, id, key);
   if (other !== undefined) throw new ArgumentsError(`${label}: existingId ${adoptedTwice(id, parseKey(other).label)}`);
   const journal = runtime.journal(identity);
   const entry = journal.of(key);
@@ -274,7 +274,7 @@ export async function deleteUnlessKept(
   properties: Values,
 ): Promise<boolean> {
   const { id, label } = target;
-  if (runtime.run.isKept(kind, id)) return false; // something else manages it
+  if (runtime.deployment.isKept(kind, id)) return false; // something else manages it
   const blocker = deleteBlocker(kind, runtime, id, properties);
   if (blocker !== undefined) {
     runtime.say(notDeleted(kind, label, id, blocker));
@@ -291,11 +291,11 @@ export async function deleteUnlessKept(
 
 /** Why an object must not be deleted; undefined if it may be. A wrong `undefined` deletes what somebody else manages. */
 function deleteBlocker(kind: Kind, runtime: Runtime, id: string, properties: Values): string | undefined {
-  const { run, reading } = runtime;
+  const { deployment, reading } = runtime;
   if (!abilitiesOf(kind, reading.settings).delete) return "the platform has no known way to delete";
   if (!isOfKnownAccount(properties)) return "the state does not say which account it belongs to";
-  if (run.isStaying(kind, id))
+  if (deployment.isStaying(kind, id))
     return "this run did not see retainOnDelete: false at the resource itself, before and now (`--replace` hides it)";
-  if (run.mayBeKept(kind, id) || runtime.isShared(kind, id)) return "another resource has it, or may adopt it";
+  if (deployment.mayBeKept(kind, id) || runtime.isShared(kind, id)) return "another resource has it, or may adopt it";
   return undefined;
 }

@@ -6,7 +6,7 @@ export { check } from "./check.js";
 export type { TellAt } from "./notices.js";
 export { describeDefect, Incomplete } from "./outcome.js";
 export { readSet, readSingle } from "./refresh.js";
-export { type Calls, createRuntime, type Runtime } from "./runtime.js";
+export { createRuntime, type ResourceOperations, type Runtime } from "./runtime.js";
 export { type Finding, type Looker, lookFor, resendDueMs } from "./search.js";
 export { createSet, deleteSet, planSet, updateSet } from "./set.js";
 export { createSingle, deleteSingle, planSingle, updateSingle } from "./single.js";

@@ -51,7 +51,7 @@ import {
 import { momentToKeep, readLive, type Target, unprovenUntil } from "./execute.js";
 import { driftNotice, goneNotice, nothingCompared, tooEarlyNotice } from "./messages.js";
 import { earlierOf, expectSameAccount, Incomplete } from "./outcome.js";
-import type { Calls, Runtime } from "./runtime.js";
+import type { ResourceOperations, Runtime } from "./runtime.js";
 import { memberSecrets } from "./set.js";
 import { argumentsIn } from "./single.js";
 
@@ -103,7 +103,7 @@ function unnamedCreate(kind: Kind, open: Unresolved): string {
 }
 
 /** @param properties those in the state; for `.get` hardly any. @returns none if the object is gone. */
-export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, properties) => {
+export const readSingle: ResourceOperations<Kind>["read"] = async (kind, runtime, id, properties) => {
   const { settings } = runtime.reading;
   const subject = subjectOf(kind, { id, created: properties[CREATED] }, properties);
   expectSameAccount(runtime, properties[ACCOUNT], `The state has ${subject.label}`);
@@ -144,7 +144,7 @@ export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, propert
   return { id, props: { ...properties, [kind.idProperty]: exactId(id) } };
 };
 
-export const readSet: Calls<SetKind>["read"] = async (resource, runtime, id, properties) => {
+export const readSet: ResourceOperations<SetKind>["read"] = async (resource, runtime, id, properties) => {
   const { name, member: kind } = resource;
   const label = refIn(name, properties)?.label ?? `${name} ${id}`;
   expectSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);

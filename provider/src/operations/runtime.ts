@@ -17,8 +17,8 @@ import {
 } from "../journal/index.js";
 import type { Kind } from "../kinds/index.js";
 import { accountOf, describeSettingProblems, readSettings, sameAccountAs } from "../settings/index.js";
-import { type Briefing, type ResourceRef, stackOf, stackOption } from "../state/index.js";
-import { Run } from "./deployment.js";
+import { type ProgramContext, type ResourceRef, stackOf, stackOption } from "../state/index.js";
+import { Deployment } from "./deployment.js";
 import { createMessages, type TellAt, UnderWay } from "./notices.js";
 
 export type Runtime = ReturnType<typeof createRuntime>;
@@ -31,14 +31,14 @@ interface Change {
 }
 
 /** What a check is given: of the state only the inputs, none for a new resource. */
-export type CheckRequest = Omit<Change, "id"> & { readonly briefing: Briefing };
+export type CheckRequest = Omit<Change, "id"> & { readonly context: ProgramContext };
 
 /**
  * The engine's calls for a resource: `ref`, as the front end knows it. `Values` are inputs or the state's properties;
  * `outs` the next ones. `plan` is the engine's `diff`: whether anything changes, and what replaces the resource. `read`
  * and `delete` are not told whose object it is; `read` returns none if it is gone, inputs if not the state's any more.
  */
-export interface Calls<Of> {
+export interface ResourceOperations<Of> {
   check(
     of: Of,
     runtime: Runtime,
@@ -69,7 +69,7 @@ export function createRuntime(
   const secrets = secretsIn(reading);
   const messages = createMessages(secrets, log);
   const underWay = new UnderWay();
-  const run = new Run();
+  const deployment = new Deployment();
   const account = accountOf(settings);
   const isSameAccount = sameAccountAs(settings);
   const now = () => momentOf(systemClock);
@@ -107,7 +107,7 @@ export function createRuntime(
     reading,
     secrets,
     clock: underWay.clock,
-    run,
+    deployment,
     /** The installation and account; empty if the settings name none. */
     account,
     isSameAccount,
@@ -144,8 +144,8 @@ export function createRuntime(
     closeNow() {
       // What a run of the whole program, to its end, has not declared leaves the state; the program's half has said so.
       const hasEnded = journal !== undefined && readHints(endedPath(journal.path), disk) !== "";
-      const isWhole = run.isUp && run.isWhole && hasEnded && !run.hasFailed;
-      const left = [...(journal?.records.keys() ?? [])].filter((key) => !run.isDeclared(key));
+      const isWhole = deployment.isUp && deployment.isWhole && hasEnded && !deployment.hasFailed;
+      const left = [...(journal?.records.keys() ?? [])].filter((key) => !deployment.isDeclared(key));
       journal?.closeNow(isWhole ? left : [], !/^(1|true)$/i.test(environment.PULUMI_SKIP_CHECKPOINTS ?? ""));
     },
     /** After the engine is gone: begins nothing more, and resolves when work in progress has ended and is noted. */

@@ -45,7 +45,7 @@ import {
   type Outcome,
   type Outcomes,
 } from "./outcome.js";
-import type { Calls, Runtime } from "./runtime.js";
+import type { ResourceOperations, Runtime } from "./runtime.js";
 import { circumstancesOf, expectSameType, notePlanned, preparesRead, secretIn } from "./single.js";
 
 function factsOf(kind: Kind, runtime: Runtime, olds: Values, inputs: Values) {
@@ -57,19 +57,19 @@ function factsOf(kind: Kind, runtime: Runtime, olds: Values, inputs: Values) {
 }
 
 /** Previews what becomes of the members. A set is never replaced. @throws AdvertisingError if nothing may be done. */
-export const planSet: Calls<SetKind>["plan"] = async (set, runtime, ref, { id, olds, news }) => {
-  const { run } = runtime;
+export const planSet: ResourceOperations<SetKind>["plan"] = async (set, runtime, ref, { id, olds, news }) => {
+  const { deployment } = runtime;
   const kind = set.member;
   expectSameAccount(runtime, olds[ACCOUNT], `The state has ${ref.label}`);
   expectSameType("events", olds, id, ref.label);
   const { declared, members } = factsOf(kind, runtime, olds, news);
   // A refresh asks too, with old inputs, and a run for what its targets might replace: nothing is noted or said then.
-  if (run.isChecked(ref.key)) {
+  if (deployment.isChecked(ref.key)) {
     const secret = secretOfMembers(set, runtime, ref, news);
     noteCreates(kind, runtime, ref, olds, members);
     for (const member of members) notePlanned(kind, runtime, memberRef(ref, member.key), member, secret);
     runtime.tellCollected();
-    if (!run.isUp) tellPlan(kind, runtime, ref, members);
+    if (!deployment.isUp) tellPlan(kind, runtime, ref, members);
   }
   // Members that are not known yet are changes too.
   const isChanged = members.some((member) => shownAction(member) !== "keep");
@@ -85,21 +85,21 @@ function noteCreates(
   olds: Values,
   members: readonly PlannedObject[],
 ): void {
-  const { run } = runtime;
+  const { deployment } = runtime;
   const journal = runtime.journal(resourceRef.identity);
   const resolved = resolvedIn(olds);
-  run.noteSeen(kind, undefined, resolved);
-  if (run.isUp) journal.saw({ key: resourceRef.key, creates: resolved });
+  deployment.noteSeen(kind, undefined, resolved);
+  if (deployment.isUp) journal.saw({ key: resourceRef.key, creates: resolved });
   for (const { key, id, unresolved, isDeclared } of members) {
     if (unresolved === undefined) continue;
     const ref = memberRef(resourceRef, key);
     const { mark } = unresolved;
     // The journal may have it too, perhaps under a former name: it is one create.
-    run.noteSeen(kind, undefined, [mark]);
+    deployment.noteSeen(kind, undefined, [mark]);
     // What is declared looks after its own create. The others may be a new event under another key.
     if (!isDeclared)
       runtime.openCreates(resourceRef.identity).add({ ...unresolved, key: ref.key, state: "sent", isInState: true });
-    else if (run.isUp && id === undefined) journal.saw({ key: ref.key, creates: [mark] });
+    else if (deployment.isUp && id === undefined) journal.saw({ key: ref.key, creates: [mark] });
   }
 }
 
@@ -125,18 +125,18 @@ function tellPlan(kind: Kind, runtime: Runtime, ref: ResourceRef, members: reado
   const stops = tellBefore(kind, runtime, fresh, ({ key }) => memberRef(ref, key));
   if (stops !== undefined) throw stops;
   const abilities = abilitiesOf(kind, runtime.reading.settings);
-  const plan = planInWords(kind, members, abilities, (id) => runtime.run.isKept(kind, id));
+  const plan = planInWords(kind, members, abilities, (id) => runtime.deployment.isKept(kind, id));
   runtime.tellAt("info", ref.resourceUrn, plan);
 }
 
 /** The id means nothing to the platform. */
-export const createSet: Calls<SetKind>["create"] = async (set, runtime, ref, inputs) => {
+export const createSet: ResourceOperations<SetKind>["create"] = async (set, runtime, ref, inputs) => {
   const id = `set-${randomUUID()}`;
   return { id, outs: await updateSet(set, runtime, ref, { id, olds: {}, news: inputs }) };
 };
 
 /** Makes members what is declared, then deletes. @throws Incomplete if something failed; has the next properties. */
-export const updateSet: Calls<SetKind>["update"] = async (set, runtime, ref, { id, olds, news }) => {
+export const updateSet: ResourceOperations<SetKind>["update"] = async (set, runtime, ref, { id, olds, news }) => {
   const kind = set.member;
   const tell = (severity: Severity, text: string | undefined) => runtime.tellAt(severity, ref.resourceUrn, text);
   const secret = secretOfMembers(set, runtime, ref, news);
@@ -174,7 +174,7 @@ export const updateSet: Calls<SetKind>["update"] = async (set, runtime, ref, { i
 
   tell("info", takenOverInWords(outcomes, ref));
   tell("info", adoptedInWords(members, outcomes));
-  const unmanaged = leaving.filter((each) => isLeft(each) && !runtime.run.isKept(kind, each.id));
+  const unmanaged = leaving.filter((each) => isLeft(each) && !runtime.deployment.isKept(kind, each.id));
   tell("warn", leftInWords(kind, unmanaged, after.eventIds));
   if (gone.size > 0) tell("info", `Deleted on the platform, as retainOnDelete: false says: ${idRanges([...gone])}.`);
   const journal = runtime.journal(ref.identity);
@@ -284,7 +284,12 @@ async function deleteAll(
 }
 
 /** Only if `retainOnDelete` was off. @throws Incomplete some remain. Repeatable: what is missing counts as deleted. */
-export const deleteSet: Calls<SetKind>["delete"] = async ({ name, member: kind }, runtime, id, properties) => {
+export const deleteSet: ResourceOperations<SetKind>["delete"] = async (
+  { name, member: kind },
+  runtime,
+  id,
+  properties,
+) => {
   const label = `${name} ${id}`;
   expectSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   const wanted = [...readStoredSet(properties).eventIds].map(([key, object]) => ({ key, id: object }));

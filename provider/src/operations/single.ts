@@ -47,7 +47,7 @@ import {
   takenOver,
 } from "./messages.js";
 import { expectSameAccount, Incomplete, idOrError, type ObjectTask, type Outcome } from "./outcome.js";
-import type { Calls, Runtime } from "./runtime.js";
+import type { ResourceOperations, Runtime } from "./runtime.js";
 
 /**
  * An alias may give a resource the state of one of another type, whose id is of another kind.
@@ -80,17 +80,22 @@ function mask(value: unknown, secrets: Secrets): void {
 }
 
 /** The names of arguments that are secret, or were in the state. Values of those that are get masked from now on. */
-export function secretIn({ run, secrets }: Runtime, key: string, inputs: Values): ReadonlySet<string> {
+export function secretIn({ deployment, secrets }: Runtime, key: string, inputs: Values): ReadonlySet<string> {
   const names = secretArgumentsIn(inputs);
   for (const name of names) mask(own(inputs, name), secrets);
-  return new Set([...names, ...run.checked(key).wasSecret]);
+  return new Set([...names, ...deployment.checked(key).wasSecret]);
 }
 
 /** @param isAsked whether `retainOnDelete` is off. @param olds its outputs in the state. */
-export function circumstancesOf(kind: Kind, { run, reading }: Runtime, isAsked: boolean, olds: Values): Circumstances {
+export function circumstancesOf(
+  kind: Kind,
+  { deployment, reading }: Runtime,
+  isAsked: boolean,
+  olds: Values,
+): Circumstances {
   return {
     can: abilitiesOf(kind, reading.settings),
-    deletes: (id) => isAsked && isOfKnownAccount(olds) && !run.mayBeKept(kind, id),
+    deletes: (id) => isAsked && isOfKnownAccount(olds) && !deployment.mayBeKept(kind, id),
   };
 }
 
@@ -107,42 +112,44 @@ export function notePlanned(
   secret: ReadonlySet<string>,
 ): void {
   if (id === undefined) return;
-  const { run } = runtime;
+  const { deployment } = runtime;
   const journal = runtime.journal(ref.identity);
   const entry = journal.of(ref.key);
   const isBeside = entry !== undefined && entry.state !== "confirmed" && entry.id !== id;
   const isUnsaid = entry?.id === undefined && entry?.replaces !== id; // resolved by the state, which has something
   if (isBeside && (action.do === "keep" || isUnsaid)) runtime.warnEach(besideHeld(kind, ref, entry, id));
-  run.noteSeen(kind, id, []);
-  const { deletes } = run.checked(resourceKeyIn(ref.key));
-  if (run.isUp) journal.saw({ key: ref.key, id, deletes });
-  const other = former === undefined ? run.claim(kind, id, ref.key) : undefined;
+  deployment.noteSeen(kind, id, []);
+  const { deletes } = deployment.checked(resourceKeyIn(ref.key));
+  if (deployment.isUp) journal.saw({ key: ref.key, id, deletes });
+  const other = former === undefined ? deployment.claim(kind, id, ref.key) : undefined;
   if (other !== undefined) throw new ArgumentsError(`${ref.label}: ${adoptedTwice(id, parseKey(other).label)}`);
   if (action.do === "record") runtime.warnEach(notTold(ref, id, changesInWords(changed, olds, values, secret)));
 }
 
 /** Notes for `create` what becomes of a resource in the state; previews it. @throws Incomplete it is to be resolved. */
-export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, ref, { id, olds, news }) => {
-  const { run } = runtime;
+export const planSingle: ResourceOperations<Kind>["plan"] = async (kind, runtime, ref, { id, olds, news }) => {
+  const { deployment } = runtime;
   const { key, label } = ref;
   expectSameAccount(runtime, olds[ACCOUNT], `The state has ${label}`);
   expectSameType(kind.nameProperty, olds, id, label);
-  const { wasDeleting } = run.checked(key);
+  const { wasDeleting } = deployment.checked(key);
   const member = plannedSingle(kind, id, olds, news, circumstancesOf(kind, runtime, wasDeleting, olds));
   const { action, former } = member;
-  if (run.isChecked(key)) noteCreates(kind, runtime, ref, olds, member.id);
-  if (action.do === "wait") throw new Incomplete(explain(run.checked(key).inState ?? ref, action.record, action.why));
+  if (deployment.isChecked(key)) noteCreates(kind, runtime, ref, olds, member.id);
+  if (action.do === "wait")
+    throw new Incomplete(explain(deployment.checked(key).inState ?? ref, action.record, action.why));
   const secret = secretIn(runtime, key, news);
-  run.held.set(key, member);
+  deployment.held.set(key, member);
   // A refresh asks too, with the former inputs, and so does a run for what a replacement or its targets take along:
   // nothing else is noted or said then. What is deleted before its replacement has no other `diff`.
-  if (run.isChecked(key)) {
+  if (deployment.isChecked(key)) {
     notePlanned(kind, runtime, ref, member, secret);
-    if (former !== undefined && !wasDeleting) run.noteStaying(kind, former.id);
-    if (!run.isUp && action.do === "look for") runtime.warnEach(beforeTakeOver(ref, action.record, undefined, true));
+    if (former !== undefined && !wasDeleting) deployment.noteStaying(kind, former.id);
+    if (!deployment.isUp && action.do === "look for")
+      runtime.warnEach(beforeTakeOver(ref, action.record, undefined, true));
     if (action.do === "adopt")
       runtime.tellAdopted(adopts(ref, action.id ?? UNKNOWN, abilitiesOf(kind, runtime.reading.settings)));
-    if (!run.isUp && former !== undefined && !run.isKept(kind, former.id)) {
+    if (!deployment.isUp && former !== undefined && !deployment.isKept(kind, former.id)) {
       const isPerhaps = action.do === "replace" && action.perhaps;
       const then = isPerhaps ? "is replaced if values that are not known yet differ" : "is to be replaced";
       const notice = replaced(kind, ref, former, then);
@@ -163,7 +170,7 @@ export function preparesRead(
   { olds, news }: { readonly olds: Values; readonly news: Values },
 ): boolean {
   const { read } = abilitiesOf(kind, runtime.reading.settings);
-  if (!read || !runtime.run.isChecked(ref.key) || !lacksForRead(olds, news)) return false;
+  if (!read || !runtime.deployment.isChecked(ref.key) || !lacksForRead(olds, news)) return false;
   runtime.say(stateForRead());
   return true;
 }
@@ -172,8 +179,8 @@ export function preparesRead(
 function noteCreates(kind: Kind, runtime: Runtime, ref: ResourceRef, olds: Values, id: string | undefined): void {
   const unresolved = unresolvedIn(olds);
   const creates = [...resolvedIn(olds), ...(unresolved === undefined ? [] : [unresolved.mark])];
-  runtime.run.noteSeen(kind, undefined, creates);
-  if (runtime.run.isUp && creates.length > 0) runtime.journal(ref.identity).saw({ key: ref.key, id, creates });
+  runtime.deployment.noteSeen(kind, undefined, creates);
+  if (runtime.deployment.isUp && creates.length > 0) runtime.journal(ref.identity).saw({ key: ref.key, id, creates });
 }
 
 /** The arguments that the engine shows as the cause of a replacement. */
@@ -186,10 +193,10 @@ function replacesOf(kind: Kind, { action, changed }: PlannedObject, news: Values
 }
 
 /** @throws AdvertisingError, Incomplete there is no object, or that is not known. */
-export const createSingle: Calls<Kind>["create"] = async (kind, runtime, ref, inputs) => {
-  const { run, account, deleted } = runtime;
+export const createSingle: ResourceOperations<Kind>["create"] = async (kind, runtime, ref, inputs) => {
+  const { deployment, account, deleted } = runtime;
   const values = argumentsIn(inputs);
-  const member = run.held.get(ref.key) ?? plannedSingle(kind, undefined, {}, values);
+  const member = deployment.held.get(ref.key) ?? plannedSingle(kind, undefined, {}, values);
   const { id: held, olds, former } = member;
   const secret = secretIn(runtime, ref.key, inputs);
   const isLeft = held !== undefined && former?.isDeleted !== true;
@@ -234,20 +241,20 @@ function tellReplaced(
   id: string,
   isAdopted: boolean,
 ): void {
-  const { run, deleted } = runtime;
-  if (held === undefined || held === id || run.isKept(kind, held) || deleted.has(kind.name, held)) return;
-  if (run.checked(ref.key).wasDeleting && !run.isStaying(kind, held)) return;
-  run.noteStaying(kind, held); // the engine may still ask for its delete, by the option in the state
+  const { deployment, deleted } = runtime;
+  if (held === undefined || held === id || deployment.isKept(kind, held) || deleted.has(kind.name, held)) return;
+  if (deployment.checked(ref.key).wasDeleting && !deployment.isStaying(kind, held)) return;
+  deployment.noteStaying(kind, held); // the engine may still ask for its delete, by the option in the state
   const now = `is ${id} now`;
   runtime.warnEach(isAdopted ? exchanged(ref, held, now) : replaced(kind, ref, { id: held, isDeleted: false }, now));
 }
 
 /** Without a known update, only for an `existingId`, or if saved with an error. @returns its next properties. */
-export const updateSingle: Calls<Kind>["update"] = async (kind, runtime, ref, { id, olds, news }) => {
+export const updateSingle: ResourceOperations<Kind>["update"] = async (kind, runtime, ref, { id, olds, news }) => {
   const values = argumentsIn(news);
   const open = unresolvedIn(olds);
   if (open !== undefined) throw new Incomplete(explain(ref, open));
-  const { wasDeleting } = runtime.run.checked(ref.key);
+  const { wasDeleting } = runtime.deployment.checked(ref.key);
   const member = plannedSingle(kind, id, olds, news, circumstancesOf(kind, runtime, wasDeleting, olds));
   if (hasWork(member)) {
     const known = { secret: secretIn(runtime, ref.key, news), created: olds[CREATED] };
@@ -259,7 +266,7 @@ export const updateSingle: Calls<Kind>["update"] = async (kind, runtime, ref, { 
 };
 
 /** Called only if `retainOnDelete` was switched off, perhaps where this package can't see it (a transformation). */
-export const deleteSingle: Calls<Kind>["delete"] = async (kind, runtime, id, properties) => {
+export const deleteSingle: ResourceOperations<Kind>["delete"] = async (kind, runtime, id, properties) => {
   if (!isPlatformId(id)) return; // unresolved, so that the object to delete is not known
   // Without its name, because the engine does not say whether that is secret.
   const label = `${kind.name} ${id}`;

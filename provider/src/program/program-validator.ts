@@ -1,16 +1,16 @@
 /**
- * Judges a program as a whole: what is wrong between its resources, the provider's briefing about each, and at the end
+ * Judges a program as a whole: what is wrong between its resources, the provider's context about each, and at the end
  * what this machine remembers and nothing declares. Asked for each batch: what one turn of the event loop declares.
  * It decides nothing from a journal: what crosses to the provider's process is what the program declares.
  */
 import { agree, asTyped, count, cut, enumerate, idRanges, lookAlike, natural, saidOnce } from "../base/index.js";
 import { isOpen, type JournalEntry } from "../journal/index.js";
 import { adoptedTwice, CATALOG_TYPE, type Kind } from "../kinds/index.js";
-import { type Briefing, MAX_LISTED, memberOf, objectKey, parseKey, resourceKeyIn } from "../state/index.js";
+import { MAX_LISTED, memberOf, objectKey, type ProgramContext, parseKey, resourceKeyIn } from "../state/index.js";
 import { type Declaration, type DeclaredObject, type DeclaredResource, LATER } from "./declaration.js";
 import type { Finding } from "./findings.js";
 
-export type Brief = Omit<Briefing, "identity">;
+export type ResourceContext = Omit<ProgramContext, "identity">;
 
 /** All that a program has declared so far, and what follows from it. */
 export class Judge {
@@ -57,26 +57,26 @@ export class Judge {
     }
   }
 
-  /** @param batch all of it was added before. @returns briefings by key; with findings, nothing may be registered. */
+  /** @param batch all of it was added before. @returns contexts by key; with findings, nothing may be registered. */
   judge(batch: readonly Declaration[], isPreview: boolean) {
     const run = { isUp: !isPreview, resources: this.#resources };
     const adopted = [...this.#adopters.keys()].join();
-    const briefings = batch.flatMap(({ resource }): [string, Brief][] => {
+    const contexts = batch.flatMap(({ resource }): [string, ResourceContext][] => {
       if (resource === undefined || resource.isRead) return [];
       const { key, kind, deletes, formerKeys } = resource;
       const namesakes = this.#namesakesOf(resource);
-      const brief = {
+      const context = {
         run,
         formerKeys: formerKeys.length > 0 ? formerKeys : undefined,
         namesakes: namesakes.length > 0 ? namesakes : undefined,
       };
       // What may delete has to know all of them. Of thousands, not each resource carries all for the words alone.
-      if (!deletes && adopted.length > MAX_CHARACTERS) return [[key, brief]];
+      if (!deletes && adopted.length > MAX_CHARACTERS) return [[key, context]];
       const adoptsLater = this.#adoptedLater.has(kind.name) || undefined;
-      return [[key, { ...brief, deletes: deletes || undefined, adopted: adopted || undefined, adoptsLater }]];
+      return [[key, { ...context, deletes: deletes || undefined, adopted: adopted || undefined, adoptsLater }]];
     });
     const findings = batch.flatMap((declaration) => this.wrongIn(declaration));
-    return { findings, warnings: [...warningsOf(batch), ...this.#alike.splice(0)], briefings: new Map(briefings) };
+    return { findings, warnings: [...warningsOf(batch), ...this.#alike.splice(0)], contexts: new Map(contexts) };
   }
 
   /** Other objects of the program with the name of this one, or of a member: their own creates are theirs. */

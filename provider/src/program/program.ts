@@ -23,7 +23,7 @@ import { type Declaration, declare } from "./declaration.js";
 import { expectFoundFrom, expectNodeFits, type Finding, noteCopy, programError, severalCopies } from "./findings.js";
 import { idsOf, isNotPlain, readIdProblem } from "./ids.js";
 import * as place from "./place.js";
-import { type Brief, Judge } from "./program-validator.js";
+import { Judge, type ResourceContext } from "./program-validator.js";
 
 noteCopy(join(__dirname, "../.."));
 
@@ -37,35 +37,35 @@ class Program {
   readonly reading = readSettingsOfProgram(this.#isUnderTest);
   readonly #judge = new Judge();
   readonly #batch: Declaration[] = [];
-  #briefings: Promise<ReadonlyMap<string, Brief>> | undefined;
+  #contexts: Promise<ReadonlyMap<string, ResourceContext>> | undefined;
   #hasBegun = false;
   #isRefused = false;
 
   /**
-   * @returns the provider's briefing, once its batch was judged. If anything is wrong, the one error ends the program.
+   * @returns the provider's context, once its batch was judged. If anything is wrong, the one error ends the program.
    * @throws pulumi.RunError in a user's unit test, which hears nothing of later errors.
    */
-  add(declaration: Declaration): Promise<Brief> {
+  add(declaration: Declaration): Promise<ResourceContext> {
     this.#judge.add(declaration);
     if (this.#isUnderTest) this.#expectGood(this.#judge.wrongIn(declaration));
     this.#batch.push(declaration);
-    this.#briefings ??= place.heardLater(this.#judged());
-    return place.heardLater(this.#briefings.then((all) => all.get(declaration.resource?.key ?? "") ?? {}));
+    this.#contexts ??= place.heardLater(this.#judged());
+    return place.heardLater(this.#contexts.then((all) => all.get(declaration.resource?.key ?? "") ?? {}));
   }
 
-  #judged(): Promise<ReadonlyMap<string, Brief>> {
+  #judged(): Promise<ReadonlyMap<string, ResourceContext>> {
     return new Promise((resolve, reject) => {
       // After the program's own turn, promises included: by then all of the batch was declared.
       setImmediate(() => {
         const batch = this.#batch.splice(0);
-        this.#briefings = undefined;
+        this.#contexts = undefined;
         try {
-          const { findings, warnings, briefings } = this.#judge.judge(batch, pulumi.runtime.isDryRun());
+          const { findings, warnings, contexts } = this.#judge.judge(batch, pulumi.runtime.isDryRun());
           warn(warnings);
           const copies = this.#isUnderTest ? [] : severalCopies();
           this.#expectGood([...copies, ...findings], this.#hasBegun ? NOTHING_OF_IT_DONE : NOTHING_DONE);
           this.#hasBegun = true;
-          resolve(briefings);
+          resolve(contexts);
         } catch (error) {
           this.#isRefused = true;
           // Each resource's wait would last for ever in a process that goes on.
@@ -179,8 +179,8 @@ export function registrationOf(
   const isRead = options?.id !== undefined;
   const given = idsOf(kind, { ...args });
   const call = { kind, name, args: isRead ? undefined : given, options: merged };
-  const briefing = program.add(declare(call, program.reading.settings));
-  const hidden = isRead ? {} : hiddenInputs(briefing, given, place.identityOf(name, merged.parent));
+  const context = program.add(declare(call, program.reading.settings));
+  const hidden = isRead ? {} : hiddenInputs(context, given, place.identityOf(name, merged.parent));
   // Every output, so that it is there even if the argument is left to its default.
   const outputs = Object.fromEntries(kind.outputs.map((each) => [each, undefined]));
   // Stored instead of code, and evaluated in the program's folder: the package's version and place change no stack.
@@ -188,16 +188,16 @@ export function registrationOf(
   const properties = { ...outputs, ...given, ...hidden, [PROVIDER]: reference };
   // The program ends with the error that names it; the engine would read it first, and fail without the name.
   const isWrong = readIdProblem(merged).length > 0;
-  const later = isWrong ? { id: place.heardLater(briefing.then(() => String(merged.id))) } : {};
+  const later = isWrong ? { id: place.heardLater(context.then(() => String(merged.id))) } : {};
   return [typeTokenOf(kind.name), name, properties, { ...merged, ...later }];
 }
 
 /** These settle only once the whole program was found good: until then Pulumi registers nothing. */
-function hiddenInputs(briefing: Promise<Brief>, given: Values, identity: string): pulumi.Inputs {
+function hiddenInputs(context: Promise<ResourceContext>, given: Values, identity: string): pulumi.Inputs {
   return {
-    [IDENTITY]: place.heardLater(briefing.then((more) => ({ identity, ...more }))),
+    [IDENTITY]: place.heardLater(context.then((more) => ({ identity, ...more }))),
     // Most values are plain: to wait for each would cost a promise.
-    ...(isNotPlain(given) && { [SECRET_ARGUMENTS]: place.heardLater(briefing.then(() => secretNames(given))) }),
+    ...(isNotPlain(given) && { [SECRET_ARGUMENTS]: place.heardLater(context.then(() => secretNames(given))) }),
   };
 }
 

@@ -148,7 +148,7 @@ export function withResolved(properties: Values, record: CreateRecord): Record<s
 }
 
 /** What the program's half says of a resource to the provider's: the value that the program gives {@link IDENTITY}. */
-export interface Briefing {
+export interface ProgramContext {
   readonly identity: string;
   /** On each resource, because the engine may ask about any of them first, and in a targeted run about no other. */
   readonly run?: {
@@ -169,9 +169,9 @@ export interface Briefing {
 }
 
 /** @returns nothing for a resource that was not created with this package's classes. */
-export function readBriefing(value: unknown): Briefing | undefined {
-  const briefing = typeof value === "string" ? { identity: value } : asRecord(value);
-  return typeof briefing.identity === "string" ? (briefing as unknown as Briefing) : undefined;
+export function readProgramContext(value: unknown): ProgramContext | undefined {
+  const context = typeof value === "string" ? { identity: value } : asRecord(value);
+  return typeof context.identity === "string" ? (context as unknown as ProgramContext) : undefined;
 }
 
 export interface LeftLive {

@@ -86,7 +86,7 @@ export function programHalf(
   });
   const findings = judged.flatMap((part) => part.findings);
   const warnings = judged.flatMap((part) => part.warnings);
-  const briefings = new Map(judged.flatMap((part) => [...part.briefings]));
+  const contexts = new Map(judged.flatMap((part) => [...part.contexts]));
   const registrations = program.map((declared, index): Registration => {
     const { type, aliases = [], deletes } = declared;
     const ref = refIn(stack, declared);
@@ -99,7 +99,7 @@ export function programHalf(
       owner: owner && refIn(stack, owner).urn,
       inputs: (advertiserId) => ({
         ...argumentsOf(declared, owner === undefined ? declared.advertiser : advertiserId),
-        [IDENTITY]: { identity: ref.identity, ...briefings.get(batch[index]?.resource?.key ?? "") },
+        [IDENTITY]: { identity: ref.identity, ...contexts.get(batch[index]?.resource?.key ?? "") },
         [PROVIDER]: `exports.handler=()=>require("pulumi-advertising/handlers").${KINDS[type].handler}`,
       }),
     };
