@@ -38,7 +38,7 @@ export const create = (key: string, replaces?: string) => ({
 export type Work = (run: Journal) => Promise<void> | void;
 
 /** `made 42` */
-export const inWords = (record: JournalEntry | undefined) =>
+export const entryLine = (record: JournalEntry | undefined) =>
   record === undefined ? "none" : [record.state, record.id].filter(Boolean).join(" ");
 
 export function stackOn(disk: Disk = new MemoryDisk(), place: StackPlace = DEV, folder = FOLDER) {
@@ -58,6 +58,6 @@ export function stackOn(disk: Disk = new MemoryDisk(), place: StackPlace = DEV, 
     disk.writeFileSync(disk.openSync(to, "a", 0o600), text);
   };
   const all = () => [...(readJournal(path, disk)?.records.values() ?? [])];
-  const words = () => all().map((each) => `${each.key.split("::")[1]} ${inWords(each)}`);
+  const words = () => all().map((each) => `${each.key.split("::")[1]} ${entryLine(each)}`);
   return { disk, path, newRun, up, append, all, words };
 }

@@ -39,9 +39,9 @@ const carried = (values: object) => JSON.parse(JSON.stringify(values)) as Values
 
 /** What the journals in a run's folder have, as `purchase made 5`. @param stack only its. */
 export function remembered(folder: string, stack = "organization/tiny/dev"): string[] {
-  const inWords = ({ key, state, id }: JournalEntry) =>
+  const entryLine = ({ key, state, id }: JournalEntry) =>
     [key.slice(key.indexOf("::") + 2), state, id].filter((each) => each !== undefined).join(" ");
-  return recordsIn(folder, stack).map(inWords).toSorted();
+  return recordsIn(folder, stack).map(entryLine).toSorted();
 }
 
 function recordsIn(folder: string, stack: string): JournalEntry[] {

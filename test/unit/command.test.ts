@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { asTyped, NEEDED_NODE, whyTooOld } from "../../provider/src/base/text.js";
+import { asTyped, NEEDED_NODE, versionProblem } from "../../provider/src/base/text.js";
 import { command } from "../../provider/src/cli/harness.js";
 import { programFolder, STACK_OPTIONS } from "../../provider/src/cli/pulumi.js";
 import { type JournalLine, writeAnswers } from "../../provider/src/journal/index.js";
@@ -41,9 +41,9 @@ function runIn(cwd: string, environment: Record<string, string>, ...args: string
 
 it("a Node.js that is too old is refused, and no other", () => {
   expect(manifest.engines.node).toBe(`>=${NEEDED_NODE}`);
-  expect(whyTooOld("20.20.2")).toContain("Node.js 22.19.0 or later is needed; this is 20.20.2");
-  expect(whyTooOld("22.18.9")).toBeDefined();
-  for (const fits of ["22.19.0", "22.20.1", "23.0.0", "100.0.0"]) expect(whyTooOld(fits)).toBe(undefined);
+  expect(versionProblem("20.20.2")).toContain("Node.js 22.19.0 or later is needed; this is 20.20.2");
+  expect(versionProblem("22.18.9")).toBeDefined();
+  for (const fits of ["22.19.0", "22.20.1", "23.0.0", "100.0.0"]) expect(versionProblem(fits)).toBe(undefined);
 });
 
 it.each([

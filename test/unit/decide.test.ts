@@ -10,8 +10,8 @@ import {
 import {
   type Abilities,
   type Circumstances,
+  changeMessages,
   changesIn,
-  changesInWords,
   NO_ABILITIES,
   plannedMembers,
   plannedSingle,
@@ -365,7 +365,7 @@ it("a changed window is shown in seconds and in the unit that people think in", 
     { clickWindow: 604_800, value: 3600 },
     { clickWindow: 90, viewWindow: 43_200, value: 60 },
   ];
-  expect(changesInWords(["clickWindow", "viewWindow", "value"], olds, news, new Set())).toEqual([
+  expect(changeMessages(["clickWindow", "viewWindow", "value"], olds, news, new Set())).toEqual([
     "clickWindow 604800 (7 days) → 90",
     "viewWindow none → 43200 (12 hours)",
     "value 3600 → 60",

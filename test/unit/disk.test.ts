@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type Clock, systemClock } from "../../provider/src/base/index.js";
 import { Journal, journalPath, readJournal, takeOverOpen, writeAnswers } from "../../provider/src/journal/index.js";
 import { type Fate, type Image, imageAfter, MemoryDisk, type Moment } from "../support/disk.js";
-import { ANY_ACCOUNT, create, DEV, FOLDER, inWords, PROD } from "../support/journal.js";
+import { ANY_ACCOUNT, create, DEV, entryLine, FOLDER, PROD } from "../support/journal.js";
 import { seededRandom } from "../support/random.js";
 
 const AT_ONCE = Number(process.env.CRASHES ?? 10);
@@ -203,14 +203,14 @@ async function checkNextRun(image: Image, facts: Facts, place: typeof DEV): Prom
   const run = runOn(disk, clock, place);
   await run.expectUsable();
   for (const [key, allowed] of facts) {
-    const says = inWords(run.of(key));
+    const says = entryLine(run.of(key));
     must(allowed.includes(says), `${key} is ${allowed.join(" or ")}, and not ${says}`);
     const had = read.get(key);
-    must(inWords(had?.state === "closed" ? undefined : had) === says, `readers see another ${key}`);
+    must(entryLine(had?.state === "closed" ? undefined : had) === says, `readers see another ${key}`);
   }
   for (const key of read.keys()) must(facts.has(key), `${key} is invented`);
   await run.sending(create(keyOf("next")));
-  must(inWords(runOn(disk, clock, place).of(keyOf("next"))) === "sent", "it is not written any more");
+  must(entryLine(runOn(disk, clock, place).of(keyOf("next"))) === "sent", "it is not written any more");
   run.release();
 }
 
@@ -251,5 +251,5 @@ it("a run that was killed once it had given the file its name: the next one's re
   life.disk.onChange = () => undefined;
   await (await life.run()).sending(create(keyOf("a")));
   const left = new MemoryDisk(imageAfter(life.disk.moment(), []));
-  expect(inWords(runOn(left, new HastyClock()).of(keyOf("a")))).toBe("sent");
+  expect(entryLine(runOn(left, new HastyClock()).of(keyOf("a")))).toBe("sent");
 });

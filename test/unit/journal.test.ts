@@ -10,7 +10,7 @@ import {
   writeAnswers,
 } from "../../provider/src/journal/index.js";
 import { MemoryDisk } from "../support/disk.js";
-import { AT, create, DEV, FOLDER, inWords, OURS, PROD, stackOn, type Work } from "../support/journal.js";
+import { AT, create, DEV, entryLine, FOLDER, OURS, PROD, stackOn, type Work } from "../support/journal.js";
 
 const KEY = "ConversionEvent::purchase";
 const [A, B, C] = ["Advertiser::a", "Advertiser::b", "Advertiser::c"] as const;
@@ -64,12 +64,12 @@ describe("M2, M3: one record a key, from one state to the next", () => {
     const { up, newRun, all, append } = stackOn();
     await up(FROM[from] ?? nothing);
     await up(event);
-    expect(inWords(newRun().of(KEY))).toBe(to);
+    expect(entryLine(newRun().of(KEY))).toBe(to);
     expect(all().length).toBeLessThanOrEqual(1);
     append('{"unfinished');
-    expect(inWords(newRun().of(KEY))).toBe(to); // also while it is written
+    expect(entryLine(newRun().of(KEY))).toBe(to); // also while it is written
     await up(nothing); // writes it anew
-    expect(inWords(newRun().of(KEY))).toBe(to);
+    expect(entryLine(newRun().of(KEY))).toBe(to);
   });
 
   it.each([true, false])(
@@ -94,7 +94,7 @@ describe("M2, M3: one record a key, from one state to the next", () => {
       run.saw({ key: "Advertiser::new-b", id: "7", creates: [`${create(B).mark} ${AT}`] });
       run.saw({ key: "Advertiser::new-c", id: "8", creates: [`${create(C).mark} 2020-01-01T00:00:00.000Z`] });
     });
-    expect([A, B, C].map((key) => inWords(newRun().of(key)))).toEqual(["none", "confirmed 7", "sent"]);
+    expect([A, B, C].map((key) => entryLine(newRun().of(key)))).toEqual(["none", "confirmed 7", "sent"]);
   });
 
   it("with checkpoints off a clean end leaves its creates open, until a later run has seen them", async () => {
@@ -216,7 +216,7 @@ describe("M1: what is on the disk before a byte leaves", () => {
     await expect(run.created(A, "42")).rejects.toThrow(/^The journal /);
     run.saw({ key: C, id: "3" });
     await turn();
-    expect([KEY, A, B, C].map((key) => inWords(run.of(key)))).toEqual([
+    expect([KEY, A, B, C].map((key) => entryLine(run.of(key)))).toEqual([
       "none",
       "created 42",
       "confirmed 9",
@@ -226,7 +226,7 @@ describe("M1: what is on the disk before a byte leaves", () => {
     await run.sending(create(KEY));
     run.given(A);
     run.closeNow([]);
-    expect([KEY, A, B].map((key) => inWords(newRun().of(key)))).toEqual(["sent", "reported 42", "none"]);
+    expect([KEY, A, B].map((key) => entryLine(newRun().of(key)))).toEqual(["sent", "reported 42", "none"]);
   });
 });
 

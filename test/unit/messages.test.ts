@@ -10,7 +10,7 @@ import * as tell from "../../provider/src/operations/messages.js";
 import { expectSameAccount } from "../../provider/src/operations/outcome.js";
 import { NO_ABILITIES, plannedMembers } from "../../provider/src/plan/index.js";
 import { Judge } from "../../provider/src/program/program-validator.js";
-import { explain, readDeclaredSet, readStoredSet, refOf, refOfKey } from "../../provider/src/state/index.js";
+import { readDeclaredSet, readStoredSet, refOf, refOfKey, unresolvedMessage } from "../../provider/src/state/index.js";
 
 const AT = "2026-01-01T00:00:00.000Z";
 const STACK = "organization/shop/dev";
@@ -39,12 +39,12 @@ const planned = (stored: object, declared: object, deletes = false) => {
     readDeclaredSet({ ...all, ...declared }),
     circumstances,
   );
-  return tell.planInWords(event, members, can) ?? "";
+  return tell.planMessage(event, members, can) ?? "";
 };
 const HELD = { events: { buy: { eventName: "Buy", value: 1 } }, eventIds: { buy: 42 } };
 
 const atEnd = (records: JournalEntry[], isPreview: boolean) => new Judge().atEnd(records, isPreview).join("\n");
-const adoption = ({ what, sends }: ReturnType<typeof tell.adopts>) => `${what}; ${sends}`;
+const adoption = ({ what, sends }: ReturnType<typeof tell.adoption>) => `${what}; ${sends}`;
 
 function thrownBy(work: () => void): string {
   try {
@@ -57,17 +57,17 @@ function thrownBy(work: () => void): string {
 
 const MESSAGES: Readonly<Record<string, () => string>> = {
   "a new event, and an open create of its name, whose id is known": () =>
-    tell.openNamesakes([namesake(purchase, open(OLD, { id: "4711" }))]),
+    tell.namesakesMessage([namesake(purchase, open(OLD, { id: "4711" }))]),
   "a new event, and an open create of its name, whose outcome is unknown": () =>
-    tell.openNamesakes([namesake(purchase, open(OLD))]),
+    tell.namesakesMessage([namesake(purchase, open(OLD))]),
   "a new key in a set": () =>
-    tell.openNamesakes([namesake(inSet, open('ConversionEventSet::funnel["old"]', { id: "4711" }))]),
+    tell.namesakesMessage([namesake(inSet, open('ConversionEventSet::funnel["old"]', { id: "4711" }))]),
   "a new row of a catalog": () =>
-    tell.openNamesakes([
+    tell.namesakesMessage([
       namesake(inCatalog, open("ConversionEvent::advertising:index:Catalog$::shop/acme/old", { id: "4711" })),
     ]),
   "several of a renamed set": () =>
-    tell.openNamesakes(
+    tell.namesakesMessage(
       ["buy", "lead"].map((key, at) =>
         namesake(
           refOfKey(`ConversionEventSet::renamed["${key}"]`, STACK),
@@ -76,36 +76,36 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
       ),
     ),
   "an open create of another stack": () =>
-    tell.openNamesakes([namesake(purchase, open(OLD, { elsewhere, id: "4711" }))]),
+    tell.namesakesMessage([namesake(purchase, open(OLD, { elsewhere, id: "4711" }))]),
   "an open create of another stack, whose outcome is unknown": () =>
-    tell.openNamesakes([namesake(purchase, open(OLD, { elsewhere }))]),
+    tell.namesakesMessage([namesake(purchase, open(OLD, { elsewhere }))]),
   "in a preview, with an advertiser that is not known yet": () =>
-    tell.perhapsNamesake(namesake(purchase, open(OLD, { id: "4711" }))).text,
-  "a new event after that, in the same run": () => tell.notAfterRefusal(purchase, 'ConversionEvent "lead"'),
-  "an unresolved create": () => explain(purchase, record),
+    tell.possibleNamesakeNotice(namesake(purchase, open(OLD, { id: "4711" }))).text,
+  "a new event after that, in the same run": () => tell.refusedBeforeMessage(purchase, 'ConversionEvent "lead"'),
+  "an unresolved create": () => unresolvedMessage(purchase, record),
   "a preview, before a take-over": () =>
-    tell.beforeTakeOver(purchase, { ...record, id: "4711", state: "created" }, "b", false).text,
+    tell.takeOverNotice(purchase, { ...record, id: "4711", state: "created" }, "b", false).text,
   "a preview, before a take-over with other arguments": () =>
-    tell.beforeTakeOver(purchase, { ...record, id: "4711", state: "created" }, "c", false).text,
+    tell.takeOverNotice(purchase, { ...record, id: "4711", state: "created" }, "c", false).text,
   "a preview, before a create of unknown outcome is saved": () =>
-    tell.beforeTakeOver(purchase, record, "b", false).text,
-  "taken over": () => tell.takenOver(purchase, "4711"),
-  "saved as it was sent": () => tell.savedAsSent(purchase, "4711"),
+    tell.takeOverNotice(purchase, record, "b", false).text,
+  "taken over": () => tell.takenOverMessageOf(purchase, "4711"),
+  "saved as it was sent": () => tell.savedAsSentMessage(purchase, "4711"),
   "created beside the state's object": () =>
-    tell.besideHeld(event, purchase, { ...open(OLD, { id: "4711" }) }, "42").text,
-  "a resource that had an object before": () => tell.madeBefore(event, purchase, "4711").text,
-  "a new event with the name of an earlier one": () => tell.likelyRename(purchase, OLD, "4711").text,
+    tell.secondObjectNotice(event, purchase, { ...open(OLD, { id: "4711" }) }, "42").text,
+  "a resource that had an object before": () => tell.formerObjectNotice(event, purchase, "4711").text,
+  "a new event with the name of an earlier one": () => tell.likelyRenameNotice(purchase, OLD, "4711").text,
   "a new row with the name of an earlier one": () =>
-    tell.likelyRename(inCatalog, "ConversionEvent::advertising:index:Catalog$::shop/acme/old", "4711").text,
-  "an adoption": () => adoption(tell.adopts(purchase, "4711", NO_ABILITIES)),
-  "an adoption, with a known read and update": () => adoption(tell.adopts(purchase, "4711", ABLE)),
-  "adopted, made with other arguments": () => tell.madeOtherwise(purchase, "4711").text,
-  "another object than before": () => tell.exchanged(purchase, "42", "is to be 4711").text,
-  "only the state changes": () => tell.notTold(purchase, "42", ["value 25 → 26"]).text,
+    tell.likelyRenameNotice(inCatalog, "ConversionEvent::advertising:index:Catalog$::shop/acme/old", "4711").text,
+  "an adoption": () => adoption(tell.adoption(purchase, "4711", NO_ABILITIES)),
+  "an adoption, with a known read and update": () => adoption(tell.adoption(purchase, "4711", ABLE)),
+  "adopted, made with other arguments": () => tell.adoptedOtherwiseNotice(purchase, "4711").text,
+  "another object than before": () => tell.exchangedNotice(purchase, "42", "is to be 4711").text,
+  "only the state changes": () => tell.stateOnlyNotice(purchase, "42", ["value 25 → 26"]).text,
   "a preview of a replacement": () =>
-    tell.replaced(event, purchase, { id: "42", isDeleted: false }, "is to be replaced").text,
+    tell.replacedNotice(event, purchase, { id: "42", isDeleted: false }, "is to be replaced").text,
   "a preview of a replacement that deletes": () =>
-    tell.replaced(event, purchase, { id: "42", isDeleted: true }, "is to be replaced").text,
+    tell.replacedNotice(event, purchase, { id: "42", isDeleted: true }, "is to be replaced").text,
   "a set: a new key with the name of a removed one": () =>
     planned(HELD, { events: { purchase: { eventName: "Buy", value: 1 } } }),
   "a set: a renamed key": () =>

@@ -4,14 +4,21 @@ import { RefusedError } from "../../provider/src/base/index.js";
 import { conversionEvent } from "../../provider/src/kinds/index.js";
 import {
   driftNotice,
-  leftInWords,
-  planInWords,
-  takenOverInWords,
-  troubleInWords,
+  leftMessage,
+  planMessage,
+  setFailureMessage,
+  takenOverMessage,
 } from "../../provider/src/operations/messages.js";
 import type { Kept, Outcome } from "../../provider/src/operations/outcome.js";
 import { type Abilities, NO_ABILITIES, plannedMembers } from "../../provider/src/plan/index.js";
-import { memberRef, readDeclaredSet, readStoredSet, refOf, UNKNOWN, waysOut } from "../../provider/src/state/index.js";
+import {
+  memberRef,
+  readDeclaredSet,
+  readStoredSet,
+  refOf,
+  resolveCommands,
+  UNKNOWN,
+} from "../../provider/src/state/index.js";
 import { commandsIn } from "../support/printed-commands.js";
 
 const set = refOf("ConversionEventSet", "shop/dev::funnel");
@@ -91,7 +98,7 @@ describe("a preview says what becomes of each key", () => {
     ],
   ])("%s", (_, can, unresolved, events, kept, lines) => {
     const those = members({ ...HELD, unresolved }, { events }, can);
-    expect(planInWords(conversionEvent, those, can, (id) => kept.includes(id))).toBe(lines.join("\n"));
+    expect(planMessage(conversionEvent, those, can, (id) => kept.includes(id))).toBe(lines.join("\n"));
   });
 
   it.each<[string, object, string[]]>([
@@ -127,12 +134,12 @@ describe("a preview says what becomes of each key", () => {
       ],
     ],
   ])("%s", (_, events, lines) => {
-    expect(planInWords(conversionEvent, members(HELD, { events }, ALL), ALL)).toBe(lines.join("\n"));
+    expect(planMessage(conversionEvent, members(HELD, { events }, ALL), ALL)).toBe(lines.join("\n"));
   });
 
   it("lists the first of thousands, without control characters, and says nothing if there is nothing to do", () => {
     const planned = (events: object, olds = {}) =>
-      planInWords(conversionEvent, members(olds, { events }), NO_ABILITIES);
+      planMessage(conversionEvent, members(olds, { events }), NO_ABILITIES);
     expect(planned(many(3000))).toBe(`events: 3000 to create, 0 unchanged\n  to create: ${FIRST_20}, and 2980 more`);
     expect(planned({ "a\u202eb": A })).toContain("to create: a b");
     expect(planned(HELD.events, HELD)).toBeUndefined();
@@ -150,7 +157,7 @@ describe("after an `up`", () => {
       ["k1", "9"],
     ]);
     const lines = ["  1: k0 is 5 now", "  2: k1 is 9 now", "  3, which was k2", `Each ${END}`];
-    const told = (amount: number) => leftInWords(conversionEvent, left(amount), now)?.split("\n");
+    const told = (amount: number) => leftMessage(conversionEvent, left(amount), now)?.split("\n");
     expect(told(3)).toEqual(["No longer managed after this run: 3 live events.", ...lines]);
     expect(told(0)).toBeUndefined();
     expect(told(25)?.slice(20)).toEqual(["  20, which was k19", "  and 5 more: 21–25", `Each ${END}`]);
@@ -158,10 +165,10 @@ describe("after an `up`", () => {
 
   it("says which were taken over", () => {
     const outcomes = new Map(keys(40).map((key, at) => [key, created(key.slice(1), at % 2 === 0)] as const));
-    expect(takenOverInWords(outcomes, set)).toMatch(
+    expect(takenOverMessage(outcomes, set)).toMatch(
       /^ConversionEventSet "funnel": earlier runs had created 20 events; now taken over, and nothing is sent: k0 \(0\), .*, k\d+ \(\d+\)$/,
     );
-    expect(takenOverInWords(new Map([["a", created("1")]]), set)).toBeUndefined();
+    expect(takenOverMessage(new Map([["a", created("1")]]), set)).toBeUndefined();
   });
 });
 
@@ -180,7 +187,7 @@ describe("the error of the whole set", () => {
   ) => {
     const there = new Map(Array.from({ length: inState }, (_, at) => [`k${at}`, "1"]));
     const those = members({}, { events: many(amount) });
-    return troubleInWords(conversionEvent, set, those, new Map(outcomes), kept, there);
+    return setFailureMessage(conversionEvent, set, those, new Map(outcomes), kept, there);
   };
   const errorOf = (key: string, reason: string) =>
     new RefusedError(`${memberRef(set, key).label}: POST https://x was refused: ${reason}`);
@@ -233,7 +240,7 @@ describe("the error of the whole set", () => {
       "    It was sent. There is none.",
       '  events["k10"]: the ConversionEvent named "A", sent at 2026-01-01T00:00:00Z',
       "    it was sent.",
-      ...waysOut([`funnel/it's "a"`, "funnel/k10"]),
+      ...resolveCommands([`funnel/it's "a"`, "funnel/k10"]),
     ]);
     const all = trouble(
       keys(500).map((key) => open(key)),

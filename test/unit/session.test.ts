@@ -2,7 +2,7 @@
 import { afterEach, expect, it, vi } from "vitest";
 import type { Attempt } from "../../provider/src/client/retry.js";
 import { Session } from "../../provider/src/client/session.js";
-import { SessionJar, whyNoSession } from "../../provider/src/client/session-jar.js";
+import { SessionJar, sessionBlocker } from "../../provider/src/client/session-jar.js";
 import { type HttpAnswer, type HttpRequest, TransportFailure } from "../../provider/src/client/transport.js";
 import type { Settings } from "../../provider/src/settings/settings.js";
 import { surroundingsOf } from "../support/client-dependencies.js";
@@ -179,7 +179,7 @@ it.each([-5, 0, 5])("a cookie ends by the platform's clock: this machine's is %i
   expect(jar.hasSession(event)).toBe(true);
   vi.setSystemTime(Date.now() + 60_000);
   expect(jar.hasSession(event)).toBe(false);
-  const over = whyNoSession([`x_service_cookie=1; Path=/; Expires=${date}`], event, event, soon);
+  const over = sessionBlocker([`x_service_cookie=1; Path=/; Expires=${date}`], event, event, soon);
   expect(over[0]).toMatch(/it ends 2026-01-01T00:00:00\.000Z, and now is 2026-01-01T00:15:00\.000Z there$/);
 });
 

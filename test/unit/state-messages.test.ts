@@ -3,13 +3,13 @@ import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { conversionEvent } from "../../provider/src/kinds/index.js";
 import {
-  explain,
   describe as inWords,
   keyOf,
   memberOf,
   parseKey,
+  resolveCommands,
   staysLive,
-  waysOut,
+  unresolvedMessage,
   whatHappened,
 } from "../../provider/src/state/index.js";
 import { commandsIn } from "../support/printed-commands.js";
@@ -39,7 +39,7 @@ it.each([
 
 describe("the ways out", () => {
   it("of one create", () => {
-    expect(waysOut(["purchase"])).toEqual([
+    expect(resolveCommands(["purchase"])).toEqual([
       "If it is there:",
       "  npx pulumi-advertising pending --created 'purchase=<its id>'",
       "If it is not there:",
@@ -49,7 +49,7 @@ describe("the ways out", () => {
   });
 
   it("of thousands name the first ones", () => {
-    const lines = waysOut(Array.from({ length: 3000 }, (_, at) => `k${at}`));
+    const lines = resolveCommands(Array.from({ length: 3000 }, (_, at) => `k${at}`));
     expect(commandsIn(lines.join("\n")).map((line) => line.match(/--/g)?.length)).toEqual([20, 20]);
     expect(lines.filter((line) => !line.startsWith("  "))).toEqual([
       "For those that are there:",
@@ -63,7 +63,7 @@ describe("the ways out", () => {
     "pass the name %s unchanged",
     (name) => {
       const pending = (...args: string[]) => ["npx", "pulumi-advertising", "pending", ...args];
-      expect(commandsIn(waysOut([name]).join("\n")).map(wordsOf)).toEqual([
+      expect(commandsIn(resolveCommands([name]).join("\n")).map(wordsOf)).toEqual([
         pending("--created", `${name}=<its id>`),
         pending("--not-created", name),
       ]);
@@ -74,12 +74,12 @@ describe("the ways out", () => {
 it("an unresolved create, each time that it stops a run", () => {
   const lines = [
     `Look in the account for the ConversionEvent named "A", sent at ${AT}. Its outcome is unknown, so it is not sent again.`,
-    ...waysOut(["funnel/landing"]),
+    ...resolveCommands(["funnel/landing"]),
     "What happened: It was sent, and the connection ended. Searched: there is none.",
   ];
   const sent = { ...record, name: "A", searched: "Searched: there is none." };
-  expect(explain(parseKey(LANDING), sent)).toBe(lines.join("\n"));
-  expect(explain(parseKey(LANDING), sent, "Why not.")).toBe(["Why not.", ...lines].join("\n"));
+  expect(unresolvedMessage(parseKey(LANDING), sent)).toBe(lines.join("\n"));
+  expect(unresolvedMessage(parseKey(LANDING), sent, "Why not.")).toBe(["Why not.", ...lines].join("\n"));
 });
 
 it("what this machine knows of a create", () => {

@@ -121,9 +121,9 @@ export function asTyped(command: string): string {
  * The first `most` of `items`, and one more entry that counts the others where there are any.
  * @param inWords what is said of the others. @default `and 3 more`
  */
-export function cut(items: readonly string[], most: number, inWords = (others: number) => `and ${others} more`) {
+export function cut(items: readonly string[], most: number, describeOthers = (others: number) => `and ${others} more`) {
   const others = items.length - most;
-  return others <= 0 ? [...items] : [...items.slice(0, most), inWords(others)];
+  return others <= 0 ? [...items] : [...items.slice(0, most), describeOthers(others)];
 }
 
 /** Joins names, as `a, b and c`. @param most more than these are counted: `a, b and 3 more`. @default all */
@@ -235,7 +235,7 @@ export const NEEDED_NODE = "22.19.0";
  * @param running such as `22.19.0`.
  * @returns in words, why it is too old.
  */
-export function whyTooOld(running: string): string | undefined {
+export function versionProblem(running: string): string | undefined {
   if (running.localeCompare(NEEDED_NODE, "en", { numeric: true }) >= 0) return undefined;
   return `Node.js ${NEEDED_NODE} or later is needed; this is ${running}. Install a newer one: https://nodejs.org/`;
 }

@@ -15,7 +15,7 @@ import {
   type Secrets,
   SettingsError,
   UsageError,
-  whyTooOld,
+  versionProblem,
   withCode,
   withPage,
 } from "../base/index.js";
@@ -154,7 +154,7 @@ const COMMANDS: Readonly<Record<string, Command>> = { leftovers, login, pending,
 const HELPS = [...Object.values(COMMANDS).map(({ help }) => help), "Usage: pulumi-advertising --help | --version"];
 
 async function main([name, ...rest]: readonly string[]): Promise<number> {
-  const old = whyTooOld(process.versions.node);
+  const old = versionProblem(process.versions.node);
   if (old !== undefined) throw new Error(old);
   if (name === undefined) throw new UsageError("a command is missing");
   if (["--help", "-h", "help"].includes(name)) return say(HELPS.join("\n\n"));

@@ -11,8 +11,8 @@ import {
   abilitiesOf,
   adoptedBy,
   type Circumstances,
+  changeMessages,
   changesIn,
-  changesInWords,
   holdsUnknown,
   type PlannedObject,
   plannedMembers,
@@ -141,7 +141,7 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Change[] {
     const { id, action, olds, changed, former, formerKey } = member;
     // A new object has nothing to differ from.
     const differs = news !== undefined && ["replace", "update", "record", "adopt"].includes(action.do);
-    const differences = differs ? changesInWords(changed, olds, news, secretIn(olds, news), NOT_COMPARED) : [];
+    const differences = differs ? changeMessages(changed, olds, news, secretIn(olds, news), NOT_COMPARED) : [];
     return {
       ...{ kind, key, id, action: shownAction(member), values: news ?? olds, former },
       adopts: action.do === "adopt" ? action.id : undefined,

@@ -36,7 +36,7 @@ export function pageOf(state: ExportedStack): string {
           nameOf(event),
           advertiserKeys.get(shown(advertiserId)) ?? shown(advertiserId),
           idOf(event),
-          number(eventTypeId, typeInWords),
+          number(eventTypeId, typeName),
           number(value, String),
           number(clickWindow, duration),
           number(viewWindow, duration),
@@ -83,11 +83,11 @@ interface Table {
 /** A text, which sorts as people expect; or a number in words, which sorts by the number. */
 type Cell = string | { readonly text: string; readonly sort: number };
 
-function number(value: unknown, inWords: (value: number) => string): Cell {
-  return typeof value === "number" ? { text: inWords(value), sort: value } : shown(value);
+function number(value: unknown, format: (value: number) => string): Cell {
+  return typeof value === "number" ? { text: format(value), sort: value } : shown(value);
 }
 
-function typeInWords(id: number): string {
+function typeName(id: number): string {
   const known = Object.entries(EventType).find(([, value]) => value === id);
   return known === undefined ? String(id) : `${known[0]} (${id})`;
 }

@@ -36,8 +36,8 @@ import {
   nameInUrn,
   objectKey,
   pendingCommand as printed,
+  resolveCommands,
   stackOption,
-  waysOut,
 } from "../state/index.js";
 import { type ExportedStack, objectsIn, stackNamesIn } from "./contents.js";
 import { command, type StackChoice, say } from "./harness.js";
@@ -239,7 +239,7 @@ function tell(facts: Facts, { pending }: ExportedStack): number {
     ...(recorded.length > 0
       ? ["A run that is still under way on another machine looks the same: let it end first."]
       : []),
-    ...(open.length > 0 ? waysOut(names) : []),
+    ...(open.length > 0 ? resolveCommands(names) : []),
     ...(made.length > 0 ? [madeSentence(made)] : []),
     ...(unsent.length > 0 ? [unsentSentence(unsent)] : []),
     ...others.lines,

@@ -8,7 +8,7 @@ import { type Answer, readAnswer, saysRefused } from "./answer.js";
 import type { Surroundings } from "./client-dependencies.js";
 import { PatientSender, StopWaiting } from "./retry.js";
 import { type Login, SessionStore } from "./session-file.js";
-import { SessionJar, whyNoSession } from "./session-jar.js";
+import { SessionJar, sessionBlocker } from "./session-jar.js";
 import { TransportFailure } from "./transport.js";
 import { describeFailure, NO_CLIENT_CERTIFICATE, NOTHING_CREATED, wordsOf } from "./trouble.js";
 
@@ -55,7 +55,7 @@ async function logIn(settings: Settings, surroundings: Surroundings, sender: Pat
   const jar = new SessionJar();
   jar.store(answer.setCookies, url, answer.headers.date);
   if (!jar.hasSession(usedAt)) {
-    const [why, next] = whyNoSession(answer.setCookies, url, usedAt, answer.headers.date);
+    const [why, next] = sessionBlocker(answer.setCookies, url, usedAt, answer.headers.date);
     const accepted = `the platform accepted it (status ${answer.status})`;
     throw new LoginError(`${asked}: ${accepted}, but ${why}. ${NOTHING_CREATED} ${next}`);
   }

@@ -104,7 +104,7 @@ const ASK = "Ask the administrator of the installation.";
  * (That a cookie is `Secure` is none: plain HTTP is for loopback addresses, which may have such ones.)
  * @param from the login's address. @param to a request's. @param date the answer's `Date`.
  */
-export function whyNoSession(setCookies: readonly string[], from: URL, to: URL, date?: string): [string, string] {
+export function sessionBlocker(setCookies: readonly string[], from: URL, to: URL, date?: string): [string, string] {
   const { defaultPath, pathMatch } = toughCookie();
   const atLogin = "Check advertising:authenticatePath.";
   if (setCookies.length === 0) return ["the response set no cookie", atLogin];

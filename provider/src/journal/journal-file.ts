@@ -54,12 +54,12 @@ export class JournalFile {
   }
 
   /** For a preview, which writes nothing: why an `up` could not write it. */
-  whyNotWritable(): JournalError | undefined {
+  writeProblem(): JournalError | undefined {
     try {
       expectWritable(this.path, this.#disk);
       return undefined;
     } catch (error) {
-      return inWords(this.path, error);
+      return journalErrorFrom(this.path, error);
     }
   }
 
@@ -82,7 +82,7 @@ export class JournalFile {
       return records;
     } catch (error) {
       this.release(); // one that could not be read must stay as it is, at the end of the run too
-      throw inWords(path, error);
+      throw journalErrorFrom(path, error);
     }
   }
 
@@ -97,7 +97,7 @@ export class JournalFile {
         if (this.#waiting.push({ text, resolve, reject }) === 1) setImmediate(() => this.#write());
       });
     } catch (error) {
-      throw inWords(this.path, error, before);
+      throw journalErrorFrom(this.path, error, before);
     }
   }
 
@@ -202,7 +202,7 @@ export async function takeOverOpen(former: StackPlace, now: StackPlace, here: He
 }
 
 /** @param path the journal's. @param error whatever came of using it. @param before what came of the create. */
-export function inWords(path: string, error: unknown, before = "Nothing was sent. "): JournalError {
+export function journalErrorFrom(path: string, error: unknown, before = "Nothing was sent. "): JournalError {
   if (error instanceof JournalError) return error;
   const journal = `The journal ${path}, which keeps an interrupted run from creating things twice`;
   const advice =

@@ -38,7 +38,7 @@ import {
   type JournalLine,
   readJournal,
 } from "./journal-entry.js";
-import { inWords, JournalFile, type JournalOptions } from "./journal-file.js";
+import { JournalFile, type JournalOptions, journalErrorFrom } from "./journal-file.js";
 
 /** The account of a run. A record of another one says nothing about this one's objects. */
 export interface RunAccount {
@@ -111,7 +111,7 @@ export class Journal {
   /** Why nothing is known, for a preview. */
   get trouble(): JournalError | undefined {
     void this.records;
-    this.#trouble ??= this.#file.whyNotWritable();
+    this.#trouble ??= this.#file.writeProblem();
     return this.#trouble;
   }
 
@@ -120,7 +120,7 @@ export class Journal {
     try {
       return this.#begin(readJournal(this.path, this.options.disk)?.records ?? new Map());
     } catch (error) {
-      this.#trouble ??= inWords(this.path, error);
+      this.#trouble ??= journalErrorFrom(this.path, error);
       return this.#begin(new Map());
     }
   }

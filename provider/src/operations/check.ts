@@ -20,7 +20,7 @@ import {
   plannedMembers,
   plannedSingle,
 } from "../plan/index.js";
-import { inWords } from "../rules/index.js";
+import { problemMessages } from "../rules/index.js";
 import { describeSettingProblem } from "../settings/index.js";
 import {
   DELETES,
@@ -41,14 +41,14 @@ import {
 } from "../state/index.js";
 import { expectAccountOfOpen, namesakeOf, takeableOf } from "./create.js";
 import {
-  adopts,
-  beforeTakeOver,
-  likelyRename,
-  madeBefore,
-  madeOtherwise,
-  openNamesakes,
-  perhapsNamesake,
-  planInWords,
+  adoptedOtherwiseNotice,
+  adoption,
+  formerObjectNotice,
+  likelyRenameNotice,
+  namesakesMessage,
+  planMessage,
+  possibleNamesakeNotice,
+  takeOverNotice,
 } from "./messages.js";
 import type { Namesake } from "./outcome.js";
 import type { CheckRequest, Runtime } from "./runtime.js";
@@ -106,13 +106,13 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, ref: Res
   const failures = [
     ...twice.map((text) => withPage(text, ArgumentsError.code)),
     ...reading.problems.map((problem) => withPage(describeSettingProblem(problem), SettingsError.code)),
-    ...inWords(problems).map((text) => withPage(text, ArgumentsError.code)),
+    ...problemMessages(problems).map((text) => withPage(text, ArgumentsError.code)),
     ...(stop === undefined ? [] : [withPage(stop.message, stop.code)]),
   ];
   if (failures.length > 0) deployment.hasFailed = true;
   else if (resource !== kind && isNew && !deployment.isUp) {
     const isToCreate = (member: PlannedObject) => takeableOf(runtime, refTo(member), undefined) === undefined;
-    const plan = planInWords(kind, members.filter(isToCreate), abilitiesOf(kind, reading.settings));
+    const plan = planMessage(kind, members.filter(isToCreate), abilitiesOf(kind, reading.settings));
     runtime.tellAt("info", ref.resourceUrn, plan);
   }
   const inputs = {
@@ -138,7 +138,7 @@ function tellMadeOtherwise(
   const journal = runtime.journal(ref.identity);
   const made = journal.of(journal.holderOf(kind.name, id) ?? "");
   const isOther = made?.id === id && made.key !== ref.key && ![fingerprintOfBody(kind, values), ""].includes(made.body);
-  if (isOther) runtime.warnEach(madeOtherwise(ref, id));
+  if (isOther) runtime.warnEach(adoptedOtherwiseNotice(ref, id));
 }
 
 /** The state's name of what an alias renames. */
@@ -176,7 +176,7 @@ function isToSend(values: Values, olds: Values): boolean {
 function tellAdoption(kind: Kind, runtime: Runtime, ref: ResourceRef, members: readonly PlannedObject[]): void {
   for (const { entry } of members) {
     const id = adoptedBy(entry);
-    if (id !== undefined) runtime.tellAdopted(adopts(ref, id, abilitiesOf(kind, runtime.reading.settings)));
+    if (id !== undefined) runtime.tellAdopted(adoption(ref, id, abilitiesOf(kind, runtime.reading.settings)));
   }
 }
 
@@ -201,8 +201,8 @@ export function tellBefore(
   }
   runtime.tellCollected();
   const sure = namesakes.filter(({ isPerhaps }) => !isPerhaps);
-  if (sure.length > 0) return new OutcomeUnknownError(openNamesakes(sure), "");
-  for (const each of namesakes) runtime.warnEach(perhapsNamesake(each));
+  if (sure.length > 0) return new OutcomeUnknownError(namesakesMessage(sure), "");
+  for (const each of namesakes) runtime.warnEach(possibleNamesakeNotice(each));
   return undefined;
 }
 
@@ -220,14 +220,14 @@ function tellNew(
   if (entry !== undefined) {
     const body = holdsUnknown(values) ? undefined : fingerprintOfBody(kind, values);
     const isSearchable = abilitiesOf(kind, reading.settings).search(entry.field);
-    if (!deployment.isUp) runtime.warnEach(beforeTakeOver(ref, entry, body, isSearchable));
+    if (!deployment.isUp) runtime.warnEach(takeOverNotice(ref, entry, body, isSearchable));
     return undefined;
   }
   const namesake = deployment.isUp ? undefined : namesakeOf(kind, runtime, ref, values);
   if (namesake !== undefined) return namesake;
   const id = journal.records.get(ref.key)?.id; // of what has left the state too
   const isElsewhere = id !== undefined && (runtime.deleted.has(kind.name, id) || deployment.isKept(kind, id));
-  if (id !== undefined && !isElsewhere && held !== id) runtime.warnEach(madeBefore(kind, ref, id));
+  if (id !== undefined && !isElsewhere && held !== id) runtime.warnEach(formerObjectNotice(kind, ref, id));
   else if (held === undefined) tellLikelyRename(kind, runtime, ref, values);
   return undefined;
 }
@@ -244,5 +244,5 @@ function tellLikelyRename(kind: Kind, runtime: Runtime, ref: ResourceRef, values
       !runtime.deleted.has(kind.name, id) &&
       Object.keys(kind.refersTo).every((name) => String(facts[name]) === String(values[name])),
   );
-  if (found?.id !== undefined) runtime.warnEach(likelyRename(ref, found.key, found.id));
+  if (found?.id !== undefined) runtime.warnEach(likelyRenameNotice(ref, found.key, found.id));
 }

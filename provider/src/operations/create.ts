@@ -16,7 +16,7 @@ import { isPast, type Journal, type JournalEntry, type OpenCreate } from "../jou
 import { bodyOf, fingerprintOfBody, type Kind } from "../kinds/index.js";
 import { abilitiesOf, hasValue, holdsUnknown, sentOtherwise } from "../plan/index.js";
 import { parseKey, type ResourceRef, resourceKeyIn, tellingIn, type Unresolved, whatHappened } from "../state/index.js";
-import { notAfterRefusal, openNamesakes, tellWarnings } from "./messages.js";
+import { namesakesMessage, refusedBeforeMessage, warnOfPlatform } from "./messages.js";
 import {
   describeDefect,
   earlierOf,
@@ -167,7 +167,7 @@ async function send(
         if (owner === undefined) await noteCreated(id);
       },
     });
-    tellWarnings(runtime, label, warnings);
+    warnOfPlatform(runtime, label, warnings);
     if (owner !== undefined) {
       const what = `${label} was sent at ${sentAt}, and was answered with ${id}, which ${owner}.`;
       throw new OutcomeUnknownError(what, sentAt ?? "");
@@ -267,8 +267,8 @@ export function createBlocker(
   const namesake = namesakeOf(kind, runtime, ref, values);
   if (namesake !== undefined) {
     deployment.refused ??= ref.label;
-    return new OutcomeUnknownError(openNamesakes([namesake]), "");
+    return new OutcomeUnknownError(namesakesMessage([namesake]), "");
   }
   if (deployment.refused === undefined) return undefined;
-  return new OutcomeUnknownError(notAfterRefusal(ref, deployment.refused), "");
+  return new OutcomeUnknownError(refusedBeforeMessage(ref, deployment.refused), "");
 }

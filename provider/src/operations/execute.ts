@@ -34,7 +34,7 @@ import {
   whatHappened,
 } from "../state/index.js";
 import { createOnce } from "./create.js";
-import { notDeleted, tellWarnings, tooEarly } from "./messages.js";
+import { notDeletedMessage, tooEarlyMessage, warnOfPlatform } from "./messages.js";
 import { asOurs, type ObjectTask, type Outcome, recordOf } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 import { markFor, replacedBy } from "./search.js";
@@ -55,7 +55,7 @@ export function taskOf(
 }
 
 /** @param expectMayBegin throws once nothing more may be sent. */
-async function done(kind: Kind, runtime: Runtime, object: ObjectTask, expectMayBegin: () => void): Promise<Outcome> {
+async function execute(kind: Kind, runtime: Runtime, object: ObjectTask, expectMayBegin: () => void): Promise<Outcome> {
   const { action, values, id = "", olds, created, ref } = object;
   switch (action.do) {
     case "create":
@@ -90,7 +90,7 @@ export function hasWork({ action }: Pick<ObjectTask, "action">): boolean {
 }
 
 /** @param objects with work to do. @returns each outcome, by key. */
-export async function carryOutAll(
+export async function executeAll(
   kind: Kind,
   runtime: Runtime,
   objects: readonly ObjectTask[],
@@ -118,7 +118,7 @@ export async function carryOutAll(
   const outcomeOf = async (object: ObjectTask): Promise<Outcome> => {
     const { ref } = object;
     try {
-      return await done(kind, runtime, object, () => {
+      return await execute(kind, runtime, object, () => {
         runtime.expectEngine();
         if (trouble !== undefined) throw new NotSentError(`${ref.label} was not sent, because ${trouble}.`);
       });
@@ -151,7 +151,7 @@ export function unprovenUntil({ reading, clock }: Runtime, created: unknown): st
 /** @throws RefusedError if the object is so new that its absence proves nothing. */
 function expectProven(runtime: Runtime, { id, label, created }: Target): void {
   const until = unprovenUntil(runtime, created);
-  if (until !== undefined) throw new RefusedError(tooEarly(label, id, until));
+  if (until !== undefined) throw new RefusedError(tooEarlyMessage(label, id, until));
 }
 
 /** For the client. Callers have checked with `abilitiesOf` that there is such an operation. */
@@ -187,7 +187,7 @@ async function updateLive(
       "`pulumi refresh`, with a known read, takes what is gone out of the state; `pulumi up --replace` creates another one.";
     throw new RefusedError(`${label} was not changed: the platform does not find ${id}. ${next}`);
   }
-  tellWarnings(runtime, label, warnings);
+  warnOfPlatform(runtime, label, warnings);
 }
 
 /** Fields by wire names; `null` for an argument that no longer has a value, or a default. */
@@ -277,7 +277,7 @@ export async function deleteUnlessKept(
   if (runtime.deployment.isKept(kind, id)) return false; // something else manages it
   const blocker = deleteBlocker(kind, runtime, id, properties);
   if (blocker !== undefined) {
-    runtime.say(notDeleted(kind, label, id, blocker));
+    runtime.say(notDeletedMessage(kind, label, id, blocker));
     return false;
   }
   if (!runtime.deleted.has(kind.name, id)) {

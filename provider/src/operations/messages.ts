@@ -31,12 +31,12 @@ import {
   pendingCommand,
   type ResourceRef,
   refOfKey,
+  resolveCommands,
   resourceKeyIn,
   settlingCommands,
   stackOption,
   staysLive,
   UNKNOWN,
-  waysOut,
   whatHappened,
   whatIsKnown,
 } from "../state/index.js";
@@ -54,7 +54,7 @@ function notice(sort: string, { label, resourceUrn: urn }: Shown, text: string, 
 }
 
 /** Of an earlier run's create, in a preview. @param body what the program would send now; none if not known yet. */
-export function beforeTakeOver(
+export function takeOverNotice(
   ref: ResourceRef,
   entry: KnownCreate,
   body: string | undefined,
@@ -72,28 +72,28 @@ function nextOf({ id, body: sent }: KnownCreate, body: string | undefined, isSea
   return `saves ${id} with the arguments it was sent with, which differ from the program's; the \`up\` after that updates or replaces it`;
 }
 
-export function takenOver({ label }: ResourceRef, id: string): string {
+export function takenOverMessageOf({ label }: ResourceRef, id: string): string {
   return `${label} was created as ${id} by an earlier run; it is taken over, and nothing is sent.`;
 }
 
 /** The error with which what was sent with other arguments is saved, for the next run to change. */
-export function savedAsSent({ label }: ResourceRef, id: string): string {
+export function savedAsSentMessage({ label }: ResourceRef, id: string): string {
   return `${label} was created as ${id} by an earlier run, with arguments that differ from the program's. Nothing was sent now. The state has it as it was created; \`pulumi preview\` shows whether it is updated or replaced.`;
 }
 
 /** A resource that the state does not have, and that had an object before. */
-export function madeBefore(kind: Kind, ref: ResourceRef, id: string): Notice {
+export function formerObjectNotice(kind: Kind, ref: ResourceRef, id: string): Notice {
   const text = `${ref.label} was ${id} before: this creates another ${kind.create.noun}. To go on with ${id}, set existingId: ${id}.`;
   return notice("with an object before", ref, text, id);
 }
 
-export function madeOtherwise(ref: ResourceRef, id: string): Notice {
+export function adoptedOtherwiseNotice(ref: ResourceRef, id: string): Notice {
   const text = `${ref.label} adopts ${id}, which was made with other arguments: the platform keeps those, and is not told. Change ${id} there by hand, or declare what it has.`;
   return notice("adopted with other arguments", ref, text, id);
 }
 
 /** A new resource may be one that an earlier run here has made under another name. */
-export function likelyRename(ref: ResourceRef, formerKey: string, id: string): Notice {
+export function likelyRenameNotice(ref: ResourceRef, formerKey: string, id: string): Notice {
   const { name } = parseKey(formerKey);
   const cure = isOfCatalog(ref)
     ? `formerKey: ${JSON.stringify(lastPart(name))}`
@@ -111,7 +111,7 @@ function lastPart(name: string): string {
 }
 
 /** @param abilities which operations are known for its kind. */
-export function adopts({ label, resourceUrn: urn }: ResourceRef, id: string, { read, update }: Abilities): Adoption {
+export function adoption({ label, resourceUrn: urn }: ResourceRef, id: string, { read, update }: Abilities): Adoption {
   const object = id === UNKNOWN ? "an object whose id is not known yet" : id;
   return {
     urn,
@@ -127,7 +127,7 @@ function sentFor(read: boolean, update: boolean): string {
 }
 
 /** What a new object is not created for, in a preview too. All have the same reason. @param all at least one. */
-export function openNamesakes(all: readonly Namesake[]): string {
+export function namesakesMessage(all: readonly Namesake[]): string {
   const sorted = all.toSorted((a, b) => natural(a.ref.short, b.ref.short));
   const [first] = sorted;
   if (first === undefined) return "";
@@ -140,7 +140,7 @@ export function openNamesakes(all: readonly Namesake[]): string {
       MAX_LISTED,
       (others) => `  and ${others} more, which \`${asTyped("npx pulumi-advertising pending")}\` lists`,
     ),
-    ...waysOn(first, opens),
+    ...namesakeAdvice(first, opens),
   ].join("\n");
 }
 
@@ -155,13 +155,13 @@ function whatIsOpen(open: OpenCreate): string {
 }
 
 /** @param first stands for all of them in the advice. */
-function waysOn({ ref, open }: Namesake, opens: readonly OpenCreate[]): string[] {
+function namesakeAdvice({ ref, open }: Namesake, opens: readonly OpenCreate[]): string[] {
   const known = opens.filter(({ id }) => id !== undefined).map(nameForCommand);
   const unknown = opens.filter(({ id }) => id === undefined).map(nameForCommand);
   const isSame = agree(opens.length, "If it is the same object", "If they are the same objects");
   const isOther = agree(known.length, "If it is another object", "If they are other objects");
   return [
-    ...(open.elsewhere === undefined ? [] : stackWays(open.elsewhere.stack)),
+    ...(open.elsewhere === undefined ? [] : renamedStackAdvice(open.elsewhere.stack)),
     `${isSame}: ${renameCure(ref, open)}.`,
     ...(unknown.length === 0 ? [] : settlingCommands(unknown)),
     ...(known.length === 0
@@ -173,7 +173,7 @@ function waysOn({ ref, open }: Namesake, opens: readonly OpenCreate[]): string[]
   ];
 }
 
-function stackWays(stack: string): string[] {
+function renamedStackAdvice(stack: string): string[] {
   const name = stackOption(stack).value;
   return [
     `If ${name} is this stack's former name:`,
@@ -210,18 +210,18 @@ function nameForCommand({ key, elsewhere }: OpenCreate): string {
 }
 
 /** In a preview, where the name or the advertiser is not known yet. */
-export function perhapsNamesake({ ref, open }: Namesake): Notice {
+export function possibleNamesakeNotice({ ref, open }: Namesake): Notice {
   const text = `${ref.label} is perhaps not created: ${whatIsOpen(open)}, perhaps with the same platform name and advertiser. \`${asTyped("npx pulumi-advertising pending")}\` says more.`;
   return notice("perhaps open already", ref, text);
 }
 
 /** @param refused the first object that was not created. */
-export function notAfterRefusal({ label }: ResourceRef, refused: string): string {
+export function refusedBeforeMessage({ label }: ResourceRef, refused: string): string {
   return `${label} is not created: nothing new is sent in this run, because ${refused} may exist already. Its error says what to do.`;
 }
 
 /** What becomes of a replaced object: in a preview, and after. @param then ends "the resource …": `is 43 now`. */
-export function replaced(
+export function replacedNotice(
   kind: Kind,
   ref: ResourceRef,
   { id, isDeleted }: NonNullable<PlannedObject["former"]>,
@@ -233,20 +233,20 @@ export function replaced(
 }
 
 /** The program names another object than the state has, perhaps somebody else's. @param then as of {@link replaced}. */
-export function exchanged(ref: ResourceRef, id: string, then: string): Notice {
+export function exchangedNotice(ref: ResourceRef, id: string, then: string): Notice {
   const text = `${ref.label} ${then}, as existingId says: nothing is created or deleted, and nothing here manages ${id} any more.`;
   return notice("given another object", ref, text, `${id}; it ${then}`);
 }
 
-/** Of an object that the program names and changes, without a known update. @param changes from `changesInWords`. */
-export function notTold(ref: ResourceRef, id: string, changes: readonly string[]): Notice {
+/** Of an object that the program names and changes, without a known update. @param changes from `changeMessages`. */
+export function stateOnlyNotice(ref: ResourceRef, id: string, changes: readonly string[]): Notice {
   const told = enumerate(changes);
   const text = `${ref.label} is ${id}, as existingId says: only the state changes (${told}), and the platform is not told. Change ${id} there by hand, or take the edit back.`;
   return notice("changed in the state only", ref, text, `${id}: ${told}`);
 }
 
 /** What this machine has of a resource whose object the state goes on with, in a preview and once in an `up`. */
-export function besideHeld(kind: Kind, ref: ResourceRef, entry: JournalEntry, held: string): Notice {
+export function secondObjectNotice(kind: Kind, ref: ResourceRef, entry: JournalEntry, held: string): Notice {
   const { id } = entry;
   const next =
     id === undefined
@@ -256,7 +256,7 @@ export function besideHeld(kind: Kind, ref: ResourceRef, entry: JournalEntry, he
   return notice("also made by earlier runs", ref, text, id ?? "outcome unknown");
 }
 
-export function tellWarnings({ say }: Pick<Runtime, "say">, label: string, warnings: readonly string[]): void {
+export function warnOfPlatform({ say }: Pick<Runtime, "say">, label: string, warnings: readonly string[]): void {
   for (const warning of warnings) say(`Platform warning (first seen for ${label}): ${warning}`, warning);
 }
 
@@ -266,15 +266,15 @@ export function goneNotice(ref: Shown): Notice {
 }
 
 /** @param until from when on its absence counts, ISO 8601. */
-export function tooEarly(label: string, id: string, until: string): string {
+export function tooEarlyMessage(label: string, id: string, until: string): string {
   return `${label}: the platform does not find ${id}, but it was just created: until ${until} that proves nothing. Run this again after that.`;
 }
 
 export function tooEarlyNotice(ref: Shown, id: string, until: string): Notice {
-  return notice("just created, and not found yet", ref, tooEarly(ref.label, id, until));
+  return notice("just created, and not found yet", ref, tooEarlyMessage(ref.label, id, until));
 }
 
-/** What becomes of it, the next preview shows. @param changes from `changesInWords`, or just the arguments. */
+/** What becomes of it, the next preview shows. @param changes from `changeMessages`, or just the arguments. */
 export function driftNotice(ref: Shown, changes: readonly string[]): Notice {
   const text = `${ref.label} was changed on the platform: ${enumerate(changes)}. To keep that, copy the refreshed values into your program.`;
   return { ...notice("changed on the platform", ref, text), brief: `${ref.label}: ${enumerate(changes)}` };
@@ -284,14 +284,14 @@ export function stateForRead(): string {
   return "A read is known in advertising:operations: an update without a changed argument only adds to the state what a refresh needs. Nothing is sent for it.";
 }
 
-export function nothingCompared(noun: string): string {
+export function nothingComparedMessage(noun: string): string {
   return (
     `A refresh does not compare any ${noun}: advertising:operations has no read for it, so the state stays as it is. ` +
     "(A refresh uses the configuration of the last `pulumi up`; with --run-program it uses the current one.)"
   );
 }
 
-export function notDeleted(kind: Kind, label: string, id: string, why: string): string {
+export function notDeletedMessage(kind: Kind, label: string, id: string, why: string): string {
   return `${label} left the state but was not deleted, because ${why}. ${staysLive(kind, id)}.`;
 }
 
@@ -314,7 +314,7 @@ const PLAN: readonly (readonly [action: ShownAction, title: string, detail?: str
  * What an `up` would do with a set, if anything. @param abilities which operations are known for its kind.
  * @param isKept whether another resource goes on with an object.
  */
-export function planInWords(
+export function planMessage(
   kind: Kind,
   members: readonly PlannedObject[],
   { read, update }: Abilities,
@@ -374,7 +374,7 @@ function renameHint(key: string, removed: readonly PlannedObject[]): string {
 }
 
 /** @param left what the `up` has left live and unmanaged. @param now the ids of the members after it. */
-export function leftInWords(
+export function leftMessage(
   kind: Kind,
   left: readonly LeftLive[],
   now: ReadonlyMap<string, string>,
@@ -394,7 +394,7 @@ export function leftInWords(
 }
 
 /** How many members of an interrupted run were taken over; nothing if none was. */
-export function takenOverInWords(outcomes: Outcomes, { label }: ResourceRef): string | undefined {
+export function takenOverMessage(outcomes: Outcomes, { label }: ResourceRef): string | undefined {
   const those = [...outcomes].flatMap(([key, outcome]) =>
     outcome.kind === "created" && outcome.isTakenOver ? [`${printable(key)} (${outcome.id})`] : [],
   );
@@ -403,7 +403,7 @@ export function takenOverInWords(outcomes: Outcomes, { label }: ResourceRef): st
 }
 
 /** Which members an `up` has adopted; undefined if none was. */
-export function adoptedInWords(members: readonly PlannedObject[], outcomes: Outcomes): string | undefined {
+export function adoptedMessage(members: readonly PlannedObject[], outcomes: Outcomes): string | undefined {
   const adopted = members.filter(({ key, id, action }) => {
     return action.do === "adopt" && action.id !== id && outcomes.get(key)?.kind === "managed";
   });
@@ -419,7 +419,7 @@ function listed(items: readonly string[]): string {
 type Open = Extract<Outcome, { kind: "unresolved" }> & { readonly key: string };
 
 /** The error of a whole set that has some. @param kept failed deletes. @param held the keys in the state afterwards. */
-export function troubleInWords(
+export function setFailureMessage(
   kind: Kind,
   set: ResourceRef,
   members: readonly PlannedObject[],
@@ -466,7 +466,7 @@ function openLines(kind: Kind, set: ResourceRef, open: readonly Open[]): string[
   return [
     `The outcome of ${count(amount, kind.create.noun)} is unknown, so nothing is sent for ${them} until you resolve ${them}. Look in the account for:`,
     ...cut(sorted.map(line), MAX_LISTED, (others) => `  and ${others} more`),
-    ...waysOut(sorted.map(({ key }) => memberRef(set, key).short)),
+    ...resolveCommands(sorted.map(({ key }) => memberRef(set, key).short)),
   ];
 }
 

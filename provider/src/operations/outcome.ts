@@ -15,11 +15,11 @@ import type { OpenCreate } from "../journal/index.js";
 import type { PlannedObject } from "../plan/index.js";
 import {
   type Earlier,
-  explain,
   type ParsedKey,
   type ResourceRef,
   UNRESOLVED,
   type Unresolved,
+  unresolvedMessage,
 } from "../state/index.js";
 import type { Runtime } from "./runtime.js";
 
@@ -103,7 +103,7 @@ export function idOrError(ref: ParsedKey, properties: Values, outcome: Outcome):
   const { record, why } = outcome;
   // Never only digits, as the platform's ids are.
   const saved = { id: `unresolved-${record.mark}`, properties: { ...properties, [UNRESOLVED]: record } };
-  throw new Incomplete(explain(ref, record, why), saved);
+  throw new Incomplete(unresolvedMessage(ref, record, why), saved);
 }
 
 /** As the state keeps it, without what only the journal has. */

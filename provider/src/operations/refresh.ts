@@ -20,7 +20,7 @@ import {
   type SetKind,
   withDifferences,
 } from "../kinds/index.js";
-import { abilitiesOf, changesInWords } from "../plan/index.js";
+import { abilitiesOf, changeMessages } from "../plan/index.js";
 import { exactId, isPlatformId, READABLE_ID } from "../rules/index.js";
 import {
   ACCOUNT,
@@ -29,7 +29,6 @@ import {
   EARLIER,
   earlierText,
   eventIn,
-  explain,
   hiddenInputsIn,
   IDENTITY,
   inputsFrom,
@@ -45,11 +44,12 @@ import {
   UNRESOLVED,
   type Unresolved,
   unresolvedIn,
+  unresolvedMessage,
   withResolved,
   writeStoredSet,
 } from "../state/index.js";
 import { momentToKeep, readLive, type Target, unprovenUntil } from "./execute.js";
-import { driftNotice, goneNotice, nothingCompared, tooEarlyNotice } from "./messages.js";
+import { driftNotice, goneNotice, nothingComparedMessage, tooEarlyNotice } from "./messages.js";
 import { earlierOf, expectSameAccount, Incomplete } from "./outcome.js";
 import type { ResourceOperations, Runtime } from "./runtime.js";
 import { memberSecrets } from "./set.js";
@@ -114,7 +114,7 @@ export const readSingle: ResourceOperations<Kind>["read"] = async (kind, runtime
       const ref = refIn(kind.name, properties);
       if (ref === undefined) throw new Incomplete(unnamedCreate(kind, open));
       commandsTake([stackOption(stackOf(ref.identity))]);
-      throw new Incomplete(explain(ref, open, NOT_BY_REFRESH));
+      throw new Incomplete(unresolvedMessage(ref, open, NOT_BY_REFRESH));
     }
     if (answer === null) return undefined;
     const { [UNRESOLVED]: _, ...resolved } = properties;
@@ -140,7 +140,7 @@ export const readSingle: ResourceOperations<Kind>["read"] = async (kind, runtime
   // Without a password `.get` still works in a preview.
   if (read && settings.password !== undefined)
     return { id, props: { ...properties, ...(await argumentsOfLive(kind, runtime, id)) } };
-  if (isRefresh) runtime.say(nothingCompared(kind.create.noun));
+  if (isRefresh) runtime.say(nothingComparedMessage(kind.create.noun));
   return { id, props: { ...properties, [kind.idProperty]: exactId(id) } };
 };
 
@@ -221,7 +221,7 @@ async function refreshed(
   if (differences.size === 0) return properties;
   const names = [...differences.keys()];
   const now = withDifferences(properties, differences);
-  const changes = secret === undefined ? names : changesInWords(names, properties, now, secret);
+  const changes = secret === undefined ? names : changeMessages(names, properties, now, secret);
   runtime.warnEach(driftNotice(subject, changes));
   return now;
 }

@@ -31,8 +31,8 @@ import {
 } from "../state/index.js";
 import { tellBefore } from "./check.js";
 import { createBlocker, takeableOf } from "./create.js";
-import { carryOutAll, deleteUnlessKept, hasWork, momentToKeep, taskOf } from "./execute.js";
-import { adoptedInWords, leftInWords, planInWords, takenOverInWords, troubleInWords } from "./messages.js";
+import { deleteUnlessKept, executeAll, hasWork, momentToKeep, taskOf } from "./execute.js";
+import { adoptedMessage, leftMessage, planMessage, setFailureMessage, takenOverMessage } from "./messages.js";
 import { progressOf, type Severity } from "./notices.js";
 import {
   asOurs,
@@ -125,7 +125,7 @@ function tellPlan(kind: Kind, runtime: Runtime, ref: ResourceRef, members: reado
   const stops = tellBefore(kind, runtime, fresh, ({ key }) => memberRef(ref, key));
   if (stops !== undefined) throw stops;
   const abilities = abilitiesOf(kind, runtime.reading.settings);
-  const plan = planInWords(kind, members, abilities, (id) => runtime.deployment.isKept(kind, id));
+  const plan = planMessage(kind, members, abilities, (id) => runtime.deployment.isKept(kind, id));
   runtime.tellAt("info", ref.resourceUrn, plan);
 }
 
@@ -149,7 +149,7 @@ export const updateSet: ResourceOperations<SetKind>["update"] = async (set, runt
     return taskOf(runtime, memberRef(ref, member.key), member, news, left, { secret, created: stored.created });
   });
   noteRefusals(kind, runtime, objects);
-  const outcomes = await carryOutAll(kind, runtime, objects, progress);
+  const outcomes = await executeAll(kind, runtime, objects, progress);
   const isWell = ![...outcomes.values()].some(isTrouble);
   const at = runtime.now();
   const leaving = members.flatMap((member): LeftLive[] => {
@@ -172,15 +172,15 @@ export const updateSet: ResourceOperations<SetKind>["update"] = async (set, runt
   const forRead = circumstances.can.read && keptForRead(news);
   const outs = { ...writeStoredSet({ ...after, left, created }, exactId, runtime.account), ...forRead };
 
-  tell("info", takenOverInWords(outcomes, ref));
-  tell("info", adoptedInWords(members, outcomes));
+  tell("info", takenOverMessage(outcomes, ref));
+  tell("info", adoptedMessage(members, outcomes));
   const unmanaged = leaving.filter((each) => isLeft(each) && !runtime.deployment.isKept(kind, each.id));
-  tell("warn", leftInWords(kind, unmanaged, after.eventIds));
+  tell("warn", leftMessage(kind, unmanaged, after.eventIds));
   if (gone.size > 0) tell("info", `Deleted on the platform, as retainOnDelete: false says: ${idRanges([...gone])}.`);
   const journal = runtime.journal(ref.identity);
   for (const [key, outcome] of outcomes) if (outcome.kind === "created") journal.given(memberRef(ref, key).key);
   if (isWell && kept.length === 0) return outs;
-  const { text, code } = troubleInWords(kind, ref, members, outcomes, kept, after.eventIds);
+  const { text, code } = setFailureMessage(kind, ref, members, outcomes, kept, after.eventIds);
   // Without a member, nothing is saved: the next run creates the set.
   const isNothing = [stored, after].every((each) => each.eventIds.size + each.unresolved.size === 0);
   throw new Incomplete(text, isNothing ? undefined : { id, properties: { ...outs, [PROVIDER]: news[PROVIDER] } }, code);

@@ -7,7 +7,7 @@ import {
   abilitiesOf,
   adoptedBy,
   type Circumstances,
-  changesInWords,
+  changeMessages,
   hasValue,
   type PlannedObject,
   plannedSingle,
@@ -18,7 +18,6 @@ import {
   CREATED,
   EARLIER,
   earlierText,
-  explain,
   howToKeep,
   isOfKnownAccount,
   keptForRead,
@@ -32,19 +31,20 @@ import {
   secretArgumentsIn,
   UNKNOWN,
   unresolvedIn,
+  unresolvedMessage,
   writeLeftLive,
 } from "../state/index.js";
-import { carryOutAll, deleteUnlessKept, hasWork, momentToKeep, taskOf } from "./execute.js";
+import { deleteUnlessKept, executeAll, hasWork, momentToKeep, taskOf } from "./execute.js";
 import {
-  adopts,
-  beforeTakeOver,
-  besideHeld,
-  exchanged,
-  notTold,
-  replaced,
-  savedAsSent,
+  adoption,
+  exchangedNotice,
+  replacedNotice,
+  savedAsSentMessage,
+  secondObjectNotice,
   stateForRead,
-  takenOver,
+  stateOnlyNotice,
+  takenOverMessageOf,
+  takeOverNotice,
 } from "./messages.js";
 import { expectSameAccount, Incomplete, idOrError, type ObjectTask, type Outcome } from "./outcome.js";
 import type { ResourceOperations, Runtime } from "./runtime.js";
@@ -117,13 +117,13 @@ export function notePlanned(
   const entry = journal.of(ref.key);
   const isBeside = entry !== undefined && entry.state !== "confirmed" && entry.id !== id;
   const isUnsaid = entry?.id === undefined && entry?.replaces !== id; // resolved by the state, which has something
-  if (isBeside && (action.do === "keep" || isUnsaid)) runtime.warnEach(besideHeld(kind, ref, entry, id));
+  if (isBeside && (action.do === "keep" || isUnsaid)) runtime.warnEach(secondObjectNotice(kind, ref, entry, id));
   deployment.noteSeen(kind, id, []);
   const { deletes } = deployment.checked(resourceKeyIn(ref.key));
   if (deployment.isUp) journal.saw({ key: ref.key, id, deletes });
   const other = former === undefined ? deployment.claim(kind, id, ref.key) : undefined;
   if (other !== undefined) throw new ArgumentsError(`${ref.label}: ${adoptedTwice(id, parseKey(other).label)}`);
-  if (action.do === "record") runtime.warnEach(notTold(ref, id, changesInWords(changed, olds, values, secret)));
+  if (action.do === "record") runtime.warnEach(stateOnlyNotice(ref, id, changeMessages(changed, olds, values, secret)));
 }
 
 /** Notes for `create` what becomes of a resource in the state; previews it. @throws Incomplete it is to be resolved. */
@@ -137,7 +137,7 @@ export const planSingle: ResourceOperations<Kind>["plan"] = async (kind, runtime
   const { action, former } = member;
   if (deployment.isChecked(key)) noteCreates(kind, runtime, ref, olds, member.id);
   if (action.do === "wait")
-    throw new Incomplete(explain(deployment.checked(key).inState ?? ref, action.record, action.why));
+    throw new Incomplete(unresolvedMessage(deployment.checked(key).inState ?? ref, action.record, action.why));
   const secret = secretIn(runtime, key, news);
   deployment.held.set(key, member);
   // A refresh asks too, with the former inputs, and so does a run for what a replacement or its targets take along:
@@ -146,15 +146,15 @@ export const planSingle: ResourceOperations<Kind>["plan"] = async (kind, runtime
     notePlanned(kind, runtime, ref, member, secret);
     if (former !== undefined && !wasDeleting) deployment.noteStaying(kind, former.id);
     if (!deployment.isUp && action.do === "look for")
-      runtime.warnEach(beforeTakeOver(ref, action.record, undefined, true));
+      runtime.warnEach(takeOverNotice(ref, action.record, undefined, true));
     if (action.do === "adopt")
-      runtime.tellAdopted(adopts(ref, action.id ?? UNKNOWN, abilitiesOf(kind, runtime.reading.settings)));
+      runtime.tellAdopted(adoption(ref, action.id ?? UNKNOWN, abilitiesOf(kind, runtime.reading.settings)));
     if (!deployment.isUp && former !== undefined && !deployment.isKept(kind, former.id)) {
       const isPerhaps = action.do === "replace" && action.perhaps;
       const then = isPerhaps ? "is replaced if values that are not known yet differ" : "is to be replaced";
-      const notice = replaced(kind, ref, former, then);
+      const notice = replacedNotice(kind, ref, former, then);
       if (action.do === "adopt" && !former.isDeleted)
-        runtime.warnEach(exchanged(ref, former.id, `is to be ${action.id ?? "another object"}`));
+        runtime.warnEach(exchangedNotice(ref, former.id, `is to be ${action.id ?? "another object"}`));
       else runtime.warnEach({ ...notice, text: `${notice.text}\n${howToKeep(former.id)}` });
     }
   }
@@ -221,9 +221,9 @@ export const createSingle: ResourceOperations<Kind>["create"] = async (kind, run
   const { earlier, isTakenOver } = outcome;
   if (earlier !== undefined) {
     const properties = { ...outs, [EARLIER]: earlierText(earlier), ...reference };
-    throw new Incomplete(savedAsSent(ref, id), { id, properties });
+    throw new Incomplete(savedAsSentMessage(ref, id), { id, properties });
   }
-  if (isTakenOver) runtime.say(takenOver(ref, id));
+  if (isTakenOver) runtime.say(takenOverMessageOf(ref, id));
   return { id, outs };
 };
 
@@ -246,14 +246,16 @@ function tellReplaced(
   if (deployment.checked(ref.key).wasDeleting && !deployment.isStaying(kind, held)) return;
   deployment.noteStaying(kind, held); // the engine may still ask for its delete, by the option in the state
   const now = `is ${id} now`;
-  runtime.warnEach(isAdopted ? exchanged(ref, held, now) : replaced(kind, ref, { id: held, isDeleted: false }, now));
+  runtime.warnEach(
+    isAdopted ? exchangedNotice(ref, held, now) : replacedNotice(kind, ref, { id: held, isDeleted: false }, now),
+  );
 }
 
 /** Without a known update, only for an `existingId`, or if saved with an error. @returns its next properties. */
 export const updateSingle: ResourceOperations<Kind>["update"] = async (kind, runtime, ref, { id, olds, news }) => {
   const values = argumentsIn(news);
   const open = unresolvedIn(olds);
-  if (open !== undefined) throw new Incomplete(explain(ref, open));
+  if (open !== undefined) throw new Incomplete(unresolvedMessage(ref, open));
   const { wasDeleting } = runtime.deployment.checked(ref.key);
   const member = plannedSingle(kind, id, olds, news, circumstancesOf(kind, runtime, wasDeleting, olds));
   if (hasWork(member)) {
@@ -275,6 +277,6 @@ export const deleteSingle: ResourceOperations<Kind>["delete"] = async (kind, run
 };
 
 async function carryOut(kind: Kind, runtime: Runtime, object: ObjectTask): Promise<Outcome> {
-  const [outcome] = (await carryOutAll(kind, runtime, [object])).values();
+  const [outcome] = (await executeAll(kind, runtime, [object])).values();
   return outcome as Outcome;
 }

@@ -250,7 +250,7 @@ const MAX_SHOWN = 60;
 /**
  * How arguments change: `value 98 → 26`, `segmentId none → 4`. @param names that differ. @param secret not to be shown.
  */
-export function changesInWords(
+export function changeMessages(
   names: readonly string[],
   olds: Values,
   news: Values,

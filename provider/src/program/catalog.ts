@@ -3,7 +3,7 @@ import { cut, shellWord, type Values } from "../base/index.js";
 import { CATALOG_RULES, describeAlike, type Catalog as File, type Finding, readCatalog } from "../catalog/index.js";
 import { advertiser, CATALOG_SEPARATOR, CATALOG_TYPE, conversionEvent, KINDS, type Kind } from "../kinds/index.js";
 import { abilitiesOf } from "../plan/index.js";
-import { exactId, inWords, validate } from "../rules/index.js";
+import { exactId, problemMessages, validate } from "../rules/index.js";
 import { labelOf } from "../state/index.js";
 import { optionProblems } from "./declaration.js";
 import { isOfType } from "./ids.js";
@@ -120,7 +120,7 @@ function declared(name: string, args: Values, options: pulumi.ComponentResourceO
   const canDelete = KINDS.filter((kind) => abilitiesOf(kind, settings).delete);
   const byLevel = Map.groupBy(content.findings, ({ level }) => level);
   const errors = byLevel.get("error") ?? [];
-  const others = inWords([...problems, ...optionProblems(options, canDelete.length > 0)]);
+  const others = problemMessages([...problems, ...optionProblems(options, canDelete.length > 0)]);
   const warnings = linesOf(byLevel.get("warning") ?? [], file).map((line) => `  ${line}`);
   const declaration = {
     finding: { title, lines: [...linesOf(errors, file), ...others], problems: errors.length + others.length },

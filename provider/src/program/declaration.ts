@@ -10,7 +10,7 @@ import {
   type SetKind,
 } from "../kinds/index.js";
 import { abilitiesOf } from "../plan/index.js";
-import { inWords, isContainer, type Problem } from "../rules/index.js";
+import { isContainer, type Problem, problemMessages } from "../rules/index.js";
 import type { Settings } from "../settings/index.js";
 import { keyOf, keyOfUrn, labelOf, memberOf, nameInUrn } from "../state/index.js";
 import { type Finding, findingOf } from "./findings.js";
@@ -69,7 +69,7 @@ export function declare({ kind: declared, name, args, options }: Call, settings:
   const key = keyOf(declared.name, { parentTypes: typesOf(options.parent), name });
   return {
     finding: findingOf(label, isRead ? problems : [...problems, ...optionProblems(options, canDelete)]),
-    warnings: inWords(warnings).map((warning) => `${label}: ${warning}`),
+    warnings: problemMessages(warnings).map((warning) => `${label}: ${warning}`),
     resource: {
       key,
       kind,

@@ -2,8 +2,8 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { ArgumentsError, count, cut, SettingsError, whyTooOld, withPage } from "../base/index.js";
-import { inWords, type Problem } from "../rules/index.js";
+import { ArgumentsError, count, cut, SettingsError, versionProblem, withPage } from "../base/index.js";
+import { type Problem, problemMessages } from "../rules/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
 
 export interface Finding {
@@ -14,7 +14,7 @@ export interface Finding {
 
 /** @throws pulumi.RunError */
 export function expectNodeFits(): void {
-  const old = whyTooOld(process.versions.node);
+  const old = versionProblem(process.versions.node);
   if (old !== undefined) throw runError(`pulumi-advertising: ${old} Nothing was sent.`);
 }
 
@@ -67,7 +67,7 @@ function runError(message: string): pulumi.RunError {
 }
 
 export function findingOf(title: string, problems: readonly Problem[]): Finding {
-  return { title, lines: inWords(problems), problems: problems.length };
+  return { title, lines: problemMessages(problems), problems: problems.length };
 }
 
 /** Where any copy finds what the others noted, whatever its version: so this form is a contract. */

@@ -26,7 +26,7 @@ export function isOfType(value: unknown, typeToken: string): boolean {
 }
 
 /** The kind of a resource in words: `a ConversionEvent`, `an Instance`. */
-function kindInWords(resource: pulumi.Resource): string {
+function kindName(resource: pulumi.Resource): string {
   const [kind = ""] = String(typeTokenIn(resource)).split(/[:/]/).slice(-1);
   return `${/^[aeiou]/i.test(kind) ? "an" : "a"} ${kind}`;
 }
@@ -46,7 +46,7 @@ export function idsOf(kind: Kind | SetKind, args: Values): Record<string, unknow
     const [value, referred] = [args[name], kind.refersTo[name]];
     if (!pulumi.Resource.isInstance(value)) continue;
     const fits = referred !== undefined && isOfType(value, typeTokenOf(referred.name));
-    ids[name] = fits ? (value as unknown as Values)[referred.idProperty] : new InWords(kindInWords(value));
+    ids[name] = fits ? (value as unknown as Values)[referred.idProperty] : new InWords(kindName(value));
   }
   return ids;
 }
@@ -65,7 +65,7 @@ export function readIdOf(id: pulumi.Input<pulumi.ID | number>): pulumi.Input<pul
 }
 
 function idOrWords(id: unknown): string {
-  if (pulumi.Resource.isInstance(id)) return kindInWords(id);
+  if (pulumi.Resource.isInstance(id)) return kindName(id);
   return isPlatformId(String(id)) ? String(id) : show(id);
 }
 

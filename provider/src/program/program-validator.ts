@@ -113,7 +113,7 @@ export class Judge {
   /** What nothing has declared when the program has ended. Whether the state has it, only the engine knows. */
   atEnd(records: readonly JournalEntry[], isPreview: boolean): string[] {
     const undeclared = records.filter(({ key }) => !this.#isDeclared(key));
-    undeclared.sort((a, b) => natural(inWords(a), inWords(b)));
+    undeclared.sort((a, b) => natural(entryName(a), entryName(b)));
     // What goes on under another key does not leave.
     const declared = records.filter(({ key }) => this.#isDeclared(key)).map(objectOf);
     const kept = new Set([...this.#adopters.keys(), ...declared]);
@@ -175,7 +175,7 @@ function warningsOf(batch: readonly Declaration[]): string[] {
 
 function listed(those: readonly JournalEntry[]): string {
   const others = those.slice(MAX_LISTED).map(({ id = "" }) => id);
-  return cut(those.map(inWords), MAX_LISTED, (more) => `and ${more} more: ${idRanges(others)}`).join(", ");
+  return cut(those.map(entryName), MAX_LISTED, (more) => `and ${more} more: ${idRanges(others)}`).join(", ");
 }
 
 function retainedLine(those: readonly JournalEntry[]): string {
@@ -190,11 +190,11 @@ function deletedLine(those: readonly JournalEntry[]): string {
 
 function openLine(open: readonly JournalEntry[]): string {
   const are = count(open.length, "create of an interrupted run is", "creates of interrupted runs are");
-  const names = enumerate(open.map(inWords), MAX_LISTED);
+  const names = enumerate(open.map(entryName), MAX_LISTED);
   return `${are} declared by nothing: ${names}. To see what to do:\n  ${asTyped("npx pulumi-advertising pending")}`;
 }
 
 /** `purchase (42)`, or without a known id `lead (outcome unknown)`. */
-function inWords({ key, id = "outcome unknown" }: JournalEntry): string {
+function entryName({ key, id = "outcome unknown" }: JournalEntry): string {
   return `${parseKey(key).short} (${id})`;
 }

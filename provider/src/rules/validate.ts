@@ -30,7 +30,7 @@ export function validate(given: Values, rules: Rules, reading: Reading) {
 }
 
 /** A sentence for each problem; those that are the same mistake elsewhere have one. */
-export function inWords(problems: readonly Problem[]): string[] {
+export function problemMessages(problems: readonly Problem[]): string[] {
   return saidOnce(
     problems,
     ({ property, reason }) => `${property} ${reason}`,

@@ -48,11 +48,11 @@ function fail(sandbox: Sandbox, words: readonly string[]): string {
   }
   const rules = (words.length === 0 ? [""] : words).map(parseFault); // before any is armed
   for (const rule of rules) sandbox.fail(rule);
-  return rules.map(inWords).join("\n");
+  return rules.map(faultMessage).join("\n");
 }
 
 /** A rule of the fault language, as a sentence. */
-export function inWords({ on, with: fault, times = 1, act }: FaultRule): string {
+export function faultMessage({ on, with: fault, times = 1, act }: FaultRule): string {
   const several = Number.isFinite(times) ? `The next ${times} requests` : "All requests";
   const requests = times === 1 ? "The next request" : several;
   const name = fault.kind === "answer" ? `status-${fault.status}` : fault.kind;

@@ -2,7 +2,7 @@
  * The sandbox as a process: greets, logs, takes commands, and ends at a signal with what lived there kept.
  */
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
-import { answersCommand, inWords } from "./control.js";
+import { answersCommand, faultMessage } from "./control.js";
 import type { FaultRule, SandboxOptions, SandboxSnapshot } from "./options.js";
 import { Sandbox } from "./server.js";
 import { count } from "./shown.js";
@@ -53,7 +53,7 @@ export async function serve({
     `  pulumi config set advertising:baseUrl ${sandbox.url}`,
     `  pulumi config set advertising:email ${sandbox.email}`,
     `  pulumi config set --secret advertising:password ${shown}`,
-    ...faults.map(inWords),
+    ...faults.map(faultMessage),
     `Commands are sent from another terminal: npx advertising-sandbox list --port ${sandbox.port}`,
   ];
   console.log(greeting.join("\n"));

@@ -42,7 +42,7 @@ export function settlingCommands(shorts: readonly string[]): string[] {
 }
 
 /** The same, and what to do after that. */
-export function waysOut(shorts: readonly string[]): string[] {
+export function resolveCommands(shorts: readonly string[]): string[] {
   const id = shorts.length === 1 ? "<its id>" : "<an id>";
   const more = shorts.length - MAX_LISTED;
   return [
@@ -53,11 +53,15 @@ export function waysOut(shorts: readonly string[]): string[] {
 }
 
 /** The message of an unresolved create each time that it stops a run. @param why `existingId` does not resolve it. */
-export function explain({ kind, short }: Pick<ParsedKey, "kind" | "short">, record: Unresolved, why?: string): string {
+export function unresolvedMessage(
+  { kind, short }: Pick<ParsedKey, "kind" | "short">,
+  record: Unresolved,
+  why?: string,
+): string {
   return [
     ...(why === undefined ? [] : [why]),
     `Look in the account for ${describe(kind, record)}. Its outcome is unknown, so it is not sent again.`,
-    ...waysOut([short]),
+    ...resolveCommands([short]),
     `What happened: ${whatIsKnown(record)}`,
   ].join("\n");
 }
