@@ -46,7 +46,7 @@ const counted = (steps: object[], operations?: object, more: object = {}) => {
   const environment = { operations: JSON.stringify({ event: operations }), ...more };
   const { changes } = readIn({ steps }, operations && environment);
   const byAction = Map.groupBy(changes, ({ action }) => action);
-  byAction.delete("keep");
+  byAction.delete("same");
   return [...byAction]
     .map(([action, all]) => `${all.length} ${action}`)
     .toSorted()
@@ -65,7 +65,7 @@ const same = step("same", E("moved"), "6", event("B"), event("B"));
 it.each<[string, string, ...Parameters<typeof counted>]>([
   ["nothing", "", []],
   ["a new one", "1 create", [create(E("a"), event("A"))]],
-  ["a removal", "1 let go", [C.gone]],
+  ["a removal", "1 retain", [C.gone]],
   [
     "an unknown advertiser",
     "1 perhaps replace",
@@ -74,13 +74,13 @@ it.each<[string, string, ...Parameters<typeof counted>]>([
   ["a secret that has changed, as the engine says", "1 replace", [replace(E("c"), "7", secret, secret)]],
   [
     "a secret beside its existingId",
-    "1 record",
+    "1 update state only",
     [step("update", E("c"), "7", { ...secret, existingId: 7 }, { ...secret, existingId: 7 })],
   ],
   ["a replacement that only the engine was asked for", "1 replace", [replace(E("c"), "7", event("C"), event("C"))]],
   ["deletes, where the package knows of one", "1 delete, 1 replace", [deleting(C.gone), deleting(C.replaced)], KNOWN],
-  ["no delete is known", "1 let go, 1 replace", [deleting(C.gone), deleting(C.replaced)], {}],
-  ["retainOnDelete", "1 let go", [C.gone], KNOWN],
+  ["no delete is known", "1 replace, 1 retain", [deleting(C.gone), deleting(C.replaced)], {}],
+  ["retainOnDelete", "1 retain", [C.gone], KNOWN],
   ["an unchanged resource has it too", "1 move", [same, deleting(C.gone)], KNOWN],
   [
     "another one adopts it",
@@ -90,12 +90,12 @@ it.each<[string, string, ...Parameters<typeof counted>]>([
   ],
   [
     "unresolved, and perhaps looked for",
-    "1 wait",
+    "1 blocked",
     [replace(E("c"), "unresolved-m", { ...event("C"), ...pending }, event("C"))],
   ],
-  ["unresolved, and removed", "1 wait", [remove(E("c"), "unresolved-m", { ...event("C"), ...pending })]],
+  ["unresolved, and removed", "1 blocked", [remove(E("c"), "unresolved-m", { ...event("C"), ...pending })]],
   ["what an earlier run replaced", "", [{ ...C.gone, op: "delete-replaced" }]],
-  ["what is only read (.get) is nobody's", "1 let go", [{ op: "read", urn: E("a"), newState: onlyRead("6") }, C.gone]],
+  ["what is only read (.get) is nobody's", "1 retain", [{ op: "read", urn: E("a"), newState: onlyRead("6") }, C.gone]],
 ])("%s: %s", (_, expected, ...given) => {
   expect(counted(...given)).toBe(expected);
 });
@@ -134,7 +134,7 @@ it.each<[string, object, RegExp]>([
   [
     "edited beside its existingId",
     step("update", E("a"), "5", event("A", { existingId: 5 }), event("A", { existingId: 5, segmentId: 4 })),
-    /^\*\*1 to change in the state only\*\*\n\n#### Not sent: the platform is not told\n\n.*\n.*\n\| record .* \| 5 \| <code>segmentId none → 4<.code> \|$/m,
+    /^\*\*1 to change in the state only\*\*\n\n#### Not sent: the platform is not told\n\n.*\n.*\n\| update state only .* \| 5 \| <code>segmentId none → 4<.code> \|$/m,
   ],
 ])("a change has its old and its new value: %s", (_, change, expected) => {
   expect(commentOn([change])).toMatch(expected);
@@ -202,16 +202,16 @@ describe("a set", () => {
   const DELETES = { __delete: true };
 
   it.each<[string, string, ...Parameters<typeof counted>]>([
-    ["its members, key by key", "1 create, 1 let go, 2 replace", [update(EVENTS)]],
-    ["of another advertiser", "1 create, 1 let go, 3 replace", [update(EVENTS, { advertiserId: 2 })], KNOWN],
+    ["its members, key by key", "1 create, 1 retain, 2 replace", [update(EVENTS)]],
+    ["of another advertiser", "1 create, 1 retain, 3 replace", [update(EVENTS, { advertiserId: 2 })], KNOWN],
     ["with retainOnDelete: false", "1 create, 1 delete, 1 replace, 1 update", [update(EVENTS, DELETES)], KNOWN],
     ["removed, with retainOnDelete: false", "4 delete", [deleting(remove(SET, "set-x", olds))], KNOWN],
     [
       "replaced, because somebody asks the engine",
-      "4 create, 4 let go",
+      "4 create, 4 retain",
       [replace(SET, "set-x", olds, { ...olds, eventIds: undefined })],
     ],
-    ["a secret that may have changed", "1 perhaps replace, 3 let go", [update({ a: entry("[secret]") })]],
+    ["a secret that may have changed", "1 perhaps replace, 3 retain", [update({ a: entry("[secret]") })]],
     [
       "secret fields that all share",
       "4 perhaps replace",
@@ -224,7 +224,7 @@ describe("a set", () => {
     ],
     [
       "unresolved",
-      "1 wait",
+      "1 blocked",
       [update({ ...olds.events, new: entry(5) }, {}, { unresolved: { new: pending.unresolved }, earlier: {} })],
     ],
   ])("%s: %s", (_, expected, ...given) => {
@@ -241,7 +241,7 @@ describe("a set", () => {
     const unresolved = { new: { ...pending.unresolved, field: "f" } };
     const steps = [update({ new: entry(5) }, {}, { unresolved, events: {}, eventIds: {} })];
     const known = { search: "GET rest/event?f={mark}" };
-    expect(counted(steps, known, { markField: "f" })).toBe("1 look for");
+    expect(counted(steps, known, { markField: "f" })).toBe("1 recover");
   });
 
   it("whose events are all secret is named", () => {

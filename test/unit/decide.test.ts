@@ -117,10 +117,10 @@ const TABLE: readonly [string, Situation, By<ShownAction>, By<Fate>?][] = [
   ["a new one adopts an object", { wanted: foreign }, "adopt"],
   ["a new one adopts an id that is not known yet", { wanted: later }, "create"],
 
-  ["nothing differs", { held: 5, wanted: A }, "keep"],
-  ["no fields and an empty object of fields", { held: 5, wanted: { ...A, additionalFields: {} } }, "keep"],
-  ["an id as digits", { held: 5, wanted: A, advertiserId: "7" }, "keep"],
-  ["existingId is removed again", { held: 5, before: own, wanted: A }, "keep"],
+  ["nothing differs", { held: 5, wanted: A }, "same"],
+  ["no fields and an empty object of fields", { held: 5, wanted: { ...A, additionalFields: {} } }, "same"],
+  ["an id as digits", { held: 5, wanted: A, advertiserId: "7" }, "same"],
+  ["existingId is removed again", { held: 5, before: own, wanted: A }, "same"],
   ["an argument differs", { held: 5, wanted: other }, changed, left],
   ["an argument is gone", { held: 5, before: { ...A, segmentId: 3 }, wanted: A }, changed, left],
   ["an argument differs, and deletes are on", { held: 5, wanted: other, deletes: true }, changed, replacedAndDeleted],
@@ -129,34 +129,42 @@ const TABLE: readonly [string, Situation, By<ShownAction>, By<Fate>?][] = [
   ["the advertiser is not known yet", { held: 5, wanted: A, advertiserId: UNKNOWN }, "perhaps replace", "live"],
   ["the same, and an argument differs", { held: 5, wanted: other, advertiserId: UNKNOWN }, "replace", "live"],
 
-  ["existingId names its own object", { held: 5, wanted: own }, "keep"],
-  ["… and an argument differs", { held: 5, wanted: { ...own, value: 2 } }, update("update", "record")],
-  ["… and one is not known yet", { held: 5, wanted: { ...own, value: UNKNOWN } }, update("update", "record")],
-  ["… and the advertiser differs", { held: 5, wanted: own, advertiserId: 8 }, "record"],
+  ["existingId names its own object", { held: 5, wanted: own }, "same"],
+  ["… and an argument differs", { held: 5, wanted: { ...own, value: 2 } }, update("update", "update state only")],
+  [
+    "… and one is not known yet",
+    { held: 5, wanted: { ...own, value: UNKNOWN } },
+    update("update", "update state only"),
+  ],
+  ["… and the advertiser differs", { held: 5, wanted: own, advertiserId: 8 }, "update state only"],
   ["existingId names another object", { held: 5, wanted: foreign }, "adopt", "live"],
   ["… and deletes are on", { held: 5, wanted: foreign, deletes: true }, "adopt", deleted],
   ["existingId is not known yet", { held: 5, wanted: later }, "perhaps replace", "live"],
 
-  ["unresolved", { ...waiting, wanted: A }, (can) => (can.search(OPEN.field) ? "look for" : "wait")],
-  ["unresolved, with other arguments", { unresolved: { ...OPEN, field: undefined }, wanted: other }, "wait"],
-  ["unresolved, sent with its mark in another field", { unresolved: { ...OPEN, field: "other" }, wanted: A }, "wait"],
+  ["unresolved", { ...waiting, wanted: A }, (can) => (can.search(OPEN.field) ? "recover" : "blocked")],
+  ["unresolved, with other arguments", { unresolved: { ...OPEN, field: undefined }, wanted: other }, "blocked"],
+  [
+    "unresolved, sent with its mark in another field",
+    { unresolved: { ...OPEN, field: "other" }, wanted: A },
+    "blocked",
+  ],
   ["unresolved, and existingId names an object", { ...waiting, wanted: foreign }, "adopt"],
-  ["… with another name", { ...waiting, wanted: { ...foreign, eventName: "B" } }, "wait"],
-  ["… with another value", { ...waiting, wanted: { ...foreign, value: 2 } }, "wait"],
-  ["… with another advertiser", { ...waiting, wanted: foreign, advertiserId: 8 }, "wait"],
+  ["… with another name", { ...waiting, wanted: { ...foreign, eventName: "B" } }, "blocked"],
+  ["… with another value", { ...waiting, wanted: { ...foreign, value: 2 } }, "blocked"],
+  ["… with another advertiser", { ...waiting, wanted: foreign, advertiserId: 8 }, "blocked"],
   ["… with an advertiser that is not known", { ...waiting, wanted: foreign, advertiserId: UNKNOWN }, "adopt"],
-  ["… which it was to replace", { unresolved: { ...OPEN, replaces: "9" }, wanted: foreign }, "wait"],
+  ["… which it was to replace", { unresolved: { ...OPEN, replaces: "9" }, wanted: foreign }, "blocked"],
   ["… that is not known yet", { ...waiting, wanted: later }, "adopt"],
-  ["unresolved, and no longer declared", waiting, "wait"],
+  ["unresolved, and no longer declared", waiting, "blocked"],
 
-  ["made with the arguments of now", { held: 5, before: {}, earlier: `${bodyOf(A)} 7`, wanted: A }, "keep"],
+  ["made with the arguments of now", { held: 5, before: {}, earlier: `${bodyOf(A)} 7`, wanted: A }, "same"],
   ["made with others", { held: 5, earlier: "another 7", wanted: A }, changed, left],
   ["made with others, for another owner", { held: 5, earlier: "another 8", wanted: A }, "replace", "live"],
   ["made with others, for an owner that nobody knows", { held: 5, earlier: "another", wanted: A }, "replace", "live"],
   ["… and one is not known yet", { held: 5, earlier: "another 7", wanted: unknown }, "perhaps replace", "live"],
 
-  ["no longer declared", { held: 5 }, "let go", "live"],
-  ["… and deletes are on", { held: 5, deletes: true }, (can) => (can.delete ? "delete" : "let go"), deleted],
+  ["no longer declared", { held: 5 }, "retain", "live"],
+  ["… and deletes are on", { held: 5, deletes: true }, (can) => (can.delete ? "delete" : "retain"), deleted],
 ];
 
 it.each(TABLE)("%s", (_, situation, expected, fate) => {
@@ -180,14 +188,25 @@ it.each(TABLE)("%s", (_, situation, expected, fate) => {
 
 it("the table has every action", () => {
   const all = new Set(COMBINATIONS.flatMap((can) => TABLE.map(([, situation]) => both(situation, can)[0].action.do)));
-  const known = ["adopt", "create", "delete", "keep", "let go", "look for", "record", "replace", "update", "wait"];
+  const known = [
+    "adopt",
+    "create",
+    "delete",
+    "same",
+    "retain",
+    "recover",
+    "update state only",
+    "replace",
+    "update",
+    "blocked",
+  ].toSorted();
   expect([...all].sort()).toEqual(known);
 });
 
 it("says why existingId does not resolve a create, and what an update sends", () => {
   const why = (wanted: Values, more = {}) => {
     const { action } = both({ unresolved: { ...OPEN, ...more }, wanted: { ...A, existingId: 9, ...wanted } }, ALL)[0];
-    return action.do === "wait" ? action.why : undefined;
+    return action.do === "blocked" ? action.why : undefined;
   };
   const end = "Nothing is adopted until you resolve it.";
   expect(why({ value: 2, eventName: "B" })).toBe(
@@ -222,55 +241,55 @@ describe("the members of a set", () => {
 
   it.each<[string, Values, Values, Record<string, ShownAction>]>([
     ["a new set", {}, events({ a: A }), { a: "create" }],
-    ["nothing differs", held, events({ b: B, a: A }), { b: "keep", a: "keep" }],
-    ["a key is gone, and one is new", held, events({ a: A, c: B }), { a: "keep", c: "create", b: "let go" }],
+    ["nothing differs", held, events({ b: B, a: A }), { b: "same", a: "same" }],
+    ["a key is gone, and one is new", held, events({ a: A, c: B }), { a: "same", c: "create", b: "retain" }],
     ["another advertiser", held, { ...held, advertiserId: 8 }, { a: "replace", b: "replace" }],
     [
       "another default, which one member overrides",
       held,
       { ...events({ a: A, b: { ...B, clickWindow: 60 } }), defaults: { clickWindow: 61 } },
-      { a: "replace", b: "keep" },
+      { a: "replace", b: "same" },
     ],
     [
       "`null` means none, whatever the default is",
       held,
       events({ a: A, b: { ...B, clickWindow: null } }),
-      { a: "keep", b: "replace" },
+      { a: "same", b: "replace" },
     ],
     [
       "an entry is not known",
       held,
       events({ a: UNKNOWN, b: B, c: UNKNOWN }),
-      { a: "perhaps replace", b: "keep", c: "create" },
+      { a: "perhaps replace", b: "same", c: "create" },
     ],
     ["the defaults are not known", held, { ...held, defaults: UNKNOWN }, perhaps],
-    ["a key is renamed", held, events({ a: A, c: { ...B, formerKey: "b" } }), { a: "keep", c: "rename" }],
-    ["… and changed", held, events({ a: A, c: { ...B, value: 3, formerKey: "b" } }), { a: "keep", c: "replace" }],
+    ["a key is renamed", held, events({ a: A, c: { ...B, formerKey: "b" } }), { a: "same", c: "rename" }],
+    ["… and changed", held, events({ a: A, c: { ...B, value: 3, formerKey: "b" } }), { a: "same", c: "replace" }],
     [
       "… and adopts that object",
       held,
       events({ c: { ...B, existingId: 2, formerKey: "b" }, a: A }),
-      { c: "rename", a: "keep" },
+      { c: "rename", a: "same" },
     ],
     [
       "… and adopts another one",
       held,
       events({ c: { ...B, existingId: 9, formerKey: "b" }, a: A }),
-      { c: "adopt", a: "keep" },
+      { c: "adopt", a: "same" },
     ],
-    ["… before", held, events({ a: { ...A, formerKey: "old" }, b: B }), { a: "keep", b: "keep" }],
-    ["… and has an object already", held, events({ a: { ...A, formerKey: "b" } }), { a: "keep", b: "let go" }],
+    ["… before", held, events({ a: { ...A, formerKey: "old" }, b: B }), { a: "same", b: "same" }],
+    ["… and has an object already", held, events({ a: { ...A, formerKey: "b" } }), { a: "same", b: "retain" }],
     [
       "… and the former key is of no event",
       held,
       events({ a: A, c: { ...B, formerKey: "x" } }),
-      { a: "keep", c: "create", b: "let go" },
+      { a: "same", c: "create", b: "retain" },
     ],
     [
       "… while its create is unresolved",
       { ...events({ a: A }), eventIds: { a: 1 }, unresolved: { b: OPEN } },
       events({ a: A, c: { ...A, formerKey: "b" } }),
-      { a: "keep", c: "wait" },
+      { a: "same", c: "blocked" },
     ],
     ["no entry is known", held, { ...shared, events: UNKNOWN }, perhaps],
     ["no entry of an empty one is known", {}, { ...shared, events: UNKNOWN }, {}],
@@ -278,13 +297,13 @@ describe("the members of a set", () => {
       "unresolved, beside what it was to replace and without an object",
       { ...held, unresolved: { b: OPEN, c: OPEN } },
       events({ a: A }),
-      { a: "keep", b: "wait", c: "wait" },
+      { a: "same", b: "blocked", c: "blocked" },
     ],
     [
       "that is adopted under another key, which resolves nothing",
       { ...held, unresolved: { c: OPEN } },
       events({ a: A, b: B, d: { ...A, existingId: 9 } }),
-      { a: "keep", b: "keep", d: "adopt", c: "wait" },
+      { a: "same", b: "same", d: "adopt", c: "blocked" },
     ],
   ])("%s", (_, olds, news, expected) => {
     expect(plan(olds, news)).toEqual(expected);
@@ -303,7 +322,7 @@ describe("the members of a set", () => {
       const declared = events({ [key]: A });
       const made = { ...declared, eventIds: { [key]: 5 } };
       const all = [plan({}, declared), plan(made, declared), plan(made, events({}))];
-      expect(all).toEqual(["create", "keep", "let go"].map((action) => ({ [key]: action })));
+      expect(all).toEqual(["create", "same", "retain"].map((action) => ({ [key]: action })));
       expect(plan({}, events({ x: A }))).toEqual({ x: "create" });
     },
   );

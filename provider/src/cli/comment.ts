@@ -83,7 +83,7 @@ export function readPreview(text: string) {
   const decided = (steps ?? []).flatMap(inParts).flatMap((step) => decidedIn(step, can));
   const held = new Set(decided.flatMap(heldIn));
   return {
-    changes: decided.filter(({ action }) => action !== "keep").map((each) => movedIf(held, each)),
+    changes: decided.filter(({ action }) => action !== "same").map((each) => movedIf(held, each)),
     diagnostics: (diagnostics ?? []).map(({ severity, message, urn }) => ({
       severity,
       message: message.replace(/<\{%\w+%\}>/g, "").trim(),
@@ -102,7 +102,7 @@ function inParts(step: Step): Step[] {
 }
 
 function heldIn({ kind, action, id, adopts }: Change): string[] {
-  const held = ["keep", "rename", "update", "record"].includes(action) ? id : adopts;
+  const held = ["same", "rename", "update", "update state only"].includes(action) ? id : adopts;
   return held === undefined ? [] : [objectKey(kind.name, held)];
 }
 
@@ -110,7 +110,7 @@ function heldIn({ kind, action, id, adopts }: Change): string[] {
 function movedIf(held: ReadonlySet<string>, change: Change): Change {
   const { kind, former, action } = change;
   if (former === undefined || !held.has(objectKey(kind.name, former.id))) return change;
-  return { ...change, former: undefined, action: action === "let go" || action === "delete" ? "move" : action };
+  return { ...change, former: undefined, action: action === "retain" || action === "delete" ? "move" : action };
 }
 
 /** Of what is only read (`.get`) the engine has other operations. */
@@ -126,7 +126,7 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Change[] {
   const name = nameInUrn(urn);
   if (set !== undefined && op !== "delete" && newState?.inputs?.events === SECRET_TEXT) {
     const nothing = { id: undefined, adopts: undefined, former: undefined, values: {}, changes: [], within: undefined };
-    return [{ kind, key: name, action: op === "same" ? "keep" : "hidden", ...nothing }];
+    return [{ kind, key: name, action: op === "same" ? "same" : "hidden", ...nothing }];
   }
   const news = op === "delete" ? undefined : (newState?.inputs ?? {});
   const judged = news && withoutSecrets(news);
@@ -140,7 +140,7 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Change[] {
   const changeOf = (key: string, member: PlannedObject, news: Values | undefined): Change => {
     const { id, action, olds, changed, former, formerKey } = member;
     // A new object has nothing to differ from.
-    const differs = news !== undefined && ["replace", "update", "record", "adopt"].includes(action.do);
+    const differs = news !== undefined && ["replace", "update", "update state only", "adopt"].includes(action.do);
     const differences = differs ? changeMessages(changed, olds, news, secretIn(olds, news), NOT_COMPARED) : [];
     return {
       ...{ kind, key, id, action: shownAction(member), values: news ?? olds, former },
@@ -178,14 +178,14 @@ function actionIn(
   changed: readonly string[],
   news: Values | undefined,
 ): Action {
-  if (op === "same") return { do: "keep" };
-  if (isSet || ["adopt", "look for", "wait"].includes(action.do)) return action;
+  if (op === "same") return { do: "same" };
+  if (isSet || ["adopt", "recover", "blocked"].includes(action.do)) return action;
   if (op === "replace")
     return { do: "replace", perhaps: action.do === "replace" && action.perhaps && holdsUnknown(news) };
   // Only the state takes what a refresh needs.
-  if (op === "update" && action.do === "keep" && changed.length === 0) return action;
+  if (op === "update" && action.do === "same" && changed.length === 0) return action;
   if (op === "update" && action.do !== "update")
-    return adoptedBy(news) === undefined ? { do: "update", changed } : { do: "record" };
+    return adoptedBy(news) === undefined ? { do: "update", changed } : { do: "update state only" };
   return action;
 }
 
@@ -212,19 +212,19 @@ const NOT_COMPARED = "(secret, not compared)";
 export const MAX_CHARACTERS = 60_000;
 
 /** In counts, after "to"; the table has the action itself. What stays as it is is not shown. */
-const WORDS: Readonly<Record<Exclude<Change["action"], "keep">, string>> = {
+const WORDS: Readonly<Record<Exclude<Change["action"], "same">, string>> = {
   create: "create",
   rename: "go on under another key, and nothing is sent",
   adopt: "adopt",
-  record: "change in the state only",
+  "update state only": "change in the state only",
   replace: "replace",
   "perhaps replace": "replace if a value that is not known yet changes",
   update: "update in place",
   delete: "leave the state and be deleted",
-  "let go": "leave the state and stay live",
+  retain: "leave the state and stay live",
   move: "move elsewhere and stay managed",
-  "look for": "look for, and create if it is not there",
-  wait: "stay unresolved until somebody resolves it",
+  recover: "look for, and create if it is not there",
+  blocked: "stay unresolved until somebody resolves it",
   hidden: "change in a set whose events are secret",
 };
 const ACTIONS = Object.keys(WORDS) as (keyof typeof WORDS)[];
@@ -233,7 +233,7 @@ const ACTIONS = Object.keys(WORDS) as (keyof typeof WORDS)[];
 export function commentOf({ changes, diagnostics }: Preview) {
   const renames = renamesAmong(changes);
   const [recorded = [], sent = []] = [true, false].map((isOnly) =>
-    changes.filter(({ action }) => (action === "record") === isOnly),
+    changes.filter(({ action }) => (action === "update state only") === isOnly),
   );
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const said = diagnostics.filter(({ severity }) => severity !== "error");
@@ -279,7 +279,7 @@ function fate(changes: readonly Change[], isDeleted: boolean, words: string): st
  */
 function renamesAmong(changes: readonly Change[]): string[] {
   const nameOf = ({ kind, values }: Change) => JSON.stringify([kind.name, values[kind.nameProperty]]);
-  const gone = changes.filter(({ action, former }) => ["let go", "delete"].includes(action) && former !== undefined);
+  const gone = changes.filter(({ action, former }) => ["retain", "delete"].includes(action) && former !== undefined);
   const byName = Map.groupBy(gone, nameOf);
   return changes.flatMap((to) => {
     const alike = to.action === "create" ? byName.get(nameOf(to)) : undefined;

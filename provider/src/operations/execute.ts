@@ -60,7 +60,7 @@ async function execute(kind: Kind, runtime: Runtime, object: ObjectTask, expectM
   switch (action.do) {
     case "create":
     case "replace":
-    case "look for":
+    case "recover":
       return runtime.track(() => createOnce(kind, runtime, object, expectMayBegin));
     case "update": {
       const { existingId: _, ...news } = values;
@@ -69,9 +69,9 @@ async function execute(kind: Kind, runtime: Runtime, object: ObjectTask, expectM
     }
     case "adopt":
       return adopt(kind, runtime, object, action.id ?? "");
-    case "record":
+    case "update state only":
       return adopt(kind, runtime, object, id);
-    case "wait":
+    case "blocked":
       return { kind: "unresolved", record: action.record, why: action.why };
     default:
       throw new Error(`nothing to carry out for ${action.do}`);
@@ -86,7 +86,7 @@ const ABOUT_ITSELF = [RefusedError, OutcomeUnknownError, ArgumentsError];
 
 /** Whether an object gets an outcome. (A set deletes last.) */
 export function hasWork({ action }: Pick<ObjectTask, "action">): boolean {
-  return !["keep", "let go", "delete"].includes(action.do);
+  return !["same", "retain", "delete"].includes(action.do);
 }
 
 /** @param objects with work to do. @returns each outcome, by key. */

@@ -300,14 +300,14 @@ const PLAN: readonly (readonly [action: ShownAction, title: string, detail?: str
   ["create", "to create"],
   ["rename", "to rename", ", and nothing is sent"],
   ["update", "to update in place"],
-  ["look for", "to look for on the platform"],
+  ["recover", "to look for on the platform"],
   ["replace", "to replace", ", which makes another live object of each"],
   ["perhaps replace", "perhaps to replace", ", if values that are not known yet turn out to differ"],
   ["adopt", "to adopt"],
-  ["record", "to change in the state only", ", since the platform has no known way to update"],
-  ["let go", "to remove from the state"],
+  ["update state only", "to change in the state only", ", since the platform has no known way to update"],
+  ["retain", "to remove from the state"],
   ["delete", "to delete on the platform", ", if everything else goes well"],
-  ["wait", "to resolve", " first, with `npx pulumi-advertising pending`"],
+  ["blocked", "to resolve", " first, with `npx pulumi-advertising pending`"],
 ];
 
 /**
@@ -339,7 +339,7 @@ export function planMessage(
     former.flatMap(({ id, isDeleted }) => (isDeleted === is ? id : [])),
   );
   return [
-    `events: ${[...counts, `${of("keep").length} unchanged`].join(", ")}`,
+    `events: ${[...counts, `${of("same").length} unchanged`].join(", ")}`,
     ...parts.map(({ title, detail, those }) => `  ${title}${detail}: ${listed(those)}`),
     ...renameHints(kind, members, isKept),
     live.length > 0 && `${staysLive(kind, `Each former object (${idRanges(live)})`)}.`,

@@ -72,7 +72,7 @@ export const planSet: ResourceOperations<SetKind>["plan"] = async (set, runtime,
     if (!deployment.isUp) tellPlan(kind, runtime, ref, members);
   }
   // Members that are not known yet are changes too.
-  const isChanged = members.some((member) => shownAction(member) !== "keep");
+  const isChanged = members.some((member) => shownAction(member) !== "same");
   const hasChanges = declared.events === undefined || isChanged;
   return { changes: hasChanges || preparesRead(kind, runtime, ref, { olds, news }), replaces: [] };
 };
@@ -195,7 +195,7 @@ function noteRefusals(kind: Kind, runtime: Runtime, objects: readonly ObjectTask
 }
 
 function isRemoved({ action }: PlannedObject): boolean {
-  return action.do === "let go" || action.do === "delete";
+  return action.do === "retain" || action.do === "delete";
 }
 
 interface SetRun {
@@ -240,7 +240,7 @@ function entryAfter(
   outcome: Outcome | undefined,
 ): { readonly entry: Values; readonly earlier?: Earlier | undefined } {
   if (outcome?.kind === "created") return { entry, earlier: outcome.earlier };
-  if (idAfter(outcome) !== undefined || (action.do === "keep" && isDeclared)) return { entry };
+  if (idAfter(outcome) !== undefined || (action.do === "same" && isDeclared)) return { entry };
   // Its replacement was not created, or it was not updated: it is what it was.
   const then = stored.events.get(key) ?? {};
   const earlier = stored.earlier.get(key) ?? {

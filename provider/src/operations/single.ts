@@ -117,13 +117,14 @@ export function notePlanned(
   const entry = journal.of(ref.key);
   const isBeside = entry !== undefined && entry.state !== "confirmed" && entry.id !== id;
   const isUnsaid = entry?.id === undefined && entry?.replaces !== id; // resolved by the state, which has something
-  if (isBeside && (action.do === "keep" || isUnsaid)) runtime.warnEach(secondObjectNotice(kind, ref, entry, id));
+  if (isBeside && (action.do === "same" || isUnsaid)) runtime.warnEach(secondObjectNotice(kind, ref, entry, id));
   deployment.noteSeen(kind, id, []);
   const { deletes } = deployment.checked(resourceKeyIn(ref.key));
   if (deployment.isUp) journal.saw({ key: ref.key, id, deletes });
   const other = former === undefined ? deployment.claim(kind, id, ref.key) : undefined;
   if (other !== undefined) throw new ArgumentsError(`${ref.label}: ${adoptedTwice(id, parseKey(other).label)}`);
-  if (action.do === "record") runtime.warnEach(stateOnlyNotice(ref, id, changeMessages(changed, olds, values, secret)));
+  if (action.do === "update state only")
+    runtime.warnEach(stateOnlyNotice(ref, id, changeMessages(changed, olds, values, secret)));
 }
 
 /** Notes for `create` what becomes of a resource in the state; previews it. @throws Incomplete it is to be resolved. */
@@ -136,7 +137,7 @@ export const planSingle: ResourceOperations<Kind>["plan"] = async (kind, runtime
   const member = plannedSingle(kind, id, olds, news, circumstancesOf(kind, runtime, wasDeleting, olds));
   const { action, former } = member;
   if (deployment.isChecked(key)) noteCreates(kind, runtime, ref, olds, member.id);
-  if (action.do === "wait")
+  if (action.do === "blocked")
     throw new Incomplete(unresolvedMessage(deployment.checked(key).inState ?? ref, action.record, action.why));
   const secret = secretIn(runtime, key, news);
   deployment.held.set(key, member);
@@ -145,7 +146,7 @@ export const planSingle: ResourceOperations<Kind>["plan"] = async (kind, runtime
   if (deployment.isChecked(key)) {
     notePlanned(kind, runtime, ref, member, secret);
     if (former !== undefined && !wasDeleting) deployment.noteStaying(kind, former.id);
-    if (!deployment.isUp && action.do === "look for")
+    if (!deployment.isUp && action.do === "recover")
       runtime.warnEach(takeOverNotice(ref, action.record, undefined, true));
     if (action.do === "adopt")
       runtime.tellAdopted(adoption(ref, action.id ?? UNKNOWN, abilitiesOf(kind, runtime.reading.settings)));
@@ -158,7 +159,7 @@ export const planSingle: ResourceOperations<Kind>["plan"] = async (kind, runtime
       else runtime.warnEach({ ...notice, text: `${notice.text}\n${howToKeep(former.id)}` });
     }
   }
-  const changes = action.do !== "keep" || preparesRead(kind, runtime, ref, { olds, news });
+  const changes = action.do !== "same" || preparesRead(kind, runtime, ref, { olds, news });
   return { changes, replaces: replacesOf(kind, member, news) };
 };
 
@@ -185,7 +186,7 @@ function noteCreates(kind: Kind, runtime: Runtime, ref: ResourceRef, olds: Value
 
 /** The arguments that the engine shows as the cause of a replacement. */
 function replacesOf(kind: Kind, { action, changed }: PlannedObject, news: Values): string[] {
-  if (action.do === "look for") return [kind.nameProperty];
+  if (action.do === "recover") return [kind.nameProperty];
   if (action.do !== "replace" && action.do !== "adopt") return [];
   // A change that has no name is shown at the argument that people know the object by.
   const names = changed.map((name) => (name === ANY ? kind.nameProperty : name));

@@ -39,7 +39,7 @@ export function abilitiesOf(kind: Kind, settings: Pick<Settings, "operations" | 
 }
 
 export type Action =
-  | { readonly do: "keep" }
+  | { readonly do: "same" }
   | { readonly do: "create" }
   /** Another object is created. `perhaps`: only where values that are not known yet turn out to be others. */
   | { readonly do: "replace"; readonly perhaps: boolean }
@@ -47,20 +47,20 @@ export type Action =
   /** The program names the object: nothing is created. No id where it is not known yet. */
   | { readonly do: "adopt"; readonly id: string | undefined }
   /** The program names the state's object, and it can't be updated: the state alone takes the new arguments. */
-  | { readonly do: "record" }
+  | { readonly do: "update state only" }
   /** An earlier create has an unknown outcome, and is looked for on the platform. */
-  | { readonly do: "look for"; readonly record: Unresolved }
+  | { readonly do: "recover"; readonly record: Unresolved }
   /** Nothing is done before somebody resolves that create. `why`: the program names an object that it did not make. */
-  | { readonly do: "wait"; readonly record: Unresolved; readonly why?: string }
+  | { readonly do: "blocked"; readonly record: Unresolved; readonly why?: string }
   /** The object leaves the state and stays live. */
-  | { readonly do: "let go" }
+  | { readonly do: "retain" }
   | { readonly do: "delete" };
 
 /** `rename`: the object stays as it is, under another key of its set. */
 export type ShownAction = Action["do"] | "perhaps replace" | "rename";
 
 export function shownAction({ action, formerKey }: Pick<PlannedObject, "action" | "formerKey">): ShownAction {
-  if (action.do === "keep" && formerKey !== undefined) return "rename";
+  if (action.do === "same" && formerKey !== undefined) return "rename";
   return action.do === "replace" && action.perhaps ? "perhaps replace" : action.do;
 }
 
@@ -156,7 +156,7 @@ function plannedObject(
   const changed = held === undefined || !isDeclared ? NO_CHANGES : changes();
   const decided = isDeclared ? decide(kind, can, object, adoptedBy(entry), changed) : whenRemoved(object, isToDelete);
   const action = instead(decided, changed.names);
-  const leaves = ["replace", "let go", "delete"].includes(action.do) || (action.do === "adopt" && action.id !== held);
+  const leaves = ["replace", "retain", "delete"].includes(action.do) || (action.do === "adopt" && action.id !== held);
   const former = held !== undefined && leaves ? { id: held, isDeleted: isToDelete } : undefined;
   return { ...object, action, changed: changed.names, isDeclared, entry: entry ?? {}, former };
 }
@@ -172,8 +172,8 @@ function changesSince(kind: Kind, earlier: Earlier | undefined, described: () =>
 }
 
 function whenRemoved({ unresolved }: StoredObject, isToDelete: boolean): Action {
-  if (unresolved !== undefined) return { do: "wait", record: unresolved };
-  return { do: isToDelete ? "delete" : "let go" };
+  if (unresolved !== undefined) return { do: "blocked", record: unresolved };
+  return { do: isToDelete ? "delete" : "retain" };
 }
 
 /** What becomes of a declared object. @param adopts what `existingId` names, perhaps the text for unknown values. */
@@ -190,17 +190,19 @@ function decide(
   }
   if (unresolved !== undefined) {
     if (adopts === undefined)
-      return can.search(unresolved.field) ? { do: "look for", record: unresolved } : { do: "wait", record: unresolved };
+      return can.search(unresolved.field)
+        ? { do: "recover", record: unresolved }
+        : { do: "blocked", record: unresolved };
     const why = resolutionConflict(kind, adopts, values, unresolved);
-    return why === undefined ? { do: "adopt", id: adopts } : { do: "wait", record: unresolved, why };
+    return why === undefined ? { do: "adopt", id: adopts } : { do: "blocked", record: unresolved, why };
   }
   if (adopts !== undefined && adopts !== held) return { do: "adopt", id: adopts };
   if (held === undefined) return { do: "create" };
-  if (changed.names.length === 0) return { do: "keep" };
+  if (changed.names.length === 0) return { do: "same" };
   // Another owner means another object, and a change that has no name can't be told from one.
   const isOther = changed.names.some((name) => name === ANY || name in kind.refersTo);
   if (can.update && !isOther) return { do: "update", changed: changed.names };
-  if (adopts !== undefined) return { do: "record" };
+  if (adopts !== undefined) return { do: "update state only" };
   return { do: "replace", perhaps: changed.perhaps };
 }
 
