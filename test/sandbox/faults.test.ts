@@ -29,7 +29,7 @@ vi.setConfig({ testTimeout: 30_000 });
 /** No login, so that a raw server sees only creates. */
 const basic = { settings: { authMode: "basic" } } as const;
 /** One attempt, for tests in which an attempt takes real time. */
-const impatient = { requestTimeoutSeconds: 1, maxWaitSeconds: 0 } as const;
+const withoutWaiting = { requestTimeoutSeconds: 1, maxWaitSeconds: 0 } as const;
 
 async function start(options: SandboxOptions = {}, client: TestClientOptions = {}) {
   const sandbox = await useSandbox(options);
@@ -104,7 +104,7 @@ describe("T2: certainly not sent: nothing is created, and the server saw nothing
 
   it("row 3: connections are never made (a black hole)", async () => {
     const port = await blackHole();
-    const client = new TestClient(`http://127.0.0.1:${port}`, { settings: { ...basic.settings, ...impatient } });
+    const client = new TestClient(`http://127.0.0.1:${port}`, { settings: { ...basic.settings, ...withoutWaiting } });
     const ending = await client.create();
     expect(ending.kind).toBe("NotSentError");
     expect(messageOf(ending)).toMatch(
@@ -315,7 +315,7 @@ describe("T1, T2: sent, without an answer that resolves it: one POST, outcome un
     [35, "10,000 headers", { kind: "many-headers", count: 10_000 }, /UND_ERR_HEADERS_OVERFLOW/],
   ])("row %i: %s", async (_, __, fault, words, slow = false) => {
     for (const act of slow ? [true] : [true, false]) {
-      const { sandbox, client } = await start({}, slow ? { settings: impatient } : {});
+      const { sandbox, client } = await start({}, slow ? { settings: withoutWaiting } : {});
       sandbox.fail({ on: "create", with: fault, act });
       const ending = await client.create();
       expect(ending.kind).toBe("OutcomeUnknownError");

@@ -84,7 +84,7 @@ const step = fc.record({
 });
 
 /** Checks that a create's report agrees with the platform. */
-function judge(name: string, ending: Ending, sandbox: Sandbox): void {
+function validator(name: string, ending: Ending, sandbox: Sandbox): void {
   const objects = sandbox.advertisers.filter((object) => object.advertiser_name === name);
   const what = `${name}: ${ending.kind} ${"message" in ending ? ending.message : ""}`;
   const ids = objects.map(({ id }) => String(id));
@@ -143,7 +143,7 @@ it(`${RUNS} random sequences: every report is true (SEED=${seed})`, { timeout: R
             const endings = await ended(Promise.all(names.map((name) => client.create(name))));
             if (badOne) endings.push(await client.createEvent("without an advertiser", 10_000));
             for (const one of armed) one.cancel();
-            for (const [n, name] of names.entries()) judge(name, endings[n] as Ending, sandbox);
+            for (const [n, name] of names.entries()) validator(name, endings[n] as Ending, sandbox);
             for (const { kind } of endings) counts.set(kind, (counts.get(kind) ?? 0) + 1);
             created += endings.filter(({ kind }) => kind === "created").length;
           }
@@ -152,7 +152,7 @@ it(`${RUNS} random sequences: every report is true (SEED=${seed})`, { timeout: R
           if (goesDown) {
             await sandbox.close();
             for (const [n, ending] of (await ended(client.createMany(2))).entries()) {
-              judge(`A${n}`, ending, sandbox);
+              validator(`A${n}`, ending, sandbox);
               counts.set(ending.kind, (counts.get(ending.kind) ?? 0) + 1);
             }
           }

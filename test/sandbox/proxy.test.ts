@@ -21,7 +21,7 @@ const basic = { authMode: "basic" } as const;
 /** No login, so that the proxy only gets creates. */
 const withBasic = { sandbox: basic, client: { settings: basic } } as const;
 /** One attempt, for tests in which an attempt takes real time. */
-const impatient = { ...basic, requestTimeoutSeconds: 1, maxWaitSeconds: 0 } as const;
+const withoutWaiting = { ...basic, requestTimeoutSeconds: 1, maxWaitSeconds: 0 } as const;
 
 const authority = makeCertificate({ name: "test authority", authority: true });
 const issuer = { name: "test authority", key: authority.key };
@@ -242,7 +242,7 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
   it("the proxy does not answer: an error within requestTimeoutSeconds, for all steps together", async () => {
     const { sandbox, proxy, client } = await start({
       proxy: treatAll({ kind: "hang" }),
-      client: { settings: impatient },
+      client: { settings: withoutWaiting },
     });
     const ending = await client.create();
     expect(ending.kind).toBe("NotSentError");
@@ -256,7 +256,7 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
     const silent = await startRawServer(() => undefined);
     const proxy = await startProxy({ to: silent.port });
     const client = new TestClient(PLATFORM, {
-      settings: impatient,
+      settings: withoutWaiting,
       proxyVariables: { HTTPS_PROXY: `http://${proxy.host}` },
     });
     const ending = await client.create();

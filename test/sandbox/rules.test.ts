@@ -1,7 +1,7 @@
 /** The sandbox follows the platform's API page: what it accepts, refuses and fills in; and what it logs of that. */
 import { describe, expect, it } from "vitest";
 import type { Fault, SandboxOptions } from "../../provider/src/sandbox/index.js";
-import { judgeAdvertiser, judgeEvent } from "../../provider/src/sandbox/rules.js";
+import { checkAdvertiser, checkEvent } from "../../provider/src/sandbox/rules.js";
 import { useSandbox } from "../support/stack.js";
 
 const LIMIT = 2_592_000;
@@ -12,7 +12,7 @@ const advertisers = new Map([
 const event = { event_name: "E", advertiser_id: 1, value: 1 };
 const defaults = { count_unique: false, click_window: LIMIT, view_window: LIMIT, attribution: "ALL" };
 
-const judged = (body: object, limit = LIMIT) => judgeEvent({ ...body }, limit, advertisers);
+const judged = (body: object, limit = LIMIT) => checkEvent({ ...body }, limit, advertisers);
 /** The fields that are refused in a valid event with `changes`. */
 const refused = (changes: object, limit = LIMIT) =>
   judged({ ...event, ...changes }, limit).faults.map(({ field }) => field);
@@ -57,12 +57,12 @@ describe("an event", () => {
 });
 
 it("an advertiser needs a name; unknown fields are named and dropped, except for those of the installation", () => {
-  expect(judgeAdvertiser({ advertiser_name: "x".repeat(10_000) }).faults).toEqual([]);
+  expect(checkAdvertiser({ advertiser_name: "x".repeat(10_000) }).faults).toEqual([]);
   for (const advertiser_name of ["", 1, ["A"], true, undefined])
-    expect(judgeAdvertiser({ advertiser_name }).faults).toMatchObject([{ field: "advertiser_name" }]);
+    expect(checkAdvertiser({ advertiser_name }).faults).toMatchObject([{ field: "advertiser_name" }]);
   const body = JSON.parse('{"advertiser_name":"A","alternative_id":"x","toString":1,"constructor":1,"__proto__":1}');
   const unknown = ["toString", "constructor", "__proto__"];
-  expect(judgeAdvertiser(body)).toEqual({ fields: { advertiser_name: "A", alternative_id: "x" }, faults: [], unknown });
+  expect(checkAdvertiser(body)).toEqual({ fields: { advertiser_name: "A", alternative_id: "x" }, faults: [], unknown });
 });
 
 /** A sandbox that a request reaches, and its log. */

@@ -9,7 +9,7 @@ import { SessionJar } from "../../provider/src/client/session-jar.js";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { replaceIn } from "../support/builtin.js";
 import { type Ending, messageOf, TestClient } from "../support/client.js";
-import { surroundingsOf } from "../support/client-dependencies.js";
+import { dependenciesOf } from "../support/client-dependencies.js";
 import { FakeClock, RealTime } from "../support/clock.js";
 import { deadPid, foreignLock, lockText, takeOver } from "../support/lock.js";
 import { newRun } from "../support/run.js";
@@ -491,7 +491,7 @@ describe("long-lived sessions", () => {
       jar.store([`x_service_cookie=${values.shift()}; Path=/`], url);
       return jar;
     };
-    const store = new SessionStore(settings, surroundingsOf({ cookieFile: file }), logIn);
+    const store = new SessionStore(settings, dependenciesOf({ cookieFile: file }), logIn);
     const [first, second] = [await store.open(url), await store.open(url)];
     await first.keep({ setCookies: ["x_service_cookie=late; Path=/"], headers: {} }, url);
     expect(await second.headers(url)).toEqual({ cookie: "x_service_cookie=second" });

@@ -1,10 +1,10 @@
-/** Surroundings for a part of the client that is tested alone: nothing is sent or printed, unless `more` says so. */
+/** ClientDependencies for a part of the client that is tested alone: nothing is sent or printed, unless `more` says so. */
 import { expect } from "vitest";
 import { Secrets } from "../../provider/src/base/secrets.js";
-import type { Surroundings } from "../../provider/src/client/client-dependencies.js";
+import type { ClientDependencies } from "../../provider/src/client/client-dependencies.js";
 import { FakeClock } from "./clock.js";
 
-export function surroundingsOf(more: Partial<Surroundings> = {}): Surroundings {
+export function dependenciesOf(more: Partial<ClientDependencies> = {}): ClientDependencies {
   return {
     transport: { send: () => expect.fail("nothing is sent"), close: async () => undefined },
     clock: new FakeClock(),

@@ -1,6 +1,11 @@
 /** What an answer proves: answers that prove each outcome of `client/classify-response.ts`, and answers that only look like it. */
 import { describe, expect, it } from "vitest";
-import { judgeChange, judgeCreate, judgeRead, judgeSearch } from "../../provider/src/client/classify-response.js";
+import {
+  classifyChange,
+  classifyCreate,
+  classifyRead,
+  classifySearch,
+} from "../../provider/src/client/classify-response.js";
 import { sessionSignOf } from "../../provider/src/client/response-signs.js";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
@@ -21,13 +26,13 @@ type Rows = readonly (readonly [outcome: string, status: number, ...bodies: unkn
 type Judge = (status: number, body: unknown) => string;
 
 /** Each body is one answer, with the outcome and the status before it. */
-function table(title: string, judge: Judge, rows: Rows) {
+function table(title: string, validator: Judge, rows: Rows) {
   const answers = rows.flatMap(([outcome, status, ...bodies]) =>
     bodies.map((body) => [status, body, outcome] as const),
   );
   describe(title, () =>
     it.each(answers)("%i %j: %s", (status, body, outcome) => {
-      expect(judge(status, body)).toBe(outcome);
+      expect(validator(status, body)).toBe(outcome);
     }),
   );
 }
@@ -36,13 +41,15 @@ const outcomeOf = (judged: { readonly kind: string; readonly id?: string; readon
   judged.kind === "created"
     ? `created ${judged.id}`
     : `${judged.kind}${judged.needsWitness === true ? " by a witness" : ""}`;
-const createdBy: Judge = (status, body) => outcomeOf(judgeCreate(answer(status, body), conversionEvent.create, SENT));
-const readBy: Judge = (status, body) => outcomeOf(judgeRead(answer(status, body), conversionEvent, ID));
+const createdBy: Judge = (status, body) =>
+  outcomeOf(classifyCreate(answer(status, body), conversionEvent.create, SENT));
+const readBy: Judge = (status, body) => outcomeOf(classifyRead(answer(status, body), conversionEvent, ID));
 const changedBy: Judge = (status, body) =>
-  outcomeOf(judgeChange(answer(status, body), conversionEvent, ID, "changed", SENT));
-const deletedBy: Judge = (status, body) => outcomeOf(judgeChange(answer(status, body), conversionEvent, ID, "deleted"));
+  outcomeOf(classifyChange(answer(status, body), conversionEvent, ID, "changed", SENT));
+const deletedBy: Judge = (status, body) =>
+  outcomeOf(classifyChange(answer(status, body), conversionEvent, ID, "deleted"));
 const searchedBy: Judge = (status, body) => {
-  const judged = judgeSearch(answer(status, body), conversionEvent, "alternative_id", "mark-1");
+  const judged = classifySearch(answer(status, body), conversionEvent, "alternative_id", "mark-1");
   return judged.kind === "listed" ? `listed ${judged.ids}` : judged.kind;
 };
 
@@ -143,12 +150,12 @@ table("a create", createdBy, [
 it("an own name that begins with ERROR says nothing", () => {
   const sent = { ...SENT, event_name: "ERROR: page" };
   const echoed = answer(201, { ...sent, id: 8 });
-  expect(judgeCreate(echoed, conversionEvent.create, sent)).toEqual({ kind: "created", id: "8" });
+  expect(classifyCreate(echoed, conversionEvent.create, sent)).toEqual({ kind: "created", id: "8" });
 });
 
 it("an advertiser's id may be its advertiser_id, which is no other one's", () => {
   const made = answer(200, { payload: { advertiser_id: 3 } });
-  expect(judgeCreate(made, advertiser.create, { advertiser_name: "A" })).toEqual({ kind: "created", id: "3" });
+  expect(classifyCreate(made, advertiser.create, { advertiser_name: "A" })).toEqual({ kind: "created", id: "3" });
 });
 
 it.each<[unknown, string]>([
@@ -157,7 +164,7 @@ it.each<[unknown, string]>([
   [{ payload: { ...MADE, event_name: "y" } }, "with the id 1003, but its event_name is not what was sent"],
   [{ token: "hidden" }, "but without a readable id (its fields: token)"],
 ])("an id that was not believed is said, and no value: %j", (body, words) => {
-  const { reason = "" } = judgeCreate(answer(200, body), conversionEvent.create, SENT) as { reason?: string };
+  const { reason = "" } = classifyCreate(answer(200, body), conversionEvent.create, SENT) as { reason?: string };
   expect(reason).toBe(`status 200, ${words}`);
 });
 
@@ -421,10 +428,10 @@ table("a search", searchedBy, [
 it("an answer that broke off proves nothing but a refusal by its status", () => {
   const broken = (status: number, body: unknown) => ({ ...answer(status, body), broken: "ended early" });
   const kinds = (status: number, body: unknown) => [
-    judgeCreate(broken(status, body), conversionEvent.create, {}).kind,
-    judgeRead(broken(status, body), conversionEvent, ID).kind,
-    judgeChange(broken(status, body), conversionEvent, ID, "deleted").kind,
-    judgeSearch(broken(status, body), conversionEvent, "alternative_id", "m").kind,
+    classifyCreate(broken(status, body), conversionEvent.create, {}).kind,
+    classifyRead(broken(status, body), conversionEvent, ID).kind,
+    classifyChange(broken(status, body), conversionEvent, ID, "deleted").kind,
+    classifySearch(broken(status, body), conversionEvent, "alternative_id", "m").kind,
   ];
   for (const body of [EMPTY, { payload: MADE }, NO, "", OK]) {
     expect(kinds(200, body)).toEqual(["unknown", "unclear", "unclear", "unclear"]);

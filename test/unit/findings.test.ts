@@ -6,7 +6,7 @@ import { describeAlike } from "../../provider/src/catalog/written.js";
 import { conversionEvent, conversionEventSet } from "../../provider/src/kinds/event-kind.js";
 import { type Declaration, declare } from "../../provider/src/program/declaration.js";
 import { programError } from "../../provider/src/program/findings.js";
-import { Judge } from "../../provider/src/program/program-validator.js";
+import { ProgramValidator } from "../../provider/src/program/program-validator.js";
 import { catalogFindings } from "../support/catalogs.js";
 import { READ, settingsOf } from "../support/settings.js";
 
@@ -24,9 +24,9 @@ const event = (name: string, args: object) =>
   );
 
 function judged(...declarations: readonly Declaration[]) {
-  const all = new Judge();
+  const all = new ProgramValidator();
   for (const each of declarations) all.add(each);
-  const { findings, warnings } = all.judge(declarations, true);
+  const { findings, warnings } = all.validate(declarations, true);
   const { message } = programError(READ, findings, "nothing was sent");
   return { lines: message.split("\n"), warnings };
 }

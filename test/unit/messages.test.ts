@@ -9,7 +9,7 @@ import { conversionEvent as event } from "../../provider/src/kinds/index.js";
 import * as tell from "../../provider/src/operations/messages.js";
 import { expectSameAccount } from "../../provider/src/operations/outcome.js";
 import { NO_ABILITIES, plannedMembers } from "../../provider/src/plan/index.js";
-import { Judge } from "../../provider/src/program/program-validator.js";
+import { ProgramValidator } from "../../provider/src/program/program-validator.js";
 import { readDeclaredSet, readStoredSet, refOf, refOfKey, unresolvedMessage } from "../../provider/src/state/index.js";
 
 const AT = "2026-01-01T00:00:00.000Z";
@@ -43,7 +43,8 @@ const planned = (stored: object, declared: object, deletes = false) => {
 };
 const HELD = { events: { buy: { eventName: "Buy", value: 1 } }, eventIds: { buy: 42 } };
 
-const atEnd = (records: JournalEntry[], isPreview: boolean) => new Judge().atEnd(records, isPreview).join("\n");
+const atEnd = (records: JournalEntry[], isPreview: boolean) =>
+  new ProgramValidator().atEnd(records, isPreview).join("\n");
 const adoption = ({ what, sends }: ReturnType<typeof tell.adoption>) => `${what}; ${sends}`;
 
 function thrownBy(work: () => void): string {

@@ -9,7 +9,7 @@ import {
   type DeclaredResource,
   LATER,
 } from "../../provider/src/program/declaration.js";
-import { Judge } from "../../provider/src/program/program-validator.js";
+import { ProgramValidator } from "../../provider/src/program/program-validator.js";
 import { memberOf, parseKey } from "../../provider/src/state/names.js";
 
 const event = (name: string) => `ConversionEvent::${name}`;
@@ -49,12 +49,12 @@ const journal = (...records: (Partial<JournalEntry> & Pick<JournalEntry, "key" |
   records.map((each) => ({ at: "2026-01-01T00:00:00.000Z", mark: "m", body: "b", ...each }));
 const live = (key: string, id: string, name?: string) => ({ key, state: "confirmed", id, name }) as const;
 
-function all(...declarations: Declaration[]): Judge {
-  const judge = new Judge();
-  for (const each of declarations) judge.add(each);
-  return judge;
+function all(...declarations: Declaration[]): ProgramValidator {
+  const validator = new ProgramValidator();
+  for (const each of declarations) validator.add(each);
+  return validator;
 }
-const look = (...batch: Declaration[]) => all(...batch).judge(batch, true);
+const look = (...batch: Declaration[]) => all(...batch).validate(batch, true);
 const atEnd = (records: JournalEntry[], batch: Declaration[], isPreview = false) =>
   all(...batch).atEnd(records, isPreview);
 
@@ -69,9 +69,9 @@ describe("between resources", () => {
     const lines = [why('events["a"].', "7", "one"), why('events["c"].', "8", "funnel/b")];
     const finding = { title: 'ConversionEventSet "funnel"', lines, problems: 2 };
     expect(look(one, set).findings).toEqual([finding]);
-    const judge = all(one, set);
-    expect(judge.judge([one], true).findings).toEqual([]);
-    expect(judge.judge([set], true).findings).toEqual([finding]);
+    const validator = all(one, set);
+    expect(validator.validate([one], true).findings).toEqual([]);
+    expect(validator.validate([set], true).findings).toEqual([finding]);
   });
 
   it("names on the platform that look the same are said to, but for those of a catalog, which says so itself", () => {

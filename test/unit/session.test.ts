@@ -5,7 +5,7 @@ import { Session } from "../../provider/src/client/session.js";
 import { SessionJar, sessionBlocker } from "../../provider/src/client/session-jar.js";
 import { type HttpAnswer, type HttpRequest, TransportFailure } from "../../provider/src/client/transport.js";
 import type { Settings } from "../../provider/src/settings/settings.js";
-import { surroundingsOf } from "../support/client-dependencies.js";
+import { dependenciesOf } from "../support/client-dependencies.js";
 import { FakeClock } from "../support/clock.js";
 import { settingsOf } from "../support/settings.js";
 
@@ -27,7 +27,7 @@ function start({ settings, create }: Given) {
   const creates: HttpRequest[] = [];
   let logins = 0;
   const all = settingsOf({ baseUrl: url.origin, ...settings });
-  const surroundings = surroundingsOf({
+  const dependencies = dependenciesOf({
     transport: {
       send: async (request) => {
         if (request.url.pathname.endsWith("authenticate")) {
@@ -41,8 +41,8 @@ function start({ settings, create }: Given) {
     clock,
     say: () => undefined,
   });
-  const session = new Session(all, surroundings);
-  return { session, clock, creates, logins: () => logins, secrets: surroundings.secrets };
+  const session = new Session(all, dependencies);
+  return { session, clock, creates, logins: () => logins, secrets: dependencies.secrets };
 }
 
 function answer(

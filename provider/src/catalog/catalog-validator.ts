@@ -37,7 +37,7 @@ export const TEAM_RULES = z.strictObject({
   errors: expecting("an object", z.strictObject({ uniqueNames: truth.optional() })).optional(),
 });
 
-export class Judge {
+export class CatalogValidator {
   readonly #findings: Finding[] = [];
   /** The objects by their key, its case aside, by their existingId and by their name: each may be taken once. */
   readonly #taken = new Map<string, Written>();
@@ -47,7 +47,7 @@ export class Judge {
     readonly limits: Limits,
   ) {}
 
-  judge(): Catalog {
+  validate(): Catalog {
     const { written, limits } = this;
     const shared = (part: Written | undefined) =>
       this.#values(part, conversionEventSet.sharedRules(limits), conversionEvent);

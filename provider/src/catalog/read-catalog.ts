@@ -5,7 +5,7 @@ import { z } from "zod";
 import { quoted } from "../base/index.js";
 import type { Limits } from "../kinds/index.js";
 import { expecting, truth } from "../rules/index.js";
-import { Judge } from "./catalog-validator.js";
+import { CatalogValidator } from "./catalog-validator.js";
 import { readCsvEvents } from "./csv-catalog.js";
 import type { Format } from "./spelling.js";
 import { type Catalog, errorAt, type Finding, type Source, type WrittenCatalog } from "./written.js";
@@ -30,7 +30,7 @@ const formatOf = (file: string) => FORMATS[extname(file).toLowerCase()];
  * @param file relative to `folder`; findings name it as it is given here. @param limits those of the installation.
  */
 export function readCatalog(file: string, folder: string, limits: Limits): Catalog {
-  return new Judge(readWritten(file, folder), limits).judge();
+  return new CatalogValidator(readWritten(file, folder), limits).validate();
 }
 
 /** @param named the place at which a problem with the file itself is reported: in the catalog, of its `eventsFile`. */

@@ -62,14 +62,14 @@ const login = command({
 
 /** @param folder the program's. @param origin of the settings, in words. @returns what to tell. @throws LoginError */
 async function logIn(reading: SettingsReading, folder: string, secrets: Secrets, origin: string): Promise<string> {
-  const { logInAnew, systemSurroundings } = await http();
+  const { logInAnew, systemDependencies } = await http();
   const { settings, credentials } = reading;
   if (settings.authMode === "basic")
     return "No login is needed: with advertising:authMode basic, e-mail and password go with each request. They can't be checked without creating something.";
   const cookieFile = cookieFileFor(settings, folder);
-  const surroundings = systemSurroundings(reading, cookieFile, (message) => console.error(message), secrets);
+  const dependencies = systemDependencies(reading, cookieFile, (message) => console.error(message), secrets);
   try {
-    const { cure, endsAtMs } = await logInAnew(settings, surroundings);
+    const { cure, endsAtMs } = await logInAnew(settings, dependencies);
     const loggedIn = `Logged in as ${settings.email} at ${settings.baseUrl} (settings ${origin}), with ${credentials}.`;
     if (cookieFile === undefined)
       return `${loggedIn}\nThe session is not kept, since advertising:cookieFile is none: each run logs in for itself.`;
@@ -84,7 +84,7 @@ async function logIn(reading: SettingsReading, folder: string, secrets: Secrets,
     const end = `The session is likely good until ${new Date(endsAtMs).toISOString()}.`;
     return [loggedIn, end, `It is kept in ${cookieFile}`, advice].join("\n");
   } finally {
-    await surroundings.transport.close();
+    await dependencies.transport.close();
   }
 }
 

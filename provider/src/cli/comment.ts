@@ -129,7 +129,7 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Change[] {
     return [{ kind, key: name, action: op === "same" ? "same" : "hidden", ...nothing }];
   }
   const news = op === "delete" ? undefined : (newState?.inputs ?? {});
-  const judged = news && withoutSecrets(news);
+  const shown = news && withoutSecrets(news);
   const known = abilities(kind);
   const circumstances: Circumstances = {
     can: { ...known, update: known.update && op !== "replace" },
@@ -151,10 +151,10 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Change[] {
   };
   if (set === undefined) {
     const olds = { ...oldState?.inputs, ...oldState?.outputs };
-    return [changeOf(name, plannedSingle(kind, oldState?.id, olds, judged, circumstances), news)];
+    return [changeOf(name, plannedSingle(kind, oldState?.id, olds, shown, circumstances), news)];
   }
   const [stored, declared] = [readStoredSet(oldState?.outputs ?? {}), readDeclaredSet(news ?? {})];
-  return plannedMembers(kind, stored, readDeclaredSet(judged ?? {}), circumstances).map((member) => {
+  return plannedMembers(kind, stored, readDeclaredSet(shown ?? {}), circumstances).map((member) => {
     const { key, entry, isDeclared } = member;
     const own = isDeclared ? eventIn(declared, asRecord(declared.events?.get(key) ?? entry)) : undefined;
     return changeOf(memberInReports(name, key), member, own);

@@ -1,6 +1,6 @@
 /** Looks on the platform for creates of unknown outcome, by their marks. Loads the HTTP library. */
 import { count, momentOf } from "../base/index.js";
-import { Client, systemSurroundings } from "../client/index.js";
+import { Client, systemDependencies } from "../client/index.js";
 import { cookieFileFor } from "../journal/index.js";
 import { kindNamed } from "../kinds/index.js";
 import { lookFor, resendDueMs } from "../operations/index.js";
@@ -33,9 +33,9 @@ export async function searched(given: readonly Answer[], facts: Facts, choice: S
 /** @param folder the program's. @returns `told`: in words, of what has no answer, what was asked and what came back. */
 export async function searchFor(open: readonly Create[], reading: SettingsReading, folder: string) {
   const { settings } = reading;
-  const surroundings = systemSurroundings(reading, cookieFileFor(settings, folder), (text) => console.error(text));
-  const { transport, clock, secrets } = surroundings;
-  const client = new Client(settings, surroundings);
+  const dependencies = systemDependencies(reading, cookieFileFor(settings, folder), (text) => console.error(text));
+  const { transport, clock, secrets } = dependencies;
+  const client = new Client(settings, dependencies);
   const looker = { reading, clock, client: () => client };
   const now = momentOf(clock);
 

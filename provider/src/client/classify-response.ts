@@ -19,7 +19,7 @@ import { absenceIn, holdsOnly, isMade, isYes, objectionIn, redirectOf } from "./
 
 export type WireRecord = Values;
 
-export type CreateJudgement =
+export type CreateVerdict =
   | { readonly kind: "created"; readonly id: string }
   /** It was surely not acted upon. */
   | { readonly kind: "refused" }
@@ -39,7 +39,7 @@ interface Gone {
   readonly needsWitness?: true;
 }
 
-export type Judgement = { readonly kind: "done"; readonly record?: WireRecord } | Gone | Trouble;
+export type Verdict = { readonly kind: "done"; readonly record?: WireRecord } | Gone | Trouble;
 
 /** Assumed: a 4xx but 408 and 499 (the peer gave up) is a refusal; a redirect that names no object leads to a login. */
 function provesNotDone(answer: Answer, noun: string): boolean {
@@ -49,9 +49,9 @@ function provesNotDone(answer: Answer, noun: string): boolean {
   return redirectOf(answer) === "login";
 }
 
-export function judgeCreate(answer: Answer, { noun }: Pick<Operation, "noun">, sent: Values): CreateJudgement {
+export function classifyCreate(answer: Answer, { noun }: Pick<Operation, "noun">, sent: Values): CreateVerdict {
   const { status, data } = answer;
-  const unknown = (reason: string): CreateJudgement => ({ kind: "unknown", reason: `status ${status}${reason}` });
+  const unknown = (reason: string): CreateVerdict => ({ kind: "unknown", reason: `status ${status}${reason}` });
   if (provesNotDone(answer, noun)) return { kind: "refused" };
   if (status >= 300 && status < 400) {
     // 307 and 308 ask for the same POST elsewhere, and what the first address did with it is not known; nor is it if
@@ -93,13 +93,13 @@ function isSame(theirs: unknown, ours: unknown): boolean {
   return formsOf(theirs).some((form) => plain(form) === plain(ours));
 }
 
-export function judgeChange(
+export function classifyChange(
   answer: Answer,
   kind: Kind,
   id: string,
   act: "changed" | "deleted",
   sent: Values = {},
-): Judgement {
+): Verdict {
   const { noun } = kind.create;
   const { status, data, broken } = answer;
   if (answer.kind === "empty" && broken === undefined && (status === 200 || status === 204)) return { kind: "done" };
@@ -123,7 +123,7 @@ export function judgeChange(
 }
 
 /** @param id of the requested object: some servers ignore an unknown filter, and send other objects. */
-export function judgeRead(answer: Answer, kind: Kind, id: string): Judgement {
+export function classifyRead(answer: Answer, kind: Kind, id: string): Verdict {
   const { noun } = kind.create;
   const trouble = goneOf(answer, noun, id, true) ?? troubleIn(answer, noun);
   if (trouble !== undefined) return trouble;
@@ -138,7 +138,7 @@ export function judgeRead(answer: Answer, kind: Kind, id: string): Judgement {
 }
 
 /** Filters are often patterns, or ignored: listed objects are compared here, and only an empty list means none. */
-export function judgeSearch(
+export function classifySearch(
   answer: Answer,
   { create: { noun } }: Kind,
   field: string,

@@ -6,7 +6,7 @@ import { createTransport, type Transport } from "./transport.js";
 
 type Reading = Pick<SettingsReading, "settings" | "proxy">;
 
-export interface Surroundings {
+export interface ClientDependencies {
   readonly transport: Transport;
   readonly clock: Clock;
   /** Where the session is kept between runs; none: in memory. Not used with Basic credentials: they have no session. */
@@ -29,16 +29,16 @@ export function secretsIn({ settings, proxy }: Reading): Secrets {
 }
 
 /**
- * The surroundings of a process with one client: real connections, which the caller closes.
+ * The dependencies of a process with one client: real connections, which the caller closes.
  * @param tell is given scrubbed text. @param log the value of `ADVERTISING_LOG`.
  */
-export function systemSurroundings(
+export function systemDependencies(
   reading: Reading & Pick<SettingsReading, "credentials">,
   cookieFile: string | undefined,
   tell: (message: string) => void,
   secrets = secretsIn(reading),
   log = process.env.ADVERTISING_LOG,
-): Surroundings {
+): ClientDependencies {
   const say = (message: string) => tell(secrets.scrub(message));
   const { credentials } = reading;
   const onAttempt = debugLog(log, secrets, say);
@@ -49,7 +49,11 @@ export function systemSurroundings(
  * The debug log: one line for each attempt of a request, never a body, a cookie or a credential. Off unless `setting`
  * is `debug` (standard error) or `debug:<file>`. @returns what to call with each attempt; nothing if the log is off.
  */
-function debugLog(setting: string | undefined, secrets: Secrets, say: Surroundings["say"]): Surroundings["onAttempt"] {
+function debugLog(
+  setting: string | undefined,
+  secrets: Secrets,
+  say: ClientDependencies["say"],
+): ClientDependencies["onAttempt"] {
   if (setting === undefined || setting === "") return undefined;
   const file = /^debug:(.+)$/.exec(setting)?.[1];
   if (setting !== "debug" && file === undefined) {

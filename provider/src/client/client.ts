@@ -7,14 +7,14 @@ import { addressOf, type Kind, type Operation } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
 import type { Answer } from "./answer.js";
 import {
-  type Judgement,
-  judgeChange,
-  judgeCreate,
-  judgeRead,
-  judgeSearch,
+  classifyChange,
+  classifyCreate,
+  classifyRead,
+  classifySearch,
+  type Verdict,
   type WireRecord,
 } from "./classify-response.js";
-import type { Surroundings } from "./client-dependencies.js";
+import type { ClientDependencies } from "./client-dependencies.js";
 import { type BeforeSend, Session } from "./session.js";
 import { refusal, saidIn, troubled, unanswered, warningsOf } from "./trouble.js";
 
@@ -51,7 +51,7 @@ type Wanted = Omit<Target, "id"> & Readonly<Record<"field" | "mark", string>>;
 
 export class Client {
   readonly #settings: Settings;
-  readonly #surroundings: Surroundings;
+  readonly #dependencies: ClientDependencies;
   readonly #session: Session;
   /**
    * By method and path, whether an operation has found an object in this run, since a bare 404 may also mean that its
@@ -59,10 +59,10 @@ export class Client {
    */
   readonly #witnesses = new Map<string, { hasWorked: boolean; readonly inFlight: Set<Promise<unknown>> }>();
 
-  constructor(settings: Settings, surroundings: Surroundings) {
+  constructor(settings: Settings, dependencies: ClientDependencies) {
     this.#settings = settings;
-    this.#surroundings = surroundings;
-    this.#session = new Session(settings, surroundings);
+    this.#dependencies = dependencies;
+    this.#session = new Session(settings, dependencies);
   }
 
   /**
@@ -70,23 +70,23 @@ export class Client {
    * @throws {AdvertisingError} any other error means that nothing was created.
    */
   async create({ onCreated, ...request }: CreateRequest): Promise<Created> {
-    const received = await this.#send(request);
-    const { answer, session, kept, what, sentAt } = received;
-    const judged = judgeCreate(answer, request.operation, request.fields);
-    if (judged.kind === "created") await onCreated(judged.id);
+    const response = await this.#send(request);
+    const { answer, session, kept, what, sentAt } = response;
+    const verdict = classifyCreate(answer, request.operation, request.fields);
+    if (verdict.kind === "created") await onCreated(verdict.id);
     await kept;
-    if (judged.kind === "created") return { id: judged.id, warnings: warningsOf(received) };
+    if (verdict.kind === "created") return { id: verdict.id, warnings: warningsOf(response) };
     // A login page has no id, but it proves that the create got no further than the session.
-    if (judged.kind === "refused" || session !== "accepted") throw refusal(received);
+    if (verdict.kind === "refused" || session !== "accepted") throw refusal(response);
     throw new OutcomeUnknownError(
-      `${what} was sent at ${sentAt}, and got ${judged.reason}.${saidIn(received)}`,
+      `${what} was sent at ${sentAt}, and got ${verdict.reason}.${saidIn(response)}`,
       sentAt,
     );
   }
 
   /** @returns none if it certainly does not exist. @throws {AdvertisingError} if nothing is known about it. */
   async read(target: Target): Promise<WireRecord | undefined> {
-    return (await this.#witnessed(target, (answer) => judgeRead(answer, target.kind, target.id)))?.record;
+    return (await this.#witnessed(target, (answer) => classifyRead(answer, target.kind, target.id)))?.record;
   }
 
   /**
@@ -94,58 +94,58 @@ export class Client {
    * @throws {AdvertisingError} if it was not changed, or that is not known: it may be sent again.
    */
   async update(target: Target, fields: Values) {
-    const judge = (answer: Answer) => judgeChange(answer, target.kind, target.id, "changed", fields);
-    return (await this.#witnessed(target, judge, fields))?.warnings;
+    const classify = (answer: Answer) => classifyChange(answer, target.kind, target.id, "changed", fields);
+    return (await this.#witnessed(target, classify, fields))?.warnings;
   }
 
   /** @returns whether it existed. @throws {AdvertisingError} if it was not deleted, or that is not known. */
   async delete(target: Target): Promise<boolean> {
-    const judge = (answer: Answer) => judgeChange(answer, target.kind, target.id, "deleted");
-    return (await this.#witnessed(target, judge)) !== undefined;
+    const classify = (answer: Answer) => classifyChange(answer, target.kind, target.id, "deleted");
+    return (await this.#witnessed(target, classify)) !== undefined;
   }
 
   /** @returns the ids of all objects with the mark, perhaps none. @throws {AdvertisingError} if nothing is known. */
   async search({ kind, operation, field, mark, label }: Wanted): Promise<readonly string[]> {
     const request = { operation, values: { mark }, label };
-    const { judged, received } = await this.#judged(request, (answer) => judgeSearch(answer, kind, field, mark));
-    if (judged.kind === "listed") return judged.ids;
-    throw troubled(judged, received);
+    const { verdict, response } = await this.#verdict(request, (answer) => classifySearch(answer, kind, field, mark));
+    if (verdict.kind === "listed") return verdict.ids;
+    throw troubled(verdict, response);
   }
 
-  async #witnessed({ operation, id, label }: Target, judge: (answer: Answer) => Judgement, fields?: Values) {
+  async #witnessed({ operation, id, label }: Target, classify: (answer: Answer) => Verdict, fields?: Values) {
     const key = `${operation.method} ${operation.path}`;
     const witness = this.#witnesses.get(key) ?? { hasWorked: false, inFlight: new Set() };
     this.#witnesses.set(key, witness);
-    const asked = this.#judged({ operation, values: { id }, fields, label }, judge)
+    const asked = this.#verdict({ operation, values: { id }, fields, label }, classify)
       .then((result) => {
-        witness.hasWorked ||= result.judged.kind === "done";
+        witness.hasWorked ||= result.verdict.kind === "done";
         return result;
       })
       .finally(() => witness.inFlight.delete(asked));
     witness.inFlight.add(asked);
-    const { judged, received } = await asked;
-    if (judged.kind === "done") return { ...judged, warnings: warningsOf(received) };
-    if (judged.kind !== "gone") throw troubled(judged, received);
-    while (judged.needsWitness === true && !witness.hasWorked) {
-      if (witness.inFlight.size === 0) throw troubled({ kind: "missing" }, received);
+    const { verdict, response } = await asked;
+    if (verdict.kind === "done") return { ...verdict, warnings: warningsOf(response) };
+    if (verdict.kind !== "gone") throw troubled(verdict, response);
+    while (verdict.needsWitness === true && !witness.hasWorked) {
+      if (witness.inFlight.size === 0) throw troubled({ kind: "missing" }, response);
       await Promise.race(witness.inFlight).catch(() => undefined);
     }
     return undefined;
   }
 
-  /** A request that the session refused proves nothing about the object, so its answer is not judged. */
-  async #judged<T>(request: Request, judge: (answer: Answer) => T) {
-    const received = await this.#send(request);
-    await received.kept;
-    const judged = received.session === "accepted" ? judge(received.answer) : { kind: "refused" as const };
-    return { received, judged };
+  /** A request that the session refused proves nothing about the object, so its answer is not classified. */
+  async #verdict<T>(request: Request, classify: (answer: Answer) => T) {
+    const response = await this.#send(request);
+    await response.kept;
+    const verdict = response.session === "accepted" ? classify(response.answer) : { kind: "refused" as const };
+    return { response, verdict };
   }
 
   async #send({ operation, values, fields, label, beforeSend }: Request) {
     const { method, repeatable } = operation;
     const url = addressOf(operation, this.#settings.baseUrl, values);
     const body = fields === undefined ? undefined : JSON.stringify(fields);
-    const { credentials, secrets } = this.#surroundings;
+    const { credentials, secrets } = this.#dependencies;
     const request = { operation, fields: fields ?? {}, what: `${label}: ${method} ${url.href}` };
     const asked = { ...request, settings: this.#settings, credentials, secrets };
     let sentAt = "";

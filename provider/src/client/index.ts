@@ -4,5 +4,5 @@
  */
 export type { WireRecord } from "./classify-response.js";
 export { Client } from "./client.js";
-export { secretsIn, systemSurroundings } from "./client-dependencies.js";
+export { secretsIn, systemDependencies } from "./client-dependencies.js";
 export { logInAnew } from "./login.js";

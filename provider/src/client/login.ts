@@ -5,16 +5,16 @@
 import { LoginError } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
 import { type Answer, readAnswer, saysRefused } from "./answer.js";
-import type { Surroundings } from "./client-dependencies.js";
-import { PatientSender, StopWaiting } from "./retry.js";
+import type { ClientDependencies } from "./client-dependencies.js";
+import { RetryingSender, StopWaiting } from "./retry.js";
 import { type Login, SessionStore } from "./session-file.js";
 import { SessionJar, sessionBlocker } from "./session-jar.js";
 import { TransportFailure } from "./transport.js";
 import { describeFailure, NO_CLIENT_CERTIFICATE, NOTHING_CREATED, wordsOf } from "./trouble.js";
 
 /** @returns what opens a new login, valid for an address. It throws LoginError. */
-export function credentialsOf(settings: Settings, surroundings: Surroundings, sender: PatientSender) {
-  const { secrets } = surroundings;
+export function credentialsOf(settings: Settings, dependencies: ClientDependencies, sender: RetryingSender) {
+  const { secrets } = dependencies;
   secrets.add(settings.password);
   if (settings.authMode === "basic") {
     const encoded = Buffer.from(`${settings.email}:${settings.password ?? ""}`).toString("base64");
@@ -23,13 +23,13 @@ export function credentialsOf(settings: Settings, surroundings: Surroundings, se
     const login = { isBasic: true, isRestored: false, headers: async () => headers, keep: async () => undefined };
     return async (): Promise<Login> => login;
   }
-  const store = new SessionStore(settings, surroundings, (url) => logIn(settings, surroundings, sender, url));
+  const store = new SessionStore(settings, dependencies, (url) => logIn(settings, dependencies, sender, url));
   return (url: URL): Promise<Login> => store.open(url);
 }
 
 /** @param usedAt an address where the cookies must be valid. @throws {LoginError} with the cause and the next step. */
-async function logIn(settings: Settings, surroundings: Surroundings, sender: PatientSender, usedAt: URL) {
-  const { secrets, credentials } = surroundings;
+async function logIn(settings: Settings, dependencies: ClientDependencies, sender: RetryingSender, usedAt: URL) {
+  const { secrets, credentials } = dependencies;
   const { email, password, keepLoggedIn } = settings;
   const url = new URL(`${settings.baseUrl}/${settings.authenticatePath}`);
   const asked = `The login of ${email} at ${url.href} failed`;
@@ -39,7 +39,7 @@ async function logIn(settings: Settings, surroundings: Surroundings, sender: Pat
   let answer: Answer;
   try {
     // A login of unknown outcome may be repeated, because a second session does no harm.
-    const how = { repeatable: true, patience: sender.patience(), needsNoSlot: true };
+    const how = { repeatable: true, waitBudget: sender.waitBudget(), needsNoSlot: true };
     answer = readAnswer(await sender.send((transmit) => transmit(request), how));
   } catch (error) {
     if (error instanceof StopWaiting)
@@ -84,16 +84,16 @@ function refusalOf(answer: Answer, words: readonly string[], from: string): stri
  * @returns its end in milliseconds since 1970; and what to do, as a clause, if it could not be stored for later runs.
  * @throws LoginError
  */
-export async function logInAnew(settings: Settings, surroundings: Surroundings) {
+export async function logInAnew(settings: Settings, dependencies: ClientDependencies) {
   // All documented operations are below this address, so a cookie that is valid for one of them is valid here.
   const usedAt = new URL(`${settings.baseUrl}/rest/`);
-  const sender = new PatientSender(settings, surroundings);
-  const store = new SessionStore(settings, surroundings, (url) => logIn(settings, surroundings, sender, url));
+  const sender = new RetryingSender(settings, dependencies);
+  const store = new SessionStore(settings, dependencies, (url) => logIn(settings, dependencies, sender, url));
   const { jar } = await store.open(usedAt, true);
   // If its cookie does not say (API page, sessions).
   const lastsMs = settings.keepLoggedIn ? 30 * 24 * 3_600_000 : 15 * 60_000;
   return {
-    endsAtMs: jar.endsAtMs(usedAt, settings.keepLoggedIn) ?? surroundings.clock.wallMs() + lastsMs,
+    endsAtMs: jar.endsAtMs(usedAt, settings.keepLoggedIn) ?? dependencies.clock.wallMs() + lastsMs,
     cure: store.cure,
   };
 }

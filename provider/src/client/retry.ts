@@ -4,13 +4,13 @@
  * follow a failed one is a pure decision, with a reason for each branch ({@link decideRetry}).
  */
 import type { Settings } from "../settings/index.js";
-import type { Surroundings } from "./client-dependencies.js";
+import type { ClientDependencies } from "./client-dependencies.js";
 import { type HttpAnswer, type HttpRequest, TransportFailure } from "./transport.js";
 
 /** The platform asks for a longer wait than this request may spend; the message is a clause. Nothing was acted upon. */
 export class StopWaiting extends Error {}
 
-export interface Patience {
+export interface WaitBudget {
   leftMs: number;
 }
 
@@ -25,13 +25,13 @@ export type Exchange = (transmit: (request: HttpRequest) => Promise<Attempt>) =>
 export interface SendOptions {
   /** Carrying it out twice does no harm: false for a create, which has no idempotency key; true for all others. */
   readonly repeatable: boolean;
-  readonly patience: Patience;
+  readonly waitBudget: WaitBudget;
   /** For a login, which is sent by a request that has a slot. */
   readonly needsNoSlot?: boolean;
 }
 
-export class PatientSender {
-  readonly #surroundings: Surroundings;
+export class RetryingSender {
+  readonly #dependencies: ClientDependencies;
   readonly #maxWaitMs: number;
   readonly #slots: Slots;
   readonly #silence: Silence;
@@ -39,15 +39,15 @@ export class PatientSender {
   /** On the monotonic clock: a changed wall clock neither prolongs nor ends a wait. */
   #quietUntilMs = 0;
 
-  constructor(settings: Settings, surroundings: Surroundings) {
-    this.#surroundings = surroundings;
+  constructor(settings: Settings, dependencies: ClientDependencies) {
+    this.#dependencies = dependencies;
     this.#maxWaitMs = settings.maxWaitSeconds * 1000;
     this.#slots = new Slots(settings.maxConcurrentRequests);
-    this.#silence = new Silence(settings, surroundings);
+    this.#silence = new Silence(settings, dependencies);
   }
 
   /** The total time that one request may wait, however often it is passed to {@link send}. */
-  patience(): Patience {
+  waitBudget(): WaitBudget {
     return { leftMs: this.#maxWaitMs };
   }
 
@@ -63,15 +63,15 @@ export class PatientSender {
   }
 
   async #send(exchange: Exchange, options: SendOptions): Promise<HttpAnswer> {
-    const { patience } = options;
+    const { waitBudget } = options;
     for (let attemptNumber = 1; ; attemptNumber++) {
       const { attempt, decision, durationMs } = await this.#attempt(exchange, options, attemptNumber);
       if (decision.kind === "limited") continue; // the shared wait comes before the next attempt
       if (decision.kind === "again") {
         // A connection attempt that timed out has also used up patience.
-        patience.leftMs -= durationMs;
-        if (decision.delayMs <= patience.leftMs) {
-          await this.#spend(patience, decision.delayMs);
+        waitBudget.leftMs -= durationMs;
+        if (decision.delayMs <= waitBudget.leftMs) {
+          await this.#spend(waitBudget, decision.delayMs);
           continue;
         }
       }
@@ -80,12 +80,12 @@ export class PatientSender {
     }
   }
 
-  async #attempt(exchange: Exchange, { repeatable, patience, needsNoSlot }: SendOptions, attemptNumber: number) {
-    const { clock, transport, onAttempt } = this.#surroundings;
+  async #attempt(exchange: Exchange, { repeatable, waitBudget, needsNoSlot }: SendOptions, attemptNumber: number) {
+    const { clock, transport, onAttempt } = this.#dependencies;
     let durationMs = 0;
     const transmit = async (request: HttpRequest) => {
       const begin = clock.monotonicMs();
-      const result = await this.#silence.during(request, patience, (watched) => transport.send(watched));
+      const result = await this.#silence.during(request, waitBudget, (watched) => transport.send(watched));
       durationMs = clock.monotonicMs() - begin;
       onAttempt?.(
         `${request.method} ${request.url.pathname} attempt ${attemptNumber}: ${outcomeOf(result)} after ${Math.round(durationMs)} ms`,
@@ -95,7 +95,7 @@ export class PatientSender {
     for (;;) {
       // While it waits for the rate limit it has no slot.
       const quietMs = this.#quietMs();
-      if (quietMs > 0) await this.#spend(patience, Math.max(1, quietMs));
+      if (quietMs > 0) await this.#spend(waitBudget, Math.max(1, quietMs));
       if (needsNoSlot !== true) await this.#slots.enter();
       try {
         const attempt = this.#quietMs() > 0 ? undefined : await exchange(transmit);
@@ -103,7 +103,7 @@ export class PatientSender {
         const [wallClockMs, random] = [clock.wallMs(), Math.random()];
         const decision = decideRetry({ attempt, attemptNumber, repeatable, wallClockMs, random });
         // Still in its slot, so that no other request sends in it before all know about the wait.
-        if (decision.kind === "limited") this.#keepQuiet(decision.delayMs, patience.leftMs);
+        if (decision.kind === "limited") this.#keepQuiet(decision.delayMs, waitBudget.leftMs);
         return { attempt, decision, durationMs };
       } finally {
         if (needsNoSlot !== true) this.#slots.leave();
@@ -111,30 +111,30 @@ export class PatientSender {
     }
   }
 
-  async #spend(patience: Patience, delayMs: number): Promise<void> {
-    const { clock } = this.#surroundings;
-    if (delayMs > patience.leftMs) {
+  async #spend(waitBudget: WaitBudget, delayMs: number): Promise<void> {
+    const { clock } = this.#dependencies;
+    if (delayMs > waitBudget.leftMs) {
       const from = new Date(clock.wallMs() + delayMs).toISOString();
       throw new StopWaiting(
         `the platform limits the rate and takes requests again from ${from} on; that is longer than advertising:maxWaitSeconds ` +
           `(${this.#maxWaitMs / 1000} s) allows`,
       );
     }
-    patience.leftMs -= delayMs;
+    waitBudget.leftMs -= delayMs;
     await clock.sleep(delayMs);
   }
 
   #quietMs(): number {
-    return this.#quietUntilMs - this.#surroundings.clock.monotonicMs();
+    return this.#quietUntilMs - this.#dependencies.clock.monotonicMs();
   }
 
   #keepQuiet(delayMs: number, budgetMs: number): void {
-    const until = this.#surroundings.clock.monotonicMs() + delayMs;
+    const until = this.#dependencies.clock.monotonicMs() + delayMs;
     if (until <= this.#quietUntilMs) return;
     const isNewWait = this.#quietMs() <= 0;
     this.#quietUntilMs = until;
     if (!isNewWait || delayMs > budgetMs) return;
-    this.#surroundings.say(`The platform limits the rate: all requests wait for ${Math.ceil(delayMs / 1000)} s.`);
+    this.#dependencies.say(`The platform limits the rate: all requests wait for ${Math.ceil(delayMs / 1000)} s.`);
   }
 }
 
@@ -154,21 +154,21 @@ class Silence {
 
   constructor(
     private readonly settings: Settings,
-    private readonly surroundings: Surroundings,
+    private readonly dependencies: ClientDependencies,
   ) {}
 
   async during(
     request: HttpRequest,
-    patience: Patience,
+    waitBudget: WaitBudget,
     transmit: (request: HttpRequest) => Promise<Attempt>,
   ): Promise<Attempt> {
-    const { clock } = this.surroundings;
+    const { clock } = this.dependencies;
     const nowMs = clock.monotonicMs();
     const timeoutMs = this.settings.requestTimeoutSeconds * 1000;
-    const triedUntilMs = nowMs + patience.leftMs;
+    const triedUntilMs = nowMs + waitBudget.leftMs;
     this.#attemptEndsMs = nowMs + timeoutMs;
     if (this.#cancel === undefined) {
-      const attempts = Math.max(1, Math.ceil(patience.leftMs / timeoutMs));
+      const attempts = Math.max(1, Math.ceil(waitBudget.leftMs / timeoutMs));
       this.#endsMs = nowMs + attempts * timeoutMs;
       this.#setting = attempts > 1 ? "maxWaitSeconds" : "requestTimeoutSeconds";
       this.#cancel = clock.alarm(SILENT_MS, () => this.#say(request.url.host));
@@ -198,7 +198,7 @@ class Silence {
   }
 
   #say(host: string): void {
-    const { clock, say } = this.surroundings;
+    const { clock, say } = this.dependencies;
     const nowMs = clock.monotonicMs();
     const secondsTo = (ms: number) => Math.max(0, Math.ceil((ms - nowMs) / 1000));
     const after = `after ${SILENT_MS / 1000} s`;

@@ -23,7 +23,7 @@ import {
   withLock,
 } from "../files/index.js";
 import { accountOf, type Settings } from "../settings/index.js";
-import type { Surroundings } from "./client-dependencies.js";
+import type { ClientDependencies } from "./client-dependencies.js";
 import { SessionJar } from "./session-jar.js";
 import type { HttpAnswer } from "./transport.js";
 
@@ -71,10 +71,10 @@ export class SessionStore {
 
   constructor(
     private readonly settings: Settings,
-    private readonly surroundings: Surroundings,
+    private readonly dependencies: ClientDependencies,
     private readonly logIn: (url: URL) => Promise<SessionJar>,
   ) {
-    this.#path = surroundings.cookieFile;
+    this.#path = dependencies.cookieFile;
   }
 
   /**
@@ -169,7 +169,7 @@ export class SessionStore {
     const { data: stored } = formatSchema.safeParse(data);
     const jar = SessionJar.from(stored?.jar);
     if (stored === undefined || jar === undefined) {
-      this.surroundings.say(`The cookie file ${path} is damaged; the next login replaces it.`);
+      this.dependencies.say(`The cookie file ${path} is damaged; the next login replaces it.`);
       return undefined;
     }
     if (accountOf(stored) !== accountOf(settings))
@@ -180,7 +180,7 @@ export class SessionStore {
   #write(stored: Stored, lock: Lock): void {
     const path = this.#path ?? "";
     replacePrivate(path, JSON.stringify({ ...stored, jar: stored.jar.toJSON() }), systemDisk, lock.confirm);
-    removeLeftovers(path, this.surroundings.clock.wallMs(), systemDisk);
+    removeLeftovers(path, this.dependencies.clock.wallMs(), systemDisk);
   }
 
   /** Runs in a separate thread, so that requests go on meanwhile. */
@@ -195,13 +195,13 @@ export class SessionStore {
   }
 
   #mask(jar: SessionJar): void {
-    for (const value of jar.values()) this.surroundings.secrets.addPassing(value);
+    for (const value of jar.values()) this.dependencies.secrets.addPassing(value);
   }
 
   #locked(work: (lock: Lock) => void | Promise<void>): Promise<void> {
     const { maxWaitSeconds, requestTimeoutSeconds } = this.settings;
     // Another process's login may have to wait for the rate limit, as long as this one would.
-    const options = { clock: this.surroundings.clock, maxWaitMs: (maxWaitSeconds + requestTimeoutSeconds) * 1000 };
+    const options = { clock: this.dependencies.clock, maxWaitMs: (maxWaitSeconds + requestTimeoutSeconds) * 1000 };
     return this.#attempt(() => withLock(`${this.#path}.lock`, options, work));
   }
 
@@ -223,7 +223,7 @@ export class SessionStore {
   }
 
   #abandon(why: string): void {
-    this.surroundings.say(`The cookie file ${this.#path} ${why}. This run keeps its session in memory.`);
+    this.dependencies.say(`The cookie file ${this.#path} ${why}. This run keeps its session in memory.`);
     this.#path = undefined;
   }
 }

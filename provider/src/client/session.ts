@@ -17,10 +17,10 @@
 import { LoginError } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
 import { type Answer, readAnswer } from "./answer.js";
-import type { Surroundings } from "./client-dependencies.js";
+import type { ClientDependencies } from "./client-dependencies.js";
 import { credentialsOf } from "./login.js";
 import { type LetThrough, type SessionSign, sessionSignOf } from "./response-signs.js";
-import { type Attempt, type Exchange, type Patience, PatientSender, type SendOptions } from "./retry.js";
+import { type Attempt, type Exchange, RetryingSender, type SendOptions, type WaitBudget } from "./retry.js";
 import type { Login } from "./session-file.js";
 import { type HttpRequest, TransportFailure } from "./transport.js";
 
@@ -51,8 +51,8 @@ const FAILED = "Nothing was created: the login of this run failed (its error say
 const YOUNG_MS = 60_000;
 
 export class Session {
-  readonly #clock: Surroundings["clock"];
-  readonly #sender: PatientSender;
+  readonly #clock: ClientDependencies["clock"];
+  readonly #sender: RetryingSender;
   readonly #openLogin: (url: URL) => Promise<Login>;
   #current: Current | undefined;
   /** The number of requests in flight, and of refused ones that are to be sent again. */
@@ -65,21 +65,26 @@ export class Session {
   /** Refusals that a new login did not cure. */
   readonly #incurable = new Set<string>();
 
-  constructor(settings: Settings, surroundings: Surroundings) {
-    this.#clock = surroundings.clock;
-    this.#sender = new PatientSender(settings, surroundings);
-    this.#openLogin = credentialsOf(settings, surroundings, this.#sender);
+  constructor(settings: Settings, dependencies: ClientDependencies) {
+    this.#clock = dependencies.clock;
+    this.#sender = new RetryingSender(settings, dependencies);
+    this.#openLogin = credentialsOf(settings, dependencies, this.#sender);
   }
 
   /** @throws LoginError, TransportFailure, StopWaiting, and what `beforeSend` throws */
   async send(request: SessionRequest, beforeSend: BeforeSend): Promise<Sent> {
-    const patience = this.#sender.patience();
-    const first = await this.#send(request, beforeSend, patience, false);
+    const waitBudget = this.#sender.waitBudget();
+    const first = await this.#send(request, beforeSend, waitBudget, false);
     if (first.session !== "ended") return first;
-    return this.#send(request, beforeSend, patience, true).finally(() => this.#leave());
+    return this.#send(request, beforeSend, waitBudget, true).finally(() => this.#leave());
   }
 
-  async #send(request: SessionRequest, beforeSend: BeforeSend, patience: Patience, isResend: boolean): Promise<Sent> {
+  async #send(
+    request: SessionRequest,
+    beforeSend: BeforeSend,
+    waitBudget: WaitBudget,
+    isResend: boolean,
+  ): Promise<Sent> {
     let sent: Sent | undefined;
     const exchange: Exchange = async (transmit) => {
       const current = await this.#admit(request.url, isResend);
@@ -98,7 +103,7 @@ export class Session {
       }
     };
     // A refused request goes on in the place of its first sending.
-    await this.#sender.send(exchange, { ...request, patience, needsNoSlot: isResend });
+    await this.#sender.send(exchange, { ...request, waitBudget, needsNoSlot: isResend });
     return sent as Sent; // there is an answer
   }
 
@@ -136,15 +141,15 @@ export class Session {
     const sign = sessionSignOf(answer);
     const kept = current.login.keep(answer, url);
     const kind = `${url.pathname} ${answer.status} ${sign}`;
-    const judged = sign === undefined ? "accepted" : this.#judge(sign, kind, current, isResend);
+    const verdict = sign === undefined ? "accepted" : this.#classify(sign, kind, current, isResend);
     const isLimited = answer.status === 429 || answer.status === 503; // perhaps before anybody looked at the session
-    if (judged === "accepted" && !isLimited) current.accepted++;
+    if (verdict === "accepted" && !isLimited) current.accepted++;
     current.isUnreachable = false;
-    if (judged === "ended" && this.#current === current) this.#current = undefined;
-    return { answer, kept, session: judged };
+    if (verdict === "ended" && this.#current === current) this.#current = undefined;
+    return { answer, kept, session: verdict };
   }
 
-  #judge(sign: SessionSign, kind: string, current: Current, isResend: boolean): LetThrough {
+  #classify(sign: SessionSign, kind: string, current: Current, isResend: boolean): LetThrough {
     const { login, openedAtMs, accepted } = current;
     if (login.isBasic) {
       if (sign !== "clear") return "accepted";

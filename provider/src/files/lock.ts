@@ -7,7 +7,7 @@
  *     was suspended goes on beside the one that took its place.
  * L3. A holder on this machine loses its lock at once when its process ends, however it ends, and a reused process
  *     number is not taken for it where the system can tell. Otherwise an interrupted run blocks its stack.
- * L4. A holder on another machine or in another container is judged by its heartbeat alone, watched with the waiter's
+ * L4. A holder on another machine or in another container is checked by its heartbeat alone, watched with the waiter's
  *     own clock: clocks differ between machines, and are set.
  * L5. A holder that may have lost its lock finds that out when it asks, and neither touches the new holder's file nor
  *     keeps it alive. So a holder asks before each change.
@@ -66,7 +66,7 @@ export interface LockOptions {
 }
 
 export interface Lock {
-  /** Never fails: a file that can't be removed is judged by whether this process lives. */
+  /** Never fails: a file that can't be removed is checked by whether this process lives. */
   release(): void;
   /** Reads the file: some microseconds. @throws LockLost if taken over; the system's error if that can't be told. */
   confirm(): void;

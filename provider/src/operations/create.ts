@@ -212,7 +212,7 @@ function doubtIn(error: unknown, sentAt: string | undefined, label: string) {
   if (error instanceof OutcomeUnknownError) return { sentAt: error.sentAt, what: error.message };
   if (error instanceof AdvertisingError || sentAt === undefined) return undefined;
   // A defect of this package in reading an answer: to send the create again could make a second object.
-  const what = `${label} was sent at ${sentAt}, and its response could not be judged. ${describeDefect(error)}`;
+  const what = `${label} was sent at ${sentAt}, and its response could not be classified. ${describeDefect(error)}`;
   return { sentAt, what };
 }
 

@@ -1,7 +1,7 @@
 /** What all resources of a deployment share in the provider's process; and the engine's calls, for any front end. */
 import { randomBytes } from "node:crypto";
 import { asRecord, commandsTake, jsonIn, momentOf, SettingsError, systemClock, type Values } from "../base/index.js";
-import { Client, secretsIn, systemSurroundings } from "../client/index.js";
+import { Client, secretsIn, systemDependencies } from "../client/index.js";
 import { type Disk, readHints, systemDisk } from "../files/index.js";
 import {
   backendIn,
@@ -98,8 +98,8 @@ export function createRuntime(
     const { problems } = readSettings({ config, environment, mayLackPassword: false });
     if (problems.length > 0) throw new SettingsError(`Nothing was sent:\n${describeSettingProblems(problems)}`);
     const cookieFile = cookieFileFor(settings, process.cwd());
-    const surroundings = systemSurroundings(reading, cookieFile, messages.say, secrets, environment.ADVERTISING_LOG);
-    return new Client(settings, { ...surroundings, clock: underWay.clock });
+    const dependencies = systemDependencies(reading, cookieFile, messages.say, secrets, environment.ADVERTISING_LOG);
+    return new Client(settings, { ...dependencies, clock: underWay.clock });
   };
 
   return {

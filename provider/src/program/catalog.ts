@@ -54,9 +54,9 @@ export class Catalog extends pulumi.ComponentResource {
    *   `retainOnDelete: false`, each resource of a kind for which a delete is known.
    */
   constructor(name: string, args: CatalogArgs, options: pulumi.ComponentResourceOptions = {}) {
-    const { content, sets, judged, deleting } = declared(name, { ...args }, options);
+    const { content, sets, validated, deleting } = declared(name, { ...args }, options);
     // It is registered no sooner than its resources are: once the whole program was found good.
-    super(CATALOG_TYPE, name, {}, pulumi.mergeOptions(options, { dependsOn: judged }));
+    super(CATALOG_TYPE, name, {}, pulumi.mergeOptions(options, { dependsOn: validated }));
     const optionsOf = (kind: Kind) => ({ parent: this, ...(deleting.includes(kind) ? { retainOnDelete: false } : {}) });
     const advertisers = new Map(
       content.advertisers.map(({ key, args: own }): [string, AdvertiserId] => {
@@ -128,8 +128,8 @@ function declared(name: string, args: Values, options: pulumi.ComponentResourceO
     resource: undefined,
   };
   const deleting = options.retainOnDelete === false ? canDelete : [];
-  const judged = heardLater(program.add(declaration).then(() => []));
-  return { content, sets: values.sets === true, deleting, judged };
+  const validated = heardLater(program.add(declaration).then(() => []));
+  return { content, sets: values.sets === true, deleting, validated };
 }
 
 const MAX_FINDINGS = 100;

@@ -13,7 +13,7 @@ import type { Finding } from "./findings.js";
 export type ResourceContext = Omit<ProgramContext, "identity">;
 
 /** All that a program has declared so far, and what follows from it. */
-export class Judge {
+export class ProgramValidator {
   /** The keys of all objects created or adopted; of a set whose members the program does not know yet, its own. */
   readonly #declared = new Set<string>();
   /** By type, the names of all resources, those included that aliases say they had before. */
@@ -58,7 +58,7 @@ export class Judge {
   }
 
   /** @param batch all of it was added before. @returns contexts by key; with findings, nothing may be registered. */
-  judge(batch: readonly Declaration[], isPreview: boolean) {
+  validate(batch: readonly Declaration[], isPreview: boolean) {
     const run = { isUp: !isPreview, resources: this.#resources };
     const adopted = [...this.#adopters.keys()].join();
     const contexts = batch.flatMap(({ resource }): [string, ResourceContext][] => {

@@ -23,7 +23,7 @@ import { type Declaration, declare } from "./declaration.js";
 import { expectFoundFrom, expectNodeFits, type Finding, noteCopy, programError, severalCopies } from "./findings.js";
 import { idsOf, isNotPlain, readIdProblem } from "./ids.js";
 import * as place from "./place.js";
-import { Judge, type ResourceContext } from "./program-validator.js";
+import { ProgramValidator, type ResourceContext } from "./program-validator.js";
 
 noteCopy(join(__dirname, "../.."));
 
@@ -35,7 +35,7 @@ class Program {
   /** Then it needs no settings, and reads nothing of this machine. */
   readonly #isUnderTest = place.mocksOfNow() !== undefined;
   readonly reading = readSettingsOfProgram(this.#isUnderTest);
-  readonly #judge = new Judge();
+  readonly #validator = new ProgramValidator();
   readonly #batch: Declaration[] = [];
   #contexts: Promise<ReadonlyMap<string, ResourceContext>> | undefined;
   #hasBegun = false;
@@ -46,21 +46,21 @@ class Program {
    * @throws pulumi.RunError in a user's unit test, which hears nothing of later errors.
    */
   add(declaration: Declaration): Promise<ResourceContext> {
-    this.#judge.add(declaration);
-    if (this.#isUnderTest) this.#expectGood(this.#judge.wrongIn(declaration));
+    this.#validator.add(declaration);
+    if (this.#isUnderTest) this.#expectGood(this.#validator.wrongIn(declaration));
     this.#batch.push(declaration);
-    this.#contexts ??= place.heardLater(this.#judged());
+    this.#contexts ??= place.heardLater(this.#validated());
     return place.heardLater(this.#contexts.then((all) => all.get(declaration.resource?.key ?? "") ?? {}));
   }
 
-  #judged(): Promise<ReadonlyMap<string, ResourceContext>> {
+  #validated(): Promise<ReadonlyMap<string, ResourceContext>> {
     return new Promise((resolve, reject) => {
       // After the program's own turn, promises included: by then all of the batch was declared.
       setImmediate(() => {
         const batch = this.#batch.splice(0);
         this.#contexts = undefined;
         try {
-          const { findings, warnings, contexts } = this.#judge.judge(batch, pulumi.runtime.isDryRun());
+          const { findings, warnings, contexts } = this.#validator.validate(batch, pulumi.runtime.isDryRun());
           warn(warnings);
           const copies = this.#isUnderTest ? [] : severalCopies();
           this.#expectGood([...copies, ...findings], this.#hasBegun ? NOTHING_OF_IT_DONE : NOTHING_DONE);
@@ -87,7 +87,7 @@ class Program {
     if (place === undefined) return;
     const isSame = sameAccountAs(this.reading.settings);
     const records = recordsAt(place).filter(({ account }) => isSame(account));
-    warn(this.#judge.atEnd(records, pulumi.runtime.isDryRun()));
+    warn(this.#validator.atEnd(records, pulumi.runtime.isDryRun()));
     if (!pulumi.runtime.isDryRun()) appendHints(endedPath(journalPath(place)), "well\n");
   }
 }

@@ -5,7 +5,7 @@ import { type Answer, failure, loginSuccess, refusal, success } from "./answers.
 import type { SandboxObject, SandboxOptions, SandboxRequest, SandboxSnapshot } from "./options.js";
 import { carryOutOptional, change, type Handled, type Objects } from "./records.js";
 import type { Noun, Route } from "./routes.js";
-import { type FieldFault, type Judged, judgeAdvertiser, judgeEvent } from "./rules.js";
+import { type CheckedFields, checkAdvertiser, checkEvent, type FieldFault } from "./rules.js";
 import { Sessions } from "./sessions.js";
 
 const NOT_KNOWN = "is not a known field";
@@ -59,15 +59,17 @@ export class Platform implements Objects {
     return { ...handled, answer: { ...handled.answer, headers: { ...handled.answer.headers, "set-cookie": cookies } } };
   }
 
-  judge(noun: Noun, body: Readonly<Record<string, unknown>>): Judged {
+  checkFields(noun: Noun, body: Readonly<Record<string, unknown>>): CheckedFields {
     return noun === "advertiser"
-      ? judgeAdvertiser(body)
-      : judgeEvent(body, this.#options.maxWindowSeconds ?? 2_592_000, this.advertisers);
+      ? checkAdvertiser(body)
+      : checkEvent(body, this.#options.maxWindowSeconds ?? 2_592_000, this.advertisers);
   }
 
   /** @returns what does not fit; nothing is changed then. */
   edit(noun: Noun, object: SandboxObject, fields: Readonly<Record<string, unknown>>): readonly FieldFault[] {
-    const unknown = this.judge(noun, fields).unknown.filter((field) => field === "id" || !Object.hasOwn(object, field));
+    const unknown = this.checkFields(noun, fields).unknown.filter(
+      (field) => field === "id" || !Object.hasOwn(object, field),
+    );
     if (unknown.length > 0) return unknown.map((field) => ({ field, sentence: NOT_KNOWN }));
     return change(this, noun, object, fields);
   }
@@ -96,19 +98,19 @@ export class Platform implements Objects {
 
   #create(noun: Noun, body: Readonly<Record<string, unknown>>, strict: boolean): Handled {
     const { unknownFields = "warn", advertisersStartActive = true, clock = Date.now, ...options } = this.#options;
-    const judged = this.judge(noun, body);
+    const checked = this.checkFields(noun, body);
     const isRefusing = strict || unknownFields === "refuse";
-    const surplus = judged.unknown.map((field) => ({ field, sentence: NOT_KNOWN }));
-    const faults = isRefusing ? [...judged.faults, ...surplus] : judged.faults;
+    const surplus = checked.unknown.map((field) => ({ field, sentence: NOT_KNOWN }));
+    const faults = isRefusing ? [...checked.faults, ...surplus] : checked.faults;
     if (faults.length > 0) return { answer: refusal(options.refusalShape ?? "406-errors", noun, faults) };
 
     const isKeeping = unknownFields === "ignore";
-    const kept = isKeeping ? Object.fromEntries(judged.unknown.map((field) => [field, body[field]])) : {};
+    const kept = isKeeping ? Object.fromEntries(checked.unknown.map((field) => [field, body[field]])) : {};
     const activity = noun === "advertiser" ? { active: advertisersStartActive } : {};
-    const object: SandboxObject = { ...activity, ...kept, ...judged.fields, id: this.#nextId++ };
+    const object: SandboxObject = { ...activity, ...kept, ...checked.fields, id: this.#nextId++ };
     this.objectsOf(noun).set(object.id, object);
     this.createdMs.set(object, clock());
-    const warnings = isKeeping ? [] : judged.unknown.map((field) => `unknown field ${field} was dropped`);
+    const warnings = isKeeping ? [] : checked.unknown.map((field) => `unknown field ${field} was dropped`);
     return { created: object, answer: success(options.answerShape ?? "payload", noun, object, warnings) };
   }
 }

@@ -5,7 +5,7 @@
 import { type Answer, failure, json, refusal } from "./answers.js";
 import type { GoneShape, RecordDress, RecordShape, SandboxObject, SandboxOptions } from "./options.js";
 import type { Noun, OptionalOperation, Route } from "./routes.js";
-import type { FieldFault, Judged } from "./rules.js";
+import type { CheckedFields, FieldFault } from "./rules.js";
 
 const PAGE = 25;
 
@@ -22,7 +22,7 @@ export interface Objects {
   /** When an object was created here: it may be found only later. */
   readonly createdMs: WeakMap<SandboxObject, number>;
   /** Holds the fields of an object against the platform's rules. */
-  judge(noun: Noun, body: Readonly<Record<string, unknown>>): Judged;
+  checkFields(noun: Noun, body: Readonly<Record<string, unknown>>): CheckedFields;
 }
 
 export function carryOutOptional(
@@ -65,10 +65,10 @@ export function change(
   { id, ...fields }: SandboxObject,
   body: Readonly<Record<string, unknown>>,
 ): readonly FieldFault[] {
-  const { faults, fields: judged } = platform.judge(noun, { ...fields, ...body });
+  const { faults, fields: checked } = platform.checkFields(noun, { ...fields, ...body });
   if (faults.length > 0) return faults;
   // What is sent as null has its default again, or none.
-  const kept = Object.entries({ ...fields, ...judged }).filter(([name]) => body[name] !== null || name in judged);
+  const kept = Object.entries({ ...fields, ...checked }).filter(([name]) => body[name] !== null || name in checked);
   platform.objectsOf(noun).set(id, { ...Object.fromEntries(kept), id });
   return [];
 }

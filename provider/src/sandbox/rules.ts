@@ -9,7 +9,7 @@ export interface FieldFault {
   readonly sentence: string;
 }
 
-export interface Judged {
+export interface CheckedFields {
   readonly fields: Record<string, unknown>;
   readonly faults: readonly FieldFault[];
   readonly unknown: readonly string[];
@@ -62,19 +62,19 @@ function eventRules(maxWindowSeconds: number): Readonly<Record<string, FieldRule
   };
 }
 
-export function judgeAdvertiser(body: Readonly<Record<string, unknown>>): Judged {
-  return judge(body, advertiserRules);
+export function checkAdvertiser(body: Readonly<Record<string, unknown>>): CheckedFields {
+  return checkFields(body, advertiserRules);
 }
 
 /** @param advertisers those that exist, to be looked up by `advertiser_id`. */
-export function judgeEvent(
+export function checkEvent(
   body: Readonly<Record<string, unknown>>,
   maxWindowSeconds: number,
   advertisers: ReadonlyMap<number, SandboxObject>,
-): Judged {
-  const judged = judge(body, eventRules(maxWindowSeconds));
+): CheckedFields {
+  const checked = checkFields(body, eventRules(maxWindowSeconds));
   const id = body.advertiser_id;
-  const faults = [...judged.faults];
+  const faults = [...checked.faults];
   if (isInteger(id)) {
     const advertiser = advertisers.get(id);
     if (advertiser === undefined) faults.push({ field: "advertiser_id", sentence: `there is no advertiser ${id}` });
@@ -82,10 +82,13 @@ export function judgeEvent(
       faults.push({ field: "advertiser_id", sentence: `advertiser ${id} is not active` });
     }
   }
-  return { ...judged, faults };
+  return { ...checked, faults };
 }
 
-function judge(body: Readonly<Record<string, unknown>>, rules: Readonly<Record<string, FieldRule>>): Judged {
+function checkFields(
+  body: Readonly<Record<string, unknown>>,
+  rules: Readonly<Record<string, FieldRule>>,
+): CheckedFields {
   const fields: Record<string, unknown> = {};
   const faults: FieldFault[] = [];
   for (const [field, rule] of Object.entries(rules)) {

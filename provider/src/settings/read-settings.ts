@@ -44,23 +44,23 @@ interface SettingsSource {
 }
 
 export function readSettings(source: SettingsSource): SettingsReading {
-  const judged = SETTING_NAMES.map((key) => ({ key, ...judge(key, source) }));
+  const readings = SETTING_NAMES.map((key) => ({ key, ...readSetting(key, source) }));
   // An unusable value must not keep the other checks from running: its default stands in.
-  const values = judged.map(({ key, value }) => [key, value ?? SETTINGS[key].schema.safeParse(undefined).data]);
+  const values = readings.map(({ key, value }) => [key, value ?? SETTINGS[key].schema.safeParse(undefined).data]);
   const settings = Object.fromEntries(values) as unknown as Settings;
   const { proxy, problem } = readProxy(source.environment, settings.baseUrl as string | undefined);
   return {
     settings,
     proxy,
     problems: [
-      ...judged.flatMap(({ problems = [] }) => problems),
+      ...readings.flatMap(({ problems = [] }) => problems),
       ...searchesWithoutField(settings),
       ...(problem === undefined ? [] : [problem]),
       ...unknownKeys(source.keys ?? []),
     ],
     warnings: [...unknownVariables(source.environment), ...plainSecrets(source), ...quotedPassword(source)],
     credentials: (["email", "password"] as const).map((key) => givenIn(source, key).label).join(" and "),
-    notes: judged.flatMap(({ note }) => note ?? []),
+    notes: readings.flatMap(({ note }) => note ?? []),
   };
 }
 
@@ -75,16 +75,16 @@ function givenIn({ config, environment }: SettingsSource, key: keyof Settings) {
 }
 
 /** It has no part where the setting is absent and may be. */
-interface Judged {
+interface ReadSetting {
   readonly value?: unknown;
   readonly problems?: readonly SettingProblem[];
   readonly note?: string;
 }
 
-function judge(key: keyof Settings, source: SettingsSource): Judged {
+function readSetting(key: keyof Settings, source: SettingsSource): ReadSetting {
   const { raw, isConfigured, label } = givenIn(source, key);
   const { schema, expected, example, secret, structured, required, onlyToSend } = SETTINGS[key];
-  const refused = (reason: string): Judged => {
+  const refused = (reason: string): ReadSetting => {
     const or = required ? environmentNameOf(key) : undefined;
     return { problems: [{ source: label, reason, command: commandFor(key), or }] };
   };

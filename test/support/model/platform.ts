@@ -53,7 +53,7 @@ export interface Sender {
   keyOf(label: string): string;
   selfOf(key: string): number | undefined;
   /** Called before an object is made. @throws Error if that must not be. */
-  judge(key: string, kind: Kind["name"], fields: Values): void;
+  validator(key: string, kind: Kind["name"], fields: Values): void;
 }
 
 export class Platform {
@@ -143,7 +143,7 @@ export class Platform {
           }
           this.posts++;
           if (broken === "refused") throw new RefusedError(`${label} was refused.`);
-          if (broken !== "undone") sender.judge(key, kind, fields);
+          if (broken !== "undone") sender.validator(key, kind, fields);
           const delayMs = broken === "late" ? LATE_MS : 0;
           const { stack, place } = sender;
           const of = { stack, place, key, at, self: sender.selfOf(key) };

@@ -2,7 +2,7 @@
 import type { Records } from "../../../provider/src/journal/index.js";
 import { advertiser, conversionEvent, conversionEventSet } from "../../../provider/src/kinds/index.js";
 import { declare } from "../../../provider/src/program/declaration.js";
-import { Judge } from "../../../provider/src/program/program-validator.js";
+import { ProgramValidator } from "../../../provider/src/program/program-validator.js";
 import type { Settings } from "../../../provider/src/settings/index.js";
 import {
   IDENTITY,
@@ -65,7 +65,7 @@ export function programHalf(
   records: Records,
   batches = 1,
 ): ProgramHalf {
-  const judge = new Judge();
+  const validator = new ProgramValidator();
   const batch = program.map((declared) => {
     const owner = ownerOf(program, declared);
     const advertiserId = owner === undefined ? declared.advertiser : Promise.resolve(); // known later
@@ -81,8 +81,8 @@ export function programHalf(
   const each = Math.max(1, Math.ceil(batch.length / batches));
   const judged = Array.from({ length: batches }, (_, index) => {
     const part = batch.slice(index * each, (index + 1) * each);
-    for (const declaration of part) judge.add(declaration);
-    return judge.judge(part, false);
+    for (const declaration of part) validator.add(declaration);
+    return validator.validate(part, false);
   });
   const findings = judged.flatMap((part) => part.findings);
   const warnings = judged.flatMap((part) => part.warnings);
@@ -105,7 +105,7 @@ export function programHalf(
     };
   });
   const told = findings.map(({ title, lines }) => [title, ...lines].join("\n"));
-  return { registrations, warnings, findings: told, atEnd: () => judge.atEnd([...records.values()], false) };
+  return { registrations, warnings, findings: told, atEnd: () => validator.atEnd([...records.values()], false) };
 }
 
 function aliasesOf({ aliases = [] }: Declared) {

@@ -236,8 +236,8 @@ export class World {
       knownOther: (kind: Kind["name"], key: string) =>
         [...records.values()].find((each) => each.key !== key && isHolding(each) && parseKey(each.key).kind === kind)
           ?.id,
-      judge: (key: string, kind: Kind["name"], fields: Values) =>
-        this.#judgeCreate(key, kind, fields, { stack, before, program, records, elsewhere }),
+      validator: (key: string, kind: Kind["name"], fields: Values) =>
+        this.#classifyCreate(key, kind, fields, { stack, before, program, records, elsewhere }),
     });
     let saves = 0;
     const save = (deployment: Deployment) => {
@@ -352,7 +352,7 @@ export class World {
   }
 
   /** Invariant 1, right before an object is made. */
-  #judgeCreate(
+  #classifyCreate(
     key: string,
     kind: Kind["name"],
     fields: Values,
