@@ -192,7 +192,7 @@ describe("a set", () => {
   const entry = (value: unknown, eventName = "A") => ({ eventName, value });
   const olds = {
     ...{ advertiserId: 1, defaults, events: { a: entry(1), b: entry(1), same: entry(1), gone: entry(1) } },
-    ...{ eventIds: { a: 8, b: 9, same: 10, gone: 11 }, earlier: { b: "a fingerprint of other arguments" } },
+    ...{ eventIds: { a: 8, b: 9, same: 10, gone: 11 }, sentAs: { b: "a fingerprint of other arguments" } },
   };
   const EVENTS = { a: entry(2), b: entry(2), same: entry(1), new: entry(5) };
   const update = (events: unknown, more: Values = {}, outputs: Values = {}) => ({
@@ -220,12 +220,12 @@ describe("a set", () => {
     [
       "a key that goes on under another one",
       "1 rename",
-      [update({ ...olds.events, gone: undefined, kept: { ...entry(1), formerKey: "gone" } }, {}, { earlier: {} })],
+      [update({ ...olds.events, gone: undefined, kept: { ...entry(1), formerKey: "gone" } }, {}, { sentAs: {} })],
     ],
     [
       "unresolved",
       "1 blocked",
-      [update({ ...olds.events, new: entry(5) }, {}, { unresolved: { new: pending.unresolved }, earlier: {} })],
+      [update({ ...olds.events, new: entry(5) }, {}, { unresolved: { new: pending.unresolved }, sentAs: {} })],
     ],
   ])("%s: %s", (_, expected, ...given) => {
     expect(counted(...given)).toBe(expected);
@@ -251,23 +251,23 @@ describe("a set", () => {
 
   it("a key that was renamed, and an event that moved out of it, look like renames", () => {
     const events = { ...olds.events, gone: undefined, b: undefined };
-    expect(commentOn([update({ ...events, renamed: entry(1) }, {}, { earlier: {} })])).toContain(
+    expect(commentOn([update({ ...events, renamed: entry(1) }, {}, { sentAs: {} })])).toContain(
       "<code>funnel/renamed</code> is new",
     );
     const own = create(E("own"), event("A"));
-    expect(commentOn([update(events, {}, { earlier: {} }), own])).toContain("<code>own</code> is new");
-    expect(commentOn([update(events, {}, { earlier: {} }), own])).toMatch(
+    expect(commentOn([update(events, {}, { sentAs: {} }), own])).toContain("<code>own</code> is new");
+    expect(commentOn([update(events, {}, { sentAs: {} }), own])).toMatch(
       /to go on with \d+, set <code>existingId: \d+</,
     );
   });
 
   it("what was renamed has both keys; what looks like it has the cure, in a catalog's file too", () => {
     const renamed = { ...olds.events, gone: undefined, kept: { ...entry(1), formerKey: "gone" } };
-    expect(commentOn([update(renamed, {}, { earlier: {} })])).toMatch(
+    expect(commentOn([update(renamed, {}, { sentAs: {} })])).toMatch(
       /1 to go on under another key, and nothing is sent[\s\S]*\| rename \|.*funnel\/kept.*\| 11 \| <code>key gone → kept<.code> \|/,
     );
     const events = { ...olds.events, gone: undefined, kept: entry(1) };
-    expect(commentOn([update(events, {}, { earlier: {} })])).toContain('set <code>formerKey: "gone"</code>');
+    expect(commentOn([update(events, {}, { sentAs: {} })])).toContain('set <code>formerKey: "gone"</code>');
     const inCatalog = (name: string) => E(name).replace("pulumi-nodejs", "advertising:index:Catalog$pulumi-nodejs");
     const [from, to] = [
       remove(inCatalog("shop/acme/buy"), "6", event("B")),

@@ -21,7 +21,7 @@ import {
   visibleFromMs,
 } from "../../provider/src/plan/index.js";
 import { operationsSchema } from "../../provider/src/settings/operations-setting.js";
-import { EARLIER, readDeclaredSet, readStoredSet, UNKNOWN, type Unresolved } from "../../provider/src/state/index.js";
+import { readDeclaredSet, readStoredSet, SENT_AS, UNKNOWN, type Unresolved } from "../../provider/src/state/index.js";
 
 const A = { eventName: "A", value: 1 };
 const bodyOf = (values: Values) => fingerprintOfBody(event, { advertiserId: 7, ...values });
@@ -43,7 +43,7 @@ interface Situation {
   readonly unresolved?: Unresolved;
   /** What is in the state beside the advertiser, 7. */
   readonly before?: Values;
-  readonly earlier?: string;
+  readonly sentAs?: string;
   /** `undefined`: it is no longer declared. */
   readonly wanted?: Values;
   /** The advertiser's id now. */
@@ -52,13 +52,13 @@ interface Situation {
 }
 
 function both(situation: Situation, can: Abilities) {
-  const { held, unresolved, before = A, earlier, wanted, advertiserId = 7, deletes = false } = situation;
+  const { held, unresolved, before = A, sentAs: earlier, wanted, advertiserId = 7, deletes = false } = situation;
   const circumstances: Circumstances = { can, deletes: () => deletes };
   const id = unresolved === undefined ? held : `unresolved-${unresolved.mark}`;
   const single = plannedSingle(
     event,
     id === undefined ? undefined : String(id),
-    { advertiserId: 7, ...before, unresolved, [EARLIER]: earlier },
+    { advertiserId: 7, ...before, unresolved, [SENT_AS]: earlier },
     wanted && { advertiserId, ...wanted },
     circumstances,
   );
@@ -67,7 +67,7 @@ function both(situation: Situation, can: Abilities) {
     advertiserId: 7,
     events: held === undefined ? {} : { k: before },
     eventIds: ofKey(held),
-    earlier: ofKey(earlier),
+    sentAs: ofKey(earlier),
     unresolved: ofKey(unresolved),
   });
   const declared = readDeclaredSet({ advertiserId, events: ofKey(wanted) });
@@ -157,11 +157,11 @@ const TABLE: readonly [string, Situation, By<ShownAction>, By<Fate>?][] = [
   ["… that is not known yet", { ...waiting, wanted: later }, "adopt"],
   ["unresolved, and no longer declared", waiting, "blocked"],
 
-  ["made with the arguments of now", { held: 5, before: {}, earlier: `${bodyOf(A)} 7`, wanted: A }, "same"],
-  ["made with others", { held: 5, earlier: "another 7", wanted: A }, changed, left],
-  ["made with others, for another owner", { held: 5, earlier: "another 8", wanted: A }, "replace", "live"],
-  ["made with others, for an owner that nobody knows", { held: 5, earlier: "another", wanted: A }, "replace", "live"],
-  ["… and one is not known yet", { held: 5, earlier: "another 7", wanted: unknown }, "perhaps replace", "live"],
+  ["made with the arguments of now", { held: 5, before: {}, sentAs: `${bodyOf(A)} 7`, wanted: A }, "same"],
+  ["made with others", { held: 5, sentAs: "another 7", wanted: A }, changed, left],
+  ["made with others, for another owner", { held: 5, sentAs: "another 8", wanted: A }, "replace", "live"],
+  ["made with others, for an owner that nobody knows", { held: 5, sentAs: "another", wanted: A }, "replace", "live"],
+  ["… and one is not known yet", { held: 5, sentAs: "another 7", wanted: unknown }, "perhaps replace", "live"],
 
   ["no longer declared", { held: 5 }, "retain", "live"],
   ["… and deletes are on", { held: 5, deletes: true }, (can) => (can.delete ? "delete" : "retain"), deleted],
@@ -222,7 +222,7 @@ it("says why existingId does not resolve a create, and what an update sends", ()
   });
   // Of what was sent earlier only the body is known: everything is sent, but the advertiser.
   const all = Object.keys(event.wireNames).filter((name) => name !== "advertiserId");
-  expect(updated({ held: 5, earlier: "another 7", wanted: A })).toEqual({
+  expect(updated({ held: 5, sentAs: "another 7", wanted: A })).toEqual({
     do: "update",
     changed: [...all, "additionalFields"],
   });

@@ -195,7 +195,7 @@ describe("what leaves otherwise", () => {
     const { unresolved: _, ...before } = unresolved;
     expect(await read({ "m-1": "4711" })).toEqual({
       id: "4711",
-      props: { ...before, eventId: 4711, __earlier: "b 1", __resolved: ["m-1 2026-01-01T00:00:00.000Z"] },
+      props: { ...before, eventId: 4711, __sentAs: "b 1", __resolved: ["m-1 2026-01-01T00:00:00.000Z"] },
     });
     expect((await shown(read({ other: null }))).message).toContain("A refresh does not find out what became of");
   });

@@ -214,7 +214,7 @@ describe("the error of the whole set", () => {
   it("has deletes that failed, and what was made with other arguments", () => {
     const kept = [{ key: "k9", id: "9", error: errorOf("k9", "in use") }];
     const asSent = ["k10", "k2"].map((key) => {
-      return [key, { kind: "created", id: key.slice(1), isTakenOver: true, earlier: { body: "f" } }] as const;
+      return [key, { kind: "created", id: key.slice(1), isTakenOver: true, sentAs: { body: "f" } }] as const;
     });
     expect(trouble(asSent, 2, 2, kept).text.split("\n")).toEqual([
       'ConversionEventSet "funnel": 2 of 2 declared events are in the state. Failed:',

@@ -1,7 +1,7 @@
 /** The record of a create that was sent: its mark, which every run computes alike, and what it says without secrets. */
 import { expect, it } from "vitest";
 import { advertiser, conversionEvent } from "../../provider/src/kinds/index.js";
-import { markOf, readMark, tellingIn, UNKNOWN, unresolvedIn } from "../../provider/src/state/index.js";
+import { identifyingIn, markOf, readMark, UNKNOWN, unresolvedIn } from "../../provider/src/state/index.js";
 
 const OF = ["file:///states", "acme/shop/dev", "ConversionEvent::purchase", "5"] as const;
 
@@ -29,11 +29,11 @@ it.each([
 it("tells an object from others without what is secret or not known", () => {
   const values = { eventName: "Signup", advertiserId: 7, value: 2, clickWindow: 60 };
   const told = (more: object, secret: string[] = []) =>
-    tellingIn(conversionEvent, { ...values, ...more }, new Set(secret));
+    identifyingIn(conversionEvent, { ...values, ...more }, new Set(secret));
   expect(told({})).toEqual({ name: "Signup", facts: { advertiserId: 7, value: 2 } });
   expect(told({ value: { deep: 1 } })).toEqual({ name: "Signup", facts: { advertiserId: 7 } });
   expect(told({}, ["eventName", "value"])).toEqual({ name: undefined, facts: { advertiserId: 7 } });
-  expect(tellingIn(advertiser, { advertiserName: "Acme" }, new Set())).toEqual({ name: "Acme", facts: {} });
+  expect(identifyingIn(advertiser, { advertiserName: "Acme" }, new Set())).toEqual({ name: "Acme", facts: {} });
 });
 
 it("is in the state as it is; what else is there is none", () => {

@@ -3,8 +3,6 @@ import { expect, it } from "vitest";
 import { exactId } from "../../provider/src/rules/index.js";
 import {
   ACCOUNT,
-  earlierIn,
-  earlierText,
   eventIn,
   isOfKnownAccount,
   leftLiveIn,
@@ -12,6 +10,8 @@ import {
   readProgramContext,
   readStoredSet,
   secretArgumentsIn,
+  sentAsIn,
+  sentAsText,
   UNKNOWN,
   withNewKeys,
   writeLeftLive,
@@ -27,7 +27,7 @@ const STATE = {
     constructor: { eventName: "Lead", value: 3 },
   },
   eventIds: { landing: 1, purchase: 4711, constructor: "9007199254740993" },
-  earlier: { constructor: "fd8ad8ac2bd60f2e38b2d9cb4f2d6a9b 7" },
+  sentAs: { constructor: "fd8ad8ac2bd60f2e38b2d9cb4f2d6a9b 7" },
   unresolved: {
     constructor: {
       at: "2026-11-21T20:00:00.000Z",
@@ -47,12 +47,12 @@ const STATE = {
 it("a set is written as it was read, with any key, and an id beyond a number's precision", () => {
   const stored = readStoredSet({ ...STATE, __provider: "the engine's" });
   expect(JSON.parse(JSON.stringify(writeStoredSet(stored, exactId, STATE.__at)))).toEqual(STATE);
-  expect(stored.earlier.get("constructor")).toEqual({ body: "fd8ad8ac2bd60f2e38b2d9cb4f2d6a9b", owner: "7" });
+  expect(stored.sentAs.get("constructor")).toEqual({ body: "fd8ad8ac2bd60f2e38b2d9cb4f2d6a9b", owner: "7" });
 });
 
 it("an empty set, and one of no shape that anybody knows, are empty", () => {
   const empty = { advertiserId: undefined, defaults: {}, events: {}, eventIds: {} };
-  for (const odd of [{}, { events: "x", eventIds: [], earlier: { a: 5 }, unresolved: null, __left: {}, __created: 5 }])
+  for (const odd of [{}, { events: "x", eventIds: [], sentAs: { a: 5 }, unresolved: null, __left: {}, __created: 5 }])
     expect(writeStoredSet(readStoredSet(odd), exactId, "")).toEqual(empty);
   expect(readDeclaredSet({ advertiserId: 7, events: UNKNOWN })).toEqual({
     advertiserId: 7,
@@ -84,8 +84,8 @@ it("a member has its own arguments before the set's, `null` as none, the fields 
 
 it("what was really sent is its body, and its owner if that may be shown", () => {
   for (const earlier of [{ body: "f", owner: "7" }, { body: "f" }])
-    expect(earlierIn(earlierText(earlier))).toEqual(earlier);
-  expect(earlierIn(undefined)).toBeUndefined();
+    expect(sentAsIn(sentAsText(earlier))).toEqual(earlier);
+  expect(sentAsIn(undefined)).toBeUndefined();
 });
 
 it("what is not there, or has another shape, is nothing", () => {

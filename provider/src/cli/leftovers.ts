@@ -44,17 +44,17 @@ export const leftoversCommand = command({
     // A state that was destroyed does not say whose it is.
     const asked = choice.state === undefined && before.length > 0 ? await stackName(choice) : undefined;
     const names = [...stackNamesIn(now), ...(asked === undefined ? [] : [asked])];
-    const earlier: ExportedStack[] = [];
+    const sentAs: ExportedStack[] = [];
     for (const file of before) {
       const state = await stateOf({ state: file }); // one by one: standard input is there once
       const [other = names[0]] = stackNamesIn(state);
       // What is listed is taken for dead: so a state of another stack must not pass for an earlier one of this.
       if (other !== undefined && names.length > 0 && !names.includes(other))
         throw new Error(`${file} is a state of the stack ${other}, not of ${names[0]}`);
-      earlier.push(state);
+      sentAs.push(state);
     }
-    warnOfSecretSets([now, ...earlier].flatMap(({ resources }) => resources));
-    return write(inFormat(leftoversOf(now, earlier)), out);
+    warnOfSecretSets([now, ...sentAs].flatMap(({ resources }) => resources));
+    return write(inFormat(leftoversOf(now, sentAs)), out);
   },
 });
 
@@ -69,12 +69,12 @@ export interface Leftover {
 }
 
 /** @param earlier states of this stack: they show what was removed. @returns what the state does not have (again). */
-export function leftoversOf(now: ExportedStack, earlier: readonly ExportedStack[]): Leftover[] {
+export function leftoversOf(now: ExportedStack, sentAs: readonly ExportedStack[]): Leftover[] {
   const objects = objectsIn(now.resources);
   const found = [
-    ...[now, ...earlier].flatMap(({ resources }) => resources).flatMap(notedIn),
+    ...[now, ...sentAs].flatMap(({ resources }) => resources).flatMap(notedIn),
     ...objects.filter(isReplaced).map((each) => formerly(each, "replaced")),
-    ...earlier.flatMap((state) => {
+    ...sentAs.flatMap((state) => {
       const why = `removed since ${state.time || "an earlier export"}`;
       return objectsIn(state.resources).map((each) => formerly(each, why));
     }),

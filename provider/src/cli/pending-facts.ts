@@ -10,6 +10,7 @@ import { isEqualAccount } from "../settings/index.js";
 import {
   ACCOUNT,
   type CreateRecord,
+  identifyingIn,
   keyOfUrn,
   leftLiveIn,
   MARK,
@@ -25,7 +26,6 @@ import {
   resolvedIn,
   secretArgumentsIn,
   sendingOf,
-  tellingIn,
 } from "../state/index.js";
 import {
   type ExportedObject,
@@ -305,5 +305,5 @@ function recordOf(kind: Kind, values: Readonly<Record<string, unknown>>, held: s
   const secret = new Set([...secretArgumentsIn(values), ...hidden]);
   const body = secret.size > 0 ? "" : fingerprintOfBody(kind, values);
   const replaces = held === undefined ? {} : { replaces: held };
-  return { at: "", mark: "", body, ...tellingIn(kind, values, secret), ...replaces };
+  return { at: "", mark: "", body, ...identifyingIn(kind, values, secret), ...replaces };
 }

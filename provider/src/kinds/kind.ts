@@ -67,9 +67,9 @@ export interface Kind extends ResourceKind {
   /** The argument that people know the object by in the platform's interface. */
   readonly nameProperty: string;
   /** Arguments that tell an object from others of its name. */
-  readonly tellingProperties: readonly string[];
+  readonly identifyingProperties: readonly string[];
   /** Completes the sentence "it …" about an object that is live and managed by nobody. */
-  readonly afterlife: string;
+  readonly unmanagedNotice: string;
   /** Argument → field of the request body, for each argument that is sent. */
   readonly wireNames: Readonly<Record<string, string>>;
   readonly create: Operation;
@@ -86,7 +86,7 @@ export interface SetKind extends ResourceKind {
 }
 
 /** The name by which the platform knows an object, if it may be shown. @param secret arguments that must not be. */
-export function nameToTell({ nameProperty }: Kind, values: Values, secret: ReadonlySet<string>): string | undefined {
+export function displayName({ nameProperty }: Kind, values: Values, secret: ReadonlySet<string>): string | undefined {
   const name = values[nameProperty];
   return typeof name === "string" && !secret.has(nameProperty) ? name : undefined;
 }

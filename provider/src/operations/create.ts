@@ -15,16 +15,23 @@ import { AdvertisingError, ArgumentsError, OutcomeUnknownError, type Values } fr
 import { isPast, type Journal, type JournalEntry, type OpenCreate } from "../journal/index.js";
 import { bodyOf, fingerprintOfBody, type Kind } from "../kinds/index.js";
 import { abilitiesOf, hasValue, holdsUnknown, sentOtherwise } from "../plan/index.js";
-import { parseKey, type ResourceRef, resourceKeyIn, tellingIn, type Unresolved, whatHappened } from "../state/index.js";
+import {
+  identifyingIn,
+  parseKey,
+  type ResourceRef,
+  resourceKeyIn,
+  type Unresolved,
+  whatHappened,
+} from "../state/index.js";
 import { namesakesMessage, refusedBeforeMessage, warnOfPlatform } from "./messages.js";
 import {
   describeDefect,
-  earlierOf,
   expectSameAccount,
   type Namesake,
   type ObjectTask,
   type Outcome,
   recordOf,
+  sentAsOf,
 } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 import { lookFor } from "./search.js";
@@ -68,7 +75,7 @@ export async function createOnce(
   const { account, reading } = runtime;
   const sent = { key, mark, body, field: reading.settings.markField, account, replaces: create.replaces };
   const { deletes } = runtime.deployment.checked(resourceKeyIn(key));
-  const record = { ...sent, ...tellingIn(kind, values, secret), ...(deletes && { deletes }) };
+  const record = { ...sent, ...identifyingIn(kind, values, secret), ...(deletes && { deletes }) };
   return send(kind, runtime, create, record, fields, expectMayBegin);
 }
 
@@ -132,7 +139,7 @@ function takeOver(
   // A body that nobody knows is taken for this one, unless something that is known contradicts it.
   const isSame = made.body === "" ? Object.keys(sentOtherwise(kind, values, made)).length === 0 : made.body === body;
   if (isSame) return { kind: "created", id, isTakenOver: true };
-  return { kind: "created", id, isTakenOver: true, earlier: earlierOf(made) };
+  return { kind: "created", id, isTakenOver: true, sentAs: sentAsOf(made) };
 }
 
 async function send(

@@ -17,7 +17,7 @@ import {
   withCode,
 } from "../base/index.js";
 import type { JournalEntry, OpenCreate } from "../journal/index.js";
-import { CATALOG_SEPARATOR, CATALOG_TYPE, type Kind, nameToTell } from "../kinds/index.js";
+import { CATALOG_SEPARATOR, CATALOG_TYPE, displayName, type Kind } from "../kinds/index.js";
 import { type Abilities, type PlannedObject, type ShownAction, shownAction } from "../plan/index.js";
 import {
   describe,
@@ -352,7 +352,7 @@ export function planMessage(
 
 /** A new key whose event has the platform name of one that leaves is likely that one. Nothing is decided by it. */
 function renameHints(kind: Kind, members: readonly PlannedObject[], isKept: (id: string) => boolean): string[] {
-  const nameOf = (values: Values) => nameToTell(kind, values, new Set()) ?? UNKNOWN;
+  const nameOf = (values: Values) => displayName(kind, values, new Set()) ?? UNKNOWN;
   const removed = members.filter(({ isDeclared, former }) => !isDeclared && former !== undefined && !isKept(former.id));
   const byName = Map.groupBy(removed, ({ olds }) => nameOf(olds));
   byName.delete(UNKNOWN);
@@ -433,7 +433,7 @@ export function setFailureMessage(
   for (const [key, outcome] of outcomes) {
     if (outcome.kind === "failed") refused.push({ key, error: outcome.error });
     if (outcome.kind === "unresolved") open.push({ key, ...outcome });
-    if (outcome.kind === "created" && outcome.earlier !== undefined) asSent.push(`${printable(key)} (${outcome.id})`);
+    if (outcome.kind === "created" && outcome.sentAs !== undefined) asSent.push(`${printable(key)} (${outcome.id})`);
   }
   const failed = [...refused, ...kept];
   const declared = members.filter(({ isDeclared }) => isDeclared);

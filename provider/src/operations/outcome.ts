@@ -14,9 +14,9 @@ import {
 import type { OpenCreate } from "../journal/index.js";
 import type { PlannedObject } from "../plan/index.js";
 import {
-  type Earlier,
   type ParsedKey,
   type ResourceRef,
+  type SentAs,
   UNRESOLVED,
   type Unresolved,
   unresolvedMessage,
@@ -44,7 +44,7 @@ export type Outcome =
       /** True if an earlier run created it, and no create was sent. */
       readonly isTakenOver: boolean;
       /** What was sent, if the program changed since: the state has the object as it is; the next run changes it. */
-      readonly earlier?: Earlier;
+      readonly sentAs?: SentAs;
     }
   /** Nothing was done: refused, not sent, rate limited, or the login failed. The error's class and words say which. */
   | { readonly kind: "failed"; readonly error: AdvertisingError }
@@ -69,12 +69,12 @@ export interface Kept {
 
 /** Whether a set with it ends with an error. Then nothing is deleted, as the engine does with single resources. */
 export function isTrouble(outcome: Outcome): boolean {
-  if (outcome.kind === "created") return outcome.earlier !== undefined;
+  if (outcome.kind === "created") return outcome.sentAs !== undefined;
   return outcome.kind !== "managed";
 }
 
 /** What a create was sent with, for an object whose arguments may have changed since. */
-export function earlierOf({ body, facts }: Pick<Unresolved, "body" | "facts">): Earlier {
+export function sentAsOf({ body, facts }: Pick<Unresolved, "body" | "facts">): SentAs {
   const owner = facts?.advertiserId;
   return { body, owner: owner === undefined ? undefined : String(owner) };
 }

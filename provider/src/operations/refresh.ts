@@ -26,8 +26,6 @@ import {
   ACCOUNT,
   CREATED,
   describe,
-  EARLIER,
-  earlierText,
   eventIn,
   hiddenInputsIn,
   IDENTITY,
@@ -37,8 +35,10 @@ import {
   type ResourceRef,
   readStoredSet,
   refOf,
+  SENT_AS,
   type StoredSet,
   secretArgumentsIn,
+  sentAsText,
   stackOf,
   stackOption,
   UNRESOLVED,
@@ -50,7 +50,7 @@ import {
 } from "../state/index.js";
 import { momentToKeep, readLive, type Target, unprovenUntil } from "./execute.js";
 import { driftNotice, goneNotice, nothingComparedMessage, tooEarlyNotice } from "./messages.js";
-import { earlierOf, expectSameAccount, Incomplete } from "./outcome.js";
+import { expectSameAccount, Incomplete, sentAsOf } from "./outcome.js";
 import type { ResourceOperations, Runtime } from "./runtime.js";
 import { memberSecrets } from "./set.js";
 import { argumentsIn } from "./single.js";
@@ -123,7 +123,7 @@ export const readSingle: ResourceOperations<Kind>["read"] = async (kind, runtime
     const more = {
       ...withResolved(properties, open),
       [CREATED]: momentToKeep(runtime),
-      [EARLIER]: isAsSent ? undefined : earlierText(earlierOf(open)),
+      [SENT_AS]: isAsSent ? undefined : sentAsText(sentAsOf(open)),
     };
     return { id: answer, props: { ...resolved, ...withoutUndefined(more), [kind.idProperty]: exactId(answer) } };
   }
@@ -180,7 +180,7 @@ function resolve(kind: Kind, runtime: Runtime, set: StoredSet): Unresolved[] | u
     // What was sent is known by its fingerprint, which the next run compares with the program's.
     const { advertiserId: _, ...told } = facts;
     set.events.set(key, withoutUndefined({ ...told, [kind.nameProperty]: name }));
-    set.earlier.set(key, earlierOf({ body, facts }));
+    set.sentAs.set(key, sentAsOf({ body, facts }));
   }
   return answered.length === 0 ? undefined : found;
 }
@@ -240,14 +240,14 @@ async function refreshMembers(
       const entry = set.events.get(key) ?? {};
       const values = eventIn(set, entry);
       // What the entry does not describe is known by its fingerprint alone: only whether it is there is asked.
-      const isDescribed = !set.earlier.has(key);
+      const isDescribed = !set.sentAs.has(key);
       const subject = memberSubject(resource, key, { id, created: set.created }, properties);
       const now = await refreshed(kind, runtime, subject, isDescribed ? values : {});
-      if (now === undefined) for (const map of [set.events, set.eventIds, set.earlier]) map.delete(key);
+      if (now === undefined) for (const map of [set.events, set.eventIds, set.sentAs]) map.delete(key);
       else if (isDescribed && now !== values) {
         set.events.set(key, { ...entry, ...changedIn(values, now) });
         // Its owner is the set's, so a different one can only be noted.
-        if (now.advertiserId !== values.advertiserId) set.earlier.set(key, { body: fingerprintOfBody(kind, now) });
+        if (now.advertiserId !== values.advertiserId) set.sentAs.set(key, { body: fingerprintOfBody(kind, now) });
       } else return;
       isChanged = true;
     }),

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { type AdvertisingError, count, idRanges, RefusedError, type Values, withoutUndefined } from "../base/index.js";
-import { fingerprintOfBody, type Kind, nameToTell, type SetKind } from "../kinds/index.js";
+import { displayName, fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
 import { abilitiesOf, type PlannedObject, plannedMembers, shownAction } from "../plan/index.js";
 import { exactId } from "../rules/index.js";
 import {
@@ -13,7 +13,6 @@ import {
   CREATED,
   DELETES,
   type DeclaredSet,
-  type Earlier,
   eventIn,
   keptForRead,
   type LeftLive,
@@ -24,6 +23,7 @@ import {
   readDeclaredSet,
   readStoredSet,
   resolvedIn,
+  type SentAs,
   type StoredSet,
   type Unresolved,
   withNewKeys,
@@ -155,7 +155,7 @@ export const updateSet: ResourceOperations<SetKind>["update"] = async (set, runt
   const leaving = members.flatMap((member): LeftLive[] => {
     const { key, id } = member;
     if (id === undefined || (!isRemoved(member) && (idAfter(outcomes.get(key)) ?? id) === id)) return [];
-    return [withoutUndefined({ id, at, name: nameToTell(kind, stored.events.get(key) ?? {}, secret), key })];
+    return [withoutUndefined({ id, at, name: displayName(kind, stored.events.get(key) ?? {}, secret), key })];
   });
   const isDeleted = ({ id }: LeftLive) => isWell && circumstances.can.delete && circumstances.deletes(id);
   const { gone, kept } = await deleteAll(kind, runtime, ref.label, leaving.filter(isDeleted), olds);
@@ -213,7 +213,7 @@ function setAfter(kind: Kind, run: SetRun) {
   const { advertiserId, defaults } = run.declared;
   const eventIds = new Map<string, string>();
   const events = new Map<string, Values>();
-  const earlier = new Map<string, Earlier>();
+  const sentAs = new Map<string, SentAs>();
   const unresolved = new Map<string, Unresolved>();
   for (const member of run.members) {
     const { key } = member;
@@ -227,9 +227,9 @@ function setAfter(kind: Kind, run: SetRun) {
     eventIds.set(key, held);
     const shown = entryAfter(kind, run, member, outcome);
     events.set(key, shown.entry);
-    if (shown.earlier !== undefined) earlier.set(key, shown.earlier);
+    if (shown.sentAs !== undefined) sentAs.set(key, shown.sentAs);
   }
-  return { advertiserId, defaults, events, eventIds, earlier, unresolved };
+  return { advertiserId, defaults, events, eventIds, sentAs, unresolved };
 }
 
 /** What the state has of a member's object, and what that does not describe. */
@@ -238,19 +238,19 @@ function entryAfter(
   { stored, declared, secret }: SetRun,
   { key, action, isDeclared, entry, olds }: PlannedObject,
   outcome: Outcome | undefined,
-): { readonly entry: Values; readonly earlier?: Earlier | undefined } {
-  if (outcome?.kind === "created") return { entry, earlier: outcome.earlier };
+): { readonly entry: Values; readonly sentAs?: SentAs | undefined } {
+  if (outcome?.kind === "created") return { entry, sentAs: outcome.sentAs };
   if (idAfter(outcome) !== undefined || (action.do === "same" && isDeclared)) return { entry };
   // Its replacement was not created, or it was not updated: it is what it was.
   const then = stored.events.get(key) ?? {};
-  const earlier = stored.earlier.get(key) ?? {
+  const sentAs = stored.sentAs.get(key) ?? {
     body: fingerprintOfBody(kind, olds),
     owner: secret.has("advertiserId") ? undefined : String(stored.advertiserId),
   };
   // An old value may have been secret, and no input of now keeps it so.
-  if (secret.size > 0) return { entry: {}, earlier };
-  const isDescribed = !stored.earlier.has(key) && isDeepStrictEqual(olds, eventIn(declared, then));
-  return { entry: then, earlier: isDescribed ? undefined : earlier };
+  if (secret.size > 0) return { entry: {}, sentAs };
+  const isDescribed = !stored.sentAs.has(key) && isDeepStrictEqual(olds, eventIn(declared, then));
+  return { entry: then, sentAs: isDescribed ? undefined : sentAs };
 }
 
 /** A refused delete does not stop the others; after any other failure no further one begins. */

@@ -1,6 +1,6 @@
 /** Decides about a single resource and carries that out, for any front end. The order of the calls is in `deployment.ts`. */
 import { ArgumentsError, own, type Secrets, type Values, withoutUndefined } from "../base/index.js";
-import { adoptedTwice, type Kind, nameToTell } from "../kinds/index.js";
+import { adoptedTwice, displayName, type Kind } from "../kinds/index.js";
 import {
   type Action,
   ANY,
@@ -16,8 +16,6 @@ import { exactId, isPlatformId } from "../rules/index.js";
 import {
   ACCOUNT,
   CREATED,
-  EARLIER,
-  earlierText,
   howToKeep,
   isOfKnownAccount,
   keptForRead,
@@ -28,7 +26,9 @@ import {
   type ResourceRef,
   resolvedIn,
   resourceKeyIn,
+  SENT_AS,
   secretArgumentsIn,
+  sentAsText,
   UNKNOWN,
   unresolvedIn,
   unresolvedMessage,
@@ -201,7 +201,7 @@ export const createSingle: ResourceOperations<Kind>["create"] = async (kind, run
   const { id: held, olds, former } = member;
   const secret = secretIn(runtime, ref.key, inputs);
   const isLeft = held !== undefined && former?.isDeleted !== true;
-  const leaves = isLeft ? [{ id: held, at: runtime.now(), name: nameToTell(kind, olds, secret) }] : [];
+  const leaves = isLeft ? [{ id: held, at: runtime.now(), name: displayName(kind, olds, secret) }] : [];
   const left = [...leftLiveIn(olds), ...leaves.map(withoutUndefined)];
   const adopts = adoptedBy(values);
   const action: Action = adopts === undefined ? { do: "create" } : { do: "adopt", id: adopts };
@@ -219,9 +219,9 @@ export const createSingle: ResourceOperations<Kind>["create"] = async (kind, run
   tellReplaced(kind, runtime, ref, object.replaces, id, outcome.kind === "managed");
   if (outcome.kind !== "created") return { id, outs };
   runtime.journal(ref.identity).given(ref.key);
-  const { earlier, isTakenOver } = outcome;
-  if (earlier !== undefined) {
-    const properties = { ...outs, [EARLIER]: earlierText(earlier), ...reference };
+  const { sentAs, isTakenOver } = outcome;
+  if (sentAs !== undefined) {
+    const properties = { ...outs, [SENT_AS]: sentAsText(sentAs), ...reference };
     throw new Incomplete(savedAsSentMessage(ref, id), { id, properties });
   }
   if (isTakenOver) runtime.say(takenOverMessageOf(ref, id));

@@ -10,11 +10,11 @@ import { knownOperations, type Settings } from "../settings/index.js";
 import {
   type CreateRecord,
   type DeclaredSet,
-  EARLIER,
-  type Earlier,
-  earlierIn,
   eventIn,
+  SENT_AS,
+  type SentAs,
   type StoredSet,
+  sentAsIn,
   UNKNOWN,
   type Unresolved,
   unresolvedIn,
@@ -106,7 +106,7 @@ export function plannedSingle(
   const values = news ?? {};
   const object = { key: "", id: isPlatformId(id) ? id : undefined, olds, values, unresolved: unresolvedIn(olds) };
   return plannedObject(kind, circumstances, object, news, () =>
-    changesSince(kind, earlierIn(olds[EARLIER]), () => changesIn(kind, olds, values), values),
+    changesSince(kind, sentAsIn(olds[SENT_AS]), () => changesIn(kind, olds, values), values),
   );
 }
 
@@ -131,7 +131,7 @@ export function plannedMembers(
     const id = stored.eventIds.get(key);
     const object = { key, formerKey, id, olds, values, unresolved: stored.unresolved.get(key) };
     return plannedObject(kind, circumstances, object, entry, () =>
-      changesSince(kind, stored.earlier.get(key), () => changesOf(olds, values, given), values),
+      changesSince(kind, stored.sentAs.get(key), () => changesOf(olds, values, given), values),
     );
   };
   const entries = declared.events ?? stored.events;
@@ -162,11 +162,11 @@ function plannedObject(
 }
 
 /** If the state's arguments do not describe an object, only its body and perhaps owner are known: all may differ. */
-function changesSince(kind: Kind, earlier: Earlier | undefined, described: () => Changes, values: Values): Changes {
-  if (earlier === undefined) return described();
+function changesSince(kind: Kind, sentAs: SentAs | undefined, described: () => Changes, values: Values): Changes {
+  if (sentAs === undefined) return described();
   const perhaps = holdsUnknown(values);
-  if (!perhaps && fingerprintOfBody(kind, values) === earlier.body) return NO_CHANGES;
-  const isSameOwner = Object.keys(kind.refersTo).every((name) => String(own(values, name)) === earlier.owner);
+  if (!perhaps && fingerprintOfBody(kind, values) === sentAs.body) return NO_CHANGES;
+  const isSameOwner = Object.keys(kind.refersTo).every((name) => String(own(values, name)) === sentAs.owner);
   const others = argumentNames(kind).filter((name) => !(name in kind.refersTo));
   return { names: isSameOwner && !perhaps ? others : [ANY], perhaps };
 }

@@ -4,8 +4,8 @@ import { asRecord, isPlain, type Values } from "../base/index.js";
 import {
   CATALOG_TYPE,
   checkArguments,
+  displayName,
   type Kind,
-  nameToTell,
   type ResourceName,
   type SetKind,
 } from "../kinds/index.js";
@@ -97,7 +97,7 @@ function membersOf(kind: Kind, setKey: string, events: unknown) {
 function objectOf(kind: Kind, key: string, values: Values) {
   const { existingId } = values;
   const later: typeof LATER | undefined = existingId === undefined || existingId === null ? undefined : LATER;
-  const platformName = nameToTell(kind, values, new Set());
+  const platformName = displayName(kind, values, new Set());
   return { key, platformName, adopts: isPlain(existingId) ? String(existingId) : later };
 }
 

@@ -83,6 +83,6 @@ export function whatHappened(label: string, { at, id, state }: Known): string {
 }
 
 /** What becomes of an object that is no longer managed; without a full stop. @param subject the object or objects. */
-export function staysLive({ afterlife }: Pick<Kind, "afterlife">, subject: string): string {
-  return `${subject} ${afterlife}; deactivate it there by hand`;
+export function staysLive({ unmanagedNotice }: Pick<Kind, "unmanagedNotice">, subject: string): string {
+  return `${subject} ${unmanagedNotice}; deactivate it there by hand`;
 }

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { asRecord, isPlain, own, type Values } from "../base/index.js";
-import { type Kind, nameToTell } from "../kinds/index.js";
+import { displayName, type Kind } from "../kinds/index.js";
 import { memberOf, type objectKey } from "./names.js";
 
 type Facts = Readonly<Record<string, string | number | boolean>>;
@@ -35,10 +35,10 @@ export interface Unresolved extends CreateRecord {
 }
 
 /** The name and the arguments that tell an object of this kind from others, without secret and unknown ones. */
-export function tellingIn(kind: Kind, properties: Values, secret: ReadonlySet<string>) {
-  const shown = kind.tellingProperties.filter((property) => !secret.has(property) && isPlain(properties[property]));
+export function identifyingIn(kind: Kind, properties: Values, secret: ReadonlySet<string>) {
+  const shown = kind.identifyingProperties.filter((property) => !secret.has(property) && isPlain(properties[property]));
   const facts = Object.fromEntries(shown.map((property) => [property, properties[property]])) as Facts;
-  return { name: nameToTell(kind, properties, secret), facts };
+  return { name: displayName(kind, properties, secret), facts };
 }
 
 /**
@@ -78,8 +78,8 @@ export const MARK = "__mark";
 export const DELETES = "__delete";
 /** The hidden inputs, for a refresh: it gets no inputs and returns those it found. An output, if a read is known. */
 const HIDDEN_INPUTS = "__inputs";
-/** What was really sent for an object, if the program changed meanwhile: see {@link earlierText}. An output only. */
-export const EARLIER = "__earlier";
+/** What was really sent for an object, if the program changed meanwhile: see {@link sentAsText}. An output only. */
+export const SENT_AS = "__sentAs";
 /** What replacements have left live on the platform; an output only. */
 export const LEFT_LIVE = "__left";
 /** In a set's entry: the key that its event had before. */
@@ -192,18 +192,18 @@ export function writeLeftLive(list: readonly LeftLive[]): Record<string, unknown
 }
 
 /** What is known of an object that the arguments beside it do not describe. */
-export interface Earlier {
+export interface SentAs {
   /** The fingerprint of the body that it has. */
   readonly body: string;
   /** Its advertiser's id, in digits, if it may be shown. */
   readonly owner?: string | undefined;
 }
 
-export function earlierText({ body, owner }: Earlier): string {
+export function sentAsText({ body, owner }: SentAs): string {
   return owner === undefined ? body : `${body} ${owner}`;
 }
 
-export function earlierIn(text: unknown): Earlier | undefined {
+export function sentAsIn(text: unknown): SentAs | undefined {
   if (typeof text !== "string") return undefined;
   const [body = "", owner] = text.split(" ");
   return { body, owner };
@@ -247,7 +247,7 @@ export function withNewKeys(stored: StoredSet, { events, formerKeys }: DeclaredS
     ...stored,
     events: renamed(stored.events),
     eventIds: renamed(stored.eventIds),
-    earlier: renamed(stored.earlier),
+    sentAs: renamed(stored.sentAs),
     unresolved: renamed(stored.unresolved),
     left: stored.left.map((each) => (each.key === undefined ? each : { ...each, key: keyNow(each.key) })),
   };
@@ -257,7 +257,7 @@ export function withNewKeys(stored: StoredSet, { events, formerKeys }: DeclaredS
 export type StoredSet = ReturnType<typeof readStoredSet>;
 
 /** Empty if there is nothing. The caller's own, which may be changed. */
-export function readStoredSet({ advertiserId, defaults = {}, events, eventIds, earlier, ...rest }: Values) {
+export function readStoredSet({ advertiserId, defaults = {}, events, eventIds, sentAs, ...rest }: Values) {
   return {
     advertiserId,
     defaults,
@@ -265,7 +265,7 @@ export function readStoredSet({ advertiserId, defaults = {}, events, eventIds, e
     events: mapOf(events, asRecord),
     eventIds: mapOf(eventIds, String),
     // Of the objects that their entries and the set's present arguments do not describe.
-    earlier: mapOf(earlier, earlierIn),
+    sentAs: mapOf(sentAs, sentAsIn),
     unresolved: mapOf(rest[UNRESOLVED], (record) => record as Unresolved),
     // When it last created an object, ISO 8601; none if that is not known.
     created: typeof rest[CREATED] === "string" ? rest[CREATED] : undefined,
@@ -275,7 +275,7 @@ export function readStoredSet({ advertiserId, defaults = {}, events, eventIds, e
 
 /** @param asId makes an output of an id. @param account of the resource; empty if it is not known. */
 export function writeStoredSet(
-  { advertiserId, defaults, events, eventIds, earlier, unresolved, created, left }: StoredSet,
+  { advertiserId, defaults, events, eventIds, sentAs, unresolved, created, left }: StoredSet,
   asId: (digits: string) => number | string,
   account: string,
 ): Record<string, unknown> {
@@ -284,7 +284,7 @@ export function writeStoredSet(
     defaults,
     events: Object.fromEntries(events),
     eventIds: recordOf(eventIds, asId),
-    ...(earlier.size === 0 ? {} : { earlier: recordOf(earlier, earlierText) }),
+    ...(sentAs.size === 0 ? {} : { sentAs: recordOf(sentAs, sentAsText) }),
     ...(unresolved.size === 0 ? {} : { [UNRESOLVED]: Object.fromEntries(unresolved) }),
     ...(created === undefined ? {} : { [CREATED]: created }),
     ...writeLeftLive(left),
