@@ -5,7 +5,7 @@
 import "../support/model/mocks.js";
 import { expect, it } from "vitest";
 import { configOf, Life } from "../support/model/life.js";
-import { counts, World } from "../support/model/simulation.js";
+import { counts, Simulation } from "../support/model/simulation.js";
 import { seededRandom } from "../support/random.js";
 
 const LIVES = Number(process.env.LIVES ?? 300);
@@ -14,9 +14,9 @@ const seed = Number(process.env.SEED ?? 1);
 it(`${LIVES} lives of a stack (SEED=${seed})`, { timeout: 60_000 + LIVES * 1000 }, async () => {
   for (let life = 0; life < LIVES; life++) {
     const config = configOf(seed + life, seededRandom(~(seed + life)));
-    const world = new World(config);
-    await new Life(world).live().catch((error: Error) => {
-      const log = process.env.MUTATION === undefined ? ["What happened:", ...world.log] : [];
+    const simulation = new Simulation(config);
+    await new Life(simulation).live().catch((error: Error) => {
+      const log = process.env.MUTATION === undefined ? ["What happened:", ...simulation.log] : [];
       return expect.fail([`SEED=${seed + life} LIVES=1: ${error.stack}`, JSON.stringify(config), ...log].join("\n"));
     });
   }

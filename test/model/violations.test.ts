@@ -14,7 +14,7 @@ const LIVES = Number(process.env.LONG_LIVES ?? 0);
 const MOST_LIVES = 3000;
 const seed = Number(process.env.SEED ?? 1);
 
-const play = (variables: Readonly<Record<string, string>>) =>
+const runProgram = (variables: Readonly<Record<string, string>>) =>
   runProcess(
     "node",
     [join(repository, "node_modules/vitest/vitest.mjs"), "run", "--project", "model", "test/model/lives.test.ts"],
@@ -35,7 +35,7 @@ async function overCores<T, R>(items: readonly T[], work: (item: T) => Promise<R
 /** @returns after how many lives the model finds it, and its message; none if it does not. */
 async function found({ file, from, to }: Mutation): Promise<string | undefined> {
   const MUTATION = JSON.stringify({ file, from, to });
-  const { code, output } = await play({ MUTATION, SEED: String(seed), LIVES: String(MOST_LIVES) });
+  const { code, output } = await runProgram({ MUTATION, SEED: String(seed), LIVES: String(MOST_LIVES) });
   if (code === 0) return undefined;
   const [, at, why = ""] = /SEED=(\d+) LIVES=1: (.*)/.exec(output) ?? [];
   return at === undefined ? expect.fail(output) : `after ${Number(at) - seed + 1} lives: ${why}`;
@@ -46,7 +46,7 @@ it.runIf(LIVES > 0)(`${LIVES} lives of a stack`, { timeout: 60_000 + LIVES * 100
   const firsts = Array.from({ length: Math.ceil(LIVES / each) }, (_, part) => part * each);
   const failures = await overCores(firsts, async (first) => {
     const lives = Math.min(each, LIVES - first);
-    const { code, output } = await play({ SEED: String(seed + first), LIVES: String(lives) });
+    const { code, output } = await runProgram({ SEED: String(seed + first), LIVES: String(lives) });
     return code === 0 ? "" : output;
   });
   expect(failures.join("")).toBe("");

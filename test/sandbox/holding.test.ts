@@ -7,10 +7,18 @@ import { describe, expect, it } from "vitest";
 import { newFolder } from "../support/folder.js";
 import { eventOperations, operatedSandbox, operatedSettings } from "../support/operated.js";
 import { failureOf } from "../support/run.js";
-import { EventEngine, Lone, play, remembered, SHAPES, type Shape, wordsOf } from "../support/set-engine.js";
+import {
+  EventEngine,
+  journalLines,
+  RESOURCE_FORMS,
+  type ResourceForm,
+  runProgram,
+  SingleObjectFixture,
+  wordsOf,
+} from "../support/set-engine.js";
 
 type Values = Record<string, unknown>;
-type Program = Parameters<typeof play>[1];
+type Program = Parameters<typeof runProgram>[1];
 
 const ONE = "one object can't be two resources; correct this existingId, or remove the other one";
 const LIVE = /stays? live|not deleted/;
@@ -20,14 +28,14 @@ const B = { eventName: "B" };
 async function start(options = { settings: operatedSettings({ delete: eventOperations.delete }) }) {
   const [sandbox, folder] = [await operatedSandbox(), newFolder()];
   let at = folder;
-  const lone = (shape: Shape, name: string, more: Values = { deletes: true }) => {
-    const made = new Lone(shape, sandbox, folder, name);
+  const fixture = (shape: ResourceForm, name: string, more: Values = { deletes: true }) => {
+    const made = new SingleObjectFixture(shape, sandbox, folder, name);
     Object.assign(made.engine.declares, more);
     return made;
   };
   const run = async (program: Program, isUp = true) => {
     const now = new EventEngine(sandbox, at, "any").newRun(options);
-    const errors = (await play(now, program, isUp)).filter((each) => each !== undefined);
+    const errors = (await runProgram(now, program, isUp)).filter((each) => each !== undefined);
     now.closeNow();
     return { errors, words: wordsOf(now) };
   };
@@ -35,10 +43,10 @@ async function start(options = { settings: operatedSettings({ delete: eventOpera
   const moveAway = () => {
     at = newFolder();
   };
-  return { sandbox, folder, lone, run, moveAway };
+  return { sandbox, folder, fixture, run, moveAway };
 }
 
-const PAIRS = SHAPES.flatMap((one) => SHAPES.map((other) => ({ one, other })));
+const PAIRS = RESOURCE_FORMS.flatMap((one) => RESOURCE_FORMS.map((other) => ({ one, other })));
 const EVERY = PAIRS.flatMap((pair) => [false, true].map((isReversed) => ({ ...pair, isReversed }))).flatMap((how) =>
   [false, true].map((isElsewhere) => ({ ...how, isElsewhere })),
 );
@@ -48,10 +56,10 @@ describe.each(EVERY)("$one, and $other; asked in reverse: $isReversed; without t
 
   async function two(more?: Values) {
     const started = await start();
-    const [a, b] = [started.lone(how.one, "a", more), started.lone(how.other, "b", more)];
+    const [a, b] = [started.fixture(how.one, "a", more), started.fixture(how.other, "b", more)];
     expect((await started.run([a.is(), b.is(B)])).errors).toEqual([]);
     if (how.isElsewhere) started.moveAway();
-    return { ...started, a, b, c: started.lone(how.other, "c", more) };
+    return { ...started, a, b, c: started.fixture(how.other, "c", more) };
   }
 
   it("an object of one that the other names is an error at one of them, and nothing changes", async () => {
@@ -86,9 +94,9 @@ describe.each(EVERY)("$one, and $other; asked in reverse: $isReversed; without t
   });
 
   it("an object moves to a new one, the former one is removed, or keeps its place with another object", async () => {
-    const { sandbox, lone, run, a, b, c } = await two();
+    const { sandbox, fixture, run, a, b, c } = await two();
     expect((await run(turned(a.gone(), b.is(B), c.is({ existingId: 2 })))).errors).toEqual([]);
-    const d = lone(how.one, "d");
+    const d = fixture(how.one, "d");
     const B2 = { eventName: "B2" };
     const { errors, words } = await run(turned(b.is(B2), c.is(), d.is({ ...B, existingId: 3 })));
     expect([errors, words.match(LIVE)]).toEqual([[], null]);
@@ -99,16 +107,16 @@ describe.each(EVERY)("$one, and $other; asked in reverse: $isReversed; without t
   });
 });
 
-describe.each(SHAPES)("%s that leaves the state with its object", (shape) => {
+describe.each(RESOURCE_FORMS)("%s that leaves the state with its object", (shape) => {
   it.each([
     ["is replaced", { value: 2 }],
     ["is removed", undefined],
   ])("and %s: in doubt the object stays live, and that is said", async (_, next) => {
-    const { sandbox, lone, run } = await start();
-    const a = lone(shape, "a");
+    const { sandbox, fixture, run } = await start();
+    const a = fixture(shape, "a");
     await run([a.is()]);
     // An id that is not known yet may be this one.
-    const other = lone("a single event", "other", { adoptsLater: true });
+    const other = fixture("a single event", "other", { adoptsLater: true });
     const { errors, words } = await run([other.is(), next === undefined ? a.gone() : a.is(next)]);
     expect([errors, words]).toEqual([[], expect.stringMatching(/2(?: stays live|: k is \d now|, which was k)/)]);
     expect(sandbox).toMatchObject({ deletes: 0, eventPosts: next === undefined ? 2 : 3 });
@@ -117,14 +125,18 @@ describe.each(SHAPES)("%s that leaves the state with its object", (shape) => {
   it.each(["the mover", "the former one"])(
     "half of a move was done: a destroy of %s deletes nothing",
     async (which) => {
-      const { sandbox, folder, lone, run } = await start();
-      const a = lone(shape, "a");
-      const b = lone("a single event", "b", { deletes: true, run: { isUp: true, resources: 2 } });
+      const { sandbox, folder, fixture, run } = await start();
+      const a = fixture(shape, "a");
+      const b = fixture("a single event", "b", { deletes: true, run: { isUp: true, resources: 2 } });
       await run([a.is()]);
       await run([b.is({ existingId: 2 })]); // a run of this target alone
       const { words } = await run([which === "the mover" ? b.gone() : a.gone()]);
       expect(words).toContain("left the state but was not deleted, because another resource has it");
-      expect([sandbox.deletes, sandbox.eventPosts, remembered(folder).includes("b confirmed 2")]).toEqual([0, 1, true]);
+      expect([sandbox.deletes, sandbox.eventPosts, journalLines(folder).includes("b confirmed 2")]).toEqual([
+        0,
+        1,
+        true,
+      ]);
     },
   );
 });
@@ -132,8 +144,8 @@ describe.each(SHAPES)("%s that leaves the state with its object", (shape) => {
 it.each([true, false])(
   "C7: an id that a create is answered with, while another resource adopts it (asked about first: %s), is of one of them",
   async (isFirst) => {
-    const { sandbox, lone, run } = await start();
-    const [p, q] = [lone("a single event", "p"), lone("a set's event", "q")];
+    const { sandbox, fixture, run } = await start();
+    const [p, q] = [fixture("a single event", "p"), fixture("a set's event", "q")];
     const program = [q.is({ existingId: 2 }), p.is()];
     const { errors } = await run(isFirst ? program : program.toReversed());
     expect(errors).toEqual([expect.stringMatching(/2,? (?:which )?already belongs to/)]);
@@ -142,10 +154,10 @@ it.each([true, false])(
   },
 );
 
-describe.each(SHAPES)("%s that this machine remembers", (shape) => {
+describe.each(RESOURCE_FORMS)("%s that this machine remembers", (shape) => {
   it("and the state has lost: right after its run it is taken over, from the next one on it is named, and another one is created", async () => {
-    const { sandbox, lone } = await start();
-    const e = lone(shape, "e");
+    const { sandbox, fixture } = await start();
+    const e = fixture(shape, "e");
     await e.up();
     e.engine.state = undefined;
     expect(await e.preview()).toContain("an earlier run created it as 2. `pulumi up` takes it over.");
@@ -161,9 +173,9 @@ describe.each(SHAPES)("%s that this machine remembers", (shape) => {
   });
 
   it("and that another resource adopts, with other arguments: that the platform keeps its own is said, until it is adopted", async () => {
-    const { sandbox, lone } = await start({ settings: {} });
-    await lone(shape, "e", {}).up();
-    const x = lone(shape, "x", {});
+    const { sandbox, fixture } = await start({ settings: {} });
+    await fixture(shape, "e", {}).up();
+    const x = fixture(shape, "x", {});
     const words = `${x.label} adopts 2, which was made with other arguments: the platform keeps those`;
     expect(await x.preview({ existingId: 2 })).not.toContain("other arguments");
     expect(await x.preview({ existingId: 2, value: 9 })).toContain(words);
@@ -173,8 +185,8 @@ describe.each(SHAPES)("%s that this machine remembers", (shape) => {
   });
 
   it("and the state is older: what nothing manages is named once a run, and nothing is sent", async () => {
-    const { sandbox, lone } = await start();
-    const e = lone(shape, "e");
+    const { sandbox, fixture } = await start();
+    const e = fixture(shape, "e");
     await e.up();
     await e.up();
     await e.kill({ value: 2 });
@@ -184,7 +196,7 @@ describe.each(SHAPES)("%s that this machine remembers", (shape) => {
   });
 });
 
-describe.each(SHAPES)("what %s has left live", (shape) => {
+describe.each(RESOURCE_FORMS)("what %s has left live", (shape) => {
   const left = (id: string, name: string) => ({
     id,
     name,
@@ -193,11 +205,11 @@ describe.each(SHAPES)("what %s has left live", (shape) => {
   });
 
   it("is listed again and again, on any machine, but not what it gets back", async () => {
-    const { sandbox, lone } = await start();
-    const e = lone(shape, "e", {});
+    const { sandbox, fixture } = await start();
+    const e = fixture(shape, "e", {});
     await e.up();
     await e.up(B);
-    const elsewhere = new Lone(shape, sandbox, newFolder(), "e");
+    const elsewhere = new SingleObjectFixture(shape, sandbox, newFolder(), "e");
     elsewhere.engine.state = e.engine.state;
     await elsewhere.up({ eventName: "C" });
     expect(elsewhere.left).toEqual([left("2", "E"), left("3", "B")]);
@@ -206,8 +218,8 @@ describe.each(SHAPES)("what %s has left live", (shape) => {
   });
 
   it.each(["was", "is"])("is listed without its name if that %s secret", async (when) => {
-    const { sandbox, lone } = await start();
-    const e = lone(shape, "e", {});
+    const { sandbox, fixture } = await start();
+    const e = fixture(shape, "e", {});
     const secret = { __secret: [shape === "a single event" ? "eventName" : "events"] };
     await e.engine.up({ ...e.of({}), ...(when === "was" && secret) });
     await e.engine.up({ ...e.of(B), ...(when === "is" && secret) });
@@ -217,8 +229,8 @@ describe.each(SHAPES)("what %s has left live", (shape) => {
 });
 
 it("an alias that would change a resource's type is an error, and nothing is sent", async () => {
-  const { sandbox, lone, run } = await start();
-  const [single, many] = [lone("a single event", "single"), lone("a set's event", "many")];
+  const { sandbox, fixture, run } = await start();
+  const [single, many] = [fixture("a single event", "single"), fixture("a set's event", "many")];
   await run([single.is(), many.is()]);
   const before = sandbox.requests.length;
   const [one = expect.fail(), set = expect.fail()] = [single, many].map(({ engine }) => engine.state);

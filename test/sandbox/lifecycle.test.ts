@@ -6,7 +6,7 @@ import type { SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { UNKNOWN } from "../../provider/src/state/index.js";
 import { newFolder } from "../support/folder.js";
 import { failureOf, newRun, type RunOptions } from "../support/run.js";
-import { remembered } from "../support/set-engine.js";
+import { journalLines } from "../support/set-engine.js";
 import { useSandbox } from "../support/stack.js";
 
 const inputs = { advertiserName: "A", __identity: "tiny/dev::a", __provider: "exports.handler" };
@@ -56,7 +56,7 @@ it("a refusal has the platform's words, and leaves nothing in the state or the j
   expect(message).toMatch(
     /^ConversionEvent "e0": POST http:.*\/rest\/event was refused with status \d{3}.*advertiser 1 is not active/s,
   );
-  expect([id, remembered(folder), sandbox.eventPosts]).toEqual([undefined, ["a created 1"], 1]);
+  expect([id, journalLines(folder), sandbox.eventPosts]).toEqual([undefined, ["a created 1"], 1]);
 });
 
 it("an `up` reports a take-over once, afterwards", async () => {
@@ -68,7 +68,7 @@ it("an `up` reports a take-over once, afterwards", async () => {
   expect((await next.advertiser.create(checked as Record<string, unknown>)).id).toBe("1");
   expect([next.told, next.said]).toEqual([[], [expect.stringContaining("it is taken over, and nothing is sent")]]);
   next.closeNow();
-  expect([sandbox.advertiserPosts, remembered(folder)]).toEqual([1, ["a reported 1"]]);
+  expect([sandbox.advertiserPosts, journalLines(folder)]).toEqual([1, ["a reported 1"]]);
 });
 
 it("ADVERTISING_LOG=debug writes each attempt to standard error: number, status, or why there was no answer", async () => {

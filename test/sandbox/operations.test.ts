@@ -9,7 +9,7 @@ import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import { operatedSandbox } from "../support/operated.js";
 import { failureOf, newRun, type RunOptions } from "../support/run.js";
-import { EventEngine, Lone, SHAPES, wordsOf } from "../support/set-engine.js";
+import { EventEngine, RESOURCE_FORMS, SingleObjectFixture, wordsOf } from "../support/set-engine.js";
 
 type Values = Record<string, unknown>;
 
@@ -57,17 +57,17 @@ async function byHand(sandbox: Sandbox, id: string): Promise<void> {
   sandbox.deletes = 0;
 }
 
-describe.each(SHAPES)("%s", (shape) => {
+describe.each(RESOURCE_FORMS)("%s", (shape) => {
   async function one(options: SandboxOptions = {}) {
     const clock = new FakeClock(Date.now());
     const sandbox = await operatedSandbox({ clock: () => clock.wallMs(), ...options });
     const folder = newFolder();
-    const lone = (name = "e", at = folder) => new Lone(shape, sandbox, at, name);
+    const fixture = (name = "e", at = folder) => new SingleObjectFixture(shape, sandbox, at, name);
     const inTime = (operations: unknown = ALL): RunOptions => ({
       ...optionsOf(operations),
       adapt: (runtime) => ({ ...runtime, clock }),
     });
-    return { sandbox, clock, lone, inTime };
+    return { sandbox, clock, fixture, inTime };
   }
   /** An object that this package has not created. */
   const foreign = (value: number) => ({
@@ -75,9 +75,9 @@ describe.each(SHAPES)("%s", (shape) => {
   });
 
   it("soon after its create not to find it proves nothing, by the state alone; later it leaves the state", async () => {
-    const { sandbox, clock, lone, inTime } = await one({ readLagSeconds: 3600 });
+    const { sandbox, clock, fixture, inTime } = await one({ readLagSeconds: 3600 });
     const options = inTime({ event: ALL.event });
-    const [e, elsewhere] = [lone(), lone("e", newFolder())];
+    const [e, elsewhere] = [fixture(), fixture("e", newFolder())];
     await e.up({}, options);
     elsewhere.engine.state = structuredClone(e.engine.state);
     const { error, run } = await elsewhere.engine.refresh(options);
@@ -95,16 +95,16 @@ describe.each(SHAPES)("%s", (shape) => {
     ["a read", { read }, DIFFERS, { reads: 1 }],
     ["a read and an update", { read, update }, undefined, { reads: 1, updates: 1 }],
   ])("an adoption of an object that differs, with %s known", async (_, event, words, sent) => {
-    const { sandbox, lone } = await one(foreign(5));
-    const e = lone();
+    const { sandbox, fixture } = await one(foreign(5));
+    const e = fixture();
     const { error = "none" } = await e.up({ value: 7, existingId: 2 }, optionsOf({ event }));
     expect([e.id, error]).toEqual(words === undefined ? ["2", "none"] : [undefined, expect.stringMatching(words)]);
     expect(sandbox).toMatchObject({ eventPosts: 0, ...sent });
   });
 
   it("edited beside its existingId: without a known update only the state changes, and both values are said", async () => {
-    const { sandbox, lone } = await one(foreign(5));
-    const e = lone();
+    const { sandbox, fixture } = await one(foreign(5));
+    const e = fixture();
     await e.up({ value: 5, existingId: 2 });
     const [edited, secret] = [
       { value: 26, existingId: 2 },
@@ -132,8 +132,8 @@ describe.each(SHAPES)("%s", (shape) => {
   ])(
     "changed by hand, with %s known: a refresh says so once, and the next up sets it back",
     async (_, more, event, sent) => {
-      const { sandbox, lone } = await one("existingId" in more ? foreign(1) : {});
-      const e = lone();
+      const { sandbox, fixture } = await one("existingId" in more ? foreign(1) : {});
+      const e = fixture();
       const options = optionsOf({ event, createdVisibleAfterSeconds: 0 });
       await e.up(more, options);
       Object.assign(sandbox.events[0] ?? {}, { value: 5 });
@@ -153,8 +153,8 @@ describe.each(SHAPES)("%s", (shape) => {
   it.each(["was secret when it was created", "is secret since a later up"])(
     "no value of an argument that %s secret is said",
     async (when) => {
-      const { sandbox, lone } = await one();
-      const e = lone();
+      const { sandbox, fixture } = await one();
+      const e = fixture();
       const options = optionsOf({ event: { read }, createdVisibleAfterSeconds: 0 });
       const __secret = [shape === "a single event" ? "value" : "events"];
       const plain = e.of({ value: 26 });
@@ -169,8 +169,8 @@ describe.each(SHAPES)("%s", (shape) => {
   );
 
   it("once a read is switched on, an up that sends nothing lets a refresh name the resource and both values", async () => {
-    const { sandbox, lone } = await one();
-    const e = lone();
+    const { sandbox, fixture } = await one();
+    const e = fixture();
     await e.up({ value: 26 });
     const options = optionsOf({ event: { read }, createdVisibleAfterSeconds: 0 });
     expect(await e.preview({ value: 26 }, options)).toContain("Nothing is sent for it");
@@ -184,8 +184,8 @@ describe.each(SHAPES)("%s", (shape) => {
   });
 
   it("a state that was saved without a known read names the arguments that differ, and no values", async () => {
-    const { sandbox, lone } = await one();
-    const e = lone();
+    const { sandbox, fixture } = await one();
+    const e = fixture();
     await e.up({ value: 26 });
     Object.assign(sandbox.events[0] ?? {}, { value: 99 });
     const { run } = await e.engine.refresh(optionsOf({ event: { read }, createdVisibleAfterSeconds: 0 }));
@@ -195,8 +195,8 @@ describe.each(SHAPES)("%s", (shape) => {
   });
 
   it("an unresolved create is named in the commands that a refresh prints", async () => {
-    const { sandbox, lone } = await one();
-    const e = lone();
+    const { sandbox, fixture } = await one();
+    const e = fixture();
     sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
     await e.up({}, optionsOf({ event: { read } }));
     const { error = "" } = await e.engine.refresh(optionsOf({ event: { read } }));
@@ -212,9 +212,9 @@ describe.each(SHAPES)("%s", (shape) => {
   ])(
     "deleted by hand after it was %s: it leaves the state, that is said, and nothing counts as live",
     async (_, more) => {
-      const { sandbox, lone } = await one();
-      const [e, again] = [lone(), lone()];
-      await (more.existingId === undefined ? e : lone("other")).up({}, KNOWN);
+      const { sandbox, fixture } = await one();
+      const [e, again] = [fixture(), fixture()];
+      await (more.existingId === undefined ? e : fixture("other")).up({}, KNOWN);
       await e.up(more, KNOWN);
       await byHand(sandbox, "2");
       const said = wordsOf((await e.engine.refresh(KNOWN)).run);
@@ -229,8 +229,8 @@ describe.each(SHAPES)("%s", (shape) => {
   );
 
   it("an update that does not find it says so, and proves nothing by that", async () => {
-    const { sandbox, lone } = await one();
-    const e = lone();
+    const { sandbox, fixture } = await one();
+    const e = fixture();
     const options = optionsOf({ event: { update }, createdVisibleAfterSeconds: 0 });
     await e.up({}, options);
     await byHand(sandbox, "2");
@@ -240,8 +240,8 @@ describe.each(SHAPES)("%s", (shape) => {
   });
 
   it("deleted by its own run and declared again right away: another one is created, and nothing counts as live", async () => {
-    const { sandbox, lone } = await one();
-    const e = lone();
+    const { sandbox, fixture } = await one();
+    const e = fixture();
     e.engine.declares = { deletes: true };
     await e.up({}, KNOWN);
     expect(await e.engine.destroy(KNOWN)).toBeUndefined();
@@ -251,8 +251,8 @@ describe.each(SHAPES)("%s", (shape) => {
   });
 
   it("an update or a delete of unknown outcome is sent again by the next run; nothing else is remembered of it", async () => {
-    const { sandbox, lone } = await one();
-    const e = lone();
+    const { sandbox, fixture } = await one();
+    const e = fixture();
     e.engine.declares = { deletes: true };
     await e.up({}, KNOWN);
     const saved = structuredClone(e.engine.state);
@@ -269,8 +269,8 @@ describe.each(SHAPES)("%s", (shape) => {
   });
 
   it("of another account, or of one that the state does not say, is never deleted", async () => {
-    const { sandbox, lone } = await one();
-    const { engine, up } = lone();
+    const { sandbox, fixture } = await one();
+    const { engine, up } = fixture();
     engine.declares = { deletes: true };
     await up({}, KNOWN);
     const { id, inputs, outputs } = engine.state ?? expect.fail();

@@ -11,7 +11,15 @@ import { UNKNOWN } from "../../provider/src/state/index.js";
 import { newFolder } from "../support/folder.js";
 import { eventOperations, operatedSandbox, operatedSettings } from "../support/operated.js";
 import type { RunOptions } from "../support/run.js";
-import { Lone, play, remembered, SetEngine, SHAPES, type Shape, wordsOf } from "../support/set-engine.js";
+import {
+  journalLines,
+  RESOURCE_FORMS,
+  type ResourceForm,
+  runProgram,
+  SetEngine,
+  SingleObjectFixture,
+  wordsOf,
+} from "../support/set-engine.js";
 
 type Values = Record<string, unknown>;
 
@@ -24,22 +32,22 @@ const answering = (mark: unknown, id: string | null): RunOptions => ({
   environment: { ADVERTISING_ANSWERS: JSON.stringify({ [String(mark)]: id }) },
 });
 
-async function start(shape: Shape) {
+async function start(shape: ResourceForm) {
   const [sandbox, folder] = [await operatedSandbox(), newFolder()];
-  const lone = (name: string, of: Sandbox = sandbox) => new Lone(shape, of, folder, name);
+  const fixture = (name: string, of: Sandbox = sandbox) => new SingleObjectFixture(shape, of, folder, name);
   /** The run of a program with these, in this order. */
-  const run = async (...program: ReturnType<Lone["is"]>[]) => {
-    const now = lone("any").engine.newRun();
-    const errors = await play(now, program);
+  const run = async (...program: ReturnType<SingleObjectFixture["is"]>[]) => {
+    const now = fixture("any").engine.newRun();
+    const errors = await runProgram(now, program);
     now.closeNow();
     return errors;
   };
   /** In the journal, without the word for a set's key. */
-  const journal = (stack?: string) => remembered(folder, stack).map((each) => each.replace('["k"]', ""));
-  return { sandbox, folder, lone, run, journal };
+  const journal = (stack?: string) => journalLines(folder, stack).map((each) => each.replace('["k"]', ""));
+  return { sandbox, folder, fixture, run, journal };
 }
 
-describe.each(SHAPES)("%s", (shape) => {
+describe.each(RESOURCE_FORMS)("%s", (shape) => {
   describe("the guard: an open create of the same platform name and advertiser", () => {
     it.each<[string, boolean, RegExp]>([
       [
@@ -49,11 +57,11 @@ describe.each(SHAPES)("%s", (shape) => {
       ],
       ["that was answered", false, /created .*"old".* as 2.*existingId: 2.*pending --forget 'old.* --stack dev\n/s],
     ])("one %s: the preview stops as the up does, and nothing new is sent in that run", async (_, isLost, words) => {
-      const { sandbox, lone, run, journal } = await start(shape);
+      const { sandbox, fixture, run, journal } = await start(shape);
       if (isLost) sandbox.fail(LOST);
-      await lone("old").kill();
-      const fresh = lone("fresh");
-      const other = lone("other");
+      await fixture("old").kill();
+      const fresh = fixture("fresh");
+      const other = fixture("other");
       expect(await fresh.preview()).toMatch(words);
       const errors = await run(fresh.is(), other.is({ eventName: "Other" }));
       expect(errors[0]).toContain(REFUSED);
@@ -61,7 +69,7 @@ describe.each(SHAPES)("%s", (shape) => {
       expect(errors[1]).toContain("is not created: nothing new is sent in this run");
       expect([fresh.engine.state, other.engine.state]).toEqual([undefined, undefined]);
       // Undone, it goes on; and then the new ones too.
-      if (!isLost) expect(await run(lone("old").is(), fresh.is())).toEqual([undefined, undefined]);
+      if (!isLost) expect(await run(fixture("old").is(), fresh.is())).toEqual([undefined, undefined]);
       expect(sandbox.eventPosts).toBe(isLost ? 1 : 2);
       expect(journal()).toContain(isLost ? "old sent" : "old reported 2");
     });
@@ -70,11 +78,11 @@ describe.each(SHAPES)("%s", (shape) => {
       ["another name", { eventName: "Other" }],
       ["another advertiser", { advertiserId: 2 }],
     ])("stops nothing of %s, and stays listed", async (_, event) => {
-      const { sandbox, lone, run, journal } = await start(shape);
+      const { sandbox, fixture, run, journal } = await start(shape);
       sandbox.fail(LOST);
-      await lone("old").kill();
+      await fixture("old").kill();
       if ("advertiserId" in event) sandbox.fail({ on: "event", with: answeredWith(9) }); // there is no advertiser 2
-      expect(await run(lone("fresh").is(event))).toEqual([undefined]);
+      expect(await run(fixture("fresh").is(event))).toEqual([undefined]);
       expect([journal(), sandbox.eventPosts]).toEqual([
         [`fresh reported ${"advertiserId" in event ? 9 : 3}`, "old sent"],
         2,
@@ -82,18 +90,23 @@ describe.each(SHAPES)("%s", (shape) => {
     });
 
     it("an advertiser that is not known yet makes it a warning in a preview", async () => {
-      const { sandbox, lone } = await start(shape);
-      await lone("old").kill();
-      const preview = await lone("fresh").preview({ advertiserId: UNKNOWN });
+      const { sandbox, fixture } = await start(shape);
+      await fixture("old").kill();
+      const preview = await fixture("fresh").preview({ advertiserId: UNKNOWN });
       expect(preview).toMatch(/is perhaps not created: an earlier run created .*"old".* as 2/);
       expect(sandbox.eventPosts).toBe(1);
     });
 
     it("what is declared looks after itself: take-overs go on, and so do namesakes", async () => {
-      const { sandbox, lone, run } = await start(shape);
-      const [a, b, c, d] = ["a", "b", "c", "d"].map((name) => lone(name)) as [Lone, Lone, Lone, Lone];
+      const { sandbox, fixture, run } = await start(shape);
+      const [a, b, c, d] = ["a", "b", "c", "d"].map((name) => fixture(name)) as [
+        SingleObjectFixture,
+        SingleObjectFixture,
+        SingleObjectFixture,
+        SingleObjectFixture,
+      ];
       const killed = a.engine.newRun();
-      await play(killed, [a.is(), b.is()]);
+      await runProgram(killed, [a.is(), b.is()]);
       await killed.kill();
       for (const { engine } of [a, b]) engine.state = undefined;
       expect(await run(a.is(), c.is())).toEqual([undefined, expect.stringContaining(REFUSED)]);
@@ -106,16 +119,16 @@ describe.each(SHAPES)("%s", (shape) => {
     });
 
     it("an alias, or existingId, says that it is the same object", async () => {
-      const { sandbox, lone, run, journal } = await start(shape);
-      await lone("old").kill();
-      const renamed = lone("renamed");
-      renamed.engine.declares = { formerKeys: [lone("old").engine.ref.key] };
+      const { sandbox, fixture, run, journal } = await start(shape);
+      await fixture("old").kill();
+      const renamed = fixture("renamed");
+      renamed.engine.declares = { formerKeys: [fixture("old").engine.ref.key] };
       expect(await renamed.preview()).toContain("takes it over");
       expect(await run(renamed.is())).toEqual([undefined]);
       expect([renamed.id, journal(), sandbox.eventPosts]).toEqual(["2", ["renamed reported 2"], 1]);
 
-      await lone("other").kill({ eventName: "Other" });
-      const adopter = lone("adopter");
+      await fixture("other").kill({ eventName: "Other" });
+      const adopter = fixture("adopter");
       expect(await run(adopter.is({ eventName: "Other", existingId: 3 }), renamed.is())).toEqual([
         undefined,
         undefined,
@@ -125,14 +138,14 @@ describe.each(SHAPES)("%s", (shape) => {
     });
 
     it("a colleague resolves a create and renames it: here, it is open no longer", async () => {
-      const { sandbox, lone, run, journal } = await start(shape);
-      const old = lone("old");
+      const { sandbox, fixture, run, journal } = await start(shape);
+      const old = fixture("old");
       sandbox.fail(LOST);
       await old.up();
-      const there = new Lone(shape, sandbox, newFolder(), "old");
+      const there = new SingleObjectFixture(shape, sandbox, newFolder(), "old");
       there.engine.state = old.engine.state;
       expect((await there.engine.refresh(answering(old.unresolved?.mark, "2"))).error).toBeUndefined();
-      const [renamed, fresh] = [lone("renamed"), lone("fresh")];
+      const [renamed, fresh] = [fixture("renamed"), fixture("fresh")];
       renamed.engine.state = there.engine.state;
       expect(journal()).toEqual(["old sent"]);
       expect(await run(renamed.is(), fresh.is())).toEqual([undefined, undefined]);
@@ -141,10 +154,10 @@ describe.each(SHAPES)("%s", (shape) => {
   });
 
   it("an interrupted run of another account stops with both accounts named; formerAccount says that they are one", async () => {
-    const { sandbox, folder, lone } = await start(shape);
-    await lone("e").kill();
+    const { sandbox, folder, fixture } = await start(shape);
+    await fixture("e").kill();
     const there = await operatedSandbox({ objects: sandbox.snapshot() });
-    const e = lone("e", there);
+    const e = fixture("e", there);
     const [former = "", now] = [sandbox, there].map(({ url, email }) => `${new URL(url).host} ${email}`);
     const cookieFile = join(folder, "other.json");
     const { error } = await e.up({}, { cookieFile });
@@ -154,16 +167,16 @@ describe.each(SHAPES)("%s", (shape) => {
     expect([e.id, sandbox.eventPosts, there.eventPosts]).toEqual(["2", 1, 0]);
     // What had ended cleanly there is none of another account's.
     const third = await operatedSandbox();
-    expect((await lone("e", third).up({}, { cookieFile: join(folder, "third.json") })).error).toBeUndefined();
+    expect((await fixture("e", third).up({}, { cookieFile: join(folder, "third.json") })).error).toBeUndefined();
     expect([there.eventPosts, third.eventPosts]).toEqual([0, 1]);
   });
 
   describe("another stack of the project", () => {
     it.each([true, false])("is stopped by nothing that ended cleanly (checkpoints: %s)", async (hasCheckpoints) => {
-      const { sandbox, lone } = await start(shape);
+      const { sandbox, fixture } = await start(shape);
       const environment: Record<string, string> = hasCheckpoints ? {} : { PULUMI_SKIP_CHECKPOINTS: "true" };
       for (const [index, stack] of ["tiny/dev", "tiny/prod", "tiny/pr-7"].entries()) {
-        const e = lone("e");
+        const e = fixture("e");
         e.engine.stack = stack;
         expect((await e.up({}, { environment })).error).toBeUndefined();
         expect(sandbox.eventPosts).toBe(index + 1);
@@ -173,10 +186,10 @@ describe.each(SHAPES)("%s", (shape) => {
     it.each([true, false])(
       "is stopped by its namesake of a killed run, edited or not (answered: %s)",
       async (isMade) => {
-        const { sandbox, lone, journal } = await start(shape);
+        const { sandbox, fixture, journal } = await start(shape);
         if (!isMade) sandbox.fail(LOST);
-        await lone("e").kill();
-        const now = lone("e");
+        await fixture("e").kill();
+        const now = fixture("e");
         now.engine.stack = "tiny/prod";
         for (const event of [{}, { value: 2 }])
           for (const text of [await now.preview(event), (await now.up(event)).error]) {
@@ -190,9 +203,9 @@ describe.each(SHAPES)("%s", (shape) => {
     );
 
     it("goes on with what another one's killed run has made, once that is taken over", async () => {
-      const { sandbox, folder, lone, journal } = await start(shape);
-      await lone("e").kill();
-      const now = lone("e");
+      const { sandbox, folder, fixture, journal } = await start(shape);
+      await fixture("e").kill();
+      const now = fixture("e");
       now.engine.stack = "tiny/prod";
       const { runtime } = now.engine.newRun();
       const [there, here] = ["tiny/dev::e", "tiny/prod::e"].map((identity) => runtime.placeOf(identity));
@@ -206,11 +219,11 @@ describe.each(SHAPES)("%s", (shape) => {
   });
 
   it("with checkpoints off, what ended cleanly and perhaps was not saved is not made again under another name", async () => {
-    const { sandbox, lone } = await start(shape);
+    const { sandbox, fixture } = await start(shape);
     const environment = { PULUMI_SKIP_CHECKPOINTS: "true" };
-    await lone("old").up({}, { environment }); // Pulumi is killed before it saves
-    expect((await lone("new").up({}, { environment })).error).toContain(REFUSED);
-    const old = lone("old");
+    await fixture("old").up({}, { environment }); // Pulumi is killed before it saves
+    expect((await fixture("new").up({}, { environment })).error).toContain(REFUSED);
+    const old = fixture("old");
     expect((await old.up({}, { environment })).error).toBeUndefined();
     expect([old.id, sandbox.eventPosts]).toEqual(["2", 1]);
   });
@@ -219,8 +232,8 @@ describe.each(SHAPES)("%s", (shape) => {
     it.each([true, false])(
       "of another resource (of an earlier run: %s): unresolved, the other one keeps it",
       async (isEarlier) => {
-        const { sandbox, lone, run } = await start(shape);
-        const [p, q] = [lone("p"), lone("q")];
+        const { sandbox, fixture, run } = await start(shape);
+        const [p, q] = [fixture("p"), fixture("q")];
         if (isEarlier) await p.up();
         sandbox.fail({ on: "event", after: isEarlier ? 0 : 1, with: answeredWith(2) });
         for (const time of [1, 2]) {
@@ -233,8 +246,8 @@ describe.each(SHAPES)("%s", (shape) => {
     );
 
     it("of what it had before: unresolved, and its replacement leaves nothing behind unsaid", async () => {
-      const { sandbox, lone } = await start(shape);
-      const e = lone("e");
+      const { sandbox, fixture } = await start(shape);
+      const e = fixture("e");
       await e.up();
       sandbox.fail({ on: "event", with: answeredWith(2) });
       expect((await e.up({ value: 2 })).error).toContain("2, which this resource had before");
@@ -243,10 +256,10 @@ describe.each(SHAPES)("%s", (shape) => {
   });
 
   it("existingId under another name resolves nothing", async () => {
-    const { sandbox, lone, run, journal } = await start(shape);
+    const { sandbox, fixture, run, journal } = await start(shape);
     sandbox.fail(LOST);
-    await lone("old").kill();
-    const [adopter, fresh] = [lone("adopter"), lone("fresh")];
+    await fixture("old").kill();
+    const [adopter, fresh] = [fixture("adopter"), fixture("fresh")];
     const errors = await run(adopter.is({ existingId: 2 }), fresh.is({ value: 2 }));
     expect(errors).toEqual([undefined, expect.stringContaining(REFUSED)]);
     expect([adopter.id, journal(), sandbox.eventPosts]).toEqual(["2", ["adopter confirmed 2", "old sent"], 1]);
@@ -255,8 +268,8 @@ describe.each(SHAPES)("%s", (shape) => {
   it.each([true, false])(
     "existingId resolves its own create unless something contradicts that (in the state: %s)",
     async (isSaved) => {
-      const { sandbox, lone, journal } = await start(shape);
-      const e = lone("e");
+      const { sandbox, fixture, journal } = await start(shape);
+      const e = fixture("e");
       sandbox.fail(LOST);
       if (isSaved) expect((await e.up()).error).toMatch(/Look in the account for/);
       else await e.kill();
@@ -277,8 +290,8 @@ describe.each(SHAPES)("%s", (shape) => {
   ])(
     "what was made with other arguments than the program has now is saved as it was sent, and %s by the next up",
     async (_, options, then, sent) => {
-      const { sandbox, lone } = await start(shape);
-      const e = lone("e");
+      const { sandbox, fixture } = await start(shape);
+      const e = fixture("e");
       await e.kill({}, options);
       expect(await e.preview({ value: 9 }, options)).toContain("saves 2 with the arguments it was sent with");
       expect((await e.up({ value: 9 }, options)).error).toMatch(AS_SENT);
@@ -297,8 +310,8 @@ describe.each(SHAPES)("%s", (shape) => {
   it.each([true, false])(
     "a create whose body nobody knows is taken over, unless its name contradicts that (%s)",
     async (isOther) => {
-      const { sandbox, folder, lone } = await start(shape);
-      const e = lone("e");
+      const { sandbox, folder, fixture } = await start(shape);
+      const e = fixture("e");
       const [{ key } = { key: "" }] = e.engine.namesOf(e.of({}));
       const line = {
         key,
@@ -319,8 +332,8 @@ describe.each(SHAPES)("%s", (shape) => {
   );
 
   it("C6: an engine that asks for a failed create again, as its error hooks do, gets the same answer: one POST", async () => {
-    const { sandbox, lone } = await start(shape);
-    const [made, e] = [lone("created"), lone("e")];
+    const { sandbox, fixture } = await start(shape);
+    const [made, e] = [fixture("created"), fixture("e")];
     await made.kill();
     for (const [one, event, id, words] of [
       [made, { value: 2 }, "2", AS_SENT],
@@ -341,8 +354,8 @@ describe.each(SHAPES)("%s", (shape) => {
   });
 
   it("answers of a person reach the state through a refresh; without one it stays as it is", async () => {
-    const { sandbox, lone } = await start(shape);
-    const [e, other] = [lone("e"), lone("other")];
+    const { sandbox, fixture } = await start(shape);
+    const [e, other] = [fixture("e"), fixture("other")];
     sandbox.fail({ ...LOST, times: 2 });
     await e.up();
     const { error } = await e.engine.refresh();
@@ -356,8 +369,8 @@ describe.each(SHAPES)("%s", (shape) => {
   });
 
   it("an answer for a replacement leaves the former object on the list of what is live", async () => {
-    const { sandbox, lone } = await start(shape);
-    const e = lone("e");
+    const { sandbox, fixture } = await start(shape);
+    const e = fixture("e");
     await e.up();
     sandbox.fail(LOST);
     await e.up({ value: 2 });
@@ -426,10 +439,10 @@ it("a set that is renamed after a kill: an alias of the set is the cure", async 
 
 it("an alias of what is unresolved: the commands name it as the state does, on a machine without the journal too", async () => {
   const sandbox = await operatedSandbox();
-  const old = new Lone("a single event", sandbox, newFolder(), "old");
+  const old = new SingleObjectFixture("a single event", sandbox, newFolder(), "old");
   sandbox.fail(LOST);
   await old.up();
-  const renamed = new Lone("a single event", sandbox, newFolder(), "renamed");
+  const renamed = new SingleObjectFixture("a single event", sandbox, newFolder(), "renamed");
   renamed.engine.state = old.engine.state;
   renamed.engine.declares = { formerKeys: [old.engine.ref.key] };
   expect(await renamed.preview()).toMatch(/pending --created 'old=.*pending --not-created 'old'/s);

@@ -10,7 +10,7 @@ import { newFolder } from "../support/folder.js";
 import { struck } from "../support/killing.js";
 import { eventOperations, operatedSandbox } from "../support/operated.js";
 import { failureOf, newRun } from "../support/run.js";
-import { Lone, play, remembered, SHAPES, wordsOf } from "../support/set-engine.js";
+import { journalLines, RESOURCE_FORMS, runProgram, SingleObjectFixture, wordsOf } from "../support/set-engine.js";
 
 const lost: Fault = { kind: "close-without-answer" };
 const eventWith = (id: number, alternative_id = "") => ({ id, event_name: "E", advertiser_id: 1, alternative_id });
@@ -34,20 +34,20 @@ async function start(options: SandboxOptions = {}, more: object = {}) {
   return { sandbox, folder, clock, noSearch, run: { settings, adapt } };
 }
 
-describe.each(SHAPES)("%s: an answer that is lost", (shape) => {
+describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
   async function one(...given: Parameters<typeof start>) {
     const started = await start(...given);
     const { sandbox, folder, run } = started;
-    const lone = (at = folder, name = "e") => new Lone(shape, sandbox, at, name);
-    const e = lone();
+    const fixture = (at = folder, name = "e") => new SingleObjectFixture(shape, sandbox, at, name);
+    const e = fixture();
     const up = async (of = e, event = {}) => (await of.up(event, run)).error;
     /** The same state on a machine without the journal. */
     const elsewhere = () => {
-      const other = lone(newFolder());
+      const other = fixture(newFolder());
       other.engine.state = structuredClone(e.engine.state);
       return other;
     };
-    return { ...started, lone, e, up, elsewhere };
+    return { ...started, fixture, e, up, elsewhere };
   }
 
   it("is found by its mark in the same run, perhaps only later", async () => {
@@ -93,12 +93,12 @@ describe.each(SHAPES)("%s: an answer that is lost", (shape) => {
   });
 
   it("C3: is found by a machine without the journal, and under another name by an alias", async () => {
-    const { sandbox, lone, up, e, noSearch, elsewhere } = await one();
+    const { sandbox, fixture, up, e, noSearch, elsewhere } = await one();
     sandbox.fail({ on: "event", act: true, with: lost });
     noSearch();
     await up();
     sandbox.endFaults();
-    const [there, renamed] = [elsewhere(), lone(undefined, "renamed")];
+    const [there, renamed] = [elsewhere(), fixture(undefined, "renamed")];
     renamed.engine.state = structuredClone(e.engine.state);
     for (const of of [there, renamed]) expect([await up(of), of.id]).toEqual([undefined, "2"]);
     expect(sandbox.eventPosts).toBe(1);
@@ -132,7 +132,7 @@ describe.each(SHAPES)("%s: an answer that is lost", (shape) => {
   });
 
   it("an object that it had before, or that another resource has, is none that it finds", async () => {
-    const { sandbox, clock, lone, e, up, run, noSearch } = await one();
+    const { sandbox, clock, fixture, e, up, run, noSearch } = await one();
     await up();
     // Each has the mark of what it replaces, but a search may answer with the former one.
     for (const id of [2, 3]) {
@@ -149,12 +149,12 @@ describe.each(SHAPES)("%s: an answer that is lost", (shape) => {
     await up(e, { value: 9 });
     sandbox.endFaults();
     const now = e.engine.newRun(run);
-    const adopter = lone(undefined, "adopter");
+    const adopter = fixture(undefined, "adopter");
     const program = [
       [adopter.engine, adopter.of({ existingId: 5 })],
       [e.engine, e.of({ value: 9 })],
     ] as const;
-    expect(await play(now, program)).toEqual([
+    expect(await runProgram(now, program)).toEqual([
       undefined,
       expect.stringContaining(`already belongs to ${adopter.label}`),
     ]);
@@ -185,7 +185,7 @@ describe.each(SHAPES)("%s: an answer that is lost", (shape) => {
     clock.advance(3_600_000);
     expect((await e.up({}, run)).error).toContain("Look in the account");
     expect([e.unresolved?.name, sandbox.searches, sandbox.eventPosts]).toEqual(["E", 0, 1]);
-    const other = new Lone("a single event", sandbox, newFolder(), "other");
+    const other = new SingleObjectFixture("a single event", sandbox, newFolder(), "other");
     await other.up({}, { settings: { markField: "alternative_id" } });
     expect(other.engine.state?.inputs.__mark).toBe(`alternative_id ${sandbox.events.at(-1)?.alternative_id}`);
   });
@@ -229,7 +229,7 @@ describe("C5: the end of a create", () => {
     const run = newRun(sandbox, folder);
     if (fault !== undefined) sandbox.fail({ on: "event", with: fault });
     await run.event.create(inputs).catch(() => undefined);
-    expect([remembered(folder), sandbox.eventPosts]).toEqual([noted === undefined ? [] : [noted], 1]);
+    expect([journalLines(folder), sandbox.eventPosts]).toEqual([noted === undefined ? [] : [noted], 1]);
   });
 
   it("that can't be noted is said, and changes no outcome", async () => {

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { Fault, SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { newFolder } from "../support/folder.js";
 import { operatedSandbox, operatedSettings } from "../support/operated.js";
-import { remembered, SetEngine, wordsOf } from "../support/set-engine.js";
+import { journalLines, SetEngine, wordsOf } from "../support/set-engine.js";
 
 type Events = Record<string, Record<string, unknown>>;
 
@@ -202,7 +202,7 @@ describe("a key is renamed with formerKey, and nothing is sent", () => {
     const [key = ""] = open;
     // Under the name that it has now, and with the mark that it was sent with.
     if (isLost) expect(error).toContain(`--created 'funnel/${key}=<its id>'`);
-    expect(remembered(folder).filter((each) => /k0|"a"/.test(each))).toEqual([]);
+    expect(journalLines(folder).filter((each) => /k0|"a"/.test(each))).toEqual([]);
     expect(await engine.preview(of(events))).toContain(isLost ? "1 to resolve" : "");
     expect(sandbox.eventPosts).toBe(sent);
   });

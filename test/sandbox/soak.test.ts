@@ -13,7 +13,7 @@ import type { SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { TestClient } from "../support/client.js";
 import { newFolder } from "../support/folder.js";
 import { newRun } from "../support/run.js";
-import { remembered } from "../support/set-engine.js";
+import { journalLines } from "../support/set-engine.js";
 
 const CREATES = 5000;
 const AT_ONCE = 16;
@@ -113,6 +113,6 @@ describe("as the engine calls it, with the journal and the cookie file on the di
     run.closeNow();
     const left = readdirSync(folder, { recursive: true }).filter((name) => /jsonl|lock|tmp/.test(String(name)));
     expect(left).toEqual([expect.stringMatching(/^stacks\/[0-9a-f]{16}\.jsonl$/)]);
-    expect(remembered(folder).filter((each) => / reported \d+$/.test(each))).toHaveLength(CREATES);
+    expect(journalLines(folder).filter((each) => / reported \d+$/.test(each))).toHaveLength(CREATES);
   });
 });

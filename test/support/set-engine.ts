@@ -38,7 +38,7 @@ interface Named {
 const carried = (values: object) => JSON.parse(JSON.stringify(values)) as Values;
 
 /** What the journals in a run's folder have, as `purchase made 5`. @param stack only its. */
-export function remembered(folder: string, stack = "organization/tiny/dev"): string[] {
+export function journalLines(folder: string, stack = "organization/tiny/dev"): string[] {
   const entryLine = ({ key, state, id }: JournalEntry) =>
     [key.slice(key.indexOf("::") + 2), state, id].filter((each) => each !== undefined).join(" ");
   return recordsIn(folder, stack).map(entryLine).toSorted();
@@ -87,7 +87,7 @@ abstract class Engine {
   /** A whole run, which ends cleanly. */
   async up(declared: Values, options?: RunOptions): Promise<Result> {
     const run = this.newRun(options);
-    const [error] = await play(run, [[this, declared]]);
+    const [error] = await runProgram(run, [[this, declared]]);
     run.closeNow();
     return { error, run };
   }
@@ -95,7 +95,7 @@ abstract class Engine {
   /** A preview. @returns its messages, and its errors. */
   async preview(declared: Values, options?: RunOptions): Promise<string> {
     const run = this.newRun(options);
-    const [error] = await play(run, [[this, declared]], false);
+    const [error] = await runProgram(run, [[this, declared]], false);
     run.closeNow();
     return [wordsOf(run), error].filter(Boolean).join("\n");
   }
@@ -131,7 +131,7 @@ abstract class Engine {
   }
 
   async apply(run: Run, declared: Values): Promise<string | undefined> {
-    return (await play(run, [[this, declared]]))[0];
+    return (await runProgram(run, [[this, declared]]))[0];
   }
 
   /** @param context what the program's half says of the whole run. */
@@ -204,7 +204,7 @@ abstract class Engine {
  * A run of a program with these resources, in this order; what is not declared leaves the state at the end. It goes on
  * after an error. @returns the failures as the engine prints them, in the same order; of deletes at the end.
  */
-export async function play(
+export async function runProgram(
   run: Run,
   program: readonly (readonly [Engine, Values | undefined])[],
   isUp = true,
@@ -295,11 +295,11 @@ export class EventEngine extends Engine {
 }
 
 /** One event, alone or as the only one of a set: it has to behave alike. */
-export class Lone {
+export class SingleObjectFixture {
   readonly engine: Engine;
   readonly label: string;
 
-  constructor(shape: Shape, sandbox: Platform, folder: string, name = "buy") {
+  constructor(shape: ResourceForm, sandbox: Platform, folder: string, name = "buy") {
     this.engine =
       shape === "a single event" ? new EventEngine(sandbox, folder, name) : new SetEngine(sandbox, folder, name);
     const isSet = this.engine instanceof SetEngine;
@@ -338,5 +338,5 @@ export class Lone {
   kill = async (event: Values = {}, options?: RunOptions) => this.engine.upAndKill(this.of(event), undefined, options);
 }
 
-export type Shape = "a single event" | "a set's event";
-export const SHAPES: Shape[] = ["a single event", "a set's event"];
+export type ResourceForm = "a single event" | "a set's event";
+export const RESOURCE_FORMS: ResourceForm[] = ["a single event", "a set's event"];

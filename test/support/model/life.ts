@@ -5,7 +5,7 @@ import type { Kill } from "./machine.js";
 import { Person } from "./person.js";
 import type { Fault } from "./platform.js";
 import type { Declared, Entry, Wanted } from "./program.js";
-import { type Config, counts, heldIn, unresolvedKeys, Violation, type World } from "./simulation.js";
+import { type Config, counts, heldIn, type Simulation, unresolvedKeys, Violation } from "./simulation.js";
 
 const NAMES = { Advertiser: ["a", "b"], ConversionEvent: ["e", "f", "g", "h"], ConversionEventSet: ["s", "t"] };
 
@@ -33,8 +33,8 @@ export class Life {
   readonly #random: () => number;
   #names = 0;
 
-  constructor(readonly world: World) {
-    this.#random = world.random;
+  constructor(readonly simulation: Simulation) {
+    this.#random = simulation.random;
   }
 
   #below(limit: number): number {
@@ -50,22 +50,22 @@ export class Life {
   }
 
   async live(): Promise<void> {
-    const { world } = this;
-    world.platform.make("Advertiser", { advertiser_name: "Foreign" });
-    for (const stack of world.stacks.toReversed()) {
-      world.select(stack);
+    const { simulation } = this;
+    simulation.platform.make("Advertiser", { advertiser_name: "Foreign" });
+    for (const stack of simulation.stacks.toReversed()) {
+      simulation.select(stack);
       for (let edits = 3; edits > 0; edits--) this.#edit();
     }
     const steps = 5 + this.#below(9);
     for (let step = 0; step < steps; step++) {
-      const other = world.stacks.find((stack) => stack !== world.stack);
-      if (other !== undefined && this.#chance(0.4)) world.select(other);
+      const other = simulation.stacks.find((stack) => stack !== simulation.stack);
+      if (other !== undefined && this.#chance(0.4)) simulation.select(other);
       await this.#step();
-      world.check();
+      simulation.check();
       await this.#expectWayOn(step);
     }
-    for (const stack of world.stacks) {
-      world.select(stack);
+    for (const stack of simulation.stacks) {
+      simulation.select(stack);
       await this.#settleDown();
     }
   }
@@ -74,9 +74,9 @@ export class Life {
 
   async #step(): Promise<void> {
     const draw = this.#random();
-    this.world.wait(5);
+    this.simulation.wait(5);
     if (draw < 0.7) return this.#run(draw < 0.64 ? "up" : "refresh");
-    if (draw < 0.8) return this.world.answer(this.#machine(), this.#kill());
+    if (draw < 0.8) return this.simulation.answer(this.#machine(), this.#kill());
     if (draw < 0.84) return this.#lose();
     if (draw < 0.88) return this.#colleague();
     if (draw < 0.91) return this.#renameStack();
@@ -85,7 +85,7 @@ export class Life {
 
   /** Where the next run may be: with checkpoints off, what an interrupted run knew is on its own disk alone. */
   #machine(): 0 | 1 {
-    const { config, stack } = this.world;
+    const { config, stack } = this.simulation;
     const { onlyOn } = stack;
     return config.checkpoints ? (onlyOn ?? (this.#chance(0.65) ? 0 : 1)) : 0;
   }
@@ -109,56 +109,56 @@ export class Life {
   }
 
   async #run(how: "up" | "refresh"): Promise<void> {
-    const { world } = this;
+    const { simulation } = this;
     for (let edits = how === "up" && this.#chance(0.6) ? 1 + this.#below(2) : 0; edits > 0; edits--) this.#edit();
     const machine = this.#machine();
     // As pipelines do: if an interrupted run's journal is elsewhere, or lost, `pending` comes first.
-    const { knowing } = world.stack;
-    if (knowing !== undefined && knowing !== machine) await world.answer(machine);
-    world.check();
+    const { knowing } = simulation.stack;
+    if (knowing !== undefined && knowing !== machine) await simulation.answer(machine);
+    simulation.check();
     const wish = { kill: this.#kill(), faults: this.#faults(), concurrent: this.#chance(0.5) };
-    world.log.push(`${how} on ${machine} ${JSON.stringify(wish)}`, ...this.#text());
-    const done = await world.run(how, machine, wish);
+    simulation.log.push(`${how} on ${machine} ${JSON.stringify(wish)}`, ...this.#text());
+    const done = await simulation.run(how, machine, wish);
     if (how === "refresh" || done?.errors.length !== 0) return;
     this.#expectOnce();
-    world.stack.onlyOn = undefined;
-    if (world.facts(machine).open.length > 0) return;
-    world.stack.knowing = undefined;
-    if (this.#chance(0.5)) world.clearPending();
+    simulation.stack.onlyOn = undefined;
+    if (simulation.facts(machine).open.length > 0) return;
+    simulation.stack.knowing = undefined;
+    if (this.#chance(0.5)) simulation.clearPending();
   }
 
   #text(): string[] {
-    return this.world.stack.program.map((each) => `    | ${JSON.stringify(each)}`);
+    return this.simulation.stack.program.map((each) => `    | ${JSON.stringify(each)}`);
   }
 
   #lose(): void {
-    const { world } = this;
+    const { simulation } = this;
     const machine = this.#pick([0, 1] as const) ?? 0;
-    if (!world.config.checkpoints || world.stacks.some(({ onlyOn }) => onlyOn === machine)) return;
-    world.log.push(`disk ${machine} is lost`);
-    world.machines[machine].lose();
-    for (const stack of world.stacks) if (stack.knowing === machine) stack.knowing = "nobody";
+    if (!simulation.config.checkpoints || simulation.stacks.some(({ onlyOn }) => onlyOn === machine)) return;
+    simulation.log.push(`disk ${machine} is lost`);
+    simulation.machines[machine].lose();
+    for (const stack of simulation.stacks) if (stack.knowing === machine) stack.knowing = "nobody";
   }
 
   /** On the other machine somebody resolves what is open, renames something with an alias, and runs it. */
   async #colleague(): Promise<void> {
-    const { world } = this;
-    if (!world.config.checkpoints || world.stack.onlyOn !== undefined) return;
+    const { simulation } = this;
+    if (!simulation.config.checkpoints || simulation.stack.onlyOn !== undefined) return;
     const machine = this.#machine();
-    world.log.push(`a colleague on ${machine}`);
-    await world.answer(machine);
+    simulation.log.push(`a colleague on ${machine}`);
+    await simulation.answer(machine);
     this.#rename(true);
-    world.log.push(`up on ${machine}`, ...this.#text());
-    const done = await world.run("up", machine, { kill: this.#kill() });
-    if (done?.errors.length === 0) world.stack.onlyOn = undefined;
+    simulation.log.push(`up on ${machine}`, ...this.#text());
+    const done = await simulation.run("up", machine, { kill: this.#kill() });
+    if (done?.errors.length === 0) simulation.stack.onlyOn = undefined;
     this.#add("ConversionEvent", this.#owner(), { platformName: this.#name(), value: this.#value() });
   }
 
   async #renameStack(): Promise<void> {
-    const { world } = this;
+    const { simulation } = this;
     counts.stackRenames++;
-    world.stack.rename(`${world.stack.id}${++this.#names}`);
-    world.log.push(`the stack is named ${world.stack.name} now`);
+    simulation.stack.rename(`${simulation.stack.id}${++this.#names}`);
+    simulation.log.push(`the stack is named ${simulation.stack.name} now`);
   }
 
   // Edits
@@ -183,13 +183,15 @@ export class Life {
   }
 
   #set(former: Declared | undefined, now: Declared | undefined): void {
-    const { world } = this;
-    const others = world.stack.program.flatMap((each) => (each !== former ? [each] : now === undefined ? [] : [now]));
+    const { simulation } = this;
+    const others = simulation.stack.program.flatMap((each) =>
+      each !== former ? [each] : now === undefined ? [] : [now],
+    );
     const all = [...others, ...(former === undefined && now !== undefined ? [now] : [])];
     // An alias that another resource's name is now would be Pulumi's error.
     const isTaken = (each: Declared) => (alias: string) =>
       now?.type === each.type && now !== each && now.name === alias;
-    world.stack.program = all
+    simulation.stack.program = all
       .map((each) => {
         const { aliases = [] } = each;
         return aliases.some(isTaken(each)) ? { ...each, aliases: aliases.filter((one) => !isTaken(each)(one)) } : each;
@@ -208,7 +210,7 @@ export class Life {
 
   /** With a search, a name is not used again: its new create would have the mark of its old object. */
   #free(type: Declared["type"]): string | undefined {
-    const { config, stack } = this.world;
+    const { config, stack } = this.simulation;
     const { program } = stack;
     if (config.search) return program.length < 9 ? `${this.#pick(NAMES[type])}${++this.#names}` : undefined;
     const used = new Set(program.filter((each) => each.type === type).map(({ name }) => name));
@@ -216,8 +218,8 @@ export class Life {
   }
 
   #owner(): string {
-    const own = this.world.stack.program.filter(({ type }) => type === "Advertiser").map(({ name }) => name);
-    return this.#pick([...own, ...own, this.world.platform.objects[0]?.id ?? ""]) ?? "";
+    const own = this.simulation.stack.program.filter(({ type }) => type === "Advertiser").map(({ name }) => name);
+    return this.#pick([...own, ...own, this.simulation.platform.objects[0]?.id ?? ""]) ?? "";
   }
 
   #add(type: Declared["type"], advertiser: string | undefined, more: Partial<Declared>): Declared | undefined {
@@ -229,21 +231,21 @@ export class Life {
   }
 
   #addMember(): void {
-    const sets = this.world.stack.program.filter(({ type }) => type === "ConversionEventSet");
+    const sets = this.simulation.stack.program.filter(({ type }) => type === "ConversionEventSet");
     const known = this.#chance(0.8) ? this.#pick(sets) : undefined;
     const into = known ?? this.#add("ConversionEventSet", this.#owner(), { events: {} }) ?? sets[0];
     const free = freeKeys(into);
-    const key = this.world.config.search && free.length > 0 ? `k${++this.#names}` : this.#pick(free);
+    const key = this.simulation.config.search && free.length > 0 ? `k${++this.#names}` : this.#pick(free);
     const entry = { eventName: this.#name(), value: this.#value(), self: ++this.#names };
     if (into !== undefined && key !== undefined) this.#set(into, { ...into, events: { ...into.events, [key]: entry } });
   }
 
   /** The other stack's program is deployed here too, as people do with one program for many stacks. */
   #copy(): void {
-    const { world } = this;
-    const other = world.stacks.find((stack) => stack !== world.stack);
+    const { simulation } = this;
+    const other = simulation.stacks.find((stack) => stack !== simulation.stack);
     if (other === undefined) return;
-    world.stack.program = other.program.map(({ existingId: _, ...each }) => ({
+    simulation.stack.program = other.program.map(({ existingId: _, ...each }) => ({
       ...each,
       ...(each.events && {
         events: Object.fromEntries(Object.entries(each.events).map(([key, { existingId, ...entry }]) => [key, entry])),
@@ -252,36 +254,36 @@ export class Life {
   }
 
   #remove(): void {
-    const { world } = this;
-    const one = this.#pick(world.stack.wanted);
-    const resource = one?.resource ?? this.#pick(world.stack.program);
+    const { simulation } = this;
+    const one = this.#pick(simulation.stack.wanted);
+    const resource = one?.resource ?? this.#pick(simulation.stack.program);
     if (resource === undefined) return;
     if (one?.member !== undefined && this.#chance(0.8)) {
       const { [one.member]: _, ...events } = resource.events ?? {};
       this.#set(resource, { ...resource, events });
       return;
     }
-    for (const each of world.stack.program)
+    for (const each of simulation.stack.program)
       if (resource.type === "Advertiser" && each.advertiser === resource.name) this.#set(each, undefined);
     this.#set(resource, undefined);
   }
 
   #rename(isAliased = this.#chance(0.5)): void {
-    const { world } = this;
-    const former = this.#pick(world.stack.program);
+    const { simulation } = this;
+    const former = this.#pick(simulation.stack.program);
     const name = former && this.#free(former.type);
     if (former === undefined || name === undefined) return;
     counts.renames++;
     const names = isAliased ? [former.name, ...(former.aliases ?? [])].filter((each) => each !== name) : [];
     this.#set(former, { ...former, name, aliases: names });
-    for (const each of world.stack.program)
+    for (const each of simulation.stack.program)
       if (former.type === "Advertiser" && each.advertiser === former.name)
         this.#set(each, { ...each, advertiser: name });
   }
 
   /** An event of a set gets another key, with or without `formerKey`. */
   #rekey(): void {
-    const { config, stack } = this.world;
+    const { config, stack } = this.simulation;
     const one = this.#pick(stack.wanted.filter(({ member }) => member !== undefined));
     if (one?.member === undefined) return;
     const { resource, member } = one;
@@ -296,13 +298,13 @@ export class Life {
 
   /** Another event with the name of one. */
   #namesake(): void {
-    const one = this.#pick(this.world.stack.wanted.filter(({ kind }) => kind === "ConversionEvent"));
+    const one = this.#pick(this.simulation.stack.wanted.filter(({ kind }) => kind === "ConversionEvent"));
     if (one !== undefined)
       this.#add("ConversionEvent", one.resource.advertiser, { platformName: one.name, value: this.#value() });
   }
 
   #change(): void {
-    const one = this.#pick(this.world.stack.wanted);
+    const one = this.#pick(this.simulation.stack.wanted);
     if (one === undefined) return;
     const isValue = one.kind === "ConversionEvent" && this.#chance(0.6);
     this.#entry(one, isValue ? { value: this.#value() } : { eventName: this.#name() });
@@ -320,53 +322,53 @@ export class Life {
 
   /** Somebody who answers what is true would get on from here. Nothing of that stays. */
   async #expectWayOn(step: number): Promise<void> {
-    const { world } = this;
-    const { config, stack } = world;
+    const { simulation } = this;
+    const { config, stack } = simulation;
     if (!this.#chance(0.4)) return;
-    const putBack = world.keep();
-    const length = world.log.push("would somebody get on?", ...this.#text());
+    const putBack = simulation.keep();
+    const length = simulation.log.push("would somebody get on?", ...this.#text());
     const random = seededRandom(config.seed * 100 + step);
     const machine = config.checkpoints ? (stack.onlyOn ?? (random() < 0.5 ? 0 : 1)) : 0;
-    await new Person(world, machine, random).getOn();
+    await new Person(simulation, machine, random).getOn();
     this.#expectDeclared();
-    world.log.length = length - 1;
-    world.log.push("  yes");
+    simulation.log.length = length - 1;
+    simulation.log.push("  yes");
     putBack();
   }
 
   /** Three messages at most, and people who do what they say, resolve everything; another `up` sends nothing. */
   async #settleDown(): Promise<void> {
-    const { world } = this;
-    world.wait(1000);
-    world.log.push("the end", ...this.#text());
+    const { simulation } = this;
+    simulation.wait(1000);
+    simulation.log.push("the end", ...this.#text());
     const machine = this.#machine();
     // A refresh drops what only Pulumi has of an interrupted run.
-    if (world.config.read && world.stack.knowing === undefined) await world.run("refresh", machine);
-    await new Person(world, machine, world.random).getOn();
+    if (simulation.config.read && simulation.stack.knowing === undefined) await simulation.run("refresh", machine);
+    await new Person(simulation, machine, simulation.random).getOn();
     this.#expectDeclared();
-    const again = await world.run("up", machine);
+    const again = await simulation.run("up", machine);
     if (again?.posts !== 0 || again.errors.length > 0) throw new Violation(`not resolved: ${again?.posts} creates`);
     this.#expectDeclared();
   }
 
   #expectOnce(): void {
-    const objects = heldIn(this.world.stack.state).flatMap(({ object, isToGo }) => (isToGo ? [] : [object]));
+    const objects = heldIn(this.simulation.stack.state).flatMap(({ object, isToGo }) => (isToGo ? [] : [object]));
     if (new Set(objects).size < objects.length) throw new Violation(`held twice: ${objects.toSorted().join(", ")}`);
   }
 
   #expectDeclared(): void {
-    const { world } = this;
+    const { simulation } = this;
     this.#expectOnce();
-    const held = new Map(heldIn(world.stack.state).map(({ key, object }) => [key, object]));
-    if (unresolvedKeys(world.stack.state).size > 0)
+    const held = new Map(heldIn(simulation.stack.state).map(({ key, object }) => [key, object]));
+    if (unresolvedKeys(simulation.stack.state).size > 0)
       throw new Violation("a create is unresolved after an up without errors");
-    for (const { key, kind, name, value, existingId } of world.stack.wanted) {
+    for (const { key, kind, name, value, existingId } of simulation.stack.wanted) {
       const object = held.get(key);
       if (object === undefined) throw new Violation(`${key} is declared, and not in the state`);
       held.delete(key);
       // Somebody was told of both, and said that it is this one.
-      if (world.unsure.has(parseKey(key).short) || existingId !== undefined) continue;
-      const made = world.platform.objects.find((each) => objectKey(each.kind, each.id) === object);
+      if (simulation.unsure.has(parseKey(key).short) || existingId !== undefined) continue;
+      const made = simulation.platform.objects.find((each) => objectKey(each.kind, each.id) === object);
       const there = [made?.fields.event_name ?? made?.fields.advertiser_name, made?.fields.value];
       if (there[0] !== name || (kind === "ConversionEvent" && there[1] !== value))
         throw new Violation(`${key} is ${name} with ${value}, and ${object} is ${there.join(" with ")}`);

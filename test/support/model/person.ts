@@ -5,11 +5,11 @@
 import { objectKey, parseKey } from "../../../provider/src/state/index.js";
 import type { Made } from "./platform.js";
 import { type Declared, objectsOf, type Wanted } from "./program.js";
-import { counts, heldIn, Violation, type World } from "./simulation.js";
+import { counts, heldIn, type Simulation, Violation } from "./simulation.js";
 
 const MOST = 3;
 
-type Stack = World["stack"];
+type Stack = Simulation["stack"];
 
 /** What a new object was not created for. */
 interface Namesake {
@@ -27,7 +27,7 @@ export class Person {
   #commands = 0;
 
   constructor(
-    readonly world: World,
+    readonly simulation: Simulation,
     readonly machine: 0 | 1,
     readonly random: () => number,
     private readonly isVisiting = false,
@@ -35,18 +35,18 @@ export class Person {
 
   /** @throws Violation what is printed leads nowhere. */
   async getOn(): Promise<void> {
-    const { world, machine } = this;
-    const { stack } = world;
+    const { simulation, machine } = this;
+    const { stack } = simulation;
     // As pipelines do: if an interrupted run's journal is elsewhere, or lost, `pending` comes first.
     const isElsewhere = stack.knowing !== undefined && stack.knowing !== machine;
     let text = isElsewhere ? await this.#run(["npx", "pulumi-advertising", "pending"]) : "";
     for (let messages = 0; ; messages++) {
       // Also what the answer's own command lists then.
       while (text !== "") text = await this.#act(text);
-      world.wait(60);
-      world.log.push("  (gets on) up");
-      const done = await world.run("up", machine);
-      world.check();
+      simulation.wait(60);
+      simulation.log.push("  (gets on) up");
+      const done = await simulation.run("up", machine);
+      simulation.check();
       text = done?.errors.join("\n") ?? "";
       if (text === "") return this.#count();
       if (messages === MOST) throw new Violation(`not on after ${MOST} messages`);
@@ -62,8 +62,8 @@ export class Person {
 
   /** Does all that one message asks for. @returns what else the commands have asked for. */
   async #act(text: string): Promise<string> {
-    const { world } = this;
-    const { stack } = world;
+    const { simulation } = this;
+    const { stack } = simulation;
     const commands = [...new Set(commandsIn(text))];
     const former = stack.places.slice(0, -1).map((place) => place.stack.split("/").at(-1));
     const isOurs = (line: string) => former.some((name) => line.includes(` --take-over ${name}`));
@@ -91,14 +91,14 @@ export class Person {
     const denied = new Set<string>();
     const truth = (name: string) => {
       if (created.has(name)) return undefined; // one message may ask twice
-      const made = world.truthOf(name);
+      const made = simulation.truthOf(name);
       if (made === undefined || text.includes(`${made.id} is another one`)) return undefined;
       created.add(name);
       return `${name}=${made.id}`;
     };
     const forgotten = (name: string) => {
-      const made = world.truthOf(name);
-      if (made !== undefined && !world.isHeld(made)) world.released.add(made);
+      const made = simulation.truthOf(name);
+      if (made !== undefined && !simulation.isHeld(made)) simulation.released.add(made);
       return name;
     };
     const isNot = (name: string) => {
@@ -128,10 +128,10 @@ export class Person {
 
   /** The object that the open create made, as somebody finds it who looks. */
   #madeFor({ label, stack: there, id }: Namesake): Made | undefined {
-    const { world } = this;
-    const stack = there === undefined ? world.stack : this.#stackAt(there);
-    const held = new Set(heldIn(world.stack.state).map(({ object }) => object));
-    return world.platform
+    const { simulation } = this;
+    const stack = there === undefined ? simulation.stack : this.#stackAt(there);
+    const held = new Set(heldIn(simulation.stack.state).map(({ object }) => object));
+    return simulation.platform
       .madeFor(stack?.id ?? "")
       .findLast(
         (each) =>
@@ -141,7 +141,7 @@ export class Person {
   }
 
   #stackAt(place: string): Stack | undefined {
-    return this.world.stacks.find(({ places }) => places.some(({ stack }) => stack === place));
+    return this.simulation.stacks.find(({ places }) => places.some(({ stack }) => stack === place));
   }
 
   /** The other stack, if its program declares this. */
@@ -152,26 +152,26 @@ export class Person {
   }
 
   async #visit(name: string, text: string): Promise<void> {
-    const { world, machine, random } = this;
-    const { stack } = world;
+    const { simulation, machine, random } = this;
+    const { stack } = simulation;
     if (!text.includes(`pulumi up --stack ${name}`)) throw new Violation(`nothing says to run the stack ${name}`);
-    const other = world.stacks.find((each) => each.name === name);
+    const other = simulation.stacks.find((each) => each.name === name);
     if (other === undefined) return;
-    world.select(other);
-    await new Person(world, machine, random, true).getOn();
-    world.select(stack);
+    simulation.select(other);
+    await new Person(simulation, machine, random, true).getOn();
+    simulation.select(stack);
   }
 
   /** The program says that it is the same object under a new name, as the message shows. */
   #rename({ wanted, label, id }: Namesake): boolean {
-    const { stack } = this.world;
+    const { stack } = this.simulation;
     if (wanted === undefined) return false;
     const { resource, member } = wanted;
     const [, of = "", name = ""] = /(?:^| of )(\w+) "([^"]+)"$/.exec(label) ?? [];
     const [, formerMember] = /^events\["([^"]+)"\] of /.exec(label) ?? [];
     const put = (now: Declared) => {
       stack.program = stack.program.map((each) => (each === resource ? now : each));
-      this.world.log.push(`    | ${JSON.stringify(now)}`);
+      this.simulation.log.push(`    | ${JSON.stringify(now)}`);
       this.#commands++;
       return true;
     };
@@ -194,11 +194,11 @@ export class Person {
 
   /** @param words `npx pulumi-advertising pending …`. @returns what it printed. */
   async #run([, , , ...args]: readonly string[]): Promise<string> {
-    const { world, machine } = this;
-    const { stack } = world;
+    const { simulation, machine } = this;
+    const { stack } = simulation;
     this.#commands++;
     stack.printed[machine] = "";
-    const code = await world.command(machine, args);
+    const code = await simulation.command(machine, args);
     const text = stack.printed[machine];
     if (code === 2) throw new Violation(`a true answer was refused: ${args.join(" ")}\n${text}`);
     return text;

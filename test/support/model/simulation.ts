@@ -139,7 +139,7 @@ export const counts = {
   questions: new Map<number, number>(),
 };
 
-export class World {
+export class Simulation {
   readonly machines = [new Machine(), new Machine()] as const;
   readonly platform = new Platform();
   readonly log: string[] = [];
