@@ -1,6 +1,6 @@
 /**
  * The public names, and nothing else. Straight from their files, types apart: the compiler that Pulumi brings along
- * (3.8) knows no `type` among names, and can't read zod's types, which the front doors lead to.
+ * (3.8) knows no `type` among names, and can't read zod's types, which the `index.ts` files lead to.
  */
 
 export { Attribution, days, EventType, hours } from "./kinds/vocabulary.js";

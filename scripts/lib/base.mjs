@@ -32,7 +32,7 @@ export const cliVersion = readJson(inRoot("package.json")).devDependencies.pulum
  */
 export const cliFolder = join(process.env.PULUMI_HOME || join(homedir(), ".pulumi"), "versions", cliVersion, "bin");
 
-/** Something the reader can mend: shown as a message, without a stack. Any other error is a defect of these scripts. */
+/** Something the reader can fix: shown as a message, without a stack. Any other error is a defect of these scripts. */
 export class Problem extends Error {
   constructor(message, exitCode = 1) {
     super(message);

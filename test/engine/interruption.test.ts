@@ -86,7 +86,7 @@ it("one SIGTERM: what is in flight ends and is saved; twice, and the disk lost: 
   });
 });
 
-it("the provider's process dies: the engine takes its creates for failed, the journal knows of them", async () => {
+it("the provider process dies: the engine takes its creates for failed, the journal knows of them", async () => {
   const { sandbox, stack } = await start(0);
   const unanswered = sandbox.fail({ on: "event", act: true, after: 3, times: PARALLEL, with: { kind: "no-answer" } });
   const died = await upAndKillProvider(

@@ -75,7 +75,7 @@ it("two copies of the package: nothing is sent, and both are named, with the cur
   };
   const copies = [copyIn(".", "0.2.0"), copyIn("library", "0.1.0")];
   stack.write("library/index.js", LIBRARY);
-  // The library's in the program, and the other one in the provider's process.
+  // The library's in the program, and the other one in the provider process.
   stack.program(ofLibrary);
   const output = await failed(stack.up());
   for (const words of [...copies.map((each) => `  ${each}\n`), "npm dedupe", "1 problem; nothing was registered"])

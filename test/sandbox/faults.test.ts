@@ -550,7 +550,7 @@ describe("the platform limits the rate", () => {
     ["without a header", {}, 15],
     ["with a date", { "retry-after": "Thu, 01 Jan 2026 00:00:50 GMT", date: "Thu, 01 Jan 2026 00:00:00 GMT" }, 3],
     ["with 0", { "retry-after": "0" }, 15],
-  ])("row 25: 429 for ever, %s: a bounded number of POSTs", async (_, headers, mostPosts) => {
+  ])("row 25: 429 forever, %s: a bounded number of POSTs", async (_, headers, mostPosts) => {
     const { sandbox, client } = await start();
     sandbox.fail({ on: "create", with: { kind: "answer", status: 429, headers }, times: 1000 });
     const ending = await client.create();

@@ -201,7 +201,7 @@ it.each<[string, number, unknown]>([
 });
 
 describe("a session that ends while a request waits for the rate limit", () => {
-  it.each(WAYS)("refused with %s: all are created once, and later ones do not wait for ever", async (way) => {
+  it.each(WAYS)("refused with %s: all are created once, and later ones do not wait forever", async (way) => {
     const { sandbox, client } = await start({ latencyMs: 2 });
     const endings = [await client.create("first")];
     sandbox.fail({ on: "create", with: { kind: "answer", status: 429, headers: { "retry-after": "2" } } });

@@ -1,7 +1,7 @@
 /**
  * Loaded first by every Node.js process that tests start, so that hundreds of runs of Pulumi start faster. What they do does not change.
  *
- * Keeps what Node.js compiles, in separate folders for the program's process and the provider's. V8 accepts code only with the flags that
+ * Keeps what Node.js compiles, in separate folders for the program process and the provider's. V8 accepts code only with the flags that
  * it was compiled with, and Pulumi may set one (`--allow-natives-syntax`): in a common folder a process rejects and rewrites the other's
  * files.
  */

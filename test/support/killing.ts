@@ -63,7 +63,7 @@ export async function upAndStop(stack: TestStack, when: Promise<unknown>): Promi
   };
 }
 
-/** Starts `pulumi up` and kills only the provider's process. */
+/** Starts `pulumi up` and kills only the provider process. */
 export async function upAndKillProvider(stack: TestStack, when: Promise<unknown>): Promise<RunResult> {
   const { pid, ended } = startUp(stack);
   await Promise.race([when, ended]);

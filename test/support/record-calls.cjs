@@ -1,5 +1,5 @@
 /**
- * Loaded first by the processes of a recorded run (`test/engine/stand-in.test.ts`). In the provider's process it notes each call of the engine, with the
+ * Loaded first by the processes of a recorded run (`test/engine/stand-in.test.ts`). In the provider process it notes each call of the engine, with the
  * state on the disk at that moment; in the program's it registers one resource after the other, in the order of `resources.json`.
  */
 const Module = require("node:module");

@@ -134,7 +134,7 @@ abstract class Engine {
     return (await runProgram(run, [[this, declared]]))[0];
   }
 
-  /** @param context what the program's half says of the whole run. */
+  /** @param context what the program process says of the whole run. */
   async begin(run: Run, declared: Values, context: Values, isUp: boolean): Promise<(() => Promise<void>)[]> {
     const provider = this.provider(run);
     const given = { identity: `${this.stack}::${this.name}`, ...context, ...this.declares };

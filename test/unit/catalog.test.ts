@@ -684,12 +684,12 @@ describe("catalog.schema.json", () => {
   const schema = JSON.parse(readFileSync(join(repository, "provider/catalog.schema.json"), "utf8")) as object;
 
   it("is what the rules make: npm run schema writes it again", async () => {
-    const [script, rooms] = [
+    const [script, paths] = [
       "scripts/catalog-schema.mjs",
       ["kinds/index", "catalog/written", "catalog/catalog-validator", "catalog/spelling"],
     ];
     const { catalogJsonSchema } = await import(join(repository, script));
-    const modules = rooms.map((room) => import(join(repository, `provider/src/${room}.ts`)));
+    const modules = paths.map((module) => import(join(repository, `provider/src/${module}.ts`)));
     expect(schema).toEqual(JSON.parse(JSON.stringify(catalogJsonSchema({ z }, ...(await Promise.all(modules))))));
   });
 });

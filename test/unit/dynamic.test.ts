@@ -1,4 +1,4 @@
-/** Pulumi's face: how the provider's process is called, and what leaves it. Nothing here reaches a platform. */
+/** Pulumi's face: how the provider process is called, and what leaves it. Nothing here reaches a platform. */
 import { describe, expect, it, vi } from "vitest";
 import { OutcomeUnknownError, RefusedError } from "../../provider/src/base/index.js";
 import { silenceShown } from "../../provider/src/dynamic/provider.js";
@@ -207,7 +207,7 @@ describe("what leaves otherwise", () => {
   });
 });
 
-it("a delete says what stays live, without its name, and does not fail: a replaced object would stay in the state for ever", async () => {
+it("a delete says what stays live, without its name, and does not fail: a replaced object would stay in the state forever", async () => {
   const { event, said } = runWith();
   await event.delete("6", outputs);
   await event.delete("unresolved-m-1", unresolved);

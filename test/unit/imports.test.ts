@@ -1,24 +1,27 @@
-/** Which room may import which, only through its index.ts, and which room may load which library. */
+/** Which module may import which, only through its index.ts, and which module may load which library. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { expect, it } from "vitest";
 
 const source = resolve(import.meta.dirname, "../../provider/src");
-const ROOMS = "base files rules kinds settings state journal client plan operations dynamic catalog program".split(" ");
-/** What each room may import: those before it in the list, except what would load HTTP or decide by I/O. */
-const beforeIn = (room: string) => ROOMS.slice(0, ROOMS.indexOf(room));
-const without = (rooms: readonly string[], ...others: string[]) => rooms.filter((room) => !others.includes(room));
+const MODULES = "base files rules kinds settings state journal client plan operations dynamic catalog program".split(
+  " ",
+);
+/** What each module may import: those before it in the list, except what would load HTTP or decide by I/O. */
+const beforeIn = (module: string) => MODULES.slice(0, MODULES.indexOf(module));
+const without = (modules: readonly string[], ...others: string[]) =>
+  modules.filter((module) => !others.includes(module));
 const MAY_IMPORT: Record<string, readonly string[]> = {
-  ...Object.fromEntries(ROOMS.map((room) => [room, beforeIn(room)])),
+  ...Object.fromEntries(MODULES.map((module) => [module, beforeIn(module)])),
   plan: without(beforeIn("plan"), "files", "journal", "client"),
   catalog: without(beforeIn("catalog"), "client", "operations", "dynamic", "journal", "state"),
   program: without(beforeIn("program"), "client", "operations", "dynamic"),
-  cli: without(ROOMS, "program", "dynamic"),
-  testing: without(ROOMS, "client", "operations", "dynamic", "journal"),
+  cli: without(MODULES, "program", "dynamic"),
+  testing: without(MODULES, "client", "operations", "dynamic", "journal"),
   sandbox: [],
-  "": [...ROOMS, "testing", "sandbox"],
+  "": [...MODULES, "testing", "sandbox"],
 };
-/** Public declarations import these directly: a room's index.ts leads to zod's types, which fail in old compilers. */
+/** Public declarations import these directly: a module's index.ts leads to zod's types, which fail in old compilers. */
 const PUBLIC_TYPES = ["kinds/vocabulary.ts", "rules/problem.ts"];
 const NOWHERE_AT_START = ["undici", "tough-cookie", "yaml", "csv-parse"]; // loaded when something of them is used
 
@@ -36,12 +39,12 @@ const imports = files.flatMap((file) => {
     return { file, target: isOurs ? path : name, isOurs, isType: type !== undefined };
   });
 });
-const roomOf = (file: string) => (file.includes("/") ? file.slice(0, file.indexOf("/")) : "");
+const moduleOf = (file: string) => (file.includes("/") ? file.slice(0, file.indexOf("/")) : "");
 
-it("a room imports only rooms before it, through their index.ts", () => {
+it("a module imports only modules before it, through their index.ts", () => {
   expect(imports.length).toBeGreaterThan(200);
   const wrong = imports.filter(({ file, target, isOurs }) => {
-    const [from, to] = [roomOf(file), roomOf(target)];
+    const [from, to] = [moduleOf(file), moduleOf(target)];
     if (!isOurs || from === to || from === "") return false;
     const isByIndex = target === `${to}/index.ts` || PUBLIC_TYPES.includes(target);
     return !isByIndex || !MAY_IMPORT[from]?.includes(to);
@@ -62,7 +65,7 @@ it("there are no import cycles, of types either", () => {
   expect(circles).toEqual([]);
 });
 
-it("the program's half reaches no HTTP and no cookies, and nobody loads what only some runs need", () => {
+it("the program process reaches no HTTP and no cookies, and nobody loads what only some runs need", () => {
   const all = imports.filter(({ isType }) => !isType);
   const reached = new Set(["index.ts"]);
   for (const file of reached) for (const each of all) if (each.file === file && each.isOurs) reached.add(each.target);

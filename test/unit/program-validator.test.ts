@@ -112,7 +112,7 @@ describe("between resources", () => {
   });
 });
 
-describe("what crosses to the provider's process", () => {
+describe("what crosses to the provider process", () => {
   it("other objects of the program with the same platform name, and the keys that aliases say it had", () => {
     const named = (key: string, platformName: string, more: Partial<DeclaredResource> = {}) =>
       declared(key, { platformName }, more);

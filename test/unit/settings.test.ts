@@ -394,7 +394,7 @@ describe("the proxy", () => {
     expect(new Set(secrets)).toEqual(new Set(secret));
   });
 
-  it("has its credentials scrubbed in the provider's process from its start", () => {
+  it("has its credentials scrubbed in the provider process from its start", () => {
     const config: Record<string, string> = { baseUrl: "https://x.example", email: "a@b.c" };
     const { secrets } = createRuntime(
       (key) => config[key],

@@ -1,4 +1,4 @@
-/** The form of the state, and of what the program's half tells the provider's: contracts with the next version. */
+/** The form of the state, and of what the program process tells the provider's: contracts with the next version. */
 import { expect, it } from "vitest";
 import { exactId } from "../../provider/src/rules/index.js";
 import {

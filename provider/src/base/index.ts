@@ -1,7 +1,7 @@
 /**
- * The front door of `base/`: words, data and errors that every room uses. It promises functions without files or
+ * `base/`: words, data and errors that every module uses. It promises functions without files or
  * network, and time as an argument; a text that passed `Secrets` holds no registered secret. It knows nothing of
- * advertisers and events, and imports no other room.
+ * advertisers and events, and imports no other module.
  */
 export * from "./clock.js";
 export * from "./errors.js";

@@ -1,5 +1,5 @@
 /**
- * The front door of `catalog/`: reads a data file of advertisers and events, without Pulumi. It promises every mistake
+ * `catalog/`: reads a data file of advertisers and events, without Pulumi. It promises every mistake
  * at once, each with its place, and only objects that fit. It may import `base/`, `rules/` and `kinds/`, and loads the
  * libraries that parse files only when the first file is read.
  */

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
  * `pulumi-advertising`: what is needed beside `pulumi up`, and those commands that read no state, `login` and
- * `validate`. The room promises that none of them sends anything that creates, and that only `pending` resolves creates:
- * in the state by `pulumi refresh`, and in this machine's journal. It may import every other room but `program`;
+ * `validate`. The module promises that none of them sends anything that creates, and that only `pending` resolves creates:
+ * in the state by `pulumi refresh`, and in this machine's journal. It may import every other module but `program`;
  * whatever loads an HTTP or cookie library is loaded when a command needs it.
  */
 import { readFileSync } from "node:fs";

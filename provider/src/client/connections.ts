@@ -14,7 +14,7 @@ export function undici(): typeof import("undici") {
   return require("undici") as typeof import("undici");
 }
 
-/** The way through a proxy failed. Has no `code`: after some, undici tries again by itself, for ever. */
+/** The way through a proxy failed. Has no `code`: after some, undici tries again by itself, forever. */
 export class TunnelFailure extends Error {
   readonly host: string;
   readonly variable: string;

@@ -1,3 +1,3 @@
-/** The front door of `dynamic/`: Pulumi's dynamic providers in front of `operations/`. Nothing else there knows Pulumi. */
+/** `dynamic/`: Pulumi's dynamic providers in front of `operations/`. Nothing else there knows Pulumi. */
 export { engineLog, watchEngine } from "./engine.js";
 export { createProvider, silenceShown } from "./provider.js";

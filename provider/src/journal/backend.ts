@@ -60,7 +60,7 @@ function backendOfProject(folder: string): string | undefined {
   } catch (error) {
     const [reason] = (error as Error).message.split(/:?\n/); // the parser adds an excerpt
     throw new JournalError(
-      `Nothing was sent: ${path} can't be read: ${reason}. It may name the backend, by which the runs on this machine find what earlier ones have sent. Correct it, and run this again.`,
+      `Nothing was sent: ${path} can't be read: ${reason}. It may name the backend, by which the runs on this machine find what earlier ones have sent. Correct it and run this again.`,
     );
   }
 }

@@ -82,7 +82,7 @@ export class Journal {
     return this.#file.path;
   }
 
-  /** Takes the file for an `up`, first of all. A failure waits for {@link expectUsable}, which only creates ask. */
+  /** Acquires the journal's lock before anything else in an `up`. A failure waits for {@link expectUsable}, which only creates ask. */
   openOnce(): Promise<void> {
     this.#opening ??= this.#file.open().then(
       (records) => void this.#begin(records), // what was read before, without the lock, may be out of date

@@ -37,7 +37,7 @@ export function journalPath({ backend, stack, provider = "default" }: StackPlace
   return join(folder, `${digestOf(backend, stack, provider)}.jsonl`);
 }
 
-/** Written by the program's half once it has ended well: only then what it did not declare surely leaves the state. */
+/** Written by the program process once it has ended well: only then what it did not declare surely leaves the state. */
 export function endedPath(journal: string): string {
   return `${journal}.ended`;
 }

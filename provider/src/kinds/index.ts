@@ -1,5 +1,5 @@
 /**
- * The front door of `kinds/`: each kind of resource as data, with its rules, its names on the wire and its operations,
+ * `kinds/`: each kind of resource as data, with its rules, its names on the wire and its operations,
  * and the list of all kinds. It promises to hold data and pure functions, and may import `base/` and `rules/`.
  *
  * Another kind of resource begins here: a file `*-kind.ts`, its name and handler in the unions of `kind.ts`, a place in

@@ -1,5 +1,5 @@
 /**
- * The front door of `operations/`, which carry out the engine's calls. It promises that each create is sent at most
+ * `operations/`, which carry out the engine's calls. It promises that each create is sent at most
  * once over all runs, that what is said is what is done, and that everything that leaves the process is scrubbed.
  */
 export { check } from "./check.js";

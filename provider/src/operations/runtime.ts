@@ -1,4 +1,4 @@
-/** What all resources of a deployment share in the provider's process; and the engine's calls, for any front end. */
+/** What all resources of a deployment share in the provider process; and the engine's calls, for any front end. */
 import { randomBytes } from "node:crypto";
 import { asRecord, commandsTake, jsonIn, momentOf, SettingsError, systemClock, type Values } from "../base/index.js";
 import { Client, secretsIn, systemDependencies } from "../client/index.js";
@@ -142,7 +142,7 @@ export function createRuntime(
     track: <T>(work: () => Promise<T>) => underWay.track(work),
     /** Ends everything when the engine ends the process cleanly, with hardly any time left. */
     closeNow() {
-      // What a run of the whole program, to its end, has not declared leaves the state; the program's half has said so.
+      // What a run of the whole program, to its end, has not declared leaves the state; the program process has said so.
       const hasEnded = journal !== undefined && readHints(endedPath(journal.path), disk) !== "";
       const isWhole = deployment.isUp && deployment.isWhole && hasEnded && !deployment.hasFailed;
       const left = [...(journal?.records.keys() ?? [])].filter((key) => !deployment.isDeclared(key));

@@ -1,2 +1,2 @@
-/** The front door of `plan/`. It promises to decide what becomes of an object in one place, from facts. Pure. */
+/** `plan/`. It promises to decide what becomes of an object in one place, from facts. Pure. */
 export * from "./decide.js";

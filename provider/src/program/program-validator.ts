@@ -1,7 +1,7 @@
 /**
  * Judges a program as a whole: what is wrong between its resources, the provider's context about each, and at the end
  * what this machine remembers and nothing declares. Asked for each batch: what one turn of the event loop declares.
- * It decides nothing from a journal: what crosses to the provider's process is what the program declares.
+ * It decides nothing from a journal: what crosses to the provider process is what the program declares.
  */
 import { agree, asTyped, count, cut, enumerate, idRanges, lookAlike, natural, saidOnce } from "../base/index.js";
 import { isOpen, type JournalEntry } from "../journal/index.js";

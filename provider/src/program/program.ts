@@ -68,7 +68,7 @@ class Program {
           resolve(contexts);
         } catch (error) {
           this.#isRefused = true;
-          // Each resource's wait would last for ever in a process that goes on.
+          // Each resource's wait would last forever in a process that goes on.
           if (place.isEmbedded()) reject(error);
           throw error;
         }
@@ -96,7 +96,7 @@ function warn(warnings: readonly string[]): void {
   for (const warning of warnings) void pulumi.log.warn(warning);
 }
 
-/** Undefined if the backend is not known, which the provider's process says. */
+/** Undefined if the backend is not known, which the provider process says. */
 function placeOfJournal(): StackPlace | undefined {
   try {
     return { backend: backendIn(process.env, process.cwd()), stack: place.stackOfProgram() };
@@ -131,7 +131,7 @@ function begin(): Program {
   // An inline program of the automation API may run in any folder.
   if (!place.isEmbedded()) {
     const found = expectFoundFrom(process.cwd());
-    // Beside a library's copy, the provider's process would run another one. A bundle has no file of its own.
+    // Beside a library's copy, the provider process would run another one. A bundle has no file of its own.
     if (existsSync(join(__dirname, "../handlers.js"))) noteCopy(join(found, "../.."));
   }
   const program = new Program();

@@ -1,4 +1,4 @@
-/** The front door of `settings/`. It reads no files and no environment itself, and no secret value is shown. */
+/** `settings/`. It reads no files and no environment itself, and no secret value is shown. */
 export { knownOperations, type Operations, operationsSchema } from "./operations-setting.js";
 export {
   describeSettingProblem,

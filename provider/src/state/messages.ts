@@ -1,4 +1,4 @@
-/** Sentences shared by the program's half, the provider's half and the command, one function each. Decides nothing. */
+/** Sentences shared by the program process, the provider process and the command, one function each. Decides nothing. */
 import { asTyped, printable, shellWord } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import type { ParsedKey } from "./names.js";

@@ -147,7 +147,7 @@ export function withResolved(properties: Values, record: CreateRecord): Record<s
   return { [RESOLVED]: [...resolvedIn(properties), sendingOf(record)] };
 }
 
-/** What the program's half says of a resource to the provider's: the value that the program gives {@link IDENTITY}. */
+/** What the program process says of a resource to the provider's: the value that the program gives {@link IDENTITY}. */
 export interface ProgramContext {
   readonly identity: string;
   /** On each resource, because the engine may ask about any of them first, and in a targeted run about no other. */

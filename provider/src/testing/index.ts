@@ -1,7 +1,7 @@
 /**
- * The front door of `testing/`, published as `pulumi-advertising/testing`: users' unit tests run their programs here
+ * `testing/`, published as `pulumi-advertising/testing`: users' unit tests run their programs here
  * without engine, network or settings, with the real rules. The class `Platform` stands for provider and platform: the
- * mocks ask it for each resource that Pulumi registers. It may import every room but `client`, `provider` and `store`.
+ * mocks ask it for each resource that Pulumi registers. It may import every module but `client`, `provider` and `store`.
  */
 import * as pulumi from "@pulumi/pulumi";
 import type { MockResourceArgs } from "@pulumi/pulumi/runtime/mocks.js";
@@ -99,7 +99,7 @@ export async function setMocks(options: MockOptions = {}): Promise<Mocks> {
  * @throws pulumi.RunError where values that Outputs brought were wrong: it lists all of them.
  */
 export async function outputOf<T>(output: pulumi.Input<T>): Promise<pulumi.Unwrap<T>> {
-  // Outputs have this method, but their type does not name it; `apply` alone would wait for ever for what was rejected.
+  // Outputs have this method, but their type does not name it; `apply` alone would wait forever for what was rejected.
   const value = await (pulumi.output(output) as unknown as { promise(): Promise<pulumi.Unwrap<T>> }).promise();
   current?.expectGood();
   return value;

@@ -93,7 +93,7 @@ function withoutLocks(image: Image): Image {
 export interface Kill {
   /** The how-manieth of the moments at which it may die. */
   readonly at: number;
-  /** `engine`: the provider's process lives on until what it has sent is answered. */
+  /** `engine`: the provider process lives on until what it has sent is answered. */
   readonly how: "process" | "power" | "engine";
 }
 
