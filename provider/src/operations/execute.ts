@@ -21,7 +21,7 @@ import {
   type OptionalOperation,
   withDifferences,
 } from "../kinds/index.js";
-import { abilitiesOf, hasValue, resolutionConflict, visibleFromMs } from "../plan/index.js";
+import { abilitiesOf, hasValue, type PlannedObject, resolutionConflict, visibleFromMs } from "../plan/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import {
@@ -43,15 +43,15 @@ import { markFor, replacedBy } from "./search.js";
 export function taskOf(
   runtime: Runtime,
   ref: ResourceRef,
-  member: Pick<ObjectTask, "action" | "id" | "olds" | "values" | "unresolved">,
+  object: PlannedObject,
   inputs: Values,
   left: readonly LeftLive[],
   known: Pick<ObjectTask, "secret" | "created">,
 ): ObjectTask {
-  const replaces = replacedBy(runtime, ref, member.id);
+  const replaces = replacedBy(runtime, ref, object.id ?? object.former?.id);
   const formerIds = [...left.map(({ id }) => id), ...(replaces === undefined ? [] : [replaces])];
   const mark = markFor(runtime, ref, replaces, inputs);
-  return { ...member, ...known, ref, replaces, formerIds, mark };
+  return { ...object, ...known, ref, replaces, formerIds, mark };
 }
 
 /** @param expectMayBegin throws once nothing more may be sent. */

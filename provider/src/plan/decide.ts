@@ -5,19 +5,16 @@
  */
 import { asRecord, excerpt, isPlain, own, printable, type Values } from "../base/index.js";
 import { fingerprintOfBody, type Kind, WINDOWS } from "../kinds/index.js";
-import { isPlatformId, withUnit } from "../rules/index.js";
+import { withUnit } from "../rules/index.js";
 import { knownOperations, type Settings } from "../settings/index.js";
 import {
   type CreateRecord,
   type DeclaredSet,
   eventIn,
-  SENT_AS,
   type SentAs,
   type StoredSet,
-  sentAsIn,
   UNKNOWN,
   type Unresolved,
-  unresolvedIn,
   withNewKeys,
 } from "../state/index.js";
 
@@ -95,22 +92,8 @@ export interface PlannedObject {
 
 type StoredObject = Pick<PlannedObject, "key" | "formerKey" | "id" | "olds" | "values" | "unresolved">;
 
-/** @param id none for a new resource. @param olds its outputs in the state. @param news none if no longer declared. */
-export function plannedSingle(
-  kind: Kind,
-  id: string | undefined,
-  olds: Values,
-  news: Values | undefined,
-  circumstances: Circumstances = PLAIN,
-): PlannedObject {
-  const values = news ?? {};
-  const object = { key: "", id: isPlatformId(id) ? id : undefined, olds, values, unresolved: unresolvedIn(olds) };
-  return plannedObject(kind, circumstances, object, news, () =>
-    changesSince(kind, sentAsIn(olds[SENT_AS]), () => changesIn(kind, olds, values), values),
-  );
-}
-
-export function plannedMembers(
+/** @param before what the state has of a resource. @param declared what the program says of it now. */
+export function plannedObjects(
   kind: Kind,
   before: StoredSet,
   declared: DeclaredSet,

@@ -143,8 +143,8 @@ export function resolvedIn({ [RESOLVED]: sendings }: Values): readonly string[] 
   return Array.isArray(sendings) ? sendings.map(String) : [];
 }
 
-export function withResolved(properties: Values, record: CreateRecord): Record<string, unknown> {
-  return { [RESOLVED]: [...resolvedIn(properties), sendingOf(record)] };
+export function withResolved(properties: Values, found: readonly CreateRecord[]): Values {
+  return found.length === 0 ? {} : { [RESOLVED]: [...resolvedIn(properties), ...found.map(sendingOf)] };
 }
 
 /** What the program process says of a resource to the provider's: the value that the program gives {@link IDENTITY}. */
@@ -187,10 +187,6 @@ export function leftLiveIn({ [LEFT_LIVE]: list }: Values): readonly LeftLive[] {
   return Array.isArray(list) ? (list as LeftLive[]).filter((each) => typeof each?.id === "string") : [];
 }
 
-export function writeLeftLive(list: readonly LeftLive[]): Record<string, unknown> {
-  return list.length === 0 ? {} : { [LEFT_LIVE]: list };
-}
-
 /** What is known of an object that the arguments beside it do not describe. */
 export interface SentAs {
   /** The fingerprint of the body that it has. */
@@ -210,9 +206,16 @@ export function sentAsIn(text: unknown): SentAs | undefined {
 }
 
 /** A set as it is declared: checked inputs, of which any may not be known yet; then there are no events. */
-export type DeclaredSet = ReturnType<typeof readDeclaredSet>;
+export interface DeclaredSet {
+  readonly advertiserId: unknown;
+  /** Undefined for a single resource, which is read as a set of one. */
+  readonly defaults: unknown;
+  /** Undefined if they are not known yet. */
+  readonly events: ReadonlyMap<string, unknown> | undefined;
+  readonly formerKeys: ReadonlyMap<string, string>;
+}
 
-export function readDeclaredSet({ advertiserId, defaults = {}, events }: Values) {
+export function readDeclaredSet({ advertiserId, defaults = {}, events }: Values): DeclaredSet {
   const entries = events === UNKNOWN ? undefined : mapOf(events, withoutFormerKey);
   return { advertiserId, defaults, events: entries, formerKeys: mapOf(events, formerKeyIn) };
 }
@@ -254,26 +257,34 @@ export function withNewKeys(stored: StoredSet, { events, formerKeys }: DeclaredS
   return { set, moved };
 }
 
-export type StoredSet = ReturnType<typeof readStoredSet>;
+/** What the state has of a resource, by the keys of its objects. The caller's own, which may be changed. */
+export interface StoredSet extends Pick<DeclaredSet, "advertiserId" | "defaults"> {
+  /** The entry with which each object was created or adopted; perhaps empty for one that is not described. */
+  readonly events: Map<string, Values>;
+  readonly eventIds: Map<string, string>;
+  /** Of the objects that their entries and the set's present arguments do not describe. */
+  readonly sentAs: Map<string, SentAs>;
+  readonly unresolved: Map<string, Unresolved>;
+  /** When it last created an object, ISO 8601; undefined if that is not known. */
+  created: string | undefined;
+  left: readonly LeftLive[];
+}
 
-/** Empty if there is nothing. The caller's own, which may be changed. */
-export function readStoredSet({ advertiserId, defaults = {}, events, eventIds, sentAs, ...rest }: Values) {
+/** Empty if there is nothing. */
+export function readStoredSet({ advertiserId, defaults = {}, events, eventIds, sentAs, ...rest }: Values): StoredSet {
   return {
     advertiserId,
     defaults,
-    // The entry with which each object was created or adopted; perhaps empty for one that is not described.
     events: mapOf(events, asRecord),
     eventIds: mapOf(eventIds, String),
-    // Of the objects that their entries and the set's present arguments do not describe.
     sentAs: mapOf(sentAs, sentAsIn),
     unresolved: mapOf(rest[UNRESOLVED], (record) => record as Unresolved),
-    // When it last created an object, ISO 8601; none if that is not known.
     created: typeof rest[CREATED] === "string" ? rest[CREATED] : undefined,
     left: leftLiveIn(rest),
   };
 }
 
-/** @param asId makes an output of an id. @param account of the resource; empty if it is not known. */
+/** Undefined where there is nothing. @param asId makes an output of an id. @param account empty if it is not known. */
 export function writeStoredSet(
   { advertiserId, defaults, events, eventIds, sentAs, unresolved, created, left }: StoredSet,
   asId: (digits: string) => number | string,
@@ -284,11 +295,11 @@ export function writeStoredSet(
     defaults,
     events: Object.fromEntries(events),
     eventIds: recordOf(eventIds, asId),
-    ...(sentAs.size === 0 ? {} : { sentAs: recordOf(sentAs, sentAsText) }),
-    ...(unresolved.size === 0 ? {} : { [UNRESOLVED]: Object.fromEntries(unresolved) }),
-    ...(created === undefined ? {} : { [CREATED]: created }),
-    ...writeLeftLive(left),
-    ...(account === "" ? {} : { [ACCOUNT]: account }),
+    sentAs: sentAs.size === 0 ? undefined : recordOf(sentAs, sentAsText),
+    [UNRESOLVED]: unresolved.size === 0 ? undefined : Object.fromEntries(unresolved),
+    [CREATED]: created,
+    [LEFT_LIVE]: left.length === 0 ? undefined : left,
+    [ACCOUNT]: account || undefined,
   };
 }
 
@@ -306,6 +317,7 @@ export function eventIn(
   { advertiserId, defaults }: Pick<DeclaredSet, "advertiserId" | "defaults">,
   { existingId: _, ...own }: Values,
 ): Values {
+  if (defaults === undefined) return own; // a single resource shares nothing
   const shared = asRecord(defaults);
   const given = [shared.additionalFields, own.additionalFields];
   const fields: Values = Object.assign({}, ...given.map(asRecord));
