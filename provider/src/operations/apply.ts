@@ -30,7 +30,7 @@ import {
   writeStored,
 } from "../state/index.js";
 import { createBlocker, takeableOf } from "./create.js";
-import { deleteUnlessKept, executeAll, hasWork, momentToKeep, taskOf } from "./execute.js";
+import { hasWork, momentToKeep, ObjectOperations } from "./execute.js";
 import {
   adoptedMessage,
   exchangedNotice,
@@ -55,6 +55,7 @@ import {
 } from "./outcome.js";
 import { type Plan, planObjects } from "./plan-resource.js";
 import type { Change, Runtime } from "./runtime.js";
+import { markFor, replacedBy } from "./search.js";
 import { secretIn } from "./secrets.js";
 
 /** What is to be done with a resource's objects. */
@@ -123,11 +124,15 @@ export async function deleteResource(
   // Without its name, because the engine does not say whether that is secret.
   const label = `${resource.name} ${id}`;
   expectSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
-  const wanted = [...stored.eventIds].map(([key, object]) => ({ key, id: object }));
-  const { gone, kept } = await deleteAll(resource, runtime, label, wanted, properties);
+  const isSet = "member" in resource;
+  const wanted = [...stored.eventIds].map(([key, object]) => {
+    return { key, id: object, label: isSet ? `${memberLabel(label, key)} (${object})` : label };
+  });
+  const operations = new ObjectOperations(kindOf(resource), runtime);
+  const { gone, kept } = await deleteAll(operations, wanted, properties);
   const [first] = kept;
   if (first === undefined) return;
-  if (!("member" in resource)) throw first.error;
+  if (!isSet) throw first.error;
   const done = `${gone.size} of ${count(wanted.length, "event")} deleted. Not deleted: ${idRanges(kept.map((each) => each.id))}.`;
   throw new Incomplete(`${label}: ${done} ${first.error.message}`, undefined, first.error.code);
 }
@@ -141,13 +146,18 @@ async function carryOut(runtime: Runtime, work: Work) {
   const todo = objects.filter(hasWork);
   const tell = (text: string) => runtime.tellAt("info", ref.resourceUrn, `${ref.label}: ${text}`);
   const progress = progressOf(todo.length, runtime.clock, tell);
-  const tasks = todo.map((object) => {
-    const left = stored.left.filter(({ key = SINGLE }) => key === object.key);
-    const known = { secret, created: stored.created };
-    return taskOf(runtime, objectRef(resource, ref, object.key), object, inputs, left, known);
+  const tasks = todo.map((object): ObjectTask => {
+    const { key, id = object.former?.id } = object;
+    const own = objectRef(resource, ref, key);
+    const replaces = replacedBy(runtime, own, id);
+    const left = stored.left.filter((each) => (each.key ?? SINGLE) === key);
+    const formerIds = [...left.map((each) => each.id), replaces].filter((each) => each !== undefined);
+    const mark = markFor(runtime, own, replaces, inputs);
+    return { ...object, ref: own, secret, created: stored.created, replaces, formerIds, mark };
   });
   noteRefusals(kind, runtime, tasks);
-  const outcomes = await executeAll(kind, runtime, tasks, progress);
+  const operations = new ObjectOperations(kind, runtime);
+  const outcomes = await operations.executeAll(tasks, progress);
   const journal = runtime.journal(ref.identity);
   for (const [key, outcome] of outcomes)
     if (outcome.kind === "created") journal.given(objectRef(resource, ref, key).key);
@@ -160,9 +170,12 @@ async function carryOut(runtime: Runtime, work: Work) {
     const name = displayName(kind, stored.events.get(key) ?? {}, secret);
     return [withoutUndefined({ id, at, name, key: isSet ? key : undefined })];
   });
-  const toDelete = leaving.filter(({ id }) => isWell && circumstances.can.delete && circumstances.deletes(id));
+  const isToDelete = ({ id }: LeftLive) => isWell && circumstances.can.delete && circumstances.deletes(id);
+  const toDelete = leaving.filter(isToDelete).map(({ id, key = "" }) => {
+    return { key, id, label: `${memberLabel(ref.label, key)} (${id})` };
+  });
   const { gone, kept } = isSet
-    ? await deleteAll(resource, runtime, ref.label, toDelete, work.olds)
+    ? await deleteAll(operations, toDelete, work.olds)
     : { gone: new Set(objects.flatMap(({ former }) => (former?.isDeleted === true ? former.id : []))), kept: [] };
   // What was removed, and could not be deleted, stays in the state, so that the next run tries again.
   const isStill = ({ id, action }: PlannedObject) =>
@@ -292,26 +305,25 @@ function entryAfter(
   return { entry: then, sentAs: isDescribed ? undefined : sentAs };
 }
 
-/** A refused delete does not stop the others; after any other failure no further one begins. */
+/**
+ * A refused delete does not stop the others; after any other failure no further one begins.
+ * @param properties the resource's in the state.
+ */
 async function deleteAll(
-  resource: Kind | SetKind,
-  runtime: Runtime,
-  of: string,
-  wanted: readonly Pick<LeftLive, "id" | "key">[],
+  operations: ObjectOperations,
+  wanted: readonly { readonly id: string; readonly key: string; readonly label: string }[],
   properties: Values,
 ) {
-  const kind = kindOf(resource);
   const gone = new Set<string>();
   const kept: Kept[] = [];
   const created = properties[CREATED];
   let trouble: AdvertisingError | undefined;
   const next = wanted.values();
   const worker = async () => {
-    for (const { id, key = "" } of next) {
-      const label = "member" in resource ? `${memberLabel(of, key)} (${id})` : of;
+    for (const { id, key, label } of next) {
       try {
         if (trouble !== undefined) throw trouble;
-        if (await deleteUnlessKept(kind, runtime, { id, label, created }, properties)) gone.add(id);
+        if (await operations.delete({ id, label, created }, properties)) gone.add(id);
       } catch (error) {
         const failure = asOurs(error);
         if (!(failure instanceof RefusedError)) trouble ??= failure;
@@ -319,6 +331,7 @@ async function deleteAll(
       }
     }
   };
-  await Promise.all(Array.from({ length: runtime.reading.settings.maxConcurrentRequests }, worker));
+  const { maxConcurrentRequests } = operations.runtime.reading.settings;
+  await Promise.all(Array.from({ length: maxConcurrentRequests }, worker));
   return { gone, kept };
 }

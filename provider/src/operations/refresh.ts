@@ -47,7 +47,7 @@ import {
   withResolved,
   writeStored,
 } from "../state/index.js";
-import { momentToKeep, readLive, type Target, unprovenUntil } from "./execute.js";
+import { momentToKeep, ObjectOperations, type Target } from "./execute.js";
 import { driftNotice, goneNotice, nothingComparedMessage, tooEarlyNotice } from "./messages.js";
 import { expectSameAccount, Incomplete, sentAsOf } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
@@ -111,14 +111,17 @@ export async function readResource(
   expectSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   if (!isSet && properties[kind.nameProperty] === undefined) return get(kind, runtime, id, properties);
   const stored = readStored(resource, id, properties);
-  const { answered, found } = resolve(kind, runtime, stored);
+  const { isAnswered, found } = resolve(kind, runtime, stored);
   const open = stored.unresolved.get(SINGLE);
   if (!isSet && open !== undefined) throw stillOpen(kind, properties, open);
-  const { read } = abilitiesOf(kind, runtime.reading.settings);
-  if (!read && !isSet && answered.size === 0) runtime.say(nothingComparedMessage(kind.create.noun));
-  const isChanged = read && (await refreshObjects(resource, runtime, stored, properties, answered));
+  const operations = new ObjectOperations(kind, runtime);
+  const { read } = operations.can;
+  if (!read && !isSet && !isAnswered) runtime.say(nothingComparedMessage(kind.create.noun));
+  // A single object that was just answered may be too new for a read to find it.
+  const isToRead = read && (isSet || !isAnswered);
+  const isChanged = isToRead && (await refreshObjects(resource, operations, stored, properties));
   if (!isSet && stored.eventIds.size === 0) return undefined;
-  if (answered.size === 0 && !isChanged) return { id, props: properties };
+  if (!isAnswered && !isChanged) return { id, props: properties };
   const written = writeStored(resource, stored, exactId, String(properties[ACCOUNT] ?? ""));
   const props = withoutUndefined({ ...properties, ...written, ...withResolved(properties, found) });
   const { eventIds: _, [kind.idProperty]: __, sentAs: ___, [UNRESOLVED]: ____, ...args } = argumentsIn(props);
@@ -145,7 +148,7 @@ async function get(kind: Kind, runtime: Runtime, id: string, properties: Values)
   // Without a password it still works in a preview.
   if (!abilitiesOf(kind, settings).read || settings.password === undefined) return { id, props };
   const label = `${kind.name} ${id}`;
-  const record = await readLive(kind, runtime, { id, label });
+  const record = await new ObjectOperations(kind, runtime).read({ id, label });
   if (record === undefined)
     throw new ArgumentsError(
       `${label}: there is no ${kind.create.noun} ${id} on the platform. Give \`get\` the id of one that is there.`,
@@ -153,15 +156,15 @@ async function get(kind: Kind, runtime: Runtime, id: string, properties: Values)
   return { id, props: { ...props, ...argumentsFrom(kind, settings, record) } };
 }
 
-/** What people have answered for unresolved creates becomes the state's. @returns the keys, and what was created. */
+/** What people have answered for unresolved creates becomes the state's. @returns what was created. */
 function resolve(kind: Kind, runtime: Runtime, stored: StoredSet) {
   const { answers } = runtime;
-  const answered = new Set<string>();
   const found: Unresolved[] = [];
+  let isAnswered = false;
   for (const [key, record] of stored.unresolved) {
     const id = answers[record.mark];
     if (id === undefined) continue;
-    answered.add(key);
+    isAnswered = true;
     stored.unresolved.delete(key);
     if (id === null) continue;
     found.push(record);
@@ -172,7 +175,7 @@ function resolve(kind: Kind, runtime: Runtime, stored: StoredSet) {
     stored.eventIds.set(key, id);
     noteSent(kind, stored, key, record);
   }
-  return { answered, found };
+  return { isAnswered, found };
 }
 
 /** What was sent is known by its fingerprint, which the next run compares with the program's. */
@@ -188,32 +191,27 @@ function noteSent(kind: Kind, stored: StoredSet, key: string, { body, name, fact
   stored.sentAs.set(key, sentAsOf({ body, facts }));
 }
 
-/** @returns the next properties: the same object if nothing differs; none if it is gone. */
-async function refreshed(
-  kind: Kind,
-  runtime: Runtime,
-  subject: Subject,
-  properties: Values,
-): Promise<Values | undefined> {
-  const { settings } = runtime.reading;
+/** @returns the next values: the same object if nothing differs; undefined if it is gone. */
+async function refreshed(operations: ObjectOperations, subject: Subject, values: Values): Promise<Values | undefined> {
+  const { kind, runtime } = operations;
   const { id, created, secret } = subject;
-  const record = await readLive(kind, runtime, subject);
+  const record = await operations.read(subject);
   const isKnown = record !== undefined || runtime.deleted.has(kind.name, id);
-  const until = isKnown ? undefined : unprovenUntil(runtime, created);
+  const until = isKnown ? undefined : operations.unprovenUntil(created);
   if (until !== undefined) {
     runtime.warnEach(tooEarlyNotice(subject, id, until));
-    return properties;
+    return values;
   }
   if (record === undefined) {
     runtime.deleted.add(kind.name, id);
     runtime.warnEach(goneNotice(subject));
     return undefined;
   }
-  const differences = differencesIn(kind, settings, properties, record);
-  if (differences.size === 0) return properties;
+  const differences = differencesIn(kind, runtime.reading.settings, values, record);
+  if (differences.size === 0) return values;
   const names = [...differences.keys()];
-  const now = withDifferences(properties, differences);
-  const changes = secret === undefined ? names : changeMessages(names, properties, now, secret);
+  const now = withDifferences(values, differences);
+  const changes = secret === undefined ? names : changeMessages(names, values, now, secret);
   runtime.warnEach(driftNotice(subject, changes));
   return now;
 }
@@ -221,22 +219,20 @@ async function refreshed(
 /** What the platform has becomes the state's. @returns whether anything differed. @throws AdvertisingError */
 async function refreshObjects(
   resource: Kind | SetKind,
-  runtime: Runtime,
+  operations: ObjectOperations,
   set: StoredSet,
   properties: Values,
-  answered: ReadonlySet<string>,
 ): Promise<boolean> {
-  const kind = kindOf(resource);
+  const { kind } = operations;
   let isChanged = false;
   await Promise.all(
     [...set.eventIds].map(async ([key, id]) => {
-      if (answered.has(key)) return;
       const entry = set.events.get(key) ?? {};
       const values = eventIn(set, entry);
       // What the entry does not describe is known by its fingerprint alone: only whether it is there is asked.
       const isDescribed = !set.sentAs.has(key);
       const subject = subjectOf(resource, properties, key, { id, created: set.created });
-      const now = await refreshed(kind, runtime, subject, isDescribed ? values : {});
+      const now = await refreshed(operations, subject, isDescribed ? values : {});
       if (now === undefined) for (const map of [set.events, set.eventIds, set.sentAs]) map.delete(key);
       else if (isDescribed && now !== values) {
         set.events.set(key, { ...entry, ...changedIn(values, now, set) });
