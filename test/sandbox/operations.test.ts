@@ -4,9 +4,10 @@
  */
 import { describe, expect, it } from "vitest";
 import type { Runtime } from "../../provider/src/operations/runtime.js";
-import type { Fault, Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
+import type { Fault, Sandbox } from "../../provider/src/sandbox/index.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
+import { type AnswerForms, type InstallationOptions, sessionRefusal } from "../support/installation.js";
 import { operatedSandbox } from "../support/operated.js";
 import { failureOf, newRun, type RunOptions } from "../support/run.js";
 import { EventEngine, RESOURCE_FORMS, SingleObjectFixture, wordsOf } from "../support/set-engine.js";
@@ -37,7 +38,7 @@ const inputs = {
 };
 
 /** A run that begins with the event 2 in the state. */
-async function start(options: SandboxOptions = {}, operations: unknown = ALL, adapt?: RunOptions["adapt"]) {
+async function start(options: InstallationOptions = {}, operations: unknown = ALL, adapt?: RunOptions["adapt"]) {
   const sandbox = await operatedSandbox(options);
   const folder = newFolder();
   const next = () => newRun(sandbox, folder, { ...optionsOf(operations), ...(adapt && { adapt }) });
@@ -58,7 +59,7 @@ async function byHand(sandbox: Sandbox, id: string): Promise<void> {
 }
 
 describe.each(RESOURCE_FORMS)("%s", (shape) => {
-  async function one(options: SandboxOptions = {}) {
+  async function one(options: InstallationOptions = {}) {
     const clock = new FakeClock(Date.now());
     const sandbox = await operatedSandbox({ clock: () => clock.wallMs(), ...options });
     const folder = newFolder();
@@ -75,11 +76,12 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
   });
 
   it("soon after its create not to find it proves nothing, by the state alone; later it leaves the state", async () => {
-    const { sandbox, clock, fixture, inTime } = await one({ readLagSeconds: 3600 });
+    const { sandbox, clock, fixture, inTime } = await one();
     const options = inTime({ event: ALL.event });
     const [e, elsewhere] = [fixture(), fixture("e", newFolder())];
     await e.up({}, options);
     elsewhere.engine.state = structuredClone(e.engine.state);
+    sandbox.delete("event", 2);
     const { error, run } = await elsewhere.engine.refresh(options);
     expect([error, elsewhere.id]).toEqual([undefined, "2"]);
     for (const text of [wordsOf(run), (await elsewhere.up({ value: 2 }, options)).error])
@@ -299,7 +301,7 @@ it("a refresh shows each changed argument once, in the form of the program, and 
   ] as const;
   const warned: string[] = [];
   const adapt = (runtime: Runtime): Runtime => ({ ...runtime, warnEach: ({ text }) => void warned.push(text) });
-  const { event, id, outs, sandbox } = await start({ recordDress: "strings" }, ALL, adapt);
+  const { event, id, outs, sandbox } = await start({ hasTextValues: true }, ALL, adapt);
   const before = { ...sandbox.events[0] };
   for (const [field, property, theirs, value, words] of changes) {
     Object.assign(sandbox.events[0] ?? {}, before, { [field]: theirs });
@@ -322,11 +324,11 @@ it("an object that is gone leaves the state, and is an error for .get, which oth
   expect([await event.read(id, outs), said, sandbox.reads]).toEqual([{ id, props: outs }, [], 4]);
 });
 
-it.each<Pick<SandboxOptions, "recordShape" | "recordDress" | "goneShape">>([
-  { recordShape: "object", goneShape: "410" },
-  { recordShape: "payload-list", goneShape: "empty-list", recordDress: "strings" },
-  { recordShape: "list", goneShape: "empty-payload" },
-  { recordShape: "own-name", goneShape: "could-not-load", recordDress: "strings" },
+it.each<AnswerForms>([
+  { recordForm: "object", goneForm: "410" },
+  { recordForm: "payload-list", goneForm: "empty-list", hasTextValues: true },
+  { recordForm: "list", goneForm: "empty-payload" },
+  { recordForm: "own-name", goneForm: "could-not-load", hasTextValues: true },
 ])(
   "of an installation that answers with %j, what is there shows no change, and what is gone leaves the state",
   async (options) => {
@@ -339,7 +341,7 @@ it.each<Pick<SandboxOptions, "recordShape" | "recordDress" | "goneShape">>([
 it.each<[string, Fault]>([
   ["500", { kind: "answer", status: 500, body: { message: "event 2 not found" } }],
   ["others", { kind: "answer", status: 200, body: { payload: [{ id: 7, event_name: "x" }] } }],
-  ["a login page", { kind: "session-refusal", way: "login-page" }],
+  ["a login page", sessionRefusal("login-page")],
 ])("R1: a read that is answered with trouble (%s) leaves the object in the state", async (_, fault) => {
   const { event, id, outs, sandbox } = await start();
   sandbox.fail({ on: "read", with: fault, times: 10 });

@@ -1,6 +1,6 @@
 /** An installation with an advertiser 1 and every operation switched on in the settings. */
-import type { Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
-import { useSandbox } from "./stack.js";
+import type { Sandbox } from "../../provider/src/sandbox/index.js";
+import { type InstallationOptions, useSandbox } from "./installation.js";
 
 /** The events' part of `advertising:operations`. */
 export const eventOperations = {
@@ -15,7 +15,7 @@ export function operatedSettings(event: Partial<typeof eventOperations> = eventO
   return { operations: JSON.stringify({ event, createdVisibleAfterSeconds: 0 }), markField: "alternative_id" };
 }
 
-export function operatedSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+export function operatedSandbox(options: InstallationOptions = {}): Promise<Sandbox> {
   const objects = { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] };
   return useSandbox({ operations: true, objects, ...options });
 }
