@@ -84,9 +84,11 @@ function eventIn({ cells, source }: Row, columns: Columns, delimiter: string): W
   return { format: "csv", key, advertiser, subject, given, sourceOf: () => source };
 }
 
-/** What spreadsheets and people write at the row below a table, in English, German and French. */
-const SUMMARY =
-  /^(?:(?:grand |sub[- ]?|zwischen|gesamt)?(?:totals?|sum|summe|somme)(?: général)?|gesamt(?:ergebnis)?)(?:\s*[:=(].*)?$/iu;
+/** What stands at the row of sums below a table, in the languages of western Europe and in Polish. */
+const BEFORE_SUM = "grand |sub[- ]?|zwischen|gesamt|eind";
+const SUM = "totals?|totales?|totaal|sum|summe|somm[ea]|suma|som|razem|gesamt(?:ergebnis)?";
+const AFTER_SUM = " (?:général|generale?|complessivo|końcowa)";
+const SUMMARY = new RegExp(`^(?:${BEFORE_SUM})?(?:${SUM})(?:${AFTER_SUM})?(?:\\s*[:=(].*)?$`, "iu");
 
 function summaryIn({ key, advertiser, subject, given, sourceOf }: WrittenEvent): Finding[] {
   const texts = Object.entries({ key, advertiser, eventName: given.eventName });

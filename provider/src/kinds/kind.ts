@@ -106,13 +106,14 @@ export function oddName(values: Values, property: string, at = ""): Problem[] {
   return reasons.filter((reason) => reason !== false).map((reason) => ({ property: `${at}${property}`, reason }));
 }
 
-/** A spreadsheet keeps 15 digits of a number, and writes zeros for the others. */
-const ROUNDED_ID = /^[1-9]\d{14}0+$/;
+/** A spreadsheet keeps 15 digits of a number, most programs 17; both write zeros for the others. */
+const ROUNDED_ID = /^[1-9](\d{14}0+|\d{16}00+)$/;
 
 export function roundedId(values: Values, property: string, at = ""): Problem[] {
   const id = values[property];
   if (!isPlain(id) || !ROUNDED_ID.test(String(id))) return [];
-  const reason = `is ${id}: a spreadsheet keeps 15 digits of a number and writes zeros for the others; is that the whole id?`;
+  const cause = "spreadsheets and programs keep 15 to 17 digits of a number and write zeros for the others";
+  const reason = `is ${id}: ${cause}; is that the whole id?`;
   return [{ property: `${at}${property}`, reason }];
 }
 
