@@ -4,7 +4,7 @@
  */
 import { didYouMean, letters, printable, quoted } from "../base/index.js";
 import { InWords } from "../rules/index.js";
-import { fieldNamed, mistakeIn } from "./spelling.js";
+import { eventRules, fieldNamed, mistakeIn } from "./spelling.js";
 import {
   errorAt,
   type Finding,
@@ -15,12 +15,14 @@ import {
   warningAt,
 } from "./written.js";
 
-/** In the order in which messages list them; without the first four, each row would lack something. */
-const REQUIRED = ["key", "advertiser", "eventName", "value"];
-const COLUMNS = [
-  ...REQUIRED,
-  ...["eventTypeId", "segmentId", "countUnique", "clickWindow", "viewWindow", "attribution", "existingId", "formerKey"],
-];
+/** The arguments that a cell can hold. */
+const ARGUMENTS = Object.entries(eventRules()).filter(([name]) => name !== "additionalFields");
+const needed = ARGUMENTS.filter(([, rule]) => !rule.isOptional()).map(([name]) => name);
+
+/** Without these, each row would lack something. */
+const REQUIRED = ["key", "advertiser", ...needed];
+/** In the order in which messages list them. */
+const COLUMNS = [...new Set([...REQUIRED, ...ARGUMENTS.map(([name]) => name)])];
 
 /** Columns by the letters of a heading: wire names and spaced names have the same letters as the arguments. */
 const BY_LETTERS = new Map([

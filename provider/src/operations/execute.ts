@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import {
   ArgumentsError,
   asRecord,
+  hasValue,
   NotSentError,
   OutcomeUnknownError,
   RefusedError,
@@ -21,7 +22,7 @@ import {
   type OptionalOperation,
   withDifferences,
 } from "../kinds/index.js";
-import { abilitiesOf, hasValue, resolutionConflict, visibleFromMs } from "../plan/index.js";
+import { abilitiesOf, resolutionConflict, visibleFromMs } from "../plan/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import {
@@ -252,7 +253,7 @@ async function lookAt(
   }
   const differences = differencesIn(kind, settings, values, record);
   const { update } = abilitiesOf(kind, settings);
-  const wrong = [...differences].filter(([property]) => !update || property in kind.refersTo);
+  const wrong = [...differences].filter(([property]) => !update || property === kind.owner);
   if (wrong.length === 0) return differences;
   const told = wrong.map(([property, theirs]) =>
     secret.has(property) ? property : `${property} is ${show(theirs)} there, and ${show(values[property])} here`,

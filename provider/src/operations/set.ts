@@ -115,7 +115,7 @@ function secretOfMembers(
 /** The names of the members' arguments that must not be shown: with any secret in `events` or `defaults`, none is. */
 export function memberSecrets(member: Kind, secret: ReadonlySet<string>): ReadonlySet<string> {
   // The owner is none of them: without it, an object could not be updated but only replaced.
-  const theirs = member.outputs.filter((name) => !(name in member.refersTo));
+  const theirs = member.outputs.filter((name) => name !== member.owner);
   return secret.has("events") || secret.has("defaults") ? new Set([...secret, ...theirs]) : secret;
 }
 

@@ -1,5 +1,5 @@
 /** Decides about a single resource and carries that out, for any front end. The order of the calls is in `deployment.ts`. */
-import { ArgumentsError, own, type Secrets, type Values, withoutUndefined } from "../base/index.js";
+import { ArgumentsError, hasValue, own, type Secrets, type Values, withoutUndefined } from "../base/index.js";
 import { adoptedTwice, displayName, type Kind } from "../kinds/index.js";
 import {
   type Action,
@@ -8,7 +8,6 @@ import {
   adoptedBy,
   type Circumstances,
   changeMessages,
-  hasValue,
   type PlannedObject,
   plannedSingle,
 } from "../plan/index.js";

@@ -5,7 +5,7 @@
 import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { NotUnderstood, parseFault, quoted } from "./fault-language.js";
 import type { FaultRule } from "./options.js";
-import type { Noun } from "./routes.js";
+import { NOUNS, type Noun } from "./options.js";
 import { readText, type Sandbox } from "./server.js";
 import { printable, tableOf } from "./shown.js";
 
@@ -94,7 +94,7 @@ function deleteObject(sandbox: Sandbox, words: readonly string[]): string {
 }
 
 function isObject(noun: string, digits: string): noun is Noun {
-  return ["event", "advertiser"].includes(noun) && /^\d+$/.test(digits);
+  return NOUNS.some((known) => known === noun) && /^\d+$/.test(digits);
 }
 
 function expected(usage: string, words: readonly string[]): NotUnderstood {

@@ -1,7 +1,7 @@
 /**
  * Faults as they are typed: `<target>:<fault>[:<times>]`, such as `event:close-after-act:1`. Pure.
  */
-import type { Fault, FaultRule, FaultTarget } from "./options.js";
+import { type Fault, type FaultRule, type FaultTarget, NOUNS } from "./options.js";
 import { printable } from "./shown.js";
 
 /** What was typed can't be carried out; the message says why, for people. */
@@ -10,7 +10,7 @@ export class NotUnderstood extends Error {}
 const AFTER_ACT = "-after-act";
 
 const TARGETS: readonly FaultTarget[] = [
-  ...(["authenticate", "advertiser", "event", "create"] as const),
+  ...(["authenticate", ...NOUNS, "create"] as const),
   ...(["read", "update", "delete", "search", "any"] as const),
 ];
 

@@ -1,9 +1,13 @@
 /**
- * The options of a sandbox: types, nothing else.
+ * The options of a sandbox, and what it serves: types, and the list that they follow from.
  */
 
+/** The kinds of objects that live on the platform, by their names on the wire. */
+export const NOUNS = ["advertiser", "event"] as const;
+export type Noun = (typeof NOUNS)[number];
+
 /** What can be asked of the platform: login, creates by their nouns; the others only with the option `operations`. */
-export type Operation = "authenticate" | "advertiser" | "event" | "read" | "update" | "delete" | "search";
+export type Operation = "authenticate" | Noun | "read" | "update" | "delete" | "search";
 
 /** The five ways in which services of this kind refuse an ended session. */
 export type SessionRefusal = "401" | "403" | "redirect" | "login-page" | "success-false";

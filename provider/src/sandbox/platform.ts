@@ -2,9 +2,9 @@
  * What the platform does with a request, as its API page says: logs in, admits, creates, and remembers what it created.
  */
 import { type Answer, failure, loginSuccess, refusal, success } from "./answers.js";
-import type { SandboxObject, SandboxOptions, SandboxRequest, SandboxSnapshot } from "./options.js";
+import type { Noun, SandboxObject, SandboxOptions, SandboxRequest, SandboxSnapshot } from "./options.js";
 import { carryOutOptional, change, type Handled, type Objects } from "./records.js";
-import type { Noun, Route } from "./routes.js";
+import type { Route } from "./routes.js";
 import { type CheckedFields, checkAdvertiser, checkEvent, type FieldFault } from "./rules.js";
 import { Sessions } from "./sessions.js";
 
@@ -60,9 +60,12 @@ export class Platform implements Objects {
   }
 
   checkFields(noun: Noun, body: Readonly<Record<string, unknown>>): CheckedFields {
-    return noun === "advertiser"
-      ? checkAdvertiser(body)
-      : checkEvent(body, this.#options.maxWindowSeconds ?? 2_592_000, this.advertisers);
+    const { maxWindowSeconds = 2_592_000 } = this.#options;
+    const check: Readonly<Record<Noun, () => CheckedFields>> = {
+      advertiser: () => checkAdvertiser(body),
+      event: () => checkEvent(body, maxWindowSeconds, this.advertisers),
+    };
+    return check[noun]();
   }
 
   /** @returns what does not fit; nothing is changed then. */
@@ -75,7 +78,11 @@ export class Platform implements Objects {
   }
 
   objectsOf(noun: Noun): Map<number, SandboxObject> {
-    return noun === "advertiser" ? this.advertisers : this.events;
+    const objects: Readonly<Record<Noun, Map<number, SandboxObject>>> = {
+      advertiser: this.advertisers,
+      event: this.events,
+    };
+    return objects[noun];
   }
 
   #logIn(body: Readonly<Record<string, unknown>>): Answer {

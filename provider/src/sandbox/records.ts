@@ -3,8 +3,8 @@
  * there. The answers have the odd shapes and dresses that were seen at services of this kind.
  */
 import { type Answer, failure, json, refusal } from "./answers.js";
-import type { GoneShape, RecordDress, RecordShape, SandboxObject, SandboxOptions } from "./options.js";
-import type { Noun, OptionalOperation, Route } from "./routes.js";
+import type { GoneShape, Noun, RecordDress, RecordShape, SandboxObject, SandboxOptions } from "./options.js";
+import type { OptionalOperation, Route } from "./routes.js";
 import type { CheckedFields, FieldFault } from "./rules.js";
 
 const PAGE = 25;

@@ -1,9 +1,8 @@
 /**
  * Which operation of the platform a request asks for. Pure.
  */
-import type { Operation, SandboxOptions } from "./options.js";
+import { NOUNS, type Noun, type Operation, type SandboxOptions } from "./options.js";
 
-export type Noun = "advertiser" | "event";
 /** What is served with the option `operations` alone. */
 export type OptionalOperation = Exclude<Operation, "authenticate" | Noun>;
 
@@ -16,8 +15,8 @@ export type Route =
   | { readonly operation: "read" | "update" | "delete"; readonly noun: Noun; readonly id: string }
   | { readonly operation: "search"; readonly noun: Noun; readonly filters: ReadonlyMap<string, string> };
 
-const CREATE = /^\/rest\/(advertiser|event)(\/strict)?$/;
-const OBJECT = /^\/rest\/(advertiser|event)(?:\/(\d+))?$/;
+const CREATE = new RegExp(`^/rest/(${NOUNS.join("|")})(/strict)?$`);
+const OBJECT = new RegExp(`^/rest/(${NOUNS.join("|")})(?:/(\\d+))?$`);
 
 const BY_METHOD: Readonly<Record<string, "read" | "update" | "delete">> = {
   GET: "read",

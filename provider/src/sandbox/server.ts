@@ -8,6 +8,7 @@ import { gzipSync } from "node:zlib";
 import { json, sessionRefused } from "./answers.js";
 import type {
   FaultRule,
+  Noun,
   Operation,
   SandboxObject,
   SandboxOptions,
@@ -17,7 +18,7 @@ import type {
 } from "./options.js";
 import { Platform } from "./platform.js";
 import type { Handled } from "./records.js";
-import { type Noun, type Route, routeOf } from "./routes.js";
+import { type Route, routeOf } from "./routes.js";
 import { logLine } from "./shown.js";
 import { type ArmedFault, Faults, isCarriedOut, respond, statusWith, strike } from "./strike.js";
 

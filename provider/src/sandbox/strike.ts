@@ -5,7 +5,14 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:
 import { pipeline } from "node:stream";
 import { gzipSync } from "node:zlib";
 import type { Answer } from "./answers.js";
-import type { Fault, FaultRule, Operation, SandboxObject, SandboxRequest } from "./options.js";
+import {
+  type Fault,
+  type FaultRule,
+  NOUNS,
+  type Operation,
+  type SandboxObject,
+  type SandboxRequest,
+} from "./options.js";
 
 /** A fault rule at work. */
 export interface ArmedFault {
@@ -53,7 +60,7 @@ class Armed implements ArmedFault {
 
   strikes(operation: Operation): boolean {
     const { on } = this.rule;
-    const isCreate = operation === "advertiser" || operation === "event";
+    const isCreate = NOUNS.some((noun) => noun === operation);
     const isMeant = on === "any" || on === operation || (on === "create" && isCreate);
     if (this.remaining <= 0 || !isMeant || this.#toSkip-- > 0) return false;
     this.remaining--;
