@@ -3,12 +3,28 @@ import { describe, expect, it } from "vitest";
 import { readCsvEvents } from "../../provider/src/catalog/csv-catalog.js";
 import * as handlers from "../../provider/src/handlers.js";
 import * as publicNames from "../../provider/src/index.js";
-import { conversionEvent, handlerOf, KINDS, SETS } from "../../provider/src/kinds/index.js";
+import {
+  conversionEvent,
+  handlerOf,
+  KINDS,
+  type KindName,
+  type kindsByName,
+  SETS,
+} from "../../provider/src/kinds/index.js";
+import type { AdvertiserArgs, ConversionEventArgs } from "../../provider/src/program/resources.js";
 import type { Noun } from "../../provider/src/sandbox/options.js";
 import { Platform } from "../../provider/src/sandbox/platform.js";
 import { routeOf } from "../../provider/src/sandbox/routes.js";
 import { LIMITS } from "../support/catalogs.js";
 import { page } from "../support/pages.js";
+
+/** The compiler says which argument a program can't give, or can't read. */
+const declared: {
+  readonly [Name in KindName]: readonly Record<keyof (typeof kindsByName)[Name]["wireNames"], unknown>[];
+} = {
+  Advertiser: [{} as Required<AdvertiserArgs>, {} as publicNames.Advertiser],
+  ConversionEvent: [{} as Required<ConversionEventArgs>, {} as publicNames.ConversionEvent],
+};
 
 const reference = page("docs/reference.md").text;
 
@@ -59,6 +75,10 @@ describe.each(KINDS.map((kind) => [kind.name, kind] as const))("each wire name o
     expect([undefined, ...Object.keys(wireNames)]).toContain(owner);
     if (owner !== undefined) expect(kind.identifyingProperties).toContain(owner);
   });
+});
+
+it("a program can give each argument, and read it: the compiler says which one it can't", () => {
+  expect(Object.keys(declared)).toEqual(KINDS.map(({ name }) => name));
 });
 
 it("each wire name of an event is a column of a CSV file", () => {

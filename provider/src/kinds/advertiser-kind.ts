@@ -1,12 +1,12 @@
 /** The rules of an advertiser (API page, POST rest/advertiser). */
 import { z } from "zod";
 import { additionalFieldsBeside, identifierOf, nameOf } from "../rules/index.js";
-import { createOf, type Kind, onceFor, outputsOf } from "./kind.js";
+import { createOf, type KindOf, onceFor, outputsOf } from "./kind.js";
 import { likelyMistakes } from "./likely-mistakes.js";
 
 const wireNames = { advertiserName: "advertiser_name" } as const;
 
-export const advertiser: Kind = {
+export const advertiser: KindOf<typeof wireNames> = {
   name: "Advertiser",
   idProperty: "advertiserId",
   nameProperty: "advertiserName",

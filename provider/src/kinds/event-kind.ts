@@ -18,7 +18,7 @@ import {
   windowOf,
 } from "../rules/index.js";
 import { advertiser } from "./advertiser-kind.js";
-import { createOf, type Kind, type Limits, onceFor, outputsOf, type SetKind } from "./kind.js";
+import { createOf, type KindOf, type Limits, onceFor, outputsOf, type SetKind } from "./kind.js";
 import { likelyMistakes, roundedId } from "./likely-mistakes.js";
 import { Attribution, EventType, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";
 
@@ -60,7 +60,7 @@ function eventDefaults({ maxWindowSeconds }: Limits) {
   return { countUnique: false, clickWindow: window, viewWindow: window, attribution: Attribution.All };
 }
 
-export const conversionEvent: Kind = {
+export const conversionEvent: KindOf<typeof wireNames> = {
   name: "ConversionEvent",
   idProperty: "eventId",
   nameProperty: "eventName",

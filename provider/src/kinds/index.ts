@@ -9,25 +9,21 @@ import { advertiser } from "./advertiser-kind.js";
 import { conversionEvent, conversionEventSet, formerKeyConflicts, isTakenByPulumi } from "./event-kind.js";
 import { type Kind, type SetKind, typeTokenOf } from "./kind.js";
 import { roundedId } from "./likely-mistakes.js";
-import type { KindName, SetName } from "./vocabulary.js";
+import type { KindName } from "./vocabulary.js";
 
 export * from "./from-platform.js";
 export * from "./kind.js";
 export * from "./vocabulary.js";
 export { advertiser, conversionEvent, conversionEventSet, formerKeyConflicts, isTakenByPulumi, roundedId };
 
-const KIND_BY_NAME: Readonly<Record<KindName, Kind>> = {
+export const kindsByName = {
   Advertiser: advertiser,
   ConversionEvent: conversionEvent,
-};
+} as const satisfies Readonly<Record<KindName, Kind>>;
 
-const SET_BY_NAME: Readonly<Record<SetName, SetKind>> = {
-  ConversionEventSet: conversionEventSet,
-};
+export const KINDS: readonly Kind[] = Object.values(kindsByName);
 
-export const KINDS: readonly Kind[] = Object.values(KIND_BY_NAME);
-
-export const SETS: readonly SetKind[] = Object.values(SET_BY_NAME);
+export const SETS: readonly SetKind[] = [conversionEventSet];
 
 /** @param token a resource's type token; none for a resource of another package. */
 export function kindOfType(token: string): Kind | undefined {
@@ -43,7 +39,7 @@ export function setNamed(name: string): SetKind | undefined {
 }
 
 export function kindNamed(name: KindName): Kind {
-  return KIND_BY_NAME[name];
+  return kindsByName[name];
 }
 
 /** The argument that is sent as a request field, as `eventName of ConversionEvent`; none where the field is free. */

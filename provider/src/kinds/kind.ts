@@ -78,6 +78,11 @@ export interface Kind extends ResourceKind {
   readonly owner: string | undefined;
 }
 
+/** A kind whose arguments the compiler knows by name. */
+export type KindOf<WireNames extends Kind["wireNames"]> = Omit<Kind, "wireNames"> & {
+  readonly wireNames: WireNames;
+};
+
 export interface SetKind extends ResourceKind {
   readonly name: SetName;
   readonly member: Kind;
