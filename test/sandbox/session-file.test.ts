@@ -214,7 +214,7 @@ describe("a file that can't be used is left alone, and the run goes on without i
   it("in a folder where everybody may write, unless it is sticky, as /tmp", async () => {
     const { sandbox, folder, client } = await startWithSession();
     chmodSync(folder, 0o777);
-    const words = `other users can write to its folder. Run chmod go-w '${folder}'. This run keeps`;
+    const words = `other users can write to its folder (mode 777). Run chmod go-w '${folder}' or, `;
     expect(await goesOn(sandbox, client())).toContain(words);
     expect(statSync(folder).mode & 0o777).toBe(0o777); // the user's own folder is left as it is
     chmodSync(folder, 0o1777);

@@ -4,6 +4,7 @@ import {
   type AdvertisingError,
   ArgumentsError,
   asRecord,
+  isSameValue,
   OutcomeUnknownError,
   own,
   SettingsError,
@@ -11,7 +12,7 @@ import {
   withoutUndefined,
   withPage,
 } from "../base/index.js";
-import { adoptedTwice, checkArguments, fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
+import { adoptedTwice, checkArguments, fingerprintOfBody, type Kind, ownerIn, type SetKind } from "../kinds/index.js";
 import { abilitiesOf, adoptedBy, holdsUnknown, type PlannedObject, plannedObjects } from "../plan/index.js";
 import { problemMessages } from "../rules/index.js";
 import { describeSettingProblem } from "../settings/index.js";
@@ -236,7 +237,7 @@ function tellLikelyRename(kind: Kind, runtime: Runtime, ref: ResourceRef, values
       !deployment.isDeclared(key) &&
       !deployment.isKept(kind, id) &&
       !runtime.deleted.has(kind.name, id) &&
-      Object.keys(kind.refersTo).every((name) => String(facts[name]) === String(values[name])),
+      isSameValue(ownerIn(kind, facts), ownerIn(kind, values)),
   );
   if (found?.id !== undefined) runtime.warnEach(likelyRenameNotice(ref, found.key, found.id));
 }

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import {
   ArgumentsError,
   asRecord,
+  hasValue,
   NotSentError,
   OutcomeUnknownError,
   RefusedError,
@@ -21,7 +22,7 @@ import {
   type OptionalOperation,
   withDifferences,
 } from "../kinds/index.js";
-import { type Abilities, abilitiesOf, hasValue, resolutionConflict, visibleFromMs } from "../plan/index.js";
+import { type Abilities, abilitiesOf, resolutionConflict, visibleFromMs } from "../plan/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import { isOfKnownAccount, memberOf, parseKey, SINGLE, staysLive, whatHappened } from "../state/index.js";
@@ -197,7 +198,7 @@ export class ObjectOperations {
           `Correct existingId, or leave it out. If ${id} was created a short time ago, run this again later.`,
       );
     const differences = differencesIn(kind, this.runtime.reading.settings, values, record);
-    const wrong = [...differences].filter(([property]) => !this.can.update || property in kind.refersTo);
+    const wrong = [...differences].filter(([property]) => !this.can.update || property === kind.owner);
     if (wrong.length === 0) return differences;
     const told = wrong.map(([property, theirs]) => {
       if (secret.has(property)) return property;

@@ -1,5 +1,5 @@
 /** The engine's `diff`: what becomes of a resource's objects, noted for the calls that follow, and said in a preview. */
-import { ArgumentsError, own, type Values } from "../base/index.js";
+import { ArgumentsError, hasValue, own, type Values } from "../base/index.js";
 import { adoptedTwice, type Kind, type SetKind } from "../kinds/index.js";
 import {
   ANY,
@@ -7,7 +7,6 @@ import {
   adoptedBy,
   type Circumstances,
   changeMessages,
-  hasValue,
   type PlannedObject,
   plannedObjects,
   shownAction,

@@ -35,5 +35,5 @@ export function secretOfObjects(resource: Kind | SetKind, secret: ReadonlySet<st
   if (!secret.has("events") && !secret.has("defaults")) return secret;
   const kind = kindOf(resource);
   // The owner is shown: without it, an object could not be updated but only replaced.
-  return new Set([...secret, ...kind.outputs.filter((name) => !(name in kind.refersTo))]);
+  return new Set([...secret, ...kind.outputs.filter((name) => name !== kind.owner)]);
 }

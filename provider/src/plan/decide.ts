@@ -3,8 +3,8 @@
  * facts. The engine's calls, the words of a preview, the comment on a pull request and `pending` all ask here, so that
  * what is said is what is done. At the end, what differs between two descriptions of one object of any shape. Pure.
  */
-import { asRecord, excerpt, isPlain, own, printable, type Values } from "../base/index.js";
-import { fingerprintOfBody, type Kind, WINDOWS } from "../kinds/index.js";
+import { asRecord, excerpt, hasValue, isPlain, isSameValue, own, printable, type Values } from "../base/index.js";
+import { fingerprintOfBody, type Kind, ownerIn, WINDOWS } from "../kinds/index.js";
 import { withUnit } from "../rules/index.js";
 import { knownOperations, type Settings } from "../settings/index.js";
 import {
@@ -162,17 +162,17 @@ const asDecided = (action: Action): Action => action;
 function changesOf(kind: Kind, { olds, values }: StoredObject, sentAs: SentAs | undefined, isKnown: boolean): Changes {
   if (sentAs !== undefined) return changesSince(kind, sentAs, values);
   if (isKnown) return changesIn(kind, olds, values);
-  const isOfOwner = (name: string) => name in kind.refersTo && String(own(olds, name)) === String(own(values, name));
-  return { names: argumentNames(kind).filter((name) => !isOfOwner(name)), perhaps: true };
+  const hasSameOwner = isSameValue(ownerIn(kind, olds), ownerIn(kind, values));
+  return { names: argumentNames(kind).filter((name) => name !== kind.owner || !hasSameOwner), perhaps: true };
 }
 
 /** If the state's arguments do not describe an object, only its body and perhaps owner are known: all may differ. */
 function changesSince(kind: Kind, sentAs: SentAs, values: Values): Changes {
   const perhaps = holdsUnknown(values);
   if (!perhaps && fingerprintOfBody(kind, values) === sentAs.body) return NO_CHANGES;
-  const isSameOwner = Object.keys(kind.refersTo).every((name) => String(own(values, name)) === sentAs.owner);
+  const isSameOwner = kind.owner === undefined || String(ownerIn(kind, values)) === sentAs.owner;
   if (!isSameOwner || perhaps) return { names: [ANY], perhaps };
-  return { names: argumentNames(kind).filter((name) => !(name in kind.refersTo)), perhaps };
+  return { names: argumentNames(kind).filter((name) => name !== kind.owner), perhaps };
 }
 
 /** @param object `adopts`: what `existingId` names, perhaps the text for unknown values. */
@@ -191,7 +191,7 @@ function decide(
   if (held === undefined) return { do: "create" };
   if (changed.names.length === 0) return { do: "same" };
   // Another owner means another object, and a change that has no name can't be told from one.
-  const isOther = changed.names.some((name) => name === ANY || name in kind.refersTo);
+  const isOther = changed.names.some((name) => name === ANY || name === kind.owner);
   if (can.update && !isOther) return { do: "update", changed: changed.names };
   if (adopts !== undefined) return { do: "update state only" };
   return { do: "replace", perhaps: changed.perhaps };
@@ -252,7 +252,7 @@ function argumentNames(kind: Kind): string[] {
 
 /** @param olds may be of another version, or old inputs (`refresh --run-program`). @param news unknown is a change. */
 export function changesIn(kind: Kind, olds: unknown, news: unknown): Changes {
-  const names = argumentNames(kind).filter((name) => !isSameArgument(kind, name, own(olds, name), own(news, name)));
+  const names = argumentNames(kind).filter((name) => !isSameArgument(name, own(olds, name), own(news, name)));
   return { names, perhaps: names.length > 0 && names.every((name) => holdsUnknown(own(news, name))) };
 }
 
@@ -281,23 +281,10 @@ export function changeMessages(
   });
 }
 
-function isSameArgument(kind: Kind, name: string, old: unknown, now: unknown): boolean {
-  // An id is a number, or its digits where a number could not hold it.
-  if (kind.exactIds.has(name) && hasValue(old) && hasValue(now)) return String(old) === String(now);
+function isSameArgument(name: string, old: unknown, now: unknown): boolean {
   // Without any additional field there may be an empty object.
-  const isNone = (text: string) => text === "null" || (name === "additionalFields" && text === "{}");
-  const before = canonical(old);
-  const after = canonical(now);
-  return before === after || (isNone(before) && isNone(after));
-}
-
-/** The same text for the same value, whatever the order of its keys; an absent value is the same as `null`. */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
-  if (typeof value === "bigint") return String(value);
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
-  const sorted = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return `{${sorted.map(([key, each]) => `${JSON.stringify(key)}:${canonical(each)}`).join()}}`;
+  const none = name === "additionalFields" ? {} : undefined;
+  return isSameValue(old ?? none, now ?? none);
 }
 
 /** Whether `value` is or contains the engine's text for a value that is not known yet. */
@@ -306,15 +293,11 @@ export function holdsUnknown(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.values(value).some(holdsUnknown);
 }
 
-export function hasValue(value: unknown): boolean {
-  return value !== undefined && value !== null;
-}
-
 /** What a create was sent with, by argument, where these values contradict it. What is not plain is not known yet. */
 export function sentOtherwise(kind: Kind, values: Values, sent: Pick<CreateRecord, "name" | "facts">): Values {
   const differs = (property: string, then: unknown) => {
     const now = values[property];
-    return isPlain(now) && now !== UNKNOWN && isPlain(then) && String(now) !== String(then);
+    return isPlain(now) && now !== UNKNOWN && isPlain(then) && !isSameValue(now, then);
   };
   const all = Object.entries({ [kind.nameProperty]: sent.name, ...sent.facts });
   return Object.fromEntries(all.filter(([property, then]) => differs(property, then)));

@@ -43,7 +43,8 @@ function typeTokenIn(resource: pulumi.Resource): unknown {
 export function idsOf(kind: Kind | SetKind, args: Values): Record<string, unknown> {
   const ids: Record<string, unknown> = { ...args };
   for (const name of [...kind.exactIds, "existingId"]) {
-    const [value, referred] = [args[name], kind.refersTo[name]];
+    const value = args[name];
+    const referred = kind.references[name];
     if (!pulumi.Resource.isInstance(value)) continue;
     const fits = referred !== undefined && isOfType(value, typeTokenOf(referred.name));
     ids[name] = fits ? (value as unknown as Values)[referred.idProperty] : new InWords(kindName(value));

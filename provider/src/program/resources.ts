@@ -11,7 +11,7 @@ import {
   THIRTY_DAYS_IN_SECONDS,
   typeTokenOf,
 } from "../kinds/index.js";
-import type { Attribution, EventType } from "../kinds/vocabulary.js";
+import type { Attribution, EventType, ResourceName } from "../kinds/vocabulary.js";
 import { show } from "../rules/index.js";
 import type { Problem } from "../rules/problem.js";
 import { idInPreview, idsOf, isNotPlain, isOfType, readIdOf } from "./ids.js";
@@ -89,13 +89,17 @@ export class Advertiser extends pulumi.CustomResource {
 /** The id of what exists already, as `get` takes it. */
 export type ReadId = pulumi.Input<pulumi.ID | number>;
 
+/** What `get` refers to: without a known read, nothing but the id is known of it. */
+export type ReferenceTo<Resource extends pulumi.CustomResource, Id extends keyof Resource> = pulumi.CustomResource & {
+  readonly [Name in Exclude<keyof Resource, keyof pulumi.CustomResource>]: Name extends Id
+    ? Resource[Name]
+    : Resource[Name] extends pulumi.Output<infer Value>
+      ? pulumi.Output<Value | undefined>
+      : never;
+};
+
 /** What {@link Advertiser.get} refers to. `existingId` and `additionalFields` are always `undefined`. */
-export interface AdvertiserReference extends pulumi.CustomResource {
-  readonly advertiserId: pulumi.Output<number>;
-  readonly advertiserName: pulumi.Output<string | undefined>;
-  readonly existingId: pulumi.Output<number | undefined>;
-  readonly additionalFields: pulumi.Output<Record<string, unknown> | undefined>;
-}
+export type AdvertiserReference = ReferenceTo<Advertiser, "advertiserId">;
 
 /** What a {@link ConversionEvent} is declared with. The rules are those of the API page of `POST rest/event`. */
 export interface ConversionEventArgs {
@@ -207,20 +211,7 @@ export class ConversionEvent extends pulumi.CustomResource {
 }
 
 /** What {@link ConversionEvent.get} refers to. `existingId` and `additionalFields` are always `undefined`. */
-export interface ConversionEventReference extends pulumi.CustomResource {
-  readonly eventId: pulumi.Output<number>;
-  readonly eventName: pulumi.Output<string | undefined>;
-  readonly advertiserId: pulumi.Output<number | undefined>;
-  readonly value: pulumi.Output<number | undefined>;
-  readonly eventTypeId: pulumi.Output<number | undefined>;
-  readonly segmentId: pulumi.Output<number | undefined>;
-  readonly countUnique: pulumi.Output<boolean | undefined>;
-  readonly clickWindow: pulumi.Output<number | undefined>;
-  readonly viewWindow: pulumi.Output<number | undefined>;
-  readonly attribution: pulumi.Output<Attribution | undefined>;
-  readonly existingId: pulumi.Output<number | undefined>;
-  readonly additionalFields: pulumi.Output<Record<string, unknown> | undefined>;
-}
+export type ConversionEventReference = ReferenceTo<ConversionEvent, "eventId">;
 
 /** One event of a set: the arguments of a `ConversionEvent` without the advertiser, which is the set's. */
 export interface ConversionEventEntry extends Omit<ConversionEventArgs, "advertiserId"> {
@@ -322,11 +313,7 @@ export interface ValidateOptions {
  * @example
  * for (const { property, reason } of advertising.validate("ConversionEvent", row)) console.error(property, reason);
  */
-export function validate(
-  kind: "Advertiser" | "ConversionEvent" | "ConversionEventSet",
-  args: object,
-  options: ValidateOptions = {},
-): Problem[] {
+export function validate(kind: ResourceName, args: object, options: ValidateOptions = {}): Problem[] {
   const kinds = [...KINDS, ...SETS];
   const found = kinds.find(({ name }) => name === kind);
   if (found === undefined) {

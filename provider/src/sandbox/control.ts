@@ -2,7 +2,7 @@
 import { jsonIn, quoted } from "../base/index.js";
 import { parseFault, UsageError } from "./fault-language.js";
 import { objectLine, objectLines } from "./messages.js";
-import type { Noun, SandboxAnswer, SandboxRequest } from "./options.js";
+import { NOUNS, type Noun, type SandboxAnswer, type SandboxRequest } from "./options.js";
 import type { Sandbox } from "./server.js";
 
 const CONTROL_PATH = "/sandbox";
@@ -82,7 +82,7 @@ function reset(sandbox: Sandbox): string {
 }
 
 function isNoun(word: string | undefined): word is Noun {
-  return word === "event" || word === "advertiser";
+  return NOUNS.some((noun) => noun === word);
 }
 
 /** A field that has a text keeps one; anything else is JSON where it can be. */

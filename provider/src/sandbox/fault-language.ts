@@ -1,12 +1,12 @@
 /** Faults as they are typed: `<target>:<fault>[:<times>]`, such as `event:close-after-act:1`. Pure. */
 import { quoted } from "../base/index.js";
 import { PLAIN_FAULTS } from "./faults.js";
-import type { Fault, FaultRule, FaultTarget } from "./options.js";
+import { type Fault, type FaultRule, type FaultTarget, NOUNS } from "./options.js";
 
 /** What was typed can't be carried out; the message says why. */
 export class UsageError extends Error {}
 
-const CREATES = ["create", "advertiser", "event"] as const;
+const CREATES = ["create", ...NOUNS] as const;
 const OTHERS = ["authenticate", "read", "update", "delete", "search", "any"] as const;
 const TARGETS: readonly FaultTarget[] = [...CREATES, ...OTHERS];
 

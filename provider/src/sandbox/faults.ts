@@ -1,6 +1,13 @@
 /** Which requests fail, and how. */
 import { json, sessionRefused } from "./answers.js";
-import type { Fault, FaultRule, Operation, SandboxAnswer, SandboxAnswerer } from "./options.js";
+import {
+  type Fault,
+  type FaultRule,
+  NOUNS,
+  type Operation,
+  type SandboxAnswer,
+  type SandboxAnswerer,
+} from "./options.js";
 
 /** All faults but the fixed answer. */
 const ANSWERERS = {
@@ -51,7 +58,7 @@ export class ArmedFault {
   }
 
   #isFor(operation: Operation): boolean {
-    if (this.#target === "create") return operation === "advertiser" || operation === "event";
+    if (this.#target === "create") return NOUNS.some((noun) => noun === operation);
     return this.#target === "any" || this.#target === operation;
   }
 }

@@ -1,7 +1,9 @@
 /** The sandbox's types. */
 import type { ServerResponse } from "node:http";
 
-export type Noun = "advertiser" | "event";
+/** The kinds of objects that live on the platform, by their names on the wire. */
+export const NOUNS = ["advertiser", "event"] as const;
+export type Noun = (typeof NOUNS)[number];
 
 /** A login, the create of a noun, or one of the operations that only some installations have. */
 export type Operation = "authenticate" | Noun | "read" | "update" | "delete" | "search";

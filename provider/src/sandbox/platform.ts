@@ -1,6 +1,14 @@
 /** What the platform does with a request: logs in, creates, and where it can, reads, updates, deletes and searches. */
 import { failure, json, sessionRefused, success } from "./answers.js";
-import type { Noun, SandboxAnswer, SandboxObject, SandboxOptions, SandboxRequest, SandboxSnapshot } from "./options.js";
+import {
+  NOUNS,
+  type Noun,
+  type SandboxAnswer,
+  type SandboxObject,
+  type SandboxOptions,
+  type SandboxRequest,
+  type SandboxSnapshot,
+} from "./options.js";
 import type { Route } from "./routes.js";
 import { checkFields, type FieldFault } from "./rules.js";
 import { Sessions } from "./sessions.js";
@@ -38,7 +46,7 @@ export class Platform {
 
   handle(route: Route | undefined, request: SandboxRequest): SandboxAnswer {
     if (route === undefined) return failure(404, `there is no ${request.method} ${request.path}`);
-    const needsBody = ["authenticate", "advertiser", "event", "update"].includes(route.operation);
+    const needsBody = ["authenticate", ...NOUNS, "update"].includes(route.operation);
     if (needsBody && typeof request.body !== "object") return failure(400, "the body is no JSON object");
     const body = request.body as Fields;
     if (route.operation === "authenticate") return this.#logIn(body);

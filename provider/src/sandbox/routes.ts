@@ -1,5 +1,5 @@
 /** Which operation of the platform a request asks for. Pure. */
-import type { Noun, Operation, SandboxOptions } from "./options.js";
+import { NOUNS, type Noun, type Operation, type SandboxOptions } from "./options.js";
 
 export interface Route {
   readonly operation: Operation;
@@ -16,7 +16,7 @@ export interface Route {
 /** Logins are served at any path that ends so: the path of a 2.0 login isn't documented. */
 const LOGIN = "/authenticate";
 /** `/rest/event`, `/rest/event/strict`, `/rest/event/5`. */
-const OBJECTS = /^\/rest\/(?<noun>advertiser|event)(?:\/(?:(?<strict>strict)|(?<id>\d+)))?$/;
+const OBJECTS = new RegExp(`^/rest/(?<noun>${NOUNS.join("|")})(?:/(?:(?<strict>strict)|(?<id>\\d+)))?$`);
 
 const BY_METHOD = new Map<string, Operation>([
   ["GET", "read"],

@@ -3,7 +3,7 @@
  * own agent: `https_proxy`, or where that is not set or empty `http_proxy`, each before its name in capitals. No I/O.
  */
 import { z } from "zod";
-import { ownerOf, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
+import { argumentSentAs, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
 import { withUnit } from "../rules/index.js";
 import { operationsSchema } from "./operations-setting.js";
 
@@ -121,7 +121,7 @@ const TABLE = {
   markField: {
     schema: textLike(/^[A-Za-z_][\w.-]{0,99}$/)
       // Each create's mark would overwrite the argument.
-      .refine((name) => name !== "__proto__" && ownerOf(name) === undefined)
+      .refine((name) => name !== "__proto__" && argumentSentAs(name) === undefined)
       .optional(),
     expected: "the wire name of a request field that belongs to no argument",
     example: "alternative_id",
