@@ -19,9 +19,9 @@ import type { Settings } from "../settings/index.js";
 import { type Answer, readAnswer } from "./answer.js";
 import type { ClientDependencies } from "./client-dependencies.js";
 import { credentialsOf } from "./login.js";
-import { type LetThrough, type SessionSign, sessionSignOf } from "./response-signs.js";
 import { type Attempt, type Exchange, RetryingSender, type SendOptions, type WaitBudget } from "./retry.js";
 import type { Login } from "./session-file.js";
+import { type LetThrough, type SessionSign, sessionSignOf } from "./session-sign.js";
 import { type HttpRequest, TransportFailure } from "./transport.js";
 
 interface Sent {

@@ -19,8 +19,8 @@ import type { Operation } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
 import { type Answer, folded, isSpoken, leavesOf } from "./answer.js";
 import type { Trouble } from "./classify-response.js";
-import type { LetThrough } from "./response-signs.js";
 import { StopWaiting } from "./retry.js";
+import type { LetThrough } from "./session-sign.js";
 import { TransportFailure } from "./transport.js";
 
 interface Reading {
@@ -52,6 +52,11 @@ const ACTIVATE =
   "arguments as they are, since a change of them makes another advertiser.";
 const IS_INACTIVE = /^(the )?advertiser( (with id )?\d+)? is (not active|inactive)$/i;
 
+/** A wrong "gone" makes a second object, so a person decides where the platform doesn't say it clearly. */
+const IF_ABSENT =
+  "Look in the account. If the object is there, check advertising:operations. If it is not there, correct the existingId " +
+  "that names it, remove its key (an event of a set), or run:\n  pulumi state delete '<its URN>'";
+
 export function refusal(answered: Answered): RefusedError {
   const { answer, what, operation } = answered;
   const { status } = answer;
@@ -65,34 +70,34 @@ export function refusal(answered: Answered): RefusedError {
   return new RefusedError(`${what} was refused with status ${status}: ${sentences.filter(Boolean).join(" ")}`);
 }
 
-function adviceOn({ answer, operation, session, settings, credentials }: Answered, words: readonly string[]): string {
+function adviceOn(
+  { answer, operation, fields, session, settings, credentials }: Answered,
+  words: readonly string[],
+): string {
   if (session !== "accepted" && settings.authMode === "basic")
     return `Check ${credentials}, and whether this installation takes Basic credentials.`;
   if (session !== "accepted")
     return "Another login would not help: the account may lack the permission, or the session may not be valid there.";
-  if (answer.status === 404 || answer.status === 405)
-    return operation.repeatable ? "Check advertising:operations." : "Check advertising:baseUrl, its path included.";
+  const isNotFound = [404, 405, 410].includes(answer.status);
+  // The words of a refused read or delete, which have no fields, may mean that there is no object. They decide nothing.
+  if (operation.path.includes("{id}") && (isNotFound || Object.keys(fields).length === 0)) return IF_ABSENT;
+  if (isNotFound && operation.repeatable) return "Check advertising:operations.";
+  if (isNotFound) return "Check advertising:baseUrl, its path included.";
   const clauses = words.flatMap((word) => word.split(/[;:.](?=\s|$)\s*|advertiser_id (?=advertiser)/));
   const isInactive = operation.fields.includes("advertiser_id") && clauses.some((clause) => IS_INACTIVE.test(clause));
   return isInactive ? ACTIVATE : "";
 }
 
-export function troubled(trouble: Trouble, answered: Answered): AdvertisingError {
+export function troubled(trouble: Trouble | { readonly kind: "gone" }, answered: Answered): AdvertisingError {
   const { answer, what, operation } = answered;
-  if (trouble.kind === "refused") return refusal(answered);
-  if (trouble.kind === "missing") {
-    return new BadAnswerError(
-      `${what} got status ${answer.status}, which does not say whether the object or the operation is missing: the operation has ` +
-        `found nothing in this run.${saidIn(answered)} Look in the account.\n` +
-        "If the object is there, this is not an operation of this installation: check advertising:operations.\n" +
-        "If it is not there, take its key out of the program (an event of a set), or run:\n  pulumi state delete '<its URN>'",
-    );
-  }
+  const { status } = answer;
+  if (trouble.kind === "refused" || status === 404 || status === 410) return refusal(answered);
+  const got = `${what} got no usable response (status ${status})`;
+  if (trouble.kind === "gone")
+    return new BadAnswerError(`${got}: it has no object, and nothing shows that this operation works. ${IF_ABSENT}`);
   // What a read or a search answered may be data of other objects, which is not to be quoted.
-  const words = answer.status < 300 && answer.kind === "json" && operation.method === "GET" ? "" : saidIn(answered);
-  return new BadAnswerError(
-    `${what} got no usable response (status ${answer.status}): ${trouble.reason}.${words} Run it again.`,
-  );
+  const words = status < 300 && answer.kind === "json" && operation.method === "GET" ? "" : saidIn(answered);
+  return new BadAnswerError(`${got}: ${trouble.reason}.${words} Run it again.`);
 }
 
 export function unanswered(error: unknown, { what, operation }: Asked, url: URL, sentAt: string): unknown {

@@ -167,7 +167,7 @@ export async function readLive(kind: Kind, runtime: Runtime, target: Target): Pr
   return runtime.track(() => runtime.client().read(request));
 }
 
-/** Sets changed arguments. @throws AdvertisingError: it may be sent again; RefusedError: the object is gone. */
+/** Sets changed arguments. @throws AdvertisingError: it may be sent again. */
 async function updateLive(
   kind: Kind,
   runtime: Runtime,
@@ -176,18 +176,11 @@ async function updateLive(
   news: Values,
   changed: readonly string[],
 ): Promise<void> {
-  const { id, label } = target;
   const fields = changedFields(kind, olds, news, changed);
   if (Object.keys(fields).length === 0) return;
   const request = requestOf(kind, runtime, "update", target);
   const warnings = await runtime.track(() => runtime.client().update(request, fields));
-  if (warnings === undefined) {
-    expectProven(runtime, target);
-    const next =
-      "`pulumi refresh`, with a known read, takes what is gone out of the state; `pulumi up --replace` creates another one.";
-    throw new RefusedError(`${label} was not changed: the platform does not find ${id}. ${next}`);
-  }
-  warnOfPlatform(runtime, label, warnings);
+  warnOfPlatform(runtime, target.label, warnings);
 }
 
 /** Fields by wire names; `null` for an argument that no longer has a value, or a default. */
