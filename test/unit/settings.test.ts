@@ -113,6 +113,7 @@ describe("a value", () => {
     ["requestTimeoutSeconds", "0"],
     ["maxWindowSeconds", "-1"],
     ["keepLoggedIn", "yes"],
+    ["cookieFile", "~user/session.json"],
     ["markField", "a b"],
     ["markField", "__proto__"],
     ...["advertiser_name", "advertiser_id", "event_name", "value", " attribution "].map((name) => ["markField", name]),
@@ -152,7 +153,13 @@ describe("a value", () => {
     expect(execFileSync("sh", ["-c", `${unended}; printf %s "$ADVERTISING_PASSWORD"`], env(password))).toBe("geheim");
   });
 
-  it.each(['"geheim"', "'geheim'", "`geheim`"])("of password may be %s, as it is, with a warning", (password) => {
+  it.each([
+    ['"geheim"', "s/^.//;s/.$//"],
+    ["'geheim'", "s/^.//;s/.$//"],
+    ["`geheim`", "s/^.//;s/.$//"],
+    ["“geheim”", "s/^“//;s/”$//"],
+    ["‘geheim’", "s/^‘//;s/’$//"],
+  ])("of password may be %s, as it is, with a warning", (password, script) => {
     const { password: _, ...rest } = complete;
     const what = "is in quotes, which are sent as part of it. If they do not belong to it, set it without them:\n  ";
     const configured = read({ ...rest, password });
@@ -161,15 +168,18 @@ describe("a value", () => {
       `advertising:password ${what}pulumi config set --secret advertising:password`,
     ]);
     const { warnings } = read(rest, { ADVERTISING_PASSWORD: password });
-    const unquoted = `export ADVERTISING_PASSWORD="$(printf %s "$ADVERTISING_PASSWORD" | sed 's/^.//;s/.$//')"`;
+    const unquoted = `export ADVERTISING_PASSWORD="$(printf %s "$ADVERTISING_PASSWORD" | sed '${script}')"`;
     expect(warnings).toEqual([`ADVERTISING_PASSWORD ${what}${unquoted}`]);
-    const script = `${unquoted}; printf %s "$ADVERTISING_PASSWORD"`;
-    expect(execFileSync("sh", ["-c", script], env(password))).toBe("geheim");
+    const printing = `${unquoted}; printf %s "$ADVERTISING_PASSWORD"`;
+    expect(execFileSync("sh", ["-c", printing], env(password))).toBe("geheim");
   });
 
-  it.each(['"', "'", 'a"b"', '"a', "pass word "])("of password may be %j, without a warning", (password) => {
-    expect(read({ ...complete, password })).toMatchObject({ problems: [], warnings: [], settings: { password } });
-  });
+  it.each(['"', "'", 'a"b"', '"a', "”geheim“", "pass word "])(
+    "of password may be %j, without a warning",
+    (password) => {
+      expect(read({ ...complete, password })).toMatchObject({ problems: [], warnings: [], settings: { password } });
+    },
+  );
 
   const plain = SETTING_NAMES.filter((key) => SETTINGS[key].structured === undefined);
   it.each(plain)("of %s can't be a structured one, whose content is not shown", (key) => {

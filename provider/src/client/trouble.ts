@@ -149,6 +149,12 @@ const NEXT_STEPS: readonly (readonly [RegExp, string])[] = [
   [/UND_ERR_CONNECT_TIMEOUT/, "check the network and firewalls"],
 ];
 
+/** Only of a connection that is being made: once a request was written, its cause is not the address. */
+const RESET: (typeof NEXT_STEPS)[number] = [
+  /ECONNRESET/,
+  "a firewall or a server without TLS may do this: check {address} and the network",
+];
+
 /** One clause, without a full stop, such as `could not connect to x:443 (ECONNREFUSED …)`. */
 export function describeFailure(failure: TransportFailure, url: URL): string {
   const { code, tunnel } = failure;
@@ -156,7 +162,8 @@ export function describeFailure(failure: TransportFailure, url: URL): string {
   const isOwn = code.startsWith("ADVERTISING_"); // said in the message
   const detail = isOwn || message.includes(code) ? message : `${code}: ${message}`;
   const address = `${tunnel === undefined ? "" : `${tunnel.variable} and `}advertising:baseUrl`;
-  const known = NEXT_STEPS.find(([says]) => says.test(detail))?.[1].replace("{address}", () => address);
+  const steps = failure.sent ? NEXT_STEPS : [...NEXT_STEPS, RESET];
+  const known = steps.find(([says]) => says.test(detail))?.[1].replace("{address}", () => address);
   const next = known === undefined ? "" : `; ${known}`;
   if (failure.sent) return `the connection to ${url.host} failed after sending (${detail})${next}`;
   if (code === "ADVERTISING_TOO_LATE") return detail;

@@ -179,8 +179,11 @@ function plainSecrets({ config, isSecret }: SettingsSource): string[] {
 /** A real password may be in quotes, so this stops nothing. Tools that read files of variables often leave them there. */
 function quotedPassword(source: SettingsSource): string[] {
   const { raw = "", isConfigured, label } = givenIn(source, "password");
-  if (!/^(["'`]).+\1$/.test(raw)) return [];
-  const command = isConfigured ? commandFor("password") : filtered(label, "sed 's/^.//;s/.$//'");
+  if (!/^(?:(["'`]).+\1|“.+”|‘.+’)$/.test(raw)) return [];
+  const isCurly = /^[“‘]/.test(raw);
+  // Curly ones as they are: for some shells each of them is three characters.
+  const unquote = isCurly ? `s/^${raw[0]}//;s/${raw.at(-1)}$//` : "s/^.//;s/.$//";
+  const command = isConfigured ? commandFor("password") : filtered(label, `sed '${unquote}'`);
   const doubt = "is in quotes, which are sent as part of it. If they do not belong to it, set it without them";
   return [`${label} ${doubt}:\n  ${command}`];
 }
