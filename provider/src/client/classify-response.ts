@@ -43,7 +43,9 @@ export type CreateVerdict =
   | { readonly kind: "unknown"; readonly reason: string };
 
 /** The platform did not carry out the request, or did not say clearly that it did. */
-export type Trouble = { readonly kind: "refused" } | { readonly kind: "unclear"; readonly reason: string };
+export type Trouble =
+  | { readonly kind: "refused" }
+  | { readonly kind: "unclear"; readonly reason: string };
 
 export type Verdict =
   | { readonly kind: "done"; readonly record?: WireRecord }
@@ -57,9 +59,16 @@ export interface LiveObject {
   readonly id: string;
 }
 
-export function classifyCreate(answer: Answer, { noun }: Pick<Operation, "noun">, sent: Values): CreateVerdict {
+export function classifyCreate(
+  answer: Answer,
+  { noun }: Pick<Operation, "noun">,
+  sent: Values,
+): CreateVerdict {
   const { status, data } = answer;
-  const unknown = (reason: string): CreateVerdict => ({ kind: "unknown", reason: `status ${status}${reason}` });
+  const unknown = (reason: string): CreateVerdict => ({
+    kind: "unknown",
+    reason: `status ${status}${reason}`,
+  });
   if (isRefused(answer, noun)) return { kind: "refused" };
   // 307 and 308 ask for the same POST elsewhere, and what the first address did with it is not known; nor is it if the
   // response points to what may be the new object.
@@ -96,7 +105,11 @@ export function classifyDelete(answer: Answer, target: LiveObject): Verdict {
   const { noun } = target.kind.create;
   if (isEmptySuccess(answer)) return { kind: "done" };
   if (isNotFound(answer, noun)) return { kind: "gone" };
-  return troubleIn(answer, noun) ?? changeTrouble(answer, target, "deleted") ?? classifySuccess(answer, noun);
+  return (
+    troubleIn(answer, noun) ??
+    changeTrouble(answer, target, "deleted") ??
+    classifySuccess(answer, noun)
+  );
 }
 
 export function classifyRead(answer: Answer, { kind, id }: LiveObject): Verdict {
@@ -109,9 +122,13 @@ export function classifyRead(answer: Answer, { kind, id }: LiveObject): Verdict 
   if (records.length === 0) return unclearBecause("it has no object with an id");
   // Some servers ignore an unknown filter, and send other objects. An object of another kind may have the same id.
   const nameField = kind.wireNames[kind.nameProperty] ?? "";
-  const isOfKind = (record: Values) => Object.hasOwn(record, nameField) || Object.hasOwn(record, `${noun}_id`);
-  const [record, ...others] = records.filter((found) => ownIdOf(found, noun) === id && isOfKind(found));
-  if (record === undefined || others.length > 0) return unclearBecause("it has another object, or more than one");
+  const isOfKind = (record: Values) =>
+    Object.hasOwn(record, nameField) || Object.hasOwn(record, `${noun}_id`);
+  const [record, ...others] = records.filter(
+    (found) => ownIdOf(found, noun) === id && isOfKind(found),
+  );
+  if (record === undefined || others.length > 0)
+    return unclearBecause("it has another object, or more than one");
   return { kind: "done", record };
 }
 
@@ -127,7 +144,8 @@ export function classifySearch(
   const records = recordsIn(answer.data, noun);
   const found = records.filter((record) => own(record, field) === mark);
   const ids = found.flatMap((record) => ownIdOf(record, noun) ?? []);
-  if (ids.length > 0 || hasOnly(answer, noun, Array.isArray)) return { kind: "listed", ids: [...new Set(ids)] };
+  if (ids.length > 0 || hasOnly(answer, noun, Array.isArray))
+    return { kind: "listed", ids: [...new Set(ids)] };
   if (records.length > 0) return unclearBecause("it has other objects: is the filter known there?");
   return unclearBecause("it has no list of objects with ids");
 }
@@ -156,7 +174,12 @@ function troubleIn(answer: Answer, noun: string): Trouble | undefined {
 
 function unreadableIn({ kind, broken }: Answer): string | undefined {
   if (broken !== undefined) return `its body is not whole or not readable (${broken})`;
-  return { json: undefined, empty: "it is empty", html: "it is an HTML page", text: "it is not JSON" }[kind];
+  return {
+    json: undefined,
+    empty: "it is empty",
+    html: "it is an HTML page",
+    text: "it is not JSON",
+  }[kind];
 }
 
 function isEmptySuccess({ status, kind, broken }: Answer): boolean {
@@ -175,7 +198,12 @@ function classifySuccess({ data }: Answer, noun: string): Verdict {
 }
 
 /** What makes one doubt that an object was changed or deleted: an objection, or another object's id. */
-function changeTrouble(answer: Answer, { kind, id }: LiveObject, act: Act, sent: Values = {}): Trouble | undefined {
+function changeTrouble(
+  answer: Answer,
+  { kind, id }: LiveObject,
+  act: Act,
+  sent: Values = {},
+): Trouble | undefined {
   const { noun } = kind.create;
   const objection = objectionIn(answer, act, noun, sent);
   if (objection !== undefined) return unclearBecause(objection);
@@ -198,7 +226,8 @@ function contradictionIn(data: unknown, noun: string, sent: Values): string | un
 
 /** Whether an answered value may stand for the sent one, like "25.00" for 25. A field sent as null is absent then. */
 function isSame(theirs: unknown, ours: unknown): boolean {
-  const plain = (value: unknown) => folded((JSON.stringify(value ?? null) ?? "").replace(/^"|"$/g, ""));
+  const plain = (value: unknown) =>
+    folded((JSON.stringify(value ?? null) ?? "").replace(/^"|"$/g, ""));
   return formsOf(theirs).some((form) => plain(form) === plain(ours));
 }
 
@@ -212,7 +241,8 @@ type Act = keyof typeof DONE;
 
 const FLAG = /^(is_?)?(success(ful)?|ok)$/i;
 const STATE = /^(status|result|outcome)(_?code)?$/i;
-const FAILED = /^(nok|ko|no|false|err(or)?|fail(ed|ure)?|denied|refused|rejected|unsuccessful|[45]\d\d)$/i;
+const FAILED =
+  /^(nok|ko|no|false|err(or)?|fail(ed|ure)?|denied|refused|rejected|unsuccessful|[45]\d\d)$/i;
 const UNFINISHED = /^(0|queued|pending|accepted|scheduled|processing|in[ _]progress)$/i;
 const ERROR = /^(errors?(_?(code|message|description))?|failed|failures?)$/i;
 
@@ -239,7 +269,8 @@ function isDoubtful({ path, value }: Leaf, act: Act, isRecord: boolean): boolean
   const name = path.at(-1) ?? "";
   if (DONE[act].test(name)) return /^(0|false)$/.test(String(value));
   if (path.length > 1) return false;
-  if (name === "payload" && act !== "created") return value === null || (Array.isArray(value) && isHollow(value));
+  if (name === "payload" && act !== "created")
+    return value === null || (Array.isArray(value) && isHollow(value));
   // Of an object, the state is its own, such as "pending".
   return STATE.test(name) && !isRecord && UNFINISHED.test(String(value));
 }
@@ -252,7 +283,10 @@ function objectionIn({ data }: Answer, act: Act, noun: string, sent: Values): st
   const isRecord = ownIdOf(data, noun) !== undefined;
   const isEcho = (value: unknown) => leavesOf(sent).some((leaf) => leaf.value === value);
   const objection = leavesOf(data).find(
-    (leaf) => saysNo(leaf) || isDoubtful(leaf, act, isRecord) || (beginsWithError(leaf.value) && !isEcho(leaf.value)),
+    (leaf) =>
+      saysNo(leaf) ||
+      isDoubtful(leaf, act, isRecord) ||
+      (beginsWithError(leaf.value) && !isEcho(leaf.value)),
   );
   if (objection === undefined) return undefined;
   const names = objection.path.filter((name) => /^\w{1,40}$/.test(name)).join(".");
@@ -278,7 +312,10 @@ function hasOnly(answer: Answer, noun: string, isNothing: (value: unknown) => bo
   if (status !== 200 || kind !== "json" || broken !== undefined) return false;
   const places = [...WRAPPERS, noun, `${noun}s`];
   const isInPlace = ({ path, value, isEntry }: Leaf) =>
-    typeof value === "object" && !isEntry && path.length <= 3 && path.every((name) => places.includes(name));
+    typeof value === "object" &&
+    !isEntry &&
+    path.length <= 3 &&
+    path.every((name) => places.includes(name));
   const leaves = leavesOf(data);
   const hasNothing = leaves.some((leaf) => isInPlace(leaf) && isNothing(leaf.value));
   return hasNothing && leaves.every((leaf) => isInPlace(leaf) || isHarmless(leaf));

@@ -19,7 +19,8 @@ import {
 } from "./classify-response.js";
 import type { ClientDependencies } from "./client-dependencies.js";
 import { type BeforeSend, Session } from "./session.js";
-import { refusal, saidIn, troubled, unanswered, warningsOf } from "./trouble.js";
+import { refusal, troubled, unanswered } from "./trouble.js";
+import { saidIn, warningsOf } from "./words.js";
 
 interface Request {
   readonly operation: Operation;
@@ -102,8 +103,15 @@ export class Client {
    * @throws {AdvertisingError} if it was not changed, or that is not known: it may be sent again.
    */
   async update(target: ObjectRequest, fields: Values): Promise<string[]> {
-    const request = { operation: target.operation, label: target.label, values: { id: target.id }, fields };
-    const { verdict, response } = await this.#classified(request, (answer) => classifyUpdate(answer, target, fields));
+    const request = {
+      operation: target.operation,
+      label: target.label,
+      values: { id: target.id },
+      fields,
+    };
+    const { verdict, response } = await this.#classified(request, (answer) =>
+      classifyUpdate(answer, target, fields),
+    );
     if (verdict.kind === "done") return warningsOf(response);
     throw troubled(verdict, response);
   }
@@ -154,7 +162,10 @@ export class Client {
     const response = await this.#send(request);
     await response.kept;
     const refused: Trouble = { kind: "refused" };
-    return { response, verdict: response.session === "accepted" ? classify(response.answer) : refused };
+    return {
+      response,
+      verdict: response.session === "accepted" ? classify(response.answer) : refused,
+    };
   }
 
   async #send({ operation, values, fields, label, beforeSend }: Request) {
@@ -163,15 +174,24 @@ export class Client {
     const body = fields === undefined ? undefined : JSON.stringify(fields);
     const { credentials, secrets } = this.#dependencies;
     const what = `${label}: ${method} ${url.href}`;
-    const request = { operation, fields: fields ?? {}, what, settings: this.#settings, credentials, secrets };
+    const request = {
+      operation,
+      fields: fields ?? {},
+      what,
+      settings: this.#settings,
+      credentials,
+      secrets,
+    };
     let sentAt = "";
     const noteSending = async (at: string) => {
       await beforeSend?.(at);
       sentAt = at;
     };
-    const sent = await this.#session.send({ method, url, body, repeatable }, noteSending).catch((error: unknown) => {
-      throw unanswered(error, request, url, sentAt);
-    });
+    const sent = await this.#session
+      .send({ method, url, body, repeatable }, noteSending)
+      .catch((error: unknown) => {
+        throw unanswered(error, request, url, sentAt);
+      });
     return { ...request, ...sent, sentAt };
   }
 }

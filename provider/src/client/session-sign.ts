@@ -23,9 +23,11 @@ const ABOUT_A_LOGIN =
 /** Parsers use "token" for an unexpected part of a body. */
 const ABOUT_SYNTAX = /\b(json(?! +web)|unexpected|syntax|position|line|column|offset|character)\b/i;
 /** Uninformative words beside a bare status. `Unauthorized` alone means the login; with more words, a permission. */
-const STATUS_PHRASE = /^(\W|error|\d{3}|unauthori[sz]ed|not authori[sz]ed|forbidden|(access )?denied)*$/i;
+const STATUS_PHRASE =
+  /^(\W|error|\d{3}|unauthori[sz]ed|not authori[sz]ed|forbidden|(access )?denied)*$/i;
 /** Quoted parts of a sentence are left out: the name of an event may be "Login". */
-const QUOTED = /(?<=.)("[^"]{0,200}"|\u201c[^\u201d]{0,200}\u201d|`[^`]{0,200}`|(?<!\w)'[^']{0,200}'(?!\w))/g;
+const QUOTED =
+  /(?<=.)("[^"]{0,200}"|\u201c[^\u201d]{0,200}\u201d|`[^`]{0,200}`|(?<!\w)'[^']{0,200}'(?!\w))/g;
 const PAGE = /^\s*\ufeff?\s*<(!doctype html|html)\b/i;
 const PASSWORD_FIELD = /<input\b[^<>]*\btype\s*=\s*["']?password/i;
 
@@ -34,12 +36,15 @@ export function sessionSignOf(answer: Answer): SessionSign | undefined {
   const redirect = redirectOf(answer);
   if (redirect !== undefined) return redirect === "login" ? "clear" : undefined;
   if (status !== 200 && status !== 401 && status !== 403) return undefined;
-  if (kind === "html" && broken === undefined && PAGE.test(body) && PASSWORD_FIELD.test(body)) return "clear";
+  if (kind === "html" && broken === undefined && PAGE.test(body) && PASSWORD_FIELD.test(body))
+    return "clear";
   // An `ERROR:` entry does not count: what it stands beside may have been carried out, and would be sent again.
-  if (status === 200 && (kind !== "json" || !anyPart(answer.data, undefined, isFlaggedNo))) return undefined;
+  if (status === 200 && (kind !== "json" || !anyPart(answer.data, undefined, isFlaggedNo)))
+    return undefined;
   const words = broken === undefined ? spokenIn(answer) : [];
   if (status === 200) {
-    const isUnauthorized = words.every((each) => STATUS_PHRASE.test(each)) && /authori[sz]ed/i.test(words.join());
+    const isUnauthorized =
+      words.every((each) => STATUS_PHRASE.test(each)) && /authori[sz]ed/i.test(words.join());
     return isUnauthorized || words.some(isAboutALogin) ? "clear" : undefined;
   }
   if (words.some(isAboutALogin)) return "clear";
@@ -52,7 +57,8 @@ function spokenIn({ kind, data, body }: Answer): string[] {
   const spoken = leavesOf(kind === "json" ? data : body).filter(
     (leaf) => typeof leaf.value === "string" && isSpoken(leaf),
   );
-  const texts = kind === "html" ? [] : spoken.map(({ value }) => String(value).replaceAll(QUOTED, " "));
+  const texts =
+    kind === "html" ? [] : spoken.map(({ value }) => String(value).replaceAll(QUOTED, " "));
   return texts.map((text) => (/\s/.test(text) ? text.replace(CAPITALS, asWords) : asWords(text)));
 }
 
