@@ -1,6 +1,7 @@
 /** Faults of the network and of answers: what the client reports, and how many creates and logins reached the server. */
 import { once } from "node:events";
 import { createSecureServer as createHttp2Server } from "node:http2";
+import type { Socket } from "node:net";
 import {
   createServer as createTlsServer,
   getCACertificates,
@@ -219,6 +220,25 @@ describe("T2: certainly not sent: nothing is created, and the server saw nothing
       expect(server.posts).toHaveLength(0);
       expect(client.attempts).toHaveLength(1);
     });
+  });
+
+  it.each([
+    ["reset", (socket: Socket) => void socket.resetAndDestroy()],
+    ["closed", (socket: Socket) => void socket.end()],
+  ])("a connection that is %s within the TLS handshake", async (_, end) => {
+    const server = await startRawServer(async (connection) => {
+      await connection.readBytes(1);
+      end(connection.socket);
+    });
+    const client = new TestClient(server.url.replace("http:", "https:"), {
+      settings: { ...basic.settings, ...withoutWaiting },
+    });
+    const ending = await client.create();
+    expect(ending.kind).toBe("NotSentError");
+    expect(messageOf(ending)).toMatch(
+      /ECONNRESET.*; a firewall or a server without TLS may do this: check advertising:/,
+    );
+    expect(server.posts).toHaveLength(0);
   });
 
   it("plain http on the https port", async () => {

@@ -27,7 +27,7 @@ function coded(code: string) {
 /** Fix an argument in the program. Nothing was sent. */
 export class ArgumentsError extends coded("ADVERTISING_ARGUMENTS") {}
 
-/** Fix a stack setting or an environment variable. Nothing was sent, except to find that an operation is not there. */
+/** Fix a stack setting or an environment variable. Nothing was sent. */
 export class SettingsError extends coded("ADVERTISING_SETTINGS") {}
 
 /** Fix the credentials, or the cause that the message names. Nothing was created. */

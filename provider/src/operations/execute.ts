@@ -129,21 +129,12 @@ export class ObjectOperations {
     return { kind: this.kind, operation, id, label };
   }
 
-  /** @throws AdvertisingError: it may be sent again; RefusedError: the object is gone. */
+  /** @throws AdvertisingError: it may be sent again. */
   async #update(target: Target, fields: Record<string, unknown>): Promise<void> {
     if (Object.keys(fields).length === 0) return;
     const { runtime } = this;
-    const { id, label } = target;
     const warnings = await runtime.track(() => runtime.client().update(this.#request("update", target), fields));
-    if (warnings !== undefined) {
-      warnOfPlatform(runtime, label, warnings);
-      return;
-    }
-    this.#expectProven(target);
-    throw new RefusedError(
-      `${label} was not changed: the platform does not find ${id}. \`pulumi refresh\`, with a known read, takes what ` +
-        "is gone out of the state; `pulumi up --replace` creates another one.",
-    );
+    warnOfPlatform(runtime, target.label, warnings);
   }
 
   /** @throws RefusedError if the object is so new that its absence proves nothing. */
