@@ -8,7 +8,9 @@ export type Values = Readonly<Record<string, unknown>>;
 
 /** `value` as an object whose own keys can be read safely, or an empty one. */
 export function asRecord(value: unknown): Values {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {};
 }
 
 /** An own property's value; never an inherited one. */
@@ -22,7 +24,9 @@ type Given<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } &
 };
 
 export function withoutUndefined<T extends object>(properties: T): Given<T> {
-  return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined)) as Given<T>;
+  return Object.fromEntries(
+    Object.entries(properties).filter(([, value]) => value !== undefined),
+  ) as Given<T>;
 }
 
 /** Whether `value` is a text, a number or a truth value, so that a message can show it. */
@@ -47,7 +51,10 @@ export function structureIn(text: string): object | undefined {
 
 /** The part of JSON that TypeScript's types for ES2023 lack; Node has it from version 21 on. */
 interface ExactJson {
-  parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
+  parse(
+    text: string,
+    reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
+  ): unknown;
   rawJSON(text: string): unknown;
 }
 const exact = JSON as unknown as ExactJson;
@@ -62,7 +69,10 @@ export function parseExact(text: string): unknown {
   // As of nearly every create: a reviver takes six times as long, for nothing.
   if (text.length < SHORT && !MANY_DIGITS.test(text)) return JSON.parse(text);
   return exact.parse(text, (_key, value, { source }) =>
-    typeof value === "number" && !Number.isSafeInteger(value) && source !== undefined && /^-?\d+$/.test(source)
+    typeof value === "number" &&
+    !Number.isSafeInteger(value) &&
+    source !== undefined &&
+    /^-?\d+$/.test(source)
       ? source
       : value,
   );

@@ -13,7 +13,8 @@ const MASK = "[secret]";
 const MIN_PASSING = 512;
 
 /** A number as JSON or a person writes it; or a character reference, whose digits are none. */
-const NUMBER = /%[\da-f]{2}|\\u[\da-f]{4}|&#x?[\da-f]+;|(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[+-]?\d+)?/gi;
+const NUMBER =
+  /%[\da-f]{2}|\\u[\da-f]{4}|&#x?[\da-f]+;|(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[+-]?\d+)?/gi;
 
 /** So many characters of a spelling find it. */
 const BEGINNING = 3;
@@ -68,7 +69,9 @@ export class Secrets {
     }
     scrubbed += text.slice(done);
     if (this.#numbers.size === 0) return scrubbed;
-    return scrubbed.replace(NUMBER, (each) => (this.#numbers.has(Number(each.replaceAll(",", ""))) ? MASK : each));
+    return scrubbed.replace(NUMBER, (each) =>
+      this.#numbers.has(Number(each.replaceAll(",", ""))) ? MASK : each,
+    );
   }
 
   /** How long the longest spelling is that begins there; 0 where none does. */
@@ -76,7 +79,8 @@ export class Secrets {
     let longest = 0;
     for (let count = 1; count <= BEGINNING; count++) {
       for (const spelling of this.#spellings.get(folded.slice(start, start + count)) ?? [])
-        if (spelling.length > longest && folded.startsWith(spelling, start)) longest = spelling.length;
+        if (spelling.length > longest && folded.startsWith(spelling, start))
+          longest = spelling.length;
     }
     return longest;
   }
@@ -101,7 +105,10 @@ function spelled(text: string): string[] {
   const [bytes, json] = [Buffer.from(text), JSON.stringify(text).slice(1, -1)];
   const percent = encodeURIComponent(text.toWellFormed());
   const strict = percent.replace(/[!'()*~]/g, (each) => `%${each.charCodeAt(0).toString(16)}`);
-  const ascii = json.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const ascii = json.replace(
+    /[^\x20-\x7e]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
   const html = text.replace(/[&<>"]/g, (each) => ENTITIES[each] ?? each);
   return [
     ...[text, bytes.toString("hex"), ...base64Of(bytes)],
@@ -125,10 +132,18 @@ function base64Of(bytes: Buffer): string[] {
       .replace(/=+$/, "");
     const start = Math.ceil((offset * 8) / 6);
     // At the end of the data its last digit is known too.
-    return [digits.slice(start, Math.floor(((offset + bytes.length) * 8) / 6)), digits.slice(start)];
+    return [
+      digits.slice(start, Math.floor(((offset + bytes.length) * 8) / 6)),
+      digits.slice(start),
+    ];
   });
   const long = pieces.filter((piece) => piece.length >= MIN_DIGITS);
   return [...long, ...long.map((piece) => piece.replaceAll("+", "-").replaceAll("/", "_"))];
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+};

@@ -6,7 +6,8 @@
 // C0 and C1 controls (escape sequences start with one), line and paragraph separators, and the marks that turn the
 // reading direction of what follows: each could make a terminal show something else than was written.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: naming the control characters is the purpose
-const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+/g;
+const UNPRINTABLE =
+  /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+/g;
 
 /** Replaces each run of control and direction characters, and each lone surrogate, by one space. */
 export function printable(text: string): string {
@@ -22,7 +23,8 @@ const UNSEEN_NAMES: Readonly<Record<string, string>> = {
   ...{ "200B": "zero-width space", "202F": "narrow no-break space", FEFF: "byte order mark" },
 };
 
-const codeOf = (character: string) => (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+const codeOf = (character: string) =>
+  (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
 
 /** `U+200B (zero-width space) and U+0301`. */
 function named(characters: Iterable<string>): string {
@@ -77,12 +79,18 @@ export function looksOf(text: string): string {
 /** Why two texts that look the same are not; none if one sees the difference. */
 export function unseenDifference(one: string, other: string): string | undefined {
   if (one === other || looksOf(one) !== looksOf(other)) return undefined;
-  const differing = [...new Set(one + other)].filter((each) => one.split(each).length !== other.split(each).length);
+  const differing = [...new Set(one + other)].filter(
+    (each) => one.split(each).length !== other.split(each).length,
+  );
   return `they look the same, and differ in ${named(differing) || "the order of their characters"}`;
 }
 
 /** What nobody sees between a text and a former one of a group: `"Bu\u200by" beside "Buy": …`; none without such a one. */
-export function lookAlike(known: Map<string, string>, text: string, group = ""): string | undefined {
+export function lookAlike(
+  known: Map<string, string>,
+  text: string,
+  group = "",
+): string | undefined {
   const looks = `${group} ${looksOf(text)}`;
   const other = known.get(looks) ?? text;
   known.set(looks, other);
@@ -108,7 +116,9 @@ export function plainShellWord(text: string): string {
 let stackOptions = "";
 
 /** From now on, each command that this process prints takes these, to be about the same stack as the process. */
-export function commandsTake(options: readonly { readonly option: string; readonly value: string }[]): void {
+export function commandsTake(
+  options: readonly { readonly option: string; readonly value: string }[],
+): void {
   stackOptions = options.map(({ option, value }) => ` ${option} ${plainShellWord(value)}`).join("");
 }
 
@@ -121,7 +131,11 @@ export function asTyped(command: string): string {
  * The first `most` of `items`, and one more entry that counts the others where there are any.
  * @param inWords what is said of the others. @default `and 3 more`
  */
-export function cut(items: readonly string[], most: number, describeOthers = (others: number) => `and ${others} more`) {
+export function cut(
+  items: readonly string[],
+  most: number,
+  describeOthers = (others: number) => `and ${others} more`,
+) {
   const others = items.length - most;
   return others <= 0 ? [...items] : [...items.slice(0, most), describeOthers(others)];
 }
@@ -145,10 +159,13 @@ export function saidOnce<T>(
   nameOf: (item: T) => string,
   reasonOf: (item: T) => string,
 ): string[] {
-  return [...Map.groupBy(items, (item) => withoutValues(reasonOf(item))).values()].map(([first, ...others]) => {
-    const also = others.length === 0 ? "" : ` (also in ${enumerate(others.map(nameOf), MAX_SHARING)})`;
-    return first === undefined ? "" : `${textOf(first)}${also}`;
-  });
+  return [...Map.groupBy(items, (item) => withoutValues(reasonOf(item))).values()].map(
+    ([first, ...others]) => {
+      const also =
+        others.length === 0 ? "" : ` (also in ${enumerate(others.map(nameOf), MAX_SHARING)})`;
+      return first === undefined ? "" : `${textOf(first)}${also}`;
+    },
+  );
 }
 
 /** A sentence without the values in it: equal for two of one reason. */
@@ -217,7 +234,11 @@ export function editsBetween(one: string, other: string): number {
  * Completes an error about an unknown name: `did you mean value?` where one is near, else the names that are known.
  * @param written how the name that was meant is written.
  */
-export function didYouMean(typed: string, known: readonly string[], written = (name: string) => name): string {
+export function didYouMean(
+  typed: string,
+  known: readonly string[],
+  written = (name: string) => name,
+): string {
   const meant = nearest(typed, known);
   return meant === undefined ? `known are ${known.join(", ")}` : `did you mean ${written(meant)}?`;
 }

@@ -1,7 +1,20 @@
 import * as pulumi from "@pulumi/pulumi";
 import { cut, shellWord, type Values } from "../base/index.js";
-import { CATALOG_RULES, describeAlike, type Catalog as File, type Finding, readCatalog } from "../catalog/index.js";
-import { advertiser, CATALOG_SEPARATOR, CATALOG_TYPE, conversionEvent, KINDS, type Kind } from "../kinds/index.js";
+import {
+  CATALOG_RULES,
+  describeAlike,
+  type Catalog as File,
+  type Finding,
+  readCatalog,
+} from "../catalog/index.js";
+import {
+  advertiser,
+  CATALOG_SEPARATOR,
+  CATALOG_TYPE,
+  conversionEvent,
+  KINDS,
+  type Kind,
+} from "../kinds/index.js";
 import { abilitiesOf } from "../plan/index.js";
 import { exactId, problemMessages, validate } from "../rules/index.js";
 import { labelOf } from "../state/index.js";
@@ -57,7 +70,10 @@ export class Catalog extends pulumi.ComponentResource {
     const { content, sets, validated, deleting } = declared(name, { ...args }, options);
     // It is registered no sooner than its resources are: once the whole program was found good.
     super(CATALOG_TYPE, name, {}, pulumi.mergeOptions(options, { dependsOn: validated }));
-    const optionsOf = (kind: Kind) => ({ parent: this, ...(deleting.includes(kind) ? { retainOnDelete: false } : {}) });
+    const optionsOf = (kind: Kind) => ({
+      parent: this,
+      ...(deleting.includes(kind) ? { retainOnDelete: false } : {}),
+    });
     const advertisers = new Map(
       content.advertisers.map(({ key, args: own }): [string, AdvertiserId] => {
         if (own === undefined) return [key, exactId(key)]; // it lives already
@@ -66,12 +82,26 @@ export class Catalog extends pulumi.ComponentResource {
       }),
     );
     const times = Map.groupBy(content.events, ({ key }) => key);
-    const eventIds = [...Map.groupBy(content.events, (event) => event.advertiser)].flatMap(([owner, events]) => {
-      const ids = declareAll(sets, named(name, owner), advertisers.get(owner), events, optionsOf(conversionEvent));
-      return ids.map(([key, id]) => [times.get(key)?.length === 1 ? key : named(owner, key), id] as const);
-    });
-    this.advertiserIds = pulumi.output(Object.fromEntries(advertisers)) as pulumi.Output<Record<string, number>>;
-    this.eventIds = pulumi.output(Object.fromEntries(eventIds)) as pulumi.Output<Record<string, number>>;
+    const eventIds = [...Map.groupBy(content.events, (event) => event.advertiser)].flatMap(
+      ([owner, events]) => {
+        const ids = declareAll(
+          sets,
+          named(name, owner),
+          advertisers.get(owner),
+          events,
+          optionsOf(conversionEvent),
+        );
+        return ids.map(
+          ([key, id]) => [times.get(key)?.length === 1 ? key : named(owner, key), id] as const,
+        );
+      },
+    );
+    this.advertiserIds = pulumi.output(Object.fromEntries(advertisers)) as pulumi.Output<
+      Record<string, number>
+    >;
+    this.eventIds = pulumi.output(Object.fromEntries(eventIds)) as pulumi.Output<
+      Record<string, number>
+    >;
     this.registerOutputs({ advertiserIds: this.advertiserIds, eventIds: this.eventIds });
   }
 
@@ -123,7 +153,11 @@ function declared(name: string, args: Values, options: pulumi.ComponentResourceO
   const others = problemMessages([...problems, ...optionProblems(options, canDelete.length > 0)]);
   const warnings = linesOf(byLevel.get("warning") ?? [], file).map((line) => `  ${line}`);
   const declaration = {
-    finding: { title, lines: [...linesOf(errors, file), ...others], problems: errors.length + others.length },
+    finding: {
+      title,
+      lines: [...linesOf(errors, file), ...others],
+      problems: errors.length + others.length,
+    },
     warnings: warnings.length === 0 ? [] : [[`${title}:`, ...warnings].join("\n")],
     resource: undefined,
   };
@@ -136,5 +170,9 @@ const MAX_FINDINGS = 100;
 
 function linesOf(findings: readonly Finding[], file: string): string[] {
   const command = `npx pulumi-advertising validate ${shellWord(file)}`;
-  return cut(describeAlike(findings), MAX_FINDINGS, (more) => `and ${more} more, which this lists:\n      ${command}`);
+  return cut(
+    describeAlike(findings),
+    MAX_FINDINGS,
+    (more) => `and ${more} more, which this lists:\n      ${command}`,
+  );
 }

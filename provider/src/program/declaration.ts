@@ -18,7 +18,9 @@ import { isNotPlain, isOfType, isResource, readIdProblem } from "./ids.js";
 import { typesOf } from "./place.js";
 
 /** `formerKey`: as that of the object, of a set's member that has another key in its set now. */
-export type DeclaredObject = ReturnType<typeof objectOf> & { readonly formerKey?: string | undefined };
+export type DeclaredObject = ReturnType<typeof objectOf> & {
+  readonly formerKey?: string | undefined;
+};
 
 /** It may adopt an object whose id the program does not know yet. */
 export const LATER = Symbol("known later");
@@ -55,7 +57,10 @@ export interface Call {
   readonly options: pulumi.CustomResourceOptions;
 }
 
-export function declare({ kind: declared, name, args, options }: Call, settings: Settings): Declaration {
+export function declare(
+  { kind: declared, name, args, options }: Call,
+  settings: Settings,
+): Declaration {
   const isSet = "member" in declared;
   const kind = isSet ? declared.member : declared;
   const canDelete = abilitiesOf(kind, settings).delete;
@@ -65,10 +70,14 @@ export function declare({ kind: declared, name, args, options }: Call, settings:
     : checkArguments(declared, args, settings, { isUnknown: isNotPlain });
   const label = labelOf(declared.name, name);
   // A catalog says it with the place in its file.
-  const warnings = isRead || isOfType(options.parent, CATALOG_TYPE) ? [] : declared.warnings(values);
+  const warnings =
+    isRead || isOfType(options.parent, CATALOG_TYPE) ? [] : declared.warnings(values);
   const key = keyOf(declared.name, { parentTypes: typesOf(options.parent), name });
   return {
-    finding: findingOf(label, isRead ? problems : [...problems, ...optionProblems(options, canDelete)]),
+    finding: findingOf(
+      label,
+      isRead ? problems : [...problems, ...optionProblems(options, canDelete)],
+    ),
     warnings: problemMessages(warnings).map((warning) => `${label}: ${warning}`),
     resource: {
       key,
@@ -96,7 +105,8 @@ function membersOf(kind: Kind, setKey: string, events: unknown) {
 /** @returns `adopts` the id of a live object. What the program does not know yet has no `platformName`. */
 function objectOf(kind: Kind, key: string, values: Values) {
   const { existingId } = values;
-  const later: typeof LATER | undefined = existingId === undefined || existingId === null ? undefined : LATER;
+  const later: typeof LATER | undefined =
+    existingId === undefined || existingId === null ? undefined : LATER;
   const platformName = displayName(kind, values, new Set());
   return { key, platformName, adopts: isPlain(existingId) ? String(existingId) : later };
 }
@@ -104,16 +114,23 @@ function objectOf(kind: Kind, key: string, values: Values) {
 /** Outputs may name anything, and aliases of parents are not followed: what these mean shows in Pulumi's preview. */
 function aliasNamesIn(aliases: unknown): string[] {
   if (!Array.isArray(aliases)) return [];
-  const names = aliases.map((alias: unknown) => (typeof alias === "string" ? nameInUrn(alias) : asRecord(alias).name));
+  const names = aliases.map((alias: unknown) =>
+    typeof alias === "string" ? nameInUrn(alias) : asRecord(alias).name,
+  );
   return names.filter((name) => typeof name === "string");
 }
 
 /** Aliases with Outputs, and of parents, are left out. */
-function formerKeysIn(resource: ResourceName, name: string, options: pulumi.CustomResourceOptions): string[] {
+function formerKeysIn(
+  resource: ResourceName,
+  name: string,
+  options: pulumi.CustomResourceOptions,
+): string[] {
   const { aliases, parent } = options;
   if (!Array.isArray(aliases)) return [];
   return aliases.flatMap((alias: unknown) => {
-    if (typeof alias === "string") return alias.startsWith("urn:") ? [keyOfUrn(resource, alias)] : [];
+    if (typeof alias === "string")
+      return alias.startsWith("urn:") ? [keyOfUrn(resource, alias)] : [];
     const { name: formerName = name, parent: formerParent = parent, parentUrn } = asRecord(alias);
     if (typeof formerName !== "string" || parentUrn !== undefined) return [];
     if (formerParent !== undefined && !isResource(formerParent)) return [];
@@ -126,11 +143,15 @@ const CANT_DELETE =
   "Leave the option out: everything that is removed stays live on the platform";
 
 /** @param mayDelete whether `retainOnDelete` may be off. A catalog's options are checked against the same rules. */
-export function optionProblems({ import: id, retainOnDelete }: pulumi.CustomResourceOptions, mayDelete: boolean) {
+export function optionProblems(
+  { import: id, retainOnDelete }: pulumi.CustomResourceOptions,
+  mayDelete: boolean,
+) {
   const problems: Problem[] = [];
   // Pulumi's dynamic providers can't import: the engine does not say which provider the id belongs to.
   const reason = `is an option that does not work here: set the argument existingId: ${id}`;
   if (id !== undefined) problems.push({ property: "import", reason });
-  if (retainOnDelete === false && !mayDelete) problems.push({ property: "retainOnDelete", reason: CANT_DELETE });
+  if (retainOnDelete === false && !mayDelete)
+    problems.push({ property: "retainOnDelete", reason: CANT_DELETE });
   return problems;
 }

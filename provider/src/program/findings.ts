@@ -2,7 +2,14 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { ArgumentsError, count, cut, SettingsError, versionProblem, withPage } from "../base/index.js";
+import {
+  ArgumentsError,
+  count,
+  cut,
+  SettingsError,
+  versionProblem,
+  withPage,
+} from "../base/index.js";
 import { type Problem, problemMessages } from "../rules/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
 
@@ -33,7 +40,9 @@ export function expectFoundFrom(folder: string): string {
     const cure = isPlugged
       ? `Yarn's Plug'n'Play keeps it from it. Nothing was sent. Add this to .yarnrc.yml, and run \`yarn install\`:\n  packageExtensions: { "@pulumi/pulumi@*": { peerDependencies: { pulumi-advertising: "*" } } }`
       : "it is not installed there. Nothing was sent. Install it there, such as with `npm install pulumi-advertising`; a library that uses it declares it in peerDependencies.";
-    throw runError(`pulumi-advertising: Pulumi's provider process looks for this package from ${folder}, and ${cure}`);
+    throw runError(
+      `pulumi-advertising: Pulumi's provider process looks for this package from ${folder}, and ${cure}`,
+    );
   }
 }
 
@@ -48,7 +57,9 @@ export function programError(
     `${count(total, "problem")}; ${consequence}.`,
     ...(reading.problems.length > 0 ? [describeSettingProblems(reading.problems)] : []),
     ...cut(
-      findings.map(({ title, lines }) => [`  ${title}:`, ...lines.map((line) => `    ${line}`)].join("\n")),
+      findings.map(({ title, lines }) =>
+        [`  ${title}:`, ...lines.map((line) => `    ${line}`)].join("\n"),
+      ),
       MAX_SECTIONS,
       (more) => `  and problems of ${more} more`,
     ),

@@ -2,7 +2,15 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Values } from "../base/index.js";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
-import { exactId, InWords, isPlatformId, LIVE_ID, type Problem, READABLE_ID, show } from "../rules/index.js";
+import {
+  exactId,
+  InWords,
+  isPlatformId,
+  LIVE_ID,
+  type Problem,
+  READABLE_ID,
+  show,
+} from "../rules/index.js";
 
 function isLater(value: unknown): value is pulumi.Output<unknown> | Promise<unknown> {
   return pulumi.Output.isInstance(value) || value instanceof Promise;
@@ -46,14 +54,21 @@ export function idsOf(kind: Kind | SetKind, args: Values): Record<string, unknow
     const [value, referred] = [args[name], kind.refersTo[name]];
     if (!pulumi.Resource.isInstance(value)) continue;
     const fits = referred !== undefined && isOfType(value, typeTokenOf(referred.name));
-    ids[name] = fits ? (value as unknown as Values)[referred.idProperty] : new InWords(kindName(value));
+    ids[name] = fits
+      ? (value as unknown as Values)[referred.idProperty]
+      : new InWords(kindName(value));
   }
   return ids;
 }
 
 /** @param output what the engine says: unknown in a preview of an update in place, when it knows just the id. */
-export function idInPreview({ id }: pulumi.CustomResource, output: pulumi.Output<number>): pulumi.Output<number> {
-  return id.apply((digits) => (LIVE_ID.test(digits) ? pulumi.output(exactId(digits) as number) : output));
+export function idInPreview(
+  { id }: pulumi.CustomResource,
+  output: pulumi.Output<number>,
+): pulumi.Output<number> {
+  return id.apply((digits) =>
+    LIVE_ID.test(digits) ? pulumi.output(exactId(digits) as number) : output,
+  );
 }
 
 /**
@@ -61,7 +76,9 @@ export function idInPreview({ id }: pulumi.CustomResource, output: pulumi.Output
  * words, which {@link readIdProblem} refuses, and the provider if they come from an Output.
  */
 export function readIdOf(id: pulumi.Input<pulumi.ID | number>): pulumi.Input<pulumi.ID> {
-  return isLater(id) ? pulumi.output(id as pulumi.Output<pulumi.ID>).apply(idOrWords) : idOrWords(id);
+  return isLater(id)
+    ? pulumi.output(id as pulumi.Output<pulumi.ID>).apply(idOrWords)
+    : idOrWords(id);
 }
 
 function idOrWords(id: unknown): string {

@@ -102,7 +102,10 @@ export function onceEndedWell(then: () => void): void {
 }
 
 /** Perhaps behind the names of the properties that wait for the resource. */
-const FAILED = new RegExp(`resource .+ \\[pulumi-nodejs:dynamic/${NAMESPACE}:\\w+\\] failed to register$`, "s");
+const FAILED = new RegExp(
+  `resource .+ \\[pulumi-nodejs:dynamic/${NAMESPACE}:\\w+\\] failed to register$`,
+  "s",
+);
 
 /** With `--continue-on-error` Pulumi prints an error, with places in Pulumi alone, for each failed registration. */
 export function hideStackTracesOfFailures(): void {

@@ -3,11 +3,33 @@
  * what this machine remembers and nothing declares. Asked for each batch: what one turn of the event loop declares.
  * It decides nothing from a journal: what crosses to the provider process is what the program declares.
  */
-import { agree, asTyped, count, cut, enumerate, idRanges, lookAlike, natural, saidOnce } from "../base/index.js";
+import {
+  agree,
+  asTyped,
+  count,
+  cut,
+  enumerate,
+  idRanges,
+  lookAlike,
+  natural,
+  saidOnce,
+} from "../base/index.js";
 import { isOpen, type JournalEntry } from "../journal/index.js";
 import { adoptedTwice, CATALOG_TYPE, type Kind } from "../kinds/index.js";
-import { MAX_LISTED, memberOf, objectKey, type ProgramContext, parseKey, resourceKeyIn } from "../state/index.js";
-import { type Declaration, type DeclaredObject, type DeclaredResource, LATER } from "./declaration.js";
+import {
+  MAX_LISTED,
+  memberOf,
+  objectKey,
+  type ProgramContext,
+  parseKey,
+  resourceKeyIn,
+} from "../state/index.js";
+import {
+  type Declaration,
+  type DeclaredObject,
+  type DeclaredResource,
+  LATER,
+} from "./declaration.js";
 import type { Finding } from "./findings.js";
 
 export type ResourceContext = Omit<ProgramContext, "identity">;
@@ -38,7 +60,8 @@ export class ProgramValidator {
     if (isRead) return;
     this.#resources++;
     if (objects === undefined) this.#declared.add(key);
-    if (objects === undefined || objects.some(({ adopts }) => adopts === LATER)) this.#adoptedLater.add(kind.name);
+    if (objects === undefined || objects.some(({ adopts }) => adopts === LATER))
+      this.#adoptedLater.add(kind.name);
     for (const object of objects ?? []) {
       this.#declared.add(object.key);
       if (object.formerKey !== undefined) this.#declared.add(object.formerKey);
@@ -73,16 +96,27 @@ export class ProgramValidator {
       // What may delete has to know all of them. Of thousands, not each resource carries all for the words alone.
       if (!deletes && adopted.length > MAX_CHARACTERS) return [[key, context]];
       const adoptsLater = this.#adoptedLater.has(kind.name) || undefined;
-      return [[key, { ...context, deletes: deletes || undefined, adopted: adopted || undefined, adoptsLater }]];
+      return [
+        [
+          key,
+          { ...context, deletes: deletes || undefined, adopted: adopted || undefined, adoptsLater },
+        ],
+      ];
     });
     const findings = batch.flatMap((declaration) => this.wrongIn(declaration));
-    return { findings, warnings: [...warningsOf(batch), ...this.#alike.splice(0)], contexts: new Map(contexts) };
+    return {
+      findings,
+      warnings: [...warningsOf(batch), ...this.#alike.splice(0)],
+      contexts: new Map(contexts),
+    };
   }
 
   /** Other objects of the program with the name of this one, or of a member: their own creates are theirs. */
   #namesakesOf(resource: DeclaredResource): string[] {
     const { kind, objects = [] } = resource;
-    const own = new Set(objects.flatMap((object) => [object.key, ...formerKeysOf(resource, object)]));
+    const own = new Set(
+      objects.flatMap((object) => [object.key, ...formerKeysOf(resource, object)]),
+    );
     const names = new Set(objects.map((object) => nameKey(kind, object)));
     const found: string[] = [];
     for (const name of names)
@@ -104,10 +138,14 @@ export class ProgramValidator {
       const { kind, member } = parseKey(key);
       const adopter = this.#adopters.get(objectKey(kind, adopts)) ?? key;
       const path = member === undefined ? "" : `${memberOf("events", member)}.`;
-      return adopter === key ? [] : [`${path}existingId ${adoptedTwice(adopts, `"${parseKey(adopter).short}"`)}`];
+      return adopter === key
+        ? []
+        : [`${path}existingId ${adoptedTwice(adopts, `"${parseKey(adopter).short}"`)}`];
     });
     const lines = [...finding.lines, ...twice];
-    return lines.length === 0 ? [] : [{ ...finding, lines, problems: finding.problems + twice.length }];
+    return lines.length === 0
+      ? []
+      : [{ ...finding, lines, problems: finding.problems + twice.length }];
   }
 
   /** What nothing has declared when the program has ended. Whether the state has it, only the engine knows. */
@@ -166,7 +204,9 @@ function objectOf({ key, id = "" }: JournalEntry): string {
 
 function warningsOf(batch: readonly Declaration[]): string[] {
   return saidOnce(
-    batch.flatMap(({ finding, warnings }) => warnings.map((text) => ({ label: finding.title, text }))),
+    batch.flatMap(({ finding, warnings }) =>
+      warnings.map((text) => ({ label: finding.title, text })),
+    ),
     ({ text }) => text,
     ({ label }) => label,
     ({ label, text }) => text.replace(label, ""),
@@ -175,7 +215,11 @@ function warningsOf(batch: readonly Declaration[]): string[] {
 
 function listed(those: readonly JournalEntry[]): string {
   const others = those.slice(MAX_LISTED).map(({ id = "" }) => id);
-  return cut(those.map(entryName), MAX_LISTED, (more) => `and ${more} more: ${idRanges(others)}`).join(", ");
+  return cut(
+    those.map(entryName),
+    MAX_LISTED,
+    (more) => `and ${more} more: ${idRanges(others)}`,
+  ).join(", ");
 }
 
 function retainedLine(those: readonly JournalEntry[]): string {
@@ -189,7 +233,11 @@ function deletedLine(those: readonly JournalEntry[]): string {
 }
 
 function openLine(open: readonly JournalEntry[]): string {
-  const are = count(open.length, "create of an interrupted run is", "creates of interrupted runs are");
+  const are = count(
+    open.length,
+    "create of an interrupted run is",
+    "creates of interrupted runs are",
+  );
   const names = enumerate(open.map(entryName), MAX_LISTED);
   return `${are} declared by nothing: ${names}. To see what to do:\n  ${asTyped("npx pulumi-advertising pending")}`;
 }

@@ -8,8 +8,13 @@ import type { CreateRecord, Unresolved } from "./stored.js";
 export const MAX_LISTED = 20;
 
 /** What to look for in the account: `the ConversionEvent named "Signup" (advertiserId 1, value 5), sent at …`. */
-export function describe(kind: Kind["name"], { name, facts = {}, field, mark, replaces, at }: CreateRecord): string {
-  const told = Object.entries(facts).map(([property, value]) => `${property} ${printable(String(value))}`);
+export function describe(
+  kind: Kind["name"],
+  { name, facts = {}, field, mark, replaces, at }: CreateRecord,
+): string {
+  const told = Object.entries(facts).map(
+    ([property, value]) => `${property} ${printable(String(value))}`,
+  );
   return [
     `the ${kind}${name === undefined ? "" : ` named "${printable(name)}"`}`,
     told.length === 0 ? "" : ` (${told.join(", ")})`,
@@ -24,7 +29,10 @@ export function howToKeep(id: string): string {
   return `To keep ${id}, undo the change; or set existingId, and make the change on the platform by hand.`;
 }
 
-export function pendingCommand(option: "created" | "not-created" | "forget", names: readonly string[]): string {
+export function pendingCommand(
+  option: "created" | "not-created" | "forget",
+  names: readonly string[],
+): string {
   const given = names.slice(0, MAX_LISTED).map((name) => `--${option} ${shellWord(name)}`);
   return asTyped(`npx pulumi-advertising pending ${given.join(" ")}`);
 }
@@ -78,11 +86,15 @@ interface Known {
 
 /** What this machine knows of a create of an earlier run, which ended cleanly if it was reported. */
 export function whatHappened(label: string, { at, id, state }: Known): string {
-  if (id === undefined) return `${label}: an earlier run sent it at ${at}, and its outcome is unknown.`;
+  if (id === undefined)
+    return `${label}: an earlier run sent it at ${at}, and its outcome is unknown.`;
   return `${label}: ${state === "reported" ? "an earlier run" : "an interrupted run"} created it as ${id}.`;
 }
 
 /** What becomes of an object that is no longer managed; without a full stop. @param subject the object or objects. */
-export function staysLive({ unmanagedNotice }: Pick<Kind, "unmanagedNotice">, subject: string): string {
+export function staysLive(
+  { unmanagedNotice }: Pick<Kind, "unmanagedNotice">,
+  subject: string,
+): string {
   return `${subject} ${unmanagedNotice}; deactivate it there by hand`;
 }

@@ -52,13 +52,19 @@ export function nameInUrn(urn: string): string {
 /** As an option of a command, such as `--stack dev`: the organization is named only where there are several. */
 export function stackOption(stack: string): { readonly option: string; readonly value: string } {
   const [organization = "", , name = ""] = stack.split("/");
-  return { option: "--stack", value: organization === DEFAULT_ORGANIZATION ? name : `${organization}/${name}` };
+  return {
+    option: "--stack",
+    value: organization === DEFAULT_ORGANIZATION ? name : `${organization}/${name}`,
+  };
 }
 
 /** The key that a resource has in the journal; its URN is `urn:pulumi:<stack>::<project>::<types>::<name>`. */
 export function keyOfUrn(resource: ResourceName, urn: string): string {
   const parents = (urn.split("::", 3)[2] ?? "").split("$").slice(0, -1);
-  return keyOf(resource, { name: nameInUrn(urn), parentTypes: parents.length === 0 ? undefined : parents.join("$") });
+  return keyOf(resource, {
+    name: nameInUrn(urn),
+    parentTypes: parents.length === 0 ? undefined : parents.join("$"),
+  });
 }
 
 /** The journal's key of a resource, without the stack but with the type: an advertiser and an event may share a name. */
@@ -106,7 +112,9 @@ export interface ResourceRef extends ParsedKey {
 
 export function refOf(resource: ResourceName, identity: string): ResourceRef {
   const { project, stack, parentTypes, name } = parseIdentity(identity);
-  const types = [...(parentTypes === undefined ? [] : [parentTypes]), typeTokenOf(resource)].join("$");
+  const types = [...(parentTypes === undefined ? [] : [parentTypes]), typeTokenOf(resource)].join(
+    "$",
+  );
   const urn = `urn:pulumi:${stack}::${project}::${types}::${name}`;
   return { ...named(resource, { parentTypes, name }), identity, urn, resourceUrn: urn };
 }
@@ -146,7 +154,15 @@ export function resourceKeyIn(key: string): string {
 function named(resource: ResourceName, place: Place): ParsedKey {
   const kind = setNamed(resource)?.member.name ?? (resource as Kind["name"]);
   const label = labelOf(resource, place.name);
-  return { ...place, resource, kind, key: keyOf(resource, place), member: undefined, label, short: place.name };
+  return {
+    ...place,
+    resource,
+    kind,
+    key: keyOf(resource, place),
+    member: undefined,
+    label,
+    short: place.name,
+  };
 }
 
 function withMember<T extends ParsedKey>(set: T, member: string): T {

@@ -36,8 +36,12 @@ export interface Unresolved extends CreateRecord {
 
 /** The name and the arguments that tell an object of this kind from others, without secret and unknown ones. */
 export function identifyingIn(kind: Kind, properties: Values, secret: ReadonlySet<string>) {
-  const shown = kind.identifyingProperties.filter((property) => !secret.has(property) && isPlain(properties[property]));
-  const facts = Object.fromEntries(shown.map((property) => [property, properties[property]])) as Facts;
+  const shown = kind.identifyingProperties.filter(
+    (property) => !secret.has(property) && isPlain(properties[property]),
+  );
+  const facts = Object.fromEntries(
+    shown.map((property) => [property, properties[property]]),
+  ) as Facts;
   return { name: displayName(kind, properties, secret), facts };
 }
 
@@ -49,7 +53,13 @@ export function identifyingIn(kind: Kind, properties: Values, secret: ReadonlySe
  */
 export function markOf(...of: readonly (string | undefined)[]): string {
   const hash = createHash("sha256").update(JSON.stringify(of)).digest("hex");
-  return [hash.slice(0, 8), hash.slice(8, 12), hash.slice(12, 16), hash.slice(16, 20), hash.slice(20, 32)].join("-");
+  return [
+    hash.slice(0, 8),
+    hash.slice(8, 12),
+    hash.slice(12, 16),
+    hash.slice(16, 20),
+    hash.slice(20, 32),
+  ].join("-");
 }
 
 /** A set member's mark follows from the set's: the engine's record of an interrupted run is enough to search for it. */
@@ -57,7 +67,9 @@ export function memberMark(ofSet: string, member: string, replaces: string | und
   return markOf(ofSet, memberOf("events", member), replaces);
 }
 
-export function readMark(text: unknown): { readonly field: string; readonly mark: string } | undefined {
+export function readMark(
+  text: unknown,
+): { readonly field: string; readonly mark: string } | undefined {
   const [, field, mark] = (typeof text === "string" ? /^(\S+) (\S+)$/.exec(text) : undefined) ?? [];
   return field === undefined || mark === undefined ? undefined : { field, mark };
 }
@@ -100,7 +112,9 @@ export function secretArgumentsIn({ [SECRET_ARGUMENTS]: paths }: Values): Readon
 
 /** The outputs that let a refresh return inputs. */
 export function keptForRead(inputs: Values): Values {
-  const names = [IDENTITY, SECRET_ARGUMENTS, MARK, DELETES, RUN].filter((name) => inputs[name] !== undefined);
+  const names = [IDENTITY, SECRET_ARGUMENTS, MARK, DELETES, RUN].filter(
+    (name) => inputs[name] !== undefined,
+  );
   return { [HIDDEN_INPUTS]: Object.fromEntries(names.map((name) => [name, inputs[name]])) };
 }
 
@@ -184,7 +198,9 @@ export interface LeftLive {
 }
 
 export function leftLiveIn({ [LEFT_LIVE]: list }: Values): readonly LeftLive[] {
-  return Array.isArray(list) ? (list as LeftLive[]).filter((each) => typeof each?.id === "string") : [];
+  return Array.isArray(list)
+    ? (list as LeftLive[]).filter((each) => typeof each?.id === "string")
+    : [];
 }
 
 export function writeLeftLive(list: readonly LeftLive[]): Record<string, unknown> {
@@ -242,14 +258,17 @@ export function withNewKeys(stored: StoredSet, { events, formerKeys }: DeclaredS
   if (moved.size === 0) return { set: stored, moved };
   const newKeys = new Map([...moved].map(([key, former]) => [former, key]));
   const keyNow = (key: string) => newKeys.get(key) ?? key;
-  const renamed = <T>(map: ReadonlyMap<string, T>) => new Map([...map].map(([key, value]) => [keyNow(key), value]));
+  const renamed = <T>(map: ReadonlyMap<string, T>) =>
+    new Map([...map].map(([key, value]) => [keyNow(key), value]));
   const set: StoredSet = {
     ...stored,
     events: renamed(stored.events),
     eventIds: renamed(stored.eventIds),
     sentAs: renamed(stored.sentAs),
     unresolved: renamed(stored.unresolved),
-    left: stored.left.map((each) => (each.key === undefined ? each : { ...each, key: keyNow(each.key) })),
+    left: stored.left.map((each) =>
+      each.key === undefined ? each : { ...each, key: keyNow(each.key) },
+    ),
   };
   return { set, moved };
 }
@@ -257,7 +276,14 @@ export function withNewKeys(stored: StoredSet, { events, formerKeys }: DeclaredS
 export type StoredSet = ReturnType<typeof readStoredSet>;
 
 /** Empty if there is nothing. The caller's own, which may be changed. */
-export function readStoredSet({ advertiserId, defaults = {}, events, eventIds, sentAs, ...rest }: Values) {
+export function readStoredSet({
+  advertiserId,
+  defaults = {},
+  events,
+  eventIds,
+  sentAs,
+  ...rest
+}: Values) {
   return {
     advertiserId,
     defaults,
@@ -293,7 +319,9 @@ export function writeStoredSet(
 }
 
 function mapOf<T>(stored: unknown, read: (value: unknown) => T | undefined): Map<string, T> {
-  const entries = Object.entries(asRecord(stored)).map(([key, value]) => [key, read(value)] as const);
+  const entries = Object.entries(asRecord(stored)).map(
+    ([key, value]) => [key, read(value)] as const,
+  );
   return new Map(entries.filter((entry): entry is readonly [string, T] => entry[1] !== undefined));
 }
 
