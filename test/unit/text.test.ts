@@ -1,6 +1,6 @@
 /** Text on its way to people, and which known name is suggested for a mistyped or shortened one. */
 import { expect, it } from "vitest";
-import { asTyped, commandsTake, idRanges, nearest, printable } from "../../provider/src/base/text.js";
+import { asTyped, commandsTake, idRanges, nearest, printable } from "../../provider/src/base/index.js";
 import { SETTING_NAMES } from "../../provider/src/settings/settings.js";
 
 it.each([
