@@ -5,11 +5,12 @@ import { NAMESPACE } from "../settings/index.js";
 import { identityText } from "../state/index.js";
 
 export function placeOfProgram() {
-  const [project, stack] = [pulumi.getProject(), pulumi.getStack()];
+  const place = { project: pulumi.getProject(), stack: pulumi.getStack() };
   try {
-    return { organization: pulumi.getOrganization(), project, stack };
+    return { organization: pulumi.getOrganization(), ...place };
   } catch {
-    return { organization: "organization", project, stack }; // Pulumi throws if there is none, as in users' tests
+    // Pulumi throws if there is none, as in users' tests.
+    return { organization: "organization", ...place };
   }
 }
 

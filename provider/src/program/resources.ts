@@ -96,13 +96,16 @@ export class Advertiser extends pulumi.CustomResource {
 /** The id of what exists already, as `get` takes it. */
 export type ReadId = pulumi.Input<pulumi.ID | number>;
 
+/** What `get` refers to: without a known read, all of its outputs but the id are `undefined`. */
+type Referred<Resource, IdProperty extends keyof Resource> = pulumi.CustomResource & {
+  readonly [Name in Exclude<keyof Resource, keyof pulumi.CustomResource>]: pulumi.Output<
+    OutputOf<Resource[Name]> | (Name extends IdProperty ? never : undefined)
+  >;
+};
+type OutputOf<Property> = Property extends pulumi.OutputInstance<infer Value> ? Value : never;
+
 /** What {@link Advertiser.get} refers to. `existingId` and `additionalFields` are always `undefined`. */
-export interface AdvertiserReference extends pulumi.CustomResource {
-  readonly advertiserId: pulumi.Output<number>;
-  readonly advertiserName: pulumi.Output<string | undefined>;
-  readonly existingId: pulumi.Output<number | undefined>;
-  readonly additionalFields: pulumi.Output<Record<string, unknown> | undefined>;
-}
+export type AdvertiserReference = Referred<Advertiser, "advertiserId">;
 
 /** What a {@link ConversionEvent} is declared with. The rules are those of the API page of `POST rest/event`. */
 export interface ConversionEventArgs {
@@ -221,20 +224,7 @@ export class ConversionEvent extends pulumi.CustomResource {
 }
 
 /** What {@link ConversionEvent.get} refers to. `existingId` and `additionalFields` are always `undefined`. */
-export interface ConversionEventReference extends pulumi.CustomResource {
-  readonly eventId: pulumi.Output<number>;
-  readonly eventName: pulumi.Output<string | undefined>;
-  readonly advertiserId: pulumi.Output<number | undefined>;
-  readonly value: pulumi.Output<number | undefined>;
-  readonly eventTypeId: pulumi.Output<number | undefined>;
-  readonly segmentId: pulumi.Output<number | undefined>;
-  readonly countUnique: pulumi.Output<boolean | undefined>;
-  readonly clickWindow: pulumi.Output<number | undefined>;
-  readonly viewWindow: pulumi.Output<number | undefined>;
-  readonly attribution: pulumi.Output<Attribution | undefined>;
-  readonly existingId: pulumi.Output<number | undefined>;
-  readonly additionalFields: pulumi.Output<Record<string, unknown> | undefined>;
-}
+export type ConversionEventReference = Referred<ConversionEvent, "eventId">;
 
 /** One event of a set: the arguments of a `ConversionEvent` without the advertiser, which is the set's. */
 export interface ConversionEventEntry extends Omit<ConversionEventArgs, "advertiserId"> {
