@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { asTyped, NEEDED_NODE, versionProblem } from "../../provider/src/base/text.js";
+import { asTyped, NEEDED_NODE, versionProblem } from "../../provider/src/base/index.js";
 import { command } from "../../provider/src/cli/harness.js";
 import { programFolder, STACK_OPTIONS } from "../../provider/src/cli/pulumi.js";
 import { type JournalLine, writeAnswers } from "../../provider/src/journal/index.js";

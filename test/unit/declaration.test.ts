@@ -2,7 +2,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
 import { conversionEvent, conversionEventSet } from "../../provider/src/kinds/event-kind.js";
-import { type Call, declare, LATER } from "../../provider/src/program/declaration.js";
+import { type Call, declare, KNOWN_LATER } from "../../provider/src/program/declaration.js";
 import { operationsSchema } from "../../provider/src/settings/operations-setting.js";
 import { settingsOf } from "../support/settings.js";
 
@@ -44,11 +44,11 @@ describe("a single resource", () => {
     });
   });
 
-  it.each<[string, object, string | typeof LATER | undefined]>([
+  it.each<[string, object, string | typeof KNOWN_LATER | undefined]>([
     ["a number", { existingId: 9 }, "9"],
     ["digits that no number holds", { existingId: "90071992547409931" }, "90071992547409931"],
-    ["an Output", { existingId: pulumi.output(9) }, LATER],
-    ["a promise", { existingId: Promise.resolve(9) }, LATER],
+    ["an Output", { existingId: pulumi.output(9) }, KNOWN_LATER],
+    ["a promise", { existingId: Promise.resolve(9) }, KNOWN_LATER],
     ["nothing", {}, undefined],
   ])("may adopt %s", (_, more, adopts) => {
     const [object] = event({ ...EVENT, ...more }).objects ?? [];
@@ -68,7 +68,7 @@ describe("a single resource", () => {
     expect(read).toMatchObject({
       isRead: true,
       finding: { lines: ["id expected an id of the platform, an integer from 0; got x"] },
-      objects: [{ adopts: undefined }],
+      objects: [],
     });
   });
 
@@ -117,6 +117,6 @@ describe("a set", () => {
 
   it("may adopt any object in an entry that is an Output", () => {
     const { objects } = set({ events: { a: pulumi.output(events.a), b: events.b } });
-    expect(objects).toMatchObject([{ adopts: LATER }, { adopts: "5" }]);
+    expect(objects).toMatchObject([{ adopts: KNOWN_LATER }, { adopts: "5" }]);
   });
 });

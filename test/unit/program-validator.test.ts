@@ -7,7 +7,7 @@ import {
   type Declaration,
   type DeclaredObject,
   type DeclaredResource,
-  LATER,
+  KNOWN_LATER,
 } from "../../provider/src/program/declaration.js";
 import { ProgramValidator } from "../../provider/src/program/program-validator.js";
 import { memberOf, parseKey } from "../../provider/src/state/names.js";
@@ -61,7 +61,7 @@ const atEnd = (records: JournalEntry[], batch: Declaration[], isPreview = false)
 describe("between resources", () => {
   it("two can't adopt one object of a kind, in whichever batches", () => {
     const one = declared(event("one"), { adopts: "7" });
-    const others = [declared("Advertiser::acme", { adopts: "7" }), declared(event("later"), { adopts: LATER })];
+    const others = [declared("Advertiser::acme", { adopts: "7" }), declared(event("later"), { adopts: KNOWN_LATER })];
     const set = aSet({ a: "7", b: "8", c: "8", d: undefined });
     const why = (path: string, id: string, by: string) =>
       `${path}existingId ${id} already belongs to "${by}": one object can't be two resources; correct this existingId, or remove the other one`;
@@ -85,7 +85,7 @@ describe("between resources", () => {
     expect(look(one, two, ...others).warnings).toEqual([told]);
   });
 
-  it("a resource that may delete is told what the program adopts, and no other is", () => {
+  it("a resource that may delete has all that the program adopts; another one, if that is short", () => {
     const deletes = { deletes: true };
     const batch = [
       declared(event("a"), { adopts: "7" }, deletes),
@@ -94,12 +94,18 @@ describe("between resources", () => {
       declared(event("read"), {}, { isRead: true }),
     ];
     const run = { isUp: false, resources: 3 };
+    const adopted = "ConversionEvent 7,ConversionEvent 8";
+    const context = { run, formerKeys: [], namesakes: [], adopted, adoptsLater: false };
     expect(Object.fromEntries(look(...batch).contexts)).toEqual({
-      [event("a")]: { run, deletes: true, adopted: "ConversionEvent 7,ConversionEvent 8", adoptsLater: undefined },
-      [event("b")]: { run, adopted: "ConversionEvent 7,ConversionEvent 8" },
+      [event("a")]: { ...context, deletes: true },
+      [event("b")]: { ...context, deletes: undefined },
       "Advertiser::acme": expect.objectContaining({ run, deletes: true }),
     });
-    for (const later of [declared(event("c"), { adopts: LATER }), aSet(undefined)])
+    const many = Array.from({ length: 100 }, (_, n) => declared(event(`e${n}`), { adopts: String(n) }));
+    const { contexts } = look(...batch, ...many);
+    expect(contexts.get(event("a"))?.adopted?.split(",")).toHaveLength(100);
+    expect(contexts.get(event("b"))?.adopted).toBeUndefined();
+    for (const later of [declared(event("c"), { adopts: KNOWN_LATER }), aSet(undefined)])
       expect(look(...batch, later).contexts.get(event("a"))).toMatchObject({ adoptsLater: true });
   });
 
@@ -132,7 +138,7 @@ describe("what crosses to the provider process", () => {
     });
     expect(contexts.get(FUNNEL)).toMatchObject({ namesakes: [event("one"), event("was"), event("two")] });
     for (const key of [event("three"), "Advertiser::a"])
-      expect(contexts.get(key)).toMatchObject({ formerKeys: undefined, namesakes: undefined });
+      expect(contexts.get(key)).toMatchObject({ formerKeys: [], namesakes: [] });
   });
 });
 

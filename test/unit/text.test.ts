@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { withPage } from "../../provider/src/base/errors.js";
-import { asTyped, commandsTake, idRanges, nearest, printable } from "../../provider/src/base/text.js";
+import { asTyped, commandsTake, idRanges, nearest, printable } from "../../provider/src/base/index.js";
 import { SETTING_NAMES } from "../../provider/src/settings/settings.js";
 import { newFolder } from "../support/folder.js";
 

@@ -2,7 +2,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { printable } from "../../provider/src/base/text.js";
+import { printable } from "../../provider/src/base/index.js";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import type { Kind } from "../../provider/src/kinds/kind.js";

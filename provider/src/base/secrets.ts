@@ -13,7 +13,8 @@ const MASK = "[secret]";
 const MIN_PASSING = 512;
 
 /** A number as JSON or a person writes it; or a character reference, whose digits are none. */
-const NUMBER = /%[\da-f]{2}|\\u[\da-f]{4}|&#x?[\da-f]+;|(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[+-]?\d+)?/gi;
+const SPELLED_NUMBER =
+  /%[\da-f]{2}|\\u[\da-f]{4}|&#x?[\da-f]+;|(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[+-]?\d+)?/gi;
 
 /** So many characters of a spelling find it. */
 const BEGINNING = 3;
@@ -48,7 +49,7 @@ export class Secrets {
   }
 
   #lookFor(secret: string): void {
-    for (const spelling of formsOf(secret).flatMap(spelled).map(withoutCase)) {
+    for (const spelling of variantsOf(secret).flatMap(spelled).map(foldCase)) {
       if (spelling === "") continue;
       const beginning = spelling.slice(0, BEGINNING);
       this.#spellings.set(beginning, (this.#spellings.get(beginning) ?? new Set()).add(spelling));
@@ -57,7 +58,7 @@ export class Secrets {
 
   /** `text` with each registered secret replaced by `[secret]`, in each of its spellings. */
   scrub(text: string): string {
-    const folded = withoutCase(text);
+    const folded = foldCase(text);
     let scrubbed = "";
     let done = 0;
     for (let start = 0; start < text.length; start++) {
@@ -66,42 +67,54 @@ export class Secrets {
       if (start >= done) scrubbed += text.slice(done, start) + MASK;
       done = Math.max(done, end);
     }
-    scrubbed += text.slice(done);
-    if (this.#numbers.size === 0) return scrubbed;
-    return scrubbed.replace(NUMBER, (each) => (this.#numbers.has(Number(each.replaceAll(",", ""))) ? MASK : each));
+    return this.#withoutNumbers(scrubbed + text.slice(done));
   }
 
-  /** How long the longest spelling is that begins there; 0 where none does. */
+  #withoutNumbers(text: string): string {
+    if (this.#numbers.size === 0) return text;
+    return text.replace(SPELLED_NUMBER, (digits) => {
+      const isSecret = this.#numbers.has(Number(digits.replaceAll(",", "")));
+      return isSecret ? MASK : digits;
+    });
+  }
+
+  /** The length of the longest spelling that begins at `start`; 0 if none does. */
   #lengthAt(folded: string, start: number): number {
     let longest = 0;
-    for (let count = 1; count <= BEGINNING; count++) {
-      for (const spelling of this.#spellings.get(folded.slice(start, start + count)) ?? [])
-        if (spelling.length > longest && folded.startsWith(spelling, start)) longest = spelling.length;
+    for (let length = 1; length <= BEGINNING; length++) {
+      const spellings = this.#spellings.get(folded.slice(start, start + length)) ?? [];
+      for (const spelling of spellings) {
+        if (folded.startsWith(spelling, start)) longest = Math.max(longest, spelling.length);
+      }
     }
     return longest;
   }
 }
 
-/** In small letters, as far as each character keeps its place. */
-function withoutCase(text: string): string {
+/** In small letters, but for characters that would change the length of the text. */
+function foldCase(text: string): string {
   return text.replace(/\p{Lu}/gu, (letter) => {
     const small = letter.toLowerCase();
     return small.length === letter.length ? small : letter;
   });
 }
 
-/** Both normal forms; and both cases, since letters such as ß and a final ς have another length or form there. */
-function formsOf(secret: string): string[] {
+/** In both normal forms and both cases: letters such as ß and a final ς have another length or form there. */
+function variantsOf(secret: string): string[] {
   if (/^[\x20-\x7e]*$/.test(secret)) return [secret];
   const forms = [secret, secret.toWellFormed(), secret.normalize("NFC"), secret.normalize("NFD")];
   return forms.flatMap((form) => [form, form.toLowerCase(), form.toUpperCase()]);
 }
 
 function spelled(text: string): string[] {
-  const [bytes, json] = [Buffer.from(text), JSON.stringify(text).slice(1, -1)];
+  const bytes = Buffer.from(text);
+  const json = JSON.stringify(text).slice(1, -1);
   const percent = encodeURIComponent(text.toWellFormed());
   const strict = percent.replace(/[!'()*~]/g, (each) => `%${each.charCodeAt(0).toString(16)}`);
-  const ascii = json.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const ascii = json.replace(
+    /[^\x20-\x7e]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
   const html = text.replace(/[&<>"]/g, (each) => ENTITIES[each] ?? each);
   return [
     ...[text, bytes.toString("hex"), ...base64Of(bytes)],
@@ -120,15 +133,20 @@ const MIN_DIGITS = 4;
  */
 function base64Of(bytes: Buffer): string[] {
   const pieces = [0, 1, 2].flatMap((offset) => {
-    const digits = Buffer.concat([Buffer.alloc(offset), bytes])
-      .toString("base64")
-      .replace(/=+$/, "");
+    const shifted = Buffer.concat([Buffer.alloc(offset), bytes]);
+    const digits = shifted.toString("base64").replace(/=+$/, "");
     const start = Math.ceil((offset * 8) / 6);
-    // At the end of the data its last digit is known too.
-    return [digits.slice(start, Math.floor(((offset + bytes.length) * 8) / 6)), digits.slice(start)];
+    // Where the secret ends the data, its last digit is known too.
+    const end = Math.floor(((offset + bytes.length) * 8) / 6);
+    return [digits.slice(start, end), digits.slice(start)];
   });
   const long = pieces.filter((piece) => piece.length >= MIN_DIGITS);
   return [...long, ...long.map((piece) => piece.replaceAll("+", "-").replaceAll("/", "_"))];
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+};

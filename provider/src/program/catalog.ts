@@ -1,7 +1,20 @@
 import * as pulumi from "@pulumi/pulumi";
 import { cut, shellWord, type Values } from "../base/index.js";
-import { CATALOG_RULES, describeAlike, type Catalog as File, type Finding, readCatalog } from "../catalog/index.js";
-import { advertiser, CATALOG_SEPARATOR, CATALOG_TYPE, conversionEvent, KINDS, type Kind } from "../kinds/index.js";
+import {
+  CATALOG_RULES,
+  describeAlike,
+  type Catalog as File,
+  type Finding,
+  readCatalog,
+} from "../catalog/index.js";
+import {
+  advertiser,
+  CATALOG_SEPARATOR,
+  CATALOG_TYPE,
+  conversionEvent,
+  KINDS,
+  type Kind,
+} from "../kinds/index.js";
 import { abilitiesOf } from "../plan/index.js";
 import { exactId, problemMessages, validate } from "../rules/index.js";
 import { labelOf } from "../state/index.js";
@@ -54,24 +67,41 @@ export class Catalog extends pulumi.ComponentResource {
    *   `retainOnDelete: false`, each resource of a kind for which a delete is known.
    */
   constructor(name: string, args: CatalogArgs, options: pulumi.ComponentResourceOptions = {}) {
-    const { content, sets, validated, deleting } = declared(name, { ...args }, options);
+    const { content, sets, validated, deleting } = declareFile(name, { ...args }, options);
     // It is registered no sooner than its resources are: once the whole program was found good.
     super(CATALOG_TYPE, name, {}, pulumi.mergeOptions(options, { dependsOn: validated }));
-    const optionsOf = (kind: Kind) => ({ parent: this, ...(deleting.includes(kind) ? { retainOnDelete: false } : {}) });
-    const advertisers = new Map(
-      content.advertisers.map(({ key, args: own }): [string, AdvertiserId] => {
-        if (own === undefined) return [key, exactId(key)]; // it lives already
-        const all = own as unknown as AdvertiserArgs;
-        return [key, new Advertiser(named(name, key), all, optionsOf(advertiser)).advertiserId];
-      }),
-    );
-    const times = Map.groupBy(content.events, ({ key }) => key);
-    const eventIds = [...Map.groupBy(content.events, (event) => event.advertiser)].flatMap(([owner, events]) => {
-      const ids = declareAll(sets, named(name, owner), advertisers.get(owner), events, optionsOf(conversionEvent));
-      return ids.map(([key, id]) => [times.get(key)?.length === 1 ? key : named(owner, key), id] as const);
+    const optionsOf = (kind: Kind) => ({
+      parent: this,
+      ...(deleting.includes(kind) && { retainOnDelete: false }),
     });
-    this.advertiserIds = pulumi.output(Object.fromEntries(advertisers)) as pulumi.Output<Record<string, number>>;
-    this.eventIds = pulumi.output(Object.fromEntries(eventIds)) as pulumi.Output<Record<string, number>>;
+    const advertiserIds: Record<string, AdvertiserId> = {};
+    for (const { key, args: own } of content.advertisers) {
+      if (own === undefined) {
+        // It exists already, and its key is its id.
+        advertiserIds[key] = exactId(key);
+        continue;
+      }
+      const all = own as unknown as AdvertiserArgs;
+      const { advertiserId } = new Advertiser(nameOf(name, key), all, optionsOf(advertiser));
+      advertiserIds[key] = advertiserId;
+    }
+    const byKey = Map.groupBy(content.events, ({ key }) => key);
+    const eventIds: Record<string, pulumi.Output<number>> = {};
+    for (const [owner, events] of Map.groupBy(content.events, (event) => event.advertiser)) {
+      const group = {
+        name: nameOf(name, owner),
+        advertiserId: advertiserIds[owner],
+        events,
+        options: optionsOf(conversionEvent),
+      };
+      const ids = sets ? declareSet(group) : declareEvents(group);
+      for (const [key, id] of ids) {
+        const isUnique = byKey.get(key)?.length === 1;
+        eventIds[isUnique ? key : nameOf(owner, key)] = id;
+      }
+    }
+    this.advertiserIds = pulumi.output(advertiserIds) as pulumi.Output<Record<string, number>>;
+    this.eventIds = pulumi.output(eventIds);
     this.registerOutputs({ advertiserIds: this.advertiserIds, eventIds: this.eventIds });
   }
 
@@ -83,58 +113,76 @@ export class Catalog extends pulumi.ComponentResource {
 
 type AdvertiserId = pulumi.Input<number | string>;
 
-function named(...parts: readonly string[]): string {
-  return parts.join(CATALOG_SEPARATOR);
+/** The events of one advertiser. */
+interface EventGroup {
+  /** The catalog's name and the advertiser's key. */
+  readonly name: string;
+  readonly advertiserId: AdvertiserId | undefined;
+  readonly events: File["events"];
+  readonly options: pulumi.CustomResourceOptions;
 }
 
-/** Of one advertiser. @param name the catalog's, and the advertiser's key. @returns their ids. */
-function declareAll(
-  sets: boolean,
-  name: string,
-  advertiserId: AdvertiserId | undefined,
-  events: File["events"],
-  options: pulumi.CustomResourceOptions,
-): [key: string, id: pulumi.Output<number>][] {
-  if (!sets)
-    return events.map(({ key, args: { formerKey, ...args } }) => {
-      const all = { ...args, advertiserId } as unknown as ConversionEventArgs;
-      const aliases = formerKey === undefined ? [] : [{ name: named(name, String(formerKey)) }];
-      return [key, new ConversionEvent(named(name, key), all, { ...options, aliases }).eventId];
-    });
+type EventIds = [key: string, id: pulumi.Output<number>][];
+
+function declareEvents({ name, advertiserId, events, options }: EventGroup): EventIds {
+  return events.map(({ key, args: { formerKey, ...args } }) => {
+    const all = { ...args, advertiserId } as unknown as ConversionEventArgs;
+    const aliases = formerKey === undefined ? [] : [{ name: nameOf(name, String(formerKey)) }];
+    return [key, new ConversionEvent(nameOf(name, key), all, { ...options, aliases }).eventId];
+  });
+}
+
+function declareSet({ name, advertiserId, events, options }: EventGroup): EventIds {
   const entries = Object.fromEntries(events.map(({ key, args }) => [key, args]));
   const all = { advertiserId, events: entries } as unknown as ConversionEventSetArgs;
   const { eventIds } = new ConversionEventSet(name, all, options);
   return events.map(({ key }) => [key, eventIds.apply((ids) => ids[key] as number)]);
 }
 
+function nameOf(...parts: readonly string[]): string {
+  return parts.join(CATALOG_SEPARATOR);
+}
+
 const NOTHING: File = { advertisers: [], events: [], findings: [] };
 
 /** Reads the file, and declares what is wrong with it, so that the program's one error lists that too. */
-function declared(name: string, args: Values, options: pulumi.ComponentResourceOptions) {
+function declareFile(name: string, args: Values, options: pulumi.ComponentResourceOptions) {
   const program = currentProgram();
   const { settings } = program.reading;
   const { values, problems } = validate(args, CATALOG_RULES, { isUnknown: () => false });
-  const file = typeof values.file === "string" ? values.file : "";
-  const content = file === "" ? NOTHING : readCatalog(file, process.cwd(), settings);
-  const title = labelOf("Catalog", name);
+  const { file } = values;
+  const content = typeof file === "string" ? readCatalog(file, process.cwd(), settings) : NOTHING;
   const canDelete = KINDS.filter((kind) => abilitiesOf(kind, settings).delete);
-  const byLevel = Map.groupBy(content.findings, ({ level }) => level);
-  const errors = byLevel.get("error") ?? [];
-  const others = problemMessages([...problems, ...optionProblems(options, canDelete.length > 0)]);
-  const warnings = linesOf(byLevel.get("warning") ?? [], file).map((line) => `  ${line}`);
+  const optionMessages = problemMessages([
+    ...problems,
+    ...optionProblems(options, canDelete.length > 0),
+  ]);
+  const title = labelOf("Catalog", name);
+  const errors = content.findings.filter(({ level }) => level === "error");
+  const warnings = content.findings.filter(({ level }) => level === "warning");
+  const finding = {
+    title,
+    lines: [...describeFindings(errors, file), ...optionMessages],
+    problems: errors.length + optionMessages.length,
+  };
+  const lines = describeFindings(warnings, file).map((line) => `\n  ${line}`);
   const declaration = {
-    finding: { title, lines: [...linesOf(errors, file), ...others], problems: errors.length + others.length },
-    warnings: warnings.length === 0 ? [] : [[`${title}:`, ...warnings].join("\n")],
+    finding,
+    warnings: lines.length === 0 ? [] : [`${title}:${lines.join("")}`],
     resource: undefined,
   };
-  const deleting = options.retainOnDelete === false ? canDelete : [];
-  const validated = heardLater(program.add(declaration).then(() => []));
-  return { content, sets: values.sets === true, deleting, validated };
+  return {
+    content,
+    sets: values.sets === true,
+    deleting: options.retainOnDelete === false ? canDelete : [],
+    validated: heardLater(program.add(declaration).then(() => [])),
+  };
 }
 
 const MAX_FINDINGS = 100;
 
-function linesOf(findings: readonly Finding[], file: string): string[] {
-  const command = `npx pulumi-advertising validate ${shellWord(file)}`;
-  return cut(describeAlike(findings), MAX_FINDINGS, (more) => `and ${more} more, which this lists:\n      ${command}`);
+function describeFindings(findings: readonly Finding[], file: unknown): string[] {
+  const command = `npx pulumi-advertising validate ${shellWord(String(file))}`;
+  const andMore = (more: number) => `and ${more} more, which this lists:\n      ${command}`;
+  return cut(describeAlike(findings), MAX_FINDINGS, andMore);
 }

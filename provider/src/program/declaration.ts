@@ -6,7 +6,6 @@ import {
   checkArguments,
   displayName,
   type Kind,
-  type ResourceName,
   type SetKind,
 } from "../kinds/index.js";
 import { abilitiesOf } from "../plan/index.js";
@@ -17,11 +16,18 @@ import { type Finding, findingOf } from "./findings.js";
 import { isNotPlain, isOfType, isResource, readIdProblem } from "./ids.js";
 import { typesOf } from "./place.js";
 
-/** `formerKey`: as that of the object, of a set's member that has another key in its set now. */
-export type DeclaredObject = ReturnType<typeof objectOf> & { readonly formerKey?: string | undefined };
+/** For an adoption: the program does not know the id yet. */
+export const KNOWN_LATER = Symbol("known later");
 
-/** It may adopt an object whose id the program does not know yet. */
-export const LATER = Symbol("known later");
+export interface DeclaredObject {
+  readonly key: string;
+  /** `undefined` if the program does not know it yet. */
+  readonly platformName: string | undefined;
+  /** The id of the live object that it adopts, if any. */
+  readonly adopts: string | typeof KNOWN_LATER | undefined;
+  /** For a set's member: the key of the object that had another key in the set before. */
+  readonly formerKey?: string | undefined;
+}
 
 export interface Declaration {
   /** What is wrong with it: no lines if nothing is. */
@@ -55,34 +61,41 @@ export interface Call {
   readonly options: pulumi.CustomResourceOptions;
 }
 
-export function declare({ kind: declared, name, args, options }: Call, settings: Settings): Declaration {
-  const isSet = "member" in declared;
-  const kind = isSet ? declared.member : declared;
+export function declare(call: Call, settings: Settings): Declaration {
+  const { kind: declared, name, args, options } = call;
+  const kind = "member" in declared ? declared.member : declared;
   const canDelete = abilitiesOf(kind, settings).delete;
-  const isRead = args === undefined;
-  const { values, problems } = isRead
-    ? { values: {}, problems: readIdProblem(options) }
-    : checkArguments(declared, args, settings, { isUnknown: isNotPlain });
   const label = labelOf(declared.name, name);
-  // A catalog says it with the place in its file.
-  const warnings = isRead || isOfType(options.parent, CATALOG_TYPE) ? [] : declared.warnings(values);
   const key = keyOf(declared.name, { parentTypes: typesOf(options.parent), name });
+  const { aliasNames, formerKeys } = formerOf(call);
+  const resource = {
+    key,
+    kind,
+    isRead: args === undefined,
+    objects: [],
+    aliasNames,
+    formerKeys: formerKeys.filter((former) => former !== key),
+    deletes: options.retainOnDelete === false && canDelete,
+  };
+  if (args === undefined) {
+    return { finding: findingOf(label, readIdProblem(options)), warnings: [], resource };
+  }
+  const checked = checkArguments(declared, args, settings, { isUnknown: isNotPlain });
+  const { values } = checked;
+  const problems = [...checked.problems, ...optionProblems(options, canDelete)];
+  // A catalog warns with the place in its file.
+  const isOfCatalog = isOfType(options.parent, CATALOG_TYPE);
+  const warnings = isOfCatalog ? [] : problemMessages(declared.warnings(values));
+  const isSet = kind !== declared;
+  const objects = isSet ? membersOf(kind, key, values.events) : [objectOf(kind, key, values)];
   return {
-    finding: findingOf(label, isRead ? problems : [...problems, ...optionProblems(options, canDelete)]),
-    warnings: problemMessages(warnings).map((warning) => `${label}: ${warning}`),
-    resource: {
-      key,
-      kind,
-      isRead,
-      objects: isSet ? membersOf(kind, key, values.events) : [objectOf(kind, key, values)],
-      aliasNames: aliasNamesIn(options.aliases),
-      formerKeys: formerKeysIn(declared.name, name, options).filter((former) => former !== key),
-      deletes: options.retainOnDelete === false && canDelete,
-    },
+    finding: findingOf(label, problems),
+    warnings: warnings.map((warning) => `${label}: ${warning}`),
+    resource: { ...resource, objects },
   };
 }
 
-function membersOf(kind: Kind, setKey: string, events: unknown) {
+function membersOf(kind: Kind, setKey: string, events: unknown): DeclaredObject[] | undefined {
   if (!isContainer(events)) return undefined;
   return Object.entries(events).map(([key, given]: [string, unknown]) => {
     // A whole entry that is an Output may be anything.
@@ -93,32 +106,39 @@ function membersOf(kind: Kind, setKey: string, events: unknown) {
   });
 }
 
-/** @returns `adopts` the id of a live object. What the program does not know yet has no `platformName`. */
-function objectOf(kind: Kind, key: string, values: Values) {
-  const { existingId } = values;
-  const later: typeof LATER | undefined = existingId === undefined || existingId === null ? undefined : LATER;
+function objectOf(kind: Kind, key: string, values: Values): DeclaredObject {
   const platformName = displayName(kind, values, new Set());
-  return { key, platformName, adopts: isPlain(existingId) ? String(existingId) : later };
+  return { key, platformName, adopts: adoptedIn(values) };
 }
 
-/** Outputs may name anything, and aliases of parents are not followed: what these mean shows in Pulumi's preview. */
-function aliasNamesIn(aliases: unknown): string[] {
-  if (!Array.isArray(aliases)) return [];
-  const names = aliases.map((alias: unknown) => (typeof alias === "string" ? nameInUrn(alias) : asRecord(alias).name));
-  return names.filter((name) => typeof name === "string");
+function adoptedIn({ existingId }: Values): DeclaredObject["adopts"] {
+  if (existingId === undefined || existingId === null) return undefined;
+  return isPlain(existingId) ? String(existingId) : KNOWN_LATER;
 }
 
-/** Aliases with Outputs, and of parents, are left out. */
-function formerKeysIn(resource: ResourceName, name: string, options: pulumi.CustomResourceOptions): string[] {
-  const { aliases, parent } = options;
-  if (!Array.isArray(aliases)) return [];
-  return aliases.flatMap((alias: unknown) => {
-    if (typeof alias === "string") return alias.startsWith("urn:") ? [keyOfUrn(resource, alias)] : [];
-    const { name: formerName = name, parent: formerParent = parent, parentUrn } = asRecord(alias);
-    if (typeof formerName !== "string" || parentUrn !== undefined) return [];
-    if (formerParent !== undefined && !isResource(formerParent)) return [];
-    return [keyOf(resource, { parentTypes: typesOf(formerParent), name: formerName })];
-  });
+/** Aliases with Outputs, and of parents, are left out: what these mean shows in Pulumi's preview. */
+function formerOf({
+  kind,
+  name,
+  options,
+}: Call): Pick<DeclaredResource, "aliasNames" | "formerKeys"> {
+  const aliasNames: string[] = [];
+  const formerKeys: string[] = [];
+  const aliases: unknown[] = Array.isArray(options.aliases) ? options.aliases : [];
+  for (const alias of aliases) {
+    if (typeof alias === "string") {
+      aliasNames.push(nameInUrn(alias));
+      formerKeys.push(keyOfUrn(kind.name, alias));
+      continue;
+    }
+    const { name: formerName = name, parent = options.parent, parentUrn } = asRecord(alias);
+    if (typeof formerName !== "string") continue;
+    aliasNames.push(formerName);
+    const isParentKnown = parent === undefined || isResource(parent);
+    if (!isParentKnown || parentUrn !== undefined) continue;
+    formerKeys.push(keyOf(kind.name, { parentTypes: typesOf(parent), name: formerName }));
+  }
+  return { aliasNames, formerKeys };
 }
 
 const CANT_DELETE =
@@ -126,11 +146,19 @@ const CANT_DELETE =
   "Leave the option out: everything that is removed stays live on the platform";
 
 /** @param mayDelete whether `retainOnDelete` may be off. A catalog's options are checked against the same rules. */
-export function optionProblems({ import: id, retainOnDelete }: pulumi.CustomResourceOptions, mayDelete: boolean) {
+export function optionProblems(
+  options: pulumi.CustomResourceOptions,
+  mayDelete: boolean,
+): Problem[] {
+  const { import: id, retainOnDelete } = options;
   const problems: Problem[] = [];
-  // Pulumi's dynamic providers can't import: the engine does not say which provider the id belongs to.
-  const reason = `is an option that does not work here: set the argument existingId: ${id}`;
-  if (id !== undefined) problems.push({ property: "import", reason });
-  if (retainOnDelete === false && !mayDelete) problems.push({ property: "retainOnDelete", reason: CANT_DELETE });
+  if (id !== undefined) {
+    // Pulumi's dynamic providers can't import: the engine does not say which provider the id belongs to.
+    const reason = `is an option that does not work here: set the argument existingId: ${id}`;
+    problems.push({ property: "import", reason });
+  }
+  if (retainOnDelete === false && !mayDelete) {
+    problems.push({ property: "retainOnDelete", reason: CANT_DELETE });
+  }
   return problems;
 }

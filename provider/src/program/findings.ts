@@ -2,7 +2,14 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { ArgumentsError, count, cut, SettingsError, versionProblem, withPage } from "../base/index.js";
+import {
+  ArgumentsError,
+  count,
+  cut,
+  SettingsError,
+  versionProblem,
+  withPage,
+} from "../base/index.js";
 import { type Problem, problemMessages } from "../rules/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
 
@@ -30,35 +37,40 @@ export function expectFoundFrom(folder: string): string {
     const asking = isPlugged ? createRequire(program.resolve("@pulumi/pulumi")) : program;
     return asking.resolve("pulumi-advertising/handlers");
   } catch {
-    const cure = isPlugged
-      ? `Yarn's Plug'n'Play keeps it from it. Nothing was sent. Add this to .yarnrc.yml, and run \`yarn install\`:\n  packageExtensions: { "@pulumi/pulumi@*": { peerDependencies: { pulumi-advertising: "*" } } }`
-      : "it is not installed there. Nothing was sent. Install it there, such as with `npm install pulumi-advertising`; a library that uses it declares it in peerDependencies.";
-    throw runError(`pulumi-advertising: Pulumi's provider process looks for this package from ${folder}, and ${cure}`);
+    const cure = isPlugged ? PLUGGED_CURE : INSTALL_CURE;
+    throw runError(
+      `pulumi-advertising: Pulumi's provider process looks for this package from ${folder}, and ${cure}`,
+    );
   }
 }
 
-/** @param consequence what was not done, such as `nothing was sent`. */
-export function programError(
-  reading: SettingsReading,
-  findings: readonly Finding[],
-  consequence: string,
-): pulumi.RunError {
-  const total = findings.reduce((sum, { problems }) => sum + problems, reading.problems.length);
-  const text = [
-    `${count(total, "problem")}; ${consequence}.`,
-    ...(reading.problems.length > 0 ? [describeSettingProblems(reading.problems)] : []),
-    ...cut(
-      findings.map(({ title, lines }) => [`  ${title}:`, ...lines.map((line) => `    ${line}`)].join("\n")),
-      MAX_SECTIONS,
-      (more) => `  and problems of ${more} more`,
-    ),
-  ].join("\n");
-  const { code } = findings.length > 0 ? ArgumentsError : SettingsError;
-  return runError(withPage(text, code));
-}
+const INSTALL_CURE =
+  "it is not installed there. Nothing was sent. Install it there, such as with " +
+  "`npm install pulumi-advertising`; a library that uses it declares it in peerDependencies.";
+const PLUGGED_CURE =
+  "Yarn's Plug'n'Play hides it. Nothing was sent. " +
+  "Add this to .yarnrc.yml, and run `yarn install`:\n" +
+  '  packageExtensions: { "@pulumi/pulumi@*": { peerDependencies: { pulumi-advertising: "*" } } }';
 
 /** A program makes thousands of events in a loop. */
 const MAX_SECTIONS = 100;
+
+/** @param consequence what was not done, such as `nothing was sent`. */
+export function programError(
+  { problems }: SettingsReading,
+  findings: readonly Finding[],
+  consequence: string,
+): pulumi.RunError {
+  const total = findings.reduce((sum, finding) => sum + finding.problems, problems.length);
+  const sections = findings.map(({ title, lines }) =>
+    [`  ${title}:`, ...lines.map((line) => `    ${line}`)].join("\n"),
+  );
+  const lines = [`${count(total, "problem")}; ${consequence}.`];
+  if (problems.length > 0) lines.push(describeSettingProblems(problems));
+  lines.push(...cut(sections, MAX_SECTIONS, (more) => `  and problems of ${more} more`));
+  const { code } = findings.length > 0 ? ArgumentsError : SettingsError;
+  return runError(withPage(lines.join("\n"), code));
+}
 
 /** Pulumi would put a property's name before the message, and shows the stack in some of its own, if there is one. */
 function runError(message: string): pulumi.RunError {
@@ -70,7 +82,7 @@ export function findingOf(title: string, problems: readonly Problem[]): Finding 
   return { title, lines: problemMessages(problems), problems: problems.length };
 }
 
-/** Where any copy finds what the others noted, whatever its version: so this form is a contract. */
+/** Where any copy finds the folders of the others, whatever its version: so this form is a contract. */
 const NOTED: unique symbol = Symbol.for("pulumi-advertising");
 const here: { [NOTED]?: { readonly folders: Set<string> } } = globalThis as object;
 
@@ -80,22 +92,18 @@ export function noteCopy(folder: string): void {
   here[NOTED].folders.add(folder);
 }
 
+const ONE_COPY_CURE = [
+  "The program has the package in dependencies, and each library in peerDependencies alone.",
+  "`npm ls pulumi-advertising` (pnpm why, yarn why) shows what brings each copy.",
+  "npm: in the library, run `npm uninstall pulumi-advertising` and add it to peerDependencies.",
+  "pnpm, yarn: move it there and install. pnpm needs the same @pulumi/pulumi and typescript in all.",
+  "Another's library: install a version that it accepts, and run `npm dedupe` (pnpm, yarn dedupe).",
+];
+
 export function severalCopies(): Finding[] {
   const folders = [...(here[NOTED]?.folders ?? [])];
   if (folders.length < 2) return [];
-  return [
-    {
-      title: `The program and its provider load ${folders.length} copies of pulumi-advertising, and each knows nothing of the others' resources`,
-      lines: [
-        ...folders,
-        "The whole program needs one copy: the program has it in dependencies, and a library in peerDependencies alone.",
-        "These show who brings which: `npm ls pulumi-advertising`, `pnpm why pulumi-advertising`, `yarn why pulumi-advertising`.",
-        "npm: run `npm uninstall pulumi-advertising` in the library's folder, and write it into its peerDependencies after that.",
-        "pnpm: move it there, give all the same versions of @pulumi/pulumi and typescript, and run `pnpm install`.",
-        "yarn: move it there, and run `yarn install`.",
-        "If the library is not yours: install a version that it accepts, then run `npm dedupe`, `pnpm dedupe` or `yarn dedupe`.",
-      ],
-      problems: 1,
-    },
-  ];
+  const copies = `${folders.length} copies of pulumi-advertising`;
+  const title = `The program and its provider load ${copies}, and only one can know the whole program`;
+  return [{ title, lines: [...folders, ...ONE_COPY_CURE], problems: 1 }];
 }

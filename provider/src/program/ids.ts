@@ -1,19 +1,30 @@
-/** Values in programs: Outputs and promises, not known yet, and ids as resources, which only this half recognises. */
+/** Values in programs: Outputs and promises, not known yet, and ids as resources, which only this process recognises. */
 import * as pulumi from "@pulumi/pulumi";
 import type { Values } from "../base/index.js";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
-import { exactId, InWords, isPlatformId, LIVE_ID, type Problem, READABLE_ID, show } from "../rules/index.js";
+import {
+  exactId,
+  InWords,
+  isPlatformId,
+  LIVE_ID,
+  type Problem,
+  READABLE_ID,
+  show,
+} from "../rules/index.js";
 
 function isLater(value: unknown): value is pulumi.Output<unknown> | Promise<unknown> {
   return pulumi.Output.isInstance(value) || value instanceof Promise;
 }
 
+/** Deeper than any request field: a value that holds itself ends here, and its rule refuses it. */
+const MAX_NESTING = 20;
+
 /** Whether `value` is, or holds, an Output or a promise, and so is not known in the program yet. */
 export function isNotPlain(value: unknown, depth = 0): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (isLater(value)) return true;
-  // This is deeper than any request field: a value that holds itself ends here, and its rule refuses it.
-  return depth < 20 && Object.values(value).some((entry) => isNotPlain(entry, depth + 1));
+  if (depth === MAX_NESTING) return false;
+  return Object.values(value).some((entry) => isNotPlain(entry, depth + 1));
 }
 
 export function isResource(value: unknown): value is pulumi.Resource {
@@ -22,13 +33,14 @@ export function isResource(value: unknown): value is pulumi.Resource {
 
 /** Whether `value` is a resource with this type token, of whichever copy of this package. */
 export function isOfType(value: unknown, typeToken: string): boolean {
-  return pulumi.Resource.isInstance(value) && typeTokenIn(value) === typeToken;
+  return isResource(value) && typeTokenIn(value) === typeToken;
 }
 
 /** The kind of a resource in words: `a ConversionEvent`, `an Instance`. */
-function kindName(resource: pulumi.Resource): string {
+function kindInWords(resource: pulumi.Resource): string {
   const [kind = ""] = String(typeTokenIn(resource)).split(/[:/]/).slice(-1);
-  return `${/^[aeiou]/i.test(kind) ? "an" : "a"} ${kind}`;
+  const article = /^[aeiou]/i.test(kind) ? "an" : "a";
+  return `${article} ${kind}`;
 }
 
 /** Pulumi notes it on each resource, but not in its types. */
@@ -44,17 +56,27 @@ export function idsOf(kind: Kind | SetKind, args: Values): Record<string, unknow
   const ids: Record<string, unknown> = { ...args };
   for (const name of [...kind.exactIds, "existingId"]) {
     const value = args[name];
-    const referred = kind.references[name];
-    if (!pulumi.Resource.isInstance(value)) continue;
-    const fits = referred !== undefined && isOfType(value, typeTokenOf(referred.name));
-    ids[name] = fits ? (value as unknown as Values)[referred.idProperty] : new InWords(kindName(value));
+    if (isResource(value)) ids[name] = idOf(value, kind.references[name]);
   }
   return ids;
 }
 
-/** @param output what the engine says: unknown in a preview of an update in place, when it knows just the id. */
-export function idInPreview({ id }: pulumi.CustomResource, output: pulumi.Output<number>): pulumi.Output<number> {
-  return id.apply((digits) => (LIVE_ID.test(digits) ? pulumi.output(exactId(digits) as number) : output));
+function idOf(resource: pulumi.Resource, expected: Kind | undefined): unknown {
+  if (expected === undefined || !isOfType(resource, typeTokenOf(expected.name))) {
+    return new InWords(kindInWords(resource));
+  }
+  return (resource as unknown as Values)[expected.idProperty];
+}
+
+/** @param output the engine's value: unknown in a preview of an update in place, which still knows the id. */
+export function idInPreview(
+  { id }: pulumi.CustomResource,
+  output: pulumi.Output<number>,
+): pulumi.Output<number> {
+  return id.apply((digits) => {
+    if (!LIVE_ID.test(digits)) return output;
+    return pulumi.output(exactId(digits) as number);
+  });
 }
 
 /**
@@ -62,16 +84,19 @@ export function idInPreview({ id }: pulumi.CustomResource, output: pulumi.Output
  * words, which {@link readIdProblem} refuses, and the provider if they come from an Output.
  */
 export function readIdOf(id: pulumi.Input<pulumi.ID | number>): pulumi.Input<pulumi.ID> {
-  return isLater(id) ? pulumi.output(id as pulumi.Output<pulumi.ID>).apply(idOrWords) : idOrWords(id);
+  if (!isLater(id)) return idOrWords(id);
+  return pulumi.output(id as pulumi.Output<pulumi.ID>).apply(idOrWords);
 }
 
 function idOrWords(id: unknown): string {
-  if (pulumi.Resource.isInstance(id)) return kindName(id);
-  return isPlatformId(String(id)) ? String(id) : show(id);
+  if (isResource(id)) return kindInWords(id);
+  const text = String(id);
+  return isPlatformId(text) ? text : show(id);
 }
 
 /** An id that the program does not know yet is left to the provider. */
 export function readIdProblem({ id }: pulumi.CustomResourceOptions): Problem[] {
   if (typeof id !== "string" || isPlatformId(id)) return [];
-  return [{ property: "id", reason: `expected ${READABLE_ID}; got ${id === "" ? show(id) : id}` }];
+  const got = id === "" ? show(id) : id;
+  return [{ property: "id", reason: `expected ${READABLE_ID}; got ${got}` }];
 }

@@ -5,11 +5,12 @@ import { NAMESPACE } from "../settings/index.js";
 import { identityText } from "../state/index.js";
 
 export function placeOfProgram() {
-  const [project, stack] = [pulumi.getProject(), pulumi.getStack()];
+  const place = { project: pulumi.getProject(), stack: pulumi.getStack() };
   try {
-    return { organization: pulumi.getOrganization(), project, stack };
+    return { organization: pulumi.getOrganization(), ...place };
   } catch {
-    return { organization: "organization", project, stack }; // Pulumi throws if there is none, as in users' tests
+    // Pulumi throws if there is none, as in users' tests.
+    return { organization: "organization", ...place };
   }
 }
 
@@ -102,7 +103,10 @@ export function onceEndedWell(then: () => void): void {
 }
 
 /** Perhaps behind the names of the properties that wait for the resource. */
-const FAILED = new RegExp(`resource .+ \\[pulumi-nodejs:dynamic/${NAMESPACE}:\\w+\\] failed to register$`, "s");
+const FAILED = new RegExp(
+  `resource .+ \\[pulumi-nodejs:dynamic/${NAMESPACE}:\\w+\\] failed to register$`,
+  "s",
+);
 
 /** With `--continue-on-error` Pulumi prints an error, with places in Pulumi alone, for each failed registration. */
 export function hideStackTracesOfFailures(): void {

@@ -1,22 +1,43 @@
 /**
- * Judges a program as a whole: what is wrong between its resources, the provider's context about each, and at the end
- * what this machine remembers and nothing declares. Asked for each batch: what one turn of the event loop declares.
- * It decides nothing from a journal: what crosses to the provider process is what the program declares.
+ * Validates a program as a whole: what is wrong between its resources, the provider's context about each, and at the
+ * end what this machine's journal has and nothing declares. A batch is what one turn of the event loop declares.
+ * Nothing is decided from a journal here: what crosses to the provider process is what the program declares.
  */
-import { agree, asTyped, count, cut, enumerate, idRanges, lookAlike, natural, saidOnce } from "../base/index.js";
+import {
+  agree,
+  asTyped,
+  count,
+  cut,
+  enumerate,
+  idRanges,
+  lookAlike,
+  natural,
+  saidOnce,
+} from "../base/index.js";
 import { isOpen, type JournalEntry } from "../journal/index.js";
 import { adoptedTwice, CATALOG_TYPE, type Kind } from "../kinds/index.js";
-import { MAX_LISTED, memberOf, objectKey, type ProgramContext, parseKey, resourceKeyIn } from "../state/index.js";
-import { type Declaration, type DeclaredObject, type DeclaredResource, LATER } from "./declaration.js";
+import { MAX_LISTED, memberOf, objectKey, type ProgramContext, parseKey } from "../state/index.js";
+import {
+  type Declaration,
+  type DeclaredObject,
+  type DeclaredResource,
+  KNOWN_LATER,
+} from "./declaration.js";
 import type { Finding } from "./findings.js";
 
 export type ResourceContext = Omit<ProgramContext, "identity">;
 
+interface Validation {
+  /** With any, nothing may be registered. */
+  readonly findings: readonly Finding[];
+  readonly warnings: readonly string[];
+  /** By the resource's key. */
+  readonly contexts: ReadonlyMap<string, ResourceContext>;
+}
+
 /** All that a program has declared so far, and what follows from it. */
 export class ProgramValidator {
-  /** The keys of all objects created or adopted; of a set whose members the program does not know yet, its own. */
-  readonly #declared = new Set<string>();
-  /** By type, the names of all resources, those included that aliases say they had before. */
+  /** By type, the names of all resources, and those that aliases say they had before. */
   readonly #names = new Set<string>();
   /** By kind and id: the key of the first object that adopts it. */
   readonly #adopters = new Map<string, string>();
@@ -24,136 +45,147 @@ export class ProgramValidator {
   readonly #named = new Map<string, string[]>();
   /** The first of the names on the platform that look alike. */
   readonly #looks = new Map<string, string>();
-  readonly #alike: string[] = [];
+  /** By key: a name on the platform that looks like an earlier one. */
+  readonly #alike = new Map<string, string>();
   /** The kinds of objects that something adopts without their ids being known yet. */
   readonly #adoptedLater = new Set<Kind["name"]>();
   #resources = 0;
 
-  add({ finding, resource: declared }: Declaration): void {
-    if (declared === undefined) return;
-    const { key, kind, isRead, objects, aliasNames } = declared;
-    const { resource, name } = parseKey(key);
-    for (const each of [name, ...aliasNames]) this.#names.add(`${resource} ${each}`);
+  add({ resource }: Declaration): void {
+    if (resource === undefined) return;
+    const { key, kind, isRead, objects, aliasNames } = resource;
+    const parsed = parseKey(key);
+    for (const name of [parsed.name, ...aliasNames]) this.#names.add(`${parsed.resource} ${name}`);
     // What is only read takes nothing over.
     if (isRead) return;
     this.#resources++;
-    if (objects === undefined) this.#declared.add(key);
-    if (objects === undefined || objects.some(({ adopts }) => adopts === LATER)) this.#adoptedLater.add(kind.name);
-    for (const object of objects ?? []) {
-      this.#declared.add(object.key);
-      if (object.formerKey !== undefined) this.#declared.add(object.formerKey);
-      const isOwn = object.key === key && !key.includes(CATALOG_TYPE); // sets and catalogs say it themselves
-      const alike = isOwn && lookAlike(this.#looks, object.platformName ?? "", kind.name);
-      if (alike) this.#alike.push(`${finding.title} is named ${alike}`);
-      if (object.adopts === undefined) {
-        const name = nameKey(kind, object);
-        const same = this.#named.get(name) ?? [];
-        this.#named.set(name, same);
-        same.push(object.key, ...formerKeysOf(declared, object));
-      }
-      if (typeof object.adopts !== "string") continue;
-      const adopted = objectKey(kind.name, object.adopts);
-      if (!this.#adopters.has(adopted)) this.#adopters.set(adopted, object.key);
+    if (objects === undefined) this.#adoptedLater.add(kind.name);
+    for (const object of objects ?? []) this.#addObject(resource, object);
+  }
+
+  #addObject(resource: DeclaredResource, object: DeclaredObject): void {
+    const { kind } = resource;
+    const { key, adopts, platformName = "" } = object;
+    // Sets and catalogs warn themselves.
+    if (key === resource.key && !key.includes(CATALOG_TYPE)) {
+      const alike = lookAlike(this.#looks, platformName, kind.name);
+      if (alike !== undefined) this.#alike.set(key, `${parseKey(key).label} is named ${alike}`);
+    }
+    if (adopts === KNOWN_LATER) {
+      this.#adoptedLater.add(kind.name);
+    } else if (adopts !== undefined) {
+      const adopted = objectKey(kind.name, adopts);
+      if (!this.#adopters.has(adopted)) this.#adopters.set(adopted, key);
+    } else {
+      const name = nameKey(kind, object);
+      const keys = this.#named.get(name) ?? [];
+      keys.push(...keysOf(resource, object));
+      this.#named.set(name, keys);
     }
   }
 
-  /** @param batch all of it was added before. @returns contexts by key; with findings, nothing may be registered. */
-  validate(batch: readonly Declaration[], isPreview: boolean) {
-    const run = { isUp: !isPreview, resources: this.#resources };
+  /** @param batch was added before. */
+  validate(batch: readonly Declaration[], isPreview: boolean): Validation {
     const adopted = [...this.#adopters.keys()].join();
-    const contexts = batch.flatMap(({ resource }): [string, ResourceContext][] => {
-      if (resource === undefined || resource.isRead) return [];
-      const { key, kind, deletes, formerKeys } = resource;
-      const namesakes = this.#namesakesOf(resource);
-      const context = {
+    const run = { isUp: !isPreview, resources: this.#resources };
+    const contexts = new Map<string, ResourceContext>();
+    const warnings = warningsOf(batch);
+    for (const { resource } of batch) {
+      if (resource === undefined || resource.isRead) continue;
+      const { key, kind, formerKeys } = resource;
+      const alike = this.#alike.get(key);
+      if (alike !== undefined) warnings.push(alike);
+      const deletes = resource.deletes || undefined;
+      // What may delete must know all adopted objects. The others have them for messages only, and not thousands.
+      const isCarried = deletes || adopted.length <= MAX_CARRIED_CHARACTERS;
+      contexts.set(key, {
         run,
-        formerKeys: formerKeys.length > 0 ? formerKeys : undefined,
-        namesakes: namesakes.length > 0 ? namesakes : undefined,
-      };
-      // What may delete has to know all of them. Of thousands, not each resource carries all for the words alone.
-      if (!deletes && adopted.length > MAX_CHARACTERS) return [[key, context]];
-      const adoptsLater = this.#adoptedLater.has(kind.name) || undefined;
-      return [[key, { ...context, deletes: deletes || undefined, adopted: adopted || undefined, adoptsLater }]];
-    });
-    const findings = batch.flatMap((declaration) => this.wrongIn(declaration));
-    return { findings, warnings: [...warningsOf(batch), ...this.#alike.splice(0)], contexts: new Map(contexts) };
+        formerKeys,
+        namesakes: this.#namesakesOf(resource),
+        deletes,
+        adopted: isCarried ? adopted : undefined,
+        adoptsLater: this.#adoptedLater.has(kind.name),
+      });
+    }
+    return {
+      findings: batch.flatMap((declaration) => this.wrongIn(declaration)),
+      warnings,
+      contexts,
+    };
   }
 
   /** Other objects of the program with the name of this one, or of a member: their own creates are theirs. */
   #namesakesOf(resource: DeclaredResource): string[] {
     const { kind, objects = [] } = resource;
-    const own = new Set(objects.flatMap((object) => [object.key, ...formerKeysOf(resource, object)]));
+    const own = new Set(objects.flatMap((object) => keysOf(resource, object)));
     const names = new Set(objects.map((object) => nameKey(kind, object)));
-    const found: string[] = [];
-    for (const name of names)
+    const namesakes: string[] = [];
+    for (const name of names) {
       for (const key of this.#named.get(name) ?? []) {
-        if (found.length === MAX_NAMESAKES) return found;
-        if (!own.has(key)) found.push(key);
+        if (namesakes.length === MAX_NAMESAKES) return namesakes;
+        if (!own.has(key)) namesakes.push(key);
       }
-    return found;
-  }
-
-  #isDeclared(key: string): boolean {
-    return this.#declared.has(key) || this.#declared.has(resourceKeyIn(key));
+    }
+    return namesakes;
   }
 
   /** What is wrong with one declaration, in itself and beside those before it. */
   wrongIn({ finding, resource }: Declaration): Finding[] {
-    const twice = (resource?.objects ?? []).flatMap(({ key, adopts }) => {
-      if (typeof adopts !== "string") return [];
-      const { kind, member } = parseKey(key);
-      const adopter = this.#adopters.get(objectKey(kind, adopts)) ?? key;
-      const path = member === undefined ? "" : `${memberOf("events", member)}.`;
-      return adopter === key ? [] : [`${path}existingId ${adoptedTwice(adopts, `"${parseKey(adopter).short}"`)}`];
-    });
+    const objects = resource?.objects ?? [];
+    const twice = objects.flatMap((object) => this.#adoptedTwice(object) ?? []);
     const lines = [...finding.lines, ...twice];
-    return lines.length === 0 ? [] : [{ ...finding, lines, problems: finding.problems + twice.length }];
+    if (lines.length === 0) return [];
+    return [{ ...finding, lines, problems: finding.problems + twice.length }];
+  }
+
+  #adoptedTwice({ key, adopts }: DeclaredObject): string | undefined {
+    if (typeof adopts !== "string") return undefined;
+    const { kind, member } = parseKey(key);
+    const adopter = this.#adopters.get(objectKey(kind, adopts)) ?? key;
+    if (adopter === key) return undefined;
+    const path = member === undefined ? "" : `${memberOf("events", member)}.`;
+    return `${path}existingId ${adoptedTwice(adopts, `"${parseKey(adopter).short}"`)}`;
   }
 
   /** What nothing has declared when the program has ended. Whether the state has it, only the engine knows. */
   atEnd(records: readonly JournalEntry[], isPreview: boolean): string[] {
-    const undeclared = records.filter(({ key }) => !this.#isDeclared(key));
-    undeclared.sort((a, b) => natural(entryName(a), entryName(b)));
     // What goes on under another key does not leave.
-    const declared = records.filter(({ key }) => this.#isDeclared(key)).map(objectOf);
-    const kept = new Set([...this.#adopters.keys(), ...declared]);
-    const isKept = (record: JournalEntry) => record.id !== undefined && kept.has(objectOf(record));
-    const leaving = undeclared.filter((record) => {
-      const isThere = record.state === "confirmed" || record.state === "reported";
-      // What left a set that is declared, the set says itself.
-      return isThere && !isKept(record) && !this.#isNamed(record.key);
-    });
+    const named = records.filter(({ key, id }) => id !== undefined && this.#isNamed(key));
+    const kept = new Set([...this.#adopters.keys(), ...named.map(objectOf)]);
+    const unclaimed = records
+      .filter((record) => !this.#isNamed(record.key) && !kept.has(objectOf(record)))
+      .toSorted((one, other) => natural(entryName(one), entryName(other)));
+    const leaving = unclaimed.filter(({ state }) => state === "confirmed" || state === "reported");
     const deleted = leaving.filter(({ deletes }) => deletes === true);
     const retained = leaving.filter(({ deletes }) => deletes !== true);
-    const isUnclaimed = (record: JournalEntry) =>
-      record.answered !== true && !isKept(record) && !this.#isNamed(record.key);
-    const open = undeclared.filter((record) => isOpen(record) && isUnclaimed(record));
-    return [
-      ...(deleted.length === 0 ? [] : [deletedLine(deleted)]),
-      // In a preview Pulumi shows it as [retain], and this machine's journal may be older than the state.
-      ...(retained.length === 0 || isPreview ? [] : [retainedLine(retained)]),
-      ...(open.length === 0 ? [] : [openLine(open)]),
-    ];
+    const open = unclaimed.filter((record) => isOpen(record) && record.answered !== true);
+    const messages: string[] = [];
+    if (deleted.length > 0) messages.push(deletedMessage(deleted));
+    // In a preview Pulumi shows it as [retain], and this machine's journal may be older than the state.
+    if (retained.length > 0 && !isPreview) messages.push(retainedMessage(retained));
+    if (open.length > 0) messages.push(undeclaredMessage(open));
+    return messages;
   }
 
-  /** Whether a resource has this name, or had it by an alias. */
+  /** Whether a resource has this name, or had it by an alias. A set that is declared reports what left it. */
   #isNamed(key: string): boolean {
     const { resource, name } = parseKey(key);
     return this.#names.has(`${resource} ${name}`);
   }
 }
 
-/** Of what each resource carries for its words. */
-const MAX_CHARACTERS = 500;
+/** How much each resource carries for its messages. */
+const MAX_CARRIED_CHARACTERS = 500;
 /** A catalog of many advertisers may have one name in all of them. */
 const MAX_NAMESAKES = 20;
 
-/** Under these the journal may still have a create of an object. */
-function formerKeysOf({ key, formerKeys }: DeclaredResource, object: DeclaredObject): string[] {
-  if (object.key === key) return [...formerKeys];
+/** The keys under which the journal may have a create of an object. */
+function keysOf({ key, formerKeys }: DeclaredResource, object: DeclaredObject): string[] {
+  if (object.key === key) return [key, ...formerKeys];
   const { member = "" } = parseKey(object.key);
-  const moved = formerKeys.map((set) => memberOf(set, member));
-  return object.formerKey === undefined ? moved : [...moved, object.formerKey];
+  const keys = [object.key, ...formerKeys.map((set) => memberOf(set, member))];
+  if (object.formerKey !== undefined) keys.push(object.formerKey);
+  return keys;
 }
 
 function nameKey(kind: Kind, { platformName = "" }: DeclaredObject): string {
@@ -165,33 +197,48 @@ function objectOf({ key, id = "" }: JournalEntry): string {
 }
 
 function warningsOf(batch: readonly Declaration[]): string[] {
+  const warnings = batch.flatMap(({ finding: { title }, warnings: texts }) =>
+    texts.map((text) => ({ title, text })),
+  );
   return saidOnce(
-    batch.flatMap(({ finding, warnings }) => warnings.map((text) => ({ label: finding.title, text }))),
+    warnings,
     ({ text }) => text,
-    ({ label }) => label,
-    ({ label, text }) => text.replace(label, ""),
+    ({ title }) => title,
+    ({ title, text }) => text.replace(title, ""),
   );
 }
 
-function listed(those: readonly JournalEntry[]): string {
-  const others = those.slice(MAX_LISTED).map(({ id = "" }) => id);
-  return cut(those.map(entryName), MAX_LISTED, (more) => `and ${more} more: ${idRanges(others)}`).join(", ");
+function entryNames(entries: readonly JournalEntry[]): string {
+  const others = entries.slice(MAX_LISTED).map(({ id = "" }) => id);
+  const names = cut(
+    entries.map(entryName),
+    MAX_LISTED,
+    (more) => `and ${more} more: ${idRanges(others)}`,
+  );
+  return names.join(", ");
 }
 
-function retainedLine(those: readonly JournalEntry[]): string {
-  const stays = agree(those.length, "It stays", "They stay");
-  return `No longer declared: ${listed(those)}. ${stays} live on the platform.`;
+function retainedMessage(entries: readonly JournalEntry[]): string {
+  const stays = agree(entries.length, "It stays", "They stay");
+  return `No longer declared: ${entryNames(entries)}. ${stays} live on the platform.`;
 }
 
-function deletedLine(those: readonly JournalEntry[]): string {
-  const ids = idRanges(those.map(({ id = "" }) => id));
-  return `No longer declared, with retainOnDelete: false: ${listed(those)}. ${ids} will be deleted on the platform if the state still has ${agree(those.length, "it", "them")}.`;
+function deletedMessage(entries: readonly JournalEntry[]): string {
+  const ids = idRanges(entries.map(({ id = "" }) => id));
+  const them = agree(entries.length, "it", "them");
+  const what = `No longer declared, with retainOnDelete: false: ${entryNames(entries)}.`;
+  return `${what} ${ids} will be deleted on the platform if the state still has ${them}.`;
 }
 
-function openLine(open: readonly JournalEntry[]): string {
-  const are = count(open.length, "create of an interrupted run is", "creates of interrupted runs are");
+function undeclaredMessage(open: readonly JournalEntry[]): string {
+  const are = count(
+    open.length,
+    "create of an interrupted run is",
+    "creates of interrupted runs are",
+  );
   const names = enumerate(open.map(entryName), MAX_LISTED);
-  return `${are} declared by nothing: ${names}. To see what to do:\n  ${asTyped("npx pulumi-advertising pending")}`;
+  const command = asTyped("npx pulumi-advertising pending");
+  return `${are} declared by nothing: ${names}. To see what to do:\n  ${command}`;
 }
 
 /** `purchase (42)`, or without a known id `lead (outcome unknown)`. */

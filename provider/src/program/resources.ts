@@ -76,8 +76,15 @@ export class Advertiser extends pulumi.CustomResource {
    * Refers to an advertiser that exists, by its id. With a known read (setting `operations`) its arguments are read,
    * also in a preview that has a password; without one nothing is asked of the platform, and they are `undefined`.
    */
-  static get(name: string, id: ReadId, options?: pulumi.CustomResourceOptions): AdvertiserReference {
-    return new Advertiser(name, undefined as unknown as AdvertiserArgs, { ...options, id: readIdOf(id) });
+  static get(
+    name: string,
+    id: ReadId,
+    options?: pulumi.CustomResourceOptions,
+  ): AdvertiserReference {
+    return new Advertiser(name, undefined as unknown as AdvertiserArgs, {
+      ...options,
+      id: readIdOf(id),
+    });
   }
 
   /** Whether `value` is an Advertiser, one that `get` refers to included, of whichever copy of this package. */
@@ -89,17 +96,16 @@ export class Advertiser extends pulumi.CustomResource {
 /** The id of what exists already, as `get` takes it. */
 export type ReadId = pulumi.Input<pulumi.ID | number>;
 
-/** What `get` refers to: without a known read, nothing but the id is known of it. */
-export type ReferenceTo<Resource extends pulumi.CustomResource, Id extends keyof Resource> = pulumi.CustomResource & {
-  readonly [Name in Exclude<keyof Resource, keyof pulumi.CustomResource>]: Name extends Id
-    ? Resource[Name]
-    : Resource[Name] extends pulumi.Output<infer Value>
-      ? pulumi.Output<Value | undefined>
-      : never;
+/** What `get` refers to: without a known read, all of its outputs but the id are `undefined`. */
+type Referred<Resource, IdProperty extends keyof Resource> = pulumi.CustomResource & {
+  readonly [Name in Exclude<keyof Resource, keyof pulumi.CustomResource>]: pulumi.Output<
+    OutputOf<Resource[Name]> | (Name extends IdProperty ? never : undefined)
+  >;
 };
+type OutputOf<Property> = Property extends pulumi.OutputInstance<infer Value> ? Value : never;
 
 /** What {@link Advertiser.get} refers to. `existingId` and `additionalFields` are always `undefined`. */
-export type AdvertiserReference = ReferenceTo<Advertiser, "advertiserId">;
+export type AdvertiserReference = Referred<Advertiser, "advertiserId">;
 
 /** What a {@link ConversionEvent} is declared with. The rules are those of the API page of `POST rest/event`. */
 export interface ConversionEventArgs {
@@ -200,8 +206,15 @@ export class ConversionEvent extends pulumi.CustomResource {
    * Refers to an event that exists, by its id. With a known read (setting `operations`) its arguments are read, also in
    * a preview that has a password; without one nothing is asked of the platform, and they are `undefined`.
    */
-  static get(name: string, id: ReadId, options?: pulumi.CustomResourceOptions): ConversionEventReference {
-    return new ConversionEvent(name, undefined as unknown as ConversionEventArgs, { ...options, id: readIdOf(id) });
+  static get(
+    name: string,
+    id: ReadId,
+    options?: pulumi.CustomResourceOptions,
+  ): ConversionEventReference {
+    return new ConversionEvent(name, undefined as unknown as ConversionEventArgs, {
+      ...options,
+      id: readIdOf(id),
+    });
   }
 
   /** Whether `value` is a ConversionEvent, one that `get` refers to included, of whichever copy of this package. */
@@ -211,7 +224,7 @@ export class ConversionEvent extends pulumi.CustomResource {
 }
 
 /** What {@link ConversionEvent.get} refers to. `existingId` and `additionalFields` are always `undefined`. */
-export type ConversionEventReference = ReferenceTo<ConversionEvent, "eventId">;
+export type ConversionEventReference = Referred<ConversionEvent, "eventId">;
 
 /** One event of a set: the arguments of a `ConversionEvent` without the advertiser, which is the set's. */
 export interface ConversionEventEntry extends Omit<ConversionEventArgs, "advertiserId"> {
@@ -230,7 +243,9 @@ export interface ConversionEventSetArgs {
    * Arguments for every event whose entry does not have them: all that are optional, except `existingId`. A changed one
    * replaces each of those events. `additionalFields` are merged, and those of the entry count before these.
    */
-  defaults?: pulumi.Input<Omit<ConversionEventEntry, "eventName" | "value" | "existingId" | "formerKey"> | undefined>;
+  defaults?: pulumi.Input<
+    Omit<ConversionEventEntry, "eventName" | "value" | "existingId" | "formerKey"> | undefined
+  >;
   /**
    * The events by key, an event's identity within the set: 1 to 100 characters, no control characters, none that Pulumi
    * can't carry (`__proto__`, `toString`, `__pulumi…`); in any order. A new key is created, unless its `formerKey` names
@@ -313,12 +328,18 @@ export interface ValidateOptions {
  * @example
  * for (const { property, reason } of advertising.validate("ConversionEvent", row)) console.error(property, reason);
  */
-export function validate(kind: ResourceName, args: object, options: ValidateOptions = {}): Problem[] {
+export function validate(
+  kind: ResourceName,
+  args: object,
+  options: ValidateOptions = {},
+): Problem[] {
   const kinds = [...KINDS, ...SETS];
   const found = kinds.find(({ name }) => name === kind);
   if (found === undefined) {
     const names = kinds.map(({ name }) => `"${name}"`).join(", ");
-    throw new ArgumentsError(withPage(`validate: expected one of ${names}; got ${show(kind)}`, ArgumentsError.code));
+    throw new ArgumentsError(
+      withPage(`validate: expected one of ${names}; got ${show(kind)}`, ArgumentsError.code),
+    );
   }
   const { maxWindowSeconds = THIRTY_DAYS_IN_SECONDS } = options;
   const ids = idsOf(found, asRecord(args));

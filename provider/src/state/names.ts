@@ -5,38 +5,46 @@
 import { type Kind, type ResourceName, setNamed, typeTokenOf } from "../kinds/index.js";
 
 export interface Place {
-  /** The types of its parents as in a URN, joined by `$`; none for a resource directly in the stack. */
+  /** The types of its parents as in a URN, joined by `$`; `undefined` for a resource directly in the stack. */
   readonly parentTypes: string | undefined;
   readonly name: string;
+}
+
+export interface Identity extends Place {
+  readonly organization: string;
+  readonly project: string;
+  readonly stack: string;
 }
 
 /** Backends without organizations answer this, so it is left out. */
 const DEFAULT_ORGANIZATION = "organization";
 
 /** `<project>/<stack>[@<organization>]::[<types of parents>$::]<name>` */
-export function identityText(identity: ReturnType<typeof parseIdentity>): string {
-  const { organization, project, stack } = identity;
+export function identityText({ organization, project, stack, ...place }: Identity): string {
   const owner = organization === DEFAULT_ORGANIZATION ? "" : `@${organization}`;
-  return `${project}/${stack}${owner}::${placeText(identity)}`;
+  return `${project}/${stack}${owner}::${placeText(place)}`;
 }
 
-/** Types end with a `$`, and a name has colons too: one that would look like types comes after none. */
-function placeText({ parentTypes, name }: Place): string {
-  if (parentTypes !== undefined) return `${parentTypes}$::${name}`;
-  return /\$::/.test(name) ? `$::${name}` : name;
+const END_OF_TYPES = "$::";
+
+/** A name with the end of types in it gets an end of its own: nothing in a name passes for a type. */
+function placeText({ parentTypes = "", name }: Place): string {
+  const isPlain = parentTypes === "" && !name.includes(END_OF_TYPES);
+  return isPlain ? name : `${parentTypes}${END_OF_TYPES}${name}`;
 }
 
-function placeIn(text: string): Place {
-  const end = text.indexOf("$::");
-  const types = end > 0 ? text.slice(0, end) : undefined;
-  return { parentTypes: types, name: end < 0 ? text : text.slice(end + "$::".length) };
+function parsePlace(text: string): Place {
+  const end = text.indexOf(END_OF_TYPES);
+  if (end < 0) return { parentTypes: undefined, name: text };
+  const parentTypes = text.slice(0, end) || undefined;
+  return { parentTypes, name: text.slice(end + END_OF_TYPES.length) };
 }
 
-export function parseIdentity(text: string) {
+export function parseIdentity(text: string): Identity {
   const [path = ""] = text.split("::", 1);
   const [project = "", rest = ""] = path.split("/");
   const [stack = "", organization = DEFAULT_ORGANIZATION] = rest.split("@");
-  return { organization, project, stack, ...placeIn(text.slice(path.length + "::".length)) };
+  return { organization, project, stack, ...parsePlace(text.slice(path.length + "::".length)) };
 }
 
 /** The part that all resources of a stack share: `<organization>/<project>/<stack>`. */
@@ -52,13 +60,15 @@ export function nameInUrn(urn: string): string {
 /** As an option of a command, such as `--stack dev`: the organization is named only where there are several. */
 export function stackOption(stack: string): { readonly option: string; readonly value: string } {
   const [organization = "", , name = ""] = stack.split("/");
-  return { option: "--stack", value: organization === DEFAULT_ORGANIZATION ? name : `${organization}/${name}` };
+  const isDefault = organization === DEFAULT_ORGANIZATION;
+  return { option: "--stack", value: isDefault ? name : `${organization}/${name}` };
 }
 
 /** The key that a resource has in the journal; its URN is `urn:pulumi:<stack>::<project>::<types>::<name>`. */
 export function keyOfUrn(resource: ResourceName, urn: string): string {
-  const parents = (urn.split("::", 3)[2] ?? "").split("$").slice(0, -1);
-  return keyOf(resource, { name: nameInUrn(urn), parentTypes: parents.length === 0 ? undefined : parents.join("$") });
+  const [, , types = ""] = urn.split("::", 3);
+  const parentTypes = types.split("$").slice(0, -1).join("$") || undefined;
+  return keyOf(resource, { parentTypes, name: nameInUrn(urn) });
 }
 
 /** The journal's key of a resource, without the stack but with the type: an advertiser and an event may share a name. */
@@ -84,19 +94,19 @@ export function objectKey(kind: Kind["name"], id: string): string {
 /** A resource, or one member of a set. */
 export interface ParsedKey extends Place {
   readonly resource: ResourceName;
-  /** Of the object. */
+  /** The object's kind. */
   readonly kind: Kind["name"];
-  /** In the journal of this machine. */
+  /** Its key in the journal. */
   readonly key: string;
   readonly member: string | undefined;
   readonly label: string;
-  /** For commands in messages: `purchase`, or `funnel/landing`. */
+  /** Its name in printed commands: `purchase`, or `funnel/landing`. */
   readonly short: string;
 }
 
-/** The same of a known stack. */
+/** A resource of a known stack, or one member of a set. */
 export interface ResourceRef extends ParsedKey {
-  /** Of the resource. */
+  /** The resource's. */
   readonly identity: string;
   /** For a member, followed by its key. */
   readonly urn: string;
@@ -106,26 +116,26 @@ export interface ResourceRef extends ParsedKey {
 
 export function refOf(resource: ResourceName, identity: string): ResourceRef {
   const { project, stack, parentTypes, name } = parseIdentity(identity);
-  const types = [...(parentTypes === undefined ? [] : [parentTypes]), typeTokenOf(resource)].join("$");
+  const type = typeTokenOf(resource);
+  const types = parentTypes === undefined ? type : `${parentTypes}$${type}`;
   const urn = `urn:pulumi:${stack}::${project}::${types}::${name}`;
-  return { ...named(resource, { parentTypes, name }), identity, urn, resourceUrn: urn };
+  return { ...wholeResource(resource, { parentTypes, name }), identity, urn, resourceUrn: urn };
 }
 
 export function memberRef(set: ResourceRef, member: string): ResourceRef {
   return { ...withMember(set, member), urn: memberOf(set.urn, member) };
 }
 
-/** The same of a key in the journal of this stack. @param stack `<organization>/<project>/<stack>` */
-export function refOfKey(key: string, stack: string): ResourceRef {
-  const [organization = "", project = "", name = ""] = stack.split("/");
-  const ref = parseKey(key);
-  const { parentTypes } = ref;
-  const place = { organization, project, stack: name, name: ref.name, parentTypes };
-  const resource = refOf(ref.resource, identityText(place));
-  return ref.member === undefined ? resource : memberRef(resource, ref.member);
+/** @param stackPath `<organization>/<project>/<stack>` */
+export function refOfKey(key: string, stackPath: string): ResourceRef {
+  const [organization = "", project = "", stack = ""] = stackPath.split("/");
+  const { resource, parentTypes, name, member } = parseKey(key);
+  const identity = identityText({ organization, project, stack, parentTypes, name });
+  const ref = refOf(resource, identity);
+  return member === undefined ? ref : memberRef(ref, member);
 }
 
-/** The same of a resource with this URN, in which there may be no organization. */
+/** @param resourceUrn does not name the organization, so that there is no identity. */
 export function refAt(key: string, resourceUrn: string): Omit<ResourceRef, "identity"> {
   const ref = parseKey(key);
   const urn = ref.member === undefined ? resourceUrn : memberOf(resourceUrn, ref.member);
@@ -133,35 +143,45 @@ export function refAt(key: string, resourceUrn: string): Omit<ResourceRef, "iden
 }
 
 export function parseKey(key: string): ParsedKey {
-  const { resource, of, member } = partsOf(key);
-  const whole = named(resource, placeIn(of.slice(resource.length + "::".length)));
-  return member === undefined ? whole : withMember(whole, member);
+  const [resource] = key.split("::", 1) as [ResourceName];
+  const resourceKey = resourceKeyIn(key);
+  const whole = wholeResource(
+    resource,
+    parsePlace(resourceKey.slice(resource.length + "::".length)),
+  );
+  if (resourceKey === key) return whole;
+  return withMember(whole, JSON.parse(key.slice(resourceKey.length + 1, -1)));
 }
+
+/** A JSON string in brackets. It has no unescaped quotation mark, so that the last one of a key is the member's. */
+const MEMBER = /\["(?:[^"\\]|\\.)*"\]$/s;
 
 /** The key of the set with this member; for a single resource its own. */
 export function resourceKeyIn(key: string): string {
-  return partsOf(key).of;
+  const [resource = ""] = key.split("::", 1);
+  return setNamed(resource) === undefined ? key : key.replace(MEMBER, "");
 }
 
-function named(resource: ResourceName, place: Place): ParsedKey {
-  const kind = setNamed(resource)?.member.name ?? (resource as Kind["name"]);
-  const label = labelOf(resource, place.name);
-  return { ...place, resource, kind, key: keyOf(resource, place), member: undefined, label, short: place.name };
+function wholeResource(resource: ResourceName, place: Place): ParsedKey {
+  return {
+    ...place,
+    resource,
+    kind: setNamed(resource)?.member.name ?? (resource as Kind["name"]),
+    key: keyOf(resource, place),
+    member: undefined,
+    label: labelOf(resource, place.name),
+    short: place.name,
+  };
 }
 
 function withMember<T extends ParsedKey>(set: T, member: string): T {
-  const [key, short] = [memberOf(set.key, member), memberInReports(set.name, member)];
-  return { ...set, key, member, label: memberLabel(set.label, member), short };
-}
-
-/** The JSON string in brackets at the end has no unescaped quotation mark, so no name of a set looks like a key. */
-const MEMBER = /\[("(?:[^"\\]|\\.)*")\]$/s;
-
-function partsOf(key: string) {
-  const [resource] = key.split("::", 1) as [ResourceName];
-  const [bracketed = "", json] = (setNamed(resource) && MEMBER.exec(key)) ?? [];
-  const member = json === undefined ? undefined : (JSON.parse(json) as string);
-  return { resource, of: key.slice(0, key.length - bracketed.length), member };
+  return {
+    ...set,
+    key: memberOf(set.key, member),
+    member,
+    label: memberLabel(set.label, member),
+    short: memberInReports(set.name, member),
+  };
 }
 
 /** `events["purchase"] of ConversionEventSet "funnel"` */

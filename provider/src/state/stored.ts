@@ -3,7 +3,7 @@
  * with two underscores from previews. Pure.
  */
 import { createHash } from "node:crypto";
-import { asRecord, isPlain, own, type Values } from "../base/index.js";
+import { asRecord, isPlain, own, type Values, withoutUndefined } from "../base/index.js";
 import { displayName, type Kind } from "../kinds/index.js";
 import { memberOf, type objectKey } from "./names.js";
 
@@ -36,8 +36,11 @@ export interface Unresolved extends CreateRecord {
 
 /** The name and the arguments that tell an object of this kind from others, without secret and unknown ones. */
 export function identifyingIn(kind: Kind, properties: Values, secret: ReadonlySet<string>) {
-  const shown = kind.identifyingProperties.filter((property) => !secret.has(property) && isPlain(properties[property]));
-  const facts = Object.fromEntries(shown.map((property) => [property, properties[property]])) as Facts;
+  const facts: Record<string, string | number | boolean> = {};
+  for (const property of kind.identifyingProperties) {
+    const value = properties[property];
+    if (isPlain(value) && !secret.has(property)) facts[property] = value;
+  }
   return { name: displayName(kind, properties, secret), facts };
 }
 
@@ -49,7 +52,7 @@ export function identifyingIn(kind: Kind, properties: Values, secret: ReadonlySe
  */
 export function markOf(...of: readonly (string | undefined)[]): string {
   const hash = createHash("sha256").update(JSON.stringify(of)).digest("hex");
-  return [hash.slice(0, 8), hash.slice(8, 12), hash.slice(12, 16), hash.slice(16, 20), hash.slice(20, 32)].join("-");
+  return hash.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, "$1-$2-$3-$4-$5");
 }
 
 /** A set member's mark follows from the set's: the engine's record of an interrupted run is enough to search for it. */
@@ -57,9 +60,15 @@ export function memberMark(ofSet: string, member: string, replaces: string | und
   return markOf(ofSet, memberOf("events", member), replaces);
 }
 
-export function readMark(text: unknown): { readonly field: string; readonly mark: string } | undefined {
-  const [, field, mark] = (typeof text === "string" ? /^(\S+) (\S+)$/.exec(text) : undefined) ?? [];
-  return field === undefined || mark === undefined ? undefined : { field, mark };
+interface FieldAndMark {
+  readonly field: string;
+  readonly mark: string;
+}
+
+export function readMark(text: unknown): FieldAndMark | undefined {
+  if (typeof text !== "string") return undefined;
+  const match = /^(?<field>\S+) (?<mark>\S+)$/.exec(text);
+  return match?.groups as FieldAndMark | undefined;
 }
 
 /** The reference that the engine's dynamic-provider process loads; written by `program/program.ts`. */
@@ -94,14 +103,16 @@ export const RUN = "__run";
 /** The text that stands for a value that is not known yet in a preview (measured with engine 3.259.0). */
 export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
-export function secretArgumentsIn({ [SECRET_ARGUMENTS]: paths }: Values): ReadonlySet<string> {
-  return new Set(Array.isArray(paths) ? (paths as string[]) : []);
+export function secretArgumentsIn({ [SECRET_ARGUMENTS]: names }: Values): ReadonlySet<string> {
+  return new Set(Array.isArray(names) ? names : []);
 }
+
+const KEPT_FOR_READ = [IDENTITY, SECRET_ARGUMENTS, MARK, DELETES, RUN];
 
 /** The outputs that let a refresh return inputs. */
 export function keptForRead(inputs: Values): Values {
-  const names = [IDENTITY, SECRET_ARGUMENTS, MARK, DELETES, RUN].filter((name) => inputs[name] !== undefined);
-  return { [HIDDEN_INPUTS]: Object.fromEntries(names.map((name) => [name, inputs[name]])) };
+  const kept = KEPT_FOR_READ.map((name) => [name, inputs[name]]);
+  return { [HIDDEN_INPUTS]: withoutUndefined(Object.fromEntries(kept)) };
 }
 
 /** What {@link keptForRead} has kept in the outputs of a resource, if anything. */
@@ -109,7 +120,7 @@ export function hiddenInputsIn({ [HIDDEN_INPUTS]: hidden }: Values): Values | un
   return hidden === undefined ? undefined : asRecord(hidden);
 }
 
-/** A resource's inputs with these arguments; none if the state lacks the hidden ones. @param outputs in the state. */
+/** A resource's inputs with these arguments; `undefined` if the state lacks the hidden ones. */
 export function inputsFrom(outputs: Values, args: Values): Values | undefined {
   const hidden = hiddenInputsIn(outputs);
   return hidden && { ...args, ...hidden };
@@ -144,7 +155,9 @@ export function resolvedIn({ [RESOLVED]: sendings }: Values): readonly string[] 
 }
 
 export function withResolved(properties: Values, found: readonly CreateRecord[]): Values {
-  return found.length === 0 ? {} : { [RESOLVED]: [...resolvedIn(properties), ...found.map(sendingOf)] };
+  return found.length === 0
+    ? {}
+    : { [RESOLVED]: [...resolvedIn(properties), ...found.map(sendingOf)] };
 }
 
 /** What the program process says of a resource to the provider's: the value that the program gives {@link IDENTITY}. */
@@ -184,7 +197,9 @@ export interface LeftLive {
 }
 
 export function leftLiveIn({ [LEFT_LIVE]: list }: Values): readonly LeftLive[] {
-  return Array.isArray(list) ? (list as LeftLive[]).filter((each) => typeof each?.id === "string") : [];
+  return Array.isArray(list)
+    ? (list as LeftLive[]).filter((each) => typeof each?.id === "string")
+    : [];
 }
 
 /** What is known of an object that the arguments beside it do not describe. */
@@ -220,7 +235,7 @@ export function readDeclaredSet({ advertiserId, defaults = {}, events }: Values)
   return { advertiserId, defaults, events: entries, formerKeys: mapOf(events, formerKeyIn) };
 }
 
-/** It says where an event comes from, and is no argument of it. */
+/** A former key says where an event comes from, and is no argument of it. */
 function withoutFormerKey(entry: unknown): unknown {
   if (own(entry, FORMER_KEY) === undefined) return entry;
   const { [FORMER_KEY]: _, ...others } = asRecord(entry);
@@ -239,20 +254,26 @@ function formerKeyIn(entry: unknown): string | undefined {
  */
 export function withNewKeys(stored: StoredSet, { events, formerKeys }: DeclaredSet) {
   const isStored = (key: string) => stored.eventIds.has(key) || stored.unresolved.has(key);
-  const isMoved = ([key, former]: readonly [string, string]) =>
-    !isStored(key) && isStored(former) && events?.has(former) !== true;
-  const moved = new Map([...formerKeys].filter(isMoved));
+  const moved = new Map<string, string>();
+  const newKeys = new Map<string, string>();
+  for (const [key, former] of formerKeys) {
+    if (isStored(key) || !isStored(former) || events?.has(former) === true) continue;
+    moved.set(key, former);
+    newKeys.set(former, key);
+  }
   if (moved.size === 0) return { set: stored, moved };
-  const newKeys = new Map([...moved].map(([key, former]) => [former, key]));
   const keyNow = (key: string) => newKeys.get(key) ?? key;
-  const renamed = <T>(map: ReadonlyMap<string, T>) => new Map([...map].map(([key, value]) => [keyNow(key), value]));
+  const renamed = <T>(map: ReadonlyMap<string, T>) =>
+    new Map(Array.from(map, ([key, value]) => [keyNow(key), value]));
   const set: StoredSet = {
     ...stored,
     events: renamed(stored.events),
     eventIds: renamed(stored.eventIds),
     sentAs: renamed(stored.sentAs),
     unresolved: renamed(stored.unresolved),
-    left: stored.left.map((each) => (each.key === undefined ? each : { ...each, key: keyNow(each.key) })),
+    left: stored.left.map((object) =>
+      object.key === undefined ? object : { ...object, key: keyNow(object.key) },
+    ),
   };
   return { set, moved };
 }
@@ -270,17 +291,18 @@ export interface StoredSet extends Pick<DeclaredSet, "advertiserId" | "defaults"
   left: readonly LeftLive[];
 }
 
-/** Empty if there is nothing. */
-export function readStoredSet({ advertiserId, defaults = {}, events, eventIds, sentAs, ...rest }: Values): StoredSet {
+/** @returns an empty set if nothing is stored. The maps are the caller's to change. */
+export function readStoredSet(outputs: Values): StoredSet {
+  const { advertiserId, defaults = {}, events, eventIds, sentAs, [CREATED]: created } = outputs;
   return {
     advertiserId,
     defaults,
     events: mapOf(events, asRecord),
     eventIds: mapOf(eventIds, String),
     sentAs: mapOf(sentAs, sentAsIn),
-    unresolved: mapOf(rest[UNRESOLVED], (record) => record as Unresolved),
-    created: typeof rest[CREATED] === "string" ? rest[CREATED] : undefined,
-    left: leftLiveIn(rest),
+    unresolved: mapOf(outputs[UNRESOLVED], (record) => record as Unresolved),
+    created: typeof created === "string" ? created : undefined,
+    left: leftLiveIn(outputs),
   };
 }
 
@@ -289,7 +311,7 @@ export function writeStoredSet(
   { advertiserId, defaults, events, eventIds, sentAs, unresolved, created, left }: StoredSet,
   asId: (digits: string) => number | string,
   account: string,
-): Record<string, unknown> {
+): Values {
   return {
     advertiserId,
     defaults,
@@ -304,25 +326,34 @@ export function writeStoredSet(
 }
 
 function mapOf<T>(stored: unknown, read: (value: unknown) => T | undefined): Map<string, T> {
-  const entries = Object.entries(asRecord(stored)).map(([key, value]) => [key, read(value)] as const);
-  return new Map(entries.filter((entry): entry is readonly [string, T] => entry[1] !== undefined));
+  const map = new Map<string, T>();
+  for (const [key, value] of Object.entries(asRecord(stored))) {
+    const entry = read(value);
+    if (entry !== undefined) map.set(key, entry);
+  }
+  return map;
 }
 
 function recordOf<T, U>(map: ReadonlyMap<string, T>, write: (value: T) => U): Record<string, U> {
-  return Object.fromEntries([...map].map(([key, value]) => [key, write(value)]));
+  return Object.fromEntries(Array.from(map, ([key, value]) => [key, write(value)]));
 }
 
-/** An event's complete arguments: its entry's own override the set's defaults; `null` is none, whatever the default. */
-export function eventIn(
-  { advertiserId, defaults }: Pick<DeclaredSet, "advertiserId" | "defaults">,
-  { existingId: _, ...own }: Values,
-): Values {
-  if (defaults === undefined) return own; // a single resource shares nothing
+/** An event's complete arguments: its entry's before the set's defaults; `null` removes a default. */
+export function eventIn({ advertiserId, defaults }: SharedArguments, entry: Values): Values {
+  if (defaults === undefined) {
+    const { existingId: _, ...own } = entry; // a single resource shares nothing
+    return own;
+  }
   const shared = asRecord(defaults);
-  const given = [shared.additionalFields, own.additionalFields];
-  const fields: Values = Object.assign({}, ...given.map(asRecord));
-  const known = Object.keys(fields).length === 0 ? null : fields;
-  const additionalFields = given.includes(UNKNOWN) ? UNKNOWN : known;
-  const event = { ...shared, ...own, advertiserId, additionalFields };
+  const additionalFields = mergedFields(shared.additionalFields, entry.additionalFields);
+  const event = { ...shared, ...entry, existingId: null, advertiserId, additionalFields };
   return Object.fromEntries(Object.entries(event).filter(([, value]) => value !== null));
+}
+
+type SharedArguments = Pick<DeclaredSet, "advertiserId" | "defaults">;
+
+function mergedFields(shared: unknown, ofEntry: unknown): unknown {
+  if (shared === UNKNOWN || ofEntry === UNKNOWN) return UNKNOWN;
+  const fields = { ...asRecord(shared), ...asRecord(ofEntry) };
+  return Object.keys(fields).length === 0 ? null : fields;
 }
