@@ -114,8 +114,6 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
   "a set: adopted": () => planned({}, { events: { buy: { eventName: "Buy", value: 1, existingId: 4711 } } }),
   "a set: removed, with a known delete": () => planned(HELD, { events: {} }, true),
   "what leaves the state, in an up": () => atEnd([{ ...open(OLD), state: "confirmed", id: "42" }], false),
-  "what will be deleted, in a preview": () =>
-    atEnd([{ ...open(OLD), state: "confirmed", id: "42", deletes: true }], true),
   "an open create that nothing declares": () => atEnd([open(OLD)], true),
   "an object that was changed by hand": () => tell.driftNotice(purchase, ["value 26 → 99"]).text,
   "another account": () =>

@@ -16,8 +16,9 @@ export type ResourceContext = Omit<ProgramContext, "identity">;
 export class ProgramValidator {
   /** The keys of all objects created or adopted; of a set whose members the program does not know yet, its own. */
   readonly #declared = new Set<string>();
-  /** By type, the names of all resources, those included that aliases say they had before. */
+  /** By type, the names of all resources and set members, those included that aliases say they had before. */
   readonly #names = new Set<string>();
+  readonly #withUnknownMembers = new Set<string>();
   /** By kind and id: the key of the first object that adopts it. */
   readonly #adopters = new Map<string, string>();
   /** By kind and name on the platform: the keys of objects that nothing adopts. */
@@ -33,7 +34,13 @@ export class ProgramValidator {
     if (declared === undefined) return;
     const { key, kind, isRead, objects, aliasNames } = declared;
     const { resource, name } = parseKey(key);
-    for (const each of [name, ...aliasNames]) this.#names.add(`${resource} ${each}`);
+    const keys = (objects ?? []).flatMap((object) => [object.key, object.formerKey ?? key]);
+    for (const each of [name, ...aliasNames]) {
+      const named = `${resource} ${each}`;
+      this.#names.add(named);
+      if (objects === undefined) this.#withUnknownMembers.add(named);
+      for (const { member } of keys.map(parseKey)) if (member !== undefined) this.#names.add(memberOf(named, member));
+    }
     // What is only read takes nothing over.
     if (isRead) return;
     this.#resources++;
@@ -121,25 +128,26 @@ export class ProgramValidator {
     const leaving = undeclared.filter((record) => {
       const isThere = record.state === "confirmed" || record.state === "reported";
       // What left a set that is declared, the set says itself.
-      return isThere && !isKept(record) && !this.#isNamed(record.key);
+      return isThere && record.deletes !== true && !isKept(record) && !this.#isNamed(resourceKeyIn(record.key));
     });
-    const deleted = leaving.filter(({ deletes }) => deletes === true);
-    const retained = leaving.filter(({ deletes }) => deletes !== true);
-    const isUnclaimed = (record: JournalEntry) =>
-      record.answered !== true && !isKept(record) && !this.#isNamed(record.key);
-    const open = undeclared.filter((record) => isOpen(record) && isUnclaimed(record));
+    const open = undeclared.filter((record) => {
+      // Of a clean end with checkpoints off the state mostly has what it created.
+      const isInterrupted = isOpen(record) && record.state !== "reported";
+      return isInterrupted && record.answered !== true && !isKept(record) && !this.#isNamed(record.key);
+    });
     return [
-      ...(deleted.length === 0 ? [] : [deletedLine(deleted)]),
-      // In a preview Pulumi shows it as [retain], and this machine's journal may be older than the state.
-      ...(retained.length === 0 || isPreview ? [] : [retainedLine(retained)]),
+      // A preview says nothing of what leaves: the journal may be older than the state, which Pulumi's list goes by.
+      ...(leaving.length === 0 || isPreview ? [] : [retainedLine(leaving)]),
       ...(open.length === 0 ? [] : [openLine(open)]),
     ];
   }
 
-  /** Whether a resource has this name, or had it by an alias. */
+  /** Whether a resource or set member has this name, or had it by an alias. */
   #isNamed(key: string): boolean {
-    const { resource, name } = parseKey(key);
-    return this.#names.has(`${resource} ${name}`);
+    const { resource, name, member } = parseKey(key);
+    const named = `${resource} ${name}`;
+    if (member === undefined || this.#withUnknownMembers.has(named)) return this.#names.has(named);
+    return this.#names.has(memberOf(named, member));
   }
 }
 
@@ -181,11 +189,6 @@ function listed(those: readonly JournalEntry[]): string {
 function retainedLine(those: readonly JournalEntry[]): string {
   const stays = agree(those.length, "It stays", "They stay");
   return `No longer declared: ${listed(those)}. ${stays} live on the platform.`;
-}
-
-function deletedLine(those: readonly JournalEntry[]): string {
-  const ids = idRanges(those.map(({ id = "" }) => id));
-  return `No longer declared, with retainOnDelete: false: ${listed(those)}. ${ids} will be deleted on the platform if the state still has ${agree(those.length, "it", "them")}.`;
 }
 
 function openLine(open: readonly JournalEntry[]): string {
