@@ -18,6 +18,7 @@ import {
 } from "../base/index.js";
 import {
   backendIn,
+  confirmedLine,
   gone,
   type JournalLine,
   journalFolder,
@@ -172,10 +173,9 @@ function accountsIn({ resources }: ExportedStack, records: readonly { readonly a
 async function bringUpToDate({ outdated }: Facts, place: StackPlace | undefined): Promise<void> {
   if (place === undefined) return;
   const lines = outdated.map(({ ref, record, elsewhere, held = record.id }): PlacedLine => {
-    const { account, name, body } = record;
     const isHere = elsewhere === undefined && held !== undefined;
     return {
-      line: isHere ? { key: ref.key, state: "confirmed", id: held, account, name, body } : gone(ref.key),
+      line: isHere ? confirmedLine({ ...record, key: ref.key }, held) : gone(ref.key),
       elsewhere,
     };
   });

@@ -92,13 +92,13 @@ export function adoptedOtherwiseNotice(ref: ResourceRef, id: string): Notice {
   return notice("adopted with other arguments", ref, text, id);
 }
 
-/** A new resource may be one that an earlier run here has made under another name. */
+/** A new resource may be one that earlier runs here have managed under another name. */
 export function likelyRenameNotice(ref: ResourceRef, formerKey: string, id: string): Notice {
   const { name } = parseKey(formerKey);
   const cure = isOfCatalog(ref)
     ? `formerKey: ${JSON.stringify(lastPart(name))}`
     : `the alias { name: ${JSON.stringify(name)} }`;
-  const text = `${ref.label} is new, and has the platform name of "${name}" (${id}), which an earlier run created. If it is the same one, add ${cure}, or set existingId: ${id}.`;
+  const text = `${ref.label} is new, and has the platform name of "${name}" (${id}), which earlier runs managed. If it is the same one, add ${cure}, or set existingId: ${id}.`;
   return notice("perhaps renamed", ref, text, id);
 }
 

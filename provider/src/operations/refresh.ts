@@ -45,7 +45,7 @@ import {
   type Unresolved,
   unresolvedIn,
   unresolvedMessage,
-  withResolved,
+  writeResolved,
   writeStoredSet,
 } from "../state/index.js";
 import { momentToKeep, readLive, type Target, unprovenUntil } from "./execute.js";
@@ -121,7 +121,7 @@ export const readSingle: ResourceOperations<Kind>["read"] = async (kind, runtime
     // It may be too new for a read to find it. The program may have changed since it was sent: the next run compares.
     const isAsSent = open.body === "" || open.body === fingerprintOfBody(kind, resolved);
     const more = {
-      ...withResolved(properties, open),
+      ...writeResolved(properties, [open]),
       [CREATED]: momentToKeep(runtime),
       [SENT_AS]: isAsSent ? undefined : sentAsText(sentAsOf(open)),
     };
@@ -155,7 +155,7 @@ export const readSet: ResourceOperations<SetKind>["read"] = async (resource, run
   const isChanged = read && (await refreshMembers(resource, runtime, set, properties));
   if (!isResolved && !isChanged) return { id, props: properties };
   const { earlier: _, [UNRESOLVED]: __, ...others } = properties; // written again if there are any
-  const resolved = (found ?? []).reduce<Values>((all, record) => withResolved(all, record), others);
+  const resolved = writeResolved(properties, found ?? []);
   const props: Values = { ...others, ...resolved, ...writeStoredSet(set, exactId, String(properties[ACCOUNT] ?? "")) };
   const { advertiserId, defaults, events } = props;
   return { id, props, inputs: isChanged ? inputsFrom(properties, { advertiserId, defaults, events }) : undefined };

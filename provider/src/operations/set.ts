@@ -27,6 +27,7 @@ import {
   type StoredSet,
   type Unresolved,
   withNewKeys,
+  writeResolved,
   writeStoredSet,
 } from "../state/index.js";
 import { tellBefore } from "./check.js";
@@ -170,7 +171,9 @@ export const updateSet: ResourceOperations<SetKind>["update"] = async (set, runt
   const hasCreated = [...outcomes.values()].some((outcome) => outcome.kind === "created");
   const created = (hasCreated ? momentToKeep(runtime) : undefined) ?? stored.created;
   const forRead = circumstances.can.read && keptForRead(news);
-  const outs = { ...writeStoredSet({ ...after, left, created }, exactId, runtime.account), ...forRead };
+  const resolved = members.flatMap(({ key, unresolved }) => (after.unresolved.has(key) ? [] : (unresolved ?? [])));
+  const hidden = { ...forRead, ...writeResolved(olds, resolved) };
+  const outs = { ...writeStoredSet({ ...after, left, created }, exactId, runtime.account), ...hidden };
 
   tell("info", takenOverMessage(outcomes, ref));
   tell("info", adoptedMessage(members, outcomes));

@@ -17,6 +17,7 @@ import {
   ACCOUNT,
   CREATED,
   howToKeep,
+  identifyingIn,
   isOfKnownAccount,
   keptForRead,
   lacksForRead,
@@ -33,6 +34,7 @@ import {
   unresolvedIn,
   unresolvedMessage,
   writeLeftLive,
+  writeResolved,
 } from "../state/index.js";
 import { deleteUnlessKept, executeAll, hasWork, momentToKeep, taskOf } from "./execute.js";
 import {
@@ -115,12 +117,14 @@ export function notePlanned(
   const { deployment } = runtime;
   const journal = runtime.journal(ref.identity);
   const entry = journal.of(ref.key);
-  const isBeside = entry !== undefined && entry.state !== "confirmed" && entry.id !== id;
+  // A create that the state knows the outcome of has made what it has, or what that replaced.
+  const isBeside =
+    entry !== undefined && entry.state !== "confirmed" && entry.id !== id && !deployment.hasSeen(kind, entry);
   const isUnsaid = entry?.id === undefined && entry?.replaces !== id; // resolved by the state, which has something
   if (isBeside && (action.do === "same" || isUnsaid)) runtime.warnEach(secondObjectNotice(kind, ref, entry, id));
   deployment.noteSeen(kind, id, []);
   const { deletes } = deployment.checked(resourceKeyIn(ref.key));
-  if (deployment.isUp) journal.saw({ key: ref.key, id, deletes });
+  if (deployment.isUp) journal.saw({ key: ref.key, id, deletes, ...identifyingIn(kind, olds, secret) });
   const other = former === undefined ? deployment.claim(kind, id, ref.key) : undefined;
   if (other !== undefined) throw new ArgumentsError(`${ref.label}: ${adoptedTwice(id, parseKey(other).label)}`);
   if (action.do === "update state only")
@@ -209,8 +213,14 @@ export const createSingle: ResourceOperations<Kind>["create"] = async (kind, run
   const object = taskOf(runtime, ref, { ...member, action, values }, inputs, left, known);
   const outcome = await carryOut(kind, runtime, object);
   const outsWith = (more: Values, id?: string) => {
+    const resolved = writeResolved(olds, id === undefined ? [] : [member.unresolved ?? []].flat());
     const stillLeft = left.filter((each) => each.id !== id && !deleted.has(kind.name, each.id));
-    return outsOf(kind, runtime, inputs, { [ACCOUNT]: account || undefined, ...writeLeftLive(stillLeft), ...more });
+    return outsOf(kind, runtime, inputs, {
+      [ACCOUNT]: account || undefined,
+      ...writeLeftLive(stillLeft),
+      ...resolved,
+      ...more,
+    });
   };
   const reference = { [PROVIDER]: inputs[PROVIDER] };
   const id = idOrError(ref, outsWith(reference), outcome);
@@ -264,7 +274,8 @@ export const updateSingle: ResourceOperations<Kind>["update"] = async (kind, run
     const object = taskOf(runtime, ref, { ...member, values }, news, [], known);
     idOrError(ref, {}, await carryOut(kind, runtime, object));
   }
-  const recorded = { [ACCOUNT]: olds[ACCOUNT], [CREATED]: olds[CREATED], ...writeLeftLive(leftLiveIn(olds)) };
+  const kept = { ...writeLeftLive(leftLiveIn(olds)), ...writeResolved(olds, []) };
+  const recorded = { [ACCOUNT]: olds[ACCOUNT], [CREATED]: olds[CREATED], ...kept };
   return outsOf(kind, runtime, news, { ...recorded, [kind.idProperty]: exactId(id) });
 };
 

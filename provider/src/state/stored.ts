@@ -86,7 +86,7 @@ export const LEFT_LIVE = "__left";
 const FORMER_KEY = "formerKey";
 /** The record of a create of unknown outcome; an output only. */
 export const UNRESOLVED = "unresolved";
-/** Creates that a person has found: another machine's journal may have them as open. An output only. */
+/** Creates whose outcome became known: another machine's journal may have them as open. An output only. */
 const RESOLVED = "__resolved";
 /** Names the run that sends a create: an input only, for Pulumi's record of an interrupted run. */
 export const RUN = "__run";
@@ -138,13 +138,15 @@ export function sendingOf({ mark, at }: Pick<CreateRecord, "mark" | "at">): stri
   return `${mark} ${at}`;
 }
 
-/** The sendings that a person has found to be created, as {@link sendingOf} names them. */
+/** The sendings whose outcome became known, as {@link sendingOf} names them. */
 export function resolvedIn({ [RESOLVED]: sendings }: Values): readonly string[] {
   return Array.isArray(sendings) ? sendings.map(String) : [];
 }
 
-export function withResolved(properties: Values, record: CreateRecord): Record<string, unknown> {
-  return { [RESOLVED]: [...resolvedIn(properties), sendingOf(record)] };
+/** @param more creates that are resolved now. */
+export function writeResolved(properties: Values, more: readonly CreateRecord[]): Record<string, unknown> {
+  const sendings = [...resolvedIn(properties), ...more.map(sendingOf)];
+  return sendings.length === 0 ? {} : { [RESOLVED]: [...new Set(sendings)] };
 }
 
 /** What the program process says of a resource to the provider's: the value that the program gives {@link IDENTITY}. */
