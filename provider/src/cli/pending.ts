@@ -194,7 +194,8 @@ interface PlacedLine {
 
 /** @param maxWaitMs for a run that uses a journal. @default as a run waits for another one */
 async function writeLines(place: StackPlace, all: readonly PlacedLine[], maxWaitMs?: number): Promise<void> {
-  const here = { folder: journalFolder(), ...(maxWaitMs !== undefined && { maxWaitMs }) };
+  const say = (message: string) => console.error(message);
+  const here = { folder: journalFolder(), say, ...(maxWaitMs !== undefined && { maxWaitMs }) };
   for (const placed of Map.groupBy(all, ({ elsewhere = place }) => journalPath(elsewhere)).values()) {
     const lines = placed.map(({ line }) => line);
     await writeAnswers(placed[0]?.elsewhere ?? place, lines, here);
