@@ -11,6 +11,7 @@ import {
   withoutUndefined,
   withPage,
 } from "../base/index.js";
+import type { JournalEntry } from "../journal/index.js";
 import { adoptedTwice, checkArguments, fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
 import {
   abilitiesOf,
@@ -38,19 +39,25 @@ import {
   SECRET_ARGUMENTS,
   secretArgumentsIn,
   UNKNOWN,
+  unresolvedMessage,
+  whatHappened,
 } from "../state/index.js";
-import { expectAccountOfOpen, namesakeOf, takeableOf } from "./create.js";
+import { expectAccountOfOpen, isMadeOtherwise, namesakeOf, takeableOf } from "./create.js";
 import {
   adoptedOtherwiseNotice,
   adoption,
   formerObjectNotice,
   likelyRenameNotice,
+  type MadeObject,
+  madeOtherwiseMessage,
   namesakesMessage,
+  type OpenObject,
   planMessage,
   possibleNamesakeNotice,
   takeOverNotice,
+  unresolvedMembersMessage,
 } from "./messages.js";
-import type { Namesake } from "./outcome.js";
+import { type Namesake, recordOf } from "./outcome.js";
 import type { CheckRequest, Runtime } from "./runtime.js";
 import { markInput } from "./search.js";
 
@@ -99,7 +106,12 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, ref: Res
   // What is in the state has a `diff`, which says the same of what it creates.
   const fresh = isNew && problems.length + twice.length === 0 ? members : [];
   const created = fresh.filter(({ entry }) => adoptedBy(entry) === undefined);
-  const stop = tellBefore(kind, runtime, created, refTo, deployment.held.get(ref.key)?.id);
+  const held = deployment.held.get(ref.key)?.id;
+  const stops = tellBefore(
+    kind,
+    runtime,
+    created.map((member) => ({ ref: refTo(member), values: member.values, held })),
+  );
   // A set lists what it adopts in its plan.
   if (resource === kind) tellAdoption(kind, runtime, ref, fresh);
   if (deployment.isWhole) runtime.tellCollected();
@@ -107,7 +119,7 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, ref: Res
     ...twice.map((text) => withPage(text, ArgumentsError.code)),
     ...reading.problems.map((problem) => withPage(describeSettingProblem(problem), SettingsError.code)),
     ...problemMessages(problems).map((text) => withPage(text, ArgumentsError.code)),
-    ...(stop === undefined ? [] : [withPage(stop.message, stop.code)]),
+    ...stops.map(({ message, code }) => withPage(message, code)),
   ];
   if (failures.length > 0) deployment.hasFailed = true;
   else if (resource !== kind && isNew && !deployment.isUp) {
@@ -180,56 +192,103 @@ function tellAdoption(kind: Kind, runtime: Runtime, ref: ResourceRef, members: r
   }
 }
 
-/** Tells of new objects. @param held what one replaces, if it has no id. @returns why the `up` would stop. */
+/** An object that is to be created. */
+interface NewObject {
+  readonly ref: ResourceRef;
+  readonly values: Values;
+  /** What it replaces. */
+  readonly held: string | undefined;
+}
+
+/** What stops an `up` at new objects. */
+interface Stops {
+  readonly namesakes: Namesake[];
+  readonly open: OpenObject[];
+  readonly madeOtherwise: MadeObject[];
+}
+
+/**
+ * Tells of new objects. @param open creates of unknown outcome in the state, which stop the `up` too.
+ * @returns in a preview, why the `up` would end with an error, in the same words.
+ */
 export function tellBefore(
   kind: Kind,
   runtime: Runtime,
-  members: readonly PlannedObject[],
-  refTo: (member: PlannedObject) => ResourceRef,
-  held?: string,
-): AdvertisingError | undefined {
-  if (members.length === 0) return undefined;
-  const { deployment } = runtime;
-  const namesakes: Namesake[] = [];
-  for (const member of members) {
-    const ref = refTo(member);
-    const journal = runtime.journal(ref.identity);
-    if (!deployment.isUp && journal.trouble !== undefined) return journal.trouble;
-    if (!deployment.isUp) expectAccountOfOpen(runtime, journal);
-    const namesake = tellNew(kind, runtime, ref, member.values, member.id ?? held);
-    if (namesake !== undefined) namesakes.push(namesake);
+  fresh: readonly NewObject[],
+  open: readonly OpenObject[] = [],
+): AdvertisingError[] {
+  const { isUp } = runtime.deployment;
+  const stops: Stops = { namesakes: [], open: [...open], madeOtherwise: [] };
+  for (const each of fresh) {
+    const journal = runtime.journal(each.ref.identity);
+    if (!isUp && journal.trouble !== undefined) return [journal.trouble];
+    if (!isUp) expectAccountOfOpen(runtime, journal);
+    tellNew(kind, runtime, each, stops);
   }
   runtime.tellCollected();
-  const sure = namesakes.filter(({ isPerhaps }) => !isPerhaps);
-  if (sure.length > 0) return new OutcomeUnknownError(namesakesMessage(sure), "");
-  for (const each of namesakes) runtime.warnEach(possibleNamesakeNotice(each));
-  return undefined;
+  const perhaps = stops.namesakes.filter(({ isPerhaps }) => isPerhaps);
+  const sure = stops.namesakes.filter(({ isPerhaps }) => !isPerhaps);
+  if (sure.length === 0) for (const each of perhaps) runtime.warnEach(possibleNamesakeNotice(each));
+  const messages = [
+    ...(stops.madeOtherwise.length === 0 ? [] : [madeOtherwiseMessage(stops.madeOtherwise)]),
+    ...(sure.length === 0 ? [] : [namesakesMessage(sure)]),
+    ...(stops.open.length === 0 ? [] : [openMessage(kind, stops.open)]),
+  ];
+  return messages.map((message) => new OutcomeUnknownError(message, ""));
 }
 
-/** @returns in a preview, the open create that it may be; an `up` asks right before it sends. */
-function tellNew(
-  kind: Kind,
-  runtime: Runtime,
-  ref: ResourceRef,
-  values: Values,
-  held: string | undefined,
-): Namesake | undefined {
-  const { deployment, reading } = runtime;
+function openMessage(kind: Kind, open: readonly OpenObject[]): string {
+  const [first] = open;
+  if (first === undefined || first.ref.member !== undefined) return unresolvedMembersMessage(kind, open);
+  return unresolvedMessage(first.ref, first.record, first.why);
+}
+
+/** An `up` asks right before it sends, and decides the same. */
+function tellNew(kind: Kind, runtime: Runtime, { ref, values, held }: NewObject, stops: Stops): void {
+  const { deployment } = runtime;
   const journal = runtime.journal(ref.identity);
   const entry = takeableOf(runtime, ref, held);
   if (entry !== undefined) {
-    const body = holdsUnknown(values) ? undefined : fingerprintOfBody(kind, values);
-    const isSearchable = abilitiesOf(kind, reading.settings).search(entry.field);
-    if (!deployment.isUp) runtime.warnEach(takeOverNotice(ref, entry, body, isSearchable));
-    return undefined;
+    if (!deployment.isUp) tellTakeOver(kind, runtime, { ref, values, held }, entry, stops);
+    return;
   }
   const namesake = deployment.isUp ? undefined : namesakeOf(kind, runtime, ref, values);
-  if (namesake !== undefined) return namesake;
+  if (namesake !== undefined) {
+    stops.namesakes.push(namesake);
+    return;
+  }
   const id = journal.records.get(ref.key)?.id; // of what has left the state too
   const isElsewhere = id !== undefined && (runtime.deleted.has(kind.name, id) || deployment.isKept(kind, id));
   if (id !== undefined && !isElsewhere && held !== id) runtime.warnEach(formerObjectNotice(kind, ref, id));
   else if (held === undefined) tellLikelyRename(kind, runtime, ref, values);
-  return undefined;
+}
+
+/** In a preview: what becomes of a new object's own create of an earlier run. */
+function tellTakeOver(
+  kind: Kind,
+  runtime: Runtime,
+  { ref, values }: NewObject,
+  entry: JournalEntry,
+  stops: Stops,
+): void {
+  const { id, field } = entry;
+  if (id === undefined && abilitiesOf(kind, runtime.reading.settings).search(field)) {
+    runtime.warnEach(takeOverNotice(ref, entry, "search"));
+    return;
+  }
+  if (id === undefined) {
+    stops.open.push({ ref, record: recordOf({ ...entry, what: whatHappened(ref.label, entry) }) });
+    return;
+  }
+  if (holdsUnknown(values)) {
+    runtime.warnEach(takeOverNotice(ref, entry, "perhaps"));
+    return;
+  }
+  if (!isMadeOtherwise(kind, values, entry)) {
+    runtime.warnEach(takeOverNotice(ref, entry, "take over"));
+    return;
+  }
+  stops.madeOtherwise.push({ ref, id });
 }
 
 /** A new resource with the platform name and advertiser of one that the program does not declare may be just that. */

@@ -120,11 +120,16 @@ export function memberSecrets(member: Kind, secret: ReadonlySet<string>): Readon
   return secret.has("events") || secret.has("defaults") ? new Set([...secret, ...theirs]) : secret;
 }
 
-/** @throws AdvertisingError the `up` would stop at a new member. */
+/** @throws Incomplete the `up` would end with these errors. */
 function tellPlan(kind: Kind, runtime: Runtime, ref: ResourceRef, members: readonly PlannedObject[]): void {
   const fresh = members.filter(({ action }) => action.do === "create" || (action.do === "replace" && !action.perhaps));
-  const stops = tellBefore(kind, runtime, fresh, ({ key }) => memberRef(ref, key));
-  if (stops !== undefined) throw stops;
+  const open = members.flatMap(({ key, action }) =>
+    action.do === "blocked" ? { ref: memberRef(ref, key), ...action } : [],
+  );
+  const toCreate = fresh.map(({ key, values, id }) => ({ ref: memberRef(ref, key), values, held: id }));
+  const stops = tellBefore(kind, runtime, toCreate, open);
+  const [first] = stops;
+  if (first !== undefined) throw new Incomplete(stops.map(({ message }) => message).join("\n"), undefined, first.code);
   const abilities = abilitiesOf(kind, runtime.reading.settings);
   const plan = planMessage(kind, members, abilities, (id) => runtime.deployment.isKept(kind, id));
   runtime.tellAt("info", ref.resourceUrn, plan);

@@ -150,8 +150,7 @@ export const planSingle: ResourceOperations<Kind>["plan"] = async (kind, runtime
   if (deployment.isChecked(key)) {
     notePlanned(kind, runtime, ref, member, secret);
     if (former !== undefined && !wasDeleting) deployment.noteStaying(kind, former.id);
-    if (!deployment.isUp && action.do === "recover")
-      runtime.warnEach(takeOverNotice(ref, action.record, undefined, true));
+    if (!deployment.isUp && action.do === "recover") runtime.warnEach(takeOverNotice(ref, action.record, "search"));
     if (action.do === "adopt")
       runtime.tellAdopted(adoption(ref, action.id ?? UNKNOWN, abilitiesOf(kind, runtime.reading.settings)));
     if (!deployment.isUp && former !== undefined && !deployment.isKept(kind, former.id)) {
@@ -232,7 +231,7 @@ export const createSingle: ResourceOperations<Kind>["create"] = async (kind, run
   const { sentAs, isTakenOver } = outcome;
   if (sentAs !== undefined) {
     const properties = { ...outs, [SENT_AS]: sentAsText(sentAs), ...reference };
-    throw new Incomplete(savedAsSentMessage(ref, id), { id, properties });
+    throw new Incomplete(savedAsSentMessage([{ ref, id }]), { id, properties });
   }
   if (isTakenOver) runtime.say(takenOverMessageOf(ref, id));
   return { id, outs };
