@@ -85,7 +85,7 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
   "a new event after that, in the same run": () => tell.refusedBeforeMessage(purchase, 'ConversionEvent "lead"'),
   "an unresolved create": () => unresolvedMessage(purchase, record),
   "a preview, before a take-over": () =>
-    tell.takeOverNotice(purchase, { ...record, id: "4711", state: "created" }, "take over").text,
+    tell.takeOverNotice(purchase, { ...record, id: "4711", state: "created" }, "now").text,
   "created with other arguments, in a preview": () => tell.madeOtherwiseMessage([{ ref: purchase, id: "4711" }]),
   "a preview, before a create of unknown outcome is looked for": () =>
     tell.takeOverNotice(purchase, record, "search").text,

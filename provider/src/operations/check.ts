@@ -202,9 +202,9 @@ interface NewObject {
 
 /** What stops an `up` at new objects. */
 interface Stops {
-  readonly namesakes: Namesake[];
-  readonly open: OpenObject[];
-  readonly madeOtherwise: MadeObject[];
+  readonly namesakes: readonly Namesake[];
+  readonly open: readonly OpenObject[];
+  readonly madeOtherwise: readonly MadeObject[];
 }
 
 /**
@@ -217,78 +217,58 @@ export function tellBefore(
   fresh: readonly NewObject[],
   open: readonly OpenObject[] = [],
 ): AdvertisingError[] {
-  const { isUp } = runtime.deployment;
-  const stops: Stops = { namesakes: [], open: [...open], madeOtherwise: [] };
-  for (const each of fresh) {
-    const journal = runtime.journal(each.ref.identity);
-    if (!isUp && journal.trouble !== undefined) return [journal.trouble];
-    if (!isUp) expectAccountOfOpen(runtime, journal);
-    tellNew(kind, runtime, each, stops);
+  const stops: Partial<Stops>[] = [{ open }];
+  for (const object of fresh) {
+    const journal = runtime.journal(object.ref.identity);
+    if (!runtime.deployment.isUp) {
+      if (journal.trouble !== undefined) return [journal.trouble];
+      expectAccountOfOpen(runtime, journal);
+    }
+    stops.push(tellNew(kind, runtime, object));
   }
   runtime.tellCollected();
-  const perhaps = stops.namesakes.filter(({ isPerhaps }) => isPerhaps);
-  const sure = stops.namesakes.filter(({ isPerhaps }) => !isPerhaps);
-  if (sure.length === 0) for (const each of perhaps) runtime.warnEach(possibleNamesakeNotice(each));
-  const messages = [
-    ...(stops.madeOtherwise.length === 0 ? [] : [madeOtherwiseMessage(stops.madeOtherwise)]),
-    ...(sure.length === 0 ? [] : [namesakesMessage(sure)]),
-    ...(stops.open.length === 0 ? [] : [openMessage(kind, stops.open)]),
-  ];
+  const namesakes = stops.flatMap((each) => each.namesakes ?? []);
+  const sure = namesakes.filter(({ isPerhaps }) => !isPerhaps);
+  if (sure.length === 0) for (const each of namesakes) runtime.warnEach(possibleNamesakeNotice(each));
+  const madeOtherwise = stops.flatMap((each) => each.madeOtherwise ?? []);
+  const unknown = stops.flatMap((each) => each.open ?? []);
+  const messages: string[] = [];
+  if (madeOtherwise.length > 0) messages.push(madeOtherwiseMessage(madeOtherwise));
+  if (sure.length > 0) messages.push(namesakesMessage(sure));
+  const [first] = unknown;
+  if (first?.ref.member !== undefined) messages.push(unresolvedMembersMessage(kind, unknown));
+  else if (first !== undefined) messages.push(unresolvedMessage(first.ref, first.record, first.why));
   return messages.map((message) => new OutcomeUnknownError(message, ""));
 }
 
-function openMessage(kind: Kind, open: readonly OpenObject[]): string {
-  const [first] = open;
-  if (first === undefined || first.ref.member !== undefined) return unresolvedMembersMessage(kind, open);
-  return unresolvedMessage(first.ref, first.record, first.why);
-}
-
 /** An `up` asks right before it sends, and decides the same. */
-function tellNew(kind: Kind, runtime: Runtime, { ref, values, held }: NewObject, stops: Stops): void {
+function tellNew(kind: Kind, runtime: Runtime, object: NewObject): Partial<Stops> {
+  const { ref, values, held } = object;
   const { deployment } = runtime;
-  const journal = runtime.journal(ref.identity);
   const entry = takeableOf(runtime, ref, held);
-  if (entry !== undefined) {
-    if (!deployment.isUp) tellTakeOver(kind, runtime, { ref, values, held }, entry, stops);
-    return;
-  }
+  if (entry !== undefined) return deployment.isUp ? {} : tellOwn(kind, runtime, object, entry);
   const namesake = deployment.isUp ? undefined : namesakeOf(kind, runtime, ref, values);
-  if (namesake !== undefined) {
-    stops.namesakes.push(namesake);
-    return;
-  }
-  const id = journal.records.get(ref.key)?.id; // of what has left the state too
+  if (namesake !== undefined) return { namesakes: [namesake] };
+  const id = runtime.journal(ref.identity).records.get(ref.key)?.id; // of what has left the state too
   const isElsewhere = id !== undefined && (runtime.deleted.has(kind.name, id) || deployment.isKept(kind, id));
   if (id !== undefined && !isElsewhere && held !== id) runtime.warnEach(formerObjectNotice(kind, ref, id));
   else if (held === undefined) tellLikelyRename(kind, runtime, ref, values);
+  return {};
 }
 
 /** In a preview: what becomes of a new object's own create of an earlier run. */
-function tellTakeOver(
-  kind: Kind,
-  runtime: Runtime,
-  { ref, values }: NewObject,
-  entry: JournalEntry,
-  stops: Stops,
-): void {
+function tellOwn(kind: Kind, runtime: Runtime, { ref, values }: NewObject, entry: JournalEntry): Partial<Stops> {
   const { id, field } = entry;
-  if (id === undefined && abilitiesOf(kind, runtime.reading.settings).search(field)) {
-    runtime.warnEach(takeOverNotice(ref, entry, "search"));
-    return;
-  }
+  const { label } = ref;
+  const tell = (how: "search" | "perhaps" | "now") => runtime.warnEach(takeOverNotice(ref, entry, how));
   if (id === undefined) {
-    stops.open.push({ ref, record: recordOf({ ...entry, what: whatHappened(ref.label, entry) }) });
-    return;
-  }
-  if (holdsUnknown(values)) {
-    runtime.warnEach(takeOverNotice(ref, entry, "perhaps"));
-    return;
-  }
-  if (!isMadeOtherwise(kind, values, entry)) {
-    runtime.warnEach(takeOverNotice(ref, entry, "take over"));
-    return;
-  }
-  stops.madeOtherwise.push({ ref, id });
+    if (!abilitiesOf(kind, runtime.reading.settings).search(field))
+      return { open: [{ ref, record: recordOf({ ...entry, what: whatHappened(label, entry) }) }] };
+    tell("search");
+  } else if (holdsUnknown(values)) tell("perhaps");
+  else if (isMadeOtherwise(kind, values, entry)) return { madeOtherwise: [{ ref, id }] };
+  else tell("now");
+  return {};
 }
 
 /** A new resource with the platform name and advertiser of one that the program does not declare may be just that. */

@@ -20,7 +20,6 @@ import type { JournalEntry, OpenCreate } from "../journal/index.js";
 import { CATALOG_SEPARATOR, CATALOG_TYPE, displayName, type Kind } from "../kinds/index.js";
 import { type Abilities, type PlannedObject, type ShownAction, shownAction } from "../plan/index.js";
 import {
-  type CreateRecord,
   describe,
   howToKeep,
   type LeftLive,
@@ -53,18 +52,20 @@ function notice(sort: string, { label, resourceUrn: urn }: Shown, text: string, 
   return { sort, urn, text, brief: detail === undefined ? label : `${label} (${detail})` };
 }
 
-/** What an `up` does with the create of an earlier run, where nothing is wrong as far as the preview knows. */
-export type TakeOver = "take over" | "perhaps" | "search";
+/** What an `up` does with an earlier run's create. */
+const TAKES_OVER = {
+  search: "looks for it by its mark",
+  perhaps: "takes it over, if its arguments turn out to be those that it was sent with",
+  now: "takes it over",
+};
 
-export function takeOverNotice(ref: ResourceRef, entry: CreateRecord & Partial<JournalEntry>, how: TakeOver): Notice {
-  const { id } = entry;
-  const does: Record<TakeOver, string> = {
-    "take over": "takes it over",
-    perhaps: "takes it over, if its arguments turn out to be those that it was sent with",
-    search: "looks for it by its mark",
-  };
-  const text = `${whatHappened(ref.label, entry)} \`pulumi up\` ${does[how]}.`;
-  return notice("sent by earlier runs", ref, text, id ?? "outcome unknown");
+export function takeOverNotice(
+  ref: ResourceRef,
+  entry: Pick<JournalEntry, "at"> & Partial<JournalEntry>,
+  how: keyof typeof TAKES_OVER,
+): Notice {
+  const text = `${whatHappened(ref.label, entry)} \`pulumi up\` ${TAKES_OVER[how]}.`;
+  return notice("sent by earlier runs", ref, text, entry.id ?? "outcome unknown");
 }
 
 export function takenOverMessageOf({ label }: ResourceRef, id: string): string {
@@ -84,14 +85,10 @@ export function savedAsSentMessage(all: readonly MadeObject[]): string {
 
 /** The same in a preview. @param all at least one; several only of a set. */
 export function madeOtherwiseMessage(all: readonly MadeObject[]): string {
-  const [it, is, was] = [
-    agree(all.length, "it", "them"),
-    agree(all.length, "is", "are"),
-    agree(all.length, "was", "were"),
-  ];
+  const it = agree(all.length, "it", "them");
   return [
-    madeOtherwise(all),
-    `To keep ${it}, undo the change: \`pulumi up\` then takes ${it} over. To go on with it, run the next command, which fails and saves ${it} as ${it} ${was} sent; the preview after that shows what ${is} updated or replaced:`,
+    `${madeOtherwise(all)} Undo the change, so that \`pulumi up\` takes ${it} over.`,
+    "Or go on with it: the next command saves what was created, and fails; the preview after that shows what is updated or replaced:",
     `  ${asTyped("pulumi up --skip-preview --continue-on-error")}`,
   ].join("\n");
 }
@@ -479,7 +476,8 @@ export function setFailureMessage(
 
 /** Of a set, in a preview too. @param open at least one. */
 export function unresolvedMembersMessage(kind: Kind, open: readonly OpenObject[]): string {
-  const [amount, them] = [open.length, agree(open.length, "it", "them")];
+  const amount = open.length;
+  const them = agree(amount, "it", "them");
   const line = ({ ref, record, why }: OpenObject) =>
     [
       `  ${memberOf("events", ref.member ?? "")}: ${describe(kind.name, record)}`,
