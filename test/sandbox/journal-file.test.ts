@@ -136,13 +136,17 @@ describe("M1: a create that can't be noted is not sent", () => {
 
 describe("M4: one run at a time", () => {
   it("the second one waits, then sends nothing; one that is let in reads what the first has written", async () => {
-    const { newRun, words } = await started();
+    const { newRun, words, said } = await started();
     const first = newRun();
     await first.expectUsable();
+    expect(said).toEqual([]);
     const clock = new FakeClock(Date.now());
     const second = newRun(30_000, clock);
     await expectRefused(second, /^Nothing was sent.*held by another run.*Let that run end/);
     expect(clock.monotonicMs()).toBeGreaterThanOrEqual(30_000);
+    expect(said).toEqual([
+      expect.stringMatching(`in use by process ${process.pid} of .* waits for it, at most 25 s more`),
+    ]);
     second.closeNow([]);
 
     const third = newRun(30_000);

@@ -32,6 +32,14 @@ const answering = (mark: unknown, id: string | null): RunOptions => ({
   environment: { ADVERTISING_ANSWERS: JSON.stringify({ [String(mark)]: id }) },
 });
 
+/** Why a preview fails. */
+async function previewError(fixture: SingleObjectFixture, event?: Values, options?: RunOptions) {
+  const run = fixture.engine.newRun(options);
+  const [error] = await runProgram(run, [fixture.is(event)], false);
+  run.closeNow();
+  return error;
+}
+
 async function start(shape: ResourceForm) {
   const [sandbox, folder] = [await operatedSandbox(), newFolder()];
   const fixture = (name: string, of: Sandbox = sandbox) => new SingleObjectFixture(shape, of, folder, name);
@@ -293,7 +301,7 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
       const { sandbox, fixture } = await start(shape);
       const e = fixture("e");
       await e.kill({}, options);
-      expect(await e.preview({ value: 9 }, options)).toContain("saves 2 with the arguments it was sent with");
+      expect(await previewError(e, { value: 9 }, options)).toMatch(AS_SENT);
       expect((await e.up({ value: 9 }, options)).error).toMatch(AS_SENT);
       expect([e.id, sandbox.eventPosts]).toEqual(["2", 1]);
       if ("advertiserId" in then) sandbox.fail({ on: "event", with: answeredWith(3) }); // there is no advertiser 7
@@ -330,6 +338,20 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
       expect([(await e.up()).error, sandbox.eventPosts]).toEqual([undefined, isOther ? 1 : 0]);
     },
   );
+
+  it("what is unknown in the journal or in the state stops the preview as it stops the up", async () => {
+    const { sandbox, fixture } = await start(shape);
+    const e = fixture("e");
+    sandbox.fail(LOST);
+    await e.kill();
+    const ASKS = /Look in the account for.*named "E".*pending --created 'e.*pending --not-created 'e/s;
+    for (const _ of ["the journal", "the state"]) {
+      expect(await previewError(e)).toMatch(ASKS);
+      expect((await e.up()).error).toMatch(ASKS);
+      expect(e.unresolved?.name).toBe("E");
+    }
+    expect(sandbox.eventPosts).toBe(1);
+  });
 
   it("C6: an engine that asks for a failed create again, as its error hooks do, gets the same answer: one POST", async () => {
     const { sandbox, fixture } = await start(shape);

@@ -203,7 +203,7 @@ describe("a key is renamed with formerKey, and nothing is sent", () => {
     // Under the name that it has now, and with the mark that it was sent with.
     if (isLost) expect(error).toContain(`--created 'funnel/${key}=<its id>'`);
     expect(journalLines(folder).filter((each) => /k0|"a"/.test(each))).toEqual([]);
-    expect(await engine.preview(of(events))).toContain(isLost ? "1 to resolve" : "");
+    expect(await engine.preview(of(events))).toContain(isLost ? "The outcome of 1 event is unknown" : "");
     expect(sandbox.eventPosts).toBe(sent);
   });
 

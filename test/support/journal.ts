@@ -43,8 +43,10 @@ export const entryLine = (record: JournalEntry | undefined) =>
 
 export function stackOn(disk: Disk = new MemoryDisk(), place: StackPlace = DEV, folder = FOLDER) {
   const path = journalPath(place, folder);
+  const said: string[] = [];
+  const say = (message: string) => void said.push(message);
   const newRun = (maxWaitMs = 0, clock: Clock = systemClock, account: RunAccount = ANY_ACCOUNT) =>
-    new Journal({ ...place, ...account, folder, clock, maxWaitMs, disk });
+    new Journal({ ...place, ...account, folder, clock, maxWaitMs, disk, say });
   /** An `up`, which the engine ends cleanly unless `work` has let go of the journal. */
   const up = async (work: Work, left: string[] = [], account = ANY_ACCOUNT) => {
     const run = newRun(0, systemClock, account);
@@ -59,5 +61,5 @@ export function stackOn(disk: Disk = new MemoryDisk(), place: StackPlace = DEV, 
   };
   const all = () => [...(readJournal(path, disk)?.records.values() ?? [])];
   const words = () => all().map((each) => `${each.key.split("::")[1]} ${entryLine(each)}`);
-  return { disk, path, newRun, up, append, all, words };
+  return { disk, path, said, newRun, up, append, all, words };
 }

@@ -3,6 +3,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { JournalError } from "../../provider/src/base/index.js";
 import {
+  confirmedLine,
   everyJournal,
   isTwiceIn,
   type Journal,
@@ -130,6 +131,21 @@ describe("M2, M3: one record a key, from one state to the next", () => {
     expect(newRun().openAtStart).toMatchObject([{ key: B }, { key: C }]);
     await up((run) => run.given(B)); // taken over
     expect(words()).toEqual(["a reported 0", "b reported 1", "c created 2"]);
+  });
+
+  it("what is seen in the state keeps its name, by which a rename is known, whoever saw it", async () => {
+    const shown = { name: "Acme", facts: { value: 1 } };
+    const { up, newRun, disk } = stackOn();
+    await up((run) => run.sending({ ...create(A), ...shown }));
+    // As `pending` does for what the state has.
+    const lines = newRun().openAtStart.map((each) => confirmedLine(each, "1"));
+    await writeAnswers(DEV, lines, { folder: FOLDER, disk });
+    await up((run) => run.saw({ key: B, id: "2", ...shown }));
+    await up((run) => run.saw({ key: B, id: "2" }));
+    const found = () => newRun().confirmedNamed("Advertiser", "Acme");
+    expect(found()).toMatchObject([A, B].map((key) => ({ key, ...shown })));
+    await up((run) => run.saw({ key: B, id: "2", name: "Acme Shoes" }));
+    expect(found()).toMatchObject([{ key: A }]);
   });
 
   it("what left the state is no record of now, and its id stays known", async () => {

@@ -85,13 +85,17 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
   "a new event after that, in the same run": () => tell.refusedBeforeMessage(purchase, 'ConversionEvent "lead"'),
   "an unresolved create": () => unresolvedMessage(purchase, record),
   "a preview, before a take-over": () =>
-    tell.takeOverNotice(purchase, { ...record, id: "4711", state: "created" }, "b", false).text,
-  "a preview, before a take-over with other arguments": () =>
-    tell.takeOverNotice(purchase, { ...record, id: "4711", state: "created" }, "c", false).text,
-  "a preview, before a create of unknown outcome is saved": () =>
-    tell.takeOverNotice(purchase, record, "b", false).text,
+    tell.takeOverNotice(purchase, { ...record, id: "4711", state: "created" }, "now").text,
+  "created with other arguments, in a preview": () => tell.madeOtherwiseMessage([{ ref: purchase, id: "4711" }]),
+  "a preview, before a create of unknown outcome is looked for": () =>
+    tell.takeOverNotice(purchase, record, "search").text,
   "taken over": () => tell.takenOverMessageOf(purchase, "4711"),
-  "saved as it was sent": () => tell.savedAsSentMessage(purchase, "4711"),
+  "saved as it was sent": () => tell.savedAsSentMessage([{ ref: purchase, id: "4711" }]),
+  "events of a set of unknown outcome": () =>
+    tell.unresolvedMembersMessage(
+      event,
+      ["buy", "lead"].map((key) => ({ ref: refOfKey(`ConversionEventSet::funnel["${key}"]`, STACK), record })),
+    ),
   "created beside the state's object": () =>
     tell.secondObjectNotice(event, purchase, { ...open(OLD, { id: "4711" }) }, "42").text,
   "a resource that had an object before": () => tell.formerObjectNotice(event, purchase, "4711").text,
@@ -114,8 +118,6 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
   "a set: adopted": () => planned({}, { events: { buy: { eventName: "Buy", value: 1, existingId: 4711 } } }),
   "a set: removed, with a known delete": () => planned(HELD, { events: {} }, true),
   "what leaves the state, in an up": () => atEnd([{ ...open(OLD), state: "confirmed", id: "42" }], false),
-  "what will be deleted, in a preview": () =>
-    atEnd([{ ...open(OLD), state: "confirmed", id: "42", deletes: true }], true),
   "an open create that nothing declares": () => atEnd([open(OLD)], true),
   "an object that was changed by hand": () => tell.driftNotice(purchase, ["value 26 → 99"]).text,
   "another account": () =>

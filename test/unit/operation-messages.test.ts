@@ -48,12 +48,11 @@ describe("a preview says what becomes of each key", () => {
       { a: A, b: CHANGED, c: { ...A, existingId: 9 }, d: A, e: { ...A, existingId: 8 }, f: A },
       [],
       [
-        "events: 1 to create, 1 to replace, 2 to adopt, 1 to remove from the state, 1 to resolve, 1 unchanged",
+        "events: 1 to create, 1 to replace, 2 to adopt, 1 to remove from the state, 1 unchanged",
         "  to create: d",
         "  to replace, which makes another live object of each: b (2)",
         "  to adopt; nothing is sent: c (3 → 9), e (8)",
         "  to remove from the state: gone (4)",
-        "  to resolve first, with `npx pulumi-advertising pending`: f",
         '  d has the platform name of the removed gone (4). To go on with 4, set formerKey: "gone".',
         `Each former object (2–4) ${END}`,
         "To keep one, undo the change; or set existingId, and make the change on the platform by hand.",
@@ -219,7 +218,7 @@ describe("the error of the whole set", () => {
     expect(trouble(asSent, 2, 2, kept).text.split("\n")).toEqual([
       'ConversionEventSet "funnel": 2 of 2 declared events are in the state. Failed:',
       "  k9: POST https://x was refused: in use [ADVERTISING_REFUSED]",
-      "An earlier run created these with other arguments than the program has now: k2 (2), k10 (10). They are in the state as they were sent: the next preview shows what becomes of them.",
+      "An earlier run created these events with arguments that differ from the program's: k2 (2), k10 (10). Nothing was sent for them. The state has what was created; `pulumi preview` shows what is updated or replaced.",
     ]);
   });
 

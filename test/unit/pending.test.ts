@@ -348,6 +348,15 @@ describe("on the machine whose run was interrupted", () => {
   });
 });
 
+it("a set's run without a changed argument has the name of an earlier run: what it may have sent is asked about", () => {
+  const inputs = { ...updating(events).resource.inputs, __run: "ours" };
+  const operation = { ...updating(events), resource: { ...updating(events).resource, inputs } };
+  const before = (run: string) =>
+    storedSet("funnel", { events, eventIds: { a: 1 } }, { inputs: { ...inputs, __run: run } });
+  const asked = (run: string) => facts([before(run)], [], [operation]).open.map(({ ref }) => ref.short);
+  expect([asked("ours"), asked("theirs")]).toEqual([["funnel/b"], []]);
+});
+
 describe("another stack of the project", () => {
   const there = { backend: "file:///x", stack: "organization/shop/old" };
   const open = { ...record("ConversionEvent::buy", "created", { id: "5" }), elsewhere: there };

@@ -281,7 +281,9 @@ function recordedIn(stack: ExportedStack): Recorded[] {
     const members = plannedObjects(kind, readStored(of, former?.id, olds), readDeclared(of, inputs));
     // What would be done now was not done.
     const sent = members.filter(({ isDeclared, action }) => isDeclared && ["create", "replace"].includes(action.do));
-    const run = typeof inputs[RUN] === "string" ? inputs[RUN] : undefined;
+    // Without a changed argument, a run keeps the name of an earlier one, perhaps another machine's.
+    const isItsOwn = type === "creating" || inputs[RUN] !== former?.inputs?.[RUN];
+    const run = typeof inputs[RUN] === "string" && isItsOwn ? inputs[RUN] : undefined;
     return sent.map(({ key: member, id, values }): Recorded => {
       const own = mark && { ...mark, ...(set && { mark: memberMark(mark.mark, member, id) }) };
       const key = keyOfUrn((set ?? kind).name, urn);

@@ -18,6 +18,7 @@ import {
 } from "../base/index.js";
 import {
   backendIn,
+  confirmedLine,
   gone,
   type JournalLine,
   journalFolder,
@@ -172,10 +173,9 @@ function accountsIn({ resources }: ExportedStack, records: readonly { readonly a
 async function bringUpToDate({ outdated }: Facts, place: StackPlace | undefined): Promise<void> {
   if (place === undefined) return;
   const lines = outdated.map(({ ref, record, elsewhere, held = record.id }): PlacedLine => {
-    const { account, name, body } = record;
     const isHere = elsewhere === undefined && held !== undefined;
     return {
-      line: isHere ? { key: ref.key, state: "confirmed", id: held, account, name, body } : gone(ref.key),
+      line: isHere ? confirmedLine({ ...record, key: ref.key }, held) : gone(ref.key),
       elsewhere,
     };
   });
@@ -194,7 +194,8 @@ interface PlacedLine {
 
 /** @param maxWaitMs for a run that uses a journal. @default as a run waits for another one */
 async function writeLines(place: StackPlace, all: readonly PlacedLine[], maxWaitMs?: number): Promise<void> {
-  const here = { folder: journalFolder(), ...(maxWaitMs !== undefined && { maxWaitMs }) };
+  const say = (message: string) => console.error(message);
+  const here = { folder: journalFolder(), say, ...(maxWaitMs !== undefined && { maxWaitMs }) };
   for (const placed of Map.groupBy(all, ({ elsewhere = place }) => journalPath(elsewhere)).values()) {
     const lines = placed.map(({ line }) => line);
     await writeAnswers(placed[0]?.elsewhere ?? place, lines, here);

@@ -40,13 +40,18 @@ const MAX_POLL_MS = 25;
 const HEARTBEAT_MS = 2000;
 /** After so long without a heartbeat, a holder on another machine is taken for dead. */
 const STALE_AFTER_MS = 15_000;
+/** Longer waits are reported. */
+const SILENT_MS = 5000;
 
 export class LockHeld extends Error {
   constructor(path: string, holder: string) {
-    const { pid = "of unknown number", host = "this or another machine" } = asRecord(jsonIn(holder));
-    const who = `process ${pid} of ${host}`;
-    super(`the lock ${path} is held by another run (${who}); if there is no such run, remove that file`);
+    super(`the lock ${path} is held by another run (${processIn(holder)}); if there is no such run, remove that file`);
   }
+}
+
+function processIn(holder: string): string {
+  const { pid = "of unknown number", host = "this or another machine" } = asRecord(jsonIn(holder));
+  return `process ${pid} of ${host}`;
 }
 
 export class LockLost extends Error {
@@ -66,6 +71,8 @@ export interface LockOptions {
   readonly clock?: Clock;
   /** @default 30 seconds: a run that was interrupted may still be ending */
   readonly maxWaitMs?: number;
+  /** Called once in a long wait. @param holder such as `process 42 of build-7` @param leftMs how long it waits at most */
+  readonly onWait?: ((holder: string, leftMs: number) => void) | undefined;
   readonly disk?: Disk | undefined;
 }
 
@@ -79,6 +86,7 @@ export interface Lock {
 /** @throws LockHeld; UntrustedFile where something else is there; system errors if its folder can't be written to. */
 export async function acquireLock(path: string, options: LockOptions): Promise<Lock> {
   const { clock = systemClock, maxWaitMs = 30_000, disk = systemDisk } = options;
+  let { onWait } = options;
   makePrivateFolder(dirname(path), disk);
   const content = JSON.stringify({ ...identityOf(process.pid), unique: randomUUID() });
   const deadline = clock.monotonicMs() + maxWaitMs;
@@ -97,7 +105,12 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
       continue;
     }
     // One that was taken just now is looked at again.
-    if (other !== undefined && clock.monotonicMs() >= deadline) throw new LockHeld(path, other);
+    const leftMs = deadline - clock.monotonicMs();
+    if (other !== undefined && leftMs <= 0) throw new LockHeld(path, other);
+    if (other !== undefined && leftMs <= maxWaitMs - SILENT_MS) {
+      onWait?.(processIn(other), leftMs);
+      onWait = undefined;
+    }
     await clock.sleep(pollMs);
   }
 }

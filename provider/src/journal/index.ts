@@ -7,6 +7,7 @@ export * from "./journal.js";
 export type { JournalEntry, JournalLine, OpenCreate, Records } from "./journal-entry.js";
 export {
   CreatesByName,
+  confirmedLine,
   everyJournal,
   gone,
   isOpen,

@@ -53,6 +53,12 @@ export function gone(key: string, at = ""): JournalLine {
   return { key, state: "closed", at };
 }
 
+/** The state has this object for a record's key. By its name a rename is known, by its body with what it was made. */
+export function confirmedLine(record: Partial<JournalEntry> & Pick<JournalEntry, "key">, object: string): JournalLine {
+  const { key, id = object, account, name, body = "", facts, deletes } = record;
+  return { key, state: "confirmed", id: object, account, ...(id === object && { name, body, facts, deletes }) };
+}
+
 export function applyLine(records: Map<string, JournalEntry>, line: JournalLine): void {
   const before = records.get(line.key);
   const goesOn = line.state !== "sent" && line.state !== "confirmed" && before?.state !== "closed";

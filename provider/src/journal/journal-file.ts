@@ -34,6 +34,7 @@ export interface JournalOptions extends StackPlace, LockOptions {
   readonly folder?: string;
   /** Names of runs that use it, so that Pulumi's record of them can be told from another machine's. @default none */
   readonly runs?: readonly string[];
+  readonly say?: ((message: string) => void) | undefined;
 }
 
 /** A run that was killed long ago, and never resolved, is one of the last so many. */
@@ -67,8 +68,9 @@ export class JournalFile {
   async open(): Promise<Map<string, JournalEntry>> {
     const { path } = this;
     const disk = this.#disk;
+    const onWait = (holder: string, leftMs: number) => this.options.say?.(waitMessage(holder, leftMs));
     try {
-      const lock = await acquireLock(`${path}.lock`, this.options);
+      const lock = await acquireLock(`${path}.lock`, { ...this.options, onWait });
       this.#lock = lock;
       if (this.#isOver) throw new Error("the run has ended");
       disk.rmSync(endedPath(path), { force: true }); // a former run's
@@ -159,7 +161,11 @@ export class JournalFile {
   }
 }
 
-type Here = LockOptions & { readonly folder: string };
+function waitMessage(holder: string, leftMs: number): string {
+  return `The stack's journal is in use by ${holder}, perhaps an interrupted run that is still ending. This run waits for it, at most ${Math.ceil(leftMs / 1000)} s more.`;
+}
+
+type Here = Pick<JournalOptions, "clock" | "maxWaitMs" | "disk" | "say"> & { readonly folder: string };
 
 /**
  * All are on the disk when it resolves. @param runs names of runs whose creates are among them.

@@ -30,6 +30,7 @@ import { objectKey, parseKey, sendingOf } from "../state/index.js";
 import {
   applyLine,
   CreatesByName,
+  confirmedLine,
   gone,
   holdersIn,
   isOpen,
@@ -55,6 +56,9 @@ export interface Sight {
   readonly creates?: readonly string[];
   /** Whether the object is deleted when it leaves the state. */
   readonly deletes?: boolean;
+  /** As of a create; nothing secret. */
+  readonly name?: string | undefined;
+  readonly facts?: JournalEntry["facts"];
 }
 
 export class Journal {
@@ -212,19 +216,20 @@ export class Journal {
   }
 
   /** The state holds this. Written with the next line or at the end: if lost, the next `diff` says it again. */
-  saw({ key, id, creates = [], deletes }: Sight): void {
+  saw({ key, id, creates = [], deletes = false, name, facts }: Sight): void {
     for (const create of creates) this.#sawCreate(key, create, id);
     if (id === undefined) return;
     this.#seeFormer(key, id);
     const known = this.of(key);
-    const isConfirmed =
-      known?.state === "confirmed" && known.id === id && (known.deletes === true) === (deletes === true);
+    const isSame = (known?.deletes ?? false) === deletes && (name === undefined || known?.name === name);
+    const isConfirmed = known?.state === "confirmed" && known.id === id && isSame;
     // What it was to replace is still there, or it is known to have made something else.
     const isOther =
       known?.id === undefined
         ? known?.replaces === id && !creates.some((create) => isCreate(known, create))
         : known.state !== "confirmed" && known.id !== id && !isPast(known, id);
-    if (!this.#ofThisRun.has(key) && !isConfirmed && !isOther) this.#see(key, id, deletes);
+    if (!this.#ofThisRun.has(key) && !isConfirmed && !isOther)
+      this.#see(key, id, { deletes: deletes || undefined, ...(name !== undefined && { name, facts }) });
   }
 
   /** A create under another key is this object, or the unresolved create that the state has under this key. */
@@ -245,17 +250,14 @@ export class Journal {
     if (former?.id === id && former.key !== key && former.state !== "confirmed") this.#see(former.key, id);
   }
 
-  #see(key: string, id: string, deletes?: boolean): void {
-    const line = { ...this.#confirmedLine(key, id), ...(deletes === true && { deletes }) };
+  #see(key: string, id: string, shown: Partial<JournalEntry> = {}): void {
+    const line = { ...this.#confirmedLine(key, id), ...shown };
     this.#learn(line);
     this.#seen.push(line);
   }
 
   #confirmedLine(key: string, id: string): JournalLine {
-    const { id: known = id, name, body = "", facts } = this.of(key) ?? {};
-    // By its name a rename is known, by its body with what it was made.
-    const told = known === id && { name, body, facts };
-    return { key, state: "confirmed", id, account: this.options.account || undefined, ...told };
+    return confirmedLine({ ...this.of(key), key, account: this.options.account || undefined }, id);
   }
 
   given(key: string): void {

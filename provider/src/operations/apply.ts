@@ -21,6 +21,7 @@ import {
   readStored,
   SINGLE,
   type StoredSet,
+  sendingOf,
   unresolvedIn,
   unresolvedMessage,
   writeStored,
@@ -175,6 +176,10 @@ async function carryOut(runtime: Runtime, work: Work): Promise<Done> {
   const remaining = objects.filter((object) => !isRemoved(object) || isStill(object));
   const after = nextState({ kind, stored, declared, secret }, remaining, outcomes);
   if (all.some((outcome) => outcome.kind === "created")) after.created = momentToKeep(runtime) ?? after.created;
+  const resolved = objects
+    .filter(({ key }) => !after.unresolved.has(key))
+    .flatMap(({ unresolved }) => unresolved ?? []);
+  after.resolved = [...new Set([...stored.resolved, ...resolved.map(sendingOf)])];
   const held = new Set(after.eventIds.values());
   const isLeft = ({ id }: LeftLive) => !gone.has(id) && !held.has(id) && !runtime.deleted.has(kind.name, id);
   after.left = [...stored.left, ...leaving].filter(isLeft);
@@ -279,7 +284,7 @@ function singleOutputs({ ref, inputs }: Work, { outcomes, outs, after }: Done): 
   }
   const { id } = outcome;
   if (outcome.kind === "created" && outcome.sentAs !== undefined)
-    throw new Incomplete(savedAsSentMessage(ref, id), { id, properties });
+    throw new Incomplete(savedAsSentMessage([{ ref, id }]), { id, properties });
   return { id, outs };
 }
 

@@ -12,6 +12,7 @@ import {
   withoutUndefined,
   withPage,
 } from "../base/index.js";
+import type { JournalEntry } from "../journal/index.js";
 import { adoptedTwice, checkArguments, fingerprintOfBody, type Kind, ownerIn, type SetKind } from "../kinds/index.js";
 import { abilitiesOf, adoptedBy, holdsUnknown, type PlannedObject, plannedObjects } from "../plan/index.js";
 import { problemMessages } from "../rules/index.js";
@@ -34,19 +35,25 @@ import {
   SECRET_ARGUMENTS,
   secretArgumentsIn,
   UNKNOWN,
+  unresolvedMessage,
+  whatHappened,
 } from "../state/index.js";
-import { expectAccountOfOpen, namesakeOf, takeableOf } from "./create.js";
+import { expectAccountOfOpen, isMadeOtherwise, namesakeOf, takeableOf } from "./create.js";
 import {
   adoptedOtherwiseNotice,
   adoption,
   formerObjectNotice,
   likelyRenameNotice,
+  type MadeObject,
+  madeOtherwiseMessage,
   namesakesMessage,
+  type OpenObject,
   planMessage,
   possibleNamesakeNotice,
   takeOverNotice,
+  unresolvedMembersMessage,
 } from "./messages.js";
-import type { Namesake } from "./outcome.js";
+import { type Namesake, recordOf } from "./outcome.js";
 import type { CheckRequest, Runtime } from "./runtime.js";
 import { markInput } from "./search.js";
 
@@ -94,7 +101,12 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, ref: Res
   // What is in the state has a `diff`, which says the same of what it creates.
   const fresh = isNew && problems.length + twice.length === 0 ? members : [];
   const created = fresh.filter(({ entry }) => adoptedBy(entry) === undefined);
-  const stop = tellBefore(kind, runtime, created, refTo, deployment.held.get(ref.key)?.object.id);
+  const held = deployment.held.get(ref.key)?.object.id;
+  const stops = tellBefore(
+    kind,
+    runtime,
+    created.map((member) => ({ ref: refTo(member), values: member.values, held })),
+  );
   // A set lists what it adopts in its plan.
   if (resource === kind) tellAdoption(kind, runtime, ref, fresh);
   if (deployment.isWhole) runtime.tellCollected();
@@ -102,7 +114,7 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, ref: Res
     ...twice.map((text) => withPage(text, ArgumentsError.code)),
     ...reading.problems.map((problem) => withPage(describeSettingProblem(problem), SettingsError.code)),
     ...problemMessages(problems).map((text) => withPage(text, ArgumentsError.code)),
-    ...(stop === undefined ? [] : [withPage(stop.message, stop.code)]),
+    ...stops.map(({ message, code }) => withPage(message, code)),
   ];
   if (failures.length > 0) deployment.hasFailed = true;
   else if (resource !== kind && isNew && !deployment.isUp) {
@@ -175,56 +187,83 @@ function tellAdoption(kind: Kind, runtime: Runtime, ref: ResourceRef, members: r
   }
 }
 
-/** Tells of new objects. @param held what one replaces, if it has no id. @returns why the `up` would stop. */
+/** An object that is to be created. */
+interface NewObject {
+  readonly ref: ResourceRef;
+  readonly values: Values;
+  /** What it replaces. */
+  readonly held: string | undefined;
+}
+
+/** What stops an `up` at new objects. */
+interface Stops {
+  readonly namesakes: readonly Namesake[];
+  readonly open: readonly OpenObject[];
+  readonly madeOtherwise: readonly MadeObject[];
+}
+
+/**
+ * Tells of new objects. @param open creates of unknown outcome in the state, which stop the `up` too.
+ * @returns in a preview, why the `up` would end with an error, in the same words.
+ */
 export function tellBefore(
   kind: Kind,
   runtime: Runtime,
-  members: readonly PlannedObject[],
-  refTo: (member: PlannedObject) => ResourceRef,
-  held?: string,
-): AdvertisingError | undefined {
-  if (members.length === 0) return undefined;
-  const { deployment } = runtime;
-  const namesakes: Namesake[] = [];
-  for (const member of members) {
-    const ref = refTo(member);
-    const journal = runtime.journal(ref.identity);
-    if (!deployment.isUp && journal.trouble !== undefined) return journal.trouble;
-    if (!deployment.isUp) expectAccountOfOpen(runtime, journal);
-    const namesake = tellNew(kind, runtime, ref, member.values, member.id ?? held);
-    if (namesake !== undefined) namesakes.push(namesake);
+  fresh: readonly NewObject[],
+  open: readonly OpenObject[] = [],
+): AdvertisingError[] {
+  const stops: Partial<Stops>[] = [{ open }];
+  for (const object of fresh) {
+    const journal = runtime.journal(object.ref.identity);
+    if (!runtime.deployment.isUp) {
+      if (journal.trouble !== undefined) return [journal.trouble];
+      expectAccountOfOpen(runtime, journal);
+    }
+    stops.push(tellNew(kind, runtime, object));
   }
   runtime.tellCollected();
+  const namesakes = stops.flatMap((each) => each.namesakes ?? []);
   const sure = namesakes.filter(({ isPerhaps }) => !isPerhaps);
-  if (sure.length > 0) return new OutcomeUnknownError(namesakesMessage(sure), "");
-  for (const each of namesakes) runtime.warnEach(possibleNamesakeNotice(each));
-  return undefined;
+  if (sure.length === 0) for (const each of namesakes) runtime.warnEach(possibleNamesakeNotice(each));
+  const madeOtherwise = stops.flatMap((each) => each.madeOtherwise ?? []);
+  const unknown = stops.flatMap((each) => each.open ?? []);
+  const messages: string[] = [];
+  if (madeOtherwise.length > 0) messages.push(madeOtherwiseMessage(madeOtherwise));
+  if (sure.length > 0) messages.push(namesakesMessage(sure));
+  const [first] = unknown;
+  if (first?.ref.member !== undefined) messages.push(unresolvedMembersMessage(kind, unknown));
+  else if (first !== undefined) messages.push(unresolvedMessage(first.ref, first.record, first.why));
+  return messages.map((message) => new OutcomeUnknownError(message, ""));
 }
 
-/** @returns in a preview, the open create that it may be; an `up` asks right before it sends. */
-function tellNew(
-  kind: Kind,
-  runtime: Runtime,
-  ref: ResourceRef,
-  values: Values,
-  held: string | undefined,
-): Namesake | undefined {
-  const { deployment, reading } = runtime;
-  const journal = runtime.journal(ref.identity);
+/** An `up` asks right before it sends, and decides the same. */
+function tellNew(kind: Kind, runtime: Runtime, object: NewObject): Partial<Stops> {
+  const { ref, values, held } = object;
+  const { deployment } = runtime;
   const entry = takeableOf(runtime, ref, held);
-  if (entry !== undefined) {
-    const body = holdsUnknown(values) ? undefined : fingerprintOfBody(kind, values);
-    const isSearchable = abilitiesOf(kind, reading.settings).search(entry.field);
-    if (!deployment.isUp) runtime.warnEach(takeOverNotice(ref, entry, body, isSearchable));
-    return undefined;
-  }
+  if (entry !== undefined) return deployment.isUp ? {} : tellOwn(kind, runtime, object, entry);
   const namesake = deployment.isUp ? undefined : namesakeOf(kind, runtime, ref, values);
-  if (namesake !== undefined) return namesake;
-  const id = journal.records.get(ref.key)?.id; // of what has left the state too
+  if (namesake !== undefined) return { namesakes: [namesake] };
+  const id = runtime.journal(ref.identity).records.get(ref.key)?.id; // of what has left the state too
   const isElsewhere = id !== undefined && (runtime.deleted.has(kind.name, id) || deployment.isKept(kind, id));
   if (id !== undefined && !isElsewhere && held !== id) runtime.warnEach(formerObjectNotice(kind, ref, id));
   else if (held === undefined) tellLikelyRename(kind, runtime, ref, values);
-  return undefined;
+  return {};
+}
+
+/** In a preview: what becomes of a new object's own create of an earlier run. */
+function tellOwn(kind: Kind, runtime: Runtime, { ref, values }: NewObject, entry: JournalEntry): Partial<Stops> {
+  const { id, field } = entry;
+  const { label } = ref;
+  const tell = (how: "search" | "perhaps" | "now") => runtime.warnEach(takeOverNotice(ref, entry, how));
+  if (id === undefined) {
+    if (!abilitiesOf(kind, runtime.reading.settings).search(field))
+      return { open: [{ ref, record: recordOf({ ...entry, what: whatHappened(label, entry) }) }] };
+    tell("search");
+  } else if (holdsUnknown(values)) tell("perhaps");
+  else if (isMadeOtherwise(kind, values, entry)) return { madeOtherwise: [{ ref, id }] };
+  else tell("now");
+  return {};
 }
 
 /** A new resource with the platform name and advertiser of one that the program does not declare may be just that. */

@@ -57,11 +57,10 @@ export async function createOnce(
   await journal.expectUsable();
   expectAccountOfOpen(runtime, journal);
   const fields = bodyOf(kind, values);
-  const body = fingerprintOfBody(kind, values);
   // An earlier run made it; or one has sent it, and its outcome is unknown; or it is new.
   const entry = takeableOf(runtime, ref, create.replaces ?? unresolved?.replaces, create.mark);
   if (entry !== undefined) journal.renamed(entry.key, key);
-  if (entry?.id !== undefined) return takeOver(kind, runtime, create, body, { ...entry, id: entry.id });
+  if (entry?.id !== undefined) return takeOver(kind, runtime, create, { ...entry, id: entry.id });
   const open = openIn(label, entry, runtime.deployment.unresolved.get(key) ?? unresolved);
   let { mark } = create;
   if (open !== undefined) {
@@ -70,7 +69,7 @@ export async function createOnce(
     if (finding.kind === "found") {
       const { what: _, searched: __, ...sent } = open;
       await journal.created(key, finding.id, { ...sent, account: runtime.account });
-      return takeOver(kind, runtime, create, body, { ...open, id: finding.id });
+      return takeOver(kind, runtime, create, { ...open, id: finding.id });
     }
     if (entry !== undefined) await journal.back(key);
     runtime.say(`${label} was sent at ${open.at}, and a search finds no object with its mark: it is sent again.`);
@@ -80,7 +79,14 @@ export async function createOnce(
     if (blocker !== undefined) throw blocker;
   }
   const { account, reading } = runtime;
-  const sent = { key, mark, body, field: reading.settings.markField, account, replaces: create.replaces };
+  const sent = {
+    key,
+    mark,
+    body: fingerprintOfBody(kind, values),
+    field: reading.settings.markField,
+    account,
+    replaces: create.replaces,
+  };
   const { deletes } = runtime.deployment.checked(resourceKeyIn(key));
   const record = { ...sent, ...identifyingIn(kind, values, secret), ...(deletes && { deletes }) };
   return send(kind, runtime, create, record, fields, expectMayBegin);
@@ -132,7 +138,6 @@ function takeOver(
   kind: Kind,
   runtime: Runtime,
   { ref, values }: ObjectTask,
-  body: string,
   made: Pick<JournalEntry, "body" | "name" | "facts"> & { readonly id: string },
 ): Outcome {
   const { label, key } = ref;
@@ -143,10 +148,14 @@ function takeOver(
       `${label} was created as ${id}, which already belongs to ${parseKey(other).label}. Nothing was sent. Correct existingId there, or remove that resource.`,
     );
   }
-  // A body that nobody knows is taken for this one, unless something that is known contradicts it.
-  const isSame = made.body === "" ? Object.keys(sentOtherwise(kind, values, made)).length === 0 : made.body === body;
-  if (isSame) return { kind: "created", id, isTakenOver: true };
+  if (!isMadeOtherwise(kind, values, made)) return { kind: "created", id, isTakenOver: true };
   return { kind: "created", id, isTakenOver: true, sentAs: sentAsOf(made) };
+}
+
+/** A body that nobody knows is taken for the program's, unless something that is known contradicts it. */
+export function isMadeOtherwise(kind: Kind, values: Values, made: Pick<JournalEntry, "body" | "name" | "facts">) {
+  if (made.body === "") return Object.keys(sentOtherwise(kind, values, made)).length > 0;
+  return made.body !== fingerprintOfBody(kind, values);
 }
 
 async function send(

@@ -37,14 +37,13 @@ import {
   stackOption,
   staysLive,
   UNKNOWN,
+  type Unresolved,
   whatHappened,
   whatIsKnown,
 } from "../state/index.js";
 import type { Adoption, Notice } from "./notices.js";
-import type { Kept, Namesake, Outcome, Outcomes } from "./outcome.js";
+import type { Kept, Namesake, Outcomes } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
-
-type KnownCreate = Pick<JournalEntry, "at" | "body"> & Partial<Pick<JournalEntry, "id" | "state">>;
 
 type Shown = Pick<ResourceRef, "label" | "resourceUrn">;
 
@@ -53,32 +52,53 @@ function notice(sort: string, { label, resourceUrn: urn }: Shown, text: string, 
   return { sort, urn, text, brief: detail === undefined ? label : `${label} (${detail})` };
 }
 
-/** Of an earlier run's create, in a preview. @param body what the program would send now; none if not known yet. */
+/** What an `up` does with an earlier run's create. */
+const TAKES_OVER = {
+  search: "looks for it by its mark",
+  perhaps: "takes it over, if its arguments turn out to be those that it was sent with",
+  now: "takes it over",
+};
+
 export function takeOverNotice(
   ref: ResourceRef,
-  entry: KnownCreate,
-  body: string | undefined,
-  isSearchable: boolean,
+  entry: Pick<JournalEntry, "at"> & Partial<JournalEntry>,
+  how: keyof typeof TAKES_OVER,
 ): Notice {
-  const text = `${whatHappened(ref.label, entry)} \`pulumi up\` ${nextOf(entry, body, isSearchable)}.`;
+  const text = `${whatHappened(ref.label, entry)} \`pulumi up\` ${TAKES_OVER[how]}.`;
   return notice("sent by earlier runs", ref, text, entry.id ?? "outcome unknown");
-}
-
-function nextOf({ id, body: sent }: KnownCreate, body: string | undefined, isSearchable: boolean): string {
-  if (id === undefined)
-    return isSearchable ? "looks for it by its mark" : "does not send it, and saves it as unresolved";
-  if (body === undefined) return "takes it over, if its arguments turn out to be those that it was sent with";
-  if (body === sent || sent === "") return "takes it over";
-  return `saves ${id} with the arguments it was sent with, which differ from the program's; the \`up\` after that updates or replaces it`;
 }
 
 export function takenOverMessageOf({ label }: ResourceRef, id: string): string {
   return `${label} was created as ${id} by an earlier run; it is taken over, and nothing is sent.`;
 }
 
-/** The error with which what was sent with other arguments is saved, for the next run to change. */
-export function savedAsSentMessage({ label }: ResourceRef, id: string): string {
-  return `${label} was created as ${id} by an earlier run, with arguments that differ from the program's. Nothing was sent now. The state has it as it was created; \`pulumi preview\` shows whether it is updated or replaced.`;
+export interface MadeObject {
+  readonly ref: ResourceRef;
+  readonly id: string;
+}
+
+/** The error of an `up` that has saved what was sent with other arguments, for the next run to change. */
+export function savedAsSentMessage(all: readonly MadeObject[]): string {
+  const it = agree(all.length, "it", "them");
+  return `${madeOtherwise(all)} Nothing was sent for ${it}. The state has what was created; \`pulumi preview\` shows what is updated or replaced.`;
+}
+
+/** The same in a preview. @param all at least one; several only of a set. */
+export function madeOtherwiseMessage(all: readonly MadeObject[]): string {
+  const it = agree(all.length, "it", "them");
+  return [
+    `${madeOtherwise(all)} Undo the change, so that \`pulumi up\` takes ${it} over.`,
+    "Or go on with it: the next command saves what was created, and fails; the preview after that shows what is updated or replaced:",
+    `  ${asTyped("pulumi up --skip-preview --continue-on-error")}`,
+  ].join("\n");
+}
+
+function madeOtherwise(all: readonly MadeObject[]): string {
+  const [first] = all;
+  if (first?.ref.member === undefined)
+    return `${first?.ref.label} was created as ${first?.id} by an earlier run, with arguments that differ from the program's.`;
+  const those = all.map(({ ref, id }) => `${printable(ref.member ?? "")} (${id})`);
+  return `An earlier run created these events with arguments that differ from the program's: ${listed(those)}.`;
 }
 
 /** A resource that the state does not have, and that had an object before. */
@@ -92,13 +112,13 @@ export function adoptedOtherwiseNotice(ref: ResourceRef, id: string): Notice {
   return notice("adopted with other arguments", ref, text, id);
 }
 
-/** A new resource may be one that an earlier run here has made under another name. */
+/** A new resource may be one that earlier runs here have managed under another name. */
 export function likelyRenameNotice(ref: ResourceRef, formerKey: string, id: string): Notice {
   const { name } = parseKey(formerKey);
   const cure = isOfCatalog(ref)
     ? `formerKey: ${JSON.stringify(lastPart(name))}`
     : `the alias { name: ${JSON.stringify(name)} }`;
-  const text = `${ref.label} is new, and has the platform name of "${name}" (${id}), which an earlier run created. If it is the same one, add ${cure}, or set existingId: ${id}.`;
+  const text = `${ref.label} is new, and has the platform name of "${name}" (${id}), which earlier runs managed. If it is the same one, add ${cure}, or set existingId: ${id}.`;
   return notice("perhaps renamed", ref, text, id);
 }
 
@@ -307,7 +327,6 @@ const PLAN: readonly (readonly [action: ShownAction, title: string, detail?: str
   ["update state only", "to change in the state only", ", since the platform has no known way to update"],
   ["retain", "to remove from the state"],
   ["delete", "to delete on the platform", ", if everything else goes well"],
-  ["blocked", "to resolve", " first, with `npx pulumi-advertising pending`"],
 ];
 
 /**
@@ -416,7 +435,12 @@ function listed(items: readonly string[]): string {
   return cut(items.toSorted(natural), MAX_LISTED).join(", ");
 }
 
-type Open = Extract<Outcome, { kind: "unresolved" }> & { readonly key: string };
+/** What was sent, and nobody knows whether it was carried out. `why`: `existingId` does not resolve it. */
+export interface OpenObject {
+  readonly ref: ResourceRef;
+  readonly record: Unresolved;
+  readonly why?: string | undefined;
+}
 
 /** The error of a whole set that has some. @param kept failed deletes. @param held the keys in the state afterwards. */
 export function setFailureMessage(
@@ -428,12 +452,13 @@ export function setFailureMessage(
   held: ReadonlyMap<string, unknown>,
 ): { readonly text: string; readonly code: string } {
   const refused: Pick<Kept, "key" | "error">[] = [];
-  const open: Open[] = [];
-  const asSent: string[] = [];
+  const open: OpenObject[] = [];
+  const asSent: MadeObject[] = [];
   for (const [key, outcome] of outcomes) {
     if (outcome.kind === "failed") refused.push({ key, error: outcome.error });
-    if (outcome.kind === "unresolved") open.push({ key, ...outcome });
-    if (outcome.kind === "created" && outcome.sentAs !== undefined) asSent.push(`${printable(key)} (${outcome.id})`);
+    if (outcome.kind === "unresolved") open.push({ ref: memberRef(set, key), ...outcome });
+    if (outcome.kind === "created" && outcome.sentAs !== undefined)
+      asSent.push({ ref: memberRef(set, key), id: outcome.id });
   }
   const failed = [...refused, ...kept];
   const declared = members.filter(({ isDeclared }) => isDeclared);
@@ -442,43 +467,41 @@ export function setFailureMessage(
     `${set.label}: ${inState} of ${count(declared.length, "declared event")} ${agree(declared.length === 1 ? 1 : inState, "is", "are")} in the state.${failed.length > 0 ? " Failed:" : ""}`,
     ...cut(reasonLines(set, failed), MAX_LISTED, (others) => `  and ${count(others, "more reason")}`),
     ...(refused.length === 0 ? [] : ["The next `pulumi up` sends only what is missing."]),
-    ...(asSent.length === 0
-      ? []
-      : [
-          `An earlier run created these with other arguments than the program has now: ${listed(asSent)}. They are in the state as they were sent: the next preview shows what becomes of them.`,
-        ]),
-    ...openLines(kind, set, open),
+    ...(asSent.length === 0 ? [] : [savedAsSentMessage(asSent)]),
+    ...(open.length === 0 ? [] : [unresolvedMembersMessage(kind, open)]),
   ];
   const code = open.length > 0 ? OutcomeUnknownError.code : (failed[0]?.error.code ?? OutcomeUnknownError.code);
   return { text: lines.join("\n"), code };
 }
 
-function openLines(kind: Kind, set: ResourceRef, open: readonly Open[]): string[] {
-  if (open.length === 0) return [];
-  const [amount, them] = [open.length, agree(open.length, "it", "them")];
-  const line = ({ key, record, why }: Open) =>
+/** Of a set, in a preview too. @param open at least one. */
+export function unresolvedMembersMessage(kind: Kind, open: readonly OpenObject[]): string {
+  const amount = open.length;
+  const them = agree(amount, "it", "them");
+  const line = ({ ref, record, why }: OpenObject) =>
     [
-      `  ${memberOf("events", key)}: ${describe(kind.name, record)}`,
+      `  ${memberOf("events", ref.member ?? "")}: ${describe(kind.name, record)}`,
       ...(why === undefined ? [] : [why]),
-      withoutLabel(set, key, whatIsKnown(record)),
+      withoutLabel(ref, whatIsKnown(record)),
     ].join("\n    ");
-  const sorted = open.toSorted((a, b) => natural(a.key, b.key));
+  const sorted = open.toSorted((a, b) => natural(a.ref.short, b.ref.short));
   return [
     `The outcome of ${count(amount, kind.create.noun)} is unknown, so nothing is sent for ${them} until you resolve ${them}. Look in the account for:`,
     ...cut(sorted.map(line), MAX_LISTED, (others) => `  and ${others} more`),
-    ...resolveCommands(sorted.map(({ key }) => memberRef(set, key).short)),
-  ];
+    ...resolveCommands(sorted.map(({ ref }) => ref.short)),
+  ].join("\n");
 }
 
 /** A sentence about a member, for use after its key. */
-function withoutLabel(set: ResourceRef, key: string, sentence: string): string {
-  const { label } = memberRef(set, key);
+function withoutLabel({ label }: ResourceRef, sentence: string): string {
   return sentence.startsWith(label) ? sentence.slice(label.length).replace(/^[:\s]+/, "") : sentence;
 }
 
 /** Each reason once, with all its members. */
 function reasonLines(set: ResourceRef, failed: readonly Pick<Kept, "key" | "error">[]): string[] {
-  const groups = Map.groupBy(failed, ({ key, error }) => withCode(withoutLabel(set, key, error.message), error.code));
+  const groups = Map.groupBy(failed, ({ key, error }) =>
+    withCode(withoutLabel(memberRef(set, key), error.message), error.code),
+  );
   return [...groups].map(([reason, those]) => {
     const keys = those.map(({ key }) => printable(key));
     return `  ${listed(keys)}: ${reason.replaceAll("\n", "\n    ")}`;

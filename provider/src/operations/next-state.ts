@@ -27,6 +27,7 @@ export function nextState(before: Before, objects: readonly PlannedObject[], out
     unresolved: new Map(),
     created: before.stored.created,
     left: [],
+    resolved: before.stored.resolved,
   };
   for (const object of objects) {
     const { key } = object;

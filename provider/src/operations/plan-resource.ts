@@ -16,6 +16,7 @@ import {
   DELETES,
   type DeclaredSet,
   howToKeep,
+  identifyingIn,
   isOfKnownAccount,
   kindOf,
   lacksForRead,
@@ -173,12 +174,14 @@ function notePlanned(
   const { deployment } = runtime;
   const journal = runtime.journal(ref.identity);
   const entry = journal.of(ref.key);
-  const isBeside = entry !== undefined && entry.state !== "confirmed" && entry.id !== id;
+  // A create that the state knows the outcome of has made what it has, or what that replaced.
+  const isBeside =
+    entry !== undefined && entry.state !== "confirmed" && entry.id !== id && !deployment.hasSeen(kind, entry);
   const isUnsaid = entry?.id === undefined && entry?.replaces !== id; // resolved by the state, which has something
   if (isBeside && (action.do === "same" || isUnsaid)) runtime.warnEach(secondObjectNotice(kind, ref, entry, id));
   deployment.noteSeen(kind, id, []);
   const { deletes } = deployment.checked(resourceKeyIn(ref.key));
-  if (deployment.isUp) journal.saw({ key: ref.key, id, deletes });
+  if (deployment.isUp) journal.saw({ key: ref.key, id, deletes, ...identifyingIn(kind, olds, secret) });
   const other = former === undefined ? deployment.claim(kind, id, ref.key) : undefined;
   if (other !== undefined) throw new ArgumentsError(`${ref.label}: ${adoptedTwice(id, parseKey(other).label)}`);
   if (action.do === "update state only")
@@ -193,7 +196,7 @@ function tellSingle(kind: Kind, runtime: Runtime, ref: ResourceRef, { action, fo
   if (action.do === "adopt")
     runtime.tellAdopted(adoption(ref, action.id ?? UNKNOWN, abilitiesOf(kind, reading.settings)));
   if (deployment.isUp) return;
-  if (action.do === "recover") runtime.warnEach(takeOverNotice(ref, action.record, undefined, true));
+  if (action.do === "recover") runtime.warnEach(takeOverNotice(ref, action.record, "search"));
   if (former === undefined || deployment.isKept(kind, former.id)) return;
   if (action.do === "adopt" && !former.isDeleted) {
     runtime.warnEach(exchangedNotice(ref, former.id, `is to be ${action.id ?? "another object"}`));
@@ -205,13 +208,18 @@ function tellSingle(kind: Kind, runtime: Runtime, ref: ResourceRef, { action, fo
   runtime.warnEach({ ...notice, text: `${notice.text}\n${howToKeep(former.id)}` });
 }
 
-/** @throws AdvertisingError the `up` would stop at a new member. */
+/** @throws Incomplete the `up` would end with these errors. */
 function tellSet(kind: Kind, runtime: Runtime, ref: ResourceRef, members: readonly PlannedObject[]): void {
   runtime.tellCollected();
   if (runtime.deployment.isUp) return;
   const fresh = members.filter(({ action }) => action.do === "create" || (action.do === "replace" && !action.perhaps));
-  const stops = tellBefore(kind, runtime, fresh, ({ key }) => memberRef(ref, key));
-  if (stops !== undefined) throw stops;
+  const open = members.flatMap(({ key, action }) => {
+    return action.do === "blocked" ? { ref: memberRef(ref, key), ...action } : [];
+  });
+  const toCreate = fresh.map(({ key, values, id }) => ({ ref: memberRef(ref, key), values, held: id }));
+  const stops = tellBefore(kind, runtime, toCreate, open);
+  const [first] = stops;
+  if (first !== undefined) throw new Incomplete(stops.map(({ message }) => message).join("\n"), undefined, first.code);
   const abilities = abilitiesOf(kind, runtime.reading.settings);
   const plan = planMessage(kind, members, abilities, (id) => runtime.deployment.isKept(kind, id));
   runtime.tellAt("info", ref.resourceUrn, plan);

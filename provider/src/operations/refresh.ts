@@ -39,12 +39,12 @@ import {
   SINGLE,
   type StoredSet,
   secretArgumentsIn,
+  sendingOf,
   stackOf,
   stackOption,
   UNRESOLVED,
   type Unresolved,
   unresolvedMessage,
-  withResolved,
   writeStored,
 } from "../state/index.js";
 import { momentToKeep, ObjectOperations, type Target } from "./execute.js";
@@ -112,7 +112,7 @@ export async function readResource(
   expectSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   if (!isSet && properties[kind.nameProperty] === undefined) return get(kind, runtime, id, properties);
   const stored = readStored(resource, id, properties);
-  const { isAnswered, found } = resolve(kind, runtime, stored);
+  const isAnswered = resolve(kind, runtime, stored);
   const open = stored.unresolved.get(SINGLE);
   if (!isSet && open !== undefined) throw stillOpen(kind, properties, open);
   const operations = new ObjectOperations(kind, runtime);
@@ -124,7 +124,7 @@ export async function readResource(
   if (!isSet && stored.eventIds.size === 0) return undefined;
   if (!isAnswered && !isChanged) return { id, props: properties };
   const written = writeStored(resource, stored, exactId, String(properties[ACCOUNT] ?? ""));
-  const props = withoutUndefined({ ...properties, ...written, ...withResolved(properties, found) });
+  const props = withoutUndefined({ ...properties, ...written });
   const { eventIds: _, [kind.idProperty]: __, sentAs: ___, [UNRESOLVED]: ____, ...args } = argumentsIn(props);
   return {
     id: stored.eventIds.get(SINGLE) ?? id,
@@ -157,10 +157,9 @@ async function get(kind: Kind, runtime: Runtime, id: string, properties: Values)
   return { id, props: { ...props, ...argumentsFrom(kind, settings, record) } };
 }
 
-/** What people have answered for unresolved creates becomes the state's. @returns what was created. */
-function resolve(kind: Kind, runtime: Runtime, stored: StoredSet) {
+/** What people have answered for unresolved creates becomes the state's. @returns whether any was. */
+function resolve(kind: Kind, runtime: Runtime, stored: StoredSet): boolean {
   const { answers } = runtime;
-  const found: Unresolved[] = [];
   let isAnswered = false;
   for (const [key, record] of stored.unresolved) {
     const id = answers[record.mark];
@@ -168,7 +167,7 @@ function resolve(kind: Kind, runtime: Runtime, stored: StoredSet) {
     isAnswered = true;
     stored.unresolved.delete(key);
     if (id === null) continue;
-    found.push(record);
+    stored.resolved = [...stored.resolved, sendingOf(record)];
     // It may be so new that a read does not find it yet.
     stored.created = momentToKeep(runtime) ?? stored.created;
     const former = stored.eventIds.get(key);
@@ -176,7 +175,7 @@ function resolve(kind: Kind, runtime: Runtime, stored: StoredSet) {
     stored.eventIds.set(key, id);
     noteSent(kind, stored, key, record);
   }
-  return { isAnswered, found };
+  return isAnswered;
 }
 
 /** What was sent is known by its fingerprint, which the next run compares with the program's. */

@@ -65,7 +65,7 @@ export function createRuntime(
     if (journal === undefined) {
       const place = placeOf(identity);
       commandsTake([stackOption(place.stack)]);
-      journal = new Journal({ ...place, folder, disk, runs: [runName], account, isSameAccount });
+      journal = new Journal({ ...place, folder, disk, runs: [runName], account, isSameAccount, say: messages.say });
     }
     return journal;
   };

@@ -16,7 +16,14 @@ import {
 } from "../base/index.js";
 import { isOpen, type JournalEntry } from "../journal/index.js";
 import { adoptedTwice, CATALOG_TYPE, type Kind } from "../kinds/index.js";
-import { MAX_LISTED, memberOf, objectKey, type ProgramContext, parseKey } from "../state/index.js";
+import {
+  MAX_LISTED,
+  memberOf,
+  objectKey,
+  type ProgramContext,
+  parseKey,
+  resourceKeyIn,
+} from "../state/index.js";
 import {
   type Declaration,
   type DeclaredObject,
@@ -37,8 +44,9 @@ interface Validation {
 
 /** All that a program has declared so far, and what follows from it. */
 export class ProgramValidator {
-  /** By type, the names of all resources, and those that aliases say they had before. */
+  /** By type, the names of all resources and set members, those included that aliases say they had before. */
   readonly #names = new Set<string>();
+  readonly #withUnknownMembers = new Set<string>();
   /** By kind and id: the key of the first object that adopts it. */
   readonly #adopters = new Map<string, string>();
   /** By kind and name on the platform: the keys of objects that nothing adopts. */
@@ -55,12 +63,25 @@ export class ProgramValidator {
     if (resource === undefined) return;
     const { key, kind, isRead, objects, aliasNames } = resource;
     const parsed = parseKey(key);
-    for (const name of [parsed.name, ...aliasNames]) this.#names.add(`${parsed.resource} ${name}`);
+    for (const name of [parsed.name, ...aliasNames])
+      this.#addName(`${parsed.resource} ${name}`, resource);
     // What is only read takes nothing over.
     if (isRead) return;
     this.#resources++;
     if (objects === undefined) this.#adoptedLater.add(kind.name);
     for (const object of objects ?? []) this.#addObject(resource, object);
+  }
+
+  /** @param name of the resource, now or formerly. */
+  #addName(name: string, { key, objects }: DeclaredResource): void {
+    this.#names.add(name);
+    if (objects === undefined) this.#withUnknownMembers.add(name);
+    for (const object of objects ?? []) {
+      for (const each of [object.key, object.formerKey ?? key]) {
+        const { member } = parseKey(each);
+        if (member !== undefined) this.#names.add(memberOf(name, member));
+      }
+    }
   }
 
   #addObject(resource: DeclaredResource, object: DeclaredObject): void {
@@ -155,22 +176,29 @@ export class ProgramValidator {
     const unclaimed = records
       .filter((record) => !this.#isNamed(record.key) && !kept.has(objectOf(record)))
       .toSorted((one, other) => natural(entryName(one), entryName(other)));
-    const leaving = unclaimed.filter(({ state }) => state === "confirmed" || state === "reported");
-    const deleted = leaving.filter(({ deletes }) => deletes === true);
-    const retained = leaving.filter(({ deletes }) => deletes !== true);
-    const open = unclaimed.filter((record) => isOpen(record) && record.answered !== true);
+    const leaving = unclaimed.filter(({ key, state, deletes }) => {
+      const isThere = state === "confirmed" || state === "reported";
+      // A set that is declared reports what left it.
+      return isThere && deletes !== true && !this.#isNamed(resourceKeyIn(key));
+    });
+    const open = unclaimed.filter((record) => {
+      // After a clean end with checkpoints off, the state mostly has what it created.
+      const isInterrupted = isOpen(record) && record.state !== "reported";
+      return isInterrupted && record.answered !== true;
+    });
     const messages: string[] = [];
-    if (deleted.length > 0) messages.push(deletedMessage(deleted));
-    // In a preview Pulumi shows it as [retain], and this machine's journal may be older than the state.
-    if (retained.length > 0 && !isPreview) messages.push(retainedMessage(retained));
+    // In a preview Pulumi's list shows it, and this machine's journal may be older than the state.
+    if (leaving.length > 0 && !isPreview) messages.push(retainedMessage(leaving));
     if (open.length > 0) messages.push(undeclaredMessage(open));
     return messages;
   }
 
-  /** Whether a resource has this name, or had it by an alias. A set that is declared reports what left it. */
+  /** Whether a resource or set member has this name, or had it by an alias. */
   #isNamed(key: string): boolean {
-    const { resource, name } = parseKey(key);
-    return this.#names.has(`${resource} ${name}`);
+    const { resource, name, member } = parseKey(key);
+    const named = `${resource} ${name}`;
+    if (member === undefined || this.#withUnknownMembers.has(named)) return this.#names.has(named);
+    return this.#names.has(memberOf(named, member));
   }
 }
 
@@ -221,13 +249,6 @@ function entryNames(entries: readonly JournalEntry[]): string {
 function retainedMessage(entries: readonly JournalEntry[]): string {
   const stays = agree(entries.length, "It stays", "They stay");
   return `No longer declared: ${entryNames(entries)}. ${stays} live on the platform.`;
-}
-
-function deletedMessage(entries: readonly JournalEntry[]): string {
-  const ids = idRanges(entries.map(({ id = "" }) => id));
-  const them = agree(entries.length, "it", "them");
-  const what = `No longer declared, with retainOnDelete: false: ${entryNames(entries)}.`;
-  return `${what} ${ids} will be deleted on the platform if the state still has ${them}.`;
 }
 
 function undeclaredMessage(open: readonly JournalEntry[]): string {

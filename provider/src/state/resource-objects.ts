@@ -12,8 +12,10 @@ import {
   type DeclaredSet,
   LEFT_LIVE,
   leftLiveIn,
+  RESOLVED,
   readDeclaredSet,
   readStoredSet,
+  resolvedIn,
   SENT_AS,
   type StoredSet,
   sentAsIn,
@@ -57,6 +59,7 @@ export function readStored(
     unresolved: only(unresolvedIn(outputs)),
     created: typeof created === "string" ? created : undefined,
     left: leftLiveIn(outputs),
+    resolved: resolvedIn(outputs),
   };
 }
 
@@ -93,5 +96,6 @@ export function writeStored(
     [CREATED]: stored.created,
     [ACCOUNT]: account || undefined,
     [LEFT_LIVE]: stored.left.length === 0 ? undefined : stored.left,
+    [RESOLVED]: stored.resolved.length === 0 ? undefined : stored.resolved,
   };
 }

@@ -95,8 +95,8 @@ export const LEFT_LIVE = "__left";
 const FORMER_KEY = "formerKey";
 /** The record of a create of unknown outcome; an output only. */
 export const UNRESOLVED = "unresolved";
-/** Creates that a person has found: another machine's journal may have them as open. An output only. */
-const RESOLVED = "__resolved";
+/** Creates whose outcome became known: another machine's journal may have them as open. An output only. */
+export const RESOLVED = "__resolved";
 /** Names the run that sends a create: an input only, for Pulumi's record of an interrupted run. */
 export const RUN = "__run";
 
@@ -149,15 +149,9 @@ export function sendingOf({ mark, at }: Pick<CreateRecord, "mark" | "at">): stri
   return `${mark} ${at}`;
 }
 
-/** The sendings that a person has found to be created, as {@link sendingOf} names them. */
+/** The sendings whose outcome became known, as {@link sendingOf} names them. */
 export function resolvedIn({ [RESOLVED]: sendings }: Values): readonly string[] {
   return Array.isArray(sendings) ? sendings.map(String) : [];
-}
-
-export function withResolved(properties: Values, found: readonly CreateRecord[]): Values {
-  return found.length === 0
-    ? {}
-    : { [RESOLVED]: [...resolvedIn(properties), ...found.map(sendingOf)] };
 }
 
 /** What the program process says of a resource to the provider's: the value that the program gives {@link IDENTITY}. */
@@ -289,6 +283,8 @@ export interface StoredSet extends Pick<DeclaredSet, "advertiserId" | "defaults"
   /** When it last created an object, ISO 8601; undefined if that is not known. */
   created: string | undefined;
   left: readonly LeftLive[];
+  /** Sendings whose outcome became known, as {@link sendingOf} names them. */
+  resolved: readonly string[];
 }
 
 /** @returns an empty set if nothing is stored. The maps are the caller's to change. */
@@ -303,12 +299,23 @@ export function readStoredSet(outputs: Values): StoredSet {
     unresolved: mapOf(outputs[UNRESOLVED], (record) => record as Unresolved),
     created: typeof created === "string" ? created : undefined,
     left: leftLiveIn(outputs),
+    resolved: resolvedIn(outputs),
   };
 }
 
 /** Undefined where there is nothing. @param asId makes an output of an id. @param account empty if it is not known. */
 export function writeStoredSet(
-  { advertiserId, defaults, events, eventIds, sentAs, unresolved, created, left }: StoredSet,
+  {
+    advertiserId,
+    defaults,
+    events,
+    eventIds,
+    sentAs,
+    unresolved,
+    created,
+    left,
+    resolved,
+  }: StoredSet,
   asId: (digits: string) => number | string,
   account: string,
 ): Values {
@@ -321,6 +328,7 @@ export function writeStoredSet(
     [UNRESOLVED]: unresolved.size === 0 ? undefined : Object.fromEntries(unresolved),
     [CREATED]: created,
     [LEFT_LIVE]: left.length === 0 ? undefined : left,
+    [RESOLVED]: resolved.length === 0 ? undefined : resolved,
     [ACCOUNT]: account || undefined,
   };
 }

@@ -1,0 +1,46 @@
+/** A kill between the provider's clean end and Pulumi's save of the state, which with checkpoints off is the only one. */
+import { spawnSync } from "node:child_process";
+import { lstatSync, readdirSync, readFileSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { upAndKill } from "../support/killing.js";
+import { eventsProgram, failed, newStack, program, useSandbox, well } from "../support/stack.js";
+
+it("with checkpoints off: what was created is not created again, under another name neither", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(eventsProgram(2), { sandbox, environment: { PULUMI_SKIP_CHECKPOINTS: "true" } });
+  const state = stack.fromFile.STATE_FILE ?? "";
+  const hasEnded = () => {
+    const journals = readdirSync(stack.cache, { recursive: true, encoding: "utf8" });
+    const lines = journals
+      .filter((name) => name.endsWith(".jsonl"))
+      .map((name) => readFileSync(join(stack.cache, name), "utf8"));
+    return lines.join("").includes('"state":"reported"');
+  };
+  const unsaved = async () => {
+    while (sandbox.creates === 0) await sleep(5);
+    // Before it saves, Pulumi copies the former state. That waits for a writer, who never comes.
+    renameSync(state, `${state}.before`);
+    spawnSync("mkfifo", [state]);
+    while (!hasEnded()) await sleep(5);
+  };
+  expect(await upAndKill(stack, unsaved(), "tree")).toBe(true);
+  expect(lstatSync(state).isFIFO(), "Pulumi was about to save").toBe(true);
+  renameSync(`${state}.before`, state);
+  await stack.cancel();
+  expect([await stack.resources(), sandbox.creates]).toEqual([[], 3]);
+
+  const declared = (name: string) =>
+    program(`
+const a = new advertising.Advertiser("a", { advertiserName: "A" });
+for (const [name, eventName] of [["${name}", "E0"], ["e1", "E1"]])
+  new advertising.ConversionEvent(name, { eventName, advertiserId: a.advertiserId, value: 1 });`);
+  stack.program(declared("renamed"));
+  const refused = await failed(stack.up("--continue-on-error"));
+  expect(refused).toContain('ConversionEvent "renamed": an earlier run created ConversionEvent "e0" as ');
+  expect(sandbox.creates).toBe(3);
+  stack.program(declared("e0"));
+  await well(stack.up());
+  expect([Object.keys(await stack.ids()), sandbox.creates]).toEqual([["a", "e0", "e1"], 3]);
+});
