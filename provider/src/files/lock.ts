@@ -41,7 +41,7 @@ const HEARTBEAT_MS = 2000;
 /** After so long without a heartbeat, a holder on another machine is taken for dead. */
 const STALE_AFTER_MS = 15_000;
 /** Longer waits are reported. */
-const SILENT_MS = 5000;
+const SILENT_WAIT_MS = 5000;
 
 export class LockHeld extends Error {
   constructor(path: string, holder: string) {
@@ -107,7 +107,7 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
     // One that was taken just now is looked at again.
     const leftMs = deadline - clock.monotonicMs();
     if (other !== undefined && leftMs <= 0) throw new LockHeld(path, other);
-    if (other !== undefined && leftMs <= maxWaitMs - SILENT_MS) {
+    if (other !== undefined && leftMs <= maxWaitMs - SILENT_WAIT_MS) {
       onWait?.(processIn(other), leftMs);
       onWait = undefined;
     }

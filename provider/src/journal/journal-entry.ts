@@ -54,9 +54,10 @@ export function gone(key: string, at = ""): JournalLine {
 }
 
 /** The state has this object for a record's key. By its name a rename is known, by its body with what it was made. */
-export function confirmedLine(record: Partial<JournalEntry> & Pick<JournalEntry, "key">, object: string): JournalLine {
-  const { key, id = object, account, name, body = "", facts, deletes } = record;
-  return { key, state: "confirmed", id: object, account, ...(id === object && { name, body, facts, deletes }) };
+export function confirmedLine(record: Omit<JournalLine, "state">, id: string): JournalLine {
+  const { key, id: known = id, account, name, body = "", facts, deletes } = record;
+  const line = { key, state: "confirmed", id, account } as const;
+  return known === id ? { ...line, name, body, facts, deletes } : line;
 }
 
 export function applyLine(records: Map<string, JournalEntry>, line: JournalLine): void {
@@ -66,23 +67,26 @@ export function applyLine(records: Map<string, JournalEntry>, line: JournalLine)
 }
 
 /** Whether an object is in two places: a run of some targets moved or replaced it, and may have left it in both. */
-export function isTwiceIn(records: Iterable<JournalEntry>, kind: Kind["name"], id: string): boolean {
-  const hasIt = (each: JournalEntry) => each.state !== "closed" && [each.id, each.replaces].includes(id);
-  return [...records].filter((each) => hasIt(each) && parseKey(each.key).kind === kind).length > 1;
+export function isTwiceIn(all: Iterable<JournalEntry>, kind: Kind["name"], id: string): boolean {
+  const current = [...all].filter(({ state }) => state !== "closed");
+  const those = current.filter((record) => record.id === id || record.replaces === id);
+  return those.filter(({ key }) => parseKey(key).kind === kind).length > 1;
 }
 
 /** By object: the key that has it, or else had it. @param records of one account. */
 export function holdersIn(records: readonly JournalEntry[]): Map<string, string> {
+  const current = records.filter(({ state }) => state !== "closed");
+  const had = current.map(({ key, replaces }) => ({ key, id: replaces }));
   const holders = new Map<string, string>();
-  for (const which of ["replaces", "id"] as const)
-    for (const { key, state, [which]: id } of records)
-      if (id !== undefined && state !== "closed") holders.set(objectKey(parseKey(key).kind, id), key);
+  for (const { key, id } of [...had, ...current])
+    if (id !== undefined) holders.set(objectKey(parseKey(key).kind, id), key);
   return holders;
 }
 
 function isLine(line: unknown): line is JournalLine {
   const { key, state, id } = asRecord(line);
-  return typeof key === "string" && STATES.some((one) => one === state) && ["string", "undefined"].includes(typeof id);
+  if (typeof key !== "string" || !STATES.some((one) => one === state)) return false;
+  return id === undefined || typeof id === "string";
 }
 
 const NAME = "pulumi-advertising";

@@ -68,7 +68,8 @@ export class JournalFile {
   async open(): Promise<Map<string, JournalEntry>> {
     const { path } = this;
     const disk = this.#disk;
-    const onWait = (holder: string, leftMs: number) => this.options.say?.(waitMessage(holder, leftMs));
+    const { say } = this.options;
+    const onWait = (holder: string, leftMs: number) => say?.(waitMessage(holder, leftMs));
     try {
       const lock = await acquireLock(`${path}.lock`, { ...this.options, onWait });
       this.#lock = lock;
@@ -162,7 +163,11 @@ export class JournalFile {
 }
 
 function waitMessage(holder: string, leftMs: number): string {
-  return `The stack's journal is in use by ${holder}, perhaps an interrupted run that is still ending. This run waits for it, at most ${Math.ceil(leftMs / 1000)} s more.`;
+  const seconds = Math.ceil(leftMs / 1000);
+  return [
+    `The stack's journal is in use by ${holder}, perhaps an interrupted run that is still ending.`,
+    `This run waits for it, at most ${seconds} s more.`,
+  ].join(" ");
 }
 
 type Here = Pick<JournalOptions, "clock" | "maxWaitMs" | "disk" | "say"> & { readonly folder: string };
@@ -210,10 +215,13 @@ export async function takeOverOpen(former: StackPlace, now: StackPlace, here: He
 /** @param path the journal's. @param error whatever came of using it. @param before what came of the create. */
 export function journalErrorFrom(path: string, error: unknown, before = "Nothing was sent. "): JournalError {
   if (error instanceof JournalError) return error;
+  const { message } = error as Error;
   const journal = `The journal ${path}, which keeps an interrupted run from creating things twice`;
-  const advice =
-    error instanceof DamagedJournal
-      ? `Look in the account for objects that an interrupted run may have created, set existingId for those, then remove the file:\n  rm ${shellWord(path)}`
-      : `${cureFor(error, path) ?? "Fix that"}, and run this again.`;
-  return new JournalError(`${before}${journal}, can't be used: ${(error as Error).message}. ${advice}`);
+  let advice = `${cureFor(error, path) ?? "Fix that"}, and run this again.`;
+  if (error instanceof DamagedJournal)
+    advice = [
+      "Look in the account for objects that an interrupted run may have created,",
+      `set existingId for those, then remove the file:\n  rm ${shellWord(path)}`,
+    ].join(" ");
+  return new JournalError(`${before}${journal}, can't be used: ${message}. ${advice}`);
 }

@@ -154,12 +154,15 @@ export class Journal {
   /** What runs here have seen live under this platform name, for this account. */
   confirmedNamed(kind: Kind["name"], name: unknown): readonly JournalEntry[] {
     if (typeof name !== "string") return [];
-    this.#live ??= new CreatesByName([...this.records.values()].filter((record) => this.#isConfirmed(record)));
+    const isSeen = ({ state }: JournalEntry) => state === "confirmed" || state === "reported";
+    this.#live ??= new CreatesByName(this.#ours.filter(isSeen));
     return this.#live.find(kind, name).filter((record) => record.name === name);
   }
 
-  #isConfirmed({ state, account }: JournalEntry): boolean {
-    return (state === "confirmed" || state === "reported") && this.options.isSameAccount(account);
+  /** Those of this account. */
+  get #ours(): JournalEntry[] {
+    const { isSameAccount } = this.options;
+    return [...this.records.values()].filter(({ account }) => isSameAccount(account));
   }
 
   /** The accounts that open creates were sent for, each with one of these. */
@@ -167,10 +170,7 @@ export class Journal {
 
   /** The resource or member that has or had an object of this account, as far as runs here know. */
   holderOf(kind: Kind["name"], id: string): string | undefined {
-    if (this.#holders === undefined) {
-      const ours = [...this.records.values()].filter(({ account }) => this.options.isSameAccount(account));
-      this.#holders = holdersIn(ours);
-    }
+    this.#holders ??= holdersIn(this.#ours);
     return this.#holders.get(objectKey(kind, id));
   }
 
@@ -190,7 +190,8 @@ export class Journal {
   /** It was surely not carried out. @throws JournalError */
   async back(key: string): Promise<void> {
     const { replaces } = this.of(key) ?? {};
-    await this.#note(replaces === undefined ? gone(key) : this.#confirmedLine(key, replaces));
+    if (replaces === undefined) await this.#note(gone(key));
+    else await this.#note(this.#confirmedLine(key, replaces));
   }
 
   /** A person names this object for the resource, or adopts it: what was open is resolved. @throws JournalError */
@@ -220,16 +221,12 @@ export class Journal {
     for (const create of creates) this.#sawCreate(key, create, id);
     if (id === undefined) return;
     this.#seeFormer(key, id);
+    if (this.#ofThisRun.has(key)) return;
     const known = this.of(key);
     const isSame = (known?.deletes ?? false) === deletes && (name === undefined || known?.name === name);
-    const isConfirmed = known?.state === "confirmed" && known.id === id && isSame;
-    // What it was to replace is still there, or it is known to have made something else.
-    const isOther =
-      known?.id === undefined
-        ? known?.replaces === id && !creates.some((create) => isCreate(known, create))
-        : known.state !== "confirmed" && known.id !== id && !isPast(known, id);
-    if (!this.#ofThisRun.has(key) && !isConfirmed && !isOther)
-      this.#see(key, id, { deletes: deletes || undefined, ...(name !== undefined && { name, facts }) });
+    if (known?.state === "confirmed" && known.id === id && isSame) return;
+    if (known !== undefined && isOther(known, id, creates)) return;
+    this.#see(key, id, { deletes: deletes || undefined, ...(name !== undefined && { name, facts }) });
   }
 
   /** A create under another key is this object, or the unresolved create that the state has under this key. */
@@ -247,7 +244,8 @@ export class Journal {
   /** What was made under another name, and has this one by an alias or `existingId`, is this. */
   #seeFormer(key: string, id: string): void {
     const former = this.of(this.holderOf(parseKey(key).kind, id) ?? key);
-    if (former?.id === id && former.key !== key && former.state !== "confirmed") this.#see(former.key, id);
+    if (former === undefined || former.key === key || former.id !== id) return;
+    if (former.state !== "confirmed") this.#see(former.key, id);
   }
 
   #see(key: string, id: string, shown: Partial<JournalEntry> = {}): void {
@@ -273,11 +271,8 @@ export class Journal {
     const recordsOf = (keys: Iterable<string>) => [...keys].flatMap((key) => this.of(key) ?? []);
     const made = recordsOf(this.#given).filter(isOpen);
     const reported = made.map(({ key, id }): JournalLine => ({ key, state: "reported", id, unsaved: !hasCheckpoints }));
-    this.#file.endNow([
-      ...this.#seen,
-      ...reported,
-      ...recordsOf(left).flatMap((each) => (isOpen(each) ? [] : gone(each.key))),
-    ]);
+    const leaving = recordsOf(left).filter((record) => !isOpen(record));
+    this.#file.endNow([...this.#seen, ...reported, ...leaving.map(({ key }) => gone(key))]);
   }
 
   release(): void {
@@ -304,4 +299,13 @@ export class Journal {
 /** @param create its mark, or as `sendingOf` names it. */
 function isCreate(record: JournalEntry, create: string): boolean {
   return create === record.mark || create === sendingOf(record);
+}
+
+/** Whether a record is about another object than the state's. @param creates that the state names. */
+function isOther(record: JournalEntry, id: string, creates: readonly string[]): boolean {
+  if (record.state === "confirmed") return false;
+  // It is known to have made something else.
+  if (record.id !== undefined) return record.id !== id && !isPast(record, id);
+  // What it was to replace is still there.
+  return record.replaces === id && !creates.some((create) => isCreate(record, create));
 }

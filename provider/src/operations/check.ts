@@ -87,26 +87,18 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, ref: Res
   for (const key of declared?.map((each) => refTo(each).key) ?? [ref.key]) deployment.declared.add(key);
   for (const [, former] of formerKeys) deployment.declared.add(memberRef(ref, former).key);
   const members = declared ?? [];
-  const twice = members.flatMap((member) => {
-    const [ref, id] = [refTo(member), adoptedBy(member.entry)];
-    const other = id === undefined || id === UNKNOWN ? undefined : deployment.claim(kind, id, ref.key);
-    const at = ref.member === undefined ? "" : `${memberOf("events", ref.member)}.`;
-    return other === undefined ? [] : [`${at}existingId ${adoptedTwice(String(id), parseKey(other).label)}`];
-  });
+  const twice = members.flatMap((member) => claimConflict(kind, runtime, refTo(member), member) ?? []);
   const journal = runtime.journal(ref.identity);
   // In an `up` the journal is this run's from its first `check` on.
   if (deployment.isUp) await journal.openOnce();
   for (const [former, key] of formerKeysIn(resource, ref, context, members, formerKeys)) journal.renamed(former, key);
-  for (const each of members) tellMadeOtherwise(kind, runtime, refTo(each), adoptedBy(each.entry), each.values);
+  for (const each of members) tellMadeOtherwise(kind, runtime, refTo(each), each);
   // What is in the state has a `diff`, which says the same of what it creates.
   const fresh = isNew && problems.length + twice.length === 0 ? members : [];
   const created = fresh.filter(({ entry }) => adoptedBy(entry) === undefined);
   const held = deployment.held.get(ref.key)?.object.id;
-  const stops = tellBefore(
-    kind,
-    runtime,
-    created.map((member) => ({ ref: refTo(member), values: member.values, held })),
-  );
+  const objects = created.map((each) => ({ ref: refTo(each), values: each.values, held }));
+  const stops = tellBefore(kind, runtime, objects);
   // A set lists what it adopts in its plan.
   if (resource === kind) tellAdoption(kind, runtime, ref, fresh);
   if (deployment.isWhole) runtime.tellCollected();
@@ -133,19 +125,30 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, ref: Res
   return { inputs: withoutUndefined(inputs), failures };
 }
 
-/** Warns where a resource adopts what a run here has made with other arguments, and no read compares them. */
-function tellMadeOtherwise(
+/** What an object adopts is its own from now on, unless something else has it: then that is returned. */
+function claimConflict(
   kind: Kind,
-  runtime: Runtime,
-  ref: ResourceRef,
-  id: string | undefined,
-  values: Values,
-): void {
-  if (id === undefined || holdsUnknown(values) || abilitiesOf(kind, runtime.reading.settings).read) return;
+  { deployment }: Runtime,
+  { key, member }: ResourceRef,
+  { entry }: PlannedObject,
+): string | undefined {
+  const id = adoptedBy(entry);
+  if (id === undefined || id === UNKNOWN) return undefined;
+  const other = deployment.claim(kind, id, key);
+  if (other === undefined) return undefined;
+  const text = `existingId ${adoptedTwice(id, parseKey(other).label)}`;
+  return member === undefined ? text : `${memberOf("events", member)}.${text}`;
+}
+
+/** Warns where a resource adopts what a run here has made with other arguments, and no read compares them. */
+function tellMadeOtherwise(kind: Kind, runtime: Runtime, ref: ResourceRef, { entry, values }: PlannedObject): void {
+  const id = adoptedBy(entry);
+  if (id === undefined || holdsUnknown(values)) return;
+  if (abilitiesOf(kind, runtime.reading.settings).read) return;
   const journal = runtime.journal(ref.identity);
   const made = journal.of(journal.holderOf(kind.name, id) ?? "");
-  const isOther = made?.id === id && made.key !== ref.key && ![fingerprintOfBody(kind, values), ""].includes(made.body);
-  if (isOther) runtime.warnEach(adoptedOtherwiseNotice(ref, id));
+  if (made?.id !== id || made.key === ref.key || made.body === "") return;
+  if (made.body !== fingerprintOfBody(kind, values)) runtime.warnEach(adoptedOtherwiseNotice(ref, id));
 }
 
 /** The state's name of what an alias renames. */
@@ -155,8 +158,9 @@ function formerRefIn(
   olds: Values,
 ): ResourceRef | undefined {
   const identity = own(olds, IDENTITY);
-  const former = typeof identity === "string" ? refOf(name, identity) : undefined;
-  return former !== undefined && formerKeys.includes(former.key) ? former : undefined;
+  if (typeof identity !== "string") return undefined;
+  const former = refOf(name, identity);
+  return formerKeys.includes(former.key) ? former : undefined;
 }
 
 /** What the program says about former keys: a resource's own by its aliases, and those of a set's members. */
@@ -244,9 +248,9 @@ function tellNew(kind: Kind, runtime: Runtime, object: NewObject): Partial<Stops
   if (entry !== undefined) return deployment.isUp ? {} : tellOwn(kind, runtime, object, entry);
   const namesake = deployment.isUp ? undefined : namesakeOf(kind, runtime, ref, values);
   if (namesake !== undefined) return { namesakes: [namesake] };
-  const id = runtime.journal(ref.identity).records.get(ref.key)?.id; // of what has left the state too
-  const isElsewhere = id !== undefined && (runtime.deleted.has(kind.name, id) || deployment.isKept(kind, id));
-  if (id !== undefined && !isElsewhere && held !== id) runtime.warnEach(formerObjectNotice(kind, ref, id));
+  const former = runtime.journal(ref.identity).records.get(ref.key)?.id; // of what has left the state too
+  if (former !== undefined && former !== held && isLeft(kind, runtime, former))
+    runtime.warnEach(formerObjectNotice(kind, ref, former));
   else if (held === undefined) tellLikelyRename(kind, runtime, ref, values);
   return {};
 }
@@ -271,12 +275,15 @@ function tellLikelyRename(kind: Kind, runtime: Runtime, ref: ResourceRef, values
   const { deployment } = runtime;
   if (deployment.isUp || ref.member !== undefined) return; // a set compares its own keys
   const former = runtime.journal(ref.identity).confirmedNamed(kind.name, values[kind.nameProperty]);
-  const found = former.find(
-    ({ key, id = "", facts = {} }) =>
-      !deployment.isDeclared(key) &&
-      !deployment.isKept(kind, id) &&
-      !runtime.deleted.has(kind.name, id) &&
-      isSameValue(ownerIn(kind, facts), ownerIn(kind, values)),
-  );
+  const owner = ownerIn(kind, values);
+  const found = former.find(({ key, id = "", facts = {} }) => {
+    if (deployment.isDeclared(key) || !isLeft(kind, runtime, id)) return false;
+    return isSameValue(ownerIn(kind, facts), owner);
+  });
   if (found?.id !== undefined) runtime.warnEach(likelyRenameNotice(ref, found.key, found.id));
+}
+
+/** Neither deleted nor something else's, as far as this run knows. */
+function isLeft(kind: Kind, { deleted, deployment }: Runtime, id: string): boolean {
+  return !deleted.has(kind.name, id) && !deployment.isKept(kind, id);
 }

@@ -89,7 +89,13 @@ export async function createOnce(
   };
   const { deletes } = runtime.deployment.checked(resourceKeyIn(key));
   const record = { ...sent, ...identifyingIn(kind, values, secret), ...(deletes && { deletes }) };
-  return send(kind, runtime, create, record, fields, expectMayBegin);
+  return send(kind, runtime, create, { record, fields, expectMayBegin });
+}
+
+interface Sending {
+  readonly record: Omit<JournalEntry, "state" | "at" | "id">;
+  readonly fields: Values;
+  expectMayBegin(this: void): void;
 }
 
 /** What the journal has of a resource that may not be in the state, under its key or its mark. */
@@ -162,9 +168,7 @@ async function send(
   kind: Kind,
   runtime: Runtime,
   create: ObjectTask,
-  record: Omit<JournalEntry, "state" | "at" | "id">,
-  fields: Values,
-  expectMayBegin: () => void,
+  { record, fields, expectMayBegin }: Sending,
 ): Promise<Outcome> {
   const { key, label, identity } = create.ref;
   const { mark, field } = record;
