@@ -41,19 +41,19 @@ export function typesOf(parent: pulumi.Resource | undefined): string | undefined
 }
 
 /** Pulumi's runtime exports these, but its types do not name them. */
-const { getStore, getLocalStore } = state as unknown as {
+const pulumiState = state as unknown as {
   getStore(): { settings: { options: { monitorAddr?: string }; monitor?: object } };
   getLocalStore(): unknown;
 };
 
 /** Whether the program shares its process, as an inline program of the automation API and a user's unit test do. */
 export function isEmbedded(): boolean {
-  return getLocalStore() !== undefined || mocksOfNow() !== undefined;
+  return pulumiState.getLocalStore() !== undefined || mocksOfNow() !== undefined;
 }
 
 /** Pulumi's mocks, which stand for the engine in a user's unit test. Each `setMocks` makes other ones. */
 export function mocksOfNow(): object | undefined {
-  const { options, monitor } = getStore().settings;
+  const { options, monitor } = pulumiState.getStore().settings;
   return options.monitorAddr === "mock" ? monitor : undefined;
 }
 
