@@ -38,7 +38,8 @@ export function catalogJsonSchema({ z }, kinds, { advertiserKey, eventKey }, { T
       const { expected } = jsonSchema;
       if (expected === undefined) return;
       delete jsonSchema.expected;
-      delete jsonSchema.isSeconds;
+      delete jsonSchema.form;
+      delete jsonSchema.names;
       jsonSchema.description = `Expected: ${expected}`;
     },
   });

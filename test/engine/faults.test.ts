@@ -3,8 +3,9 @@
  * bytes went where is the matter of the client's own test of the same name.
  */
 import { describe, expect, it } from "vitest";
-import type { Fault, Sandbox, SandboxRequest } from "../../provider/src/sandbox/index.js";
+import type { FaultRule, Sandbox, SandboxRequest } from "../../provider/src/sandbox/index.js";
 import { newStack, program, type TestStack, useSandbox } from "../support/stack.js";
+import { halfBody } from "../support/wire-faults.js";
 
 /** Time for every honest answer, also on a busy machine; those that never come take as long, all at once. */
 const TIMEOUT_SECONDS = "6";
@@ -24,19 +25,19 @@ const advertiser1 = { advertisers: [{ id: 1, advertiser_name: "A", active: true 
 const namesOf = (count: number) => Array.from({ length: count }, (_, i) => `E${i}`);
 
 describe("an unknown outcome", () => {
-  type Case = readonly [row: string, fault: Fault, told: RegExp, acted?: boolean];
+  type Case = readonly [row: string, fault: FaultRule["with"], told: RegExp, acted?: boolean];
   const casesOf = (elsewhere: string): Case[] => [
-    ["6: a reset before anything was read", { kind: "reset-before-read" }, /failed after sending/],
-    ["7: read, and closed without an answer", { kind: "close-without-answer" }, /failed after sending/, true],
-    ["9: no answer", { kind: "no-answer" }, /within 6 s \(advertising:requestTimeoutSeconds\)/, true],
-    ["10: half a body", { kind: "half-body" }, /status 200, but its body is not whole/, true],
+    ["a reset before it was carried out", { kind: "reset" }, /failed after sending/],
+    ["read, and closed without an answer", { kind: "close-without-answer" }, /failed after sending/, true],
+    ["no answer", { kind: "no-answer" }, /within 6 s \(advertising:requestTimeoutSeconds\)/, true],
+    ["half a body", halfBody, /status 200, but its body is not whole/, true],
     [
-      "19: 307 to another origin",
+      "307 to another origin",
       { kind: "answer", status: 307, headers: { location: `${elsewhere}/rest/event` } },
       /got status 307, a redirect, which is never followed/,
     ],
-    ["27: 500", { kind: "answer", status: 500, body: { message: "internal" } }, /got status 500.*internal/, true],
-    ["30: no id", { kind: "answer", status: 200, body: { success: true } }, /status 200, but/, true],
+    ["500", { kind: "answer", status: 500, body: { message: "internal" } }, /got status 500.*internal/, true],
+    ["no id", { kind: "answer", status: 200, body: { success: true } }, /status 200, but/, true],
   ];
 
   it("of each kind in one program: one POST, saved as unresolved; of a refused one nothing is saved", async () => {

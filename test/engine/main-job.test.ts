@@ -34,7 +34,7 @@ const MOST = `value: 2.5, eventTypeId: advertising.EventType.LandingPage, segmen
   viewWindow: advertising.hours(1), attribution: "WHITELIST", additionalFields: { colour: { deep: [1, null, "x"] } }`;
 
 it("a stack's life: previewed, created, applied again, refreshed, changed and destroyed; nothing is sent but what is new", async () => {
-  const sandbox = await useSandbox({ unknownFields: "ignore", advertisersStartActive: false, latencyMs: 5 });
+  const sandbox = await useSandbox({ keepsUnknownFields: true, advertisersStartActive: false, latencyMs: 5 });
   const config = { "tiny:advertiser": "1", "advertising:maxConcurrentRequests": "6" };
   const mistake = `
 try { new advertising.Advertiser(undefined, { advertiserName: "B" }); } catch (error) { console.log(error.stack); }

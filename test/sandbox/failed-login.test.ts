@@ -3,11 +3,12 @@ import { describe, expect, it, vi } from "vitest";
 import { messageOf, TestClient } from "../support/client.js";
 import { counts, expectEachOnce, start } from "../support/session.js";
 import { useSandbox } from "../support/stack.js";
+import { garbage } from "../support/wire-faults.js";
 
 vi.setConfig({ testTimeout: 30_000 });
 
 describe("S4: a login that fails", () => {
-  it("row 38: a wrong password is tried once, for 20 resources", async () => {
+  it("a wrong password is tried once, for 20 resources", async () => {
     const { sandbox, client } = await start({}, { settings: { password: "wrong-password" } });
     const endings = await client.createMany(20);
     expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["LoginError"]));
@@ -44,7 +45,7 @@ describe("S4: a login that fails", () => {
     ["200 with success: false", 200, { success: false, message: "wrong" }],
     ["200 with success as text", 200, { success: "false" }],
     ["an ERROR: entry", 200, { success: true, errors: ["ERROR: wrong"] }],
-  ])("row 38: refused as %s: tried once", async (_, status, body) => {
+  ])("refused as %s: tried once", async (_, status, body) => {
     const { sandbox, client } = await start();
     sandbox.fail({ on: "authenticate", with: { kind: "answer", status, body }, times: 100 });
     expect((await client.create()).kind).toBe("LoginError");
@@ -98,7 +99,7 @@ describe("S4: a login that fails", () => {
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
   });
 
-  it("row 28: 503, then served", async () => {
+  it("503, then served", async () => {
     const { sandbox, client } = await start();
     sandbox.fail({ on: "authenticate", with: { kind: "answer", status: 503 } });
     expectEachOnce(sandbox, await client.createMany(5));
@@ -106,9 +107,10 @@ describe("S4: a login that fails", () => {
   });
 
   it("after an unknown outcome it is tried up to three times", async () => {
-    for (const kind of ["reset", "close-without-answer", "garbage"] as const) {
+    const closed = { kind: "close-without-answer" } as const;
+    for (const fault of [{ kind: "reset" } as const, closed, garbage]) {
       const { sandbox, client } = await start();
-      sandbox.fail({ on: "authenticate", with: { kind }, times: 100 });
+      sandbox.fail({ on: "authenticate", with: fault, times: 100 });
       const ending = await client.create();
       expect(ending.kind).toBe("LoginError");
       expect(messageOf(ending)).toMatch(
@@ -153,7 +155,7 @@ describe("S4: a login that fails", () => {
       Array.from({ length: 200 }, (_, index) => `c${index}=value-4711; Path=/`),
       /none of the cookies it set is named <instance_key>_service_cookie/,
     ],
-  ])("row 41: a success with %s is an error that names it, and is not repeated", async (_, cookies, words) => {
+  ])("a success with %s is an error that names it, and is not repeated", async (_, cookies, words) => {
     const { sandbox, client } = await start();
     sandbox.fail({ on: "authenticate", with: login(...cookies), times: 100 });
     const endings = await client.createMany(5);

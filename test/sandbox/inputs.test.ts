@@ -1,5 +1,5 @@
 /**
- * Unusual values of arguments (row 78 of the table of faults): what no rule refuses (`unit/validate`)
+ * Unusual values of arguments: what no rule refuses (`unit/validate`)
  * arrives at the platform unchanged.
  */
 import { describe, expect, it } from "vitest";
@@ -8,7 +8,7 @@ import { failureOf, newRun } from "../support/run.js";
 import { useSandbox } from "../support/stack.js";
 
 async function start() {
-  const sandbox = await useSandbox({ unknownFields: "ignore" });
+  const sandbox = await useSandbox({ keepsUnknownFields: true });
   const { advertiser, event } = newRun(sandbox, newFolder());
   return {
     sandbox,

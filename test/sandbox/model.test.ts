@@ -4,19 +4,18 @@
  */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import {
-  type AnswerShape,
-  type Fault,
-  type FaultRule,
-  type RefusalShape,
-  type Rotation,
-  type Sandbox,
-  type SandboxOptions,
-  type SessionRefusal,
-  startSandbox,
-} from "../../provider/src/sandbox/index.js";
+import type { Fault, FaultRule, Rotation, Sandbox } from "../../provider/src/sandbox/index.js";
 import { type Ending, TestClient } from "../support/client.js";
+import {
+  type CreatedForm,
+  type InstallationOptions,
+  type RefusalForm,
+  SESSION_REFUSALS,
+  sessionRefusal,
+  startInstallation,
+} from "../support/installation.js";
 import { lostAnswers } from "../support/lost-answers.js";
+import { closeAfter, earlyHints, manyHeaders } from "../support/wire-faults.js";
 
 const RUNS = Number(process.env.RUNS ?? 1000);
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -31,10 +30,10 @@ const refusals: Fault[] = [
   { kind: "answer", status: 429 },
   { kind: "answer", status: 429, headers: { "retry-after": "25" } }, // longer than may be waited
   { kind: "answer", status: 503, headers: { "retry-after": "1" } },
-  { kind: "session-refusal" },
+  ...SESSION_REFUSALS.map(sessionRefusal),
 ];
 /** Faults with which a create still succeeds. */
-const harmless: Fault[] = [{ kind: "close-after" }, { kind: "early-hints" }, { kind: "many-headers", count: 60 }];
+const harmless = [closeAfter, earlyHints, manyHeaders(60)];
 
 const target = fc.constantFrom<FaultRule["on"]>("advertiser", "create");
 const after = fc.nat(4);
@@ -56,11 +55,11 @@ const fault: fc.Arbitrary<FaultRule> = fc.oneof(
   }),
 );
 
-const platform: fc.Arbitrary<SandboxOptions> = fc.record({
+const platform: fc.Arbitrary<InstallationOptions> = fc.record({
   sessionRequests: fc.oneof(fc.constant(Number.POSITIVE_INFINITY), fc.integer({ min: 1, max: 8 })),
-  sessionRefusal: fc.constantFrom<SessionRefusal>("401", "403", "redirect", "login-page", "success-false"),
+  sessionRefusal: fc.constantFrom(...SESSION_REFUSALS),
   rotation: fc.constantFrom<Rotation>("session", "strict", "single-use"),
-  answerShape: fc.constantFrom<AnswerShape>(
+  createdForm: fc.constantFrom<CreatedForm>(
     "payload",
     "top-level-id",
     "bare-201",
@@ -69,7 +68,7 @@ const platform: fc.Arbitrary<SandboxOptions> = fc.record({
     "text-ids",
     "warning",
   ),
-  refusalShape: fc.constantFrom<RefusalShape>("406-errors", "success-false-200", "401-body", "detail"),
+  refusalForm: fc.constantFrom<RefusalForm>("406-errors", "success-false-200", "401-body", "detail"),
   gzip: fc.boolean(),
 });
 
@@ -129,7 +128,7 @@ it(`${RUNS} random sequences: every report is true (SEED=${seed})`, { timeout: R
       fc.array(step, { minLength: 1, maxLength: 4 }),
       fc.boolean(),
       async (options, keepLoggedIn, steps, goesDown) => {
-        const sandbox = await startSandbox({ ...options, loginLimit: { count: 1000, windowSeconds: 60 } });
+        const sandbox = await startInstallation({ ...options, loginLimit: { count: 1000, windowSeconds: 60 } });
         const client = new TestClient(sandbox.url, {
           settings: { keepLoggedIn, maxWaitSeconds: 20, requestTimeoutSeconds: 10 },
         });

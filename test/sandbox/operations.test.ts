@@ -4,10 +4,11 @@
  */
 import { describe, expect, it } from "vitest";
 import type { Runtime } from "../../provider/src/operations/runtime.js";
-import type { Fault, Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
+import type { Fault, Sandbox } from "../../provider/src/sandbox/index.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
-import { operatedSandbox } from "../support/operated.js";
+import { type AnswerForms, type InstallationOptions, sessionRefusal } from "../support/installation.js";
+import { operatedSandbox, WITNESS, withWitness } from "../support/operated.js";
 import { failureOf, newRun, type RunOptions } from "../support/run.js";
 import { EventEngine, RESOURCE_FORMS, SingleObjectFixture, wordsOf } from "../support/set-engine.js";
 
@@ -22,6 +23,9 @@ const optionsOf = (operations: unknown) => ({
   settings: { operations: JSON.stringify(operations), maxWaitSeconds: "0" },
 });
 const KNOWN = optionsOf(ALL);
+/** A run that also reads an event that is there. */
+const WITNESSED = { ...KNOWN, adapt: withWitness };
+const WITH_ANOTHER = { objects: { advertisers: [{ id: 1 }], events: [WITNESS] } };
 
 const inputs = {
   eventName: "Purchase",
@@ -37,7 +41,7 @@ const inputs = {
 };
 
 /** A run that begins with the event 2 in the state. */
-async function start(options: SandboxOptions = {}, operations: unknown = ALL, adapt?: RunOptions["adapt"]) {
+async function start(options: InstallationOptions = {}, operations: unknown = ALL, adapt?: RunOptions["adapt"]) {
   const sandbox = await operatedSandbox(options);
   const folder = newFolder();
   const next = () => newRun(sandbox, folder, { ...optionsOf(operations), ...(adapt && { adapt }) });
@@ -58,7 +62,7 @@ async function byHand(sandbox: Sandbox, id: string): Promise<void> {
 }
 
 describe.each(RESOURCE_FORMS)("%s", (shape) => {
-  async function one(options: SandboxOptions = {}) {
+  async function one(options: InstallationOptions = {}) {
     const clock = new FakeClock(Date.now());
     const sandbox = await operatedSandbox({ clock: () => clock.wallMs(), ...options });
     const folder = newFolder();
@@ -75,15 +79,16 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
   });
 
   it("soon after its create not to find it proves nothing, by the state alone; later it leaves the state", async () => {
-    const { sandbox, clock, fixture, inTime } = await one({ readLagSeconds: 3600 });
-    const options = inTime({ event: ALL.event });
+    const { sandbox, clock, fixture, inTime } = await one(WITH_ANOTHER);
+    const timed = inTime({ event: ALL.event });
+    const options = { ...timed, adapt: (runtime: Runtime) => withWitness(timed.adapt?.(runtime) ?? runtime) };
     const [e, elsewhere] = [fixture(), fixture("e", newFolder())];
     await e.up({}, options);
     elsewhere.engine.state = structuredClone(e.engine.state);
+    sandbox.delete("event", 2);
     const { error, run } = await elsewhere.engine.refresh(options);
     expect([error, elsewhere.id]).toEqual([undefined, "2"]);
-    for (const text of [wordsOf(run), (await elsewhere.up({ value: 2 }, options)).error])
-      expect(text).toMatch(/does not find 2, but it was just created: until 20\S+Z that proves nothing/);
+    expect(wordsOf(run)).toMatch(/does not find 2, but it was just created: until 20\S+Z that proves nothing/);
     clock.advance(1_000_000);
     expect((await elsewhere.engine.refresh(options)).error).toBeUndefined();
     expect([elsewhere.id, sandbox.eventPosts]).toEqual([undefined, 1]);
@@ -212,12 +217,12 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
   ])(
     "deleted by hand after it was %s: it leaves the state, that is said, and nothing counts as live",
     async (_, more) => {
-      const { sandbox, fixture } = await one();
+      const { sandbox, fixture } = await one(WITH_ANOTHER);
       const [e, again] = [fixture(), fixture()];
       await (more.existingId === undefined ? e : fixture("other")).up({}, KNOWN);
       await e.up(more, KNOWN);
       await byHand(sandbox, "2");
-      const said = wordsOf((await e.engine.refresh(KNOWN)).run);
+      const said = wordsOf((await e.engine.refresh(WITNESSED)).run);
       expect(said).toMatch(
         /^(?:ConversionEvent "e"|events\["k"\] of ConversionEventSet "e") \(2\) is no longer on the platform, so it leaves the state: /,
       );
@@ -228,6 +233,18 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     },
   );
 
+  it("one that a read does not find stays in the state, unless the read finds another object in that run", async () => {
+    const { sandbox, fixture } = await one(WITH_ANOTHER);
+    const e = fixture();
+    await e.up({}, KNOWN);
+    await byHand(sandbox, "2");
+    const { error } = await e.engine.refresh(KNOWN);
+    expect(error).toMatch(/404: event 2 was not found\. Look in the account\..*pulumi state delete/s);
+    expect([e.id, sandbox.eventPosts]).toEqual(["2", 1]);
+    expect((await e.engine.refresh(WITNESSED)).error).toBeUndefined();
+    expect(e.id).toBeUndefined();
+  });
+
   it("an update that does not find it says so, and proves nothing by that", async () => {
     const { sandbox, fixture } = await one();
     const e = fixture();
@@ -235,7 +252,9 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     await e.up({}, options);
     await byHand(sandbox, "2");
     for (let run = 0; run < 2; run++)
-      expect((await e.up({ value: 7 }, options)).error).toContain("was not changed: the platform does not find 2.");
+      expect((await e.up({ value: 7 }, options)).error).toMatch(
+        /PUT \S+ was refused with status 404: event 2 was not found\..*pulumi state delete/s,
+      );
     expect([e.id, sandbox.eventPosts]).toEqual(["2", 1]);
   });
 
@@ -257,8 +276,8 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     await e.up({}, KNOWN);
     const saved = structuredClone(e.engine.state);
     for (const work of [async () => (await e.up({ value: 7 }, KNOWN)).error, () => e.engine.destroy(KNOWN)]) {
-      for (const on of ["update", "delete"] as const)
-        sandbox.fail({ on, act: true, with: { kind: "answer", status: 500 }, times: 9 });
+      sandbox.fail({ on: "update", act: true, with: { kind: "answer", status: 500 }, times: 9 });
+      sandbox.fail({ on: "delete", with: { kind: "answer", status: 500 }, times: 9 });
       expect(await work()).toMatch(/no usable response/);
       sandbox.endFaults();
       e.engine.state = saved;
@@ -266,6 +285,19 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
       expect(sandbox.events.map(({ value }) => value)).toEqual(e.engine.state === undefined ? [] : [7]);
     }
     expect(sandbox.eventPosts).toBe(1);
+  });
+
+  it("a delete that was carried out, but whose response was lost, is an error until a person has looked", async () => {
+    const { sandbox, fixture } = await one();
+    const e = fixture();
+    e.engine.declares = { deletes: true };
+    await e.up({}, KNOWN);
+    sandbox.fail({ on: "delete", act: true, with: { kind: "close-without-answer" } });
+    const saved = structuredClone(e.engine.state);
+    expect(await e.engine.destroy(KNOWN)).toContain("failed after sending");
+    e.engine.state = saved;
+    expect(await e.engine.destroy(KNOWN)).toMatch(/404: event 2 was not found\. Look in the account.*state delete/s);
+    expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 2, events: [] });
   });
 
   it("of another account, or of one that the state does not say, is never deleted", async () => {
@@ -299,7 +331,7 @@ it("a refresh shows each changed argument once, in the form of the program, and 
   ] as const;
   const warned: string[] = [];
   const adapt = (runtime: Runtime): Runtime => ({ ...runtime, warnEach: ({ text }) => void warned.push(text) });
-  const { event, id, outs, sandbox } = await start({ recordDress: "strings" }, ALL, adapt);
+  const { event, id, outs, sandbox } = await start({ hasTextValues: true }, ALL, adapt);
   const before = { ...sandbox.events[0] };
   for (const [field, property, theirs, value, words] of changes) {
     Object.assign(sandbox.events[0] ?? {}, before, { [field]: theirs });
@@ -315,18 +347,19 @@ it("a refresh shows each changed argument once, in the form of the program, and 
 
 it("an object that is gone leaves the state, and is an error for .get, which otherwise has every argument", async () => {
   const { event, id, outs, said, sandbox } = await start();
+  await event.read(id, outs); // proves that the read works
   expect(await event.read("999", outs)).toEqual({ id: "", props: {} });
   expect((await failureOf(event.read("999", {}))).message).toContain("there is no event 999 on the platform");
   const { __identity: _, ...given } = inputs;
   expect((await event.read(id, {})).props).toEqual({ ...given, eventId: Number(id) });
-  expect([await event.read(id, outs), said, sandbox.reads]).toEqual([{ id, props: outs }, [], 4]);
+  expect([await event.read(id, outs), said, sandbox.reads]).toEqual([{ id, props: outs }, [], 5]);
 });
 
-it.each<Pick<SandboxOptions, "recordShape" | "recordDress" | "goneShape">>([
-  { recordShape: "object", goneShape: "410" },
-  { recordShape: "payload-list", goneShape: "empty-list", recordDress: "strings" },
-  { recordShape: "list", goneShape: "empty-payload" },
-  { recordShape: "own-name", goneShape: "could-not-load", recordDress: "strings" },
+it.each<AnswerForms>([
+  { recordForm: "object", goneForm: "410" },
+  { recordForm: "payload-list", goneForm: "empty-list", hasTextValues: true },
+  { recordForm: "list", goneForm: "empty-payload" },
+  { recordForm: "own-name", goneForm: "404-bare", hasTextValues: true },
 ])(
   "of an installation that answers with %j, what is there shows no change, and what is gone leaves the state",
   async (options) => {
@@ -338,8 +371,9 @@ it.each<Pick<SandboxOptions, "recordShape" | "recordDress" | "goneShape">>([
 
 it.each<[string, Fault]>([
   ["500", { kind: "answer", status: 500, body: { message: "event 2 not found" } }],
+  ["a sentence", { kind: "answer", status: 406, body: { payload: [{ message: ["Could not load object 2"] }] } }],
   ["others", { kind: "answer", status: 200, body: { payload: [{ id: 7, event_name: "x" }] } }],
-  ["a login page", { kind: "session-refusal", way: "login-page" }],
+  ["a login page", sessionRefusal("login-page")],
 ])("R1: a read that is answered with trouble (%s) leaves the object in the state", async (_, fault) => {
   const { event, id, outs, sandbox } = await start();
   sandbox.fail({ on: "read", with: fault, times: 10 });
@@ -356,7 +390,7 @@ it.each<[string, Fault, RegExp]>([
     { kind: "answer", status: 500, body: { success: false, message: "in use" } },
     /no usable response \(status 500/,
   ],
-  ["406", { kind: "answer", status: 406, body: { errors: ["in use"] } }, /406: in use\. \(/],
+  ["406", { kind: "answer", status: 406, body: { errors: ["in use"] } }, /406: in use\. /],
   ["another id", { kind: "answer", status: 200, body: { success: true, payload: { id: 77 } } }, /77/],
 ])(
   "an update or a delete that is answered with %s is an error, and the state keeps what it has",
@@ -396,16 +430,21 @@ it("an update sends only what was changed, a default or null for what was remove
 });
 
 describe("delete", () => {
-  it("deletes only the object, once, also if the state was not saved; one that is not there counts as deleted", async () => {
+  it("deletes only the object, once, also if the state was not saved; one that is not there counts as deleted if the delete works", async () => {
     const { event, id, outs, sandbox, next, kill } = await start({}, { event: ALL.event });
     await event.delete(id, outs);
     await kill();
     expect([sandbox.events, sandbox.advertisers.length]).toEqual([[], 1]);
     // Soon after its create, when not to find it proves nothing.
     await next().event.delete(id, outs);
-    expect(await next().event.read(id, outs)).toEqual({ id: "", props: {} });
-    await newRun(sandbox, newFolder(), KNOWN).event.delete(id, outs);
-    expect(sandbox).toMatchObject({ creates: 0, deletes: 2 });
+    expect(sandbox).toMatchObject({ creates: 0, deletes: 1 });
+    const elsewhere = newRun(sandbox, newFolder(), KNOWN);
+    expect((await failureOf(elsewhere.event.delete(id, outs))).message).toContain("refused with status 404");
+    const another = await elsewhere.event.create({ ...inputs, __identity: "tiny/dev::another" });
+    const working = newRun(sandbox, newFolder(), KNOWN);
+    await working.event.delete(another.id, another.outs as Values);
+    await working.event.delete(id, outs);
+    expect(sandbox).toMatchObject({ creates: 1, deletes: 4 });
   });
 
   const WITHOUT_UPDATE = optionsOf({ createdVisibleAfterSeconds: 0, event: { read, delete: removal } });

@@ -5,12 +5,13 @@
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { createTransport } from "../../provider/src/client/transport.js";
-import type { SandboxOptions } from "../../provider/src/sandbox/index.js";
+import type { FaultRule, SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { everythingIn, messageOf, TestClient, type TestClientOptions } from "../support/client.js";
 import { type ProxyOptions, startProxy, startTlsFront, type Treatment } from "../support/proxy.js";
 import { seededRandom } from "../support/random.js";
 import { settingsOf } from "../support/settings.js";
 import { useSandbox } from "../support/stack.js";
+import { halfBody } from "../support/wire-faults.js";
 import { makeCertificate } from "./certificates.js";
 import { closedPort, startRawServer } from "./raw-server.js";
 
@@ -318,23 +319,25 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
 });
 
 describe("sent through the tunnel, and no answer: one POST, outcome unknown", () => {
-  it.each([{ kind: "reset" }, { kind: "close-without-answer" }, { kind: "no-answer" }, { kind: "half-body" }] as const)(
-    "$kind",
-    async (fault) => {
-      const settings = fault.kind === "no-answer" ? { requestTimeoutSeconds: 1 } : {};
-      const { sandbox, proxy, client } = await start({ client: { settings } });
-      sandbox.fail({ on: "create", with: fault, act: true });
-      const ending = await client.create();
-      expect(ending.kind).toBe("OutcomeUnknownError");
-      expect(messageOf(ending)).toContain("was sent at");
-      expect([sandbox.logins, sandbox.creates, sandbox.advertisers.length]).toEqual([1, 1, 1]);
-      expect(client.announced).toBe(1);
-      // The client goes on with other creates.
-      expect(await client.create("B")).toMatchObject({ kind: "created" });
-      expect(sandbox.creates).toBe(2);
-      expect(proxy.asked.length).toBeLessThanOrEqual(3);
-    },
-  );
+  it.each<{ readonly name: string; readonly fault: FaultRule["with"]; readonly isSlow?: true }>([
+    { name: "reset", fault: { kind: "reset" } },
+    { name: "closed without an answer", fault: { kind: "close-without-answer" } },
+    { name: "no answer", fault: { kind: "no-answer" }, isSlow: true },
+    { name: "half a body", fault: halfBody },
+  ])("$name", async ({ fault, isSlow }) => {
+    const settings = isSlow ? { requestTimeoutSeconds: 1 } : {};
+    const { sandbox, proxy, client } = await start({ client: { settings } });
+    sandbox.fail({ on: "create", with: fault, act: true });
+    const ending = await client.create();
+    expect(ending.kind).toBe("OutcomeUnknownError");
+    expect(messageOf(ending)).toContain("was sent at");
+    expect([sandbox.logins, sandbox.creates, sandbox.advertisers.length]).toEqual([1, 1, 1]);
+    expect(client.announced).toBe(1);
+    // The client goes on with other creates.
+    expect(await client.create("B")).toMatchObject({ kind: "created" });
+    expect(sandbox.creates).toBe(2);
+    expect(proxy.asked.length).toBeLessThanOrEqual(3);
+  });
 
   it("a proxy that cuts after any byte, in 100 runs", async () => {
     const seed = Number(process.env.ADVERTISING_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));

@@ -93,7 +93,7 @@ class RawConnection {
 
   /** Writes a JSON answer. */
   answer(status: number, body: unknown, headers: readonly string[] = []): Promise<void> {
-    return this.write(jsonAnswer(status, body, headers));
+    return this.write(rawAnswer(status, body, headers));
   }
 
   /** Closes the connection (FIN). */
@@ -108,7 +108,7 @@ class RawConnection {
 }
 
 /** The bytes of a JSON answer. */
-export function jsonAnswer(status: number, body: unknown, headers: readonly string[] = []): string {
+export function rawAnswer(status: number, body: unknown, headers: readonly string[] = []): string {
   const text = JSON.stringify(body);
   const length = `content-length: ${Buffer.byteLength(text)}`;
   return [`HTTP/1.1 ${status} X`, "content-type: application/json", length, ...headers, "", text].join("\r\n");

@@ -4,9 +4,10 @@ import { JournalError, systemClock } from "../../provider/src/base/index.js";
 import { conversionEvent } from "../../provider/src/kinds/index.js";
 import type { Runtime } from "../../provider/src/operations/runtime.js";
 import { lookFor } from "../../provider/src/operations/search.js";
-import type { Fault, SandboxOptions } from "../../provider/src/sandbox/index.js";
+import type { Fault, FaultRule, SandboxAnswerer, SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
+import { jsonAnswer } from "../support/installation.js";
 import { struck } from "../support/killing.js";
 import { eventOperations, operatedSandbox } from "../support/operated.js";
 import { failureOf, newRun } from "../support/run.js";
@@ -15,11 +16,10 @@ import { journalLines, RESOURCE_FORMS, runProgram, SingleObjectFixture, wordsOf 
 const lost: Fault = { kind: "close-without-answer" };
 const eventWith = (id: number, alternative_id = "") => ({ id, event_name: "E", advertiser_id: 1, alternative_id });
 /** An answer to a search. */
-const answerWith = (found: (mark: string | undefined) => object[]): Fault => ({
-  kind: "answer",
-  status: 200,
-  body: (_: unknown, { path }: { path: string }) => ({ payload: found(path.split("=")[1]) }),
-});
+const answerWith =
+  (found: (mark: string | undefined) => object[]): SandboxAnswerer =>
+  (_, { path }) =>
+    jsonAnswer({ payload: found(path.split("=")[1]) });
 /** From then on a create that was sent can no longer arrive. */
 const TOO_LATE_MS = 1_000_000;
 
@@ -51,7 +51,8 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
   }
 
   it("is found by its mark in the same run, perhaps only later", async () => {
-    const { sandbox, clock, e, run } = await one({ searchLagSeconds: 6 });
+    const { sandbox, clock, e, run } = await one();
+    sandbox.fail({ on: "search", with: answerWith(() => []), times: 2 });
     sandbox.fail({ on: "event", act: true, with: lost });
     const { error, run: now } = await e.up({}, run);
     expect([error, e.id]).toEqual([undefined, "2"]);
@@ -116,15 +117,15 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
     expect([await up(e, { value: 2 }), e.id, sandbox.eventPosts]).toEqual([undefined, "3", 2]);
   });
 
-  it.each<[string, RegExp, Partial<SandboxOptions>, Fault?]>([
-    ["proves nothing", /Searched for/, {}, { kind: "answer", status: 200, body: {} }],
-    ["ignores the filter", /is the filter known there\?/, { ignoreFilters: true }],
-    ["finds two", /found 2 objects: 8 and 9/, {}, answerWith((mark) => [8, 9].map((id) => eventWith(id, mark)))],
-  ])("C2: is not sent again if the search %s", async (_, words, options, fault) => {
+  it.each<[string, RegExp, FaultRule["with"]]>([
+    ["proves nothing", /Searched for/, { kind: "answer", status: 200, body: {} }],
+    ["ignores the filter", /is the filter known there\?/, answerWith(() => [eventWith(7, "another")])],
+    ["finds two", /found 2 objects: 8 and 9/, answerWith((mark) => [8, 9].map((id) => eventWith(id, mark)))],
+  ])("C2: is not sent again if the search %s", async (_, words, fault) => {
     const objects = { advertisers: [{ id: 1 }], events: [eventWith(7, "another")] };
-    const { sandbox, clock, e, up } = await one({ objects, ...options });
+    const { sandbox, clock, e, up } = await one({ objects });
     sandbox.fail({ on: "event", with: lost });
-    if (fault !== undefined) sandbox.fail({ on: "search", with: fault, times: 1000 });
+    sandbox.fail({ on: "search", with: fault, times: 1000 });
     expect(await up()).toMatch(words);
     clock.advance(3_600_000);
     expect(await up()).toMatch(words);

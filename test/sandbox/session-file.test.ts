@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { SessionStore } from "../../provider/src/client/session-file.js";
 import { SessionJar } from "../../provider/src/client/session-jar.js";
-import type { Sandbox } from "../../provider/src/sandbox/index.js";
+import type { Sandbox, SandboxAnswerer } from "../../provider/src/sandbox/index.js";
 import { replaceIn } from "../support/builtin.js";
 import { type Ending, messageOf, TestClient } from "../support/client.js";
 import { dependenciesOf } from "../support/client-dependencies.js";
@@ -30,7 +30,7 @@ function expectCreated(endings: readonly Ending[]): void {
 }
 
 describe("the file", () => {
-  it("row 37: is written at the login, private to its owner, as are its folders, and saves the next run a login", async () => {
+  it("is written at the login, private to its owner, as are its folders, and saves the next run a login", async () => {
     const { sandbox, folder, client } = await start();
     const file = join(folder, "new", "folders", "session.json");
     chmodSync(folder, 0o777);
@@ -46,12 +46,15 @@ describe("the file", () => {
     expect([counts(sandbox), next.said]).toEqual([{ logins: 1, creates: 21 }, []]);
   });
 
-  it("row 44: is written only at a login: creates change neither its bytes nor its times, and take no lock", async () => {
+  it("is written only at a login: creates change neither its bytes nor its times, and take no lock", async () => {
     const { sandbox, file, client } = await startWithSession();
     const before = { bytes: readFileSync(file, "utf8"), ...statSync(file) };
     const headers = { "set-cookie": ["sandbox_service_cookie=other; Path=/"] };
-    const body = (created: unknown) => [existsSync(`${file}.lock`), created][1];
-    sandbox.fail({ on: "create", times: 5, act: true, with: { kind: "answer", status: 200, headers, body } });
+    const withCookie: SandboxAnswerer = (answer, { created }) => {
+      expect(existsSync(`${file}.lock`)).toBe(false);
+      return { ...answer, headers, body: JSON.stringify(created) };
+    };
+    sandbox.fail({ on: "create", times: 5, act: true, with: withCookie });
     expectCreated(await client().createMany(10));
     expect({ bytes: readFileSync(file, "utf8"), ...statSync(file) }).toEqual({ ...before, atimeMs: expect.anything() });
     expect(counts(sandbox)).toEqual({ logins: 0, creates: 10 });
@@ -98,7 +101,7 @@ describe("the lock", () => {
     };
   }
 
-  it("row 55: of a process that died is taken over at once", async () => {
+  it("of a process that died is taken over at once", async () => {
     const { sandbox, file, client } = await start();
     writeFileSync(`${file}.lock`, lockText(deadPid()));
     const run = client();
@@ -107,7 +110,7 @@ describe("the lock", () => {
     expect(run.clock.monotonicMs()).toBeLessThan(1000);
   });
 
-  it("row 56: of a live process that is paused: waited for within limits, then the run goes on without the file", async () => {
+  it("of a live process that is paused: waited for within limits, then the run goes on without the file", async () => {
     const { sandbox, file, client } = await start();
     const clock = new FakeClock(Date.now());
     heldBy(clock, `${file}.lock`, Number.POSITIVE_INFINITY, () => undefined);
@@ -120,7 +123,7 @@ describe("the lock", () => {
     expect(beside(file)).toEqual(["session.json.lock"]); // it is the holder's
   });
 
-  it("row 56: released in time by a process that has logged in: its session is used", async () => {
+  it("released in time by a process that has logged in: its session is used", async () => {
     const { sandbox, file, client } = await startWithSession();
     const text = readFileSync(file, "utf8");
     rmSync(file);
@@ -156,11 +159,11 @@ describe("the lock", () => {
   it.each([false, true])("is never held across a create (long-lived: %s)", async (keepLoggedIn) => {
     const { sandbox, file, client } = await start();
     const atCreates: boolean[] = [];
-    const body = (created: unknown) => {
+    const looking: SandboxAnswerer = (answer) => {
       atCreates.push(existsSync(`${file}.lock`));
-      return created;
+      return answer;
     };
-    sandbox.fail({ on: "create", times: 10, act: true, with: { kind: "answer", status: 200, body } });
+    sandbox.fail({ on: "create", times: 10, act: true, with: looking });
     const run = client({ settings: { keepLoggedIn } });
     for (let index = 0; index < 10; index++) expect(await run.create(`A${index}`)).toMatchObject({ kind: "created" });
     expect(atCreates).toEqual(Array.from({ length: 10 }, () => false));
@@ -184,7 +187,7 @@ describe("a file that can't be used is left alone, and the run goes on without i
     ["a folder", (file) => fs.mkdirSync(file), /it is no regular file/],
     ["a pipe", (file) => execFileSync("mkfifo", [file]), /it is no regular file/],
     ["1 GB", (file) => fs.ftruncateSync(fs.openSync(file, "w"), 1024 ** 3), /it is larger than 67108864 bytes/],
-  ])("rows 51, 54: %s", async (_, make, words) => {
+  ])("%s", async (_, make, words) => {
     const { sandbox, file, client } = await start();
     make(file);
     const before = fs.lstatSync(file);
@@ -196,22 +199,22 @@ describe("a file that can't be used is left alone, and the run goes on without i
   it.each<[string, RegExp]>([
     ["/dev/null", /it is no regular file/],
     ["/etc/hostname/session.json", /ENOTDIR|EEXIST/],
-  ])("row 54: %s", async (cookieFile, words) => {
+  ])("%s", async (cookieFile, words) => {
     const { sandbox, client } = await start();
     expect(await goesOn(sandbox, client({ cookieFile }))).toMatch(words);
   });
 
-  it.skipIf(process.getuid?.() !== 0)("row 53: a file of another user (needs root to make one)", async () => {
+  it.skipIf(process.getuid?.() !== 0)("a file of another user (needs root to make one)", async () => {
     const { sandbox, file, client } = await startWithSession();
     fs.chownSync(file, 12_345, 12_345);
     const words = `it belongs to another user (12345, and you are 0). Run as root: chown 0 '${file}'. This run keeps`;
     expect(await goesOn(sandbox, client())).toContain(words);
   });
 
-  it("row 53: in a folder where everybody may write, unless it is sticky, as /tmp", async () => {
+  it("in a folder where everybody may write, unless it is sticky, as /tmp", async () => {
     const { sandbox, folder, client } = await startWithSession();
     chmodSync(folder, 0o777);
-    const words = `other users can write to its folder. Run chmod go-w '${folder}'. This run keeps`;
+    const words = `other users can write to its folder (mode 777). Run chmod go-w '${folder}' or, `;
     expect(await goesOn(sandbox, client())).toContain(words);
     expect(statSync(folder).mode & 0o777).toBe(0o777); // the user's own folder is left as it is
     chmodSync(folder, 0o1777);
@@ -233,7 +236,7 @@ describe("a file that can't be used is left alone, and the run goes on without i
     },
   );
 
-  it.each(["EACCES", "EROFS", "ENOSPC", "EMFILE"])("row 46: %s while it is locked", async (code) => {
+  it.each(["EACCES", "EROFS", "ENOSPC", "EMFILE"])("%s while it is locked", async (code) => {
     const { sandbox, file, client } = await start();
     failing("openSync", ".lock", code);
     expect(await goesOn(sandbox, client())).toContain(`${code} (openSync)`);
@@ -241,7 +244,7 @@ describe("a file that can't be used is left alone, and the run goes on without i
   });
 
   it.each(["openSync", "writeFileSync", "fsyncSync", "renameSync"] as const)(
-    "row 58: %s fails while it is written: the old file stays whole, and nothing is left beside it",
+    "%s fails while it is written: the old file stays whole, and nothing is left beside it",
     async (step) => {
       const { sandbox, file, client } = await startWithSession();
       sandbox.expireSessions();
@@ -263,7 +266,7 @@ describe("a file that can't be used is left alone, and the run goes on without i
   });
 });
 
-it("row 52: a file of a later version is refused: nothing is sent, and the file does not change", async () => {
+it("a file of a later version is refused: nothing is sent, and the file does not change", async () => {
   const { sandbox, file, client } = await start();
   const text = JSON.stringify({ session: "pulumi-advertising", version: 3, more: "than is known here" });
   writeFileSync(file, text, { mode: 0o600 });
@@ -277,7 +280,7 @@ it("row 52: a file of a later version is refused: nothing is sent, and the file 
 });
 
 describe("a file that is repaired", () => {
-  it("row 53: readable by others: it is made private, and used", async () => {
+  it("readable by others: it is made private, and used", async () => {
     const { sandbox, file, client } = await startWithSession();
     chmodSync(file, 0o644);
     expect(await client().create()).toMatchObject({ kind: "created" });
@@ -294,7 +297,7 @@ describe("a file that is repaired", () => {
     ["without a verifier", (whole) => JSON.stringify({ ...JSON.parse(whole), verifier: undefined })],
     ["with version 0", (whole) => JSON.stringify({ ...JSON.parse(whole), version: 0 })],
     ["another program's", () => JSON.stringify({ session: "other", version: 2 })],
-  ])("row 51: %s: one login, one message, and the file is rewritten", async (_, damage) => {
+  ])("%s: one login, one message, and the file is rewritten", async (_, damage) => {
     const { sandbox, file, client } = await startWithSession();
     writeFileSync(file, damage(readFileSync(file, "utf8")));
     const run = userRun(sandbox, file);
@@ -307,7 +310,7 @@ describe("a file that is repaired", () => {
   it.each<[string, (whole: string) => string]>([
     ["with a byte-order mark", (whole) => `\ufeff${whole}`],
     ["with CRLF", (whole) => JSON.stringify(JSON.parse(whole), undefined, 2).replaceAll("\n", "\r\n")],
-  ])("row 51: %s: is read", async (_, change) => {
+  ])("%s: is read", async (_, change) => {
     const { sandbox, file, client } = await startWithSession();
     writeFileSync(file, change(readFileSync(file, "utf8")));
     expect(await client().create()).toMatchObject({ kind: "created" });
@@ -327,7 +330,7 @@ describe("a file that is repaired", () => {
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
   });
 
-  it("row 58: a login removes temporary files of killed processes, except recent ones", async () => {
+  it("a login removes temporary files of killed processes, except recent ones", async () => {
     const { file, client } = await start();
     for (const name of ["a", "b"]) writeFileSync(`${file}.${name}.tmp`, "half a jar");
     writeFileSync(join(dirname(file), "other.json.a.tmp"), "not ours");
@@ -406,7 +409,7 @@ describe("long-lived sessions", () => {
   const lastCookie = (sandbox: Sandbox) => String(sandbox.requests.at(-1)?.headers.cookie);
 
   it.each(["session", "strict", "single-use"] as const)(
-    "row 43: rotation %s: the file has the newest cookie, and the next run sends it",
+    "rotation %s: the file has the newest cookie, and the next run sends it",
     async (rotation) => {
       const { sandbox, file, client } = await start({ rotation });
       const run = client(long);
@@ -422,7 +425,7 @@ describe("long-lived sessions", () => {
     },
   );
 
-  it("row 43: two runs that take turns use each other's cookies, single-use ones too", async () => {
+  it("two runs that take turns use each other's cookies, single-use ones too", async () => {
     const { sandbox, client } = await start({ rotation: "single-use" });
     const runs = [client(long), client(long)];
     for (let index = 0; index < 10; index++)
@@ -445,19 +448,19 @@ describe("long-lived sessions", () => {
     const run = client(long);
     expect(await run.create("A")).toMatchObject({ kind: "created" });
     const text = JSON.stringify({ session: "pulumi-advertising", version: 3 });
-    const body = (created: unknown) => {
-      writeFileSync(file, text, { mode: 0o600 });
-      return created;
-    };
     const headers = { "set-cookie": "sandbox_service_cookie=newer; Path=/" };
-    sandbox.fail({ on: "create", act: true, with: { kind: "answer", status: 200, headers, body } });
+    const meanwhile: SandboxAnswerer = (answer) => {
+      writeFileSync(file, text, { mode: 0o600 });
+      return { ...answer, headers };
+    };
+    sandbox.fail({ on: "create", act: true, with: meanwhile });
     expect(await run.create("B")).toMatchObject({ kind: "created", id: "2" });
     expect(run.said).toEqual([expect.stringContaining("was changed meanwhile and is left as it is")]);
     expect(readFileSync(file, "utf8")).toBe(text);
   });
 
   it.each(["ENOSPC", "EROFS", "EACCES"])(
-    "row 46: %s while a cookie is stored: one message, the create is reported, and the cookie is used",
+    "%s while a cookie is stored: one message, the create is reported, and the cookie is used",
     async (code) => {
       const { sandbox, file, client } = await start({ rotation: "single-use" });
       const run = client(long);
@@ -470,7 +473,7 @@ describe("long-lived sessions", () => {
     },
   );
 
-  it("row 46: the file is removed meanwhile, and then its folder", async () => {
+  it("the file is removed meanwhile, and then its folder", async () => {
     const { sandbox, file, client } = await start({ rotation: "single-use" });
     const run = client(long);
     expect(await run.create("A")).toMatchObject({ kind: "created" });

@@ -1,16 +1,13 @@
 /** The client's session: one login for all requests, one more if the session has ended, and no third. */
 import { describe, expect, it, vi } from "vitest";
-import type { LoginShape, SessionRefusal } from "../../provider/src/sandbox/index.js";
 import { messageOf } from "../support/client.js";
-import { refusalShapes } from "../support/refusal-shapes.js";
+import { type LoginForm, REFUSAL_FORMS, SESSION_REFUSALS, sessionRefusal } from "../support/installation.js";
 import { counts, expectEachOnce, start } from "../support/session.js";
 
 vi.setConfig({ testTimeout: 30_000 });
 
-const WAYS: readonly SessionRefusal[] = ["401", "403", "redirect", "login-page", "success-false"];
-
 describe("S3: one login", () => {
-  it("row 37: for the first create, none for the next", async () => {
+  it("for the first create, none for the next", async () => {
     const { sandbox, client } = await start();
     expect(await client.create("A")).toMatchObject({ kind: "created", id: "1" });
     expect(await client.create("B")).toMatchObject({ kind: "created", id: "2" });
@@ -24,7 +21,7 @@ describe("S3: one login", () => {
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 20 });
   });
 
-  it("row 50: none with Basic credentials, which go with every create", async () => {
+  it("none with Basic credentials, which go with every create", async () => {
     const { sandbox, client } = await start({ authMode: "basic" }, { settings: { authMode: "basic" } });
     expectEachOnce(sandbox, await client.createMany(5));
     expect(counts(sandbox)).toEqual({ logins: 0, creates: 5 });
@@ -32,7 +29,7 @@ describe("S3: one login", () => {
     expect(new Set(sandbox.requests.map(({ headers }) => headers.authorization))).toEqual(new Set([expected]));
   });
 
-  it("row 50: refused Basic credentials are not sent a second time", async () => {
+  it("refused Basic credentials are not sent a second time", async () => {
     const { sandbox, client } = await start(
       { authMode: "basic" },
       { settings: { authMode: "basic", password: "wrong-password" } },
@@ -49,7 +46,7 @@ describe("S3: one login", () => {
     expect(counts(sandbox)).toEqual({ logins: 0, creates: 1 });
   });
 
-  it("row 50: of 20 creates at once only one is refused for its Basic credentials", async () => {
+  it("of 20 creates at once only one is refused for its Basic credentials", async () => {
     const { sandbox, client } = await start(
       { authMode: "basic" },
       { settings: { authMode: "basic", password: "wrong-password" } },
@@ -59,7 +56,7 @@ describe("S3: one login", () => {
     expect(counts(sandbox)).toEqual({ logins: 0, creates: 1 });
   });
 
-  it("row 50: a 401 for one body with good Basic credentials does not stop others", async () => {
+  it("a 401 for one body with good Basic credentials does not stop others", async () => {
     const { sandbox, client } = await start({ authMode: "basic" }, { settings: { authMode: "basic" } });
     const first = await client.create("first");
     sandbox.fail({ on: "create", with: { kind: "answer", status: 401 } });
@@ -67,10 +64,10 @@ describe("S3: one login", () => {
     expectEachOnce(sandbox, [first, ...(await client.createMany(5))]);
   });
 
-  it.each<LoginShape>(["success-true", "success-text-true", "payload-text"])(
+  it.each<LoginForm>(["success-true", "success-text-true", "payload-text"])(
     "whose success is %s",
-    async (loginShape) => {
-      const { sandbox, client } = await start({ loginShape });
+    async (loginForm) => {
+      const { sandbox, client } = await start({ loginForm });
       expect(await client.create()).toMatchObject({ kind: "created" });
       expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
     },
@@ -85,8 +82,8 @@ describe("S3: one login", () => {
 });
 
 describe("S5: a refusal of the content is not one of the session", () => {
-  it.each(refusalShapes)("%s: the platform's words, one POST, no second login", async (refusalShape) => {
-    const { sandbox, client } = await start({ refusalShape });
+  it.each(REFUSAL_FORMS)("%s: the platform's words, one POST, no second login", async (refusalForm) => {
+    const { sandbox, client } = await start({ refusalForm });
     // For the first request of a session, and after others.
     for (const creates of [1, 3]) {
       const ending = await client.createEvent("purchase", 4711);
@@ -106,33 +103,27 @@ describe("S5: a refusal of the content is not one of the session", () => {
 });
 
 describe("S1: a session that has ended", () => {
-  it.each(WAYS)("row 39: refused with %s: one login, sent again, created once", async (sessionRefusal) => {
-    const { sandbox, client } = await start({ sessionRefusal });
+  it.each(SESSION_REFUSALS)("refused with %s: one login, sent again, created once", async (way) => {
+    const { sandbox, client } = await start({ sessionRefusal: way });
     await client.create("A");
     sandbox.expireSessions();
     expect(await client.create("B")).toMatchObject({ kind: "created", id: "2" });
     expect(counts(sandbox)).toEqual({ logins: 2, creates: 3 });
-    expect(sandbox.requests.filter(({ path }) => path.endsWith("advertiser")).map(({ accepted }) => accepted)).toEqual([
-      true,
-      false,
-      true,
-    ]);
+    const posts = sandbox.requests.filter(({ operation }) => operation === "advertiser");
+    expect(posts.map(({ created }) => created?.id)).toEqual([1, undefined, 2]);
   });
 
-  it.each(WAYS)(
-    "row 49: refused with %s while ten creates are in flight: one login for all",
-    async (sessionRefusal) => {
-      const { sandbox, client } = await start({ sessionRefusal, latencyMs: 2 });
-      const first = await client.create("first");
-      sandbox.expireSessions();
-      expectEachOnce(sandbox, [first, ...(await client.createMany(10))]);
-      expect(sandbox.logins).toBe(2);
-      expect(sandbox.creates).toBeLessThanOrEqual(1 + 20);
-    },
-  );
+  it.each(SESSION_REFUSALS)("refused with %s while ten creates are in flight: one login for all", async (way) => {
+    const { sandbox, client } = await start({ sessionRefusal: way, latencyMs: 2 });
+    const first = await client.create("first");
+    sandbox.expireSessions();
+    expectEachOnce(sandbox, [first, ...(await client.createMany(10))]);
+    expect(sandbox.logins).toBe(2);
+    expect(sandbox.creates).toBeLessThanOrEqual(1 + 20);
+  });
 
-  it.each(WAYS)("ends after every ten requests, refused with %s, during 25 creates", async (sessionRefusal) => {
-    const { sandbox, client } = await start({ sessionRefusal, sessionRequests: 10, latencyMs: 1 });
+  it.each(SESSION_REFUSALS)("ends after every ten requests, refused with %s, during 25 creates", async (way) => {
+    const { sandbox, client } = await start({ sessionRefusal: way, sessionRequests: 10, latencyMs: 1 });
     expectEachOnce(sandbox, await client.createMany(25));
     expect(sandbox.logins).toBeLessThanOrEqual(5);
     expect(sandbox.creates).toBeLessThanOrEqual(25 * 2);
@@ -146,7 +137,7 @@ describe("S1: a session that has ended", () => {
     expect(sandbox.logins).toBeLessThanOrEqual(Math.ceil(20 / requests) + 1);
   });
 
-  it("row 48: ends between the login and the create", async () => {
+  it("ends between the login and the create", async () => {
     let now = 0;
     const { sandbox, client } = await start({ sessionSeconds: 1, clock: () => now });
     await client.create("A");
@@ -155,7 +146,7 @@ describe("S1: a session that has ended", () => {
     expect(counts(sandbox)).toEqual({ logins: 2, creates: 3 });
   });
 
-  it("row 48: each session ends before its first request: an error after two logins and two POSTs", async () => {
+  it("each session ends before its first request: an error after two logins and two POSTs", async () => {
     let now = 0;
     const { sandbox, client } = await start({ sessionSeconds: 1, clock: () => (now += 2000) });
     const ending = await client.create();
@@ -165,11 +156,11 @@ describe("S1: a session that has ended", () => {
     expect(sandbox.advertisers).toEqual([]);
   });
 
-  it.each(WAYS)("row 40: refused with %s again after the login: an error after two POSTs", async (way) => {
+  it.each(SESSION_REFUSALS)("refused with %s again after the login: an error after two POSTs", async (way) => {
     const { sandbox, client } = await start();
     await client.create("first");
     sandbox.expireSessions();
-    sandbox.fail({ on: "create", with: { kind: "session-refusal", way }, times: 1000 });
+    sandbox.fail({ on: "create", with: sessionRefusal(way), times: 1000 });
     const ending = await client.create();
     expect(ending.kind).toBe("RefusedError");
     expect(messageOf(ending)).toMatch(/Another login would not help/);
@@ -201,21 +192,24 @@ it.each<[string, number, unknown]>([
 });
 
 describe("a session that ends while a request waits for the rate limit", () => {
-  it.each(WAYS)("refused with %s: all are created once, and later ones do not wait forever", async (way) => {
-    const { sandbox, client } = await start({ latencyMs: 2 });
-    const endings = [await client.create("first")];
-    sandbox.fail({ on: "create", with: { kind: "answer", status: 429, headers: { "retry-after": "2" } } });
-    sandbox.fail({ on: "create", with: { kind: "session-refusal", way } });
-    endings.push(...(await Promise.all([client.create("limited"), client.create("refused")])));
-    endings.push(await client.create("later"));
-    endings.push(...(await client.createMany(5)));
-    expectEachOnce(sandbox, endings);
-    expect(counts(sandbox)).toEqual({ logins: 2, creates: 1 + 2 + 2 + 1 + 5 });
-  });
+  it.each(SESSION_REFUSALS)(
+    "refused with %s: all are created once, and later ones do not wait forever",
+    async (way) => {
+      const { sandbox, client } = await start({ latencyMs: 2 });
+      const endings = [await client.create("first")];
+      sandbox.fail({ on: "create", with: { kind: "answer", status: 429, headers: { "retry-after": "2" } } });
+      sandbox.fail({ on: "create", with: sessionRefusal(way) });
+      endings.push(...(await Promise.all([client.create("limited"), client.create("refused")])));
+      endings.push(await client.create("later"));
+      endings.push(...(await client.createMany(5)));
+      expectEachOnce(sandbox, endings);
+      expect(counts(sandbox)).toEqual({ logins: 2, creates: 1 + 2 + 2 + 1 + 5 });
+    },
+  );
 });
 
 describe("long-lived sessions", () => {
-  it("row 44: switched off: cookies in creates' answers are ignored", async () => {
+  it("switched off: cookies in creates' answers are ignored", async () => {
     const { sandbox, client } = await start();
     await client.create("A");
     sandbox.fail({
@@ -234,14 +228,14 @@ describe("long-lived sessions", () => {
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 3 });
   });
 
-  it.each(["session", "strict"] as const)("row 43: rotation %s: 25 creates at once, one login", async (rotation) => {
+  it.each(["session", "strict"] as const)("rotation %s: 25 creates at once, one login", async (rotation) => {
     const { sandbox, client } = await start({ rotation, latencyMs: 2 }, { settings: { keepLoggedIn: true } });
     expectEachOnce(sandbox, await client.createMany(25));
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 25 });
     expect(sandbox.requests[0]?.body).toMatchObject({ keep_logged_in: true });
   });
 
-  it("row 43: rotation single-use: one login for creates one after the other; at once, nothing twice and no false report", async () => {
+  it("rotation single-use: one login for creates one after the other; at once, nothing twice and no false report", async () => {
     // A single-use cookie can't serve several requests at once: a create that is refused twice is reported as refused.
     const { sandbox, client } = await start(
       { rotation: "single-use", latencyMs: 2 },

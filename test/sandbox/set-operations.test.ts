@@ -147,17 +147,19 @@ describe("with `retainOnDelete: false` and a known delete", () => {
     expect(await engine.preview(declared, options)).toContain(
       `to delete on the platform, if everything else goes well: b (${b})`,
     );
+    // If the option is on again before that, it stays live, and is noted.
+    const { declares } = engine;
+    engine.declares = {};
+    const { deletes } = sandbox;
+    expect([await up(declared), sandbox.deletes, sandbox.eventPosts]).toEqual([undefined, deletes, 5]);
+    expect(engine.state?.outputs.__left).toMatchObject([{ id: String(a) }, { id: String(b) }]);
+    engine.state = waiting;
+    engine.declares = declares;
     expect(await up(declared)).toBeUndefined();
     expect([live(), deleted()]).toEqual([
       ["A", "A", "C"],
       [b, b],
     ]);
-    // If the option is on again before that, it stays live, and is noted.
-    engine.state = waiting;
-    engine.declares = {};
-    const { deletes } = sandbox;
-    expect([await up(declared), sandbox.deletes, sandbox.eventPosts]).toEqual([undefined, deletes, 5]);
-    expect(engine.state?.outputs.__left).toMatchObject([{ id: String(a) }, { id: String(b) }]);
   });
 
   it("an object that another key or resource has, or may get, is not deleted", async () => {

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { type Ending, messageOf, TestClient, type TestClientOptions } from "../support/client.js";
 import { FakeClock } from "../support/clock.js";
 import { useSandbox } from "../support/stack.js";
+import { closeAfter } from "../support/wire-faults.js";
 import { closedPort, startRawServer } from "./raw-server.js";
 
 vi.setConfig({ testTimeout: 30_000 });
@@ -196,7 +197,7 @@ describe("within maxWaitSeconds", () => {
     expect(limited.advertisers).toHaveLength(1);
 
     const gone = await useSandbox();
-    gone.fail({ on: "any", with: { kind: "close-after" }, times: 2 }); // so that no connection is left to use again
+    gone.fail({ on: "any", with: closeAfter, act: true, times: 2 }); // so that no connection is left to use again
     const other = new TestClient(gone.url, { settings: { maxWaitSeconds: 30 } });
     await other.create("first");
     await gone.close();

@@ -134,12 +134,12 @@ const rows: Row[] = [
   ],
   // Reads, deletes
   [
-    "a bare 404 counts only with a witness",
-    "client/classify-response.ts",
-    'return isNothing ? { kind: "gone", needsWitness: true } : undefined;',
-    'return isNothing ? { kind: "gone" } : undefined;',
-    "unit/answers",
-    "gone by a witness",
+    "an object counts as gone only if the operation has found another one",
+    "client/client.ts",
+    "if (witness.inFlight.size === 0) throw troubled(verdict, response);",
+    "if (witness.inFlight.size === 0) return verdict;",
+    "sandbox/operations",
+    "one that a read does not find stays in the state",
   ],
   [
     "an object that something goes on with is not deleted",

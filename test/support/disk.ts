@@ -137,6 +137,10 @@ export class MemoryDisk implements Disk {
   /** All of it may be written. */
   accessSync(): void {}
 
+  statfsSync() {
+    return { type: 0 };
+  }
+
   statSync(path: string): Status | undefined {
     const node = this.#names.get(path);
     return node && this.#status(node);

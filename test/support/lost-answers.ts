@@ -1,15 +1,16 @@
-import type { Fault } from "../../provider/src/sandbox/index.js";
+import type { FaultRule } from "../../provider/src/sandbox/index.js";
+import { badChunk, garbage, halfBody, twoLengths } from "./wire-faults.js";
 
 const html = { "content-type": "text/html" };
 
 /** Faults after which it is unknown whether a create was carried out. */
-export const lostAnswers: Fault[] = [
+export const lostAnswers: FaultRule["with"][] = [
   { kind: "close-without-answer" },
   { kind: "reset" },
-  { kind: "half-body" },
-  { kind: "bad-length" },
-  { kind: "bad-chunk" },
-  { kind: "garbage" },
+  halfBody,
+  twoLengths,
+  badChunk,
+  garbage,
   { kind: "answer", status: 500, body: { message: "internal" } },
   { kind: "answer", status: 502, headers: html, body: "<html>Bad gateway</html>" },
   { kind: "answer", status: 200, body: { success: true } },

@@ -1,6 +1,9 @@
 /** An installation with an advertiser 1 and every operation switched on in the settings. */
-import type { Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
-import { useSandbox } from "./stack.js";
+import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
+import type { Runtime } from "../../provider/src/operations/runtime.js";
+import type { Sandbox } from "../../provider/src/sandbox/index.js";
+import { knownOperations } from "../../provider/src/settings/index.js";
+import { type InstallationOptions, useSandbox } from "./installation.js";
 
 /** The events' part of `advertising:operations`. */
 export const eventOperations = {
@@ -15,7 +18,24 @@ export function operatedSettings(event: Partial<typeof eventOperations> = eventO
   return { operations: JSON.stringify({ event, createdVisibleAfterSeconds: 0 }), markField: "alternative_id" };
 }
 
-export function operatedSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+export function operatedSandbox(options: InstallationOptions = {}): Promise<Sandbox> {
   const objects = { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] };
   return useSandbox({ operations: true, objects, ...options });
+}
+
+/** The event that {@link withWitness} reads; the next object has the id 2. */
+export const WITNESS = { id: 1, event_name: "Witness", advertiser_id: 1, value: 1 };
+
+/** In this run {@link WITNESS} is read as well: what is not found counts as gone, since the operation works. */
+export function withWitness(runtime: Runtime): Runtime {
+  let hasRead = false;
+  const client = () => {
+    const real = runtime.client();
+    const operation = knownOperations(conversionEvent, runtime.reading.settings).read;
+    if (operation !== undefined && !hasRead)
+      void real.read({ kind: conversionEvent, operation, id: String(WITNESS.id), label: "witness" });
+    hasRead = true;
+    return real;
+  };
+  return { ...runtime, client };
 }

@@ -2,18 +2,18 @@
 import fs, { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, onTestFinished, vi } from "vitest";
-import type { Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
+import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { replaceIn } from "./builtin.js";
 import { TestClient, type TestClientOptions } from "./client.js";
 import { FakeClock } from "./clock.js";
 import { newFolder } from "./folder.js";
+import { type InstallationOptions, useSandbox } from "./installation.js";
 import { newRun } from "./run.js";
-import { useSandbox } from "./stack.js";
 
 export const modeOf = (path: string) => statSync(path).mode & 0o777;
 
 /** A sandbox, a path for a cookie file, and clients that share both, each like a separate process. */
-export async function start(options: SandboxOptions = {}) {
+export async function start(options: InstallationOptions = {}) {
   const sandbox = await useSandbox(options);
   const folder = newFolder();
   const file = join(folder, "session.json");
@@ -24,7 +24,7 @@ export async function start(options: SandboxOptions = {}) {
 }
 
 /** The same, with a session in the file. */
-export async function startWithSession(options: SandboxOptions = {}, more: TestClientOptions = {}) {
+export async function startWithSession(options: InstallationOptions = {}, more: TestClientOptions = {}) {
   const started = await start(options);
   expect(await started.client(more).create("earlier")).toMatchObject({ kind: "created" });
   started.sandbox.resetCounts();

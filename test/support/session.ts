@@ -1,10 +1,10 @@
 /** A sandbox with a client, and a check of its creates. */
 import { expect } from "vitest";
-import type { Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
+import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { type Ending, messageOf, TestClient, type TestClientOptions } from "./client.js";
-import { useSandbox } from "./stack.js";
+import { type InstallationOptions, useSandbox } from "./installation.js";
 
-export async function start(options: SandboxOptions = {}, client: TestClientOptions = {}) {
+export async function start(options: InstallationOptions = {}, client: TestClientOptions = {}) {
   const sandbox = await useSandbox(options);
   return { sandbox, client: new TestClient(sandbox.url, client) };
 }

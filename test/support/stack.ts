@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { expect, inject, onTestFinished } from "vitest";
-import { type Sandbox, type SandboxOptions, startSandbox } from "../../provider/src/sandbox/index.js";
+import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { keepCompiled } from "./keep-compiled.js";
 import { copyStack, PASSPHRASE, PROJECT, STACK, selectStack, stateFileIn } from "./stack-init.js";
 
@@ -14,12 +14,7 @@ const command = join(repository, "provider/dist/cli/command.js");
 /** Inside the repository, so that programs find the workspace's package as if it was installed. */
 const workFolder = join(repository, ".pulumi-local", "test");
 
-/** A sandbox that ends with the test. */
-export async function useSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const sandbox = await startSandbox(options);
-  onTestFinished(() => sandbox.close());
-  return sandbox;
-}
+export { useSandbox } from "./installation.js";
 
 export interface RunResult {
   readonly code: number | null;

@@ -428,20 +428,21 @@ describe("CSV", () => {
     expect(findingsIn("c.csv", `${HEADER}\na,${one},A,1\nb,${other},B,1\nc,${other},C,1\nd,${one},D,1\n`)).toEqual([]);
   });
 
-  it.each(["Total", "TOTAL: 3 events", "Grand total", "Subtotal", "Summe", "Gesamtsumme", "Gesamt", "Total général"])(
-    "a row of sums is a warning: %s",
-    (text) => {
-      const told = `is ${JSON.stringify(text)}: if that is a row of sums, remove it; it is read as an event`;
-      expect(findingsIn("c.csv", `${HEADER}\n${text},x,A,1\n`)).toEqual([`warning c.csv:2 x/${text}: key ${told}`]);
-      expect(findingsIn("c.csv", `${HEADER}\na,x,${text},1\n`)).toEqual([`warning c.csv:2 x/a: eventName ${told}`]);
-      expect(findingsIn("c.csv", `${HEADER}\na,x,A,1\n,${text},,1\n`)).toContain(
-        `warning c.csv:3 ${text}: advertiser ${told}`,
-      );
-    },
-  );
+  it.each([
+    ...["Total", "TOTAL: 3 events", "Grand total", "Subtotal", "Summe", "Gesamtsumme", "Gesamt", "Total général"],
+    ...["Totale", "Totale complessivo", "Somma", "Totales", "Total general", "Suma", "Subtotale"],
+    ...["Totaal", "Eindtotaal", "Subtotaal", "Som", "Razem", "Suma końcowa"],
+  ])("a row of sums is a warning: %s", (text) => {
+    const told = `is ${JSON.stringify(text)}: if that is a row of sums, remove it; it is read as an event`;
+    expect(findingsIn("c.csv", `${HEADER}\n${text},x,A,1\n`)).toEqual([`warning c.csv:2 x/${text}: key ${told}`]);
+    expect(findingsIn("c.csv", `${HEADER}\na,x,${text},1\n`)).toEqual([`warning c.csv:2 x/a: eventName ${told}`]);
+    expect(findingsIn("c.csv", `${HEADER}\na,x,A,1\n,${text},,1\n`)).toContain(
+      `warning c.csv:3 ${text}: advertiser ${told}`,
+    );
+  });
 
   it("what only begins like a row of sums is none", () => {
-    const names = ["Total Wine", "Totally", "Sum up", "Gesamtschule", "Summer"];
+    const names = ["Total Wine", "Totally", "Sum up", "Gesamtschule", "Summer", "Razem z Tobą", "Sombrero"];
     expect(findingsIn("c.csv", [HEADER, ...names.map((name, at) => `k${at},x,${name},1`)].join("\n"))).toEqual([]);
   });
 
@@ -572,7 +573,9 @@ describe("JSON", () => {
     ],
     [
       "{ advertisers: {} }",
-      ['1:3 is not read as JSON: "advertisers" needs double quotes, as each name and text in JSON'],
+      [
+        '1:3 is not read as JSON: "advertisers" is not JSON: names and texts need double quotes; true, false and null are in small letters',
+      ],
     ],
     ["{ 'advertisers': {} }", ['1:3 is not read as JSON: names and texts are in double quotes in JSON: "…"']],
     ['{ "advertisers": {} ', ["1:21 is not read as JSON: Expected ',' or '}' after property value"]],
@@ -585,10 +588,34 @@ describe("JSON", () => {
     ['{ "defaults": , }', ["1:15 is not read as JSON: , comes where a value or a name is expected"]],
     [
       '{ "a\nb": 1 }',
-      ["1:3 is not read as JSON: a text has no end, a line break in it, or an escape that JSON does not have"],
+      [
+        "1:3 is not read as JSON: a text has no end, or holds a line break, a tab or an escape that JSON does not allow",
+      ],
     ],
+    [
+      '{ "a\tb": 1 }',
+      [
+        "1:3 is not read as JSON: a text has no end, or holds a line break, a tab or an escape that JSON does not allow",
+      ],
+    ],
+    [
+      '{ "defaults": { "countUnique": True } }',
+      [
+        '1:32 is not read as JSON: "True" is not JSON: names and texts need double quotes; true, false and null are in small letters',
+      ],
+    ],
+    ...["0x1F", "007", "1.", "+5", "-Infinity"].map((number): [string, string[]] => [
+      `{ "defaults": { "clickWindow": ${number} } }`,
+      ["1:32 is not read as JSON: a number is not written as in JSON, such as 0.5 or -3"],
+    ]),
+    ['{ "a": NaN }', ["1:8 is not read as JSON: a number is not written as in JSON, such as 0.5 or -3"]],
     ['{ "advertisers": {} } }', ["1:23 is not read as JSON: Unexpected non-whitespace character after JSON"]],
-    ["advertisers: {}", ['1:1 is not read as JSON: "advertisers" needs double quotes, as each name and text in JSON']],
+    [
+      "advertisers: {}",
+      [
+        '1:1 is not read as JSON: "advertisers" is not JSON: names and texts need double quotes; true, false and null are in small letters',
+      ],
+    ],
     [" \n", ["1:1 is not read as JSON: the file is empty"]],
     ["[]", ["1:1 expected advertisers, by key; got a list"]],
   ])("%j is told about in JSON's words, with the place", (text, findings) => {
@@ -619,11 +646,22 @@ describe("what a spreadsheet or a copy has changed is a warning", () => {
     ["123456789012340", false],
     ["1234567890123456", false],
     ["12345678901234560", false],
+    ["4611686018427388000", true],
+    ["4611686018427387900", true],
+    ["4611686018427387910", false],
   ])("the id %s: %s", (id, isRounded) => {
-    const told = `is ${id}: a spreadsheet keeps 15 digits of a number and writes zeros for the others; is that the whole id?`;
+    const told = `is ${id}: spreadsheets and programs keep 15 to 17 digits of a number and write zeros for the others; is that the whole id?`;
     const of = (column: string) => (isRounded ? [`warning c.csv:2 a/e: ${column} ${told}`] : []);
     expect(cellFindings("existingId", id)).toEqual(of("existingId"));
     expect(cellFindings("segmentId", id)).toEqual(of("segmentId"));
+    const place = (at: number) => `warning c.yaml:5:${at} acme/purchase: existingId ${told}`;
+    for (const [written, file] of [
+      [id, "c.yaml"],
+      [`"${id}"`, "c.yaml"],
+    ] as const)
+      expect(findingsIn(file, yamlWith(`existingId: ${written}`))).toEqual(isRounded ? [place(50)] : []);
+    const json = `{ "advertisers": { "a": { "advertiserName": "A", "existingId": ${id} } } }`;
+    expect(findingsIn("c.json", json)).toEqual(isRounded ? [`warning c.json:1:50 a: existingId ${told}`] : []);
     const advertiser = isRounded ? [`warning c.csv:2 ${id}/e: advertiser ${told}`] : [];
     expect(findingsIn("c.csv", `${HEADER}\ne,${id},E,1\n`)).toEqual(advertiser);
   });

@@ -1,7 +1,7 @@
 /** A file that can't be used: what is in its way, and the cure that works there, before anything is written too. */
 import fs, { chmodSync, chownSync, constants, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import {
   cacheFolder,
   cureFor,
@@ -10,6 +10,7 @@ import {
   systemDisk,
   UntrustedFile,
 } from "../../provider/src/files/index.js";
+import { makePrivateFolder } from "../../provider/src/files/private-file.js";
 import { replaceIn } from "../support/builtin.js";
 import { newFolder } from "../support/folder.js";
 import { create, DEV, stackOn } from "../support/journal.js";
@@ -37,7 +38,7 @@ function newFile(mode = 0o600): string {
 /** In the folder of all files that no setting places. */
 const CACHED = join(cacheFolder(), "stacks", "x.jsonl");
 const CARRIED = `copy '${cacheFolder()}' into a folder of yours, and name that folder with XDG_CACHE_HOME`;
-const MOUNTED = `Mount that volume with uid=${uid},file_mode=0600,dir_mode=0700`;
+const mounted = `mount it with uid=${uid},file_mode=0600,dir_mode=0700`;
 
 describe("a cure for each reason", () => {
   it.each([
@@ -68,23 +69,25 @@ describe("a cure for each reason", () => {
 });
 
 describe("modes", () => {
-  it("a folder for all on a disk with modes: chmod", () => {
+  it("a folder for all: chmod, and what works on a volume that keeps no modes", () => {
     const path = newFile();
     chmodSync(dirname(path), 0o777);
-    expect(troubleOf(path)).toBe(`other users can write to its folder. Run chmod go-w '${dirname(path)}'`);
+    expect(troubleOf(path)).toBe(
+      `other users can write to its folder (mode 777). Run chmod go-w '${dirname(path)}' or, if its volume keeps no modes (such as CIFS or FAT), ${mounted}`,
+    );
   });
 
-  it.skipIf(process.platform !== "linux").each([0xff534d42, 0xfe534d42, 0x4d44])(
-    "the same on a volume of type %i, which has none: its mount options",
-    (type) => {
-      const path = newFile();
-      chmodSync(dirname(path), 0o777);
-      replaceIn(fs, { statfsSync: () => ({ type }) });
-      expect(troubleOf(path)).toBe(
-        `other users can write to its folder, and its volume (such as CIFS or FAT) keeps no modes. ${MOUNTED}`,
-      );
-    },
-  );
+  it.skipIf(process.platform !== "linux")("the same of the cache folder: another place", () => {
+    const home = newFolder();
+    vi.stubEnv("XDG_CACHE_HOME", home);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const path = join(cacheFolder(), "a.json");
+    mkdirSync(dirname(path));
+    chmodSync(dirname(path), 0o777);
+    expect(troubleOf(path)).toContain(
+      `keeps no modes (such as CIFS or FAT), ${mounted}, or copy '${cacheFolder()}' into a folder on another disk, and name that folder with XDG_CACHE_HOME`,
+    );
+  });
 
   it("a file that others may read, and whose mode can't be set", () => {
     const path = newFile(0o644);
@@ -93,7 +96,7 @@ describe("modes", () => {
     };
     replaceIn(fs, { fchmodSync });
     expect(troubleOf(path)).toBe(
-      `other users can read it, and its volume (such as CIFS or FAT) keeps no modes. ${MOUNTED}`,
+      `other users can read it. As its volume keeps no modes (such as CIFS or FAT), ${mounted}`,
     );
   });
 
@@ -129,6 +132,16 @@ describe("before anything is written", () => {
       /EROFS: refused\. Make its volume writable, and run/,
     );
   });
+
+  it.skipIf(process.platform !== "linux")(
+    "below /proc, where root seems to be allowed, both fail at once",
+    async () => {
+      const run = stackOn(systemDisk, DEV, "/proc/nobody/.cache/stacks").newRun();
+      expect(run.trouble?.message).toMatch(/^Nothing was sent\. The journal .*EROFS: .*\. Make its volume writable/);
+      await expect(run.sending(create("Advertiser::a"))).rejects.toThrow("EROFS");
+      expect(() => makePrivateFolder("/proc/nobody/.cache", systemDisk)).toThrow("EROFS");
+    },
+  );
 
   it("a preview tells of a folder that the `up` can't write to", async () => {
     const folder = newFolder();

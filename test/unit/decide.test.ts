@@ -13,15 +13,23 @@ import {
   changeMessages,
   changesIn,
   NO_ABILITIES,
-  plannedMembers,
-  plannedSingle,
+  type PlannedObject,
+  plannedObjects,
   type ShownAction,
   sentOtherwise,
   shownAction,
   visibleFromMs,
 } from "../../provider/src/plan/index.js";
 import { operationsSchema } from "../../provider/src/settings/operations-setting.js";
-import { readDeclaredSet, readStoredSet, SENT_AS, UNKNOWN, type Unresolved } from "../../provider/src/state/index.js";
+import {
+  readDeclared,
+  readDeclaredSet,
+  readStored,
+  readStoredSet,
+  SENT_AS,
+  UNKNOWN,
+  type Unresolved,
+} from "../../provider/src/state/index.js";
 
 const A = { eventName: "A", value: 1 };
 const bodyOf = (values: Values) => fingerprintOfBody(event, { advertiserId: 7, ...values });
@@ -55,11 +63,11 @@ function both(situation: Situation, can: Abilities) {
   const { held, unresolved, before = A, sentAs: earlier, wanted, advertiserId = 7, deletes = false } = situation;
   const circumstances: Circumstances = { can, deletes: () => deletes };
   const id = unresolved === undefined ? held : `unresolved-${unresolved.mark}`;
-  const single = plannedSingle(
+  const olds = { advertiserId: 7, ...before, unresolved, [SENT_AS]: earlier };
+  const [single] = plannedObjects(
     event,
-    id === undefined ? undefined : String(id),
-    { advertiserId: 7, ...before, unresolved, [SENT_AS]: earlier },
-    wanted && { advertiserId, ...wanted },
+    readStored(event, id === undefined ? undefined : String(id), olds),
+    readDeclared(event, wanted && { advertiserId, ...wanted }),
     circumstances,
   );
   const ofKey = (value: unknown) => (value === undefined ? {} : { k: value });
@@ -71,8 +79,8 @@ function both(situation: Situation, can: Abilities) {
     unresolved: ofKey(unresolved),
   });
   const declared = readDeclaredSet({ advertiserId, events: ofKey(wanted) });
-  const [member] = plannedMembers(event, stored, declared, circumstances);
-  return [single, member] as const;
+  const [member] = plannedObjects(event, stored, declared, circumstances);
+  return [single as PlannedObject, member] as const;
 }
 
 const search: Abilities["search"] = (field) => field === "alternative_id";
@@ -233,7 +241,7 @@ describe("the members of a set", () => {
   const shared = { advertiserId: 7, defaults: { clickWindow: 60 } };
   const held = { ...shared, events: { a: A, b: B }, eventIds: { a: 1, b: 2 } };
   const plan = (olds: Values, news: Values, circumstances?: Circumstances) => {
-    const members = plannedMembers(event, readStoredSet(olds), readDeclaredSet(news), circumstances);
+    const members = plannedObjects(event, readStoredSet(olds), readDeclaredSet(news), circumstances);
     return Object.fromEntries(members.map((member) => [member.key, shownAction(member)]));
   };
   const events = (more: Values) => ({ ...shared, events: more });
@@ -334,7 +342,7 @@ describe("what differs", () => {
     ["null for absent", { ...A, segmentId: null }, A, []],
     ["fields in another order", fields({ a: 1, b: { c: 2, d: 3 } }), fields({ b: { d: 3, c: 2 }, a: 1 }), []],
     ["a field", fields({ a: 1 }), fields({ a: 2 }), ["additionalFields"]],
-    ["an id beyond a number", { segmentId: "9007199254740993" }, { segmentId: 9007199254740993n }, []],
+    ["an id beyond a number", { segmentId: "9007199254740993" }, { segmentId: "9007199254740993" }, []],
     ["hidden properties", { __at: "x" }, { __identity: "y", existingId: 5 }, []],
     ["one value, and one that is not known", A, { eventName: "B", value: UNKNOWN }, ["eventName", "value"], false],
     ["what is not known, deep inside", fields({ a: 1 }), fields({ a: [UNKNOWN] }), ["additionalFields"], true],

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { advertiser, conversionEvent as event, type Kind } from "../../provider/src/kinds/index.js";
 import { Deployment } from "../../provider/src/operations/deployment.js";
 import type { PlannedObject } from "../../provider/src/plan/index.js";
-import type { ProgramContext } from "../../provider/src/state/index.js";
+import { type ProgramContext, readStored } from "../../provider/src/state/index.js";
 
 const OF_STATE = { wasSecret: new Set(["eventName"]), wasDeleting: true, deletes: true };
 const OF_NOTHING = { wasSecret: new Set<string>(), wasDeleting: false, deletes: false };
@@ -15,7 +15,7 @@ const upOf = (resources: number) => ({ run: { isUp: true, resources } });
 
 it("the second check of a replacement, which gets no old inputs, keeps what the first one read from the state", () => {
   const run = new Deployment();
-  const held = { id: "5" } as PlannedObject;
+  const held = { stored: readStored(event, "5", {}), object: { id: "5" } as PlannedObject };
   check(run, "a", {}, false);
   run.held.set("a", held);
   check(run, "a");

@@ -98,7 +98,7 @@ it("an entry's arguments come before the set's defaults, and those before the AP
 
 it("an id that a spreadsheet has rounded, and a name with a character that nobody sees, are warnings with their path", () => {
   const rounded = "1234567890123450";
-  const told = `is ${rounded}: a spreadsheet keeps 15 digits of a number and writes zeros for the others; is that the whole id?`;
+  const told = `is ${rounded}: spreadsheets and programs keep 15 to 17 digits of a number and write zeros for the others; is that the whole id?`;
   const event = { eventName: "Sign\u200bup", value: 1, existingId: Number(rounded), segmentId: `${rounded}00` };
   const unseen = String.raw`"Sign\u200bup" has a character that nobody sees, U+200B (zero-width space): is it meant?`;
   expect(conversionEventSet.warnings({ advertiserId: rounded, defaults: {}, events: { a: event, b: E } })).toEqual([

@@ -18,7 +18,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   program: without(beforeIn("program"), "client", "operations", "dynamic"),
   cli: without(MODULES, "program", "dynamic"),
   testing: without(MODULES, "client", "operations", "dynamic", "journal"),
-  sandbox: [],
+  sandbox: ["base"],
   "": [...MODULES, "testing", "sandbox"],
 };
 /** Public declarations import these directly: a module's index.ts leads to zod's types, which fail in old compilers. */

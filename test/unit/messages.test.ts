@@ -8,7 +8,7 @@ import type { JournalEntry, OpenCreate } from "../../provider/src/journal/index.
 import { conversionEvent as event } from "../../provider/src/kinds/index.js";
 import * as tell from "../../provider/src/operations/messages.js";
 import { expectSameAccount } from "../../provider/src/operations/outcome.js";
-import { NO_ABILITIES, plannedMembers } from "../../provider/src/plan/index.js";
+import { NO_ABILITIES, plannedObjects } from "../../provider/src/plan/index.js";
 import { ProgramValidator } from "../../provider/src/program/program-validator.js";
 import { readDeclaredSet, readStoredSet, refOf, refOfKey, unresolvedMessage } from "../../provider/src/state/index.js";
 
@@ -33,7 +33,7 @@ const planned = (stored: object, declared: object, deletes = false) => {
   const can = { ...NO_ABILITIES, delete: deletes };
   const all = { advertiserId: 7, defaults: {} };
   const circumstances = { can, deletes: () => deletes };
-  const members = plannedMembers(
+  const members = plannedObjects(
     event,
     readStoredSet({ ...all, ...stored }),
     readDeclaredSet({ ...all, ...declared }),

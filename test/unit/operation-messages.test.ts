@@ -10,7 +10,7 @@ import {
   takenOverMessage,
 } from "../../provider/src/operations/messages.js";
 import type { Kept, Outcome } from "../../provider/src/operations/outcome.js";
-import { type Abilities, NO_ABILITIES, plannedMembers } from "../../provider/src/plan/index.js";
+import { type Abilities, NO_ABILITIES, plannedObjects } from "../../provider/src/plan/index.js";
 import {
   memberRef,
   readDeclaredSet,
@@ -31,7 +31,7 @@ const END = "stays live on the platform, and tags that were placed for it keep f
 function members(olds: object, news: object, can = NO_ABILITIES) {
   const shared = { advertiserId: 7, defaults: {} };
   const [stored, declared] = [readStoredSet({ ...shared, ...olds }), readDeclaredSet({ ...shared, ...news })];
-  return plannedMembers(conversionEvent, stored, declared, { can, deletes: () => true });
+  return plannedObjects(conversionEvent, stored, declared, { can, deletes: () => true });
 }
 /** As Pulumi gives them: sorted as text, `k10` before `k2`. */
 const keys = (amount: number) => Array.from({ length: amount }, (_, at) => `k${at}`).sort();

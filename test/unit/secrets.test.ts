@@ -109,7 +109,7 @@ it("a random secret is removed in one spelling, whatever is around it", () => {
   );
 });
 
-it("row 36: a random secret is removed in Base64, whatever is encoded with it", () => {
+it("a random secret is removed in Base64, whatever is encoded with it", () => {
   const long = fc.string({ minLength: 6, maxLength: 20 }).filter((text) => /\S{4}/.test(text));
   const around = fc.string({ maxLength: 9 });
   fc.assert(

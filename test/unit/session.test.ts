@@ -122,8 +122,8 @@ it.each<[string, number, object, number, number, string, number]>([
   ["a bare 403, at once", 403, {}, 0, 0, "refused", 1],
   ["a bare 403, after others were accepted", 403, {}, 1, 0, "accepted", 2],
   ["a bare 403, after a minute", 403, {}, 0, 60_000, "accepted", 2],
-  ["row 21: other words, on a young session: about something else", 403, WORDS, 1, 0, "accepted", 1],
-  ["row 21: other words, after a minute", 403, WORDS, 1, 60_000, "accepted", 2],
+  ["other words, on a young session: about something else", 403, WORDS, 1, 0, "accepted", 1],
+  ["other words, after a minute", 403, WORDS, 1, 60_000, "accepted", 2],
 ])("S1: %s", async (_, status, body, accepted, ageMs, expected, expectedLogins) => {
   const answers = [...Array.from({ length: accepted }, () => answer(200)), answer(status, body)];
   const { session, clock, creates, logins } = start({

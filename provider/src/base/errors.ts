@@ -3,6 +3,8 @@
  * what was tried, on what, what came back and what to do. Secrets are masked where it leaves the process, in
  * `operations/` and `cli/`. Not of this family: `TransportFailure` and `StopWaiting`, which never leave the client.
  */
+import { existsSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 
 /** The base of every error that this package raises on purpose. */
 export abstract class AdvertisingError extends Error {
@@ -25,7 +27,7 @@ function coded(code: string) {
 /** Fix an argument in the program. Nothing was sent. */
 export class ArgumentsError extends coded("ADVERTISING_ARGUMENTS") {}
 
-/** Fix a stack setting or an environment variable. Nothing was sent, except to find that an operation is not there. */
+/** Fix a stack setting or an environment variable. Nothing was sent. */
 export class SettingsError extends coded("ADVERTISING_SETTINGS") {}
 
 /** Fix the credentials, or the cause that the message names. Nothing was created. */
@@ -70,12 +72,22 @@ export class InternalError extends coded("ADVERTISING_INTERNAL") {}
 /** Give `.get()` the object's id on the platform: this one is not, and only a run knows it. */
 export class UnsupportedError extends coded("ADVERTISING_UNSUPPORTED") {}
 
-/** The pages as the package brings them, seen from the folder that it is installed in. */
-const MESSAGES = "node_modules/pulumi-advertising/docs/messages.md";
+const MESSAGES = join("node_modules", "pulumi-advertising", "docs", "messages.md");
+
+/** The page as the package brings it, seen from this process's folder: a program may stand below its package's. */
+function messagesPage(): string {
+  let folder = process.cwd();
+  while (!existsSync(join(folder, MESSAGES))) {
+    // Installed elsewhere, as for the whole machine: the usual place says what is meant.
+    if (dirname(folder) === folder) return MESSAGES;
+    folder = dirname(folder);
+  }
+  return relative(process.cwd(), join(folder, MESSAGES));
+}
 
 /** The error's message as it leaves the process: with the path of its page, and its code at the end. */
 export function withPage(message: string, code: string): string {
-  return withCode(`${message}${gapAfter(message)}(${MESSAGES}#${code.toLowerCase()})`, code);
+  return withCode(`${message}${gapAfter(message)}(${messagesPage()}#${code.toLowerCase()})`, code);
 }
 
 /** As {@link withPage}, of one of several lines. */

@@ -36,6 +36,31 @@ export function isPlain(value: unknown): value is string | number | boolean {
   return ["string", "number", "boolean"].includes(typeof value);
 }
 
+/** Whether there is a value at all: null is none. */
+export function hasValue(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** Whether two values of an argument are the same: an id is a number, or its digits where no number could hold it. */
+export function isSameValue(one: unknown, other: unknown): boolean {
+  if (isPlain(one) && isPlain(other)) return String(one) === String(other);
+  return canonicalJson(one) === canonicalJson(other);
+}
+
+/** The same text for the same value, whatever the order of its names; an absent value is `null`. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, withSortedNames) ?? "null";
+}
+
+function withSortedNames(_: string, value: unknown): unknown {
+  const isFields =
+    typeof value === "object" &&
+    value !== null &&
+    Object.getPrototypeOf(value) === Object.prototype;
+  if (!isFields) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
 /** The value that `text` is the JSON of; `undefined` if it is not JSON. */
 export function jsonIn(text: string | undefined): unknown {
   try {

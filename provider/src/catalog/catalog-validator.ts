@@ -94,7 +94,8 @@ export class CatalogValidator {
       const required = "is required: expected the key of an advertiser";
       this.#find(written, "advertiser", owner === "" ? required : `${quoted(owner)} is not declared${hint}`);
     }
-    for (const { reason } of roundedId({ owner }, "owner")) this.#find(written, "advertiser", reason, "warning");
+    const rounded = roundedId(owner);
+    if (rounded !== undefined) this.#find(written, "advertiser", rounded, "warning");
     const values = this.#values(written, conversionEventSet.memberRules(this.limits), conversionEvent);
     this.#name(written, owner, "eventName", values.eventName, areUnique ? "error" : "warning");
     const formerKey = formerKeyOf(written);
@@ -103,7 +104,7 @@ export class CatalogValidator {
 
   #formerKeys(): void {
     for (const events of Map.groupBy(this.written.events, ({ advertiser: owner }) => owner).values()) {
-      const conflicts = formerKeyConflicts(events.map((event) => [event.key, formerKeyOf(event)]));
+      const conflicts = formerKeyConflicts(events.map((event) => ({ key: event.key, formerKey: formerKeyOf(event) })));
       for (const event of events) {
         const reason = conflicts.get(event.key);
         if (reason !== undefined) this.#find(event, "formerKey", reason);

@@ -4,7 +4,7 @@
  */
 import { didYouMean, letters, printable, quoted } from "../base/index.js";
 import { InWords } from "../rules/index.js";
-import { fieldNamed, mistakeIn } from "./spelling.js";
+import { eventRules, fieldNamed, mistakeIn } from "./spelling.js";
 import {
   errorAt,
   type Finding,
@@ -15,12 +15,14 @@ import {
   warningAt,
 } from "./written.js";
 
-/** In the order in which messages list them; without the first four, each row would lack something. */
-const REQUIRED = ["key", "advertiser", "eventName", "value"];
-const COLUMNS = [
-  ...REQUIRED,
-  ...["eventTypeId", "segmentId", "countUnique", "clickWindow", "viewWindow", "attribution", "existingId", "formerKey"],
-];
+/** The arguments that a cell can hold. */
+const ARGUMENTS = Object.entries(eventRules()).filter(([name]) => name !== "additionalFields");
+const needed = ARGUMENTS.filter(([, rule]) => !rule.isOptional()).map(([name]) => name);
+
+/** Without these, each row would lack something. */
+const REQUIRED = ["key", "advertiser", ...needed];
+/** In the order in which messages list them. */
+const COLUMNS = [...new Set([...REQUIRED, ...ARGUMENTS.map(([name]) => name)])];
 
 /** Columns by the letters of a heading: wire names and spaced names have the same letters as the arguments. */
 const BY_LETTERS = new Map([
@@ -84,9 +86,11 @@ function eventIn({ cells, source }: Row, columns: Columns, delimiter: string): W
   return { format: "csv", key, advertiser, subject, given, sourceOf: () => source };
 }
 
-/** What spreadsheets and people write at the row below a table, in English, German and French. */
-const SUMMARY =
-  /^(?:(?:grand |sub[- ]?|zwischen|gesamt)?(?:totals?|sum|summe|somme)(?: général)?|gesamt(?:ergebnis)?)(?:\s*[:=(].*)?$/iu;
+/** What stands at the row of sums below a table, in the languages of western Europe and in Polish. */
+const BEFORE_SUM = "grand |sub[- ]?|zwischen|gesamt|eind";
+const SUM = "totals?|totales?|totaal|sum|summe|somm[ea]|suma|som|razem|gesamt(?:ergebnis)?";
+const AFTER_SUM = " (?:général|generale?|complessivo|końcowa)";
+const SUMMARY = new RegExp(`^(?:${BEFORE_SUM})?(?:${SUM})(?:${AFTER_SUM})?(?:\\s*[:=(].*)?$`, "iu");
 
 function summaryIn({ key, advertiser, subject, given, sourceOf }: WrittenEvent): Finding[] {
   const texts = Object.entries({ key, advertiser, eventName: given.eventName });

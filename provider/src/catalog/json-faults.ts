@@ -12,7 +12,7 @@ interface Fault {
 
 const SPACE = "[ \\t\\n\\r]+";
 const TEXT = '"(?:[^"\\\\\\u0000-\\u001f]|\\\\(?:["\\\\/bfnrt]|u[\\da-fA-F]{4}))*"';
-const NUMBER = "-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d+)?";
+const NUMBER = "-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d+)?(?![\\w.])";
 const PART = new RegExp(`${SPACE}|${TEXT}|${NUMBER}|true|false|null|[{}[\\],:]`, "y");
 const COMMENT = /\/\/.*|\/\*[\s\S]*?\*\/|#.*/y;
 
@@ -59,11 +59,13 @@ function partAt(pattern: RegExp, text: string, offset: number): string | undefin
 
 /** @param rest begins with what is no part of JSON. */
 function reasonFor(rest: string): string {
+  if (/^[+.\d-]|^(NaN|Infinity)\b/.test(rest)) return "a number is not written as in JSON, such as 0.5 or -3";
   const [word] = /^[\p{L}_$][\p{L}\p{N}_$-]*/u.exec(rest) ?? [];
-  if (word !== undefined) return `${quoted(word)} needs double quotes, as each name and text in JSON`;
+  if (word !== undefined)
+    return `${quoted(word)} is not JSON: names and texts need double quotes; true, false and null are in small letters`;
   if (/^['`‘’“”„«]/.test(rest)) return 'names and texts are in double quotes in JSON: "…"';
-  if (rest.startsWith('"')) return "a text has no end, a line break in it, or an escape that JSON does not have";
-  if (/^[+.\d-]/.test(rest)) return "a number is not written as in JSON, such as 0.5 or -3";
+  if (rest.startsWith('"'))
+    return "a text has no end, or holds a line break, a tab or an escape that JSON does not allow";
   return `${quoted([...rest][0] ?? "")} is not expected here`;
 }
 

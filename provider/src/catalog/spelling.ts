@@ -4,9 +4,9 @@
  * it, and the advice here says what to write instead.
  */
 import { z } from "zod";
-import { didYouMean, letters, nearest, quoted } from "../base/index.js";
-import { Attribution, EventType } from "../kinds/index.js";
-import { InWords } from "../rules/index.js";
+import { didYouMean, letters, nearest, own, quoted } from "../base/index.js";
+import { advertiser, conversionEventSet, type Limits, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
+import { described, type Form, InWords } from "../rules/index.js";
 
 /** How a file is written, and so how its values are to be written. */
 export type Format = "csv" | "yaml" | "json";
@@ -17,6 +17,8 @@ interface Field {
   readonly fromData: (value: unknown) => unknown;
   /** Says what to write instead of a value that was refused; a clause behind a semicolon. */
   readonly advice: (value: unknown, format: Format) => string | undefined;
+  /** Whether its digits are kept as they are written. */
+  readonly isId?: true;
   /** The rule with the spellings that YAML and JSON may use, for editors. @param rule the resource's own. */
   readonly written: (rule: z.ZodType) => z.ZodType;
 }
@@ -59,6 +61,7 @@ const id: Field = {
   ...data,
   fromData: (value) => (typeof value === "bigint" ? String(value) : value),
   advice: plainDigits,
+  isId: true,
 };
 
 const TRUE = ["true", "yes", "1", "ja", "wahr", "oui", "vrai"];
@@ -83,47 +86,70 @@ const window: Field = {
   written: (rule) => z.union([rule, z.string().regex(WINDOW_TEXT)]),
 };
 
-const attribution: Field = {
-  ...data,
-  advice: (value, format) => meantBy(value, Object.values(Attribution), format),
-  fromCell: (cell) => Object.values(Attribution).find((known) => known === cell.toUpperCase()) ?? cell,
-};
+type Names = Readonly<Record<string, number | string>>;
 
-/** As people spell the names of event types: `landing page`, `Landing_Page`. `Purchase?` is a question. */
+function choice(names: Names): Field {
+  const known = Object.values(names).map(String);
+  return {
+    ...data,
+    fromCell: (cell) => known.find((each) => each === cell.toUpperCase()) ?? cell,
+    advice: (value, format) => meantBy(value, known, format),
+  };
+}
+
+/** As people spell names: `landing page`, `Landing_Page`. `Purchase?` is a question. */
 const IS_NAME = /^[\p{L}\s_-]+$/u;
 
-const EVENT_TYPES = Object.keys(EventType) as (keyof typeof EventType)[];
+function namedNumber(values: Names): Field {
+  const names = Object.keys(values);
+  return {
+    fromCell: (cell, isComma) => {
+      const named = names.find((name) => IS_NAME.test(cell) && letters(name) === letters(cell));
+      return named === undefined ? number.fromCell(cell, isComma) : values[named];
+    },
+    fromData: (value) => own(values, String(value)) ?? value,
+    advice: (value, format) => {
+      const known = names.map((name) => asText(name, format)).join(" or ");
+      const digits = format === "csv" ? "its number" : "its number without quotes";
+      return meantBy(value, names, format) ?? `write ${digits}, or ${known}`;
+    },
+    written: (rule) => z.union([rule, z.enum(names)]),
+  };
+}
 
-const eventType: Field = {
-  fromCell: (cell, isComma) => {
-    const named = EVENT_TYPES.find((name) => IS_NAME.test(cell) && letters(name) === letters(cell));
-    return named === undefined ? number.fromCell(cell, isComma) : EventType[named];
-  },
-  fromData: (value) => EventType[EVENT_TYPES.find((name) => name === value) as keyof typeof EventType] ?? value,
-  advice: (value, format) => {
-    const names = EVENT_TYPES.map((name) => asText(name, format));
-    const number = format === "csv" ? "its number" : "its number without quotes";
-    return meantBy(value, EVENT_TYPES, format) ?? `write ${number}, or ${names.join(" or ")}`;
-  },
-  written: (rule) => z.union([rule, z.enum(EVENT_TYPES)]),
+/** How a value of each form is spelled. What has no form is read as it is written. */
+const SPELLINGS: Readonly<Record<Form, (names: Names) => Field>> = {
+  text: () => text,
+  number: () => number,
+  truth: () => truth,
+  id: () => id,
+  seconds: () => window,
+  "named number": namedNumber,
+  choice,
 };
 
-const FIELDS: Readonly<Record<string, Field>> = {
-  advertiserName: text,
-  eventName: text,
-  value: number,
-  eventTypeId: eventType,
-  segmentId: id,
-  countUnique: truth,
-  clickWindow: window,
-  viewWindow: window,
-  attribution,
-  existingId: id,
-  formerKey: text,
-};
+/** An argument's form does not depend on an installation's limits. */
+const ANY_LIMITS: Limits = { maxWindowSeconds: THIRTY_DAYS_IN_SECONDS, markField: undefined };
 
+const fields = new Map<string, Field>();
+
+/** The arguments of an event that a catalog may have. */
+export function eventRules() {
+  return conversionEventSet.memberRules(ANY_LIMITS).shape as Readonly<Record<string, z.ZodType>>;
+}
+
+/** How an argument of an advertiser or an event is spelled; `undefined` if there is no such argument. */
 export function fieldNamed(name: string): Field | undefined {
-  return Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
+  if (fields.size === 0) {
+    const rules = { ...advertiser.rules(ANY_LIMITS).shape, ...eventRules() };
+    for (const [argument, rule] of Object.entries(rules)) fields.set(argument, fieldOf(rule));
+  }
+  return fields.get(name);
+}
+
+function fieldOf(rule: z.ZodType): Field {
+  const { form, names = {} } = described(rule);
+  return form === undefined ? data : SPELLINGS[form](names);
 }
 
 /** What a cell or a key is that is no value of any kind. */

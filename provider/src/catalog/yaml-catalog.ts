@@ -149,7 +149,7 @@ export function readYaml(text: string, file: string, format: "yaml" | "json"): Y
     Pair: (_, { key, value }) => {
       const name = isScalar(key) ? key.value : undefined;
       // An id is what was written too: `0017` and `0x1F` are none.
-      const isId = (name === "existingId" || name === "segmentId") && isScalar(value);
+      const isId = typeof name === "string" && fieldNamed(name)?.isId && isScalar(value);
       if (isId && typeof value.value !== "string" && String(value.value) !== value.source) value.value = value.source;
       return name === "additionalFields" ? visit.SKIP : undefined;
     },

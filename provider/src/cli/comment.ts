@@ -15,8 +15,7 @@ import {
   changesIn,
   holdsUnknown,
   type PlannedObject,
-  plannedMembers,
-  plannedSingle,
+  plannedObjects,
   type ShownAction,
   shownAction,
 } from "../plan/index.js";
@@ -27,7 +26,9 @@ import {
   memberInReports,
   nameInUrn,
   objectKey,
+  readDeclared,
   readDeclaredSet,
+  readStored,
   readStoredSet,
   UNKNOWN,
 } from "../state/index.js";
@@ -149,12 +150,14 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Change[] {
       within: set === undefined ? withinCatalog(kind, urn) : { scope: urn, key: member.key },
     };
   };
-  if (set === undefined) {
+  if (single !== undefined) {
     const olds = { ...oldState?.inputs, ...oldState?.outputs };
-    return [changeOf(name, plannedSingle(kind, oldState?.id, olds, shown, circumstances), news)];
+    const stored = readStored(single, oldState?.id, olds);
+    const objects = plannedObjects(single, stored, readDeclared(single, shown), circumstances);
+    return objects.map((object) => changeOf(name, object, news));
   }
   const [stored, declared] = [readStoredSet(oldState?.outputs ?? {}), readDeclaredSet(news ?? {})];
-  return plannedMembers(kind, stored, readDeclaredSet(shown ?? {}), circumstances).map((member) => {
+  return plannedObjects(kind, stored, readDeclaredSet(shown ?? {}), circumstances).map((member) => {
     const { key, entry, isDeclared } = member;
     const own = isDeclared ? eventIn(declared, asRecord(declared.events?.get(key) ?? entry)) : undefined;
     return changeOf(memberInReports(name, key), member, own);

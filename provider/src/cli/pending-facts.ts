@@ -5,7 +5,7 @@
 import { shellWord } from "../base/index.js";
 import type { JournalEntry, OpenCreate, Records, StackPlace } from "../journal/index.js";
 import { fingerprintOfBody, type Kind, kindOfType, setOfType } from "../kinds/index.js";
-import { plannedMembers, plannedSingle } from "../plan/index.js";
+import { plannedObjects } from "../plan/index.js";
 import { isEqualAccount } from "../settings/index.js";
 import {
   ACCOUNT,
@@ -18,9 +18,9 @@ import {
   memberOf,
   objectKey,
   RUN,
-  readDeclaredSet,
+  readDeclared,
   readMark,
-  readStoredSet,
+  readStored,
   refAt,
   refOfKey,
   resolvedIn,
@@ -277,10 +277,8 @@ function recordedIn(stack: ExportedStack): Recorded[] {
     const isOpen = isNew || (type === "updating" && set !== undefined);
     if (kind === undefined || !isOpen || isSecret(inputs.events)) return [];
     const olds = former?.outputs ?? {};
-    const members =
-      set === undefined
-        ? [plannedSingle(kind, former?.id, olds, inputs)]
-        : plannedMembers(kind, readStoredSet(olds), readDeclaredSet(inputs));
+    const of = set ?? kind;
+    const members = plannedObjects(kind, readStored(of, former?.id, olds), readDeclared(of, inputs));
     // What would be done now was not done.
     const sent = members.filter(({ isDeclared, action }) => isDeclared && ["create", "replace"].includes(action.do));
     const run = typeof inputs[RUN] === "string" ? inputs[RUN] : undefined;

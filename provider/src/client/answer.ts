@@ -18,9 +18,11 @@ export function readAnswer(answer: HttpAnswer): Answer {
   try {
     return { ...answer, kind: "json", data: parseExact(text) };
   } catch (error) {
-    if (error instanceof RangeError) return { ...answer, kind: "text", broken: "it is nested too deep" };
+    if (error instanceof RangeError)
+      return { ...answer, kind: "text", broken: "it is nested too deep" };
     const contentType = answer.headers["content-type"] ?? "";
-    const isHtml = /^<(!doctype html|html|head|body|\?xml)|<\/html>/i.test(text) || /html/i.test(contentType);
+    const isHtml =
+      /^<(!doctype html|html|head|body|\?xml)|<\/html>/i.test(text) || /html/i.test(contentType);
     return { ...answer, kind: isHtml ? "html" : "text" };
   }
 }
@@ -38,12 +40,15 @@ export interface Leaf {
 }
 
 const MAX_NAMES = 8;
-const SECRET = /passw|pwd|secret|token|cookie|session|credential|authoriz|csrf|jwt|api[-_ ]?key|^(auth|sid|pin|otp)$/i;
+const SECRET =
+  /passw|pwd|secret|token|cookie|session|credential|authoriz|csrf|jwt|api[-_ ]?key|^(auth|sid|pin|otp)$/i;
 
 /** All values in their order. Without recursion, because an answer may be nested a hundred thousand times. */
 export function leavesOf(root: unknown): Leaf[] {
   const leaves: Leaf[] = [];
-  const stack: Leaf[] = [{ path: [], value: root, isEntry: false, isSecret: false, isWarned: false }];
+  const stack: Leaf[] = [
+    { path: [], value: root, isEntry: false, isSecret: false, isWarned: false },
+  ];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const { path, value, isSecret, isWarned } = next;
     if (!isFilled(value)) {
@@ -56,7 +61,13 @@ export function leavesOf(root: unknown): Leaf[] {
       for (const [name, part] of Object.entries(value).reverse()) {
         const names = [...path, name].slice(-MAX_NAMES);
         const isHidden = isSecret || SECRET.test(name);
-        stack.push({ path: names, value: part, isEntry: false, isSecret: isHidden, isWarned: warns });
+        stack.push({
+          path: names,
+          value: part,
+          isEntry: false,
+          isSecret: isHidden,
+          isWarned: warns,
+        });
       }
     }
   }
@@ -74,7 +85,12 @@ const SPOKEN =
 /** Whether a string is where answers speak: SPOKEN or a field's name, in place of data, or a sentence in any list. */
 export function isSpoken({ path, value, isEntry }: Leaf, fields: readonly string[] = []): boolean {
   const name = path.at(-1);
-  if (name === undefined || name === "payload" || fields.includes(name) || path.some((each) => SPOKEN.test(each)))
+  if (
+    name === undefined ||
+    name === "payload" ||
+    fields.includes(name) ||
+    path.some((each) => SPOKEN.test(each))
+  )
     return true;
   return isEntry && /\s/.test(String(value));
 }
@@ -135,7 +151,9 @@ function placesIn(data: unknown, noun: string): unknown[] {
   const root = soleOf(data);
   const isThere = (part: unknown) => part !== undefined && part !== null;
   const wrapped = WRAPPERS.map((name) => own(root, name)).filter(isThere);
-  return [...wrapped, ...wrapped.flatMap((part) => named(soleOf(part))), ...named(root)].filter(isThere);
+  return [...wrapped, ...wrapped.flatMap((part) => named(soleOf(part))), ...named(root)].filter(
+    isThere,
+  );
 }
 
 /** Every record with one exact id of its own in the places where an answer may have its objects. */
@@ -149,7 +167,9 @@ export function recordsIn(data: unknown, noun: string): Values[] {
 /** All ids in these places, exact to the last digit or not. Not another object's, such as an event's advertiser_id. */
 export function idsIn(data: unknown, noun: string): string[] {
   const own = [...placesIn(data, noun), data].flatMap((part) => namedIds(soleOf(part), noun));
-  return [...new Set([...own, ...recordsIn(data, noun).flatMap((record) => namedIds(record, noun))])];
+  return [
+    ...new Set([...own, ...recordsIn(data, noun).flatMap((record) => namedIds(record, noun))]),
+  ];
 }
 
 /**
@@ -169,13 +189,19 @@ export function ownIdOf(record: unknown, noun: string): string | undefined {
 }
 
 function namedIds(record: unknown, noun: string): string[] {
-  const ids = [own(record, "id"), own(record, `${noun}_id`)].filter((id) => id !== undefined && id !== null);
-  return ids.map((id) => (typeof id === "number" && !Number.isSafeInteger(id) ? "?" : String(id).trim()));
+  const ids = [own(record, "id"), own(record, `${noun}_id`)].filter(
+    (id) => id !== undefined && id !== null,
+  );
+  return ids.map((id) =>
+    typeof id === "number" && !Number.isSafeInteger(id) ? "?" : String(id).trim(),
+  );
 }
 
 function soleId(ids: readonly string[]): string | undefined {
   const [id] = ids;
-  return id !== undefined && ids.every((each) => each === id) && /^[1-9]\d{0,29}$/.test(id) ? id : undefined;
+  return id !== undefined && ids.every((each) => each === id) && /^[1-9]\d{0,29}$/.test(id)
+    ? id
+    : undefined;
 }
 
 function soleOf(value: unknown): unknown {

@@ -42,7 +42,15 @@ export function systemDependencies(
   const say = (message: string) => tell(secrets.scrub(message));
   const { credentials } = reading;
   const onAttempt = debugLog(log, secrets, say);
-  return { transport: createTransport(reading), clock: systemClock, cookieFile, credentials, secrets, say, onAttempt };
+  return {
+    transport: createTransport(reading),
+    clock: systemClock,
+    cookieFile,
+    credentials,
+    secrets,
+    say,
+    onAttempt,
+  };
 }
 
 /**

@@ -1,28 +1,32 @@
 /**
- * Sends the platform's operations, one method for each: it passes the answer to `classify-response.ts`, and returns or throws what
- * is known afterwards. A create is never repeated; the others, which only some installations have, may be.
+ * Sends the platform's operations, one method for each: it passes the response to `classify-response.ts`, and returns or
+ * throws what is known afterwards. A create is never repeated; the others, which only some installations have, may be.
  */
 import { OutcomeUnknownError, type Values } from "../base/index.js";
 import { addressOf, type Kind, type Operation } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
 import type { Answer } from "./answer.js";
 import {
-  classifyChange,
   classifyCreate,
+  classifyDelete,
   classifyRead,
   classifySearch,
+  classifyUpdate,
+  type LiveObject,
+  type Trouble,
   type Verdict,
   type WireRecord,
 } from "./classify-response.js";
 import type { ClientDependencies } from "./client-dependencies.js";
 import { type BeforeSend, Session } from "./session.js";
-import { refusal, saidIn, troubled, unanswered, warningsOf } from "./trouble.js";
+import { refusal, troubled, unanswered } from "./trouble.js";
+import { saidIn, warningsOf } from "./words.js";
 
 interface Request {
   readonly operation: Operation;
   readonly values?: Readonly<Record<string, string>>;
   /** The request's fields in wire names; absent for a request without a body. */
-  readonly fields?: Values | undefined;
+  readonly fields?: Values;
   /** The resource, for messages: `ConversionEvent "purchase"`. */
   readonly label: string;
   readonly beforeSend?: BeforeSend;
@@ -41,23 +45,27 @@ export interface Created {
   readonly warnings: readonly string[];
 }
 
-interface Target extends Pick<Request, "operation" | "label"> {
+type ObjectRequest = LiveObject & Pick<Request, "operation" | "label">;
+
+/** For the object of a create, which has the mark in the field. */
+interface SearchRequest extends Pick<Request, "operation" | "label"> {
   readonly kind: Kind;
-  readonly id: string;
+  readonly field: string;
+  readonly mark: string;
 }
 
-/** A create whose object is looked for by its mark, which a field holds. */
-type Wanted = Omit<Target, "id"> & Readonly<Record<"field" | "mark", string>>;
+/** Whether an operation has found an object in this run, and the requests in flight that may still prove it. */
+interface Witness {
+  hasWorked: boolean;
+  readonly inFlight: Set<Promise<unknown>>;
+}
 
 export class Client {
   readonly #settings: Settings;
   readonly #dependencies: ClientDependencies;
   readonly #session: Session;
-  /**
-   * By method and path, whether an operation has found an object in this run, since a bare 404 may also mean that its
-   * path does not exist; and the requests in flight, which may prove it and are waited for.
-   */
-  readonly #witnesses = new Map<string, { hasWorked: boolean; readonly inFlight: Set<Promise<unknown>> }>();
+  /** By method and path: "not found" may also mean that the path does not exist. */
+  readonly #witnesses = new Map<string, Witness>();
 
   constructor(settings: Settings, dependencies: ClientDependencies) {
     this.#settings = settings;
@@ -84,61 +92,80 @@ export class Client {
     );
   }
 
-  /** @returns none if it certainly does not exist. @throws {AdvertisingError} if nothing is known about it. */
-  async read(target: Target): Promise<WireRecord | undefined> {
-    return (await this.#witnessed(target, (answer) => classifyRead(answer, target.kind, target.id)))?.record;
+  /** @returns `undefined` if it certainly does not exist. @throws {AdvertisingError} if nothing is known about it. */
+  async read(target: ObjectRequest): Promise<WireRecord | undefined> {
+    const verdict = await this.#find(target, (answer) => classifyRead(answer, target));
+    return verdict.kind === "done" ? verdict.record : undefined;
   }
 
   /**
-   * @returns the platform's warnings beside its success; none if the object certainly does not exist.
+   * @returns the platform's warnings beside its success.
    * @throws {AdvertisingError} if it was not changed, or that is not known: it may be sent again.
    */
-  async update(target: Target, fields: Values) {
-    const classify = (answer: Answer) => classifyChange(answer, target.kind, target.id, "changed", fields);
-    return (await this.#witnessed(target, classify, fields))?.warnings;
+  async update(target: ObjectRequest, fields: Values): Promise<string[]> {
+    const request = {
+      operation: target.operation,
+      label: target.label,
+      values: { id: target.id },
+      fields,
+    };
+    const { verdict, response } = await this.#classified(request, (answer) =>
+      classifyUpdate(answer, target, fields),
+    );
+    if (verdict.kind === "done") return warningsOf(response);
+    throw troubled(verdict, response);
   }
 
   /** @returns whether it existed. @throws {AdvertisingError} if it was not deleted, or that is not known. */
-  async delete(target: Target): Promise<boolean> {
-    const classify = (answer: Answer) => classifyChange(answer, target.kind, target.id, "deleted");
-    return (await this.#witnessed(target, classify)) !== undefined;
+  async delete(target: ObjectRequest): Promise<boolean> {
+    const verdict = await this.#find(target, (answer) => classifyDelete(answer, target));
+    return verdict.kind === "done";
   }
 
   /** @returns the ids of all objects with the mark, perhaps none. @throws {AdvertisingError} if nothing is known. */
-  async search({ kind, operation, field, mark, label }: Wanted): Promise<readonly string[]> {
+  async search({ kind, operation, field, mark, label }: SearchRequest): Promise<readonly string[]> {
     const request = { operation, values: { mark }, label };
-    const { verdict, response } = await this.#verdict(request, (answer) => classifySearch(answer, kind, field, mark));
+    const classify = (answer: Answer) => classifySearch(answer, kind, field, mark);
+    const { verdict, response } = await this.#classified(request, classify);
     if (verdict.kind === "listed") return verdict.ids;
     throw troubled(verdict, response);
   }
 
-  async #witnessed({ operation, id, label }: Target, classify: (answer: Answer) => Verdict, fields?: Values) {
-    const key = `${operation.method} ${operation.path}`;
-    const witness = this.#witnesses.get(key) ?? { hasWorked: false, inFlight: new Set() };
-    this.#witnesses.set(key, witness);
-    const asked = this.#verdict({ operation, values: { id }, fields, label }, classify)
-      .then((result) => {
-        witness.hasWorked ||= result.verdict.kind === "done";
-        return result;
-      })
-      .finally(() => witness.inFlight.delete(asked));
-    witness.inFlight.add(asked);
-    const { verdict, response } = await asked;
-    if (verdict.kind === "done") return { ...verdict, warnings: warningsOf(response) };
-    if (verdict.kind !== "gone") throw troubled(verdict, response);
-    while (verdict.needsWitness === true && !witness.hasWorked) {
-      if (witness.inFlight.size === 0) throw troubled({ kind: "missing" }, response);
+  /** @returns `gone` only if the operation has found another object. @throws {AdvertisingError} */
+  async #find({ operation, id, label }: ObjectRequest, classify: (answer: Answer) => Verdict) {
+    const witness = this.#witnessOf(operation);
+    const request = this.#classified({ operation, values: { id }, label }, classify);
+    const finding = request.then(({ verdict }) => {
+      witness.hasWorked ||= verdict.kind === "done";
+    });
+    witness.inFlight.add(finding);
+    await finding.finally(() => witness.inFlight.delete(finding));
+    const { verdict, response } = await request;
+    if (verdict.kind !== "done" && verdict.kind !== "gone") throw troubled(verdict, response);
+    while (verdict.kind === "gone" && !witness.hasWorked) {
+      // Requests in flight may still show that the operation works.
+      if (witness.inFlight.size === 0) throw troubled(verdict, response);
       await Promise.race(witness.inFlight).catch(() => undefined);
     }
-    return undefined;
+    return verdict;
   }
 
-  /** A request that the session refused proves nothing about the object, so its answer is not classified. */
-  async #verdict<T>(request: Request, classify: (answer: Answer) => T) {
+  #witnessOf({ method, path }: Operation): Witness {
+    const key = `${method} ${path}`;
+    const witness = this.#witnesses.get(key) ?? { hasWorked: false, inFlight: new Set() };
+    this.#witnesses.set(key, witness);
+    return witness;
+  }
+
+  /** A request that the session refused proves nothing about the object, so its response is not classified. */
+  async #classified<T>(request: Request, classify: (answer: Answer) => T) {
     const response = await this.#send(request);
     await response.kept;
-    const verdict = response.session === "accepted" ? classify(response.answer) : { kind: "refused" as const };
-    return { response, verdict };
+    const refused: Trouble = { kind: "refused" };
+    return {
+      response,
+      verdict: response.session === "accepted" ? classify(response.answer) : refused,
+    };
   }
 
   async #send({ operation, values, fields, label, beforeSend }: Request) {
@@ -146,16 +173,25 @@ export class Client {
     const url = addressOf(operation, this.#settings.baseUrl, values);
     const body = fields === undefined ? undefined : JSON.stringify(fields);
     const { credentials, secrets } = this.#dependencies;
-    const request = { operation, fields: fields ?? {}, what: `${label}: ${method} ${url.href}` };
-    const asked = { ...request, settings: this.#settings, credentials, secrets };
+    const what = `${label}: ${method} ${url.href}`;
+    const request = {
+      operation,
+      fields: fields ?? {},
+      what,
+      settings: this.#settings,
+      credentials,
+      secrets,
+    };
     let sentAt = "";
-    const noted = async (at: string) => {
+    const noteSending = async (at: string) => {
       await beforeSend?.(at);
       sentAt = at;
     };
-    const sent = await this.#session.send({ method, url, body, repeatable }, noted).catch((error: unknown) => {
-      throw unanswered(error, asked, url, sentAt);
-    });
-    return { ...asked, ...sent, sentAt };
+    const sent = await this.#session
+      .send({ method, url, body, repeatable }, noteSending)
+      .catch((error: unknown) => {
+        throw unanswered(error, request, url, sentAt);
+      });
+    return { ...request, ...sent, sentAt };
   }
 }

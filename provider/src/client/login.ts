@@ -6,29 +6,47 @@ import { LoginError } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
 import { type Answer, readAnswer, saysRefused } from "./answer.js";
 import type { ClientDependencies } from "./client-dependencies.js";
+import { describeFailure, NO_CLIENT_CERTIFICATE } from "./describe-failure.js";
 import { RetryingSender, StopWaiting } from "./retry.js";
 import { type Login, SessionStore } from "./session-file.js";
 import { SessionJar, sessionBlocker } from "./session-jar.js";
 import { TransportFailure } from "./transport.js";
-import { describeFailure, NO_CLIENT_CERTIFICATE, NOTHING_CREATED, wordsOf } from "./trouble.js";
+import { NOTHING_CREATED } from "./trouble.js";
+import { wordsOf } from "./words.js";
 
 /** @returns what opens a new login, valid for an address. It throws LoginError. */
-export function credentialsOf(settings: Settings, dependencies: ClientDependencies, sender: RetryingSender) {
+export function credentialsOf(
+  settings: Settings,
+  dependencies: ClientDependencies,
+  sender: RetryingSender,
+) {
   const { secrets } = dependencies;
   secrets.add(settings.password);
   if (settings.authMode === "basic") {
     const encoded = Buffer.from(`${settings.email}:${settings.password ?? ""}`).toString("base64");
     secrets.add(encoded);
     const headers = { authorization: `Basic ${encoded}` };
-    const login = { isBasic: true, isRestored: false, headers: async () => headers, keep: async () => undefined };
+    const login = {
+      isBasic: true,
+      isRestored: false,
+      headers: async () => headers,
+      keep: async () => undefined,
+    };
     return async (): Promise<Login> => login;
   }
-  const store = new SessionStore(settings, dependencies, (url) => logIn(settings, dependencies, sender, url));
+  const store = new SessionStore(settings, dependencies, (url) =>
+    logIn(settings, dependencies, sender, url),
+  );
   return (url: URL): Promise<Login> => store.open(url);
 }
 
 /** @param usedAt an address where the cookies must be valid. @throws {LoginError} with the cause and the next step. */
-async function logIn(settings: Settings, dependencies: ClientDependencies, sender: RetryingSender, usedAt: URL) {
+async function logIn(
+  settings: Settings,
+  dependencies: ClientDependencies,
+  sender: RetryingSender,
+  usedAt: URL,
+) {
   const { secrets, credentials } = dependencies;
   const { email, password, keepLoggedIn } = settings;
   const url = new URL(`${settings.baseUrl}/${settings.authenticatePath}`);
@@ -45,7 +63,9 @@ async function logIn(settings: Settings, dependencies: ClientDependencies, sende
     if (error instanceof StopWaiting)
       throw new LoginError(`${asked}: ${error.message}. ${NOTHING_CREATED} Run it again then.`);
     if (error instanceof TransportFailure)
-      throw new LoginError(`${asked}: ${describeFailure(error, url)}. ${NOTHING_CREATED}`, { cause: error });
+      throw new LoginError(`${asked}: ${describeFailure(error, url)}. ${NOTHING_CREATED}`, {
+        cause: error,
+      });
     throw error;
   }
 
@@ -88,7 +108,9 @@ export async function logInAnew(settings: Settings, dependencies: ClientDependen
   // All documented operations are below this address, so a cookie that is valid for one of them is valid here.
   const usedAt = new URL(`${settings.baseUrl}/rest/`);
   const sender = new RetryingSender(settings, dependencies);
-  const store = new SessionStore(settings, dependencies, (url) => logIn(settings, dependencies, sender, url));
+  const store = new SessionStore(settings, dependencies, (url) =>
+    logIn(settings, dependencies, sender, url),
+  );
   const { jar } = await store.open(usedAt, true);
   // If its cookie does not say (API page, sessions).
   const lastsMs = settings.keepLoggedIn ? 30 * 24 * 3_600_000 : 15 * 60_000;

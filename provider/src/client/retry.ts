@@ -20,7 +20,9 @@ export type Attempt = HttpAnswer | TransportFailure;
  * Makes one attempt: calls `transmit` once with the request, which so has the latest cookie.
  * @returns nothing if it had to wait first, so that the rate limit may be another one by now: then it is called again.
  */
-export type Exchange = (transmit: (request: HttpRequest) => Promise<Attempt>) => Promise<Attempt | undefined>;
+export type Exchange = (
+  transmit: (request: HttpRequest) => Promise<Attempt>,
+) => Promise<Attempt | undefined>;
 
 export interface SendOptions {
   /** Carrying it out twice does no harm: false for a create, which has no idempotency key; true for all others. */
@@ -65,7 +67,11 @@ export class RetryingSender {
   async #send(exchange: Exchange, options: SendOptions): Promise<HttpAnswer> {
     const { waitBudget } = options;
     for (let attemptNumber = 1; ; attemptNumber++) {
-      const { attempt, decision, durationMs } = await this.#attempt(exchange, options, attemptNumber);
+      const { attempt, decision, durationMs } = await this.#attempt(
+        exchange,
+        options,
+        attemptNumber,
+      );
       if (decision.kind === "limited") continue; // the shared wait comes before the next attempt
       if (decision.kind === "again") {
         // A connection attempt that timed out has also used up patience.
@@ -80,12 +86,18 @@ export class RetryingSender {
     }
   }
 
-  async #attempt(exchange: Exchange, { repeatable, waitBudget, needsNoSlot }: SendOptions, attemptNumber: number) {
+  async #attempt(
+    exchange: Exchange,
+    { repeatable, waitBudget, needsNoSlot }: SendOptions,
+    attemptNumber: number,
+  ) {
     const { clock, transport, onAttempt } = this.#dependencies;
     let durationMs = 0;
     const transmit = async (request: HttpRequest) => {
       const begin = clock.monotonicMs();
-      const result = await this.#silence.during(request, waitBudget, (watched) => transport.send(watched));
+      const result = await this.#silence.during(request, waitBudget, (watched) =>
+        transport.send(watched),
+      );
       durationMs = clock.monotonicMs() - begin;
       onAttempt?.(
         `${request.method} ${request.url.pathname} attempt ${attemptNumber}: ${outcomeOf(result)} after ${Math.round(durationMs)} ms`,
@@ -134,7 +146,9 @@ export class RetryingSender {
     const isNewWait = this.#quietMs() <= 0;
     this.#quietUntilMs = until;
     if (!isNewWait || delayMs > budgetMs) return;
-    this.#dependencies.say(`The platform limits the rate: all requests wait for ${Math.ceil(delayMs / 1000)} s.`);
+    this.#dependencies.say(
+      `The platform limits the rate: all requests wait for ${Math.ceil(delayMs / 1000)} s.`,
+    );
   }
 }
 
@@ -209,7 +223,9 @@ class Silence {
     }
     const why = this.#code === "" ? "" : ` (${this.#code})`;
     const tried = `It is tried for about another ${secondsTo(this.#endsMs)} s (advertising:${this.#setting})`;
-    say(`No connection to ${host} ${after}${why}. ${tried}. Check advertising:baseUrl, the network and the proxy.`);
+    say(
+      `No connection to ${host} ${after}${why}. ${tried}. Check advertising:baseUrl, the network and the proxy.`,
+    );
   }
 }
 
@@ -232,7 +248,8 @@ class Slots {
 }
 
 function outcomeOf(attempt: Attempt): string {
-  if (attempt instanceof TransportFailure) return `${attempt.code}, ${attempt.sent ? "sent" : "not sent"}`;
+  if (attempt instanceof TransportFailure)
+    return `${attempt.code}, ${attempt.sent ? "sent" : "not sent"}`;
   return `status ${attempt.status}`;
 }
 
@@ -295,7 +312,8 @@ export function decideRetry(question: RetryQuestion): RetryDecision {
   if (status === 429 || (status === 503 && asked !== undefined)) {
     // 0 seconds must not cause a busy loop.
     const least = backoffMs(FIRST_LIMIT_BACKOFF_MS, attemptNumber, random);
-    const delayMs = asked !== undefined && asked >= FIRST_LIMIT_BACKOFF_MS ? asked : Math.max(asked ?? 0, least);
+    const delayMs =
+      asked !== undefined && asked >= FIRST_LIMIT_BACKOFF_MS ? asked : Math.max(asked ?? 0, least);
     return { kind: "limited", delayMs };
   }
   return status >= 500 && mayRepeat ? again(FIRST_LIMIT_BACKOFF_MS) : DONE;
@@ -314,12 +332,18 @@ const MAX_RETRY_AFTER_MS = 366 * 24 * 3600 * 1000;
  * Reads a Retry-After header (RFC 9110, section 10.2.3): seconds or a date. @returns milliseconds, at most a year; none
  * if it is absent or unreadable. A date is compared with the answer's own `Date`, if any: a wrong clock does no harm.
  */
-export function retryAfterMs(headers: Readonly<Record<string, string>>, wallClockMs: number): number | undefined {
+export function retryAfterMs(
+  headers: Readonly<Record<string, string>>,
+  wallClockMs: number,
+): number | undefined {
   const value = headers["retry-after"]?.trim();
   if (value === undefined || value === "") return undefined;
   if (/^\d+(\.\d+)?$/.test(value)) return Math.min(MAX_RETRY_AFTER_MS, Number(value) * 1000);
   const until = Date.parse(value);
   if (!/[a-z]{3}/i.test(value) || Number.isNaN(until)) return undefined;
   const answered = Date.parse(headers.date ?? "");
-  return Math.min(MAX_RETRY_AFTER_MS, Math.max(0, until - (Number.isNaN(answered) ? wallClockMs : answered)));
+  return Math.min(
+    MAX_RETRY_AFTER_MS,
+    Math.max(0, until - (Number.isNaN(answered) ? wallClockMs : answered)),
+  );
 }

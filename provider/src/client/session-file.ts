@@ -83,13 +83,20 @@ export class SessionStore {
    */
   async open(url: URL, isAnew = false): Promise<Opened & Login> {
     const ended = this.#current?.stamp;
-    const logInNow = async () => ({ jar: await this.logIn(url), stamp: randomUUID(), isRestored: false });
+    const logInNow = async () => ({
+      jar: await this.logIn(url),
+      stamp: randomUUID(),
+      isRestored: false,
+    });
     const restore = async (): Promise<Opened | undefined> => {
       const stored = this.#read();
-      if (stored === undefined || isAnew || stored.stamp === ended || !stored.jar.hasSession(url)) return undefined;
+      if (stored === undefined || isAnew || stored.stamp === ended || !stored.jar.hasSession(url))
+        return undefined;
       // The platform decides on a changed password. Until it accepts that, the file stays for runs with the other one.
       const { jar, stamp, verifier } = stored;
-      return (await this.#hash(verifier.salt)) === verifier.hash ? { jar, stamp, isRestored: true } : undefined;
+      return (await this.#hash(verifier.salt)) === verifier.hash
+        ? { jar, stamp, isRestored: true }
+        : undefined;
     };
     let session = await this.#attempt(restore);
     if (session === undefined) {
@@ -101,7 +108,13 @@ export class SessionStore {
         session = await logInNow();
         const { baseUrl, email, keepLoggedIn } = this.settings;
         const { jar, stamp } = session;
-        const head = { session: "pulumi-advertising", version: VERSION, baseUrl, email, keepLoggedIn } as const;
+        const head = {
+          session: "pulumi-advertising",
+          version: VERSION,
+          baseUrl,
+          email,
+          keepLoggedIn,
+        } as const;
         this.#write({ ...head, verifier: { salt, hash }, stamp, jar }, lock);
       });
     }
@@ -119,7 +132,8 @@ export class SessionStore {
         return { cookie: opened.jar.header(to) };
       },
       keep: async ({ setCookies, headers }, from) => {
-        if (keepLoggedIn && setCookies.length > 0) await this.#keep(opened, [setCookies, from, headers.date]);
+        if (keepLoggedIn && setCookies.length > 0)
+          await this.#keep(opened, [setCookies, from, headers.date]);
       },
     };
   }
@@ -173,13 +187,20 @@ export class SessionStore {
       return undefined;
     }
     if (accountOf(stored) !== accountOf(settings))
-      throw new UntrustedFile("it has another account's session; give each account a file of its own");
+      throw new UntrustedFile(
+        "it has another account's session; give each account a file of its own",
+      );
     return stored.keepLoggedIn === settings.keepLoggedIn ? { ...stored, jar } : undefined;
   }
 
   #write(stored: Stored, lock: Lock): void {
     const path = this.#path ?? "";
-    replacePrivate(path, JSON.stringify({ ...stored, jar: stored.jar.toJSON() }), systemDisk, lock.confirm);
+    replacePrivate(
+      path,
+      JSON.stringify({ ...stored, jar: stored.jar.toJSON() }),
+      systemDisk,
+      lock.confirm,
+    );
     removeLeftovers(path, this.dependencies.clock.wallMs(), systemDisk);
   }
 
@@ -187,7 +208,9 @@ export class SessionStore {
   async #hash(salt: string): Promise<string> {
     try {
       const derive = promisify<string, Buffer, number, typeof COST, Buffer>(scrypt);
-      return (await derive(this.settings.password ?? "", Buffer.from(salt, "base64"), BYTES, COST)).toString("base64");
+      return (
+        await derive(this.settings.password ?? "", Buffer.from(salt, "base64"), BYTES, COST)
+      ).toString("base64");
     } catch (error) {
       // For example because scrypt is not allowed on this machine.
       throw new UntrustedFile(`its password can't be checked (${(error as Error).message})`);
@@ -201,7 +224,10 @@ export class SessionStore {
   #locked(work: (lock: Lock) => void | Promise<void>): Promise<void> {
     const { maxWaitSeconds, requestTimeoutSeconds } = this.settings;
     // Another process's login may have to wait for the rate limit, as long as this one would.
-    const options = { clock: this.dependencies.clock, maxWaitMs: (maxWaitSeconds + requestTimeoutSeconds) * 1000 };
+    const options = {
+      clock: this.dependencies.clock,
+      maxWaitMs: (maxWaitSeconds + requestTimeoutSeconds) * 1000,
+    };
     return this.#attempt(() => withLock(`${this.#path}.lock`, options, work));
   }
 
@@ -223,7 +249,9 @@ export class SessionStore {
   }
 
   #abandon(why: string): void {
-    this.dependencies.say(`The cookie file ${this.#path} ${why}. This run keeps its session in memory.`);
+    this.dependencies.say(
+      `The cookie file ${this.#path} ${why}. This run keeps its session in memory.`,
+    );
     this.#path = undefined;
   }
 }

@@ -44,7 +44,8 @@ export class SessionJar {
     for (const cookie of cookiesIn(setCookies)) {
       const { expires } = cookie;
       // An end is a date of the platform's clock: this machine's may be hours off.
-      if (expires instanceof Date) cookie.expires = new Date(expires.getTime() + Date.now() - nowAt(date));
+      if (expires instanceof Date)
+        cookie.expires = new Date(expires.getTime() + Date.now() - nowAt(date));
       this.#jar.setCookieSync(cookie, url.href, { ignoreError: true });
     }
   }
@@ -60,7 +61,11 @@ export class SessionJar {
 
   /** Every value for any address, for the scrubber. */
   values(): string[] {
-    return this.#jar.serializeSync()?.cookies.flatMap(({ value }) => (typeof value === "string" ? [value] : [])) ?? [];
+    return (
+      this.#jar
+        .serializeSync()
+        ?.cookies.flatMap(({ value }) => (typeof value === "string" ? [value] : [])) ?? []
+    );
   }
 
   hasSession(url: URL): boolean {
@@ -72,7 +77,9 @@ export class SessionJar {
    * @param isLongLived then another cookie, with any name, may say so too (API page, sessions).
    */
   endsAtMs(url: URL, isLongLived: boolean): number | undefined {
-    const cookies = this.#jar.getCookiesSync(url.href).filter((cookie) => isLongLived || isSession(cookie));
+    const cookies = this.#jar
+      .getCookiesSync(url.href)
+      .filter((cookie) => isLongLived || isSession(cookie));
     const stated = cookies.flatMap((cookie) => cookie.expiryTime() ?? []).filter(Number.isFinite);
     return stated.length === 0 ? undefined : Math.max(...stated);
   }
@@ -89,7 +96,9 @@ function isSession({ key, value }: Cookie): boolean {
 }
 
 function cookiesIn(setCookies: readonly string[]): Cookie[] {
-  return setCookies.slice(0, MAX_COOKIES).flatMap((header) => toughCookie().Cookie.parse(header) ?? []);
+  return setCookies
+    .slice(0, MAX_COOKIES)
+    .flatMap((header) => toughCookie().Cookie.parse(header) ?? []);
 }
 
 /** In milliseconds since 1970; now where there is no date. */
@@ -104,19 +113,28 @@ const ASK = "Ask the administrator of the installation.";
  * (That a cookie is `Secure` is none: plain HTTP is for loopback addresses, which may have such ones.)
  * @param from the login's address. @param to a request's. @param date the answer's `Date`.
  */
-export function sessionBlocker(setCookies: readonly string[], from: URL, to: URL, date?: string): [string, string] {
+export function sessionBlocker(
+  setCookies: readonly string[],
+  from: URL,
+  to: URL,
+  date?: string,
+): [string, string] {
   const { defaultPath, pathMatch } = toughCookie();
   const atLogin = "Check advertising:authenticatePath.";
   if (setCookies.length === 0) return ["the response set no cookie", atLogin];
   const cookie = cookiesIn(setCookies).find(({ key }) => SESSION_COOKIE.test(key));
-  if (cookie === undefined) return ["none of the cookies it set is named <instance_key>_service_cookie", atLogin];
+  if (cookie === undefined)
+    return ["none of the cookies it set is named <instance_key>_service_cookie", atLogin];
   const it = "the session cookie that it set";
   if (cookie.value === "") return [`${it} is empty`, ASK];
   const { maxAge, expires } = cookie;
   const now = new Date(nowAt(date));
   if (maxAge === null ? expires instanceof Date && expires <= now : Number(maxAge) <= 0) {
     const end = maxAge === null ? (expires as Date).toISOString() : `after ${maxAge} s`;
-    return [`${it} has already expired: it ends ${end}, and now is ${now.toISOString()} there`, ASK];
+    return [
+      `${it} has already expired: it ends ${end}, and now is ${now.toISOString()} there`,
+      ASK,
+    ];
   }
   const path = cookie.path ?? defaultPath(from.pathname);
   if (!pathMatch(to.pathname, path)) {

@@ -19,9 +19,15 @@ import type { Settings } from "../settings/index.js";
 import { type Answer, readAnswer } from "./answer.js";
 import type { ClientDependencies } from "./client-dependencies.js";
 import { credentialsOf } from "./login.js";
-import { type LetThrough, type SessionSign, sessionSignOf } from "./response-signs.js";
-import { type Attempt, type Exchange, RetryingSender, type SendOptions, type WaitBudget } from "./retry.js";
+import {
+  type Attempt,
+  type Exchange,
+  RetryingSender,
+  type SendOptions,
+  type WaitBudget,
+} from "./retry.js";
 import type { Login } from "./session-file.js";
+import { type LetThrough, type SessionSign, sessionSignOf } from "./session-sign.js";
 import { type HttpRequest, TransportFailure } from "./transport.js";
 
 interface Sent {
@@ -34,7 +40,8 @@ interface Sent {
 /** Awaited before the first byte may leave, with that moment (ISO 8601); called again before each further sending. */
 export type BeforeSend = (sentAt: string) => Promise<void>;
 
-type SessionRequest = Pick<HttpRequest, "method" | "url" | "body"> & Pick<SendOptions, "repeatable">;
+type SessionRequest = Pick<HttpRequest, "method" | "url" | "body"> &
+  Pick<SendOptions, "repeatable">;
 
 interface Current {
   readonly login: Login;
@@ -46,7 +53,8 @@ interface Current {
 }
 
 /** One error for the whole run says why. */
-const FAILED = "Nothing was created: the login of this run failed (its error says why), and is not tried again.";
+const FAILED =
+  "Nothing was created: the login of this run failed (its error says why), and is not tried again.";
 /** A younger session does not count as ended after a sign that may have another meaning. */
 const YOUNG_MS = 60_000;
 

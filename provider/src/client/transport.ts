@@ -21,7 +21,13 @@ import { gunzip } from "node:zlib";
 import type { Dispatcher } from "undici";
 import { type Clock, systemClock } from "../base/index.js";
 import type { SettingsReading } from "../settings/index.js";
-import { createConnector, createProxyAgent, reasonOf, TunnelFailure, undici } from "./connections.js";
+import {
+  createConnector,
+  createProxyAgent,
+  reasonOf,
+  TunnelFailure,
+  undici,
+} from "./connections.js";
 
 export interface HttpRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -96,7 +102,9 @@ export function createTransport(
   };
   const { Agent } = undici();
   const agentWith = (options: typeof agentOptions) =>
-    proxy === undefined ? new Agent(options) : createProxyAgent(proxy, options, timeoutMs, stopReusing);
+    proxy === undefined
+      ? new Agent(options)
+      : createProxyAgent(proxy, options, timeoutMs, stopReusing);
   let agent: Dispatcher = agentWith(agentOptions);
   let isReusing = true;
   /** See T8. What is under way ends on its connection, which then closes. */
@@ -107,12 +115,24 @@ export function createTransport(
     agent = agentWith({ ...agentOptions, pipelining: 0 });
   }
   return {
-    send: ({ method, url, headers, body, notedAtMs = Number.POSITIVE_INFINITY, onStart }: HttpRequest) =>
+    send: ({
+      method,
+      url,
+      headers,
+      body,
+      notedAtMs = Number.POSITIVE_INFINITY,
+      onStart,
+    }: HttpRequest) =>
       new Promise<HttpAnswer | TransportFailure>((resolve) => {
         const isTooLate = () => clock.wallMs() - notedAtMs > timeoutMs;
         const to = { origin: url.origin, path: `${url.pathname}${url.search}`, method };
         agent.dispatch(
-          { ...to, headers: { ...JSON_BOTH_WAYS, ...headers }, body: body ?? null, idempotent: false },
+          {
+            ...to,
+            headers: { ...JSON_BOTH_WAYS, ...headers },
+            body: body ?? null,
+            idempotent: false,
+          },
           new Exchange(timeoutMs, isTooLate, resolve, onStart),
         );
       }),
@@ -158,7 +178,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     raw: Record<string, string | string[] | undefined>, // names are in lower case
   ): void {
     if (status < 200) return; // an interim answer, such as 103 Early Hints
-    const headers = Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, String(value)]));
+    const headers = Object.fromEntries(
+      Object.entries(raw).map(([name, value]) => [name, String(value)]),
+    );
     this.#head = { status, headers, setCookies: [raw["set-cookie"] ?? []].flat() };
   }
 
@@ -192,7 +214,12 @@ class Exchange implements Dispatcher.DispatchHandler {
     }
     const code = this.#sent ? "ADVERTISING_TIMEOUT" : "UND_ERR_CONNECT_TIMEOUT";
     const what = this.#sent ? "no whole response came" : "no connection could be made";
-    return new TransportFailure(code, this.#sent, `${what} within ${limitOf(this.timeoutMs)}`, cause);
+    return new TransportFailure(
+      code,
+      this.#sent,
+      `${what} within ${limitOf(this.timeoutMs)}`,
+      cause,
+    );
   }
 }
 
@@ -207,7 +234,10 @@ function tooLate(timeoutMs: number): Error {
 }
 
 /** With a limit: a small answer may unpack to gigabytes. No request asks for a packed one; some proxies pack anyway. */
-async function unpacked(head: Omit<HttpAnswer, "body">, chunks: readonly Buffer[]): Promise<HttpAnswer> {
+async function unpacked(
+  head: Omit<HttpAnswer, "body">,
+  chunks: readonly Buffer[],
+): Promise<HttpAnswer> {
   const raw = Buffer.concat(chunks);
   const encoding = head.headers["content-encoding"]?.trim().toLowerCase() || "identity";
   if (encoding === "identity" || raw.length === 0) return { ...head, body: raw.toString("utf8") };
@@ -216,6 +246,10 @@ async function unpacked(head: Omit<HttpAnswer, "body">, chunks: readonly Buffer[
     const body = await promisify(gunzip)(raw, { maxOutputLength: MAX_ANSWER_BYTES });
     return { ...head, body: body.toString("utf8") };
   } catch (error) {
-    return { ...head, body: "", broken: head.broken ?? `can't be unpacked (${(error as Error).message})` };
+    return {
+      ...head,
+      body: "",
+      broken: head.broken ?? `can't be unpacked (${(error as Error).message})`,
+    };
   }
 }

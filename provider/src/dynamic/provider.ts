@@ -1,6 +1,6 @@
 /**
- * For Pulumi's dynamic providers: passes each engine call to the function for a single resource or a set
- * ({@link SINGLE}, {@link SET}), and returns the result in the engine's form. Decides nothing; scrubs outgoing errors.
+ * For Pulumi's dynamic providers: passes each engine call to its operation, and returns the result in the engine's form.
+ * Decides nothing; scrubs outgoing errors.
  */
 
 import type * as dynamic from "@pulumi/pulumi/dynamic";
@@ -16,40 +16,16 @@ import {
 import type { Kind, ResourceName, SetKind } from "../kinds/index.js";
 import {
   check,
-  createSet,
-  createSingle,
-  deleteSet,
-  deleteSingle,
+  createResource,
+  deleteResource,
   describeDefect,
   Incomplete,
-  planSet,
-  planSingle,
-  type ResourceOperations,
+  planResource,
   type Runtime,
-  readSet,
-  readSingle,
-  updateSet,
-  updateSingle,
+  readResource,
+  updateResource,
 } from "../operations/index.js";
 import { IDENTITY, type ProgramContext, type ResourceRef, readProgramContext, refOf } from "../state/index.js";
-
-const SINGLE: ResourceOperations<Kind> = {
-  check,
-  plan: planSingle,
-  create: createSingle,
-  update: updateSingle,
-  read: readSingle,
-  delete: deleteSingle,
-};
-
-const SET: ResourceOperations<SetKind> = {
-  check,
-  plan: planSet,
-  create: createSet,
-  update: updateSet,
-  read: readSet,
-  delete: deleteSet,
-};
 
 /** @param runtime the process's runtime, once the engine has configured the provider. */
 export function createProvider(
@@ -57,7 +33,6 @@ export function createProvider(
   runtime: () => Runtime,
   configure: (config: dynamic.Config) => void,
 ) {
-  const calls = ("member" in resource ? SET : SINGLE) as ResourceOperations<Kind | SetKind>;
   const guarded = guard(runtime);
   const refFor = (inputs: Values) => refIn(resource.name, inputs).ref;
   return {
@@ -69,7 +44,7 @@ export function createProvider(
     async check(olds: Values, given: Values): Promise<dynamic.CheckResult> {
       return guarded(async () => {
         const { ref, context } = refIn(resource.name, given);
-        const { inputs, failures } = await calls.check(resource, runtime(), ref, { context, olds, news: given });
+        const { inputs, failures } = await check(resource, runtime(), ref, { context, olds, news: given });
         // The engine prints each reason after "resource '<name>' has a problem: ", and before it the value of the
         // property that is named, even a secret one: so none is named.
         return { inputs, failures: failures.map((reason) => ({ property: "", reason })) };
@@ -78,26 +53,26 @@ export function createProvider(
 
     async diff(id: string, olds: Values, news: Values): Promise<dynamic.DiffResult> {
       return guarded(async () => {
-        const plan = await calls.plan(resource, runtime(), refFor(news), { id, olds, news });
+        const plan = await planResource(resource, runtime(), refFor(news), { id, olds, news });
         return { ...plan, deleteBeforeReplace: false };
       }, forDisplay);
     },
 
     async create(inputs: Values): Promise<dynamic.CreateResult> {
-      return guarded(() => calls.create(resource, runtime(), refFor(inputs), inputs), forEngine);
+      return guarded(() => createResource(resource, runtime(), refFor(inputs), inputs), forEngine);
     },
 
     async read(id: string, properties: Values = {}): Promise<dynamic.ReadResult> {
-      return guarded(async () => (await calls.read(resource, runtime(), id, properties)) ?? GONE, forDisplay);
+      return guarded(async () => (await readResource(resource, runtime(), id, properties)) ?? GONE, forDisplay);
     },
 
     async update(id: string, olds: Values, news: Values): Promise<dynamic.UpdateResult> {
-      const updated = () => calls.update(resource, runtime(), refFor(news), { id, olds, news });
+      const updated = () => updateResource(resource, runtime(), refFor(news), { id, olds, news });
       return guarded(async () => ({ outs: await updated() }), forEngine);
     },
 
     async delete(id: string, properties: Values): Promise<void> {
-      return guarded(() => calls.delete(resource, runtime(), id, properties), forDisplay);
+      return guarded(() => deleteResource(resource, runtime(), id, properties), forDisplay);
     },
   } satisfies dynamic.ResourceProvider;
 }

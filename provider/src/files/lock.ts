@@ -26,6 +26,7 @@ import {
   cureOf,
   type Disk,
   HAS_MODES,
+  hasCode,
   makePrivateFolder,
   readPrivate,
   systemDisk,
@@ -35,8 +36,10 @@ import {
 
 const FIRST_POLL_MS = 5;
 const MAX_POLL_MS = 25;
-/** So often a holder shows that it lives, and after so long without that one on another machine is taken for dead. */
-const [HEARTBEAT_MS, STALE_AFTER_MS] = [2000, 15_000];
+/** So often a holder shows that it lives. */
+const HEARTBEAT_MS = 2000;
+/** After so long without a heartbeat, a holder on another machine is taken for dead. */
+const STALE_AFTER_MS = 15_000;
 
 export class LockHeld extends Error {
   constructor(path: string, holder: string) {
@@ -54,7 +57,8 @@ export class LockLost extends Error {
 
 /** @param error what came of using `path`. @returns what to do, as a clause; none if that is not known. */
 export function cureFor(error: unknown, path: string): string | undefined {
-  return error instanceof LockHeld || error instanceof LockLost ? "Let that run end" : cureOf(error, path);
+  if (error instanceof LockHeld || error instanceof LockLost) return "Let that run end";
+  return cureOf(error, path);
 }
 
 export interface LockOptions {
@@ -162,9 +166,8 @@ function isCreated(path: string, content: string, disk: Disk): boolean {
 }
 
 function isTaken(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
   // Windows answers EPERM while a file of that name is being removed.
-  return code === "EEXIST" || (code === "EPERM" && !HAS_MODES);
+  return hasCode(error, "EEXIST") || (hasCode(error, "EPERM") && !HAS_MODES);
 }
 
 /** See L6. @param stale what was judged. */
@@ -176,8 +179,7 @@ function removeStale(path: string, stale: string, disk: Disk): void {
     if (readPrivate(aside, disk) !== stale) disk.linkSync(aside, path);
   } catch (error) {
     // Another process has removed it, or taken the lock, meanwhile.
-    const { code = "" } = error as NodeJS.ErrnoException;
-    if (!["ENOENT", "EEXIST"].includes(code)) throw error;
+    if (!hasCode(error, "ENOENT", "EEXIST")) throw error;
   }
   disk.rmSync(aside, { force: true });
 }
@@ -203,12 +205,14 @@ function fateOf(holder: string | undefined): "alive" | "dead" | "elsewhere" {
     process.kill(Number(pid), 0);
   } catch (error) {
     // Any other error means that there is a process, of another user.
-    if ((error as NodeJS.ErrnoException).code === "ESRCH") return "dead";
+    if (hasCode(error, "ESRCH")) return "dead";
   }
   const status = statusOf(Number(pid));
   if (status === undefined) return "alive";
   // Nobody has taken note of its end, as in containers: its number stays, and it does nothing more.
-  return /[ZX]/.test(status.state) || (started !== undefined && started !== status.started) ? "dead" : "alive";
+  if (/[ZX]/.test(status.state)) return "dead";
+  const isOther = started !== undefined && started !== status.started;
+  return isOther ? "dead" : "alive";
 }
 
 export function identityOf(pid: number) {
@@ -239,8 +243,10 @@ function statusOf(pid: number): { readonly state: string; readonly started: stri
     const status = readFileSync(`/proc/${pid}/stat`, "utf8");
     // After the command's name, which may hold anything: fields 3 and on (proc_pid_stat(5); 22 is the start, in ticks).
     const fields = status.slice(status.lastIndexOf(")") + 2).split(" ");
-    const [state, started] = [fields[0], fields[19]];
-    return state === undefined || started === undefined ? undefined : { state, started };
+    const state = fields[0];
+    const started = fields[19];
+    if (state === undefined || started === undefined) return undefined;
+    return { state, started };
   } catch {
     return undefined;
   }

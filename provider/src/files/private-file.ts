@@ -29,6 +29,7 @@ export interface Disk {
   mkdirSync(path: string, options: { readonly recursive: true; readonly mode: number }): unknown;
   readdirSync(path: string): string[];
   accessSync(path: string, mode: number): void;
+  statfsSync(path: string): Pick<fs.StatsFs, "type">;
 }
 
 export type Status = Pick<fs.Stats, "mode" | "uid" | "size" | "nlink" | "ino" | "dev" | "mtimeMs" | "isFile">;
@@ -62,34 +63,28 @@ const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Creates `folder` for the owner alone, if missing. @throws UntrustedFile if everybody may replace what it holds. */
 export function makePrivateFolder(folder: string, disk: Disk): void {
-  try {
+  if (disk.statSync(folder, { throwIfNoEntry: false }) === undefined) {
+    // The system's answer alone doesn't say why (ENOENT on a read-only volume), and below /proc it never comes.
+    expectWritable(folder, disk);
     disk.mkdirSync(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
-  } catch (error) {
-    expectWritable(join(folder, "a file"), disk); // says why: of a read-only volume mkdir says ENOENT
-    throw error;
   }
   checkFolder(folder, disk);
 }
 
 function checkFolder(folder: string, disk: Disk): void {
   const { mode = 0 } = disk.statSync(folder, { throwIfNoEntry: false }) ?? {};
-  if (HAS_MODES && (mode & constants.S_IWOTH) !== 0 && (mode & STICKY) === 0)
-    throw isModeless(folder)
-      ? modeless("other users can write to its folder", folder)
-      : new UntrustedFile("other users can write to its folder", `Run chmod go-w ${shellWord(folder)}`);
+  const isOpenToAll = (mode & constants.S_IWOTH) !== 0 && (mode & STICKY) === 0;
+  if (!HAS_MODES || !isOpenToAll) return;
+  const problem = `other users can write to its folder (mode ${(mode & 0o777).toString(8)})`;
+  const cure = `Run chmod go-w ${shellWord(folder)} or, if ${mountCure(folder)}`;
+  throw new UntrustedFile(problem, cure);
 }
 
-/** Linux's numbers of file systems that show modes which no chmod changes: CIFS, SMB 2, FAT, exFAT. */
-const MODELESS = [0xff534d42, 0xfe534d42, 0x4d44, 0x2011bab0];
-
-function isModeless(folder: string): boolean {
-  return process.platform === "linux" && MODELESS.includes(fs.statfsSync(folder).type);
-}
-
-function modeless(problem: string, path: string): UntrustedFile {
+/** What helps where no chmod does. */
+function mountCure(path: string): string {
   const options = `uid=${process.getuid?.()},file_mode=0600,dir_mode=0700`;
-  const cure = `Mount that volume with ${options}${elsewhere(path, "on another disk")}`;
-  return new UntrustedFile(`${problem}, and its volume (such as CIFS or FAT) keeps no modes`, cure);
+  const other = elsewhere(path, "on another disk");
+  return `its volume keeps no modes (such as CIFS or FAT), mount it with ${options}${other}`;
 }
 
 /** For files in the cache folder: another place. What was noted has to go with it, or creates could be sent twice. */
@@ -105,28 +100,42 @@ function isMovable(path: string): boolean {
 
 /** The command by which root makes it this user's. */
 function chown(path: string): string {
-  const what = isMovable(path) ? `-R ${process.getuid?.()} ${shellWord(cacheFolder())}` : "";
-  return `chown ${what || `${process.getuid?.()} ${shellWord(path)}`}`;
+  const user = process.getuid?.();
+  if (isMovable(path)) return `chown -R ${user} ${shellWord(cacheFolder())}`;
+  return `chown ${user} ${shellWord(path)}`;
 }
 
 /** @returns what to do about a file that can't be used, as a clause; none if that is not known. */
 export function cureOf(error: unknown, path: string): string | undefined {
   if (error instanceof UntrustedFile) return error.cure;
-  const { code = "" } = error as NodeJS.ErrnoException;
-  if (["ENOSPC", "EDQUOT"].includes(code)) return `Make room on the disk of ${path}`;
-  if (!["EACCES", "EPERM", "EROFS"].includes(code)) return undefined;
+  if (hasCode(error, "ENOSPC", "EDQUOT")) return `Make room on the disk of ${path}`;
+  if (!hasCode(error, "EACCES", "EPERM", "EROFS")) return undefined;
   if (isMovable(path) && !fs.existsSync(cacheFolder()))
     return "Set XDG_CACHE_HOME to a folder that you can write to, and that later runs have too";
-  if (code === "EROFS") return `Make its volume writable${elsewhere(path, "on another disk")}`;
-  const asRoot = HAS_MODES ? ` (as root: ${chown(path)})` : "";
-  return `Make ${path} and its folder writable for you alone${asRoot}${elsewhere(path, "of yours")}`;
+  if (hasCode(error, "EROFS")) return `Make its volume writable${elsewhere(path, "on another disk")}`;
+  const writable = `Make ${path} and its folder writable for you alone`;
+  if (!HAS_MODES) return writable;
+  return `${writable} (as root: ${chown(path)})${elsewhere(path, "of yours")}`;
 }
+
+/** Whether the system gave one of these codes for a failed call. */
+export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  const { code = "" } = error as NodeJS.ErrnoException;
+  return codes.includes(code);
+}
+
+/** Linux's numbers of file systems that hold no files of users, though root seems to be allowed: proc and sysfs. */
+const VIRTUAL = [0x9fa0, 0x62656572];
 
 /** Asks without a trace, for a preview. @throws the system's error where a run could not make `path`. */
 export function expectWritable(path: string, disk: Disk): void {
   let folder = dirname(path);
   while (disk.statSync(folder, { throwIfNoEntry: false }) === undefined) folder = dirname(folder);
   disk.accessSync(folder, constants.W_OK | constants.X_OK);
+  if (process.platform === "linux" && VIRTUAL.includes(disk.statfsSync(folder).type)) {
+    const error = new Error(`EROFS: ${folder} holds no files of users`);
+    throw Object.assign(error, { code: "EROFS" });
+  }
 }
 
 /**
@@ -139,9 +148,9 @@ export function readPrivate(path: string, disk: Disk = systemDisk): string | und
   try {
     file = disk.openSync(path, constants.O_RDONLY | SAFELY);
   } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return undefined;
-    throw ["ELOOP", "ENXIO"].includes(code) ? new UntrustedFile(NO_FILE) : error;
+    if (hasCode(error, "ENOENT")) return undefined;
+    if (hasCode(error, "ELOOP", "ENXIO")) throw new UntrustedFile(NO_FILE);
+    throw error;
   }
   try {
     const status = disk.fstatSync(file);
@@ -164,8 +173,8 @@ function makePrivate(file: number, path: string, disk: Disk): void {
   try {
     disk.fchmodSync(file, OWNER_ONLY_FILE);
   } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    throw ["EPERM", "ENOTSUP"].includes(code) ? modeless("other users can read it", path) : error;
+    if (!hasCode(error, "EPERM", "ENOTSUP")) throw error;
+    throw new UntrustedFile("other users can read it", `As ${mountCure(path)}`);
   }
 }
 
@@ -220,6 +229,9 @@ export function writeNew(path: string, content: string, disk: Disk): void {
   }
 }
 
+/** Windows opens no folders, some file systems don't sync them, and some folders may be written to and not read. */
+const NOT_POSSIBLE = ["EACCES", "EPERM", "EISDIR", "EINVAL", "EBADF", "ENOTSUP", "ENOSYS", "EROFS"];
+
 /**
  * Makes the names of a folder's files survive a machine that loses its power, and the folder itself, which may be as
  * new: where the system can do that. @throws the system's error where it could not be done.
@@ -230,17 +242,11 @@ export function syncFolder(folder: string, disk: Disk): void {
     file = disk.openSync(folder, constants.O_RDONLY);
     disk.fsyncSync(file);
   } catch (error) {
-    if (!isNotPossible(error)) throw error;
+    if (!hasCode(error, ...NOT_POSSIBLE)) throw error;
   } finally {
     if (file !== undefined) disk.closeSync(file);
   }
   if (dirname(folder) !== folder) syncFolder(dirname(folder), disk);
-}
-
-/** Windows opens no folders, some file systems don't sync them, and some folders may be written to and not read. */
-function isNotPossible(error: unknown): boolean {
-  const { code = "" } = error as NodeJS.ErrnoException;
-  return ["EACCES", "EPERM", "EISDIR", "EINVAL", "EBADF", "ENOTSUP", "ENOSYS", "EROFS"].includes(code);
 }
 
 /** Removes the temporary files that killed processes left beside `path`. Never fails: it only tidies. */

@@ -1,13 +1,13 @@
 /** The rules of an advertiser (API page, POST rest/advertiser). */
 import { z } from "zod";
 import { additionalFieldsBeside, identifierOf, nameOf } from "../rules/index.js";
-import { createOf, type Kind, oddName, onceFor, outputsOf, roundedId } from "./kind.js";
+import { createOf, type KindOf, onceFor, outputsOf } from "./kind.js";
+import { likelyMistakes } from "./likely-mistakes.js";
 
 const wireNames = { advertiserName: "advertiser_name" } as const;
 
-export const advertiser: Kind = {
+export const advertiser: KindOf<typeof wireNames> = {
   name: "Advertiser",
-  handler: "advertiser",
   idProperty: "advertiserId",
   nameProperty: "advertiserName",
   identifyingProperties: [],
@@ -16,14 +16,15 @@ export const advertiser: Kind = {
   outputs: outputsOf("advertiserId", wireNames),
   create: createOf("advertiser", wireNames),
   exactIds: new Set([]),
-  refersTo: {},
+  references: {},
+  owner: undefined,
   rules: onceFor(({ markField }) =>
     z.strictObject({
       advertiserName: nameOf(undefined),
       existingId: identifierOf("the id of a live advertiser").optional(),
-      additionalFields: additionalFieldsBeside(new Set(Object.values(wireNames)), markField).optional(),
+      additionalFields: additionalFieldsBeside(wireNames, markField).optional(),
     }),
   ),
   conflicts: () => [],
-  warnings: (values) => [...oddName(values, "advertiserName"), ...roundedId(values, "existingId")],
+  warnings: (values) => likelyMistakes(advertiser, values),
 };

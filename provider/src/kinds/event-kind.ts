@@ -3,23 +3,24 @@
  * rest/event). A set's rules are those of a single event, for each member and for what all members share.
  */
 import { z } from "zod";
-import { asRecord, count, lookAlike, own, quoted, type Values } from "../base/index.js";
+import { asRecord, lookAlike, own, quoted } from "../base/index.js";
 import {
   additionalFieldsBeside,
+  choiceOf,
   expecting,
   finiteNumber,
   identifierOf,
-  integerFromZero,
+  integerNamed,
   isName,
   nameOf,
   type Problem,
   truth,
   windowOf,
-  withUnit,
 } from "../rules/index.js";
 import { advertiser } from "./advertiser-kind.js";
-import { createOf, type Kind, type Limits, oddName, onceFor, outputsOf, roundedId, type SetKind } from "./kind.js";
-import { Attribution, days, LIKELY_DAYS_BELOW_SECONDS, THIRTY_DAYS_IN_SECONDS, WINDOWS } from "./vocabulary.js";
+import { createOf, type KindOf, type Limits, onceFor, outputsOf, type SetKind } from "./kind.js";
+import { likelyMistakes, roundedId } from "./likely-mistakes.js";
+import { Attribution, EventType, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";
 
 const MAX_NAME_CHARACTERS = 99;
 
@@ -42,14 +43,14 @@ const eventRules = onceFor(({ maxWindowSeconds, markField }) => {
     eventName: nameOf(MAX_NAME_CHARACTERS),
     advertiserId: identifierOf("an Advertiser or its id"),
     value: finiteNumber,
-    eventTypeId: integerFromZero.optional(),
+    eventTypeId: integerNamed(EventType).optional(),
     segmentId: identifierOf("the id of a segment", 0).optional(),
     countUnique: truth.optional(),
     clickWindow: window,
     viewWindow: window,
-    attribution: expecting(`"ALL" or "WHITELIST"`, z.enum(Attribution)).optional(),
+    attribution: choiceOf(Attribution).optional(),
     existingId: identifierOf("the id of a live event").optional(),
-    additionalFields: additionalFieldsBeside(new Set(Object.values(wireNames)), markField).optional(),
+    additionalFields: additionalFieldsBeside(wireNames, markField).optional(),
   });
 });
 
@@ -59,9 +60,8 @@ function eventDefaults({ maxWindowSeconds }: Limits) {
   return { countUnique: false, clickWindow: window, viewWindow: window, attribution: Attribution.All };
 }
 
-export const conversionEvent: Kind = {
+export const conversionEvent: KindOf<typeof wireNames> = {
   name: "ConversionEvent",
-  handler: "conversionEvent",
   idProperty: "eventId",
   nameProperty: "eventName",
   identifyingProperties: ["advertiserId", "value"],
@@ -70,7 +70,8 @@ export const conversionEvent: Kind = {
   outputs: outputsOf("eventId", wireNames),
   create: createOf("event", wireNames),
   exactIds: new Set(["advertiserId", "segmentId"]),
-  refersTo: { advertiserId: advertiser },
+  references: { advertiserId: advertiser },
+  owner: "advertiserId",
   rules: onceFor((limits) => {
     const fields = eventRules(limits);
     const { countUnique, clickWindow, viewWindow, attribution } = eventDefaults(limits);
@@ -82,26 +83,8 @@ export const conversionEvent: Kind = {
     });
   }),
   conflicts: () => [],
-  warnings: (values) => eventWarnings(values),
+  warnings: (values) => likelyMistakes(conversionEvent, values),
 };
-
-function eventWarnings(values: Values, at = ""): Problem[] {
-  return [
-    ...shortWindows(values, at),
-    ...oddName(values, "eventName", at),
-    ...["advertiserId", "segmentId", "existingId"].flatMap((property) => roundedId(values, property, at)),
-  ];
-}
-
-function shortWindows(values: Values, at: string): Problem[] {
-  return WINDOWS.flatMap((property) => {
-    const seconds = values[property];
-    if (typeof seconds !== "number" || seconds >= LIKELY_DAYS_BELOW_SECONDS) return [];
-    const meant = withUnit(days(seconds));
-    const reason = `is ${count(seconds, "second")}; windows are seconds here. If days were meant, write ${meant}`;
-    return [{ property: `${at}${property}`, reason }];
-  });
-}
 
 const MAX_KEY_CHARACTERS = 100;
 
@@ -111,45 +94,59 @@ export function isTakenByPulumi(text: string): boolean {
   return TAKEN_BY_PULUMI.includes(text) || text.startsWith("__pulumi");
 }
 
+const taken = TAKEN_BY_PULUMI.map((text) => `"${text}"`).join(", ");
+const readable = `1 to ${MAX_KEY_CHARACTERS} characters, not blank, without control characters`;
+
 /** A property name that every JavaScript object, and Pulumi, can carry. */
 const key = expecting(
-  `1 to ${MAX_KEY_CHARACTERS} characters, not blank, without control characters, and not ${TAKEN_BY_PULUMI.map((text) => `"${text}"`).join(", ")} or "__pulumi…", which Pulumi can't carry`,
+  `${readable}, and not ${taken} or "__pulumi…", which Pulumi can't carry`,
   z.string().refine((text) => isName(text, MAX_KEY_CHARACTERS) && !isTakenByPulumi(text)),
+  { form: "text" },
 );
 
-/** Texts that look the same and are not: names or keys of two live objects. */
-function lookAlikes(texts: readonly (readonly [property: string, text: unknown, ...rest: unknown[]])[]): Problem[] {
+/** Texts that look the same and are not: names or keys of two live objects. @param texts by their property. */
+function lookAlikes(texts: readonly { readonly property: string; readonly text: unknown }[]): Problem[] {
   const known = new Map<string, string>();
-  return texts.flatMap(([property, text]) => {
-    const alike = typeof text === "string" && lookAlike(known, text);
-    return alike ? [{ property, reason: `is ${alike}` }] : [];
-  });
+  const problems: Problem[] = [];
+  for (const { property, text } of texts) {
+    if (typeof text !== "string") continue;
+    const alike = lookAlike(known, text);
+    if (alike !== undefined) problems.push({ property, reason: `is ${alike}` });
+  }
+  return problems;
 }
 
-/** @param formerKeys by the key of their event; those of a set. @returns what is wrong with one, by its event's key. */
-export function formerKeyConflicts(formerKeys: readonly (readonly [key: string, formerKey: unknown])[]) {
+/** A key of an event, and the one that it had before, as written. */
+export interface RenamedKey {
+  readonly key: string;
+  readonly formerKey: unknown;
+}
+
+/** @param events those of a set. @returns what is wrong with a former key, by the key of its event. */
+export function formerKeyConflicts(events: readonly RenamedKey[]): Map<string, string> {
   const conflicts = new Map<string, string>();
-  const keys = new Set(formerKeys.map(([name]) => name));
+  const keys = new Set(events.map(({ key }) => key));
   const takenBy = new Map<string, string>();
-  for (const [name, formerKey] of formerKeys) {
+  for (const { key, formerKey } of events) {
     if (typeof formerKey !== "string") continue;
-    const other = takenBy.get(formerKey);
-    if (formerKey === name) {
-      conflicts.set(name, `${quoted(formerKey)} is its own key: leave formerKey out`);
-    } else if (keys.has(formerKey)) {
-      conflicts.set(
-        name,
-        `${quoted(formerKey)} is the key of another event: one of the two can't go on with its object`,
-      );
-    } else if (other !== undefined) {
-      conflicts.set(
-        name,
-        `${quoted(formerKey)} is also the formerKey of ${quoted(other)}: one object can't be two events`,
-      );
-    }
-    takenBy.set(formerKey, name);
+    const conflict = formerKeyConflict(key, formerKey, keys, takenBy);
+    if (conflict !== undefined) conflicts.set(key, `${quoted(formerKey)} ${conflict}`);
+    takenBy.set(formerKey, key);
   }
   return conflicts;
+}
+
+function formerKeyConflict(
+  key: string,
+  formerKey: string,
+  keys: ReadonlySet<string>,
+  takenBy: ReadonlyMap<string, string>,
+): string | undefined {
+  if (formerKey === key) return "is its own key: leave formerKey out";
+  if (keys.has(formerKey)) return "is the key of another event: one of the two can't go on with its object";
+  const other = takenBy.get(formerKey);
+  if (other === undefined) return undefined;
+  return `is also the formerKey of ${quoted(other)}: one object can't be two events`;
 }
 
 const memberRules = onceFor((limits) =>
@@ -161,11 +158,10 @@ const sharedRules = onceFor((limits) =>
 
 export const conversionEventSet: SetKind = {
   name: "ConversionEventSet",
-  handler: "conversionEventSet",
   outputs: ["eventIds", "advertiserId", "defaults", "events"],
   member: conversionEvent,
   exactIds: new Set(["advertiserId"]),
-  refersTo: conversionEvent.refersTo,
+  references: conversionEvent.references,
   rules: onceFor((limits) =>
     z.strictObject({
       advertiserId: eventRules(limits).shape.advertiserId,
@@ -181,22 +177,24 @@ export const conversionEventSet: SetKind = {
   defaultsIn: eventDefaults,
   conflicts: ({ events }) => {
     const entries = Object.entries(asRecord(events));
-    const formerKeys = entries.map(([name, entry]) => [name, own(entry, "formerKey")] as const);
-    const found = [...formerKeyConflicts(formerKeys)];
-    return found.map(([name, reason]) => ({ property: `events[${JSON.stringify(name)}].formerKey`, reason }));
+    const renamed = entries.map(([key, entry]) => ({ key, formerKey: own(entry, "formerKey") }));
+    const conflicts = [...formerKeyConflicts(renamed)];
+    return conflicts.map(([key, reason]) => ({ property: `${pathOf(key)}.formerKey`, reason }));
   },
-  warnings: (values) => {
-    const { defaults, events } = values;
-    const members = Object.entries(asRecord(events)).map(
-      ([name, event]) => [`events[${JSON.stringify(name)}]`, name, asRecord(event)] as const,
-    );
+  warnings: ({ advertiserId, defaults, events }) => {
+    const entries = Object.entries(asRecord(events)).map(([key, event]) => ({ key, event: asRecord(event) }));
+    const rounded = roundedId(advertiserId);
+    const problems = rounded === undefined ? [] : [{ property: "advertiserId", reason: rounded }];
     return [
-      ...roundedId(values, "advertiserId"),
-      ...shortWindows(asRecord(defaults), "defaults."),
-      ...roundedId(asRecord(defaults), "segmentId", "defaults."),
-      ...members.flatMap(([path, , event]) => eventWarnings(event, `${path}.`)),
-      ...lookAlikes(members),
-      ...lookAlikes(members.map(([path, , { eventName }]) => [`${path}.eventName`, eventName])),
+      ...problems,
+      ...likelyMistakes(conversionEvent, asRecord(defaults), "defaults."),
+      ...entries.flatMap(({ key, event }) => likelyMistakes(conversionEvent, event, `${pathOf(key)}.`)),
+      ...lookAlikes(entries.map(({ key }) => ({ property: pathOf(key), text: key }))),
+      ...lookAlikes(entries.map(({ key, event }) => ({ property: `${pathOf(key)}.eventName`, text: event.eventName }))),
     ];
   },
 };
+
+function pathOf(key: string): string {
+  return `events[${JSON.stringify(key)}]`;
+}

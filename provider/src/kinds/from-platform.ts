@@ -1,6 +1,5 @@
 /** An object as the platform has it, in wire names, beside our arguments. Never throws, whatever it gets. Pure. */
-import { isDeepStrictEqual } from "node:util";
-import { asRecord, isPlain, own, type Values, withoutUndefined } from "../base/index.js";
+import { asRecord, hasValue, isSameValue, own, type Values, withoutUndefined } from "../base/index.js";
 import { asAccepted, defaultOf, formsOf, isContainer } from "../rules/index.js";
 import type { Kind, Limits } from "./kind.js";
 
@@ -13,14 +12,14 @@ export function differencesIn(kind: Kind, limits: Limits, values: Values, record
   const found = new Map<string, unknown>();
   for (const [property, field] of Object.entries(kind.wireNames)) {
     const ours = values[property];
-    if (!isGiven(ours) || !Object.hasOwn(record, field)) continue;
+    if (!hasValue(ours) || !Object.hasOwn(record, field)) continue;
     const theirs = asAccepted(rules[property], record[field]);
-    if (!isSame(ours, theirs ?? defaultOf(rules[property]))) found.set(property, theirs);
+    if (!isSameValue(ours, theirs ?? defaultOf(rules[property]))) found.set(property, theirs);
   }
   const ours = asRecord(values.additionalFields);
   // A field that the answer does not have is as it was sent.
   const theirs = likeOurs(ours, { ...ours, ...record });
-  if (!isSame(ours, theirs)) found.set("additionalFields", theirs);
+  if (!isSameValue(ours, theirs)) found.set("additionalFields", theirs);
   return found;
 }
 
@@ -40,7 +39,7 @@ export function withDifferences(values: Values, differences: Differences): Recor
 }
 
 function likeOurs(ours: unknown, theirs: unknown): unknown {
-  if (!isGiven(ours)) return theirs ?? ours;
+  if (!hasValue(ours)) return theirs ?? ours;
   if (Array.isArray(ours) && Array.isArray(theirs) && ours.length === theirs.length) {
     return ours.map((each, at) => likeOurs(each, theirs[at]));
   }
@@ -49,13 +48,4 @@ function likeOurs(ours: unknown, theirs: unknown): unknown {
     return Object.fromEntries(fields);
   }
   return formsOf(theirs).find((each) => typeof each === typeof ours) ?? theirs ?? null;
-}
-
-/** An id is a number, or its digits where a number could not hold it. */
-function isSame(ours: unknown, theirs: unknown): boolean {
-  return isDeepStrictEqual(ours, theirs) || (isPlain(ours) && isPlain(theirs) && String(ours) === String(theirs));
-}
-
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }

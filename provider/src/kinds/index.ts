@@ -2,27 +2,33 @@
  * `kinds/`: each kind of resource as data, with its rules, its names on the wire and its operations,
  * and the list of all kinds. It promises to hold data and pure functions, and may import `base/` and `rules/`.
  *
- * Another kind of resource begins here: a file `*-kind.ts`, its name and handler in the unions of `kind.ts`, a place in
- * {@link KINDS} (a set: in {@link SETS}); then its class in `program/`, its provider in `handlers.ts`, and its route in
- * `sandbox/`. What is about certain kinds imports them by name.
+ * Another kind of resource begins here: a file `*-kind.ts`, and its name in `vocabulary.ts`. The compiler then names the
+ * tables that lack it, and `test/unit/kinds.test.ts` what else does. What is about certain kinds imports them by name.
  */
 import { advertiser } from "./advertiser-kind.js";
 import { conversionEvent, conversionEventSet, formerKeyConflicts, isTakenByPulumi } from "./event-kind.js";
 import { type Kind, type SetKind, typeTokenOf } from "./kind.js";
+import { roundedId } from "./likely-mistakes.js";
+import type { KindName } from "./vocabulary.js";
 
 export * from "./from-platform.js";
 export * from "./kind.js";
 export * from "./vocabulary.js";
-export { advertiser, conversionEvent, conversionEventSet, formerKeyConflicts, isTakenByPulumi };
+export { advertiser, conversionEvent, conversionEventSet, formerKeyConflicts, isTakenByPulumi, roundedId };
 
-export const KINDS: readonly Kind[] = [advertiser, conversionEvent];
+export const kindsByName = {
+  Advertiser: advertiser,
+  ConversionEvent: conversionEvent,
+} as const satisfies Readonly<Record<KindName, Kind>>;
+
+export const KINDS: readonly Kind[] = Object.values(kindsByName);
+
+export const SETS: readonly SetKind[] = [conversionEventSet];
 
 /** @param token a resource's type token; none for a resource of another package. */
 export function kindOfType(token: string): Kind | undefined {
   return KINDS.find(({ name }) => typeTokenOf(name) === token);
 }
-
-export const SETS: readonly SetKind[] = [conversionEventSet];
 
 export function setOfType(token: string): SetKind | undefined {
   return SETS.find(({ name }) => typeTokenOf(name) === token);
@@ -32,15 +38,15 @@ export function setNamed(name: string): SetKind | undefined {
   return SETS.find((set) => set.name === name);
 }
 
-export function kindNamed(name: Kind["name"]): Kind {
-  return KINDS.find((kind) => kind.name === name) as Kind;
+export function kindNamed(name: KindName): Kind {
+  return kindsByName[name];
 }
 
-/** The argument that owns a request field, as `eventName of ConversionEvent`; none where the field is free. */
-export function ownerOf(wireName: string): string | undefined {
+/** The argument that is sent as a request field, as `eventName of ConversionEvent`; none where the field is free. */
+export function argumentSentAs(wireName: string): string | undefined {
   for (const { name, wireNames } of KINDS) {
-    const owner = Object.entries(wireNames).find(([, field]) => field === wireName);
-    if (owner !== undefined) return `${owner[0]} of ${name}`;
+    const argument = Object.keys(wireNames).find((property) => wireNames[property] === wireName);
+    if (argument !== undefined) return `${argument} of ${name}`;
   }
   return undefined;
 }

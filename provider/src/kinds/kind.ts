@@ -1,19 +1,22 @@
 /**
- * The shape of a kind of resource, and the closed lists of the kinds' names and handlers; the kinds are in `*-kind.ts`.
+ * The shape of a kind of resource; the kinds are in `*-kind.ts`.
  * Then its requests to the API as data: operations with addresses, a create's body, and the fingerprint that tells two
  * creates of one resource apart. The journal and the state keep fingerprints: how they are made is a contract. Pure.
  */
 
 import { createHash } from "node:crypto";
-import { exactInteger, isPlain, quoted, strayIn, type Values } from "../base/index.js";
+import { canonicalJson, exactInteger, own, type Values } from "../base/index.js";
 import { type Problem, type Reading, type Rules, validate } from "../rules/index.js";
-
-/** The class's name, and the last part of the type token. */
-export type ResourceName = Kind["name"] | SetKind["name"];
+import type { KindName, ResourceName, SetName } from "./vocabulary.js";
 
 /** The full type token of a resource: a contract with every stored state. */
 export function typeTokenOf(resource: ResourceName): string {
   return `pulumi-nodejs:dynamic/advertising:${resource}`;
+}
+
+/** The name under which `handlers.ts` exports a resource's provider: a contract with every stored state. */
+export function handlerOf(resource: ResourceName): string {
+  return resource.replace(/^./, (letter) => letter.toLowerCase());
 }
 
 /** The type token of the component whose resources come from a file: a contract with the URNs of every stored state. */
@@ -47,13 +50,11 @@ export function checkArguments(resource: Kind | SetKind, given: Values, limits: 
 }
 
 interface ResourceKind {
-  /** The name under which `handlers.ts` exports its provider: a contract with every stored state. */
-  readonly handler: "advertiser" | "conversionEvent" | "conversionEventSet";
   readonly outputs: readonly string[];
   /** Arguments that hold another object's id: perhaps digits that a number could not hold exactly. */
   readonly exactIds: ReadonlySet<string>;
-  /** Those of {@link exactIds} for which a program may give the other object's resource itself. */
-  readonly refersTo: Readonly<Record<string, Kind>>;
+  /** By those of {@link exactIds} for which a program may give the other object's resource itself: its kind. */
+  readonly references: Readonly<Record<string, Kind>>;
   rules(limits: Limits): Rules;
   /** What is wrong between its parts, which each fit their rules. */
   conflicts(values: Values): readonly Problem[];
@@ -62,7 +63,7 @@ interface ResourceKind {
 }
 
 export interface Kind extends ResourceKind {
-  readonly name: "Advertiser" | "ConversionEvent";
+  readonly name: KindName;
   readonly idProperty: string;
   /** The argument that people know the object by in the platform's interface. */
   readonly nameProperty: string;
@@ -73,10 +74,17 @@ export interface Kind extends ResourceKind {
   /** Argument → field of the request body, for each argument that is sent. */
   readonly wireNames: Readonly<Record<string, string>>;
   readonly create: Operation;
+  /** The argument that names the object which this one is part of, for good: with another owner it is another object. */
+  readonly owner: string | undefined;
 }
 
+/** A kind whose arguments the compiler knows by name. */
+export type KindOf<WireNames extends Kind["wireNames"]> = Omit<Kind, "wireNames"> & {
+  readonly wireNames: WireNames;
+};
+
 export interface SetKind extends ResourceKind {
-  readonly name: "ConversionEventSet";
+  readonly name: SetName;
   readonly member: Kind;
   /** The rules of one member. A member's default is the set's where it has one, so they fill in none. */
   memberRules(limits: Limits): Rules;
@@ -85,35 +93,15 @@ export interface SetKind extends ResourceKind {
   defaultsIn(limits: Limits): Values;
 }
 
+/** The id of an object's owner among its arguments or facts. */
+export function ownerIn({ owner }: Kind, values: Values): unknown {
+  return owner === undefined ? undefined : own(values, owner);
+}
+
 /** The name by which the platform knows an object, if it may be shown. @param secret arguments that must not be. */
 export function displayName({ nameProperty }: Kind, values: Values, secret: ReadonlySet<string>): string | undefined {
   const name = values[nameProperty];
   return typeof name === "string" && !secret.has(nameProperty) ? name : undefined;
-}
-
-/** Programs write these where a table has nothing. */
-const NO_NAME = /^(nan|null|none|nil|undefined|n\/?a)$/i;
-
-/** A name that is likely none, or that has characters which nobody sees. */
-export function oddName(values: Values, property: string, at = ""): Problem[] {
-  const name = values[property];
-  if (typeof name !== "string") return [];
-  const unseen = strayIn(name);
-  const reasons = [
-    NO_NAME.test(name) && `is "${name}": is that a name, or was there no value?`,
-    unseen !== undefined && `${quoted(name)} has a character that nobody sees, ${unseen}: is it meant?`,
-  ];
-  return reasons.filter((reason) => reason !== false).map((reason) => ({ property: `${at}${property}`, reason }));
-}
-
-/** A spreadsheet keeps 15 digits of a number, and writes zeros for the others. */
-const ROUNDED_ID = /^[1-9]\d{14}0+$/;
-
-export function roundedId(values: Values, property: string, at = ""): Problem[] {
-  const id = values[property];
-  if (!isPlain(id) || !ROUNDED_ID.test(String(id))) return [];
-  const reason = `is ${id}: a spreadsheet keeps 15 digits of a number and writes zeros for the others; is that the whole id?`;
-  return [{ property: `${at}${property}`, reason }];
 }
 
 /** What is wrong where a second one names an object. @param by what has it. */
@@ -175,9 +163,6 @@ export function bodyOf({ wireNames, exactIds }: Kind, values: Values): Record<st
 
 /** Of the body of a create with these arguments: the same for equal bodies, whatever the order of their fields. */
 export function fingerprintOfBody(kind: Kind, values: Values): string {
-  const text = JSON.stringify(bodyOf(kind, values), (_, value: unknown) => {
-    const isFields = typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
-    return isFields ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;
-  });
+  const text = canonicalJson(bodyOf(kind, values));
   return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }

@@ -1,4 +1,10 @@
-/** The words and units of conversion events, for programs and for the rules. No I/O. */
+/** The names of the kinds, and the words and units of conversion events, for programs and for the rules. No I/O. */
+
+/** The kinds of objects: the names of their classes, and the last parts of their type tokens. */
+export type KindName = "Advertiser" | "ConversionEvent";
+/** The sets of such objects. */
+export type SetName = "ConversionEventSet";
+export type ResourceName = KindName | SetName;
 
 /** The two event types that the platform's documentation names; any other integer from 0 up is accepted as well. */
 export const EventType = {

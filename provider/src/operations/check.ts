@@ -4,6 +4,7 @@ import {
   type AdvertisingError,
   ArgumentsError,
   asRecord,
+  isSameValue,
   OutcomeUnknownError,
   own,
   SettingsError,
@@ -11,29 +12,24 @@ import {
   withoutUndefined,
   withPage,
 } from "../base/index.js";
-import { adoptedTwice, checkArguments, fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
-import {
-  abilitiesOf,
-  adoptedBy,
-  holdsUnknown,
-  type PlannedObject,
-  plannedMembers,
-  plannedSingle,
-} from "../plan/index.js";
+import { adoptedTwice, checkArguments, fingerprintOfBody, type Kind, ownerIn, type SetKind } from "../kinds/index.js";
+import { abilitiesOf, adoptedBy, holdsUnknown, type PlannedObject, plannedObjects } from "../plan/index.js";
 import { problemMessages } from "../rules/index.js";
 import { describeSettingProblem } from "../settings/index.js";
 import {
   DELETES,
   IDENTITY,
+  kindOf,
   MARK,
   memberOf,
   memberRef,
+  objectRef,
   type ProgramContext,
   parseKey,
   type ResourceRef,
   RUN,
-  readDeclaredSet,
-  readStoredSet,
+  readDeclared,
+  readStored,
   refOf,
   SECRET_ARGUMENTS,
   secretArgumentsIn,
@@ -54,13 +50,13 @@ import type { Namesake } from "./outcome.js";
 import type { CheckRequest, Runtime } from "./runtime.js";
 import { markInput } from "./search.js";
 
-/** Fills in a set's defaults. @returns what becomes of a new resource's objects; none if they are not known yet. */
+/** Fills in a set's defaults. @returns what becomes of a new resource's objects; undefined if they are not known yet. */
 function declaredIn(resource: Kind | SetKind, { reading }: Runtime, values: Record<string, unknown>) {
-  if (!("member" in resource)) return [plannedSingle(resource, undefined, {}, values)];
-  if (values.defaults !== UNKNOWN)
+  if ("member" in resource && values.defaults !== UNKNOWN)
     values.defaults = { ...resource.defaultsIn(reading.settings), ...asRecord(values.defaults) };
-  const declared = readDeclaredSet(values);
-  return declared.events && plannedMembers(resource.member, readStoredSet({}), declared);
+  const declared = readDeclared(resource, values);
+  const objects = declared.events && plannedObjects(kindOf(resource), readStored(resource, undefined, {}), declared);
+  return { objects, formerKeys: [...declared.formerKeys] };
 }
 
 export async function check(resource: Kind | SetKind, runtime: Runtime, ref: ResourceRef, request: CheckRequest) {
@@ -71,18 +67,17 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, ref: Res
     secret: secretArgumentsIn(news),
     arrivedUndefined: "is the output's name right?",
   });
-  const kind = "member" in resource ? resource.member : resource;
+  const kind = kindOf(resource);
   const isNew = Object.keys(olds).length === 0;
   // Before anything is awaited, since other resources may need to know it.
   const deletes = context.deletes === true;
   const wasDeleting = own(olds, DELETES) === true && deletes;
-  const declared = declaredIn(resource, runtime, values);
+  const { objects: declared, formerKeys } = declaredIn(resource, runtime, values);
   const inState = formerRefIn(resource, context, olds);
   const wasSecret = secretArgumentsIn(olds);
   deployment.noteChecked(ref.key, kind, context, isNew, { wasSecret, wasDeleting, deletes, inState });
-  const refTo = ({ key }: PlannedObject) => (resource === kind ? ref : memberRef(ref, key));
+  const refTo = ({ key }: PlannedObject) => objectRef(resource, ref, key);
   for (const key of declared?.map((each) => refTo(each).key) ?? [ref.key]) deployment.declared.add(key);
-  const formerKeys = resource === kind ? [] : [...readDeclaredSet(values).formerKeys];
   for (const [, former] of formerKeys) deployment.declared.add(memberRef(ref, former).key);
   const members = declared ?? [];
   const twice = members.flatMap((member) => {
@@ -99,7 +94,7 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, ref: Res
   // What is in the state has a `diff`, which says the same of what it creates.
   const fresh = isNew && problems.length + twice.length === 0 ? members : [];
   const created = fresh.filter(({ entry }) => adoptedBy(entry) === undefined);
-  const stop = tellBefore(kind, runtime, created, refTo, deployment.held.get(ref.key)?.id);
+  const stop = tellBefore(kind, runtime, created, refTo, deployment.held.get(ref.key)?.object.id);
   // A set lists what it adopts in its plan.
   if (resource === kind) tellAdoption(kind, runtime, ref, fresh);
   if (deployment.isWhole) runtime.tellCollected();
@@ -242,7 +237,7 @@ function tellLikelyRename(kind: Kind, runtime: Runtime, ref: ResourceRef, values
       !deployment.isDeclared(key) &&
       !deployment.isKept(kind, id) &&
       !runtime.deleted.has(kind.name, id) &&
-      Object.keys(kind.refersTo).every((name) => String(facts[name]) === String(values[name])),
+      isSameValue(ownerIn(kind, facts), ownerIn(kind, values)),
   );
   if (found?.id !== undefined) runtime.warnEach(likelyRenameNotice(ref, found.key, found.id));
 }

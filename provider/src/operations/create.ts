@@ -11,10 +11,17 @@
  * - C6. The engine may ask again for one of unknown outcome (error hooks): it gets the same answer; nothing is sent.
  * - C7. An id another resource has or had proves nothing: the create is unresolved. So each object has one resource.
  */
-import { AdvertisingError, ArgumentsError, OutcomeUnknownError, type Values } from "../base/index.js";
+import {
+  AdvertisingError,
+  ArgumentsError,
+  hasValue,
+  isSameValue,
+  OutcomeUnknownError,
+  type Values,
+} from "../base/index.js";
 import { isPast, type Journal, type JournalEntry, type OpenCreate } from "../journal/index.js";
-import { bodyOf, fingerprintOfBody, type Kind } from "../kinds/index.js";
-import { abilitiesOf, hasValue, holdsUnknown, sentOtherwise } from "../plan/index.js";
+import { bodyOf, fingerprintOfBody, type Kind, ownerIn } from "../kinds/index.js";
+import { abilitiesOf, holdsUnknown, sentOtherwise } from "../plan/index.js";
 import {
   identifyingIn,
   parseKey,
@@ -249,18 +256,16 @@ export function namesakeOf(kind: Kind, runtime: Runtime, ref: ResourceRef, value
   };
   const found = runtime.openCreates(ref.identity).find(kind.name, name);
   const candidates = found.filter((open) => hasSameOwner(kind, open, values) && isOther(open));
-  const isPerhaps = name === undefined || Object.keys(kind.refersTo).some((owner) => holdsUnknown(values[owner]));
+  const isPerhaps = name === undefined || holdsUnknown(ownerIn(kind, values));
   const [open] = candidates;
   return open && { ref, open, isPerhaps };
 }
 
 /** A secret owner, or one that is not known yet, may be any. */
 function hasSameOwner(kind: Kind, { facts = {} }: OpenCreate, values: Values): boolean {
-  return Object.keys(kind.refersTo).every((name) => {
-    const then = facts[name];
-    const now = values[name];
-    return !hasValue(then) || holdsUnknown(now) || String(then) === String(now);
-  });
+  const then = ownerIn(kind, facts);
+  const now = ownerIn(kind, values);
+  return !hasValue(then) || holdsUnknown(now) || isSameValue(then, now);
 }
 
 /** Why nothing is sent for a new object; undefined if it may be. After one was refused, nothing new is sent. */

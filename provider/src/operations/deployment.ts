@@ -18,6 +18,7 @@ import {
   type ProgramContext,
   type ResourceRef,
   resourceKeyIn,
+  type StoredSet,
   sendingOf,
   type Unresolved,
 } from "../state/index.js";
@@ -42,7 +43,7 @@ export class Deployment {
   /** The first object that was not created for an open create of its name. Nothing new is sent after it. */
   refused: string | undefined;
   /** What `diff` has seen of single resources, by key. */
-  readonly held = new Map<string, PlannedObject>();
+  readonly held = new Map<string, { readonly stored: StoredSet; readonly object: PlannedObject }>();
   /** What this run has sent with an unknown outcome, by key. */
   readonly unresolved = new Map<string, Unresolved>();
   /** Objects that `diff` said stay live: only the engine knows what a transformation gave. By {@link objectKey}. */

@@ -13,14 +13,7 @@ import {
 } from "../base/index.js";
 import type { OpenCreate } from "../journal/index.js";
 import type { PlannedObject } from "../plan/index.js";
-import {
-  type ParsedKey,
-  type ResourceRef,
-  type SentAs,
-  UNRESOLVED,
-  type Unresolved,
-  unresolvedMessage,
-} from "../state/index.js";
+import type { ResourceRef, SentAs, Unresolved } from "../state/index.js";
 import type { Runtime } from "./runtime.js";
 
 /** One object of a run, a single resource or a member of a set, with what is to be done with it. */
@@ -94,16 +87,6 @@ export class Incomplete extends Error {
   ) {
     super(message);
   }
-}
-
-/** The engine gets a single resource's id, or an error. @param properties what the state keeps of an unresolved one. */
-export function idOrError(ref: ParsedKey, properties: Values, outcome: Outcome): string {
-  if (outcome.kind === "failed") throw outcome.error;
-  if (outcome.kind !== "unresolved") return outcome.id;
-  const { record, why } = outcome;
-  // Never only digits, as the platform's ids are.
-  const saved = { id: `unresolved-${record.mark}`, properties: { ...properties, [UNRESOLVED]: record } };
-  throw new Incomplete(unresolvedMessage(ref, record, why), saved);
 }
 
 /** As the state keeps it, without what only the journal has. */

@@ -24,36 +24,34 @@ import { abilitiesOf, changeMessages } from "../plan/index.js";
 import { exactId, isPlatformId, READABLE_ID } from "../rules/index.js";
 import {
   ACCOUNT,
-  CREATED,
+  argumentsIn,
   describe,
   eventIn,
   hiddenInputsIn,
   IDENTITY,
   inputsFrom,
+  kindOf,
   memberOf,
-  memberRef,
+  objectRef,
   type ResourceRef,
-  readStoredSet,
+  readStored,
   refOf,
-  SENT_AS,
+  SINGLE,
   type StoredSet,
   secretArgumentsIn,
-  sentAsText,
   stackOf,
   stackOption,
   UNRESOLVED,
   type Unresolved,
-  unresolvedIn,
   unresolvedMessage,
   withResolved,
-  writeStoredSet,
+  writeStored,
 } from "../state/index.js";
-import { momentToKeep, readLive, type Target, unprovenUntil } from "./execute.js";
+import { momentToKeep, ObjectOperations, type Target } from "./execute.js";
 import { driftNotice, goneNotice, nothingComparedMessage, tooEarlyNotice } from "./messages.js";
 import { expectSameAccount, Incomplete, sentAsOf } from "./outcome.js";
-import type { ResourceOperations, Runtime } from "./runtime.js";
-import { memberSecrets } from "./set.js";
-import { argumentsIn } from "./single.js";
+import type { Runtime } from "./runtime.js";
+import { secretOfObjects } from "./secrets.js";
 
 /** An object that is compared, as messages show it. */
 interface Subject extends Target {
@@ -63,31 +61,29 @@ interface Subject extends Target {
   readonly secret: ReadonlySet<string> | undefined;
 }
 
+export interface ReadResult {
+  readonly id: string;
+  readonly props: Values;
+  /** If they are not the state's any more. */
+  readonly inputs?: Values | undefined;
+}
+
 /** The engine does not say whose object it is. The state does, if it was saved while a read was known. */
 function refIn(resource: ResourceName, properties: Values): ResourceRef | undefined {
   const identity = own(hiddenInputsIn(properties), IDENTITY);
   return typeof identity === "string" ? refOf(resource, identity) : undefined;
 }
 
-function subjectOf(kind: Kind, target: Omit<Target, "label">, properties: Values): Subject {
-  const ref = refIn(kind.name, properties);
-  if (ref === undefined) return { ...target, label: `${kind.name} ${target.id}`, resourceUrn: "", secret: undefined };
-  const secret = secretArgumentsIn(hiddenInputsIn(properties) ?? {});
-  return { ...target, label: `${ref.label} (${target.id})`, resourceUrn: "", secret };
-}
-
-/** @param properties the set's. */
-function memberSubject(
-  { name, member: kind }: SetKind,
-  key: string,
-  target: Omit<Target, "label">,
-  properties: Values,
-): Subject {
-  const set = refIn(name, properties);
-  const unnamed = `${kind.name} ${target.id} (${memberOf("events", key)})`;
-  if (set === undefined) return { ...target, label: unnamed, resourceUrn: "", secret: undefined };
-  const secret = memberSecrets(kind, secretArgumentsIn(hiddenInputsIn(properties) ?? {}));
-  return { ...target, label: `${memberRef(set, key).label} (${target.id})`, resourceUrn: "", secret };
+/** @param properties the resource's. */
+function subjectOf(resource: Kind | SetKind, properties: Values, key: string, target: Omit<Target, "label">): Subject {
+  const ref = refIn(resource.name, properties);
+  if (ref === undefined) {
+    const at = key === SINGLE ? "" : ` (${memberOf("events", key)})`;
+    const label = `${kindOf(resource).name} ${target.id}${at}`;
+    return { ...target, label, resourceUrn: "", secret: undefined };
+  }
+  const secret = secretOfObjects(resource, secretArgumentsIn(hiddenInputsIn(properties) ?? {}));
+  return { ...target, label: `${objectRef(resource, ref, key).label} (${target.id})`, resourceUrn: "", secret };
 }
 
 const NOT_BY_REFRESH = "A refresh does not find out what became of this create.";
@@ -102,138 +98,132 @@ function unnamedCreate(kind: Kind, open: Unresolved): string {
   ].join("\n");
 }
 
-/** @param properties those in the state; for `.get` hardly any. @returns none if the object is gone. */
-export const readSingle: ResourceOperations<Kind>["read"] = async (kind, runtime, id, properties) => {
-  const { settings } = runtime.reading;
-  const subject = subjectOf(kind, { id, created: properties[CREATED] }, properties);
-  expectSameAccount(runtime, properties[ACCOUNT], `The state has ${subject.label}`);
-  const open = unresolvedIn(properties);
-  if (open !== undefined) {
-    const answer = runtime.answers[open.mark];
-    if (answer === undefined) {
-      const ref = refIn(kind.name, properties);
-      if (ref === undefined) throw new Incomplete(unnamedCreate(kind, open));
-      commandsTake([stackOption(stackOf(ref.identity))]);
-      throw new Incomplete(unresolvedMessage(ref, open, NOT_BY_REFRESH));
-    }
-    if (answer === null) return undefined;
-    const { [UNRESOLVED]: _, ...resolved } = properties;
-    // It may be too new for a read to find it. The program may have changed since it was sent: the next run compares.
-    const isAsSent = open.body === "" || open.body === fingerprintOfBody(kind, resolved);
-    const more = {
-      ...withResolved(properties, open),
-      [CREATED]: momentToKeep(runtime),
-      [SENT_AS]: isAsSent ? undefined : sentAsText(sentAsOf(open)),
-    };
-    return { id: answer, props: { ...resolved, ...withoutUndefined(more), [kind.idProperty]: exactId(answer) } };
-  }
-  if (!isPlatformId(id)) {
-    throw new UnsupportedError(`${kind.name}.get expected ${READABLE_ID}; got ${printable(id)}. Nothing was sent.`);
-  }
-  const isRefresh = properties[kind.nameProperty] !== undefined;
-  const { read } = abilitiesOf(kind, settings);
-  if (read && isRefresh) {
-    const props = await refreshed(kind, runtime, subject, properties);
-    const { [kind.idProperty]: _, ...args } = argumentsIn(props ?? {});
-    return props && { id, props, inputs: props === properties ? undefined : inputsFrom(props, args) };
-  }
-  // Without a password `.get` still works in a preview.
-  if (read && settings.password !== undefined)
-    return { id, props: { ...properties, ...(await argumentsOfLive(kind, runtime, id)) } };
-  if (isRefresh) runtime.say(nothingComparedMessage(kind.create.noun));
-  return { id, props: { ...properties, [kind.idProperty]: exactId(id) } };
-};
-
-export const readSet: ResourceOperations<SetKind>["read"] = async (resource, runtime, id, properties) => {
-  const { name, member: kind } = resource;
-  const label = refIn(name, properties)?.label ?? `${name} ${id}`;
+/** @param properties those in the state; for `.get` hardly any. @returns undefined if the object is gone. */
+export async function readResource(
+  resource: Kind | SetKind,
+  runtime: Runtime,
+  id: string,
+  properties: Values,
+): Promise<ReadResult | undefined> {
+  const kind = kindOf(resource);
+  const isSet = "member" in resource;
+  const label = refIn(resource.name, properties)?.label ?? `${resource.name} ${id}`;
   expectSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
-  const set = readStoredSet(properties);
-  const found = resolve(kind, runtime, set);
-  const isResolved = found !== undefined;
-  const { read } = abilitiesOf(kind, runtime.reading.settings);
-  const isChanged = read && (await refreshMembers(resource, runtime, set, properties));
-  if (!isResolved && !isChanged) return { id, props: properties };
-  const { earlier: _, [UNRESOLVED]: __, ...others } = properties; // written again if there are any
-  const resolved = (found ?? []).reduce<Values>((all, record) => withResolved(all, record), others);
-  const props: Values = { ...others, ...resolved, ...writeStoredSet(set, exactId, String(properties[ACCOUNT] ?? "")) };
-  const { advertiserId, defaults, events } = props;
-  return { id, props, inputs: isChanged ? inputsFrom(properties, { advertiserId, defaults, events }) : undefined };
-};
-
-/** What people have answered for unresolved creates becomes the set's. @returns those that were created, if any was answered. */
-function resolve(kind: Kind, runtime: Runtime, set: StoredSet): Unresolved[] | undefined {
-  const { answers } = runtime;
-  const found: Unresolved[] = [];
-  const answered = [...set.unresolved].filter(([, { mark }]) => answers[mark] !== undefined);
-  for (const [key, record] of answered) {
-    const { mark, body, name, facts = {} } = record;
-    const id = answers[mark];
-    set.unresolved.delete(key);
-    if (typeof id !== "string") continue;
-    found.push(record);
-    // It may be so new that a read does not find it yet.
-    set.created = momentToKeep(runtime) ?? set.created;
-    const former = set.eventIds.get(key);
-    if (former !== undefined && former !== id) set.left = [...set.left, { id: former, key, at: runtime.now() }];
-    set.eventIds.set(key, id);
-    // What was sent is known by its fingerprint, which the next run compares with the program's.
-    const { advertiserId: _, ...told } = facts;
-    set.events.set(key, withoutUndefined({ ...told, [kind.nameProperty]: name }));
-    set.sentAs.set(key, sentAsOf({ body, facts }));
-  }
-  return answered.length === 0 ? undefined : found;
+  if (!isSet && properties[kind.nameProperty] === undefined) return get(kind, runtime, id, properties);
+  const stored = readStored(resource, id, properties);
+  const { isAnswered, found } = resolve(kind, runtime, stored);
+  const open = stored.unresolved.get(SINGLE);
+  if (!isSet && open !== undefined) throw stillOpen(kind, properties, open);
+  const operations = new ObjectOperations(kind, runtime);
+  const { read } = operations.can;
+  if (!read && !isSet && !isAnswered) runtime.say(nothingComparedMessage(kind.create.noun));
+  // A single object that was just answered may be too new for a read to find it.
+  const isToRead = read && (isSet || !isAnswered);
+  const isChanged = isToRead && (await refreshObjects(resource, operations, stored, properties));
+  if (!isSet && stored.eventIds.size === 0) return undefined;
+  if (!isAnswered && !isChanged) return { id, props: properties };
+  const written = writeStored(resource, stored, exactId, String(properties[ACCOUNT] ?? ""));
+  const props = withoutUndefined({ ...properties, ...written, ...withResolved(properties, found) });
+  const { eventIds: _, [kind.idProperty]: __, sentAs: ___, [UNRESOLVED]: ____, ...args } = argumentsIn(props);
+  return {
+    id: stored.eventIds.get(SINGLE) ?? id,
+    props,
+    inputs: isChanged ? inputsFrom(properties, args) : undefined,
+  };
 }
 
-/** A live object's arguments, for a program that refers to it by id. @throws ArgumentsError if it does not exist. */
-async function argumentsOfLive(kind: Kind, runtime: Runtime, id: string): Promise<Values> {
+function stillOpen(kind: Kind, properties: Values, open: Unresolved): Incomplete {
+  const ref = refIn(kind.name, properties);
+  if (ref === undefined) return new Incomplete(unnamedCreate(kind, open));
+  commandsTake([stackOption(stackOf(ref.identity))]);
+  return new Incomplete(unresolvedMessage(ref, open, NOT_BY_REFRESH));
+}
+
+/** `.get`, for a program that refers to a live object by its id. @throws ArgumentsError if it does not exist. */
+async function get(kind: Kind, runtime: Runtime, id: string, properties: Values): Promise<ReadResult> {
+  if (!isPlatformId(id))
+    throw new UnsupportedError(`${kind.name}.get expected ${READABLE_ID}; got ${printable(id)}. Nothing was sent.`);
+  const props = { ...properties, [kind.idProperty]: exactId(id) };
+  const { settings } = runtime.reading;
+  // Without a password it still works in a preview.
+  if (!abilitiesOf(kind, settings).read || settings.password === undefined) return { id, props };
   const label = `${kind.name} ${id}`;
-  const record = await readLive(kind, runtime, { id, label });
+  const record = await new ObjectOperations(kind, runtime).read({ id, label });
   if (record === undefined)
     throw new ArgumentsError(
       `${label}: there is no ${kind.create.noun} ${id} on the platform. Give \`get\` the id of one that is there.`,
     );
-  return { ...argumentsFrom(kind, runtime.reading.settings, record), [kind.idProperty]: exactId(id) };
+  return { id, props: { ...props, ...argumentsFrom(kind, settings, record) } };
 }
 
-/** @returns the next properties: the same object if nothing differs; none if it is gone. */
-async function refreshed(
-  kind: Kind,
-  runtime: Runtime,
-  subject: Subject,
-  properties: Values,
-): Promise<Values | undefined> {
-  const { settings } = runtime.reading;
+/** What people have answered for unresolved creates becomes the state's. @returns what was created. */
+function resolve(kind: Kind, runtime: Runtime, stored: StoredSet) {
+  const { answers } = runtime;
+  const found: Unresolved[] = [];
+  let isAnswered = false;
+  for (const [key, record] of stored.unresolved) {
+    const id = answers[record.mark];
+    if (id === undefined) continue;
+    isAnswered = true;
+    stored.unresolved.delete(key);
+    if (id === null) continue;
+    found.push(record);
+    // It may be so new that a read does not find it yet.
+    stored.created = momentToKeep(runtime) ?? stored.created;
+    const former = stored.eventIds.get(key);
+    if (former !== undefined && former !== id) stored.left = [...stored.left, { id: former, key, at: runtime.now() }];
+    stored.eventIds.set(key, id);
+    noteSent(kind, stored, key, record);
+  }
+  return { isAnswered, found };
+}
+
+/** What was sent is known by its fingerprint, which the next run compares with the program's. */
+function noteSent(kind: Kind, stored: StoredSet, key: string, { body, name, facts = {} }: Unresolved): void {
+  if (key === SINGLE) {
+    // The state has the arguments of the run that saved it, perhaps not of the one that sent it.
+    const isAsSent = body === "" || body === fingerprintOfBody(kind, stored.events.get(key) ?? {});
+    if (!isAsSent) stored.sentAs.set(key, sentAsOf({ body, facts }));
+    return;
+  }
+  const { advertiserId: _, ...told } = facts;
+  stored.events.set(key, withoutUndefined({ ...told, [kind.nameProperty]: name }));
+  stored.sentAs.set(key, sentAsOf({ body, facts }));
+}
+
+/** @returns the next values: the same object if nothing differs; undefined if it is gone. */
+async function refreshed(operations: ObjectOperations, subject: Subject, values: Values): Promise<Values | undefined> {
+  const { kind, runtime } = operations;
   const { id, created, secret } = subject;
-  const record = await readLive(kind, runtime, subject);
+  const record = await operations.read(subject);
   const isKnown = record !== undefined || runtime.deleted.has(kind.name, id);
-  const until = isKnown ? undefined : unprovenUntil(runtime, created);
+  const until = isKnown ? undefined : operations.unprovenUntil(created);
   if (until !== undefined) {
     runtime.warnEach(tooEarlyNotice(subject, id, until));
-    return properties;
+    return values;
   }
   if (record === undefined) {
     runtime.deleted.add(kind.name, id);
     runtime.warnEach(goneNotice(subject));
     return undefined;
   }
-  const differences = differencesIn(kind, settings, properties, record);
-  if (differences.size === 0) return properties;
+  const differences = differencesIn(kind, runtime.reading.settings, values, record);
+  if (differences.size === 0) return values;
   const names = [...differences.keys()];
-  const now = withDifferences(properties, differences);
-  const changes = secret === undefined ? names : changeMessages(names, properties, now, secret);
+  const now = withDifferences(values, differences);
+  const changes = secret === undefined ? names : changeMessages(names, values, now, secret);
   runtime.warnEach(driftNotice(subject, changes));
   return now;
 }
 
-/** What the platform has of members becomes the set's. @returns whether anything differed. @throws AdvertisingError */
-async function refreshMembers(
-  resource: SetKind,
-  runtime: Runtime,
+/** What the platform has becomes the state's. @returns whether anything differed. @throws AdvertisingError */
+async function refreshObjects(
+  resource: Kind | SetKind,
+  operations: ObjectOperations,
   set: StoredSet,
   properties: Values,
 ): Promise<boolean> {
-  const kind = resource.member;
+  const { kind } = operations;
   let isChanged = false;
   await Promise.all(
     [...set.eventIds].map(async ([key, id]) => {
@@ -241,13 +231,14 @@ async function refreshMembers(
       const values = eventIn(set, entry);
       // What the entry does not describe is known by its fingerprint alone: only whether it is there is asked.
       const isDescribed = !set.sentAs.has(key);
-      const subject = memberSubject(resource, key, { id, created: set.created }, properties);
-      const now = await refreshed(kind, runtime, subject, isDescribed ? values : {});
+      const subject = subjectOf(resource, properties, key, { id, created: set.created });
+      const now = await refreshed(operations, subject, isDescribed ? values : {});
       if (now === undefined) for (const map of [set.events, set.eventIds, set.sentAs]) map.delete(key);
       else if (isDescribed && now !== values) {
-        set.events.set(key, { ...entry, ...changedIn(values, now) });
-        // Its owner is the set's, so a different one can only be noted.
-        if (now.advertiserId !== values.advertiserId) set.sentAs.set(key, { body: fingerprintOfBody(kind, now) });
+        set.events.set(key, { ...entry, ...changedIn(values, now, set) });
+        // A member's owner is the set's, so a different one can only be noted.
+        if (key !== SINGLE && now.advertiserId !== values.advertiserId)
+          set.sentAs.set(key, { body: fingerprintOfBody(kind, now) });
       } else return;
       isChanged = true;
     }),
@@ -256,10 +247,8 @@ async function refreshMembers(
 }
 
 /** The changed arguments; `null` for one that no longer has a value. */
-function changedIn({ advertiserId: _, ...values }: Values, now: Values): Values {
-  return Object.fromEntries(
-    Object.keys(values).flatMap((property) =>
-      now[property] === values[property] ? [] : [[property, now[property] ?? null]],
-    ),
-  );
+function changedIn(values: Values, now: Values, { advertiserId: shared }: StoredSet): Values {
+  const changed = Object.keys(values).filter((name) => now[name] !== values[name]);
+  const own = changed.filter((name) => name !== "advertiserId" || shared === undefined);
+  return Object.fromEntries(own.map((name) => [name, now[name] ?? null]));
 }

@@ -1,4 +1,4 @@
-/** What all resources of a deployment share in the provider process; and the engine's calls, for any front end. */
+/** What all resources of a deployment share in the provider process. */
 import { randomBytes } from "node:crypto";
 import { asRecord, commandsTake, jsonIn, momentOf, SettingsError, systemClock, type Values } from "../base/index.js";
 import { Client, secretsIn, systemDependencies } from "../client/index.js";
@@ -17,14 +17,14 @@ import {
 } from "../journal/index.js";
 import type { Kind } from "../kinds/index.js";
 import { accountOf, describeSettingProblems, readSettings, sameAccountAs } from "../settings/index.js";
-import { type ProgramContext, type ResourceRef, stackOf, stackOption } from "../state/index.js";
+import { type ProgramContext, stackOf, stackOption } from "../state/index.js";
 import { Deployment } from "./deployment.js";
 import { createMessages, type TellAt, UnderWay } from "./notices.js";
 
 export type Runtime = ReturnType<typeof createRuntime>;
 
 /** What the state has of a resource, and its inputs of now. */
-interface Change {
+export interface Change {
   readonly id: string;
   readonly olds: Values;
   readonly news: Values;
@@ -32,30 +32,6 @@ interface Change {
 
 /** What a check is given: of the state only the inputs, none for a new resource. */
 export type CheckRequest = Omit<Change, "id"> & { readonly context: ProgramContext };
-
-/**
- * The engine's calls for a resource: `ref`, as the front end knows it. `Values` are inputs or the state's properties;
- * `outs` the next ones. `plan` is the engine's `diff`: whether anything changes, and what replaces the resource. `read`
- * and `delete` are not told whose object it is; `read` returns none if it is gone, inputs if not the state's any more.
- */
-export interface ResourceOperations<Of> {
-  check(
-    of: Of,
-    runtime: Runtime,
-    ref: ResourceRef,
-    request: CheckRequest,
-  ): Promise<{ inputs: Values; failures: string[] }>;
-  plan(of: Of, runtime: Runtime, ref: ResourceRef, change: Change): Promise<{ changes: boolean; replaces: string[] }>;
-  create(of: Of, runtime: Runtime, ref: ResourceRef, inputs: Values): Promise<{ id: string; outs: Values }>;
-  update(of: Of, runtime: Runtime, ref: ResourceRef, change: Change): Promise<Values>;
-  read(
-    of: Of,
-    runtime: Runtime,
-    id: string,
-    properties: Values,
-  ): Promise<{ id: string; props: Values; inputs?: Values | undefined } | undefined>;
-  delete(of: Of, runtime: Runtime, id: string, properties: Values): Promise<void>;
-}
 
 export function createRuntime(
   config: (key: string) => string | undefined,

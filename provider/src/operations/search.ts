@@ -86,7 +86,7 @@ export function markInput(runtime: Runtime, ref: ResourceRef, olds: Values): str
   const { markField: field } = runtime.reading.settings;
   if (field === undefined) return undefined;
   if (readMark(olds[MARK])?.field === field) return String(olds[MARK]);
-  const replaces = replacedBy(runtime, ref, runtime.deployment.held.get(ref.key)?.id);
+  const replaces = replacedBy(runtime, ref, runtime.deployment.held.get(ref.key)?.object.id);
   return `${field} ${markFor(runtime, ref, replaces)}`;
 }
 

@@ -3,21 +3,18 @@
  * facts. The engine's calls, the words of a preview, the comment on a pull request and `pending` all ask here, so that
  * what is said is what is done. At the end, what differs between two descriptions of one object of any shape. Pure.
  */
-import { asRecord, excerpt, isPlain, own, printable, type Values } from "../base/index.js";
-import { fingerprintOfBody, type Kind, WINDOWS } from "../kinds/index.js";
-import { isPlatformId, withUnit } from "../rules/index.js";
+import { asRecord, excerpt, hasValue, isPlain, isSameValue, own, printable, type Values } from "../base/index.js";
+import { fingerprintOfBody, type Kind, ownerIn, WINDOWS } from "../kinds/index.js";
+import { withUnit } from "../rules/index.js";
 import { knownOperations, type Settings } from "../settings/index.js";
 import {
   type CreateRecord,
   type DeclaredSet,
   eventIn,
-  SENT_AS,
   type SentAs,
   type StoredSet,
-  sentAsIn,
   UNKNOWN,
   type Unresolved,
-  unresolvedIn,
   withNewKeys,
 } from "../state/index.js";
 
@@ -61,7 +58,8 @@ export type ShownAction = Action["do"] | "perhaps replace" | "rename";
 
 export function shownAction({ action, formerKey }: Pick<PlannedObject, "action" | "formerKey">): ShownAction {
   if (action.do === "same" && formerKey !== undefined) return "rename";
-  return action.do === "replace" && action.perhaps ? "perhaps replace" : action.do;
+  if (action.do === "replace" && action.perhaps) return "perhaps replace";
+  return action.do;
 }
 
 export interface Circumstances {
@@ -95,125 +93,136 @@ export interface PlannedObject {
 
 type StoredObject = Pick<PlannedObject, "key" | "formerKey" | "id" | "olds" | "values" | "unresolved">;
 
-/** @param id none for a new resource. @param olds its outputs in the state. @param news none if no longer declared. */
-export function plannedSingle(
-  kind: Kind,
-  id: string | undefined,
-  olds: Values,
-  news: Values | undefined,
-  circumstances: Circumstances = PLAIN,
-): PlannedObject {
-  const values = news ?? {};
-  const object = { key: "", id: isPlatformId(id) ? id : undefined, olds, values, unresolved: unresolvedIn(olds) };
-  return plannedObject(kind, circumstances, object, news, () =>
-    changesSince(kind, sentAsIn(olds[SENT_AS]), () => changesIn(kind, olds, values), values),
-  );
-}
-
-export function plannedMembers(
+/** @param before what the state has of a resource. @param declared what the program says of it now. */
+export function plannedObjects(
   kind: Kind,
   before: StoredSet,
   declared: DeclaredSet,
   circumstances: Circumstances = PLAIN,
 ): PlannedObject[] {
   const { set: stored, moved } = withNewKeys(before, declared);
-  const changesOf = (olds: Values, values: Values, given: unknown): Changes => {
-    const isKnown = given !== UNKNOWN && declared.events !== undefined && declared.defaults !== UNKNOWN;
-    if (isKnown) return changesIn(kind, olds, values);
-    const isOfOwner = (name: string) => name in kind.refersTo && String(own(olds, name)) === String(own(values, name));
-    return { names: argumentNames(kind).filter((name) => !isOfOwner(name)), perhaps: true };
-  };
-  const memberAt = (key: string, given: unknown, isDeclared: boolean): PlannedObject => {
-    const entry = isDeclared ? asRecord(given) : undefined;
-    const values = entry === undefined ? {} : eventIn(declared, entry);
-    const olds = eventIn(stored, stored.events.get(key) ?? {});
-    const formerKey = moved.get(key);
-    const id = stored.eventIds.get(key);
-    const object = { key, formerKey, id, olds, values, unresolved: stored.unresolved.get(key) };
-    return plannedObject(kind, circumstances, object, entry, () =>
-      changesSince(kind, stored.sentAs.get(key), () => changesOf(olds, values, given), values),
-    );
-  };
   const entries = declared.events ?? stored.events;
-  const others = new Set([...stored.eventIds.keys(), ...stored.unresolved.keys()].filter((key) => !entries.has(key)));
-  return [
-    ...[...entries].map(([key, given]) => memberAt(key, given, true)),
-    ...[...others].map((key) => memberAt(key, undefined, false)),
-  ];
+  const keys = new Set([...entries.keys(), ...stored.eventIds.keys(), ...stored.unresolved.keys()]);
+  return [...keys].map((key) => {
+    const isDeclared = entries.has(key);
+    const given = entries.get(key);
+    const entry = asRecord(given);
+    const object: StoredObject = {
+      key,
+      formerKey: moved.get(key),
+      id: stored.eventIds.get(key),
+      olds: eventIn(stored, stored.events.get(key) ?? {}),
+      values: eventIn(declared, entry),
+      unresolved: stored.unresolved.get(key),
+    };
+    if (!isDeclared) return plannedRemoval({ ...object, values: {} }, circumstances);
+    const isKnown = given !== UNKNOWN && declared.events !== undefined && declared.defaults !== UNKNOWN;
+    const changes = () => changesOf(kind, object, stored.sentAs.get(key), isKnown);
+    return plannedDeclared(kind, circumstances, object, entry, changes);
+  });
 }
 
-/** @param entry none if it is not declared. @param changes not called without an object in the state. */
-function plannedObject(
+function plannedRemoval(object: StoredObject, { can, deletes, instead = asDecided }: Circumstances): PlannedObject {
+  const { id, unresolved } = object;
+  const isDeleted = id !== undefined && can.delete && deletes(id);
+  const decided = removal(unresolved, isDeleted);
+  const action = instead(decided, []);
+  const plan = { ...object, action, changed: [], isDeclared: false, entry: {} };
+  const leaves = action.do === "retain" || action.do === "delete";
+  if (id === undefined || !leaves) return { ...plan, former: undefined };
+  return { ...plan, former: { id, isDeleted } };
+}
+
+function removal(unresolved: Unresolved | undefined, isDeleted: boolean): Action {
+  if (unresolved !== undefined) return { do: "blocked", record: unresolved };
+  return { do: isDeleted ? "delete" : "retain" };
+}
+
+/** @param entry as declared. @param changes not called without an object in the state. */
+function plannedDeclared(
   kind: Kind,
-  { can, deletes, instead = (action) => action }: Circumstances,
+  { can, deletes, instead = asDecided }: Circumstances,
   object: StoredObject,
-  entry: Values | undefined,
+  entry: Values,
   changes: () => Changes,
 ): PlannedObject {
-  const { id: held } = object;
-  const isDeclared = entry !== undefined;
-  const isToDelete = held !== undefined && can.delete && deletes(held);
-  const changed = held === undefined || !isDeclared ? NO_CHANGES : changes();
-  const decided = isDeclared ? decide(kind, can, object, adoptedBy(entry), changed) : whenRemoved(object, isToDelete);
+  const { id } = object;
+  const changed = id === undefined ? NO_CHANGES : changes();
+  const decided = decide(kind, can, { ...object, adopts: adoptedBy(entry) }, changed);
   const action = instead(decided, changed.names);
-  const leaves = ["replace", "retain", "delete"].includes(action.do) || (action.do === "adopt" && action.id !== held);
-  const former = held !== undefined && leaves ? { id: held, isDeleted: isToDelete } : undefined;
-  return { ...object, action, changed: changed.names, isDeclared, entry: entry ?? {}, former };
+  const plan = { ...object, action, changed: changed.names, isDeclared: true, entry };
+  const leaves = action.do === "replace" || (action.do === "adopt" && action.id !== id);
+  if (id === undefined || !leaves) return { ...plan, former: undefined };
+  return { ...plan, former: { id, isDeleted: can.delete && deletes(id) } };
+}
+
+const asDecided = (action: Action): Action => action;
+
+/** @param isKnown whether the program's values are known by now. */
+function changesOf(kind: Kind, { olds, values }: StoredObject, sentAs: SentAs | undefined, isKnown: boolean): Changes {
+  if (sentAs !== undefined) return changesSince(kind, sentAs, values);
+  if (isKnown) return changesIn(kind, olds, values);
+  const hasSameOwner = isSameValue(ownerIn(kind, olds), ownerIn(kind, values));
+  return { names: argumentNames(kind).filter((name) => name !== kind.owner || !hasSameOwner), perhaps: true };
 }
 
 /** If the state's arguments do not describe an object, only its body and perhaps owner are known: all may differ. */
-function changesSince(kind: Kind, sentAs: SentAs | undefined, described: () => Changes, values: Values): Changes {
-  if (sentAs === undefined) return described();
+function changesSince(kind: Kind, sentAs: SentAs, values: Values): Changes {
   const perhaps = holdsUnknown(values);
   if (!perhaps && fingerprintOfBody(kind, values) === sentAs.body) return NO_CHANGES;
-  const isSameOwner = Object.keys(kind.refersTo).every((name) => String(own(values, name)) === sentAs.owner);
-  const others = argumentNames(kind).filter((name) => !(name in kind.refersTo));
-  return { names: isSameOwner && !perhaps ? others : [ANY], perhaps };
+  const isSameOwner = kind.owner === undefined || String(ownerIn(kind, values)) === sentAs.owner;
+  if (!isSameOwner || perhaps) return { names: [ANY], perhaps };
+  return { names: argumentNames(kind).filter((name) => name !== kind.owner), perhaps };
 }
 
-function whenRemoved({ unresolved }: StoredObject, isToDelete: boolean): Action {
-  if (unresolved !== undefined) return { do: "blocked", record: unresolved };
-  return { do: isToDelete ? "delete" : "retain" };
-}
-
-/** What becomes of a declared object. @param adopts what `existingId` names, perhaps the text for unknown values. */
+/** @param object `adopts`: what `existingId` names, perhaps the text for unknown values. */
 function decide(
   kind: Kind,
   can: Abilities,
-  { id: held, unresolved, values }: StoredObject,
-  adopts: string | undefined,
+  { id: held, unresolved, values, adopts }: StoredObject & { readonly adopts: string | undefined },
   changed: Changes,
 ): Action {
+  if (unresolved !== undefined) return decideUnresolved(kind, can, { values, adopts }, unresolved);
   if (adopts === UNKNOWN) {
-    if (unresolved !== undefined) return { do: "adopt", id: undefined };
-    return held === undefined ? { do: "create" } : { do: "replace", perhaps: true };
-  }
-  if (unresolved !== undefined) {
-    if (adopts === undefined)
-      return can.search(unresolved.field)
-        ? { do: "recover", record: unresolved }
-        : { do: "blocked", record: unresolved };
-    const why = resolutionConflict(kind, adopts, values, unresolved);
-    return why === undefined ? { do: "adopt", id: adopts } : { do: "blocked", record: unresolved, why };
+    if (held === undefined) return { do: "create" };
+    return { do: "replace", perhaps: true };
   }
   if (adopts !== undefined && adopts !== held) return { do: "adopt", id: adopts };
   if (held === undefined) return { do: "create" };
   if (changed.names.length === 0) return { do: "same" };
   // Another owner means another object, and a change that has no name can't be told from one.
-  const isOther = changed.names.some((name) => name === ANY || name in kind.refersTo);
+  const isOther = changed.names.some((name) => name === ANY || name === kind.owner);
   if (can.update && !isOther) return { do: "update", changed: changed.names };
   if (adopts !== undefined) return { do: "update state only" };
   return { do: "replace", perhaps: changed.perhaps };
+}
+
+/** An earlier create is open: nothing new is created before it is resolved. */
+function decideUnresolved(
+  kind: Kind,
+  can: Abilities,
+  { values, adopts }: { readonly values: Values; readonly adopts: string | undefined },
+  record: Unresolved,
+): Action {
+  if (adopts === UNKNOWN) return { do: "adopt", id: undefined };
+  if (adopts === undefined) {
+    if (can.search(record.field)) return { do: "recover", record };
+    return { do: "blocked", record };
+  }
+  const why = resolutionConflict(kind, adopts, values, record);
+  if (why !== undefined) return { do: "blocked", record, why };
+  return { do: "adopt", id: adopts };
 }
 
 /** Why the object named in the program is not what a create made: a fact contradicts it. @param values the object's. */
 export function resolutionConflict(kind: Kind, adopts: string, values: Values, sent: Unresolved): string | undefined {
   const otherwise = sentOtherwise(kind, values, sent);
   const told = Object.entries(otherwise).map(([name, value]) => `${name} ${printable(JSON.stringify(value))}`);
-  const isReplaced = adopts === sent.replaces;
-  if (!isReplaced && told.length === 0) return undefined;
-  const why = isReplaced ? `${adopts} is the object that it was to replace` : `it was sent with ${told.join(", ")}`;
-  return `existingId: ${adopts} does not resolve this create: ${why}. Nothing is adopted until you resolve it.`;
+  const message = (why: string) =>
+    `existingId: ${adopts} does not resolve this create: ${why}. Nothing is adopted until you resolve it.`;
+  if (adopts === sent.replaces) return message(`${adopts} is the object that it was to replace`);
+  if (told.length > 0) return message(`it was sent with ${told.join(", ")}`);
+  return undefined;
 }
 
 /**
@@ -243,7 +252,7 @@ function argumentNames(kind: Kind): string[] {
 
 /** @param olds may be of another version, or old inputs (`refresh --run-program`). @param news unknown is a change. */
 export function changesIn(kind: Kind, olds: unknown, news: unknown): Changes {
-  const names = argumentNames(kind).filter((name) => !isSameArgument(kind, name, own(olds, name), own(news, name)));
+  const names = argumentNames(kind).filter((name) => !isSameArgument(name, own(olds, name), own(news, name)));
   return { names, perhaps: names.length > 0 && names.every((name) => holdsUnknown(own(news, name))) };
 }
 
@@ -262,30 +271,20 @@ export function changeMessages(
   const shown = (name: string, value: unknown) => {
     if (value === UNKNOWN) return "not known yet";
     if (WINDOWS.includes(name) && typeof value === "number") return withUnit(value);
-    return hasValue(value) ? excerpt(printable(JSON.stringify(value)), MAX_SHOWN) : "none";
+    if (!hasValue(value)) return "none";
+    return excerpt(printable(JSON.stringify(value)), MAX_SHOWN);
   };
   return names.map((name) => {
     if (name === ANY) return "it was created with other arguments";
-    return `${name} ${secret.has(name) ? hidden : `${shown(name, olds[name])} → ${shown(name, news[name])}`}`;
+    if (secret.has(name)) return `${name} ${hidden}`;
+    return `${name} ${shown(name, olds[name])} → ${shown(name, news[name])}`;
   });
 }
 
-function isSameArgument(kind: Kind, name: string, old: unknown, now: unknown): boolean {
-  // An id is a number, or its digits where a number could not hold it.
-  if (kind.exactIds.has(name) && hasValue(old) && hasValue(now)) return String(old) === String(now);
+function isSameArgument(name: string, old: unknown, now: unknown): boolean {
   // Without any additional field there may be an empty object.
-  const isNone = (text: string) => text === "null" || (name === "additionalFields" && text === "{}");
-  const [before, after] = [canonical(old), canonical(now)];
-  return before === after || (isNone(before) && isNone(after));
-}
-
-/** The same text for the same value, whatever the order of its keys; an absent value is the same as `null`. */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
-  if (typeof value === "bigint") return String(value);
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
-  const sorted = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return `{${sorted.map(([key, each]) => `${JSON.stringify(key)}:${canonical(each)}`).join()}}`;
+  const none = name === "additionalFields" ? {} : undefined;
+  return isSameValue(old ?? none, now ?? none);
 }
 
 /** Whether `value` is or contains the engine's text for a value that is not known yet. */
@@ -294,15 +293,11 @@ export function holdsUnknown(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.values(value).some(holdsUnknown);
 }
 
-export function hasValue(value: unknown): boolean {
-  return value !== undefined && value !== null;
-}
-
 /** What a create was sent with, by argument, where these values contradict it. What is not plain is not known yet. */
 export function sentOtherwise(kind: Kind, values: Values, sent: Pick<CreateRecord, "name" | "facts">): Values {
   const differs = (property: string, then: unknown) => {
     const now = values[property];
-    return isPlain(now) && now !== UNKNOWN && isPlain(then) && String(now) !== String(then);
+    return isPlain(now) && now !== UNKNOWN && isPlain(then) && !isSameValue(now, then);
   };
   const all = Object.entries({ [kind.nameProperty]: sent.name, ...sent.facts });
   return Object.fromEntries(all.filter(([property, then]) => differs(property, then)));
@@ -311,5 +306,6 @@ export function sentOtherwise(kind: Kind, values: Values, sent: Pick<CreateRecor
 /** The id that `existingId` names, or the engine's text for unknown values if it is not known yet. */
 export function adoptedBy(values: unknown): string | undefined {
   const existingId = own(values, "existingId");
-  return hasValue(existingId) ? String(existingId) : undefined;
+  if (!hasValue(existingId)) return undefined;
+  return String(existingId);
 }

@@ -56,7 +56,7 @@ export function idsOf(kind: Kind | SetKind, args: Values): Record<string, unknow
   const ids: Record<string, unknown> = { ...args };
   for (const name of [...kind.exactIds, "existingId"]) {
     const value = args[name];
-    if (isResource(value)) ids[name] = idOf(value, kind.refersTo[name]);
+    if (isResource(value)) ids[name] = idOf(value, kind.references[name]);
   }
   return ids;
 }

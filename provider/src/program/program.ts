@@ -16,7 +16,7 @@ import {
   readJournal,
   type StackPlace,
 } from "../journal/index.js";
-import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
+import { handlerOf, type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
 import { NAMESPACE, readSettings, type SettingsReading, sameAccountAs } from "../settings/index.js";
 import { IDENTITY, PROVIDER, SECRET_ARGUMENTS, stackOption } from "../state/index.js";
 import { type Declaration, declare } from "./declaration.js";
@@ -201,7 +201,7 @@ export function registrationOf(
   // Every output, so that it is there even if the argument is left to its default.
   const outputs = Object.fromEntries(kind.outputs.map((each) => [each, undefined]));
   // Stored instead of code, and evaluated in the program's folder: the package's version and place change no stack.
-  const reference = `exports.handler=()=>require("pulumi-advertising/handlers").${kind.handler}`;
+  const reference = `exports.handler=()=>require("pulumi-advertising/handlers").${handlerOf(kind.name)}`;
   const properties = { ...outputs, ...given, ...hidden, [PROVIDER]: reference };
   // The program ends with the error that names it; the engine would read it first, and fail without the name.
   const isWrong = readIdProblem(merged).length > 0;

@@ -11,7 +11,7 @@ import {
   THIRTY_DAYS_IN_SECONDS,
   typeTokenOf,
 } from "../kinds/index.js";
-import type { Attribution, EventType } from "../kinds/vocabulary.js";
+import type { Attribution, EventType, ResourceName } from "../kinds/vocabulary.js";
 import { show } from "../rules/index.js";
 import type { Problem } from "../rules/problem.js";
 import { idInPreview, idsOf, isNotPlain, isOfType, readIdOf } from "./ids.js";
@@ -329,7 +329,7 @@ export interface ValidateOptions {
  * for (const { property, reason } of advertising.validate("ConversionEvent", row)) console.error(property, reason);
  */
 export function validate(
-  kind: "Advertiser" | "ConversionEvent" | "ConversionEventSet",
+  kind: ResourceName,
   args: object,
   options: ValidateOptions = {},
 ): Problem[] {

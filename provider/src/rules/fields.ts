@@ -6,13 +6,17 @@
 import { z } from "zod";
 import { count } from "../base/index.js";
 
-/** What a rule says of itself to users. */
+/** What a rule says of itself: to users, and to those who read a value as people write it. */
 interface Described {
   /** Completes the sentence "expected …". */
   readonly expected?: string;
-  /** Whether the value is a number of seconds. */
-  readonly isSeconds?: boolean;
+  /** What kind of value it is. Without one, it is read as it is written. */
+  readonly form?: Form;
+  /** The names of some of its values. */
+  readonly names?: Readonly<Record<string, number | string>>;
 }
+
+export type Form = "text" | "number" | "truth" | "id" | "seconds" | "named number" | "choice";
 
 /** A zod schema that says in words what it expects. @param expected completes the sentence "expected …", for users. */
 export function expecting<T extends z.ZodType>(expected: string, schema: T, more: Described = {}): T {
@@ -45,7 +49,7 @@ export function isName(text: string, most = Number.POSITIVE_INFINITY): boolean {
 export function nameOf(most: number | undefined) {
   const bounds = most === undefined ? "at least 1 character" : `1 to ${most} characters`;
   const rule = z.string().refine((text) => isName(text, most));
-  return expecting(`a string of ${bounds}, not blank, without control characters`, rule);
+  return expecting(`a string of ${bounds}, not blank, without control characters`, rule, { form: "text" });
 }
 
 const ID = /^(0|[1-9]\d{0,29})$/;
@@ -61,6 +65,7 @@ export function identifierOf(accepted: string, least: 0 | 1 = 1) {
   return expecting(
     `${accepted}, an integer from ${least} to ${Number.MAX_SAFE_INTEGER}`,
     z.union([z.int().min(least), z.string().regex(pattern).transform(exactId)]),
+    { form: "id" },
   );
 }
 
@@ -80,18 +85,28 @@ export function exactId(digits: string): number | string {
 
 const withoutMinusZero = z.number().transform((number) => number || 0);
 /** A finite double; -0 is 0, since JSON and the state know just one zero. */
-export const finiteNumber = expecting("a finite number", withoutMinusZero);
+export const finiteNumber = expecting("a finite number", withoutMinusZero, { form: "number" });
 
-export const truth = expecting("true or false", z.boolean());
+export const truth = expecting("true or false", z.boolean(), { form: "truth" });
 
-export const integerFromZero = expecting(`an integer from 0 to ${Number.MAX_SAFE_INTEGER}`, z.int().min(0));
+/** An integer, of which some have names. */
+export function integerNamed(names: Readonly<Record<string, number>>) {
+  const expected = `an integer from 0 to ${Number.MAX_SAFE_INTEGER}`;
+  return expecting(expected, z.int().min(0), { form: "named number", names });
+}
+
+/** One of a few texts. */
+export function choiceOf<T extends Readonly<Record<string, string>>>(names: T) {
+  const expected = Object.values(names).map((text) => `"${text}"`);
+  return expecting(expected.join(" or "), z.enum(names), { form: "choice", names });
+}
 
 /** A window to look back: whole seconds from 1 to the installation's limit. */
 export function windowOf(maxSeconds: number) {
   const setting = "advertising:maxWindowSeconds, if your installation allows more";
   const notes = [unitOf(maxSeconds) ?? [], setting].flat().join("; ");
   const expected = `whole seconds from 1 to ${maxSeconds} (${notes})`;
-  return expecting(expected, z.int().min(1).max(maxSeconds), { isSeconds: true });
+  return expecting(expected, z.int().min(1).max(maxSeconds), { form: "seconds" });
 }
 
 const UNITS = [
@@ -119,17 +134,20 @@ export function withUnit(seconds: number): string {
 
 /**
  * Request fields under their wire names; the values are whatever JSON can carry.
- * @param owned the fields of typed arguments.
- * @param markField the field that is the setting's, where there is one.
+ * @param wireNames the fields of typed arguments. @param markField the field that is the setting's, if there is one.
  */
-export function additionalFieldsBeside(owned: ReadonlySet<string>, markField: string | undefined) {
-  const free = (name: string) => !owned.has(name) && name !== markField && name !== "__proto__" && name !== "";
-  const nor = `, nor ${markField}, which each create's mark would overwrite (setting advertising:markField)`;
-  const traced = markField === undefined ? "" : nor;
-  return expecting(
-    `request fields by their wire names, with values that JSON can carry, and none of ${[...owned].join(", ")}${traced}`,
-    z.record(z.string().refine(free), z.json()).refine(isWellFormed),
-  );
+export function additionalFieldsBeside(wireNames: Readonly<Record<string, string>>, markField: string | undefined) {
+  const typed = Object.values(wireNames);
+  const taken = new Set([...typed, markField, "__proto__", ""]);
+  const expected = [
+    "request fields by their wire names",
+    "with values that JSON can carry",
+    `and none of ${typed.join(", ")}`,
+  ];
+  if (markField !== undefined)
+    expected.push(`nor ${markField}, which each create's mark would overwrite (setting advertising:markField)`);
+  const name = z.string().refine((text) => !taken.has(text));
+  return expecting(expected.join(", "), z.record(name, z.json()).refine(isWellFormed));
 }
 
 /** Each text in the value must be sendable: half of a character (a lone surrogate) would arrive as another one. */

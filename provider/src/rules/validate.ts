@@ -116,7 +116,7 @@ class Walk {
     const said = issues.find(({ code, message }) => code === "custom" && message !== ZOD_DEFAULT_MESSAGE);
     if (issues.length === 1 && said !== undefined) return said.message;
     const advice = value instanceof InWords ? undefined : this.reading.advice?.(path, value);
-    const isSeconds = described(rule).isSeconds && typeof value === "number";
+    const isSeconds = described(rule).form === "seconds" && typeof value === "number";
     return `${expected}; got ${isSeconds ? withUnit(value) : show(value)}${place}${advice === undefined ? "" : `; ${advice}`}`;
   }
 

@@ -3,20 +3,15 @@ import type { SandboxOptions } from "./options.js";
 import { Sandbox } from "./server.js";
 
 export type {
-  AnswerShape,
   Fault,
   FaultRule,
-  GoneShape,
-  LoginShape,
-  RecordDress,
-  RecordShape,
-  RefusalShape,
   Rotation,
+  SandboxAnswer,
+  SandboxAnswerer,
   SandboxObject,
   SandboxOptions,
   SandboxRequest,
   SandboxSnapshot,
-  SessionRefusal,
 } from "./options.js";
 export type { Sandbox };
 
@@ -26,7 +21,7 @@ export type { Sandbox };
  * @throws the system's error where the port is taken.
  * @example
  * const sandbox = await startSandbox();
- * // Run a program with sandbox.url, .email, .password as ADVERTISING_BASE_URL, ADVERTISING_EMAIL, ADVERTISING_PASSWORD
+ * // Run a program with ADVERTISING_BASE_URL, _EMAIL and _PASSWORD set to sandbox.url, .email and .password
  * console.log(sandbox.creates, sandbox.events);
  * await sandbox.close();
  */

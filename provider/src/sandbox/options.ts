@@ -1,56 +1,17 @@
-/**
- * The options of a sandbox: types, nothing else.
- */
+/** The sandbox's types. */
+import type { ServerResponse } from "node:http";
 
-/** What can be asked of the platform: login, creates by their nouns; the others only with the option `operations`. */
-export type Operation = "authenticate" | "advertiser" | "event" | "read" | "update" | "delete" | "search";
+/** The kinds of objects that live on the platform, by their names on the wire. */
+export const NOUNS = ["advertiser", "event"] as const;
+export type Noun = (typeof NOUNS)[number];
 
-/** The five ways in which services of this kind refuse an ended session. */
-export type SessionRefusal = "401" | "403" | "redirect" | "login-page" | "success-false";
-
-/** Where a success carries the id, and in which shape (none is promised by the platform; each was seen). */
-export type AnswerShape =
-  | "payload"
-  | "top-level-id"
-  | "bare-201"
-  | "own-name"
-  | "nested-own-name"
-  | "list"
-  | "text-ids"
-  | "warning"
-  | "success-text";
-
-/** How a refusal of the request's content looks. Each that is a JSON object carries `success`. */
-export type RefusalShape =
-  | "success-false-200"
-  | "406-errors"
-  | "406-payload-lists"
-  | "400-by-field-nested"
-  | "detail"
-  | "plain-text"
-  | "403-permission"
-  | "401-body"
-  | "inner-success-false";
-
-/** Where an answer to a read holds the object. */
-export type RecordShape = "object" | "payload" | "payload-list" | "list" | "own-name";
+/** A login, the create of a noun, or one of the operations that only some installations have. */
+export type Operation = "authenticate" | Noun | "read" | "update" | "delete" | "search";
 
 /**
- * How a read object's values look. `strings`: numbers as strings (`"100.00"`), booleans as `"1"` and `0`, `null` for
- * what was not given, the id under `<noun>_id`, and more fields than anybody knows.
- */
-export type RecordDress = "plain" | "strings";
-
-/** How a read, an update or a delete of an object that is not there is answered. */
-export type GoneShape = "404" | "404-bare" | "410" | "empty-list" | "empty-payload" | "could-not-load";
-
-/** How the login answers. */
-export type LoginShape = "success-true" | "success-text-true" | "payload-text";
-
-/**
- * What every answer does to the cookies of a long-lived session (`keep_logged_in`). `session`: a new session cookie,
- * earlier ones stay good. `strict`: a new one, earlier ones end; the long-lived cookie still opens a session for anyone
- * who comes with an old one. `single-use`: the long-lived cookie changes as well, and old ones are refused.
+ * What every answer does to the cookies of a long-lived session (`keep_logged_in`). `session`: sets a new session
+ * cookie, earlier ones stay good. `strict`: earlier ones end; the long-lived cookie still opens a session for a request
+ * with an old one. `single-use`: the long-lived cookie changes as well, and old ones are refused.
  */
 export type Rotation = "session" | "strict" | "single-use";
 
@@ -66,71 +27,43 @@ export interface SandboxOptions {
   readonly latencyMs?: number;
   /** A path in front of `/rest/…`, such as `/api`. @default none */
   readonly pathPrefix?: string;
-  /**
-   * Where logins are taken, below `pathPrefix`: whole paths, or `*` and how they end. The path of a 2.0 login is not
-   * documented, so the default is the sandbox's own choice, with which clients of either version work unchanged.
-   * @default any path that ends in /authenticate
-   */
-  readonly authenticatePaths?: readonly string[];
   /** The session cookie is named `<instanceKey>_service_cookie`. @default "sandbox" */
   readonly instanceKey?: string;
-  /** Which credentials are taken. @default "session" */
+  /** Which credentials are accepted. @default "session" */
   readonly authMode?: "session" | "basic" | "both";
   /** A session's life in seconds. @default 900 */
   readonly sessionSeconds?: number;
   /** A session ends after this many requests. @default unlimited */
   readonly sessionRequests?: number;
-  /** @default "401" */
-  readonly sessionRefusal?: SessionRefusal;
   /** @default "session" */
   readonly rotation?: Rotation;
-  /** More logins than `count` within `windowSeconds` are answered 429. @default 30 in 60 seconds, with Retry-After */
+  /** More logins than `count` within `windowSeconds` are answered 429. @default 30 in 60 seconds */
   readonly loginLimit?: { readonly count: number; readonly windowSeconds: number };
-  /** The system limit of both windows, in seconds. @default 2592000 */
-  readonly maxWindowSeconds?: number;
-  /** Whether an advertiser is active without `active: true` in its request; events need an active one. @default true */
+  /** Whether an advertiser is active without `active: true` in its request. @default true */
   readonly advertisersStartActive?: boolean;
   /**
-   * What happens to a field that is not known: kept silently, dropped with a warning, or refused. Creates that are sent
-   * to `…/strict` refuse it in any case. @default "warn"
+   * Whether unknown fields are kept, rather than dropped with a warning. A create that is sent to `…/strict` refuses
+   * them in any case. @default false
    */
-  readonly unknownFields?: "ignore" | "warn" | "refuse";
-  /** @default "payload" */
-  readonly answerShape?: AnswerShape;
-  /** @default "406-errors" */
-  readonly refusalShape?: RefusalShape;
-  /** @default "success-true" */
-  readonly loginShape?: LoginShape;
+  readonly keepsUnknownFields?: boolean;
   /**
-   * Serves what only some installations have: `GET`, `PUT`, `PATCH` and `DELETE rest/<noun>/<id>`, and searches
-   * `GET rest/<noun>?<field>=<text>`, whose filters are patterns. @default false: each of them is answered 404
+   * Serves `GET`, `PUT`, `PATCH` and `DELETE rest/<noun>/<id>`, and the search `GET rest/<noun>?<field>=<text>`.
+   * @default false: each of them is answered 404
    */
   readonly operations?: boolean;
-  /** With `operations`: where a read object stands. @default "payload" */
-  readonly recordShape?: RecordShape;
-  /** With `operations`: how its values look. @default "plain" */
-  readonly recordDress?: RecordDress;
-  /** With `operations`: how what is not there is answered. @default "404" */
-  readonly goneShape?: GoneShape;
-  /** With `operations`: searches ignore their filters, and answer with the first page. @default false */
-  readonly ignoreFilters?: boolean;
-  /** With `operations`: so many seconds after a create, searches find it. @default 0 */
-  readonly searchLagSeconds?: number;
-  /** With `operations`: so many seconds after a create, reads, updates and deletes find it; not before. @default 0 */
-  readonly readLagSeconds?: number;
-  /** Answers packed with gzip. @default false */
-  readonly gzip?: boolean;
   /** The id of the first object. @default 1 */
   readonly firstId?: number;
-  /** What lives there at the start: a snapshot of another sandbox. @default nothing */
+  /** The objects at the start: a snapshot of another sandbox. @default none */
   readonly objects?: SandboxSnapshot;
   /**
-   * Gets a line for each request, when it is answered: method, path, status, and what was created. Never a password, a
-   * cookie or a body. @default nothing is logged
+   * Gets a line for each request: method, path, status, and what was created. Never a password, a cookie or a body.
+   * @default nothing is logged
    */
   readonly log?: (line: string) => void;
   /** Milliseconds since 1970. @default Date.now */
   readonly clock?: () => number;
+  /** Changes the answer to each request that was carried out, for an installation that words its answers otherwise. */
+  readonly answer?: SandboxAnswerer;
 }
 
 /** An advertiser or an event as it lives in the sandbox: its wire fields with defaults, and its id. */
@@ -139,68 +72,65 @@ export interface SandboxObject {
   readonly [field: string]: unknown;
 }
 
-/** All that lives in a sandbox, as plain JSON. */
+/** All objects of a sandbox, as plain JSON. */
 export interface SandboxSnapshot {
   readonly advertisers: readonly SandboxObject[];
   readonly events: readonly SandboxObject[];
 }
 
-/** One request as it was received. Holds cookies and credentials: it is a tool for tests. */
+/** One request as it was received. Contains cookies and credentials. */
 export interface SandboxRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The body as data; the text where it is no JSON. */
-  readonly body: unknown;
-  /** The status that was answered; 0 where none was. */
+  /** `undefined` for a request of anything else. */
+  readonly operation: Operation | undefined;
+  /** The body as data; its text where it isn't JSON. */
+  body: unknown;
+  /** The status of the answer; 0 without one. */
   status: number;
-  /** Whether it has created something. */
-  accepted: boolean;
+  /** The object that the request has created. */
+  created: SandboxObject | undefined;
 }
 
-/** Requests a fault is for. `advertiser`, `event`: creates of one; `create`: of either. The rest needs `operations`. */
-export type FaultTarget = Operation | "create" | "any";
+export interface SandboxAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly body: string | Buffer;
+}
 
 /**
- * What a client sees instead of the proper answer.
- * `answer`: these very bytes of status, headers and body. The others break the exchange as their names say; those that
- * send part of an answer send it of the proper one.
+ * Decides what a client gets instead of `answer`.
+ * @returns `undefined` to send nothing more: it has written to `response` itself, or never answers.
  */
+export type SandboxAnswerer = (
+  answer: SandboxAnswer,
+  request: SandboxRequest,
+  response: ServerResponse,
+) => SandboxAnswer | undefined;
+
+/** `create`: creates of either noun. */
+export type FaultTarget = Operation | "create" | "any";
+
+/** What a client gets instead of the proper answer. */
 export type Fault =
   | {
       readonly kind: "answer";
       readonly status: number;
-      readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-      /** Text as it is, anything else as JSON; a function gets the object that was created, if any. */
-      readonly body?: unknown | ((created: SandboxObject | undefined, request: SandboxRequest) => unknown);
+      readonly headers?: Readonly<Record<string, string | string[]>>;
+      /** Text and bytes as they are, anything else as JSON. */
+      readonly body?: unknown;
     }
-  | { readonly kind: "session-refusal"; readonly way?: SessionRefusal }
-  | { readonly kind: "reset-before-read" }
-  | { readonly kind: "close-without-answer" }
-  | { readonly kind: "reset" }
-  | { readonly kind: "no-answer" }
-  | { readonly kind: "half-body" }
-  | { readonly kind: "stalled-body" }
-  | { readonly kind: "bad-length" }
-  | { readonly kind: "bad-chunk" }
-  | { readonly kind: "garbage" }
-  | { readonly kind: "slow-body"; readonly msPerByte: number }
-  | { readonly kind: "huge-body"; readonly bytes: number }
-  | { readonly kind: "gzip-bomb"; readonly bytes: number }
-  | { readonly kind: "huge-header"; readonly bytes: number }
-  | { readonly kind: "many-headers"; readonly count: number }
-  | { readonly kind: "close-after" }
-  | { readonly kind: "early-hints" }
-  | { readonly kind: "continue" };
+  | { readonly kind: "close-without-answer" | "reset" | "no-answer" | "session-refusal" };
 
-/** A fault, for whom, and how often. */
+/** Which requests a fault hits, and how often. */
 export interface FaultRule {
   readonly on: FaultTarget;
-  readonly with: Fault;
+  readonly with: Fault | SandboxAnswerer;
   /** How many requests it hits. @default 1 */
   readonly times?: number;
-  /** How many fitting requests pass before it begins. @default 0 */
+  /** How many matching requests pass before the first hit. @default 0 */
   readonly after?: number;
-  /** Whether the request is carried out all the same: a lost answer. @default false */
+  /** Whether the request is carried out all the same, as when its response is lost. @default false */
   readonly act?: boolean;
 }

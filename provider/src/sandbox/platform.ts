@@ -1,23 +1,29 @@
-/**
- * What the platform does with a request, as its API page says: logs in, admits, creates, and remembers what it created.
- */
-import { type Answer, failure, loginSuccess, refusal, success } from "./answers.js";
-import type { SandboxObject, SandboxOptions, SandboxRequest, SandboxSnapshot } from "./options.js";
-import { carryOutOptional, change, type Handled, type Objects } from "./records.js";
-import type { Noun, Route } from "./routes.js";
-import { type CheckedFields, checkAdvertiser, checkEvent, type FieldFault } from "./rules.js";
+/** What the platform does with a request: logs in, creates, and where it can, reads, updates, deletes and searches. */
+import { failure, json, sessionRefused, success } from "./answers.js";
+import {
+  NOUNS,
+  type Noun,
+  type SandboxAnswer,
+  type SandboxObject,
+  type SandboxOptions,
+  type SandboxRequest,
+  type SandboxSnapshot,
+} from "./options.js";
+import type { Route } from "./routes.js";
+import { checkFields, type FieldFault } from "./rules.js";
 import { Sessions } from "./sessions.js";
 
-const NOT_KNOWN = "is not a known field";
+type Fields = Readonly<Record<string, unknown>>;
 
-export class Platform implements Objects {
+/** The most objects in the answer to a search. */
+const PAGE = 25;
+
+export class Platform {
   readonly email: string;
   readonly password: string;
   readonly sessions: Sessions;
   readonly advertisers = new Map<number, SandboxObject>();
   readonly events = new Map<number, SandboxObject>();
-  readonly createdMs = new WeakMap<SandboxObject, number>();
-
   readonly #options: SandboxOptions;
   #nextId: number;
 
@@ -27,90 +33,126 @@ export class Platform implements Objects {
     this.password = options.password ?? "sandbox-password";
     this.sessions = new Sessions(options);
     this.#nextId = options.firstId ?? 1;
-    this.putBack(options.objects ?? {});
+    this.replaceObjects(options.objects ?? {});
   }
 
-  /** All that lives here afterwards. An id that was given is not given again. */
-  putBack({ advertisers = [], events = [] }: Partial<SandboxSnapshot>): void {
+  /** The ids of these objects are never given again. */
+  replaceObjects({ advertisers = [], events = [] }: Partial<SandboxSnapshot>): void {
     this.advertisers.clear();
     this.events.clear();
-    for (const object of advertisers) this.advertisers.set(object.id, object);
-    for (const object of events) this.events.set(object.id, object);
-    this.#nextId = Math.max(this.#nextId, ...[...advertisers, ...events].map(({ id }) => id + 1));
+    for (const object of advertisers) this.#keep("advertiser", object);
+    for (const object of events) this.#keep("event", object);
   }
 
-  /** @param route none if the request asks for nothing there is. @returns nothing where it comes without a session. */
-  handle(route: Route | undefined, request: SandboxRequest): Handled | undefined {
-    if (route === undefined) return { answer: failure(404, `there is no ${request.method} ${request.path}`) };
-    const given =
-      typeof request.body === "object" && request.body !== null ? (request.body as Record<string, unknown>) : undefined;
-    const needsBody = !["read", "delete", "search"].includes(route.operation);
-    if (given === undefined && needsBody) return { answer: failure(400, "the body is no JSON object") };
-    const body = given ?? {};
-    if (route.operation === "authenticate") return { answer: this.#logIn(body) };
+  handle(route: Route | undefined, request: SandboxRequest): SandboxAnswer {
+    if (route === undefined) return failure(404, `there is no ${request.method} ${request.path}`);
+    const needsBody = ["authenticate", ...NOUNS, "update"].includes(route.operation);
+    if (needsBody && typeof request.body !== "object") return failure(400, "the body is no JSON object");
+    const body = request.body as Fields;
+    if (route.operation === "authenticate") return this.#logIn(body);
 
     const cookies = this.#admit(request);
-    if (cookies === undefined) return undefined;
-    const handled =
-      "strict" in route
-        ? this.#create(route.operation, body, route.strict)
-        : carryOutOptional(this.#options, this, route, body);
-    if (cookies.length === 0) return handled;
-    return { ...handled, answer: { ...handled.answer, headers: { ...handled.answer.headers, "set-cookie": cookies } } };
-  }
-
-  checkFields(noun: Noun, body: Readonly<Record<string, unknown>>): CheckedFields {
-    return noun === "advertiser"
-      ? checkAdvertiser(body)
-      : checkEvent(body, this.#options.maxWindowSeconds ?? 2_592_000, this.advertisers);
-  }
-
-  /** @returns what does not fit; nothing is changed then. */
-  edit(noun: Noun, object: SandboxObject, fields: Readonly<Record<string, unknown>>): readonly FieldFault[] {
-    const unknown = this.checkFields(noun, fields).unknown.filter(
-      (field) => field === "id" || !Object.hasOwn(object, field),
-    );
-    if (unknown.length > 0) return unknown.map((field) => ({ field, sentence: NOT_KNOWN }));
-    return change(this, noun, object, fields);
+    if (cookies === undefined) return sessionRefused();
+    const answer = this.#carryOut(route, request, body);
+    if (cookies.length === 0) return answer;
+    return { ...answer, headers: { ...answer.headers, "set-cookie": cookies } };
   }
 
   objectsOf(noun: Noun): Map<number, SandboxObject> {
     return noun === "advertiser" ? this.advertisers : this.events;
   }
 
-  #logIn(body: Readonly<Record<string, unknown>>): Answer {
-    if (this.#options.authMode === "basic") return failure(404, "this installation takes Basic credentials");
-    const seconds = this.sessions.limited();
-    if (seconds !== undefined) return failure(429, "too many logins", { "retry-after": String(seconds) });
-    if (body.email !== this.email || body.password !== this.password) {
+  #keep(noun: Noun, object: SandboxObject): void {
+    this.objectsOf(noun).set(object.id, object);
+    this.#nextId = Math.max(this.#nextId, object.id + 1);
+  }
+
+  #logIn({ email, password, keep_logged_in }: Fields): SandboxAnswer {
+    if (this.#options.authMode === "basic") {
+      return failure(404, "this installation takes Basic credentials");
+    }
+    const seconds = this.sessions.secondsToWait();
+    if (seconds !== undefined) {
+      return failure(429, "too many logins", { "retry-after": String(seconds) });
+    }
+    if (email !== this.email || password !== this.password) {
       return failure(401, "the e-mail or the password is wrong");
     }
-    return loginSuccess(this.#options.loginShape ?? "success-true", this.sessions.open(body.keep_logged_in === true));
+    const message = "Authentication successful: the session cookie was set";
+    return success({ message }, { "set-cookie": this.sessions.open(keep_logged_in === true) });
   }
 
-  /** The cookies of the answer, or none where the request is not let in. */
-  #admit(request: SandboxRequest): string[] | undefined {
-    const mode = this.#options.authMode ?? "session";
-    const expected = `Basic ${Buffer.from(`${this.email}:${this.password}`).toString("base64")}`;
-    if (mode !== "session" && request.headers.authorization === expected) return [];
-    return mode === "basic" ? undefined : this.sessions.admit(request.headers.cookie as string | undefined);
+  /** @returns the cookies for the answer; `undefined` without good credentials. */
+  #admit({ headers }: SandboxRequest): string[] | undefined {
+    const { authMode = "session" } = this.#options;
+    const credentials = Buffer.from(`${this.email}:${this.password}`).toString("base64");
+    const isBasic = headers.authorization === `Basic ${credentials}`;
+    if (authMode !== "session" && isBasic) return [];
+    if (authMode === "basic") return undefined;
+    return this.sessions.admit(headers.cookie as string | undefined);
   }
 
-  #create(noun: Noun, body: Readonly<Record<string, unknown>>, strict: boolean): Handled {
-    const { unknownFields = "warn", advertisersStartActive = true, clock = Date.now, ...options } = this.#options;
-    const checked = this.checkFields(noun, body);
-    const isRefusing = strict || unknownFields === "refuse";
-    const surplus = checked.unknown.map((field) => ({ field, sentence: NOT_KNOWN }));
-    const faults = isRefusing ? [...checked.faults, ...surplus] : checked.faults;
-    if (faults.length > 0) return { answer: refusal(options.refusalShape ?? "406-errors", noun, faults) };
+  #carryOut(route: Route, request: SandboxRequest, body: Fields): SandboxAnswer {
+    const { operation, noun, id, filters } = route;
+    if (operation === noun) return this.#create(route, request, body);
+    const objects = this.objectsOf(noun);
+    if (operation === "search") {
+      const found = [...objects.values()].filter((object) => matches(object, filters));
+      return success({ payload: found.slice(0, PAGE) });
+    }
+    const object = objects.get(id);
+    if (object === undefined) return failure(404, `${noun} ${id} was not found`);
+    if (operation === "read") return success({ payload: object });
+    if (operation === "delete") objects.delete(id);
+    else {
+      const faults = this.change(noun, object, body);
+      if (faults.length > 0) return refusal(faults);
+    }
+    return success({ message: `${noun} ${operation}d with ID = ${id}`, payload: { id } });
+  }
 
-    const isKeeping = unknownFields === "ignore";
-    const kept = isKeeping ? Object.fromEntries(checked.unknown.map((field) => [field, body[field]])) : {};
+  #create({ noun, isStrict }: Route, request: SandboxRequest, body: Fields): SandboxAnswer {
+    const { keepsUnknownFields = false, advertisersStartActive = true } = this.#options;
+    const { fields, faults, unknown } = checkFields(noun, body, this.advertisers);
+    if (faults.length > 0) return refusal(faults);
+    const reason = "is not a known field";
+    if (isStrict && unknown.length > 0) return refusal(unknown.map((field) => ({ field, reason })));
+
+    const id = this.#nextId;
+    const kept = keepsUnknownFields ? unknown.map((field) => [field, body[field]]) : [];
     const activity = noun === "advertiser" ? { active: advertisersStartActive } : {};
-    const object: SandboxObject = { ...activity, ...kept, ...checked.fields, id: this.#nextId++ };
-    this.objectsOf(noun).set(object.id, object);
-    this.createdMs.set(object, clock());
-    const warnings = isKeeping ? [] : checked.unknown.map((field) => `unknown field ${field} was dropped`);
-    return { created: object, answer: success(options.answerShape ?? "payload", noun, object, warnings) };
+    const object = { ...activity, ...Object.fromEntries(kept), ...fields, id };
+    this.#keep(noun, object);
+    request.created = object;
+    const result = { message: `${noun} created with ID = ${id}`, payload: { id } };
+    if (keepsUnknownFields || unknown.length === 0) return success(result);
+    const errors = unknown.map((field) => `WARNING: unknown field ${field} was dropped`);
+    return success({ ...result, errors });
   }
+
+  /** Ignores unknown fields. @returns why nothing was changed. */
+  change(noun: Noun, { id, ...before }: SandboxObject, changes: Fields): readonly FieldFault[] {
+    const { faults, fields } = checkFields(noun, { ...before, ...changes }, this.advertisers);
+    if (faults.length > 0) return faults;
+    const after: Record<string, unknown> = { ...before, ...fields };
+    // A field that is set to null has its default again, or is absent.
+    for (const field of Object.keys(changes)) {
+      if (changes[field] === null && !(field in fields)) delete after[field];
+    }
+    this.objectsOf(noun).set(id, { ...after, id });
+    return [];
+  }
+}
+
+function refusal(faults: readonly FieldFault[]): SandboxAnswer {
+  const errors = faults.map(({ field, reason }) => `${field} ${reason}`);
+  return json(406, { success: false, errors });
+}
+
+/** Each filter is a part of a field's text, as in a person's search. */
+function matches(object: SandboxObject, filters: URLSearchParams): boolean {
+  return [...filters].every(([field, text]) => {
+    const value = String(object[field] ?? "");
+    return value.toLowerCase().includes(text.toLowerCase());
+  });
 }

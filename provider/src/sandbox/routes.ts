@@ -1,53 +1,50 @@
-/**
- * Which operation of the platform a request asks for. Pure.
- */
-import type { Operation, SandboxOptions } from "./options.js";
+/** Which operation of the platform a request asks for. Pure. */
+import { NOUNS, type Noun, type Operation, type SandboxOptions } from "./options.js";
 
-export type Noun = "advertiser" | "event";
-/** What is served with the option `operations` alone. */
-export type OptionalOperation = Exclude<Operation, "authenticate" | Noun>;
-
-export type Route =
-  | {
-      readonly operation: "authenticate" | Noun;
-      /** Whether it was asked for as `…/strict`: a create that refuses unknown fields. */
-      readonly strict: boolean;
-    }
-  | { readonly operation: "read" | "update" | "delete"; readonly noun: Noun; readonly id: string }
-  | { readonly operation: "search"; readonly noun: Noun; readonly filters: ReadonlyMap<string, string> };
-
-const CREATE = /^\/rest\/(advertiser|event)(\/strict)?$/;
-const OBJECT = /^\/rest\/(advertiser|event)(?:\/(\d+))?$/;
-
-const BY_METHOD: Readonly<Record<string, "read" | "update" | "delete">> = {
-  GET: "read",
-  PUT: "update",
-  PATCH: "update",
-  DELETE: "delete",
-};
-
-/** @returns nothing where there is no such operation. */
-export function routeOf(
-  method: string | undefined,
-  url: string | undefined,
-  { pathPrefix = "", authenticatePaths = ["*/authenticate"], operations }: SandboxOptions,
-): Route | undefined {
-  const [whole = "", query = ""] = (url ?? "").split("?");
-  if (!whole.startsWith(`${pathPrefix}/`)) return undefined;
-  const path = whole.slice(pathPrefix.length);
-  if (method !== "POST") return operations === true ? optionalRouteOf(method, path, query) : undefined;
-  const isLogin = (pattern: string) => (pattern.startsWith("*") ? path.endsWith(pattern.slice(1)) : path === pattern);
-  if (authenticatePaths.some(isLogin)) return { operation: "authenticate", strict: false };
-  const [, noun, strict] = CREATE.exec(path) ?? [];
-  return noun === undefined ? undefined : { operation: noun as Noun, strict: strict !== undefined };
+export interface Route {
+  readonly operation: Operation;
+  /** Of anything but a login. */
+  readonly noun: Noun;
+  /** Of a read, an update and a delete. */
+  readonly id: number;
+  /** Whether a create refuses unknown fields. */
+  readonly isStrict: boolean;
+  /** Of a search: the text that each field contains. */
+  readonly filters: URLSearchParams;
 }
 
-/** `GET rest/event/5`, `PUT rest/event/5`, `DELETE rest/event/5`, `GET rest/event?field=value`. */
-function optionalRouteOf(method: string | undefined, path: string, query: string): Route | undefined {
-  const [, noun, id] = OBJECT.exec(path) ?? [];
-  const operation = BY_METHOD[method ?? ""];
-  if (noun === undefined || operation === undefined) return undefined;
-  if (id !== undefined) return { operation, noun: noun as Noun, id };
-  if (operation !== "read") return undefined;
-  return { operation: "search", noun: noun as Noun, filters: new Map(new URLSearchParams(query)) };
+/** Logins are served at any path that ends so: the path of a 2.0 login isn't documented. */
+const LOGIN = "/authenticate";
+/** `/rest/event`, `/rest/event/strict`, `/rest/event/5`. */
+const OBJECTS = new RegExp(`^/rest/(?<noun>${NOUNS.join("|")})(?:/(?:(?<strict>strict)|(?<id>\\d+)))?$`);
+
+const BY_METHOD = new Map<string, Operation>([
+  ["GET", "read"],
+  ["PUT", "update"],
+  ["PATCH", "update"],
+  ["DELETE", "delete"],
+]);
+
+/** @returns `undefined` for anything that the platform doesn't serve. */
+export function routeOf(method: string, url: string, options: SandboxOptions): Route | undefined {
+  const { pathPrefix = "", operations = false } = options;
+  const [wholePath = "", query] = url.split("?");
+  if (!wholePath.startsWith(`${pathPrefix}/`)) return undefined;
+  const path = wholePath.slice(pathPrefix.length);
+
+  const { noun, strict, id } = OBJECTS.exec(path)?.groups ?? {};
+  const routeTo = (operation: Operation): Route => ({
+    operation,
+    noun: noun as Noun,
+    id: Number(id),
+    isStrict: strict !== undefined,
+    filters: new URLSearchParams(query),
+  });
+  if (method === "POST" && path.endsWith(LOGIN)) return routeTo("authenticate");
+  if (noun === undefined) return undefined;
+  if (method === "POST" && id === undefined) return routeTo(noun as Noun);
+  if (!operations || strict !== undefined) return undefined;
+  if (id === undefined) return method === "GET" ? routeTo("search") : undefined;
+  const operation = BY_METHOD.get(method);
+  return operation && routeTo(operation);
 }

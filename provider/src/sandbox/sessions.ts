@@ -1,88 +1,61 @@
-/**
- * Who is logged in here: sessions that end by time and by use, long-lived cookies that rotate, the login limit.
- */
+/** Who is logged in: sessions that end by time and by use, long-lived cookies that rotate, the login limit. */
 import { randomBytes } from "node:crypto";
 import type { SandboxOptions } from "./options.js";
 
 const LONG_LIVED_SECONDS = 30 * 86_400;
+const LOGIN_LIMIT = { count: 30, windowSeconds: 60 };
 
 interface Session {
-  readonly endsAt: number;
+  readonly endsAtMs: number;
   requestsLeft: number;
-  readonly login: Login | undefined;
+  readonly login: LongLivedLogin | undefined;
 }
 
-/** A long-lived login: its newest long-lived cookie. */
-interface Login {
-  longLived: string;
-  readonly endsAt: number;
+interface LongLivedLogin {
+  readonly cookie: string;
+  readonly endsAtMs: number;
 }
 
 export class Sessions {
   readonly #options: SandboxOptions;
   readonly #sessions = new Map<string, Session>();
-  readonly #logins = new Map<string, Login>();
-  #loginTimes: number[] = [];
-
-  readonly #now: () => number;
-  readonly #cookieName: string;
-  readonly #longLivedName: string;
+  readonly #logins = new Map<string, LongLivedLogin>();
+  #loginTimesMs: number[] = [];
 
   constructor(options: SandboxOptions) {
     this.#options = options;
-    const { clock = Date.now, instanceKey = "sandbox" } = options;
-    this.#now = clock;
-    this.#cookieName = `${instanceKey}_service_cookie`;
-    this.#longLivedName = `${instanceKey}_keep_logged_in`;
   }
 
-  /** Counts a call of the login. @returns the seconds to wait where it is one too many. */
-  limited(): number | undefined {
-    const { count, windowSeconds } = this.#options.loginLimit ?? { count: 30, windowSeconds: 60 };
+  /** Counts a login. @returns the seconds to wait if it is one too many. */
+  secondsToWait(): number | undefined {
+    const { count, windowSeconds } = this.#options.loginLimit ?? LOGIN_LIMIT;
     const now = this.#now();
-    this.#loginTimes = this.#loginTimes.filter((time) => now - time < windowSeconds * 1000);
-    const first = this.#loginTimes[0];
-    if (first !== undefined && this.#loginTimes.length >= count) {
-      return Math.max(1, Math.ceil((first + windowSeconds * 1000 - now) / 1000));
-    }
-    this.#loginTimes.push(now);
+    const windowStart = now - windowSeconds * 1000;
+    this.#loginTimesMs = this.#loginTimesMs.filter((time) => time > windowStart);
+    if (this.#loginTimesMs.length >= count) return windowSeconds;
+    this.#loginTimesMs.push(now);
     return undefined;
   }
 
   /** @returns the Set-Cookie headers of a new session. */
-  open(keepLoggedIn: boolean): string[] {
-    if (!keepLoggedIn) return [this.#newSession(undefined)];
-    const login: Login = { longLived: token(), endsAt: this.#now() + LONG_LIVED_SECONDS * 1000 };
-    this.#logins.set(login.longLived, login);
-    return [this.#newSession(login), this.#longLivedCookie(login)];
+  open(isLongLived: boolean): string[] {
+    if (!isLongLived) return [this.#newSession(undefined)];
+    return this.#newLogin(this.#now() + LONG_LIVED_SECONDS * 1000);
   }
 
   /**
-   * Whether a request with these cookies is let in; counts it.
-   * @returns the Set-Cookie headers of the answer, or none where it is refused.
+   * Counts a request with these cookies.
+   * @returns the Set-Cookie headers of its answer; `undefined` if it needs a login first.
    */
-  admit(cookieHeader: string | undefined): string[] | undefined {
+  admit(cookieHeader = ""): string[] | undefined {
     const cookies = parseCookies(cookieHeader);
-    const value = cookies.get(this.#cookieName);
-    const longLived = cookies.get(this.#longLivedName);
-    const login = longLived === undefined ? undefined : this.#logins.get(longLived);
     const now = this.#now();
+    const login = this.#logins.get(cookies.get(this.#name("keep_logged_in")) ?? "");
+    if (login !== undefined && login.endsAtMs > now) return this.#rotate(login);
 
-    if (login !== undefined && login.endsAt > now) {
-      const { rotation = "session" } = this.#options;
-      if (rotation === "session") return [this.#newSession(login)];
-      if (rotation === "single-use") {
-        this.#logins.delete(login.longLived);
-        login.longLived = token();
-        this.#logins.set(login.longLived, login);
-      }
-      for (const [old, session] of this.#sessions) if (session.login === login) this.#sessions.delete(old);
-      const session = this.#newSession(login);
-      return rotation === "single-use" ? [session, this.#longLivedCookie(login)] : [session];
-    }
-
-    const session = value === undefined ? undefined : this.#sessions.get(value);
-    if (session === undefined || session.endsAt <= now || session.requestsLeft <= 0) return undefined;
+    const session = this.#sessions.get(cookies.get(this.#name("service_cookie")) ?? "");
+    if (session === undefined || session.endsAtMs <= now) return undefined;
+    if (session.requestsLeft <= 0) return undefined;
     session.requestsLeft--;
     return [];
   }
@@ -93,23 +66,51 @@ export class Sessions {
     this.#logins.clear();
   }
 
-  #newSession(login: Login | undefined): string {
-    const { sessionSeconds = 900, sessionRequests = Number.POSITIVE_INFINITY } = this.#options;
-    const value = token();
-    this.#sessions.set(value, { endsAt: this.#now() + sessionSeconds * 1000, requestsLeft: sessionRequests, login });
-    return `${this.#cookieName}=${value}; Path=/; HttpOnly`;
+  #rotate(login: LongLivedLogin): string[] {
+    const { rotation = "session" } = this.#options;
+    if (rotation === "session") return [this.#newSession(login)];
+    for (const [cookie, session] of this.#sessions) {
+      if (session.login === login) this.#sessions.delete(cookie);
+    }
+    if (rotation === "strict") return [this.#newSession(login)];
+    this.#logins.delete(login.cookie);
+    return this.#newLogin(login.endsAtMs);
   }
 
-  #longLivedCookie(login: Login): string {
-    return `${this.#longLivedName}=${login.longLived}; Path=/; HttpOnly; Max-Age=${LONG_LIVED_SECONDS}`;
+  #newLogin(endsAtMs: number): string[] {
+    const cookie = newToken();
+    const login = { cookie, endsAtMs };
+    this.#logins.set(cookie, login);
+    const name = this.#name("keep_logged_in");
+    const longLived = `${name}=${cookie}; Path=/; HttpOnly; Max-Age=${LONG_LIVED_SECONDS}`;
+    return [this.#newSession(login), longLived];
+  }
+
+  #newSession(login: LongLivedLogin | undefined): string {
+    const { sessionSeconds = 900, sessionRequests = Number.POSITIVE_INFINITY } = this.#options;
+    const endsAtMs = this.#now() + sessionSeconds * 1000;
+    const cookie = newToken();
+    this.#sessions.set(cookie, { endsAtMs, requestsLeft: sessionRequests, login });
+    return `${this.#name("service_cookie")}=${cookie}; Path=/; HttpOnly`;
+  }
+
+  #name(suffix: string): string {
+    return `${this.#options.instanceKey ?? "sandbox"}_${suffix}`;
+  }
+
+  #now(): number {
+    return this.#options.clock?.() ?? Date.now();
   }
 }
 
-function token(): string {
+function newToken(): string {
   return randomBytes(24).toString("base64url");
 }
 
-function parseCookies(header: string | undefined): Map<string, string> {
-  const pairs = (header ?? "").split(";").map((pair) => pair.trim().split("="));
-  return new Map(pairs.flatMap(([name, ...value]) => (name ? [[name, value.join("=")] as const] : [])));
+function parseCookies(header: string): ReadonlyMap<string, string> {
+  const cookies = new Map<string, string>();
+  for (const [, name = "", value = ""] of header.matchAll(/([^;=\s]+)=([^;]*)/g)) {
+    cookies.set(name, value);
+  }
+  return cookies;
 }

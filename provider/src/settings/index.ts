@@ -1,5 +1,6 @@
 /** `settings/`. It reads no files and no environment itself, and no secret value is shown. */
 export { knownOperations, type Operations, operationsSchema } from "./operations-setting.js";
+export type { ProxySetting } from "./proxy.js";
 export {
   describeSettingProblem,
   describeSettingProblems,
@@ -12,7 +13,6 @@ export {
   type IsSameAccount,
   isEqualAccount,
   NAMESPACE,
-  type ProxySetting,
   type Settings,
   sameAccountAs,
 } from "./settings.js";

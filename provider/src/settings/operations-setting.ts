@@ -23,27 +23,35 @@ export interface Operations {
 
 const MAX_SECONDS = 86_400;
 const EXPECTED_SECONDS = `whole seconds from 0 to ${withUnit(MAX_SECONDS)}`;
-const seconds = z.union([z.int(), z.string().regex(/^\d+$/).transform(Number)]).pipe(z.int().min(0).max(MAX_SECONDS));
+const seconds = z
+  .union([z.int(), z.string().regex(/^\d+$/).transform(Number)])
+  .pipe(z.int().min(0).max(MAX_SECONDS));
 
 const rules = z.strictObject({
   ...Object.fromEntries(KINDS.map(({ create }) => [create.noun, operationsOf(create).optional()])),
   // Assumed: a server gives up within a minute of its sender; what was created is shown everywhere after 5 minutes.
-  resendAfterSeconds: expecting(`${EXPECTED_SECONDS}, or never`, z.union([seconds, z.literal("never")])).default(60),
+  resendAfterSeconds: expecting(
+    `${EXPECTED_SECONDS}, or never`,
+    z.union([seconds, z.literal("never")]),
+  ).default(60),
   createdVisibleAfterSeconds: expecting(EXPECTED_SECONDS, seconds).default(300),
 });
-const RULES = z.strictObject({ operations: expecting("an object of operations by kind", rules).optional() });
+const RULES = z.strictObject({
+  operations: expecting("an object of operations by kind", rules).optional(),
+});
 
 /** Nothing if not set. Says everything that is wrong at once, each with its path: the names with a dot before each. */
 export const operationsSchema = z
   .unknown()
   .optional()
-  .transform((operations, context): Operations | undefined => {
-    const { values, problems } = validate({ operations }, RULES, { isUnknown: () => false });
-    for (const { property, reason } of problems)
-      context.addIssue({ code: "custom", path: [property.slice("operations".length)], message: reason });
+  .transform((given, context): Operations | undefined => {
+    const { values, problems } = validate({ operations: given }, RULES, { isUnknown: () => false });
+    for (const { property, reason: message } of problems)
+      context.addIssue({ code: "custom", path: [property.slice("operations".length)], message });
     if (problems.length > 0) return z.NEVER;
     if (values.operations === undefined) return undefined;
-    const { resendAfterSeconds, createdVisibleAfterSeconds, ...of } = values.operations as z.output<typeof rules>;
+    const operations = values.operations as z.output<typeof rules>;
+    const { resendAfterSeconds, createdVisibleAfterSeconds, ...of } = operations;
     const resend = resendAfterSeconds === "never" ? undefined : resendAfterSeconds;
     return { of, resendAfterSeconds: resend, createdVisibleAfterSeconds };
   });
@@ -56,15 +64,25 @@ function operationsOf(create: Operation) {
 
 function operation({ noun, fields }: Operation, name: OptionalOperation) {
   const { methods, placeholder } = OPTIONAL_OPERATIONS[name];
-  const path = `rest/${noun}${name === "search" ? "?alternative_id={mark}" : "/{id}"}`;
+  const path = {
+    read: "/{id}",
+    update: "/{id}",
+    delete: "/{id}",
+    search: "?alternative_id={mark}",
+  };
   return expecting(
-    `${methods.join(" or ")} and a path, such as ${methods[0]} ${path}`,
+    `${methods.join(" or ")} and a path, such as ${methods[0]} rest/${noun}${path[name]}`,
     z.string().transform((text, context): Operation => {
+      const refused = (message?: string) => {
+        context.addIssue({ code: "custom", message });
+        return z.NEVER;
+      };
       const [, typed = "", path = ""] = /^\s*([A-Za-z]+)\s+\/?(\S+)\s*$/.exec(text) ?? [];
-      const method = methods.find((each) => each === typed.toUpperCase());
-      const fault = method === undefined ? undefined : faultIn(path, placeholder, method);
-      if (method === undefined || fault !== undefined) context.addIssue({ code: "custom", message: fault });
-      return method === undefined ? z.NEVER : { method, path, repeatable: true, noun, fields };
+      const method = methods.find((known) => known === typed.toUpperCase());
+      if (method === undefined) return refused();
+      const fault = faultIn(path, placeholder, method);
+      if (fault !== undefined) return refused(fault);
+      return { method, path, repeatable: true, noun, fields };
     }),
   );
 }
@@ -76,12 +94,13 @@ function faultIn(path: string, placeholder: string, method: string): string | un
   if (names.length === 0 || names.some((name) => name !== placeholder))
     return `needs the placeholder {${placeholder}} in its path, and no other`;
   const address = `${BASE}/${path.replace(/\{[^{}]*\}/g, "1")}`;
+  const isPlain = URL.canParse(address) && new URL(address).href === address;
   // What a server or an address may understand in another way: other hosts, dots, empty segments, encoded separators.
-  if (/^\/|\/\/|#|%2e|%2f|%5c/i.test(path) || !URL.canParse(address) || new URL(address).href !== address)
+  if (!isPlain || /^\/|\/\/|#|%2e|%2f|%5c/i.test(path))
     return "leaves the base URL, or may; expected a plain path below it, without a host, .. or #";
   // To a server that ignores queries and parameters, it would be the create.
   if (method === "POST" && !/(^|\/)\{id\}([/;]|$)/.test(path.split("?")[0] ?? ""))
-    return "may be the create itself, which makes another object: expected {id} between slashes or at the end of the path";
+    return "may be the create itself: expected {id} between slashes or at the end of the path";
   return undefined;
 }
 

@@ -2,15 +2,23 @@
  * Reads the settings: raw texts in, checked values or everything that is wrong with them out, each with a command that
  * sets an example. No I/O: both processes call it with what they can read.
  */
-import { asTyped, count, didYouMean, plainShellWord, printable, shellWord, structureIn } from "../base/index.js";
+import {
+  asTyped,
+  count,
+  didYouMean,
+  plainShellWord,
+  printable,
+  shellWord,
+  structureIn,
+} from "../base/index.js";
 import { show } from "../rules/index.js";
+import { type ProxySetting, readProxy } from "./proxy.js";
 import {
   environmentNameOf,
   NAMESPACE,
-  type ProxySetting,
-  readProxy,
   SETTING_NAMES,
   SETTINGS,
+  type SettingName,
   type SettingProblem,
   type Settings,
 } from "./settings.js";
@@ -18,17 +26,17 @@ import {
 export interface SettingsReading {
   /** The settings that could be read; where there are problems, theirs have the default or are absent. */
   readonly settings: Settings;
-  /** The proxy of the environment; none where it names none, or where the platform is on this machine. */
+  /** The proxy of the environment; `undefined` if it names none, or if the platform is on this machine. */
   readonly proxy: ProxySetting | undefined;
   readonly problems: readonly SettingProblem[];
   readonly warnings: readonly string[];
-  /** Where e-mail and password come from, in words. */
+  /** Where e-mail and password come from, for messages. */
   readonly credentials: string;
   /** What nobody has to do anything about, such as a preview without a password. */
   readonly notes: readonly string[];
 }
 
-/** Both processes and the commands pass what they can read of the raw settings. Values are never printed. */
+/** What a process can read of the raw settings. Values are never printed. */
 interface SettingsSource {
   /** The value of `advertising:<key>` in the stack's configuration. */
   readonly config: (key: string) => string | undefined;
@@ -44,93 +52,95 @@ interface SettingsSource {
 }
 
 export function readSettings(source: SettingsSource): SettingsReading {
+  const { environment, keys = [] } = source;
   const readings = SETTING_NAMES.map((key) => ({ key, ...readSetting(key, source) }));
   // An unusable value must not keep the other checks from running: its default stands in.
-  const values = readings.map(({ key, value }) => [key, value ?? SETTINGS[key].schema.safeParse(undefined).data]);
-  const settings = Object.fromEntries(values) as unknown as Settings;
-  const { proxy, problem } = readProxy(source.environment, settings.baseUrl as string | undefined);
+  const values = readings.map(({ key, value }) => [
+    key,
+    value ?? SETTINGS[key].schema.safeParse(undefined).data,
+  ]);
+  const settings: Settings = Object.fromEntries(values);
+  const { proxy, problem } = readProxy(environment, settings.baseUrl);
+  const problems = readings.flatMap((reading) => reading.problems ?? []);
+  problems.push(...searchesWithoutField(settings));
+  if (problem !== undefined) problems.push(problem);
+  problems.push(...unknownKeys(keys));
   return {
     settings,
     proxy,
-    problems: [
-      ...readings.flatMap(({ problems = [] }) => problems),
-      ...searchesWithoutField(settings),
-      ...(problem === undefined ? [] : [problem]),
-      ...unknownKeys(source.keys ?? []),
-    ],
-    warnings: [...unknownVariables(source.environment), ...plainSecrets(source), ...quotedPassword(source)],
-    credentials: (["email", "password"] as const).map((key) => givenIn(source, key).label).join(" and "),
+    problems,
+    warnings: [...unknownVariables(environment), ...passwordWarnings(source)],
+    credentials: `${givenIn(source, "email").label} and ${givenIn(source, "password").label}`,
     notes: readings.flatMap(({ note }) => note ?? []),
   };
 }
 
 /** The configuration counts before the environment. What is empty is not set. */
-function givenIn({ config, environment }: SettingsSource, key: keyof Settings) {
+function givenIn({ config, environment }: SettingsSource, key: SettingName) {
   const variable = environmentNameOf(key);
-  const raw = config(key) ?? environment[variable];
-  const isConfigured = raw === undefined || config(key) !== undefined;
+  const configured = config(key);
+  const raw = configured ?? environment[variable];
+  const isConfigured = configured !== undefined || raw === undefined;
   /** The key or the variable where it stands, or the key where it belongs. */
   const label = isConfigured ? `${NAMESPACE}:${key}` : variable;
   return { raw: raw?.trim() === "" ? undefined : raw, isConfigured, label };
 }
 
-/** It has no part where the setting is absent and may be. */
+/** Has no part if the setting is absent and may be. */
 interface ReadSetting {
   readonly value?: unknown;
   readonly problems?: readonly SettingProblem[];
   readonly note?: string;
 }
 
-function readSetting(key: keyof Settings, source: SettingsSource): ReadSetting {
+function readSetting(key: SettingName, source: SettingsSource): ReadSetting {
   const { raw, isConfigured, label } = givenIn(source, key);
-  const { schema, expected, example, secret, structured, required, onlyToSend } = SETTINGS[key];
-  const refused = (reason: string): ReadSetting => {
-    const or = required ? environmentNameOf(key) : undefined;
-    return { problems: [{ source: label, reason, command: commandFor(key), or }] };
-  };
-  if (raw === undefined && onlyToSend && source.mayLackPassword) {
-    const how = `${label} is not set. This preview needs none. To set it for \`pulumi up\``;
-    return { note: `${how} (or set ${environmentNameOf(key)}):\n  ${commandFor(key)}` };
-  }
-  if (raw === undefined) return required && !source.mayLackAll ? refused(`is required: ${expected}`) : {};
-
+  const { schema, expected, secret, structured } = SETTINGS[key];
+  if (raw === undefined) return readAbsent(key, label, source);
   // A login with it would be spent in vain.
-  if (secret && /[\r\n]$/.test(raw)) {
-    const command = isConfigured ? commandFor(key) : filtered(label, "tr -d '\\r\\n'");
-    return { problems: [{ source: label, reason: "ends in a line end, which no login takes", command }] };
-  }
-
+  if (secret && /[\r\n]$/.test(raw))
+    return refused(key, label, "ends in a line end, which no login takes");
   // Pulumi hands programs what `pulumi config set --path` made as JSON text (measured with engine 3.259.0), which would
   // pass for a path or a password. Environment variables are texts and nothing else.
   const structure = structureIn(raw);
-  if (!structured && structure !== undefined && isConfigured)
-    return refused(`expected ${expected}; got a structured value, ${show(structure)}`);
+  if (!structured && isConfigured && structure !== undefined)
+    return refused(key, label, `expected ${expected}; got a structured value, ${show(structure)}`);
   const { data: value, error } = schema.safeParse(structured ? structure : raw);
   if (structured && error !== undefined) {
-    // Each wrong entry: in the configuration it is removed, a variable is set as a whole.
     const problems = error.issues.map(({ message, path }) => {
       const entry = printable(`${label}${path.join("")}`);
-      const whole = `export ${label}=${shellWord(example)}`;
-      return { source: entry, reason: message, command: isConfigured ? remove(`--path ${shellWord(entry)}`) : whole };
+      const command = isConfigured ? remove(`--path ${shellWord(entry)}`) : commandFor(key);
+      return { source: entry, reason: message, command };
     });
     return { problems };
   }
+  if (error === undefined && (!structured || structure !== undefined)) return { value };
   // A secret is never shown, nor is whatever an address may hold in front of its host or behind its path.
-  const got = secret || /[@?#]/.test(raw) ? "another value" : show(raw);
-  const isText = structured !== undefined && structure === undefined;
-  return error !== undefined || isText ? refused(`expected ${expected}; got ${got}`) : { value };
+  const isHidden = secret || /[@?#]/.test(raw);
+  return refused(key, label, `expected ${expected}; got ${isHidden ? "another value" : show(raw)}`);
+}
+
+function readAbsent(key: SettingName, label: string, source: SettingsSource): ReadSetting {
+  const { expected, required, onlyToSend } = SETTINGS[key];
+  if (onlyToSend && source.mayLackPassword) {
+    const note = `${label} is not set. This preview needs none. To set it for \`pulumi up\``;
+    return { note: `${note} (or set ${environmentNameOf(key)}):\n  ${commandFor(key)}` };
+  }
+  if (!required || source.mayLackAll) return {};
+  return refused(key, label, `is required: ${expected}`);
+}
+
+function refused(key: SettingName, source: string, reason: string): ReadSetting {
+  const or = SETTINGS[key].required && environmentNameOf(key);
+  return { problems: [{ source, reason, command: commandFor(key), or }] };
 }
 
 /** The command that sets `key`; a secret is asked for by the command instead of standing in the shell's history. */
-function commandFor(key: keyof Settings): string {
+function commandFor(key: SettingName): string {
   const { secret, example, structured } = SETTINGS[key];
-  const words = structured ? `--path ${structured}` : `${NAMESPACE}:${key} ${plainShellWord(example)}`;
-  return asTyped(`pulumi config set ${secret ? `--secret ${NAMESPACE}:${key}` : words}`);
-}
-
-/** The command that sets a variable to what a filter leaves of it, so that its value is not typed again. */
-function filtered(variable: string, filter: string): string {
-  return `export ${variable}="$(printf %s "$${variable}" | ${filter})"`;
+  if (secret) return asTyped(`pulumi config set --secret ${NAMESPACE}:${key}`);
+  if (structured !== undefined) return asTyped(`pulumi config set --path ${structured}`);
+  return asTyped(`pulumi config set ${NAMESPACE}:${key} ${plainShellWord(example)}`);
 }
 
 function remove(words: string): string {
@@ -139,9 +149,11 @@ function remove(words: string): string {
 
 /** A search looks for the mark that `markField` puts into each create. */
 function searchesWithoutField({ operations, markField }: Settings): SettingProblem[] {
-  if (markField !== undefined) return [];
-  const searched = Object.entries(operations?.of ?? {}).filter(([, { search }]) => search !== undefined);
-  return searched.map(([noun]) => ({
+  if (operations === undefined || markField !== undefined) return [];
+  const nouns = Object.keys(operations.of).filter(
+    (noun) => operations.of[noun]?.search !== undefined,
+  );
+  return nouns.map((noun) => ({
     source: `${NAMESPACE}:operations.${noun}.search`,
     reason: `needs ${NAMESPACE}:markField, the field that each create carries its mark in`,
     command: commandFor("markField"),
@@ -158,36 +170,44 @@ function unknownKeys(keys: readonly string[]): SettingProblem[] {
 }
 
 /** Unlike a key of the namespace, a variable may belong to another tool: it stops nothing. Its value is never shown. */
-function unknownVariables(environment: Readonly<Record<string, string | undefined>>): string[] {
+function unknownVariables(environment: SettingsSource["environment"]): string[] {
   const prefix = environmentNameOf("");
   // The debug log, and what `pending` hands to a refresh, are no settings.
   const known = [...SETTING_NAMES, "log", "answers"].map(environmentNameOf);
-  const given = Object.keys(environment).filter((name) => environment[name] !== undefined && name.startsWith(prefix));
-  const unknown = given.filter((name) => !known.includes(name)).sort();
-  return unknown.map((name) => {
+  const isUnknown = (name: string) => name.startsWith(prefix) && !known.includes(name);
+  const unknown = Object.keys(environment).filter(
+    (name) => environment[name] !== undefined && isUnknown(name),
+  );
+  return unknown.sort().map((name) => {
     const hint = didYouMean(name.slice(prefix.length), SETTING_NAMES, environmentNameOf);
     return `${printable(name)} is not a known environment variable and is not used; ${hint}`;
   });
 }
 
-function plainSecrets({ config, isSecret }: SettingsSource): string[] {
-  const isPlain = (key: keyof Settings) => config(key) !== undefined && isSecret?.(key) === false;
-  const plain = SETTING_NAMES.filter((key) => SETTINGS[key].secret && isPlain(key));
-  return plain.map((key) => `${NAMESPACE}:${key} is stored in plain text. To encrypt it:\n  ${commandFor(key)}`);
-}
+const QUOTED = /^(?:(["'`]).+\1|“.+”|‘.+’)$/;
 
-/** A real password may be in quotes, so this stops nothing. Tools that read files of variables often leave them there. */
-function quotedPassword(source: SettingsSource): string[] {
+/** A real password may be in quotes, so they stop nothing. Tools that read files of variables often leave them there. */
+function passwordWarnings(source: SettingsSource): string[] {
   const { raw = "", isConfigured, label } = givenIn(source, "password");
-  if (!/^(["'`]).+\1$/.test(raw)) return [];
-  const command = isConfigured ? commandFor("password") : filtered(label, "sed 's/^.//;s/.$//'");
-  const doubt = "is in quotes, which are sent as part of it. If they do not belong to it, set it without them";
-  return [`${label} ${doubt}:\n  ${command}`];
+  const warnings: string[] = [];
+  if (isConfigured && raw !== "" && source.isSecret?.("password") === false)
+    warnings.push(`${label} is stored in plain text. To encrypt it:\n  ${commandFor("password")}`);
+  if (QUOTED.test(raw)) {
+    const problem = "is in quotes, which are sent as part of it";
+    warnings.push(
+      `${label} ${problem}. If they do not belong to it, set it without them:\n  ${commandFor("password")}`,
+    );
+  }
+  return warnings;
 }
 
 /** One problem, with the command that fixes it on a line of its own. */
-export function describeSettingProblem({ source, reason, command, or }: SettingProblem, indent = ""): string {
-  return `${source} ${reason}; to fix it${or === undefined ? "" : ` (or set ${or})`}:\n${indent}  ${command}`;
+export function describeSettingProblem(
+  { source, reason, command, or }: SettingProblem,
+  indent = "",
+): string {
+  const alternative = or === undefined ? "" : ` (or set ${or})`;
+  return `${source} ${reason}; to fix it${alternative}:\n${indent}  ${command}`;
 }
 
 export function describeSettingProblems(problems: readonly SettingProblem[]): string {

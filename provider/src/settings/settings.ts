@@ -1,9 +1,8 @@
 /**
- * The settings of a stack as a table: names, defaults and rules; and the environment's proxy, by the rules of undici's
- * own agent: `https_proxy`, or where that is not set or empty `http_proxy`, each before its name in capitals. No I/O.
+ * The settings of a stack as a table: names, defaults and rules. No I/O.
  */
 import { z } from "zod";
-import { ownerOf, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
+import { argumentSentAs, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
 import { withUnit } from "../rules/index.js";
 import { operationsSchema } from "./operations-setting.js";
 
@@ -33,7 +32,7 @@ export interface SettingRule {
 }
 
 /** Whether this is the machine itself, by its names and addresses. @param hostname a URL's. */
-function isLoopback(hostname: string): boolean {
+export function isLoopback(hostname: string): boolean {
   return /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }
 
@@ -41,14 +40,18 @@ function textLike(form: RegExp) {
   return z.string().trim().regex(form);
 }
 
+function asBaseUrl(text: string): string | undefined {
+  if (!URL.canParse(text) || /[?#]/.test(text)) return undefined;
+  const { protocol, hostname, username, password, origin, pathname } = new URL(text);
+  const isAllowed = protocol === "https:" || (protocol === "http:" && isLoopback(hostname));
+  if (!isAllowed || username !== "" || password !== "") return undefined;
+  return `${origin}${pathname.replace(/\/+$/, "")}`;
+}
+
 const baseUrl = z.string().transform((text, context) => {
-  const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
-  const scheme = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname));
-  if (url === undefined || !scheme || url.username || url.password || /[?#]/.test(text)) {
-    context.addIssue("not an address of the platform");
-    return z.NEVER;
-  }
-  return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+  const url = asBaseUrl(text.trim());
+  if (url === undefined) context.addIssue("not an address of the platform");
+  return url ?? z.NEVER;
 });
 
 const authenticatePath = textLike(/^\/?[\w.~/-]+$/)
@@ -64,7 +67,10 @@ function numeric(min: number, max: number, byDefault: number) {
 }
 
 function wholeSeconds(min: number, max: number, byDefault: number) {
-  return { ...numeric(min, max, byDefault), expected: `whole seconds from ${min} to ${withUnit(max)}` };
+  return {
+    ...numeric(min, max, byDefault),
+    expected: `whole seconds from ${min} to ${withUnit(max)}`,
+  };
 }
 
 /** A day: whatever is waited or allowed for longer is a mistake in the unit. */
@@ -110,8 +116,8 @@ const TABLE = {
   },
   /** Absent for the default place. */
   cookieFile: {
-    schema: textLike(/^\P{Cc}+$/u).optional(),
-    expected: "a file's path, or none",
+    schema: textLike(/^(?!~[^/\\])\P{Cc}+$/u).optional(),
+    expected: "a file's path (of all ~, only ~/ is understood), or none",
     example: "none",
   },
   maxWindowSeconds: wholeSeconds(1, 2_147_483_647, THIRTY_DAYS_IN_SECONDS),
@@ -121,7 +127,7 @@ const TABLE = {
   markField: {
     schema: textLike(/^[A-Za-z_][\w.-]{0,99}$/)
       // Each create's mark would overwrite the argument.
-      .refine((name) => name !== "__proto__" && ownerOf(name) === undefined)
+      .refine((name) => name !== "__proto__" && argumentSentAs(name) === undefined)
       .optional(),
     expected: "the wire name of a request field that belongs to no argument",
     example: "alternative_id",
@@ -131,7 +137,8 @@ const TABLE = {
     schema: textLike(/^[^\s,]+ [^\s,]+(\s*,\s*[^\s,]+ [^\s,]+)*$/)
       .transform((accounts) => accounts.split(",").map(asAccount))
       .optional(),
-    expected: "'<host> <e-mail>', as an error about another account shows it; several are separated by commas",
+    expected:
+      "'<host> <e-mail>', as an error about another account shows it; several are separated by commas",
     example: "platform.example.com you@example.com",
   },
   operations: {
@@ -143,11 +150,15 @@ const TABLE = {
 } satisfies Readonly<Record<string, SettingRule>>;
 
 /** The checked settings. Times in seconds; docs/reference.md has the table. */
-export type Settings = { readonly [Name in keyof typeof TABLE]: z.output<(typeof TABLE)[Name]["schema"]> };
+export type Settings = {
+  readonly [Name in keyof typeof TABLE]: z.output<(typeof TABLE)[Name]["schema"]>;
+};
 
-export const SETTINGS: Readonly<Record<keyof Settings, SettingRule>> = TABLE;
+export const SETTINGS: Readonly<Record<SettingName, SettingRule>> = TABLE;
 
-export const SETTING_NAMES = Object.keys(SETTINGS) as (keyof Settings)[];
+export type SettingName = keyof Settings;
+
+export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
 
 /** `requestTimeoutSeconds` → `ADVERTISING_REQUEST_TIMEOUT_SECONDS`. */
 export function environmentNameOf(key: string): string {
@@ -176,55 +187,15 @@ export type IsSameAccount = (recorded: unknown) => boolean;
 
 /** Whether two recorded accounts are one, as far as they tell: one that was not recorded may be any. */
 export function isEqualAccount(one: unknown, other: unknown): boolean {
-  return [one, other].some((each) => each === undefined || each === "") || one === other;
+  const isUnknown = (account: unknown) => account === undefined || account === "";
+  return isUnknown(one) || isUnknown(other) || one === other;
 }
 
 /** @returns true for anything if the settings name no account, and for a record that names none. */
-export function sameAccountAs(settings: Pick<Settings, "baseUrl" | "email" | "formerAccount">): IsSameAccount {
+export function sameAccountAs(
+  settings: Pick<Settings, "baseUrl" | "email" | "formerAccount">,
+): IsSameAccount {
   const account = accountOf(settings);
   const known = new Set<unknown>([undefined, "", account, ...(settings.formerAccount ?? [])]);
   return (recorded) => account === "" || known.has(recorded);
-}
-
-export interface ProxySetting {
-  /** With the credentials: never printed. */
-  readonly url: string;
-  readonly host: string;
-  /** The variable that it came from, such as `HTTPS_PROXY`. */
-  readonly variable: string;
-  /** The list of `NO_PROXY`, which undici reads. */
-  readonly noProxy: string;
-  /** The credentials in the spellings that were given or are sent. */
-  readonly secrets: readonly string[];
-}
-
-/** @param baseUrl if it could be read. No proxy is asked for a loopback address: there it would be the proxy's own. */
-export function readProxy(
-  environment: Readonly<Record<string, string | undefined>>,
-  baseUrl: string | undefined,
-): { readonly proxy?: ProxySetting; readonly problem?: SettingProblem } {
-  /** A name in small letters that is set counts before the one in capitals, also where it is empty. */
-  const named = (name: string) => {
-    const variable = environment[name] === undefined ? name.toUpperCase() : name;
-    return { variable, value: environment[variable]?.trim() ?? "" };
-  };
-  const given = [named("https_proxy"), named("http_proxy")].find(({ value }) => value !== "");
-  if (given === undefined || (baseUrl !== undefined && isLoopback(new URL(baseUrl).hostname))) return {};
-  const { variable, value } = given;
-  try {
-    // `host:port` without a scheme is what curl, Go and so the Pulumi CLI take as http://.
-    const url = /^[^/?#\\]+:\d+\/?$/.test(value) ? `http://${value}` : value;
-    // A password with an unencoded character ends up in a path, and a part of it in what would be taken for the host.
-    if (!/^https?:\/\/[^/?#\\]+\/?$/i.test(url)) throw new URIError("a path, or another scheme");
-    const { href, host, username, password } = new URL(url);
-    const spellings = [[username, password], [username, password].map(decodeURIComponent)] as [string, string][];
-    // Without a password the user name is what lets one in; with one it may be any short word, and is left readable.
-    const given = spellings.flatMap(([user, secret]) => [secret || user, `${user}:${secret}`]);
-    const secrets = username + password === "" ? [] : given;
-    return { proxy: { url: href, host, variable, noProxy: named("no_proxy").value, secrets } };
-  } catch {
-    const reason =
-      "expected [http://][user:password@]host:port, percent-encoded; got another value, which is not shown";
-    return { problem: { source: variable, reason, command: `export ${variable}=http://proxy.example.com:3128` } };
-  }
 }

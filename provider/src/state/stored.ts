@@ -154,8 +154,10 @@ export function resolvedIn({ [RESOLVED]: sendings }: Values): readonly string[] 
   return Array.isArray(sendings) ? sendings.map(String) : [];
 }
 
-export function withResolved(properties: Values, record: CreateRecord): Record<string, unknown> {
-  return { [RESOLVED]: [...resolvedIn(properties), sendingOf(record)] };
+export function withResolved(properties: Values, found: readonly CreateRecord[]): Values {
+  return found.length === 0
+    ? {}
+    : { [RESOLVED]: [...resolvedIn(properties), ...found.map(sendingOf)] };
 }
 
 /** What the program process says of a resource to the provider's: the value that the program gives {@link IDENTITY}. */
@@ -200,10 +202,6 @@ export function leftLiveIn({ [LEFT_LIVE]: list }: Values): readonly LeftLive[] {
     : [];
 }
 
-export function writeLeftLive(list: readonly LeftLive[]): Record<string, unknown> {
-  return list.length === 0 ? {} : { [LEFT_LIVE]: list };
-}
-
 /** What is known of an object that the arguments beside it do not describe. */
 export interface SentAs {
   /** The fingerprint of the body that it has. */
@@ -222,11 +220,12 @@ export function sentAsIn(text: unknown): SentAs | undefined {
   return { body, owner };
 }
 
-/** A set as it is declared: checked inputs, of which any may not be known yet. */
+/** A set as it is declared: checked inputs, of which any may not be known yet; then there are no events. */
 export interface DeclaredSet {
   readonly advertiserId: unknown;
+  /** Undefined for a single resource, which is read as a set of one. */
   readonly defaults: unknown;
-  /** `undefined` if they are not known yet. */
+  /** Undefined if they are not known yet. */
   readonly events: ReadonlyMap<string, unknown> | undefined;
   readonly formerKeys: ReadonlyMap<string, string>;
 }
@@ -279,17 +278,15 @@ export function withNewKeys(stored: StoredSet, { events, formerKeys }: DeclaredS
   return { set, moved };
 }
 
-/** A set as the state has it, by the keys of its events. */
-export interface StoredSet {
-  advertiserId: unknown;
-  defaults: unknown;
+/** What the state has of a resource, by the keys of its objects. The caller's own, which may be changed. */
+export interface StoredSet extends Pick<DeclaredSet, "advertiserId" | "defaults"> {
   /** The entry with which each object was created or adopted; perhaps empty for one that is not described. */
-  events: Map<string, Values>;
-  eventIds: Map<string, string>;
-  /** For the objects that their entries and the set's present arguments do not describe. */
-  sentAs: Map<string, SentAs>;
-  unresolved: Map<string, Unresolved>;
-  /** When it last created an object, ISO 8601; `undefined` if that is not known. */
+  readonly events: Map<string, Values>;
+  readonly eventIds: Map<string, string>;
+  /** Of the objects that their entries and the set's present arguments do not describe. */
+  readonly sentAs: Map<string, SentAs>;
+  readonly unresolved: Map<string, Unresolved>;
+  /** When it last created an object, ISO 8601; undefined if that is not known. */
   created: string | undefined;
   left: readonly LeftLive[];
 }
@@ -309,24 +306,23 @@ export function readStoredSet(outputs: Values): StoredSet {
   };
 }
 
-/** @param asId makes an output of an id. @param account of the resource; empty if it is not known. */
+/** Undefined where there is nothing. @param asId makes an output of an id. @param account empty if it is not known. */
 export function writeStoredSet(
   { advertiserId, defaults, events, eventIds, sentAs, unresolved, created, left }: StoredSet,
   asId: (digits: string) => number | string,
   account: string,
 ): Values {
-  const outputs: Record<string, unknown> = {
+  return {
     advertiserId,
     defaults,
     events: Object.fromEntries(events),
     eventIds: recordOf(eventIds, asId),
-    ...writeLeftLive(left),
+    sentAs: sentAs.size === 0 ? undefined : recordOf(sentAs, sentAsText),
+    [UNRESOLVED]: unresolved.size === 0 ? undefined : Object.fromEntries(unresolved),
+    [CREATED]: created,
+    [LEFT_LIVE]: left.length === 0 ? undefined : left,
+    [ACCOUNT]: account || undefined,
   };
-  if (sentAs.size > 0) outputs.sentAs = recordOf(sentAs, sentAsText);
-  if (unresolved.size > 0) outputs[UNRESOLVED] = Object.fromEntries(unresolved);
-  if (created !== undefined) outputs[CREATED] = created;
-  if (account !== "") outputs[ACCOUNT] = account;
-  return outputs;
 }
 
 function mapOf<T>(stored: unknown, read: (value: unknown) => T | undefined): Map<string, T> {
@@ -344,6 +340,10 @@ function recordOf<T, U>(map: ReadonlyMap<string, T>, write: (value: T) => U): Re
 
 /** An event's complete arguments: its entry's before the set's defaults; `null` removes a default. */
 export function eventIn({ advertiserId, defaults }: SharedArguments, entry: Values): Values {
+  if (defaults === undefined) {
+    const { existingId: _, ...own } = entry; // a single resource shares nothing
+    return own;
+  }
   const shared = asRecord(defaults);
   const additionalFields = mergedFields(shared.additionalFields, entry.additionalFields);
   const event = { ...shared, ...entry, existingId: null, advertiserId, additionalFields };

@@ -8,6 +8,7 @@ import type { MockResourceArgs } from "@pulumi/pulumi/runtime/mocks.js";
 import { isRpcSecret, unwrapRpcSecret } from "@pulumi/pulumi/runtime/rpc.js";
 import { asRecord } from "../base/index.js";
 import { checkArguments, type Kind, kindOfType, type SetKind, setOfType } from "../kinds/index.js";
+import type { ResourceName } from "../kinds/vocabulary.js";
 import { currentProgram, type Finding, findingOf, programError } from "../program/index.js";
 import { exactId, type Reading } from "../rules/index.js";
 import { labelOf, readDeclaredSet, UNKNOWN } from "../state/index.js";
@@ -112,7 +113,7 @@ let current: Platform | undefined;
 const { waitForRPCs } = pulumi.runtime as unknown as { waitForRPCs(): Promise<void> };
 
 export interface DeclaredResource {
-  readonly type: "Advertiser" | "ConversionEvent" | "ConversionEventSet";
+  readonly type: ResourceName;
   readonly name: string;
   readonly id: string;
   /** Its outputs: the arguments with their defaults, and the ids. */

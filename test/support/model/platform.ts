@@ -164,7 +164,7 @@ export class Platform {
       update: ({ kind, id, label }, fields) =>
         sent("update", label, () => {
           const found = this.get(kind.name, id);
-          if (found === undefined) return undefined;
+          if (found === undefined) throw new RefusedError(`${label}: there is no ${id}.`);
           found.fields = { ...found.fields, ...fields };
           return [];
         }),

@@ -1,6 +1,6 @@
 /** A program as data, and what its half makes of it: the same `declare` and `Judge` as a real one, no constructors. */
 import type { Records } from "../../../provider/src/journal/index.js";
-import { advertiser, conversionEvent, conversionEventSet } from "../../../provider/src/kinds/index.js";
+import { advertiser, conversionEvent, conversionEventSet, handlerOf } from "../../../provider/src/kinds/index.js";
 import { declare } from "../../../provider/src/program/declaration.js";
 import { ProgramValidator } from "../../../provider/src/program/program-validator.js";
 import type { Settings } from "../../../provider/src/settings/index.js";
@@ -100,7 +100,7 @@ export function programHalf(
       inputs: (advertiserId) => ({
         ...argumentsOf(declared, owner === undefined ? declared.advertiser : advertiserId),
         [IDENTITY]: { identity: ref.identity, ...contexts.get(batch[index]?.resource?.key ?? "") },
-        [PROVIDER]: `exports.handler=()=>require("pulumi-advertising/handlers").${KINDS[type].handler}`,
+        [PROVIDER]: `exports.handler=()=>require("pulumi-advertising/handlers").${handlerOf(type)}`,
       }),
     };
   });

@@ -32,7 +32,7 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "an answer about one is another's too",
     "operations/refresh.ts",
-    "const id = answers[mark];",
+    "const id = answers[record.mark];",
     "const [id] = Object.values(answers);",
   ],
   [

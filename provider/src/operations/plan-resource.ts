@@ -1,0 +1,235 @@
+/** The engine's `diff`: what becomes of a resource's objects, noted for the calls that follow, and said in a preview. */
+import { ArgumentsError, hasValue, own, type Values } from "../base/index.js";
+import { adoptedTwice, type Kind, type SetKind } from "../kinds/index.js";
+import {
+  ANY,
+  abilitiesOf,
+  adoptedBy,
+  type Circumstances,
+  changeMessages,
+  type PlannedObject,
+  plannedObjects,
+  shownAction,
+} from "../plan/index.js";
+import {
+  ACCOUNT,
+  DELETES,
+  type DeclaredSet,
+  howToKeep,
+  isOfKnownAccount,
+  kindOf,
+  lacksForRead,
+  memberRef,
+  objectRef,
+  parseKey,
+  type ResourceRef,
+  readDeclared,
+  readStored,
+  resolvedIn,
+  resourceKeyIn,
+  type StoredSet,
+  UNKNOWN,
+  unresolvedMessage,
+} from "../state/index.js";
+import { tellBefore } from "./check.js";
+import {
+  adoption,
+  exchangedNotice,
+  planMessage,
+  replacedNotice,
+  secondObjectNotice,
+  stateForRead,
+  stateOnlyNotice,
+  takeOverNotice,
+} from "./messages.js";
+import { expectSameAccount, Incomplete } from "./outcome.js";
+import type { Change, Runtime } from "./runtime.js";
+import { secretIn } from "./secrets.js";
+
+/** @param asked whether its objects are deleted when they leave the state. @param olds its outputs in the state. */
+function circumstancesOf(kind: Kind, { deployment, reading }: Runtime, asked: boolean, olds: Values): Circumstances {
+  return {
+    can: abilitiesOf(kind, reading.settings),
+    deletes: (id) => asked && isOfKnownAccount(olds) && !deployment.mayBeKept(kind, id),
+  };
+}
+
+/** What becomes of a resource's objects, and from what that follows. */
+export interface Plan {
+  readonly circumstances: Circumstances;
+  /** The resource's outputs in the state. */
+  readonly olds: Values;
+  readonly stored: StoredSet;
+  readonly declared: DeclaredSet;
+  readonly objects: readonly PlannedObject[];
+}
+
+/** @throws ArgumentsError an alias gives it the state of another type. */
+export function planObjects(resource: Kind | SetKind, runtime: Runtime, ref: ResourceRef, change: Change): Plan {
+  const { id, olds, news } = change;
+  expectSameType(resource, change, ref.label);
+  // The engine deletes a single resource's object by the option in the state; a set deletes by the option of now.
+  const isSet = "member" in resource;
+  const asked = isSet ? news[DELETES] === true : runtime.deployment.checked(ref.key).wasDeleting;
+  const circumstances = circumstancesOf(kindOf(resource), runtime, asked, olds);
+  const stored = readStored(resource, id, olds);
+  const declared = readDeclared(resource, news);
+  const objects = plannedObjects(kindOf(resource), stored, declared, circumstances);
+  return { circumstances, olds, stored, declared, objects };
+}
+
+/** An alias may give a resource the state of one of another type, whose id is of another kind. */
+function expectSameType(resource: Kind | SetKind, { id, olds }: Change, label: string): void {
+  // An argument that all resources of the type have, and no others.
+  const argument = "member" in resource ? "events" : resource.nameProperty;
+  if (Object.keys(olds).length === 0 || hasValue(own(olds, argument))) return;
+  throw new ArgumentsError(
+    `${label}: the state has a resource of another type here, with the id ${id}, and an alias can't change its type. ` +
+      "Nothing was sent. Remove the alias; to go on with a live object, set existingId in its new place.",
+  );
+}
+
+/** @throws Incomplete a single resource is to be resolved first. @throws AdvertisingError nothing may be done. */
+export async function planResource(
+  resource: Kind | SetKind,
+  runtime: Runtime,
+  ref: ResourceRef,
+  change: Change,
+): Promise<{ changes: boolean; replaces: string[] }> {
+  const { deployment } = runtime;
+  const kind = kindOf(resource);
+  const isSet = "member" in resource;
+  expectSameAccount(runtime, change.olds[ACCOUNT], `The state has ${ref.label}`);
+  const { stored, declared, objects } = planObjects(resource, runtime, ref, change);
+  const [single] = isSet ? [] : objects;
+  // A refresh asks too, with the former inputs, and so does a run for what a replacement or its targets take along:
+  // nothing is noted or said then.
+  const isChecked = deployment.isChecked(ref.key);
+  if (isChecked) noteCreates(resource, runtime, ref, change.olds, objects);
+  if (single !== undefined) {
+    expectNotBlocked(runtime, ref, single);
+    deployment.held.set(ref.key, { stored, object: single });
+  }
+  if (isChecked) {
+    const secret = secretIn(resource, runtime, ref.key, change.news);
+    for (const object of objects) notePlanned(kind, runtime, objectRef(resource, ref, object.key), object, secret);
+    if (single !== undefined) tellSingle(kind, runtime, ref, single);
+    else tellSet(kind, runtime, ref, objects);
+  }
+  // Members that are not known yet are changes too.
+  const hasChanges = declared.events === undefined || objects.some((object) => shownAction(object) !== "same");
+  return {
+    changes: hasChanges || preparesRead(kind, runtime, ref, change),
+    replaces: single === undefined ? [] : replacesOf(kind, single, change.news),
+  };
+}
+
+function expectNotBlocked({ deployment }: Runtime, ref: ResourceRef, { action }: PlannedObject): void {
+  if (action.do !== "blocked") return;
+  throw new Incomplete(unresolvedMessage(deployment.checked(ref.key).inState ?? ref, action.record, action.why));
+}
+
+/** What the state says about creates: which of them were found, and which are still open. */
+function noteCreates(
+  resource: Kind | SetKind,
+  runtime: Runtime,
+  ref: ResourceRef,
+  olds: Values,
+  objects: readonly PlannedObject[],
+): void {
+  const { deployment } = runtime;
+  const kind = kindOf(resource);
+  const journal = runtime.journal(ref.identity);
+  const found = resolvedIn(olds);
+  deployment.noteSeen(kind, undefined, found);
+  const id = "member" in resource ? undefined : objects[0]?.id;
+  if (deployment.isUp && found.length > 0) journal.saw({ key: ref.key, id, creates: found });
+  for (const { key, id, unresolved, isDeclared } of objects) {
+    if (unresolved === undefined) continue;
+    const { mark } = unresolved;
+    const own = objectRef(resource, ref, key);
+    // The journal may have it too, perhaps under a former name: it is one create.
+    deployment.noteSeen(kind, undefined, [mark]);
+    // What is declared looks after its own create. The others may be a new event under another key.
+    if (!isDeclared)
+      runtime.openCreates(ref.identity).add({ ...unresolved, key: own.key, state: "sent", isInState: true });
+    else if (deployment.isUp && id === undefined) journal.saw({ key: own.key, creates: [mark] });
+  }
+}
+
+/**
+ * What the plan for an object in the state means for others: nothing else may have it, and the journal learns that the
+ * state has it. Warns of another one that an earlier run made for it, and of changes the platform is not told.
+ * @throws ArgumentsError something else has it.
+ */
+function notePlanned(
+  kind: Kind,
+  runtime: Runtime,
+  ref: ResourceRef,
+  { action, changed, former, id, olds, values }: PlannedObject,
+  secret: ReadonlySet<string>,
+): void {
+  if (id === undefined) return;
+  const { deployment } = runtime;
+  const journal = runtime.journal(ref.identity);
+  const entry = journal.of(ref.key);
+  const isBeside = entry !== undefined && entry.state !== "confirmed" && entry.id !== id;
+  const isUnsaid = entry?.id === undefined && entry?.replaces !== id; // resolved by the state, which has something
+  if (isBeside && (action.do === "same" || isUnsaid)) runtime.warnEach(secondObjectNotice(kind, ref, entry, id));
+  deployment.noteSeen(kind, id, []);
+  const { deletes } = deployment.checked(resourceKeyIn(ref.key));
+  if (deployment.isUp) journal.saw({ key: ref.key, id, deletes });
+  const other = former === undefined ? deployment.claim(kind, id, ref.key) : undefined;
+  if (other !== undefined) throw new ArgumentsError(`${ref.label}: ${adoptedTwice(id, parseKey(other).label)}`);
+  if (action.do === "update state only")
+    runtime.warnEach(stateOnlyNotice(ref, id, changeMessages(changed, olds, values, secret)));
+}
+
+/** The engine shows a single resource's own step; this adds what the step does not say. */
+function tellSingle(kind: Kind, runtime: Runtime, ref: ResourceRef, { action, former }: PlannedObject): void {
+  const { deployment, reading } = runtime;
+  // What is deleted before its replacement has no other `diff`.
+  if (former !== undefined && !deployment.checked(ref.key).wasDeleting) deployment.noteStaying(kind, former.id);
+  if (action.do === "adopt")
+    runtime.tellAdopted(adoption(ref, action.id ?? UNKNOWN, abilitiesOf(kind, reading.settings)));
+  if (deployment.isUp) return;
+  if (action.do === "recover") runtime.warnEach(takeOverNotice(ref, action.record, undefined, true));
+  if (former === undefined || deployment.isKept(kind, former.id)) return;
+  if (action.do === "adopt" && !former.isDeleted) {
+    runtime.warnEach(exchangedNotice(ref, former.id, `is to be ${action.id ?? "another object"}`));
+    return;
+  }
+  const isPerhaps = action.do === "replace" && action.perhaps;
+  const then = isPerhaps ? "is replaced if values that are not known yet differ" : "is to be replaced";
+  const notice = replacedNotice(kind, ref, former, then);
+  runtime.warnEach({ ...notice, text: `${notice.text}\n${howToKeep(former.id)}` });
+}
+
+/** @throws AdvertisingError the `up` would stop at a new member. */
+function tellSet(kind: Kind, runtime: Runtime, ref: ResourceRef, members: readonly PlannedObject[]): void {
+  runtime.tellCollected();
+  if (runtime.deployment.isUp) return;
+  const fresh = members.filter(({ action }) => action.do === "create" || (action.do === "replace" && !action.perhaps));
+  const stops = tellBefore(kind, runtime, fresh, ({ key }) => memberRef(ref, key));
+  if (stops !== undefined) throw stops;
+  const abilities = abilitiesOf(kind, runtime.reading.settings);
+  const plan = planMessage(kind, members, abilities, (id) => runtime.deployment.isKept(kind, id));
+  runtime.tellAt("info", ref.resourceUrn, plan);
+}
+
+/** Once a read is known, the state takes what a refresh needs, in an update that sends nothing. */
+function preparesRead(kind: Kind, runtime: Runtime, ref: ResourceRef, { olds, news }: Change): boolean {
+  const { read } = abilitiesOf(kind, runtime.reading.settings);
+  if (!read || !runtime.deployment.isChecked(ref.key) || !lacksForRead(olds, news)) return false;
+  runtime.say(stateForRead());
+  return true;
+}
+
+/** The arguments that the engine shows as the cause of a replacement. */
+function replacesOf(kind: Kind, { action, changed }: PlannedObject, news: Values): string[] {
+  if (action.do === "recover") return [kind.nameProperty];
+  if (action.do !== "replace" && action.do !== "adopt") return [];
+  // A change that has no name is shown at the argument that people know the object by.
+  const names = changed.map((name) => (name === ANY ? kind.nameProperty : name));
+  return adoptedBy(news) === undefined ? names : [...names, "existingId"];
+}

@@ -1,0 +1,88 @@
+/** Each kind of resource, and each of its arguments, is known wherever it must be: what no compiler can name. */
+import { describe, expect, it } from "vitest";
+import { readCsvEvents } from "../../provider/src/catalog/csv-catalog.js";
+import * as handlers from "../../provider/src/handlers.js";
+import * as publicNames from "../../provider/src/index.js";
+import {
+  conversionEvent,
+  handlerOf,
+  KINDS,
+  type KindName,
+  type kindsByName,
+  SETS,
+} from "../../provider/src/kinds/index.js";
+import type { AdvertiserArgs, ConversionEventArgs } from "../../provider/src/program/resources.js";
+import type { Noun } from "../../provider/src/sandbox/options.js";
+import { routeOf } from "../../provider/src/sandbox/routes.js";
+import { checkFields } from "../../provider/src/sandbox/rules.js";
+import { LIMITS } from "../support/catalogs.js";
+import { page } from "../support/pages.js";
+
+/** The compiler says which argument a program can't give, or can't read. */
+const declared: {
+  readonly [Name in KindName]: readonly Record<keyof (typeof kindsByName)[Name]["wireNames"], unknown>[];
+} = {
+  Advertiser: [{} as Required<AdvertiserArgs>, {} as publicNames.Advertiser],
+  ConversionEvent: [{} as Required<ConversionEventArgs>, {} as publicNames.ConversionEvent],
+};
+
+const reference = page("docs/reference.md").text;
+
+/** The part of the reference page about a resource, or about what all resources have. */
+function sectionOf(title: string): string {
+  const [, section = ""] = reference.split(`\n## ${title}\n`);
+  return section.split("\n## ", 1)[0] ?? "";
+}
+
+describe.each([...KINDS, ...SETS].map((resource) => [resource.name, resource] as const))("%s", (name, resource) => {
+  it("has a class and a provider", () => {
+    expect(Object.keys(publicNames)).toContain(name);
+    expect(Object.keys(handlers)).toContain(handlerOf(name));
+  });
+
+  it("has a section of the reference page", () => {
+    expect(sectionOf(`\`${name}\``)).not.toBe("");
+  });
+
+  it("has rules for each argument that holds an id, or may be another resource", () => {
+    const rules = Object.keys(resource.rules(LIMITS).shape);
+    expect(rules).toEqual(expect.arrayContaining([...resource.exactIds]));
+    expect([...resource.exactIds]).toEqual(expect.arrayContaining(Object.keys(resource.references)));
+  });
+});
+
+describe.each(KINDS.map((kind) => [kind.name, kind] as const))("each wire name of %s", (name, kind) => {
+  const { wireNames, create, owner } = kind;
+
+  it("has a rule, and each rule a wire name", () => {
+    const rules = Object.keys(kind.rules(LIMITS).shape);
+    expect(rules.toSorted()).toEqual([...Object.keys(wireNames), "existingId", "additionalFields"].toSorted());
+  });
+
+  it("is known to the sandbox", () => {
+    expect(routeOf("POST", `/rest/${create.noun}`, {})).toMatchObject({ operation: create.noun });
+    const body = Object.fromEntries(Object.values(wireNames).map((field) => [field, 1]));
+    expect(checkFields(create.noun as Noun, body, new Map()).unknown).toEqual([]);
+  });
+
+  it("stands on the reference page", () => {
+    const section = sectionOf(`\`${name}\``);
+    const missing = Object.entries(wireNames).flat();
+    expect(missing.filter((each) => !section.includes(`\`${each}\``))).toEqual([]);
+  });
+
+  it("has an owner among them, if any", () => {
+    expect([undefined, ...Object.keys(wireNames)]).toContain(owner);
+    if (owner !== undefined) expect(kind.identifyingProperties).toContain(owner);
+  });
+});
+
+it("a program can give each argument, and read it: the compiler says which one it can't", () => {
+  expect(Object.keys(declared)).toEqual(KINDS.map(({ name }) => name));
+});
+
+it("each wire name of an event is a column of a CSV file", () => {
+  const columns = Object.values(conversionEvent.wireNames);
+  const { findings } = readCsvEvents(`${["key", ...columns].join()}\n`, "c.csv");
+  expect(findings).toEqual([]);
+});
