@@ -15,6 +15,11 @@ export function asRecord(value: unknown): Values {
   return isRecord(value) ? value : {};
 }
 
+/** `value` as a list, or an empty one. */
+export function listIn<T>(value: unknown): T[] {
+  return Array.isArray(value) ? value : [];
+}
+
 /** An own property's value; never an inherited one. */
 export function own(value: unknown, key: string): unknown {
   if (!isRecord(value) || !Object.hasOwn(value, key)) return undefined;

@@ -1,6 +1,6 @@
 /** A constructor call: its arguments against the rules, its options, and the objects it declares (a set's members). */
 import type * as pulumi from "@pulumi/pulumi";
-import { asRecord, isPlain, type Values } from "../base/index.js";
+import { asRecord, isPlain, listIn, type Values } from "../base/index.js";
 import {
   CATALOG_TYPE,
   checkArguments,
@@ -11,7 +11,7 @@ import {
 import { abilitiesOf } from "../plan/index.js";
 import { isContainer, type Problem, problemMessages } from "../rules/index.js";
 import type { Settings } from "../settings/index.js";
-import { keyOf, keyOfUrn, labelOf, memberOf, nameInUrn } from "../state/index.js";
+import { keyOf, keyOfUrn, kindOf, labelOf, memberOf, nameInUrn } from "../state/index.js";
 import { type Finding, findingOf } from "./findings.js";
 import { isNotPlain, isOfType, isResource, readIdProblem } from "./ids.js";
 import { typesOf } from "./place.js";
@@ -63,7 +63,7 @@ export interface Call {
 
 export function declare(call: Call, settings: Settings): Declaration {
   const { kind: declared, name, args, options } = call;
-  const kind = "member" in declared ? declared.member : declared;
+  const kind = kindOf(declared);
   const canDelete = abilitiesOf(kind, settings).delete;
   const label = labelOf(declared.name, name);
   const key = keyOf(declared.name, { parentTypes: typesOf(options.parent), name });
@@ -124,8 +124,7 @@ function formerOf({
 }: Call): Pick<DeclaredResource, "aliasNames" | "formerKeys"> {
   const aliasNames: string[] = [];
   const formerKeys: string[] = [];
-  const aliases: unknown[] = Array.isArray(options.aliases) ? options.aliases : [];
-  for (const alias of aliases) {
+  for (const alias of listIn(options.aliases)) {
     if (typeof alias === "string") {
       aliasNames.push(nameInUrn(alias));
       formerKeys.push(keyOfUrn(kind.name, alias));

@@ -7,11 +7,8 @@ import type { Kind, SetKind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import { memberRef, type ResourceRef } from "./names.js";
 import {
-  ACCOUNT,
-  CREATED,
   type DeclaredSet,
-  LEFT_LIVE,
-  leftLiveIn,
+  historyIn,
   readDeclaredSet,
   readStoredSet,
   SENT_AS,
@@ -20,6 +17,7 @@ import {
   sentAsText,
   UNRESOLVED,
   unresolvedIn,
+  writeHistory,
   writeStoredSet,
 } from "./stored.js";
 
@@ -47,7 +45,6 @@ export function readStored(
   outputs: Values,
 ): StoredSet {
   if ("member" in resource) return readStoredSet(outputs);
-  const created = outputs[CREATED];
   return {
     advertiserId: undefined,
     defaults: undefined,
@@ -55,8 +52,7 @@ export function readStored(
     eventIds: only(isPlatformId(id) ? id : undefined),
     sentAs: only(sentAsIn(outputs[SENT_AS])),
     unresolved: only(unresolvedIn(outputs)),
-    created: typeof created === "string" ? created : undefined,
-    left: leftLiveIn(outputs),
+    ...historyIn(outputs),
   };
 }
 
@@ -90,8 +86,6 @@ export function writeStored(
     [resource.idProperty]: id && asId(id),
     [SENT_AS]: sentAs && sentAsText(sentAs),
     [UNRESOLVED]: stored.unresolved.get(SINGLE),
-    [CREATED]: stored.created,
-    [ACCOUNT]: account || undefined,
-    [LEFT_LIVE]: stored.left.length === 0 ? undefined : stored.left,
+    ...writeHistory(stored, account),
   };
 }

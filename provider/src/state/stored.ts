@@ -3,7 +3,7 @@
  * with two underscores from previews. Pure.
  */
 import { createHash } from "node:crypto";
-import { asRecord, isPlain, own, type Values, withoutUndefined } from "../base/index.js";
+import { asRecord, isPlain, listIn, own, type Values, withoutUndefined } from "../base/index.js";
 import { displayName, type Kind } from "../kinds/index.js";
 import { memberOf, type objectKey } from "./names.js";
 
@@ -104,7 +104,7 @@ export const RUN = "__run";
 export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 export function secretArgumentsIn({ [SECRET_ARGUMENTS]: names }: Values): ReadonlySet<string> {
-  return new Set(Array.isArray(names) ? names : []);
+  return new Set(listIn<string>(names));
 }
 
 const KEPT_FOR_READ = [IDENTITY, SECRET_ARGUMENTS, MARK, DELETES, RUN];
@@ -151,13 +151,12 @@ export function sendingOf({ mark, at }: Pick<CreateRecord, "mark" | "at">): stri
 
 /** The sendings that a person has found to be created, as {@link sendingOf} names them. */
 export function resolvedIn({ [RESOLVED]: sendings }: Values): readonly string[] {
-  return Array.isArray(sendings) ? sendings.map(String) : [];
+  return listIn(sendings).map(String);
 }
 
 export function withResolved(properties: Values, found: readonly CreateRecord[]): Values {
-  return found.length === 0
-    ? {}
-    : { [RESOLVED]: [...resolvedIn(properties), ...found.map(sendingOf)] };
+  if (found.length === 0) return {};
+  return { [RESOLVED]: [...resolvedIn(properties), ...found.map(sendingOf)] };
 }
 
 /** What the program process says of a resource to the provider's: the value that the program gives {@link IDENTITY}. */
@@ -197,9 +196,7 @@ export interface LeftLive {
 }
 
 export function leftLiveIn({ [LEFT_LIVE]: list }: Values): readonly LeftLive[] {
-  return Array.isArray(list)
-    ? (list as LeftLive[]).filter((each) => typeof each?.id === "string")
-    : [];
+  return listIn<LeftLive>(list).filter((object) => typeof own(object, "id") === "string");
 }
 
 /** What is known of an object that the arguments beside it do not describe. */
@@ -293,7 +290,7 @@ export interface StoredSet extends Pick<DeclaredSet, "advertiserId" | "defaults"
 
 /** @returns an empty set if nothing is stored. The maps are the caller's to change. */
 export function readStoredSet(outputs: Values): StoredSet {
-  const { advertiserId, defaults = {}, events, eventIds, sentAs, [CREATED]: created } = outputs;
+  const { advertiserId, defaults = {}, events, eventIds, sentAs } = outputs;
   return {
     advertiserId,
     defaults,
@@ -301,17 +298,34 @@ export function readStoredSet(outputs: Values): StoredSet {
     eventIds: mapOf(eventIds, String),
     sentAs: mapOf(sentAs, sentAsIn),
     unresolved: mapOf(outputs[UNRESOLVED], (record) => record as Unresolved),
+    ...historyIn(outputs),
+  };
+}
+
+/** What the outputs of single resources and sets have alike. */
+export function historyIn(outputs: Values): Pick<StoredSet, "created" | "left"> {
+  const created = outputs[CREATED];
+  return {
     created: typeof created === "string" ? created : undefined,
     left: leftLiveIn(outputs),
   };
 }
 
+export function writeHistory({ created, left }: StoredSet, account: string): Values {
+  return {
+    [CREATED]: created,
+    [LEFT_LIVE]: left.length === 0 ? undefined : left,
+    [ACCOUNT]: account || undefined,
+  };
+}
+
 /** Undefined where there is nothing. @param asId makes an output of an id. @param account empty if it is not known. */
 export function writeStoredSet(
-  { advertiserId, defaults, events, eventIds, sentAs, unresolved, created, left }: StoredSet,
+  stored: StoredSet,
   asId: (digits: string) => number | string,
   account: string,
 ): Values {
+  const { advertiserId, defaults, events, eventIds, sentAs, unresolved } = stored;
   return {
     advertiserId,
     defaults,
@@ -319,9 +333,7 @@ export function writeStoredSet(
     eventIds: recordOf(eventIds, asId),
     sentAs: sentAs.size === 0 ? undefined : recordOf(sentAs, sentAsText),
     [UNRESOLVED]: unresolved.size === 0 ? undefined : Object.fromEntries(unresolved),
-    [CREATED]: created,
-    [LEFT_LIVE]: left.length === 0 ? undefined : left,
-    [ACCOUNT]: account || undefined,
+    ...writeHistory(stored, account),
   };
 }
 
