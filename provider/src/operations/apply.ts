@@ -20,6 +20,7 @@ import {
   type ResourceRef,
   readStored,
   SINGLE,
+  type StoredSet,
   unresolvedIn,
   unresolvedMessage,
   writeStored,
@@ -38,7 +39,16 @@ import {
 } from "./messages.js";
 import { nextState } from "./next-state.js";
 import { progressOf, type Severity } from "./notices.js";
-import { asOurs, expectSameAccount, Incomplete, idAfter, isTrouble, type Kept, type ObjectTask } from "./outcome.js";
+import {
+  asOurs,
+  expectSameAccount,
+  Incomplete,
+  idAfter,
+  isTrouble,
+  type Kept,
+  type ObjectTask,
+  type Outcomes,
+} from "./outcome.js";
 import { type Plan, planObjects } from "./plan-resource.js";
 import type { Change, Runtime } from "./runtime.js";
 import { markFor, replacedBy } from "./search.js";
@@ -51,7 +61,17 @@ interface Work extends Plan {
   readonly inputs: Values;
 }
 
-type Done = Awaited<ReturnType<typeof carryOut>>;
+/** What became of them. */
+interface Done extends Deletes {
+  readonly tasks: readonly ObjectTask[];
+  readonly outcomes: Outcomes;
+  /** Whether nothing failed. */
+  readonly isWell: boolean;
+  /** What has left the resource and stays live, unless something else manages it. */
+  readonly unmanaged: readonly LeftLive[];
+  readonly after: StoredSet;
+  readonly outs: Values;
+}
 
 /** @throws AdvertisingError, Incomplete something failed. */
 export async function createResource(
@@ -127,7 +147,7 @@ export async function deleteResource(
 }
 
 /** Makes the objects what is declared, and deletes what has left a set. */
-async function carryOut(runtime: Runtime, work: Work) {
+async function carryOut(runtime: Runtime, work: Work): Promise<Done> {
   const { resource, ref, stored, declared, objects, inputs, circumstances } = work;
   const kind = kindOf(resource);
   const operations = new ObjectOperations(kind, runtime);

@@ -71,16 +71,17 @@ export interface ReadResult {
 /** The engine does not say whose object it is. The state does, if it was saved while a read was known. */
 function refIn(resource: ResourceName, properties: Values): ResourceRef | undefined {
   const identity = own(hiddenInputsIn(properties), IDENTITY);
-  return typeof identity === "string" ? refOf(resource, identity) : undefined;
+  if (typeof identity !== "string") return undefined;
+  return refOf(resource, identity);
 }
 
 /** @param properties the resource's. */
 function subjectOf(resource: Kind | SetKind, properties: Values, key: string, target: Omit<Target, "label">): Subject {
   const ref = refIn(resource.name, properties);
   if (ref === undefined) {
-    const at = key === SINGLE ? "" : ` (${memberOf("events", key)})`;
-    const label = `${kindOf(resource).name} ${target.id}${at}`;
-    return { ...target, label, resourceUrn: "", secret: undefined };
+    const label = `${kindOf(resource).name} ${target.id}`;
+    if (key === SINGLE) return { ...target, label, resourceUrn: "", secret: undefined };
+    return { ...target, label: `${label} (${memberOf("events", key)})`, resourceUrn: "", secret: undefined };
   }
   const secret = secretOfObjects(resource, secretArgumentsIn(hiddenInputsIn(properties) ?? {}));
   return { ...target, label: `${objectRef(resource, ref, key).label} (${target.id})`, resourceUrn: "", secret };

@@ -75,7 +75,8 @@ export function resendDueMs(at: string, { reading: { settings }, clock }: Looker
 /** The object whose place a create takes. Under `--replace` the engine calls no `diff`: the journal alone knows it. */
 export function replacedBy(runtime: Runtime, ref: ResourceRef, held: string | undefined): string | undefined {
   const entry = runtime.journal(ref.identity).of(ref.key);
-  return held ?? (entry?.state === "confirmed" ? entry.id : undefined);
+  if (held !== undefined || entry?.state !== "confirmed") return held;
+  return entry.id;
 }
 
 /**

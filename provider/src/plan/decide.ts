@@ -18,20 +18,25 @@ import {
   withNewKeys,
 } from "../state/index.js";
 
-export type Abilities = ReturnType<typeof abilitiesOf>;
+/** Which operations an installation is known to have for a kind, beside create. */
+export interface Abilities {
+  readonly read: boolean;
+  readonly update: boolean;
+  readonly delete: boolean;
+  /** Whether a create can be looked for by its mark. @param field the request field that its mark was sent in. */
+  search(field: string | undefined): boolean;
+}
 
 /** Only the documented operations: nothing but creating. */
 export const NO_ABILITIES: Abilities = { read: false, update: false, delete: false, search: () => false };
 
-export function abilitiesOf(kind: Kind, settings: Pick<Settings, "operations" | "markField">) {
+export function abilitiesOf(kind: Kind, settings: Pick<Settings, "operations" | "markField">): Abilities {
   const known = knownOperations(kind, settings);
   return {
     read: known.read !== undefined,
     update: known.update !== undefined,
     delete: known.delete !== undefined,
-    /** Whether a create can be looked for by its mark. @param field the request field that its mark was sent in. */
-    search: (field: string | undefined) =>
-      known.search !== undefined && field !== undefined && field === settings.markField,
+    search: (field) => known.search !== undefined && field !== undefined && field === settings.markField,
   };
 }
 
