@@ -35,10 +35,10 @@ export interface Declaration {
   /** What is accepted and yet likely a mistake. */
   readonly warnings: readonly string[];
   /** `undefined` for a catalog, which the provider never sees: it declares its resources by their own constructors. */
-  readonly resource: DeclaredResource | undefined;
+  readonly resource: ResourceDeclaration | undefined;
 }
 
-export interface DeclaredResource {
+export interface ResourceDeclaration {
   readonly key: string;
   readonly kind: Kind;
   /** `get` refers to it: nothing is created, and there is no message about it. */
@@ -87,7 +87,7 @@ export function declare(call: Call, settings: Settings): Declaration {
   const isOfCatalog = isOfType(options.parent, CATALOG_TYPE);
   const warnings = isOfCatalog ? [] : problemMessages(declared.warnings(values));
   const isSet = kind !== declared;
-  const objects = isSet ? membersOf(kind, key, values.events) : [objectOf(kind, key, values)];
+  const objects = isSet ? membersOf(kind, key, values.events) : [declaredObject(kind, key, values)];
   return {
     finding: findingOf(label, problems),
     warnings: warnings.map((warning) => `${label}: ${warning}`),
@@ -102,11 +102,11 @@ function membersOf(kind: Kind, setKey: string, events: unknown): DeclaredObject[
     const entry = isContainer(given) ? asRecord(given) : { existingId: given };
     const { formerKey } = entry;
     const former = typeof formerKey === "string" ? memberOf(setKey, formerKey) : undefined;
-    return { ...objectOf(kind, memberOf(setKey, key), entry), formerKey: former };
+    return { ...declaredObject(kind, memberOf(setKey, key), entry), formerKey: former };
   });
 }
 
-function objectOf(kind: Kind, key: string, values: Values): DeclaredObject {
+function declaredObject(kind: Kind, key: string, values: Values): DeclaredObject {
   const platformName = displayName(kind, values, new Set());
   return { key, platformName, adopts: adoptedIn(values) };
 }
@@ -121,7 +121,7 @@ function formerOf({
   kind,
   name,
   options,
-}: Call): Pick<DeclaredResource, "aliasNames" | "formerKeys"> {
+}: Call): Pick<ResourceDeclaration, "aliasNames" | "formerKeys"> {
   const aliasNames: string[] = [];
   const formerKeys: string[] = [];
   for (const alias of listIn(options.aliases)) {

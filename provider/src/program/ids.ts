@@ -56,12 +56,12 @@ export function idsOf(kind: Kind | SetKind, args: Values): Record<string, unknow
   const ids: Record<string, unknown> = { ...args };
   for (const name of [...kind.exactIds, "existingId"]) {
     const value = args[name];
-    if (isResource(value)) ids[name] = idOf(value, kind.references[name]);
+    if (isResource(value)) ids[name] = idOfReferred(value, kind.references[name]);
   }
   return ids;
 }
 
-function idOf(resource: pulumi.Resource, expected: Kind | undefined): unknown {
+function idOfReferred(resource: pulumi.Resource, expected: Kind | undefined): unknown {
   if (expected === undefined || !isOfType(resource, typeTokenOf(expected.name))) {
     return new InWords(kindInWords(resource));
   }

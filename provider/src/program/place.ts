@@ -103,7 +103,7 @@ export function onceEndedWell(then: () => void): void {
 }
 
 /** Perhaps behind the names of the properties that wait for the resource. */
-const FAILED = new RegExp(
+const FAILED_REGISTRATION = new RegExp(
   `resource .+ \\[pulumi-nodejs:dynamic/${NAMESPACE}:\\w+\\] failed to register$`,
   "s",
 );
@@ -114,6 +114,6 @@ export function hideStackTracesOfFailures(): void {
   if (isEmbedded()) return;
   // This must come before Pulumi's own listener, which prints the stack trace if there is one.
   process.prependListener("unhandledRejection", (reason) => {
-    if (reason instanceof Error && FAILED.test(reason.message)) reason.stack = "";
+    if (reason instanceof Error && FAILED_REGISTRATION.test(reason.message)) reason.stack = "";
   });
 }

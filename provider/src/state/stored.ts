@@ -7,7 +7,7 @@ import { asRecord, isPlain, listIn, own, type Values, withoutUndefined } from ".
 import { displayName, type Kind } from "../kinds/index.js";
 import { memberOf, type objectKey } from "./names.js";
 
-type Facts = Readonly<Record<string, string | number | boolean>>;
+type PlainValues = Readonly<Record<string, string | number | boolean>>;
 
 /** A create that was sent: the same in the journal, the state (`unresolved`) and messages. Nothing in it is secret. */
 export interface CreateRecord {
@@ -21,7 +21,7 @@ export interface CreateRecord {
   /** The object's name on the platform; absent if it is secret. */
   readonly name?: string | undefined;
   /** The arguments that distinguish the object from others for people, by their names in the program. */
-  readonly facts?: Facts | undefined;
+  readonly facts?: PlainValues | undefined;
   /** The id of the object that it was to replace. */
   readonly replaces?: string | undefined;
 }
@@ -330,8 +330,8 @@ export function writeStoredSet(
     advertiserId,
     defaults,
     events: Object.fromEntries(events),
-    eventIds: recordOf(eventIds, asId),
-    sentAs: sentAs.size === 0 ? undefined : recordOf(sentAs, sentAsText),
+    eventIds: recordFrom(eventIds, asId),
+    sentAs: sentAs.size === 0 ? undefined : recordFrom(sentAs, sentAsText),
     [UNRESOLVED]: unresolved.size === 0 ? undefined : Object.fromEntries(unresolved),
     ...writeHistory(stored, account),
   };
@@ -346,7 +346,7 @@ function mapOf<T>(stored: unknown, read: (value: unknown) => T | undefined): Map
   return map;
 }
 
-function recordOf<T, U>(map: ReadonlyMap<string, T>, write: (value: T) => U): Record<string, U> {
+function recordFrom<T, U>(map: ReadonlyMap<string, T>, write: (value: T) => U): Record<string, U> {
   return Object.fromEntries(Array.from(map, ([key, value]) => [key, write(value)]));
 }
 
