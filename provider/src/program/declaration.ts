@@ -113,7 +113,8 @@ function declaredObject(kind: Kind, key: string, values: Values): DeclaredObject
 
 function adoptedIn({ existingId }: Values): DeclaredObject["adopts"] {
   if (existingId === undefined || existingId === null) return undefined;
-  return isPlain(existingId) ? String(existingId) : KNOWN_LATER;
+  if (isPlain(existingId)) return String(existingId);
+  return KNOWN_LATER;
 }
 
 /** Aliases with Outputs, and of parents, are left out: what these mean shows in Pulumi's preview. */
@@ -126,8 +127,10 @@ function formerOf({
   const formerKeys: string[] = [];
   for (const alias of listIn(options.aliases)) {
     if (typeof alias === "string") {
-      aliasNames.push(nameInUrn(alias));
-      formerKeys.push(keyOfUrn(kind.name, alias));
+      if (alias.startsWith("urn:")) {
+        aliasNames.push(nameInUrn(alias));
+        formerKeys.push(keyOfUrn(kind.name, alias));
+      }
       continue;
     }
     const { name: formerName = name, parent = options.parent, parentUrn } = asRecord(alias);

@@ -91,7 +91,8 @@ export function readIdOf(id: pulumi.Input<pulumi.ID | number>): pulumi.Input<pul
 function idOrWords(id: unknown): string {
   if (isResource(id)) return kindInWords(id);
   const text = String(id);
-  return isPlatformId(text) ? text : show(id);
+  if (isPlatformId(text)) return text;
+  return show(id);
 }
 
 /** An id that the program does not know yet is left to the provider. */

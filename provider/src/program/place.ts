@@ -37,7 +37,8 @@ export function typesOf(parent: pulumi.Resource | undefined): string | undefined
   for (let each = parent as Linked | undefined; each !== undefined; each = each.__parentResource) {
     if (each.__pulumiType !== "pulumi:pulumi:Stack") types.unshift(each.__pulumiType);
   }
-  return types.length === 0 ? undefined : types.join("$");
+  if (types.length === 0) return undefined;
+  return types.join("$");
 }
 
 /** Pulumi's runtime exports these, but its types do not name them. */
@@ -54,7 +55,8 @@ export function isEmbedded(): boolean {
 /** Pulumi's mocks, which stand for the engine in a user's unit test. Each `setMocks` makes other ones. */
 export function mocksOfNow(): object | undefined {
   const { options, monitor } = pulumiState.getStore().settings;
-  return options.monitorAddr === "mock" ? monitor : undefined;
+  if (options.monitorAddr === "mock") return monitor;
+  return undefined;
 }
 
 /**

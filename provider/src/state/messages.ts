@@ -73,7 +73,8 @@ export function unresolvedMessage(
 }
 
 export function whatIsKnown({ what, searched }: Unresolved): string {
-  return searched === undefined ? what : `${what} ${searched}`;
+  if (searched === undefined) return what;
+  return `${what} ${searched}`;
 }
 
 interface EarlierCreate {

@@ -26,11 +26,13 @@ export const SINGLE = "";
 
 /** The kind of a resource's objects. */
 export function kindOf(resource: Kind | SetKind): Kind {
-  return "member" in resource ? resource.member : resource;
+  if ("member" in resource) return resource.member;
+  return resource;
 }
 
 export function objectRef(resource: Kind | SetKind, ref: ResourceRef, key: string): ResourceRef {
-  return "member" in resource ? memberRef(ref, key) : ref;
+  if ("member" in resource) return memberRef(ref, key);
+  return ref;
 }
 
 /** Without hidden properties, whose names begin with two underscores. */
@@ -64,7 +66,7 @@ export function readDeclared(resource: Kind | SetKind, inputs: Values | undefine
 }
 
 function only<T>(value: T | undefined): Map<string, T> {
-  return new Map(value === undefined ? [] : [[SINGLE, value]]);
+  return value === undefined ? new Map() : new Map([[SINGLE, value]]);
 }
 
 /**

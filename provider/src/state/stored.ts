@@ -117,7 +117,8 @@ export function keptForRead(inputs: Values): Values {
 
 /** What {@link keptForRead} has kept in the outputs of a resource, if anything. */
 export function hiddenInputsIn({ [HIDDEN_INPUTS]: hidden }: Values): Values | undefined {
-  return hidden === undefined ? undefined : asRecord(hidden);
+  if (hidden === undefined) return undefined;
+  return asRecord(hidden);
 }
 
 /** A resource's inputs with these arguments; `undefined` if the state lacks the hidden ones. */
@@ -141,7 +142,8 @@ export function isOfKnownAccount(outputs: Values | undefined): boolean {
 
 export function unresolvedIn(properties: Values): Unresolved | undefined {
   const stored = own(properties, UNRESOLVED);
-  return typeof own(stored, "mark") === "string" ? (stored as Unresolved) : undefined;
+  if (typeof own(stored, "mark") === "string") return stored as Unresolved;
+  return undefined;
 }
 
 /** One sending of a create: a create that is sent again keeps its mark. */
@@ -183,7 +185,8 @@ export interface ProgramContext {
 /** @returns nothing for a resource that was not created with this package's classes. */
 export function readProgramContext(value: unknown): ProgramContext | undefined {
   const context = typeof value === "string" ? { identity: value } : asRecord(value);
-  return typeof context.identity === "string" ? (context as unknown as ProgramContext) : undefined;
+  if (typeof context.identity === "string") return context as unknown as ProgramContext;
+  return undefined;
 }
 
 export interface LeftLive {
@@ -208,7 +211,8 @@ export interface SentAs {
 }
 
 export function sentAsText({ body, owner }: SentAs): string {
-  return owner === undefined ? body : `${body} ${owner}`;
+  if (owner === undefined) return body;
+  return `${body} ${owner}`;
 }
 
 export function sentAsIn(text: unknown): SentAs | undefined {
@@ -241,7 +245,8 @@ function withoutFormerKey(entry: unknown): unknown {
 
 function formerKeyIn(entry: unknown): string | undefined {
   const key = own(entry, FORMER_KEY);
-  return typeof key === "string" && key !== UNKNOWN ? key : undefined;
+  if (typeof key === "string" && key !== UNKNOWN) return key;
+  return undefined;
 }
 
 /**
@@ -367,5 +372,6 @@ type SharedArguments = Pick<DeclaredSet, "advertiserId" | "defaults">;
 function mergedFields(shared: unknown, ofEntry: unknown): unknown {
   if (shared === UNKNOWN || ofEntry === UNKNOWN) return UNKNOWN;
   const fields = { ...asRecord(shared), ...asRecord(ofEntry) };
-  return Object.keys(fields).length === 0 ? null : fields;
+  if (Object.keys(fields).length === 0) return null;
+  return fields;
 }
