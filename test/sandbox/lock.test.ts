@@ -8,11 +8,11 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { systemClock } from "../../provider/src/base/clock.js";
 import {
   acquireLock,
-  identityOf,
   type Lock,
   LockHeld,
   LockLost,
   type LockOptions,
+  processIdentity,
   withLock,
 } from "../../provider/src/files/lock.js";
 import { replaceIn } from "../support/builtin.js";
@@ -100,12 +100,12 @@ describe("L2, L3: a holder on this machine", () => {
     await vi.waitUntil(() => readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.[0] === state);
     writeFileSync(path, lockText(pid));
     if (state === "Z") (await take(path)).release();
-    else await expect(take(path)).rejects.toThrow(`process ${pid} of ${identityOf(pid).host}`);
+    else await expect(take(path)).rejects.toThrow(`process ${pid} of ${processIdentity(pid).host}`);
   });
 });
 
 describe("L4: a holder on another machine, or in another container", () => {
-  const machine = identityOf(process.pid).machine ?? "";
+  const machine = processIdentity(process.pid).machine ?? "";
   const foreign: [string, () => string][] = [
     ["another machine", () => foreignLock],
     ["another machine with the same name", () => lockText(deadPid(), { machine: "this name, another boot" })],

@@ -1,11 +1,11 @@
 /** Lock files as other processes and other machines leave them. */
 import { spawnSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
-import { identityOf } from "../../provider/src/files/lock.js";
+import { processIdentity } from "../../provider/src/files/lock.js";
 
 /** The content of a lock that the process `pid` of this machine holds, with `more` changed. */
-export function lockText(pid: number, more: Partial<ReturnType<typeof identityOf>> = {}): string {
-  return JSON.stringify({ ...identityOf(pid), ...more, unique: "other" });
+export function lockText(pid: number, more: Partial<ReturnType<typeof processIdentity>> = {}): string {
+  return JSON.stringify({ ...processIdentity(pid), ...more, unique: "other" });
 }
 
 /** The number of a process that has ended. */

@@ -6,8 +6,8 @@ import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import {
   type Declaration,
   type DeclaredObject,
-  type DeclaredResource,
   KNOWN_LATER,
+  type ResourceDeclaration,
 } from "../../provider/src/program/declaration.js";
 import { ProgramValidator } from "../../provider/src/program/program-validator.js";
 import { memberOf, parseKey } from "../../provider/src/state/names.js";
@@ -19,7 +19,7 @@ const FUNNEL = "ConversionEventSet::funnel";
 function declared(
   key: string,
   object: Partial<DeclaredObject> = {},
-  more: Partial<DeclaredResource> = {},
+  more: Partial<ResourceDeclaration> = {},
   warnings: string[] = [],
 ): Declaration {
   const kind = parseKey(key).kind === "Advertiser" ? advertiser : conversionEvent;
@@ -120,7 +120,7 @@ describe("between resources", () => {
 
 describe("what crosses to the provider process", () => {
   it("other objects of the program with the same platform name, and the keys that aliases say it had", () => {
-    const named = (key: string, platformName: string, more: Partial<DeclaredResource> = {}) =>
+    const named = (key: string, platformName: string, more: Partial<ResourceDeclaration> = {}) =>
       declared(key, { platformName }, more);
     const member = memberOf(FUNNEL, "a");
     const set = declared(FUNNEL, {}, { objects: [{ key: member, adopts: undefined, platformName: "Buy" }] });

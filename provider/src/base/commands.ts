@@ -7,7 +7,8 @@ export function shellWord(text: string): string {
 
 /** The same, without quotes if it needs none. */
 export function plainShellWord(text: string): string {
-  return /^[\w./:@-]+$/.test(text) ? text : shellWord(text);
+  if (/^[\w./:@-]+$/.test(text)) return text;
+  return shellWord(text);
 }
 
 interface CommandOption {

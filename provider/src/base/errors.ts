@@ -97,5 +97,6 @@ export function withCode(message: string, code: string): string {
 
 /** A command at the message's end stays alone on its line. */
 function gapAfter(message: string): string {
-  return /\n +(npx|pulumi|export|unset|rm) [^\n]*$/.test(message) ? "\n" : " ";
+  if (/\n +(npx|pulumi|export|unset|rm) [^\n]*$/.test(message)) return "\n";
+  return " ";
 }

@@ -12,7 +12,14 @@ function isRecord(value: unknown): value is Values {
 
 /** `value` as an object whose own keys can be read safely, or an empty one. */
 export function asRecord(value: unknown): Values {
-  return isRecord(value) ? value : {};
+  if (isRecord(value)) return value;
+  return {};
+}
+
+/** `value` as a list, or an empty one. */
+export function listIn<T>(value: unknown): T[] {
+  if (Array.isArray(value)) return value;
+  return [];
 }
 
 /** An own property's value; never an inherited one. */
@@ -20,6 +27,9 @@ export function own(value: unknown, key: string): unknown {
   if (!isRecord(value) || !Object.hasOwn(value, key)) return undefined;
   return value[key];
 }
+
+/** Environment variables by name. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 type Given<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
@@ -73,7 +83,8 @@ export function jsonIn(text: string | undefined): unknown {
 /** The object or list that `text` is the JSON of, if any. */
 export function structureIn(text: string): object | undefined {
   const value = jsonIn(text);
-  return typeof value === "object" && value !== null ? value : undefined;
+  if (typeof value === "object" && value !== null) return value;
+  return undefined;
 }
 
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
@@ -98,5 +109,6 @@ export function parseExact(text: string): unknown {
 
 /** `digits` as a JSON number, for {@link JSON.stringify}; other text, such as a preview's for a secret, stays text. */
 export function exactInteger(digits: string): unknown {
-  return /^\d+$/.test(digits) ? exact.rawJSON(digits) : digits;
+  if (/^\d+$/.test(digits)) return exact.rawJSON(digits);
+  return digits;
 }

@@ -74,7 +74,8 @@ export class Secrets {
     if (this.#numbers.size === 0) return text;
     return text.replace(SPELLED_NUMBER, (digits) => {
       const isSecret = this.#numbers.has(Number(digits.replaceAll(",", "")));
-      return isSecret ? MASK : digits;
+      if (isSecret) return MASK;
+      return digits;
     });
   }
 
@@ -95,7 +96,8 @@ export class Secrets {
 function foldCase(text: string): string {
   return text.replace(/\p{Lu}/gu, (letter) => {
     const small = letter.toLowerCase();
-    return small.length === letter.length ? small : letter;
+    if (small.length === letter.length) return small;
+    return letter;
   });
 }
 

@@ -28,7 +28,8 @@ function likelyEdits(one: string, other: string): number | undefined {
   const most = Math.ceil(length / 3);
   if (length === 0 || difference > most) return undefined;
   const edits = editsBetween(one, other);
-  return edits <= most ? edits : undefined;
+  if (edits <= most) return edits;
+  return undefined;
 }
 
 /** How many characters must be added, removed or replaced to turn one text into the other. */

@@ -13,7 +13,8 @@ export function printable(text: string): string {
 
 /** The first `most` characters of `text`, with an ellipsis if it is longer. */
 export function excerpt(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
+  if (text.length <= most) return text;
+  return `${text.slice(0, most - 1).toWellFormed()}…`;
 }
 
 /** The first `most` of `items`, and one more entry that counts the others if there are any. */
@@ -51,7 +52,8 @@ export function saidOnce<T>(
   return [...groups.values()].map((group) => {
     const [text = ""] = group.map(textOf);
     const others = enumerate(group.slice(1).map(nameOf), MAX_OTHERS_NAMED);
-    return others === "" ? text : `${text} (also in ${others})`;
+    if (others === "") return text;
+    return `${text} (also in ${others})`;
   });
 }
 

@@ -37,7 +37,8 @@ function codeOf(character: string): string {
 /** The unseen characters in `text`, by number and name; `undefined` if there are none. */
 export function unseenIn(text: string): string | undefined {
   const found = text.match(UNSEEN);
-  return found === null ? undefined : describeCharacters(new Set(found));
+  if (found === null) return undefined;
+  return describeCharacters(new Set(found));
 }
 
 /** Where unseen characters belong to a name. */
@@ -59,7 +60,8 @@ export function strayIn(text: string): string | undefined {
 export function withEscapes(json: string): string {
   return json.replace(UNSEEN, (character) => {
     const code = codeOf(character).toLowerCase();
-    return code.length === 4 ? `\\u${code}` : `\\u{${code}}`;
+    if (code.length === 4) return `\\u${code}`;
+    return `\\u{${code}}`;
   });
 }
 

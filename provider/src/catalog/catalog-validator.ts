@@ -20,11 +20,11 @@ import { expectationOf, expecting, LIVE_ID, type Rules, truth, validate } from "
 import { fieldNamed, mistakeIn, plainDigits } from "./spelling.js";
 import {
   advertiserKey,
-  type Catalog,
+  type CatalogContent,
+  type CatalogFinding,
   errorAt,
   eventKey,
-  type Finding,
-  keyOf,
+  normalizedKey,
   type Written,
   type WrittenAdvertiser,
   type WrittenCatalog,
@@ -38,7 +38,7 @@ export const TEAM_RULES = z.strictObject({
 });
 
 export class CatalogValidator {
-  readonly #findings: Finding[] = [];
+  readonly #findings: CatalogFinding[] = [];
   /** The objects by their key, its case aside, by their existingId and by their name: each may be taken once. */
   readonly #taken = new Map<string, Written>();
 
@@ -47,7 +47,7 @@ export class CatalogValidator {
     readonly limits: Limits,
   ) {}
 
-  validate(): Catalog {
+  validate(): CatalogContent {
     const { written, limits } = this;
     const shared = (part: Written | undefined) =>
       this.#values(part, conversionEventSet.sharedRules(limits), conversionEvent);
@@ -149,7 +149,7 @@ export class CatalogValidator {
     }
   }
 
-  #name(written: Written, owner: string, property: string, name: unknown, level: Finding["level"]): void {
+  #name(written: Written, owner: string, property: string, name: unknown, level: CatalogFinding["level"]): void {
     if (typeof name !== "string") return; // reported with the arguments
     const told = ({ subject, given }: Written) => {
       const unseen = unseenDifference(name, String(given[property]));
@@ -173,19 +173,25 @@ export class CatalogValidator {
   }
 
   /** @param told what is wrong where another object has it already. */
-  #take(what: string, by: Written, property: string, told: (other: Written) => string, level?: Finding["level"]): void {
+  #take(
+    what: string,
+    by: Written,
+    property: string,
+    told: (other: Written) => string,
+    level?: CatalogFinding["level"],
+  ): void {
     const other = this.#taken.get(what);
     if (other === undefined) this.#taken.set(what, by);
     else this.#find(by, property, told(other), level);
   }
 
-  #find(written: Written, property: string, reason: string, level: Finding["level"] = "error"): void {
+  #find(written: Written, property: string, reason: string, level: CatalogFinding["level"] = "error"): void {
     this.#findings.push({ level, subject: written.subject, property, reason, source: written.sourceOf(property) });
   }
 }
 
 function formerKeyOf({ given }: WrittenEvent): string | undefined {
-  return typeof given.formerKey === "string" ? keyOf(given.formerKey) : undefined;
+  return typeof given.formerKey === "string" ? normalizedKey(given.formerKey) : undefined;
 }
 
 /** `own` before `defaults`; request fields one by one, as in a `ConversionEventSet`. */
@@ -211,8 +217,8 @@ function advertisersNamedIn(events: readonly WrittenEvent[]): WrittenAdvertiser[
 function isAlmost(name: string, other: string): boolean {
   if (withoutCase(name) === withoutCase(other)) return false;
   if (letters(name) === letters(other)) return true;
-  const words = wordsOf(name);
-  const others = wordsOf(other);
+  const words = wordsOfName(name);
+  const others = wordsOfName(other);
   const isSame = (word: string, at: number) => word === others[at] || isMisspelt(word, others[at] ?? "");
   return words.length === others.length && words.every(isSame);
 }
@@ -225,10 +231,10 @@ function isMisspelt(word: string, meant: string): boolean {
   return editsBetween(word, meant) <= most;
 }
 
-function wordsOf(name: string): string[] {
+function wordsOfName(name: string): string[] {
   return name.split(/[^\p{L}\p{N}]+/u).map(letters);
 }
 
-function inOrderOfFile({ source: a }: Finding, { source: b }: Finding): number {
+function inOrderOfFile({ source: a }: CatalogFinding, { source: b }: CatalogFinding): number {
   return a.file.localeCompare(b.file) || a.line - b.line || (a.column ?? 0) - (b.column ?? 0);
 }

@@ -4,11 +4,11 @@
  */
 import { didYouMean, letters, printable, quoted } from "../base/index.js";
 import { InWords } from "../rules/index.js";
-import { eventRules, fieldNamed, mistakeIn } from "./spelling.js";
+import { fieldNamed, mistakeIn, rowRules } from "./spelling.js";
 import {
+  type CatalogFinding,
   errorAt,
-  type Finding,
-  keyOf,
+  normalizedKey,
   type Source,
   type WrittenCatalog,
   type WrittenEvent,
@@ -16,17 +16,17 @@ import {
 } from "./written.js";
 
 /** The arguments that a cell can hold. */
-const ARGUMENTS = Object.entries(eventRules()).filter(([name]) => name !== "additionalFields");
+const ARGUMENTS = Object.entries(rowRules()).filter(([name]) => name !== "additionalFields");
 const needed = ARGUMENTS.filter(([, rule]) => !rule.isOptional()).map(([name]) => name);
 
 /** Without these, each row would lack something. */
 const REQUIRED = ["key", "advertiser", ...needed];
 /** In the order in which messages list them. */
-const COLUMNS = [...new Set([...REQUIRED, ...ARGUMENTS.map(([name]) => name)])];
+const CSV_COLUMNS = [...new Set([...REQUIRED, ...ARGUMENTS.map(([name]) => name)])];
 
 /** Columns by the letters of a heading: wire names and spaced names have the same letters as the arguments. */
 const BY_LETTERS = new Map([
-  ...COLUMNS.map((column) => [letters(column), column] as const),
+  ...CSV_COLUMNS.map((column) => [letters(column), column] as const),
   // What is called otherwise here.
   [letters("advertiser_id"), "advertiser"],
   [letters("Advertiser name"), "advertiser"],
@@ -44,7 +44,7 @@ export function readCsvEvents(text: string, file: string): WrittenCatalog {
   findings.push(...headerFindings(header, columns, missing));
   // The rows would say nothing but that.
   if (missing.length > 0) return { file, events: [], findings };
-  const events = body.map((row) => eventIn(row, columns, delimiter));
+  const events = body.map((row) => readEvent(row, columns, delimiter));
   findings.push(...events.flatMap(summaryIn));
   for (const [at, { cells, source }] of body.entries()) {
     // In a column without a heading, or beyond the last one.
@@ -59,11 +59,11 @@ export function readCsvEvents(text: string, file: string): WrittenCatalog {
 /** By position; none where the heading is not known. */
 type Columns = readonly (string | undefined)[];
 
-function headerFindings({ cells, source }: Row, columns: Columns, missing: readonly string[]): Finding[] {
+function headerFindings({ cells, source }: Row, columns: Columns, missing: readonly string[]): CatalogFinding[] {
   const unknown = cells.filter((heading, at) => heading !== "" && columns[at] === undefined);
   const twice = columns.filter((column, at) => column !== undefined && columns.indexOf(column) !== at);
   const findings = unknown.map((heading) =>
-    errorAt(source, "", `is not a known column; ${didYouMean(heading, COLUMNS)}`, printable(heading)),
+    errorAt(source, "", `is not a known column; ${didYouMean(heading, CSV_COLUMNS)}`, printable(heading)),
   );
   if (twice.length > 0) findings.push(errorAt(source, "", `has two columns ${[...new Set(twice)].join(", ")}`));
   if (missing.length > 0)
@@ -71,11 +71,11 @@ function headerFindings({ cells, source }: Row, columns: Columns, missing: reado
   return findings;
 }
 
-function eventIn({ cells, source }: Row, columns: Columns, delimiter: string): WrittenEvent {
+function readEvent({ cells, source }: Row, columns: Columns, delimiter: string): WrittenEvent {
   const cellOf = (column: string) => cells[columns.indexOf(column)] ?? "";
-  const [key, advertiser] = [keyOf(cellOf("key")), keyOf(cellOf("advertiser"))];
+  const [key, advertiser] = [normalizedKey(cellOf("key")), normalizedKey(cellOf("advertiser"))];
   const given: Record<string, unknown> = {};
-  for (const column of COLUMNS) {
+  for (const column of CSV_COLUMNS) {
     const [cell, field] = [cellOf(column), fieldNamed(column)];
     if (field === undefined || cell === "") continue;
     const mistake = mistakeIn(cell);
@@ -92,7 +92,7 @@ const SUM = "totals?|totales?|totaal|sum|summe|somm[ea]|suma|som|razem|gesamt(?:
 const AFTER_SUM = " (?:général|generale?|complessivo|końcowa)";
 const SUMMARY = new RegExp(`^(?:${BEFORE_SUM})?(?:${SUM})(?:${AFTER_SUM})?(?:\\s*[:=(].*)?$`, "iu");
 
-function summaryIn({ key, advertiser, subject, given, sourceOf }: WrittenEvent): Finding[] {
+function summaryIn({ key, advertiser, subject, given, sourceOf }: WrittenEvent): CatalogFinding[] {
   const texts = Object.entries({ key, advertiser, eventName: given.eventName });
   const found = texts.find(([, text]) => typeof text === "string" && SUMMARY.test(text));
   if (found === undefined) return [];
@@ -108,7 +108,10 @@ interface Row {
 
 const DELIMITERS = [",", ";", "\t", "|"];
 
-function readCsv(content: string, file: string): { rows: readonly Row[]; findings: Finding[]; delimiter: string } {
+function readCsv(
+  content: string,
+  file: string,
+): { rows: readonly Row[]; findings: CatalogFinding[]; delimiter: string } {
   // Within quotes, the library counts CRLF as two lines.
   const text = content.replace(/\r\n?/g, "\n");
   // Some programs write the delimiter into a line of its own, for spreadsheets.

@@ -4,4 +4,4 @@
  * libraries that parse files only when the first file is read.
  */
 export { CATALOG_RULES, readCatalog } from "./read-catalog.js";
-export { type Catalog, describeAlike, type Finding } from "./written.js";
+export { type CatalogContent, type CatalogFinding, describeAlike } from "./written.js";

@@ -4,7 +4,7 @@
  */
 import { quoted } from "../base/index.js";
 
-interface Fault {
+interface JsonFault {
   readonly offset: number;
   /** Completes "is not read as JSON: …". */
   readonly reason: string;
@@ -17,11 +17,11 @@ const PART = new RegExp(`${SPACE}|${TEXT}|${NUMBER}|true|false|null|[{}[\\],:]`,
 const COMMENT = /\/\/.*|\/\*[\s\S]*?\*\/|#.*/y;
 
 /** @returns none for JSON. After a comment and a stray comma it goes on, so that all of them are listed. */
-export function jsonFaults(text: string): Fault[] {
+export function jsonFaults(text: string): JsonFault[] {
   const message = parseMessage(text);
   if (message === undefined) return [];
   if (text.trim() === "") return [{ offset: 0, reason: "the file is empty" }];
-  const faults: Fault[] = [];
+  const faults: JsonFault[] = [];
   let last = { part: "", offset: 0 };
   let offset = 0;
   while (offset < text.length) {
@@ -70,7 +70,7 @@ function reasonFor(rest: string): string {
 }
 
 /** Each part is JSON's, and one is missing or in the wrong place. The engine then mostly knows where. */
-function misplaced(message: string, text: string): Fault {
+function misplaced(message: string, text: string): JsonFault {
   const [, position] = /at position (\d+)/.exec(message) ?? [];
   const offset = position === undefined ? text.length : Number(position);
   return { offset, reason: message.replace(/(?: in JSON)? at position.*$/s, "") };

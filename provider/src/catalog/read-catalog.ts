@@ -8,7 +8,7 @@ import { expecting, truth } from "../rules/index.js";
 import { CatalogValidator } from "./catalog-validator.js";
 import { readCsvEvents } from "./csv-catalog.js";
 import type { Format } from "./spelling.js";
-import { type Catalog, errorAt, type Finding, type Source, type WrittenCatalog } from "./written.js";
+import { type CatalogContent, type CatalogFinding, errorAt, type Source, type WrittenCatalog } from "./written.js";
 import { readYaml, YamlReader } from "./yaml-catalog.js";
 
 export const CATALOG_RULES = z.strictObject({
@@ -29,19 +29,19 @@ const formatOf = (file: string) => FORMATS[extname(file).toLowerCase()];
  * Reads a catalog and checks it against all rules.
  * @param file relative to `folder`; findings name it as it is given here. @param limits those of the installation.
  */
-export function readCatalog(file: string, folder: string, limits: Limits): Catalog {
+export function readCatalog(file: string, folder: string, limits: Limits): CatalogContent {
   return new CatalogValidator(readWritten(file, folder), limits).validate();
 }
 
 /** @param named the place at which a problem with the file itself is reported: in the catalog, of its `eventsFile`. */
 function readWritten(file: string, folder: string, named: Source = { file, line: 1, column: 1 }): WrittenCatalog {
-  const unread = (...findings: readonly Finding[]) => ({ file, events: [], findings });
+  const unread = (...findings: readonly CatalogFinding[]) => ({ file, events: [], findings });
   const format = formatOf(file);
   if (format === undefined) {
     const known = Object.keys(FORMATS).join(", ");
     return unread(errorAt(named, "", `is not a supported type of file: expected a name that ends in ${known}`));
   }
-  const text = textOf(file, folder, named, format);
+  const text = readCatalogText(file, folder, named, format);
   if (typeof text !== "string") return unread(text);
   if (format === "csv") return readCsvEvents(text, file);
   const yaml = readYaml(text, file, format);
@@ -71,7 +71,7 @@ function otherFormatOf(bytes: Buffer): string | undefined {
   return /^[^\w"]*<\?xml\b/.test(text) ? "XML" : undefined;
 }
 
-function textOf(file: string, folder: string, named: Source, format: Format): string | Finding {
+function readCatalogText(file: string, folder: string, named: Source, format: Format): string | CatalogFinding {
   const path = resolve(folder, file);
   const problem = (reason: string) =>
     errorAt(named, "", named.file === file ? reason : `eventsFile ${quoted(file)} ${reason}`);

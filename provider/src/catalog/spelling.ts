@@ -67,7 +67,7 @@ const id: Field = {
 const TRUE = ["true", "yes", "1", "ja", "wahr", "oui", "vrai"];
 const FALSE = ["false", "no", "0", "nein", "falsch", "non", "faux"];
 
-const truth: Field = {
+const truthField: Field = {
   ...data,
   fromCell: (cell) => TRUE.includes(cell.toLowerCase()) || (FALSE.includes(cell.toLowerCase()) ? false : cell),
 };
@@ -121,7 +121,7 @@ function namedNumber(values: Names): Field {
 const SPELLINGS: Readonly<Record<Form, (names: Names) => Field>> = {
   text: () => text,
   number: () => number,
-  truth: () => truth,
+  truth: () => truthField,
   id: () => id,
   seconds: () => window,
   "named number": namedNumber,
@@ -134,14 +134,14 @@ const ANY_LIMITS: Limits = { maxWindowSeconds: THIRTY_DAYS_IN_SECONDS, markField
 const fields = new Map<string, Field>();
 
 /** The arguments of an event that a catalog may have. */
-export function eventRules() {
+export function rowRules() {
   return conversionEventSet.memberRules(ANY_LIMITS).shape as Readonly<Record<string, z.ZodType>>;
 }
 
 /** How an argument of an advertiser or an event is spelled; `undefined` if there is no such argument. */
 export function fieldNamed(name: string): Field | undefined {
   if (fields.size === 0) {
-    const rules = { ...advertiser.rules(ANY_LIMITS).shape, ...eventRules() };
+    const rules = { ...advertiser.rules(ANY_LIMITS).shape, ...rowRules() };
     for (const [argument, rule] of Object.entries(rules)) fields.set(argument, fieldOf(rule));
   }
   return fields.get(name);
@@ -195,7 +195,7 @@ function numberIn(cell: string): number | string {
 }
 
 /** In English, German and French. `m` alone could be minutes or months, so it is none. */
-const UNITS: readonly (readonly [seconds: number, words: string])[] = [
+const WINDOW_UNITS: readonly (readonly [seconds: number, words: string])[] = [
   [1, "s|secs?|seconds?|sekunden?|secondes?"],
   [60, "min|mins|minutes?|minuten"],
   [3600, "h|hours?|std|stunden?|heures?"],
@@ -204,12 +204,12 @@ const UNITS: readonly (readonly [seconds: number, words: string])[] = [
 ];
 
 /** Windows as people write them: `7d`, `12 hours`, `90min`, `14 tage`. */
-const WINDOW_TEXT = new RegExp(`^(\\d{1,9}(?:\\.\\d{1,6})?) ?(${UNITS.map(([, words]) => words).join("|")})$`);
+const WINDOW_TEXT = new RegExp(`^(\\d{1,9}(?:\\.\\d{1,6})?) ?(${WINDOW_UNITS.map(([, words]) => words).join("|")})$`);
 
 /** @returns whole seconds; `text` itself where it is no window. */
 export function secondsIn(text: string): number | string {
   const [, amount = "", unit = ""] = WINDOW_TEXT.exec(text) ?? [];
-  const [each = Number.NaN] = UNITS.find(([, words]) => new RegExp(`^(${words})$`).test(unit)) ?? [];
+  const [each = Number.NaN] = WINDOW_UNITS.find(([, words]) => new RegExp(`^(${words})$`).test(unit)) ?? [];
   const seconds = Number(amount) * each;
   const whole = Math.round(seconds);
   return Math.abs(seconds - whole) < 1e-6 ? whole : text;

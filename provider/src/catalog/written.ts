@@ -40,53 +40,53 @@ export interface WrittenCatalog {
   /** None where the file declares none: the events' own texts name them. */
   readonly advertisers?: readonly WrittenAdvertiser[] | undefined;
   readonly events: readonly WrittenEvent[];
-  readonly findings: readonly Finding[];
+  readonly findings: readonly CatalogFinding[];
 }
 
-export interface Catalog {
+export interface CatalogContent {
   /** Those without an error. Without `args`: one that lives already and is no resource; its key is its id. */
   readonly advertisers: readonly { readonly key: string; readonly args: Values | undefined }[];
   /** Those without an error, of advertisers without one. `args`: with the catalog's defaults, not the platform's. */
   readonly events: readonly { readonly key: string; readonly advertiser: string; readonly args: Values }[];
-  readonly findings: readonly Finding[];
+  readonly findings: readonly CatalogFinding[];
 }
 
-export interface Finding extends Problem {
+export interface CatalogFinding extends Problem {
   readonly level: "error" | "warning";
   readonly subject: string;
   readonly source: Source;
 }
 
-export function warningAt(source: Source, subject: string, reason: string, property: string): Finding {
+export function warningAt(source: Source, subject: string, reason: string, property: string): CatalogFinding {
   return { level: "warning", subject, property, reason, source };
 }
 
 /** An error that stands in a file. @param property the one that it is about, if it is about one. */
-export function errorAt(source: Source, subject: string, reason: string, property = ""): Finding {
+export function errorAt(source: Source, subject: string, reason: string, property = ""): CatalogFinding {
   return { level: "error", subject, property, reason, source };
 }
 
 /** `catalog.yaml:12:9 acme/purchase: value expected a finite number; …`; in a CSV file the property is the column. */
-export function describeFinding({ source, subject, property, reason }: Finding): string {
+export function describeFinding({ source, subject, property, reason }: CatalogFinding): string {
   const about = subject === "" ? "" : ` ${withEscapes(subject)}:`;
-  return `${source.file}:${placeOf(source)}${about}${property === "" ? "" : ` ${property}`} ${reason}`;
+  return `${source.file}:${describePlace(source)}${about}${property === "" ? "" : ` ${property}`} ${reason}`;
 }
 
 /** The same, with each mistake that several rows share on one line. */
-export function describeAlike(findings: readonly Finding[]): string[] {
+export function describeAlike(findings: readonly CatalogFinding[]): string[] {
   return saidOnce(
     findings,
     describeFinding,
     ({ subject, source }) => {
       const file = source.file === findings[0]?.source.file ? "" : `${source.file}:`;
-      const place = `${file}${placeOf(source)}`;
+      const place = `${file}${describePlace(source)}`;
       return subject === "" ? place : `${withEscapes(subject)} at ${place}`;
     },
     ({ property, reason }) => `${property} ${reason}`,
   );
 }
 
-function placeOf({ line, column }: Source): string {
+function describePlace({ line, column }: Source): string {
   return column === undefined ? String(line) : `${line}:${column}`;
 }
 
@@ -111,7 +111,7 @@ export const advertiserKey = expecting(
   z.string().regex(new RegExp(KEY.source.replace("^", `^${NOT_A_NUMBER}`), "u")),
 );
 
-export function keyOf(written: string): string {
+export function normalizedKey(written: string): string {
   return written.normalize("NFC");
 }
 

@@ -8,9 +8,9 @@ import { isContainer, show } from "../rules/index.js";
 import { jsonFaults } from "./json-faults.js";
 import { fieldNamed } from "./spelling.js";
 import {
+  type CatalogFinding,
   errorAt,
-  type Finding,
-  keyOf,
+  normalizedKey,
   type Source,
   type Written,
   type WrittenAdvertiser,
@@ -21,7 +21,7 @@ import {
 const TOP = ["$schema", "defaults", "rules", "advertisers", "eventsFile"];
 
 export class YamlReader {
-  readonly #findings: Finding[];
+  readonly #findings: CatalogFinding[];
 
   constructor(
     readonly yaml: YamlFile,
@@ -71,7 +71,7 @@ export class YamlReader {
     const members = this.#object(path, owner || what, value ?? {}, `${what} by key`) ?? {};
     return Object.entries(members).flatMap(([name, member]) => {
       const at = [...path, name];
-      const subject = owner === "" ? keyOf(name) : `${owner}/${keyOf(name)}`;
+      const subject = owner === "" ? normalizedKey(name) : `${owner}/${normalizedKey(name)}`;
       const given = this.#object(at, subject, member, expected);
       return given === undefined ? [] : [[at, subject, given]];
     });
@@ -86,7 +86,7 @@ export class YamlReader {
     return {
       format: this.yaml.format,
       subject,
-      key: keyOf(path.at(-1) ?? ""),
+      key: normalizedKey(path.at(-1) ?? ""),
       given: Object.fromEntries(converted),
       sourceOf: (property) => this.yaml.sourceOf(property === "key" ? path : [...path, ...property.split(".")]),
     };
@@ -109,7 +109,7 @@ interface YamlFile {
   readonly format: "yaml" | "json";
   readonly data: unknown;
   /** What is wrong, and yet leaves the rest readable. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly CatalogFinding[];
   /** The name of the anchor at the value at `path`, if it has one. */
   readonly anchorAt: (path: Path) => string | undefined;
   /** Finds where the name at the end of `path` stands; where it does not, that of what would hold it. */
@@ -117,7 +117,7 @@ interface YamlFile {
 }
 
 /** @returns what is wrong with the text as YAML or JSON instead. */
-export function readYaml(text: string, file: string, format: "yaml" | "json"): YamlFile | readonly Finding[] {
+export function readYaml(text: string, file: string, format: "yaml" | "json"): YamlFile | readonly CatalogFinding[] {
   const { isScalar, LineCounter, parseDocument, visit } = yamlLibrary();
   const lineCounter = new LineCounter();
   const document = parseDocument(text, {

@@ -19,7 +19,7 @@ import {
   withCode,
   withPage,
 } from "../base/index.js";
-import { type Catalog, describeAlike, readCatalog } from "../catalog/index.js";
+import { type CatalogContent, describeAlike, readCatalog } from "../catalog/index.js";
 import { cookieFileFor } from "../journal/index.js";
 import { describeSettingProblems, environmentNameOf, readSettings, type SettingsReading } from "../settings/index.js";
 import { type Command, chosen, command, say } from "./harness.js";
@@ -51,7 +51,7 @@ const login = command({
       for (const warning of reading.warnings) console.error(`Warning: ${secrets.scrub(warning)}`);
       if (reading.problems.length > 0)
         throw new SettingsError(`Nothing was sent (settings ${origin}):\n${describeSettingProblems(reading.problems)}`);
-      return say(secrets.scrub(await logIn(reading, programFolder(choice), secrets, origin)));
+      return say(secrets.scrub(await logInOnce(reading, programFolder(choice), secrets, origin)));
     } catch (error) {
       if (!(error instanceof AdvertisingError)) throw error;
       console.error(withPage(secrets.scrub(error.message), error.code));
@@ -61,7 +61,7 @@ const login = command({
 });
 
 /** @param folder the program's. @param origin of the settings, in words. @returns what to tell. @throws LoginError */
-async function logIn(reading: SettingsReading, folder: string, secrets: Secrets, origin: string): Promise<string> {
+async function logInOnce(reading: SettingsReading, folder: string, secrets: Secrets, origin: string): Promise<string> {
   const { logInAnew, systemDependencies } = await http();
   const { settings, credentials } = reading;
   if (settings.authMode === "basic")
@@ -97,7 +97,7 @@ nothing. Limits come from ADVERTISING_MAX_WINDOW_SECONDS and ADVERTISING_MARK_FI
 
 Exit codes: 0 no errors (there may be warnings), 1 errors, 2 called wrongly.`;
 
-const FINDINGS: Readonly<Record<string, (catalog: Catalog, file: string, summary: string) => string[]>> = {
+const FINDINGS: Readonly<Record<string, (catalog: CatalogContent, file: string, summary: string) => string[]>> = {
   text: ({ findings }, _, summary) => {
     const alike = ["error", "warning"].flatMap((level) =>
       describeAlike(findings.filter((each) => each.level === level)).map((line) => `${level}: ${line}`),
@@ -127,7 +127,7 @@ const FINDINGS: Readonly<Record<string, (catalog: Catalog, file: string, summary
   },
 };
 
-const validate = command({
+const validateCommand = command({
   help: VALIDATE_HELP,
   options: { format: { type: "string" } },
   takes: "one file",
@@ -149,7 +149,7 @@ const validate = command({
   },
 });
 
-const COMMANDS: Readonly<Record<string, Command>> = { leftovers, login, pending, report, validate };
+const COMMANDS: Readonly<Record<string, Command>> = { leftovers, login, pending, report, validate: validateCommand };
 
 const HELPS = [...Object.values(COMMANDS).map(({ help }) => help), "Usage: pulumi-advertising --help | --version"];
 

@@ -52,7 +52,7 @@ interface Printed {
     | null;
 }
 
-interface Change {
+interface ResourceChange {
   readonly kind: Kind;
   /** `move`: the object leaves here, and another resource in the preview has it. `hidden`: a set of secret events. */
   readonly action: ShownAction | "move" | "hidden";
@@ -102,13 +102,13 @@ function inParts(step: Step): Step[] {
   ];
 }
 
-function heldIn({ kind, action, id, adopts }: Change): string[] {
+function heldIn({ kind, action, id, adopts }: ResourceChange): string[] {
   const held = ["same", "rename", "update", "update state only"].includes(action) ? id : adopts;
   return held === undefined ? [] : [objectKey(kind.name, held)];
 }
 
 /** An object that leaves the state here, and that another resource or member goes on with, is not left. */
-function movedIf(held: ReadonlySet<string>, change: Change): Change {
+function movedIf(held: ReadonlySet<string>, change: ResourceChange): ResourceChange {
   const { kind, former, action } = change;
   if (former === undefined || !held.has(objectKey(kind.name, former.id))) return change;
   return { ...change, former: undefined, action: action === "retain" || action === "delete" ? "move" : action };
@@ -118,7 +118,7 @@ function movedIf(held: ReadonlySet<string>, change: Change): Change {
 const DECIDED_BY_ENGINE = ["create", "replace", "update", "delete", "same"];
 
 /** What becomes of each object of a resource; none if it is not one of ours. */
-function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Change[] {
+function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): ResourceChange[] {
   const { op, urn, oldState, newState } = step;
   const type = (newState ?? oldState)?.type ?? "";
   const [single, set] = [kindOfType(type), setOfType(type)];
@@ -138,11 +138,11 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Change[] {
     instead: (action, changed) => actionIn(op, set !== undefined, action, changed, news),
   };
   /** @param news as declared; none where the program does not declare it any more. */
-  const changeOf = (key: string, member: PlannedObject, news: Values | undefined): Change => {
+  const changeOf = (key: string, member: PlannedObject, news: Values | undefined): ResourceChange => {
     const { id, action, olds, changed, former, formerKey } = member;
     // A new object has nothing to differ from.
     const differs = news !== undefined && ["replace", "update", "update state only", "adopt"].includes(action.do);
-    const differences = differs ? changeMessages(changed, olds, news, secretIn(olds, news), NOT_COMPARED) : [];
+    const differences = differs ? changeMessages(changed, olds, news, secretArgumentsOf(olds, news), NOT_COMPARED) : [];
     return {
       ...{ kind, key, id, action: shownAction(member), values: news ?? olds, former },
       adopts: action.do === "adopt" ? action.id : undefined,
@@ -164,7 +164,7 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Change[] {
   });
 }
 
-function withinCatalog(kind: Kind, urn: string): Change["within"] {
+function withinCatalog(kind: Kind, urn: string): ResourceChange["within"] {
   if (kind !== conversionEvent || !urn.includes(`${CATALOG_TYPE}$`)) return undefined;
   const end = urn.lastIndexOf(CATALOG_SEPARATOR);
   return { scope: urn.slice(0, end), key: urn.slice(end + CATALOG_SEPARATOR.length) };
@@ -199,7 +199,7 @@ function deletes({ op, oldState, newState }: Step): boolean {
   return newState?.inputs?.[DELETES] === true && (isSet || oldState?.inputs?.[DELETES] === true);
 }
 
-function secretIn(...all: readonly Values[]): ReadonlySet<string> {
+function secretArgumentsOf(...all: readonly Values[]): ReadonlySet<string> {
   const isHidden = (value: unknown) => JSON.stringify(value)?.includes(JSON.stringify(SECRET_TEXT)) === true;
   return new Set(all.flatMap((each) => Object.keys(each).filter((name) => isHidden(each[name]))));
 }
@@ -215,7 +215,7 @@ const NOT_COMPARED = "(secret, not compared)";
 export const MAX_CHARACTERS = 60_000;
 
 /** In counts, after "to"; the table has the action itself. What stays as it is is not shown. */
-const WORDS: Readonly<Record<Exclude<Change["action"], "same">, string>> = {
+const WORDS: Readonly<Record<Exclude<ResourceChange["action"], "same">, string>> = {
   create: "create",
   rename: "go on under another key, and nothing is sent",
   adopt: "adopt",
@@ -253,8 +253,8 @@ export function commentOf({ changes, diagnostics }: Preview) {
   const parts: Parameters<typeof fitting>[0][] = [
     { title: "Errors", lines: errors.map(item) },
     { title: "Looks like a rename", lines: renames },
-    { title: "Not sent: the platform is not told", lines: changeRows(recorded), header: TABLE },
-    { title: "Changes", lines: changeRows(sent), header: TABLE, isFolded: true },
+    { title: "Not sent: the platform is not told", lines: changeRows(recorded), header: TABLE_HEAD },
+    { title: "Changes", lines: changeRows(sent), header: TABLE_HEAD, isFolded: true },
     { title: "Messages", lines: said.map(item), isFolded: true },
   ];
   const text = parts.reduce((all, part) => all + fitting(part, MAX_CHARACTERS - all.length - 3), head.join("\n\n"));
@@ -262,7 +262,7 @@ export function commentOf({ changes, diagnostics }: Preview) {
   return { text: `${text}\n`, renames: renames.length, replacements };
 }
 
-function countsOf(changes: readonly Change[]): string {
+function countsOf(changes: readonly ResourceChange[]): string {
   const counts = ACTIONS.flatMap((action) => {
     const amount = changes.filter((each) => each.action === action).length;
     return amount === 0 ? [] : `${amount} to ${WORDS[action]}`;
@@ -270,7 +270,7 @@ function countsOf(changes: readonly Change[]): string {
   return counts.length === 0 ? "" : `**${counts.join(", ")}**`;
 }
 
-function fate(changes: readonly Change[], isDeleted: boolean, words: string): string {
+function fate(changes: readonly ResourceChange[], isDeleted: boolean, words: string): string {
   const amount = changes.filter(({ former }) => former?.isDeleted === isDeleted).length;
   const ids = agree(amount, "its id", "their ids");
   return amount === 0 ? "" : `Up to ${count(amount, "object")} would ${words}; tags keep firing ${ids}.`;
@@ -280,8 +280,8 @@ function fate(changes: readonly Change[], isDeleted: boolean, words: string): st
  * A new object whose body is that of one which leaves the state is likely the same one under another name, so that
  * creating it makes a second live object. Unlike a run, this sees the whole state.
  */
-function renamesAmong(changes: readonly Change[]): string[] {
-  const nameOf = ({ kind, values }: Change) => JSON.stringify([kind.name, values[kind.nameProperty]]);
+function renamesAmong(changes: readonly ResourceChange[]): string[] {
+  const nameOf = ({ kind, values }: ResourceChange) => JSON.stringify([kind.name, values[kind.nameProperty]]);
   const gone = changes.filter(({ action, former }) => ["retain", "delete"].includes(action) && former !== undefined);
   const byName = Map.groupBy(gone, nameOf);
   return changes.flatMap((to) => {
@@ -292,29 +292,29 @@ function renamesAmong(changes: readonly Change[]): string[] {
     return (
       `- ${code(to.key)} is new, and as far as this preview shows, all its arguments are those of ${code(from.key)} (${from.id}), ` +
       `which leaves the state. This would ${happens}. ` +
-      `It looks like a rename: to go on with ${from.id}, set ${code(cureFor(from, to))}.`
+      `It looks like a rename: to go on with ${from.id}, set ${code(renameAdvice(from, to))}.`
     );
   });
 }
 
-function cureFor(from: Change, to: Change): string {
+function renameAdvice(from: ResourceChange, to: ResourceChange): string {
   const isWithin = from.within !== undefined && from.within.scope === to.within?.scope;
   return isWithin ? `formerKey: ${JSON.stringify(from.within.key)}` : `existingId: ${from.id}`;
 }
 
-function isSameBody(one: Change, other: Change): boolean {
+function isSameBody(one: ResourceChange, other: ResourceChange): boolean {
   const { names } = changesIn(one.kind, one.values, other.values);
   return names.every((name) => holdsUnknown(one.values[name]) || holdsUnknown(other.values[name]));
 }
 
-const COLUMNS = ["", "kind", "resource", "name", "id", "changes"];
-const TABLE = [COLUMNS, COLUMNS.map(() => "---")].map(rowOf);
+const COMMENT_COLUMNS = ["", "kind", "resource", "name", "id", "changes"];
+const TABLE_HEAD = [COMMENT_COLUMNS, COMMENT_COLUMNS.map(() => "---")].map(rowOf);
 
 function rowOf(cells: readonly string[]): string {
   return `| ${cells.join(" | ")} |`;
 }
 
-function changeRows(changes: readonly Change[]): string[] {
+function changeRows(changes: readonly ResourceChange[]): string[] {
   return ACTIONS.flatMap((listed) => {
     const alike = changes.filter(({ action }) => action === listed);
     return alike.map(({ kind, key, values, id, adopts, changes: differences }) => {

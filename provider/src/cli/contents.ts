@@ -2,7 +2,7 @@
  * What `pulumi stack export` prints, and the advertisers and conversion events in it: one shape of an object for
  * `pending` and for every report. What is secret in the state is called secret, and never shown. Pure.
  */
-import { asRecord, jsonIn, natural, own, type Values } from "../base/index.js";
+import { asRecord, jsonIn, listIn, natural, own, type Values } from "../base/index.js";
 import { advertiser, conversionEvent, type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
@@ -56,10 +56,6 @@ export function readExport(text: string, what = "this"): ExportedStack {
   if (asRecord(deployment) !== deployment || !all.every((each) => typeof own(each, "urn") === "string"))
     throw new Error(`${what} is not what \`pulumi stack export\` prints`);
   return { time: String(own(manifest, "time") ?? ""), resources: listIn(resources), pending: listIn(pending) };
-}
-
-function listIn<T>(value: unknown): T[] {
-  return Array.isArray(value) ? value : [];
 }
 
 /** `<organization>/<project>/<stack>` as our resources have it: after a rename, the former name until the next run. */

@@ -11,14 +11,14 @@ export interface Command {
   readonly run: (args: readonly string[]) => Promise<number>;
 }
 
-type Values<O extends ParseArgsOptionsConfig> = ReturnType<typeof parseArgs<{ options: O }>>["values"];
+type OptionValues<O extends ParseArgsOptionsConfig> = ReturnType<typeof parseArgs<{ options: O }>>["values"];
 
 export function command<const O extends ParseArgsOptionsConfig>(declaration: {
   readonly help: string;
   /** All but `--help`, which each command takes. */
   readonly options: O;
   readonly takes?: string;
-  readonly run: (values: Values<O>, word: string) => Promise<number>;
+  readonly run: (values: OptionValues<O>, word: string) => Promise<number>;
 }): Command {
   const { help, takes, run } = declaration;
   const options = { ...declaration.options, help: { type: "boolean", short: "h" } } as const;
@@ -32,7 +32,7 @@ export function command<const O extends ParseArgsOptionsConfig>(declaration: {
       const [word = "", ...more] = positionals;
       if (takes !== undefined && (word === "" || more.length > 0))
         throw new UsageError(`expected ${takes}; got ${positionals.join(" ") || "none"}`);
-      return run(given as Values<O>, word);
+      return run(given as OptionValues<O>, word);
     },
   };
 }

@@ -16,7 +16,7 @@ import {
 import { chosen, command, csvOf, jsonOf, write } from "./harness.js";
 import { STACK_HELP, STACK_OPTIONS, stackName, stateOf } from "./pulumi.js";
 
-const HELP = `Usage: pulumi-advertising leftovers [options]
+const LEFTOVERS_HELP = `Usage: pulumi-advertising leftovers [options]
 
 Lists what this stack left live: objects that were replaced, or left a set; with --before also what left the state since an
 earlier export, by a removal or \`pulumi destroy\`. Sends and changes nothing.
@@ -30,7 +30,7 @@ ${STACK_HELP}
 Exit codes: 0 done, 2 failed.`;
 
 export const leftoversCommand = command({
-  help: HELP,
+  help: LEFTOVERS_HELP,
   options: {
     before: { type: "string", multiple: true, default: [] as string[] },
     state: { type: "string" },

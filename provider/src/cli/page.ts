@@ -36,10 +36,10 @@ export function pageOf(state: ExportedStack): string {
           nameOf(event),
           advertiserKeys.get(shown(advertiserId)) ?? shown(advertiserId),
           idOf(event),
-          number(eventTypeId, typeName),
-          number(value, String),
-          number(clickWindow, duration),
-          number(viewWindow, duration),
+          numberCell(eventTypeId, typeName),
+          numberCell(value, String),
+          numberCell(clickWindow, duration),
+          numberCell(viewWindow, duration),
           shown(attribution),
         ];
       }),
@@ -83,7 +83,7 @@ interface Table {
 /** A text, which sorts as people expect; or a number in words, which sorts by the number. */
 type Cell = string | { readonly text: string; readonly sort: number };
 
-function number(value: unknown, format: (value: number) => string): Cell {
+function numberCell(value: unknown, format: (value: number) => string): Cell {
   return typeof value === "number" ? { text: format(value), sort: value } : shown(value);
 }
 

@@ -59,7 +59,7 @@ export interface Create {
 }
 
 /** What a person, or a search, says about a create. */
-export interface Answer {
+export interface PersonAnswer {
   readonly create: Create;
   /** The platform's; undefined if it was not created. */
   readonly id: string | undefined;
@@ -232,7 +232,7 @@ export function verdictOn(
   { ref, otherRefs, formerIds }: Create,
   id: string,
   { inState, inJournal, notes }: Facts,
-  others: readonly Answer[],
+  others: readonly PersonAnswer[],
 ): { readonly managedAs?: string; readonly conflict?: string } {
   const object = objectKey(ref.kind, id);
   const own = new Set([ref, ...otherRefs].map(({ key }) => key));
@@ -288,7 +288,7 @@ function recordedIn(stack: ExportedStack): Recorded[] {
       const own = mark && { ...mark, ...(set && { mark: memberMark(mark.mark, member, id) }) };
       const key = keyOfUrn((set ?? kind).name, urn);
       const ref = refAt(set === undefined ? key : memberOf(key, member), urn);
-      return { ref, record: { ...recordOf(kind, values, id), ...own }, known: "record", runs: [run] };
+      return { ref, record: { ...createRecordOf(kind, values, id), ...own }, known: "record", runs: [run] };
     });
   });
   return [...Map.groupBy(found, ({ ref }) => ref.key).values()].flatMap((all) => {
@@ -300,7 +300,7 @@ function recordedIn(stack: ExportedStack): Recorded[] {
 }
 
 /** Of a create that nobody has noted: as far as its arguments say. @param held the id in the state. */
-function recordOf(kind: Kind, values: Readonly<Record<string, unknown>>, held: string | undefined): CreateRecord {
+function createRecordOf(kind: Kind, values: Readonly<Record<string, unknown>>, held: string | undefined): CreateRecord {
   const hidden = Object.keys(values).filter((name) => holdsSecret(values[name]));
   const secret = new Set([...secretArgumentsIn(values), ...hidden]);
   const body = secret.size > 0 ? "" : fingerprintOfBody(kind, values);

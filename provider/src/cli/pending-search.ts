@@ -7,11 +7,15 @@ import { lookFor, resendDueMs } from "../operations/index.js";
 import { abilitiesOf } from "../plan/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
 import type { StackChoice } from "./harness.js";
-import { type Answer, type Create, type Facts, verdictOn } from "./pending-facts.js";
+import { type Create, type Facts, type PersonAnswer, verdictOn } from "./pending-facts.js";
 import { programFolder, readingOf } from "./pulumi.js";
 
 /** What a search finds out of what has no answer yet; of the rest it prints why. @param given answers that count. */
-export async function searched(given: readonly Answer[], facts: Facts, choice: StackChoice): Promise<Answer[]> {
+export async function searched(
+  given: readonly PersonAnswer[],
+  facts: Facts,
+  choice: StackChoice,
+): Promise<PersonAnswer[]> {
   const open = facts.open.filter((create) => !given.some((answer) => answer.create === create));
   if (open.length === 0) return [];
   const { reading, origin } = await readingOf(choice);
@@ -19,7 +23,7 @@ export async function searched(given: readonly Answer[], facts: Facts, choice: S
     throw new Error(`nothing was searched (settings ${origin}):\n${describeSettingProblems(reading.problems)}`);
   const { answers, told } = await searchFor(open, reading, programFolder(choice));
   for (const line of told) console.log(line);
-  return answers.flatMap((answer, index): Answer[] => {
+  return answers.flatMap((answer, index): PersonAnswer[] => {
     const { create, id } = answer;
     if (id === undefined) return [answer];
     const others = [...given, ...answers.slice(0, index)];
@@ -39,7 +43,7 @@ export async function searchFor(open: readonly Create[], reading: SettingsReadin
   const looker = { reading, clock, client: () => client };
   const now = momentOf(clock);
 
-  const look = async (create: Create): Promise<Answer | string> => {
+  const look = async (create: Create): Promise<PersonAnswer | string> => {
     const { ref, record, formerIds } = create;
     const kind = kindNamed(ref.kind);
     if (!abilitiesOf(kind, settings).search(record.field)) {

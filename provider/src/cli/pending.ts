@@ -36,19 +36,19 @@ import {
   MAX_LISTED,
   nameInUrn,
   objectKey,
-  pendingCommand as printed,
+  pendingCommandLine as printed,
   resolveCommands,
   stackOption,
 } from "../state/index.js";
 import { type ExportedStack, objectsIn, stackNamesIn } from "./contents.js";
 import { command, type StackChoice, say } from "./harness.js";
 import {
-  type Answer,
   type Create,
   type CreateRef,
   type Facts,
   factsIn,
   type Note,
+  type PersonAnswer,
   verdictOn,
 } from "./pending-facts.js";
 import {
@@ -63,7 +63,7 @@ import {
   stateOf,
 } from "./pulumi.js";
 
-const HELP = `Usage: pulumi-advertising pending [options]
+const PENDING_HELP = `Usage: pulumi-advertising pending [options]
 
 Lists the creates whose outcome nobody knows: the unresolved ones in the state, those that only this machine's journal has,
 and those that only Pulumi's record of an interrupted run has. Says what the next up here does without an answer.
@@ -84,7 +84,7 @@ Exit codes: 0 nothing needs an answer, 1 something does, 2 failed (for example, 
 const SEVERAL = { type: "string", multiple: true, default: [] as string[] } as const;
 
 export const pendingCommand = command({
-  help: HELP,
+  help: PENDING_HELP,
   options: {
     created: SEVERAL,
     "not-created": SEVERAL,
@@ -99,8 +99,8 @@ export const pendingCommand = command({
     const place = await placeOf(stack, choice);
     const isAnswer = created.length + notCreated.length + forget.length > 0 || search || former !== undefined;
     if (choice.state !== undefined && isAnswer) throw new UsageError("--state only looks; to resolve, leave it out");
-    if (former !== undefined) await takeOver(former, place, choice);
-    const facts = await factsOf(stack, place, choice);
+    if (former !== undefined) await takeOverStack(former, place, choice);
+    const facts = await gatherFacts(stack, place, choice);
     if (choice.state === undefined) await bringUpToDate(facts, place);
     if (created.length + notCreated.length + forget.length === 0 && !search) return tell(facts, stack);
     if (place === undefined) throw new Error(NO_STACK);
@@ -120,13 +120,13 @@ export const pendingCommand = command({
     if (resolved.some(({ id, managedAs }) => id !== undefined && managedAs === undefined))
       console.log("If an id was wrong, set existingId to the right one in the program.");
     for (const each of forgotten) console.log(forgottenSentence(each));
-    return tell(await factsOf(after, place, choice), after);
+    return tell(await gatherFacts(after, place, choice), after);
   },
 });
 
 const NO_STACK = "`pulumi stack --show-name` does not say whose journal this is";
 
-function resolvedMessage({ create: { ref }, id, managedAs }: Answer): string {
+function resolvedMessage({ create: { ref }, id, managedAs }: PersonAnswer): string {
   if (id === undefined) return `Resolved as not created: ${ref.short}`;
   if (managedAs !== undefined) return `Resolved: ${ref.short} is ${id}, which is managed as ${managedAs}`;
   return `Resolved as created with id ${id}: ${ref.short}`;
@@ -144,7 +144,7 @@ async function placeOf(stack: ExportedStack, choice: StateChoice): Promise<Stack
 }
 
 /** Reads only, so that it never waits for a run that is under way. */
-async function factsOf(stack: ExportedStack, place: StackPlace | undefined, choice: StateChoice): Promise<Facts> {
+async function gatherFacts(stack: ExportedStack, place: StackPlace | undefined, choice: StateChoice): Promise<Facts> {
   if (place === undefined)
     return factsIn(stack, { own: new Map(), runs: [], elsewhere: [], isGone: () => false }, place);
   const path = journalPath(place);
@@ -203,7 +203,7 @@ async function writeLines(place: StackPlace, all: readonly PlacedLine[], maxWait
 }
 
 /** What another stack's journal has open becomes this one's. */
-async function takeOver(former: string, place: StackPlace | undefined, choice: StackChoice): Promise<void> {
+async function takeOverStack(former: string, place: StackPlace | undefined, choice: StackChoice): Promise<void> {
   if (place === undefined) throw new Error(NO_STACK);
   const folder = journalFolder();
   const open = openElsewhere(place, folder).flatMap(({ elsewhere }) => elsewhere ?? []);
@@ -324,10 +324,10 @@ interface Forgotten {
 export function readAnswers(
   given: Readonly<Record<"created" | "notCreated" | "forget", readonly string[]>>,
   facts: Facts,
-): { readonly answers: Answer[]; readonly forgotten: Forgotten[]; readonly known: string[] } {
+): { readonly answers: PersonAnswer[]; readonly forgotten: Forgotten[]; readonly known: string[] } {
   const known: string[] = [];
   const faults: string[] = [];
-  const answers = new Map<string, Answer>();
+  const answers = new Map<string, PersonAnswer>();
   const forgotten = new Map<string, Forgotten>();
   const creates = [...facts.open, ...facts.elsewhere];
 
@@ -414,14 +414,14 @@ const ANSWERS = "ADVERTISING_ANSWERS";
  * Hands the answers for what the state has to a refresh of that; those for others count at once.
  * @returns the answers that count, and the state afterwards. @throws Error if the refresh resolved none, as in a run.
  */
-async function resolveInState(answers: readonly Answer[], forgotten: readonly Forgotten[], choice: StackChoice) {
+async function resolveInState(answers: readonly PersonAnswer[], forgotten: readonly Forgotten[], choice: StackChoice) {
   const others = answers.filter((answer) => !isInState(answer));
   const asked = answers.filter(isInState);
   const drops = forgotten.flatMap(({ inState }) => inState ?? []);
   const creates = [...asked.map(({ create }) => create), ...drops];
   const urns = [...new Set(creates.map(({ ref }) => ref.resourceUrn))];
   // What another resource manages, and what is dropped, leaves the state's unresolved creates.
-  const idOf = ({ id, managedAs }: Answer) => (managedAs === undefined ? (id ?? null) : null);
+  const idOf = ({ id, managedAs }: PersonAnswer) => (managedAs === undefined ? (id ?? null) : null);
   const byMark = Object.fromEntries([
     ...asked.map((answer) => [answer.create.record.mark, idOf(answer)]),
     ...drops.map(({ record }) => [record.mark, null]),
@@ -442,7 +442,7 @@ async function resolveInState(answers: readonly Answer[], forgotten: readonly Fo
   return { resolved: [...others, ...resolved], after };
 }
 
-const isInState = ({ create }: Answer) => create.known === "state";
+const isInState = ({ create }: PersonAnswer) => create.known === "state";
 
 /** What only Pulumi's record has becomes this machine's to ask about. @param time of the record. */
 export function recordedLines({ open }: Facts, time: string): PlacedLine[] {
@@ -454,7 +454,7 @@ export function recordedLines({ open }: Facts, time: string): PlacedLine[] {
   });
 }
 
-function linesOf({ create, id, managedAs }: Answer, { notes }: Facts): PlacedLine[] {
+function linesOf({ create, id, managedAs }: PersonAnswer, { notes }: Facts): PlacedLine[] {
   const { ref, otherRefs, record, known, elsewhere } = create;
   const { key } = ref;
   const { replaces } = record;

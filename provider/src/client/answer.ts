@@ -40,7 +40,7 @@ export interface Leaf {
 }
 
 const MAX_NAMES = 8;
-const SECRET =
+const SECRET_NAME =
   /passw|pwd|secret|token|cookie|session|credential|authoriz|csrf|jwt|api[-_ ]?key|^(auth|sid|pin|otp)$/i;
 
 /** All values in their order. Without recursion, because an answer may be nested a hundred thousand times. */
@@ -60,7 +60,7 @@ export function leavesOf(root: unknown): Leaf[] {
       const warns = isWarned || /^\s*WARNING/i.test(String(own(value, "message") ?? ""));
       for (const [name, part] of Object.entries(value).reverse()) {
         const names = [...path, name].slice(-MAX_NAMES);
-        const isHidden = isSecret || SECRET.test(name);
+        const isHidden = isSecret || SECRET_NAME.test(name);
         stack.push({
           path: names,
           value: part,

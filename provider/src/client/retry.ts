@@ -286,7 +286,7 @@ function isCertificateFailure(failure: TransportFailure): boolean {
   return CERTIFICATE_CODE.test(failure.code) || /certificate|SSL routines/i.test(failure.message);
 }
 
-const DONE: RetryDecision = { kind: "done" };
+const NO_RETRY: RetryDecision = { kind: "done" };
 
 export function decideRetry(question: RetryQuestion): RetryDecision {
   const { attempt, attemptNumber, repeatable, random, wallClockMs } = question;
@@ -297,11 +297,11 @@ export function decideRetry(question: RetryQuestion): RetryDecision {
 
   if (attempt instanceof TransportFailure) {
     // It may have been carried out.
-    if (attempt.sent && WANTS_CERTIFICATE.test(attempt.code)) return DONE;
-    if (attempt.sent) return mayRepeat ? again(FIRST_BACKOFF_MS) : DONE;
+    if (attempt.sent && WANTS_CERTIFICATE.test(attempt.code)) return NO_RETRY;
+    if (attempt.sent) return mayRepeat ? again(FIRST_BACKOFF_MS) : NO_RETRY;
     // A proxy's refusal is final, because of credentials or rules, unless it reports a failure.
     const isRefused = attempt.tunnel?.status !== undefined && attempt.tunnel.status < 500;
-    if (isRefused || isCertificateFailure(attempt)) return DONE;
+    if (isRefused || isCertificateFailure(attempt)) return NO_RETRY;
     // It was certainly not carried out: undici had not begun to write (there was no onRequestStart).
     return again(FIRST_BACKOFF_MS);
   }
@@ -316,7 +316,7 @@ export function decideRetry(question: RetryQuestion): RetryDecision {
       asked !== undefined && asked >= FIRST_LIMIT_BACKOFF_MS ? asked : Math.max(asked ?? 0, least);
     return { kind: "limited", delayMs };
   }
-  return status >= 500 && mayRepeat ? again(FIRST_LIMIT_BACKOFF_MS) : DONE;
+  return status >= 500 && mayRepeat ? again(FIRST_LIMIT_BACKOFF_MS) : NO_RETRY;
 }
 
 /** Doubles with each attempt up to a limit, less a random part up to a half, so that many don't come back at once. */

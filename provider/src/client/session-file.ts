@@ -32,11 +32,11 @@ const COST = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 } as const;
 const BYTES = 32;
 
 /** The format is a contract: later versions read what this one wrote. */
-const VERSION = 2;
+const SESSION_FILE_VERSION = 2;
 
 const formatSchema = z.object({
   session: z.literal("pulumi-advertising"),
-  version: z.literal(VERSION),
+  version: z.literal(SESSION_FILE_VERSION),
   baseUrl: z.string(),
   email: z.string(),
   keepLoggedIn: z.boolean(),
@@ -110,7 +110,7 @@ export class SessionStore {
         const { jar, stamp } = session;
         const head = {
           session: "pulumi-advertising",
-          version: VERSION,
+          version: SESSION_FILE_VERSION,
           baseUrl,
           email,
           keepLoggedIn,
@@ -174,7 +174,7 @@ export class SessionStore {
     if (text === undefined) return undefined;
     const data = jsonIn(text.replace(/^\ufeff/, ""));
     const version = own(data, "version");
-    if (typeof version === "number" && version > VERSION) {
+    if (typeof version === "number" && version > SESSION_FILE_VERSION) {
       throw new LoginError(
         `Nothing was sent: the cookie file ${path} was written by a later version of this package (format ${version}), and is left ` +
           "as it is. Use that version, or remove the file: the next run then logs in again",

@@ -26,9 +26,9 @@ const ABOUT_SYNTAX = /\b(json(?! +web)|unexpected|syntax|position|line|column|of
 const STATUS_PHRASE =
   /^(\W|error|\d{3}|unauthori[sz]ed|not authori[sz]ed|forbidden|(access )?denied)*$/i;
 /** Quoted parts of a sentence are left out: the name of an event may be "Login". */
-const QUOTED =
+const QUOTED_WORDS =
   /(?<=.)("[^"]{0,200}"|\u201c[^\u201d]{0,200}\u201d|`[^`]{0,200}`|(?<!\w)'[^']{0,200}'(?!\w))/g;
-const PAGE = /^\s*\ufeff?\s*<(!doctype html|html)\b/i;
+const HTML_PAGE = /^\s*\ufeff?\s*<(!doctype html|html)\b/i;
 const PASSWORD_FIELD = /<input\b[^<>]*\btype\s*=\s*["']?password/i;
 
 export function sessionSignOf(answer: Answer): SessionSign | undefined {
@@ -36,7 +36,7 @@ export function sessionSignOf(answer: Answer): SessionSign | undefined {
   const redirect = redirectOf(answer);
   if (redirect !== undefined) return redirect === "login" ? "clear" : undefined;
   if (status !== 200 && status !== 401 && status !== 403) return undefined;
-  if (kind === "html" && broken === undefined && PAGE.test(body) && PASSWORD_FIELD.test(body))
+  if (kind === "html" && broken === undefined && HTML_PAGE.test(body) && PASSWORD_FIELD.test(body))
     return "clear";
   // An `ERROR:` entry does not count: what it stands beside may have been carried out, and would be sent again.
   if (status === 200 && (kind !== "json" || !anyPart(answer.data, undefined, isFlaggedNo)))
@@ -58,7 +58,7 @@ function spokenIn({ kind, data, body }: Answer): string[] {
     (leaf) => typeof leaf.value === "string" && isSpoken(leaf),
   );
   const texts =
-    kind === "html" ? [] : spoken.map(({ value }) => String(value).replaceAll(QUOTED, " "));
+    kind === "html" ? [] : spoken.map(({ value }) => String(value).replaceAll(QUOTED_WORDS, " "));
   return texts.map((text) => (/\s/.test(text) ? text.replace(CAPITALS, asWords) : asWords(text)));
 }
 

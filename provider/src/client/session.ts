@@ -53,7 +53,7 @@ interface Current {
 }
 
 /** One error for the whole run says why. */
-const FAILED =
+const LOGIN_FAILED =
   "Nothing was created: the login of this run failed (its error says why), and is not tried again.";
 /** A younger session does not count as ended after a sign that may have another meaning. */
 const YOUNG_MS = 60_000;
@@ -118,7 +118,7 @@ export class Session {
   /** @returns the login to send on, with a place on it; nothing if it had to wait. */
   async #admit(url: URL, isResend: boolean): Promise<Current | undefined> {
     const current = this.#current;
-    if (this.#hasFailed) throw new LoginError(FAILED);
+    if (this.#hasFailed) throw new LoginError(LOGIN_FAILED);
     if (current === undefined) return void (await this.#logIn(url));
     const isItsTurn = isResend || this.#underWay === current.inFlight;
     const isFull = !current.isUnreachable && current.inFlight >= Math.max(1, current.accepted);

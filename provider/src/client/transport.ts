@@ -133,14 +133,14 @@ export function createTransport(
             body: body ?? null,
             idempotent: false,
           },
-          new Exchange(timeoutMs, isTooLate, resolve, onStart),
+          new HttpExchange(timeoutMs, isTooLate, resolve, onStart),
         );
       }),
     close: () => agent.destroy(),
   };
 }
 
-class Exchange implements Dispatcher.DispatchHandler {
+class HttpExchange implements Dispatcher.DispatchHandler {
   readonly #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | undefined;
   #sent = false;

@@ -19,7 +19,7 @@ export interface Quotable {
 
 /** Enough for every problem of one request; a hostile answer can't fill the screen. */
 const MAX_WORDS = 20;
-const MAX_CHARACTERS = 500;
+const MAX_WORDS_CHARACTERS = 500;
 
 /** Names that say nothing of what a sentence is about. */
 const PLAIN_NAME =
@@ -44,7 +44,7 @@ export function warningsOf(quotable: Quotable): string[] {
 /** The words of an unclear answer, which may be any server's, after a space; empty if there are none. */
 export function saidIn(quotable: Quotable): string {
   const words = wordsOf(quotable);
-  return words.length === 0 ? "" : ` The platform said: ${asSentence(words, MAX_CHARACTERS)}`;
+  return words.length === 0 ? "" : ` The platform said: ${asSentence(words, MAX_WORDS_CHARACTERS)}`;
 }
 
 export function asSentence(words: readonly string[], maxCharacters: number): string {
@@ -78,7 +78,7 @@ const NAMED_SECRET =
 
 function safe(text: string, secrets: Quotable["secrets"]): string {
   const masked = secrets.scrub(text).replace(NAMED_SECRET, "$1[secret]");
-  return excerpt(printable(masked), MAX_CHARACTERS);
+  return excerpt(printable(masked), MAX_WORDS_CHARACTERS);
 }
 
 const MARKUP = /<\/[a-z]|^\s*<[a-z!?]/i;

@@ -5,10 +5,8 @@
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { asRecord, JournalError, jsonIn, own, type Values } from "../base/index.js";
+import { asRecord, type Environment, JournalError, jsonIn, own, type Values } from "../base/index.js";
 import { readHints } from "../files/index.js";
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * From the environment, the project file, or the last `pulumi login`; empty if there is none.

@@ -89,7 +89,7 @@ function isLine(line: unknown): line is JournalLine {
   return id === undefined || typeof id === "string";
 }
 
-const NAME = "pulumi-advertising";
+const FORMAT_NAME = "pulumi-advertising";
 const VERSION = 1;
 
 export function lineOf(line: object): string {
@@ -97,10 +97,10 @@ export function lineOf(line: object): string {
 }
 
 /** @param runs names of the last runs that have used it, the latest last. */
-export function textOf(place: StackPlace, runs: readonly string[], records: Iterable<JournalEntry>): string {
+export function journalText(place: StackPlace, runs: readonly string[], records: Iterable<JournalEntry>): string {
   const { stack, backend, provider = "default" } = place;
   const kept = [...records].filter(({ state, at, id }) => state !== "closed" || at !== "" || id !== undefined);
-  return [{ journal: NAME, version: VERSION, stack, backend, provider, runs }, ...kept].map(lineOf).join("");
+  return [{ journal: FORMAT_NAME, version: VERSION, stack, backend, provider, runs }, ...kept].map(lineOf).join("");
 }
 
 /** A journal that can't be relied on. Nothing may be created until somebody has looked. */
@@ -116,7 +116,7 @@ export function readJournal(path: string, disk: Disk = systemDisk) {
   if (lines === undefined) return undefined;
   lines.pop(); // empty after a whole last line
   const { journal, version, stack, backend, runs } = asRecord(jsonIn(lines[0]));
-  if (journal !== NAME) throw new DamagedJournal("its first line is another file's");
+  if (journal !== FORMAT_NAME) throw new DamagedJournal("its first line is another file's");
   if (version !== VERSION)
     throw new Error(`it was written by a later version of this package (format ${String(version)}): update it`);
   const records = new Map<string, JournalEntry>();

@@ -23,9 +23,9 @@ import {
   isOpen,
   type JournalEntry,
   type JournalLine,
+  journalText,
   lineOf,
   readJournal,
-  textOf,
 } from "./journal-entry.js";
 import { endedPath, journalPath, type StackPlace } from "./places.js";
 
@@ -78,7 +78,7 @@ export class JournalFile {
       removeLeftovers(path, Date.now(), disk);
       const { records, runs } = readJournal(path, disk) ?? { records: new Map<string, JournalEntry>(), runs: [] };
       const named = [...new Set([...runs, ...(this.options.runs ?? [])])].slice(-MAX_RUNS);
-      replacePrivate(path, textOf(this.options, named, records.values()), disk, lock.confirm);
+      replacePrivate(path, journalText(this.options, named, records.values()), disk, lock.confirm);
       syncFolder(dirname(path), disk); // a run that was killed in between may have given the file its name
       this.#file = disk.openSync(path, constants.O_WRONLY | constants.O_APPEND);
       this.#bytes = disk.fstatSync(this.#file).size;

@@ -12,7 +12,7 @@ import {
   identifierOf,
   integerNamed,
   isName,
-  nameOf,
+  nameRule,
   type Problem,
   truth,
   windowOf,
@@ -40,7 +40,7 @@ const wireNames = {
 const eventRules = onceFor(({ maxWindowSeconds, markField }) => {
   const window = windowOf(maxWindowSeconds).optional();
   return z.strictObject({
-    eventName: nameOf(MAX_NAME_CHARACTERS),
+    eventName: nameRule(MAX_NAME_CHARACTERS),
     advertiserId: identifierOf("an Advertiser or its id"),
     value: finiteNumber,
     eventTypeId: integerNamed(EventType).optional(),

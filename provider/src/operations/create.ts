@@ -130,7 +130,7 @@ function openIn(label: string, entry: JournalEntry | undefined, unresolved: Unre
 }
 
 /** What has or had an object, as "which …" goes on; none if it is new. */
-function ownerOf(kind: Kind, runtime: Runtime, { ref, formerIds }: ObjectTask, id: string) {
+function holderOf(kind: Kind, runtime: Runtime, { ref, formerIds }: ObjectTask, id: string) {
   const other = runtime.deployment.holderOf(kind, id);
   if (other !== undefined && other !== ref.key) return `already belongs to ${parseKey(other).label}`;
   if (formerIds.includes(id)) return "this resource had before";
@@ -190,7 +190,7 @@ async function send(
         sentAt = at;
       },
       onCreated: async (id) => {
-        owner = ownerOf(kind, runtime, create, id);
+        owner = holderOf(kind, runtime, create, id);
         if (owner === undefined) await noteCreated(id);
       },
     });
@@ -228,7 +228,7 @@ async function search(kind: Kind, runtime: Runtime, create: ObjectTask, open: Un
   const { ref, formerIds } = create;
   const finding = await lookFor(kind, runtime, ref.label, open, wasJustSent, formerIds);
   if (finding.kind === "not-made") return finding;
-  const owner = finding.kind === "found" ? ownerOf(kind, runtime, create, finding.id) : undefined;
+  const owner = finding.kind === "found" ? holderOf(kind, runtime, create, finding.id) : undefined;
   if (finding.kind === "found" && owner === undefined) return finding;
   const words = finding.kind === "found" ? `A search found ${finding.id}, which ${owner}.` : finding.words;
   return { kind: "unresolved", record: { ...open, searched: secrets.scrub(words) } } as const;

@@ -9,4 +9,4 @@ export { describeDefect, Incomplete } from "./outcome.js";
 export { planResource } from "./plan-resource.js";
 export { readResource } from "./refresh.js";
 export { createRuntime, type Runtime } from "./runtime.js";
-export { type Finding, type Looker, lookFor, resendDueMs } from "./search.js";
+export { type Looker, lookFor, resendDueMs, type SearchResult } from "./search.js";

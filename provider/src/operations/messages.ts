@@ -28,7 +28,7 @@ import {
   memberRef,
   type Place,
   parseKey,
-  pendingCommand,
+  pendingCommandLine,
   type ResourceRef,
   refOfKey,
   resolveCommands,
@@ -188,7 +188,7 @@ function namesakeAdvice({ ref, open }: Namesake, opens: readonly OpenCreate[]): 
       ? []
       : [
           `${isOther}, and the program does not declare the former name any more:`,
-          `  ${pendingCommand("forget", known)}`,
+          `  ${pendingCommandLine("forget", known)}`,
         ]),
   ];
 }
@@ -272,7 +272,7 @@ export function secondObjectNotice(kind: Kind, ref: ResourceRef, entry: JournalE
     id === undefined
       ? "Look in the account for a second one, which nothing manages."
       : `${staysLive(kind, `Nothing manages ${id}: it`)}. To use it instead, set existingId: ${id}.`;
-  const text = `${whatHappened(ref.label, entry)} The state has ${held}. ${next} To stop this message:\n  ${pendingCommand("forget", [ref.short])}`;
+  const text = `${whatHappened(ref.label, entry)} The state has ${held}. ${next} To stop this message:\n  ${pendingCommandLine("forget", [ref.short])}`;
   return notice("also made by earlier runs", ref, text, id ?? "outcome unknown");
 }
 

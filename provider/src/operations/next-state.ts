@@ -63,13 +63,13 @@ function entryAfter(
   const known = stored.sentAs.get(key);
   const isDescribed = known === undefined && isDeepStrictEqual(olds, eventIn(declared, then));
   if (isDescribed && secret.size === 0) return { entry: then };
-  const sentAs = known ?? { body: fingerprintOfBody(kind, olds), owner: ownerIn(stored, secret) };
+  const sentAs = known ?? { body: fingerprintOfBody(kind, olds), owner: shownOwner(stored, secret) };
   // An old value may have been secret, and no input of now keeps it so.
   if (secret.size > 0) return { entry: {}, sentAs };
   return { entry: then, sentAs };
 }
 
-function ownerIn({ advertiserId }: StoredSet, secret: ReadonlySet<string>): string | undefined {
+function shownOwner({ advertiserId }: StoredSet, secret: ReadonlySet<string>): string | undefined {
   if (secret.has("advertiserId")) return undefined;
   return String(advertiserId);
 }

@@ -69,7 +69,7 @@ export interface ReadResult {
 }
 
 /** The engine does not say whose object it is. The state does, if it was saved while a read was known. */
-function refIn(resource: ResourceName, properties: Values): ResourceRef | undefined {
+function refInState(resource: ResourceName, properties: Values): ResourceRef | undefined {
   const identity = own(hiddenInputsIn(properties), IDENTITY);
   if (typeof identity !== "string") return undefined;
   return refOf(resource, identity);
@@ -77,7 +77,7 @@ function refIn(resource: ResourceName, properties: Values): ResourceRef | undefi
 
 /** @param properties the resource's. */
 function subjectOf(resource: Kind | SetKind, properties: Values, key: string, target: Omit<Target, "label">): Subject {
-  const ref = refIn(resource.name, properties);
+  const ref = refInState(resource.name, properties);
   if (ref === undefined) {
     const label = `${kindOf(resource).name} ${target.id}`;
     if (key === SINGLE) return { ...target, label, resourceUrn: "", secret: undefined };
@@ -108,7 +108,7 @@ export async function readResource(
 ): Promise<ReadResult | undefined> {
   const kind = kindOf(resource);
   const isSet = "member" in resource;
-  const label = refIn(resource.name, properties)?.label ?? `${resource.name} ${id}`;
+  const label = refInState(resource.name, properties)?.label ?? `${resource.name} ${id}`;
   expectSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   if (!isSet && properties[kind.nameProperty] === undefined) return get(kind, runtime, id, properties);
   const stored = readStored(resource, id, properties);
@@ -134,7 +134,7 @@ export async function readResource(
 }
 
 function stillOpen(kind: Kind, properties: Values, open: Unresolved): Incomplete {
-  const ref = refIn(kind.name, properties);
+  const ref = refInState(kind.name, properties);
   if (ref === undefined) return new Incomplete(unnamedCreate(kind, open));
   commandsTake([stackOption(stackOf(ref.identity))]);
   return new Incomplete(unresolvedMessage(ref, open, NOT_BY_REFRESH));

@@ -6,11 +6,11 @@ import { knownOperations } from "../settings/index.js";
 import { type CreateRecord, keyOf, MARK, markOf, memberMark, type ResourceRef, readMark } from "../state/index.js";
 import type { Runtime } from "./runtime.js";
 
-type Sent = Pick<CreateRecord, "mark" | "at" | "field">;
+type SentCreate = Pick<CreateRecord, "mark" | "at" | "field">;
 
 export type Looker = Pick<Runtime, "reading" | "clock" | "client">;
 
-export type Finding =
+export type SearchResult =
   | { readonly kind: "found"; readonly id: string }
   /** There is none, and by now there won't be: it was not carried out. */
   | { readonly kind: "not-made" }
@@ -25,10 +25,10 @@ export async function lookFor(
   kind: Kind,
   looker: Looker,
   label: string,
-  sent: Sent,
+  sent: SentCreate,
   wasJustSent: boolean,
   formerIds: readonly string[],
-): Promise<Finding> {
+): Promise<SearchResult> {
   const { search } = knownOperations(kind, looker.reading.settings);
   if (search === undefined || sent.field === undefined) throw new Error("search without the operation");
   const wanted = { kind, operation: search, field: sent.field, mark: sent.mark, label };

@@ -75,7 +75,7 @@ export interface Circumstances {
   instead?(action: Action, changed: readonly string[]): Action;
 }
 
-const PLAIN: Circumstances = { can: NO_ABILITIES, deletes: () => false };
+const NO_CIRCUMSTANCES: Circumstances = { can: NO_ABILITIES, deletes: () => false };
 
 export interface PlannedObject {
   /** In its set; empty for a single resource. */
@@ -103,7 +103,7 @@ export function plannedObjects(
   kind: Kind,
   before: StoredSet,
   declared: DeclaredSet,
-  circumstances: Circumstances = PLAIN,
+  circumstances: Circumstances = NO_CIRCUMSTANCES,
 ): PlannedObject[] {
   const { set: stored, moved } = withNewKeys(before, declared);
   const entries = declared.events ?? stored.events;

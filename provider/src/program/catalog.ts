@@ -2,9 +2,9 @@ import * as pulumi from "@pulumi/pulumi";
 import { cut, shellWord, type Values } from "../base/index.js";
 import {
   CATALOG_RULES,
+  type CatalogContent,
+  type CatalogFinding,
   describeAlike,
-  type Catalog as File,
-  type Finding,
   readCatalog,
 } from "../catalog/index.js";
 import {
@@ -82,14 +82,14 @@ export class Catalog extends pulumi.ComponentResource {
         continue;
       }
       const all = own as unknown as AdvertiserArgs;
-      const { advertiserId } = new Advertiser(nameOf(name, key), all, optionsOf(advertiser));
+      const { advertiserId } = new Advertiser(resourceName(name, key), all, optionsOf(advertiser));
       advertiserIds[key] = advertiserId;
     }
     const byKey = Map.groupBy(content.events, ({ key }) => key);
     const eventIds: Record<string, pulumi.Output<number>> = {};
     for (const [owner, events] of Map.groupBy(content.events, (event) => event.advertiser)) {
       const group = {
-        name: nameOf(name, owner),
+        name: resourceName(name, owner),
         advertiserId: advertiserIds[owner],
         events,
         options: optionsOf(conversionEvent),
@@ -97,7 +97,7 @@ export class Catalog extends pulumi.ComponentResource {
       const ids = sets ? declareSet(group) : declareEvents(group);
       for (const [key, id] of ids) {
         const isUnique = byKey.get(key)?.length === 1;
-        eventIds[isUnique ? key : nameOf(owner, key)] = id;
+        eventIds[isUnique ? key : resourceName(owner, key)] = id;
       }
     }
     this.advertiserIds = pulumi.output(advertiserIds) as pulumi.Output<Record<string, number>>;
@@ -118,7 +118,7 @@ interface EventGroup {
   /** The catalog's name and the advertiser's key. */
   readonly name: string;
   readonly advertiserId: AdvertiserId | undefined;
-  readonly events: File["events"];
+  readonly events: CatalogContent["events"];
   readonly options: pulumi.CustomResourceOptions;
 }
 
@@ -127,8 +127,12 @@ type EventIds = [key: string, id: pulumi.Output<number>][];
 function declareEvents({ name, advertiserId, events, options }: EventGroup): EventIds {
   return events.map(({ key, args: { formerKey, ...args } }) => {
     const all = { ...args, advertiserId } as unknown as ConversionEventArgs;
-    const aliases = formerKey === undefined ? [] : [{ name: nameOf(name, String(formerKey)) }];
-    return [key, new ConversionEvent(nameOf(name, key), all, { ...options, aliases }).eventId];
+    const aliases =
+      formerKey === undefined ? [] : [{ name: resourceName(name, String(formerKey)) }];
+    return [
+      key,
+      new ConversionEvent(resourceName(name, key), all, { ...options, aliases }).eventId,
+    ];
   });
 }
 
@@ -139,11 +143,11 @@ function declareSet({ name, advertiserId, events, options }: EventGroup): EventI
   return events.map(({ key }) => [key, eventIds.apply((ids) => ids[key] as number)]);
 }
 
-function nameOf(...parts: readonly string[]): string {
+function resourceName(...parts: readonly string[]): string {
   return parts.join(CATALOG_SEPARATOR);
 }
 
-const NOTHING: File = { advertisers: [], events: [], findings: [] };
+const NOTHING: CatalogContent = { advertisers: [], events: [], findings: [] };
 
 /** Reads the file, and declares what is wrong with it, so that the program's one error lists that too. */
 function declareFile(name: string, args: Values, options: pulumi.ComponentResourceOptions) {
@@ -181,7 +185,7 @@ function declareFile(name: string, args: Values, options: pulumi.ComponentResour
 
 const MAX_FINDINGS = 100;
 
-function describeFindings(findings: readonly Finding[], file: unknown): string[] {
+function describeFindings(findings: readonly CatalogFinding[], file: unknown): string[] {
   const command = `npx pulumi-advertising validate ${shellWord(String(file))}`;
   const andMore = (more: number) => `and ${more} more, which this lists:\n      ${command}`;
   return cut(describeAlike(findings), MAX_FINDINGS, andMore);

@@ -1,6 +1,6 @@
 /** A constructor call: its arguments against the rules, its options, and the objects it declares (a set's members). */
 import type * as pulumi from "@pulumi/pulumi";
-import { asRecord, isPlain, type Values } from "../base/index.js";
+import { asRecord, isPlain, listIn, type Values } from "../base/index.js";
 import {
   CATALOG_TYPE,
   checkArguments,
@@ -11,7 +11,7 @@ import {
 import { abilitiesOf } from "../plan/index.js";
 import { isContainer, type Problem, problemMessages } from "../rules/index.js";
 import type { Settings } from "../settings/index.js";
-import { keyOf, keyOfUrn, labelOf, memberOf, nameInUrn } from "../state/index.js";
+import { keyOf, keyOfUrn, kindOf, labelOf, memberOf, nameInUrn } from "../state/index.js";
 import { type Finding, findingOf } from "./findings.js";
 import { isNotPlain, isOfType, isResource, readIdProblem } from "./ids.js";
 import { typesOf } from "./place.js";
@@ -35,10 +35,10 @@ export interface Declaration {
   /** What is accepted and yet likely a mistake. */
   readonly warnings: readonly string[];
   /** `undefined` for a catalog, which the provider never sees: it declares its resources by their own constructors. */
-  readonly resource: DeclaredResource | undefined;
+  readonly resource: ResourceDeclaration | undefined;
 }
 
-export interface DeclaredResource {
+export interface ResourceDeclaration {
   readonly key: string;
   readonly kind: Kind;
   /** `get` refers to it: nothing is created, and there is no message about it. */
@@ -63,7 +63,7 @@ export interface Call {
 
 export function declare(call: Call, settings: Settings): Declaration {
   const { kind: declared, name, args, options } = call;
-  const kind = "member" in declared ? declared.member : declared;
+  const kind = kindOf(declared);
   const canDelete = abilitiesOf(kind, settings).delete;
   const label = labelOf(declared.name, name);
   const key = keyOf(declared.name, { parentTypes: typesOf(options.parent), name });
@@ -87,7 +87,7 @@ export function declare(call: Call, settings: Settings): Declaration {
   const isOfCatalog = isOfType(options.parent, CATALOG_TYPE);
   const warnings = isOfCatalog ? [] : problemMessages(declared.warnings(values));
   const isSet = kind !== declared;
-  const objects = isSet ? membersOf(kind, key, values.events) : [objectOf(kind, key, values)];
+  const objects = isSet ? membersOf(kind, key, values.events) : [declaredObject(kind, key, values)];
   return {
     finding: findingOf(label, problems),
     warnings: warnings.map((warning) => `${label}: ${warning}`),
@@ -102,18 +102,19 @@ function membersOf(kind: Kind, setKey: string, events: unknown): DeclaredObject[
     const entry = isContainer(given) ? asRecord(given) : { existingId: given };
     const { formerKey } = entry;
     const former = typeof formerKey === "string" ? memberOf(setKey, formerKey) : undefined;
-    return { ...objectOf(kind, memberOf(setKey, key), entry), formerKey: former };
+    return { ...declaredObject(kind, memberOf(setKey, key), entry), formerKey: former };
   });
 }
 
-function objectOf(kind: Kind, key: string, values: Values): DeclaredObject {
+function declaredObject(kind: Kind, key: string, values: Values): DeclaredObject {
   const platformName = displayName(kind, values, new Set());
   return { key, platformName, adopts: adoptedIn(values) };
 }
 
 function adoptedIn({ existingId }: Values): DeclaredObject["adopts"] {
   if (existingId === undefined || existingId === null) return undefined;
-  return isPlain(existingId) ? String(existingId) : KNOWN_LATER;
+  if (isPlain(existingId)) return String(existingId);
+  return KNOWN_LATER;
 }
 
 /** Aliases with Outputs, and of parents, are left out: what these mean shows in Pulumi's preview. */
@@ -121,14 +122,15 @@ function formerOf({
   kind,
   name,
   options,
-}: Call): Pick<DeclaredResource, "aliasNames" | "formerKeys"> {
+}: Call): Pick<ResourceDeclaration, "aliasNames" | "formerKeys"> {
   const aliasNames: string[] = [];
   const formerKeys: string[] = [];
-  const aliases: unknown[] = Array.isArray(options.aliases) ? options.aliases : [];
-  for (const alias of aliases) {
+  for (const alias of listIn(options.aliases)) {
     if (typeof alias === "string") {
-      aliasNames.push(nameInUrn(alias));
-      formerKeys.push(keyOfUrn(kind.name, alias));
+      if (alias.startsWith("urn:")) {
+        aliasNames.push(nameInUrn(alias));
+        formerKeys.push(keyOfUrn(kind.name, alias));
+      }
       continue;
     }
     const { name: formerName = name, parent = options.parent, parentUrn } = asRecord(alias);

@@ -56,12 +56,12 @@ export function idsOf(kind: Kind | SetKind, args: Values): Record<string, unknow
   const ids: Record<string, unknown> = { ...args };
   for (const name of [...kind.exactIds, "existingId"]) {
     const value = args[name];
-    if (isResource(value)) ids[name] = idOf(value, kind.references[name]);
+    if (isResource(value)) ids[name] = idOfReferred(value, kind.references[name]);
   }
   return ids;
 }
 
-function idOf(resource: pulumi.Resource, expected: Kind | undefined): unknown {
+function idOfReferred(resource: pulumi.Resource, expected: Kind | undefined): unknown {
   if (expected === undefined || !isOfType(resource, typeTokenOf(expected.name))) {
     return new InWords(kindInWords(resource));
   }
@@ -91,7 +91,8 @@ export function readIdOf(id: pulumi.Input<pulumi.ID | number>): pulumi.Input<pul
 function idOrWords(id: unknown): string {
   if (isResource(id)) return kindInWords(id);
   const text = String(id);
-  return isPlatformId(text) ? text : show(id);
+  if (isPlatformId(text)) return text;
+  return show(id);
 }
 
 /** An id that the program does not know yet is left to the provider. */

@@ -37,24 +37,26 @@ export function typesOf(parent: pulumi.Resource | undefined): string | undefined
   for (let each = parent as Linked | undefined; each !== undefined; each = each.__parentResource) {
     if (each.__pulumiType !== "pulumi:pulumi:Stack") types.unshift(each.__pulumiType);
   }
-  return types.length === 0 ? undefined : types.join("$");
+  if (types.length === 0) return undefined;
+  return types.join("$");
 }
 
 /** Pulumi's runtime exports these, but its types do not name them. */
-const { getStore, getLocalStore } = state as unknown as {
+const pulumiState = state as unknown as {
   getStore(): { settings: { options: { monitorAddr?: string }; monitor?: object } };
   getLocalStore(): unknown;
 };
 
 /** Whether the program shares its process, as an inline program of the automation API and a user's unit test do. */
 export function isEmbedded(): boolean {
-  return getLocalStore() !== undefined || mocksOfNow() !== undefined;
+  return pulumiState.getLocalStore() !== undefined || mocksOfNow() !== undefined;
 }
 
 /** Pulumi's mocks, which stand for the engine in a user's unit test. Each `setMocks` makes other ones. */
 export function mocksOfNow(): object | undefined {
-  const { options, monitor } = getStore().settings;
-  return options.monitorAddr === "mock" ? monitor : undefined;
+  const { options, monitor } = pulumiState.getStore().settings;
+  if (options.monitorAddr === "mock") return monitor;
+  return undefined;
 }
 
 /**
@@ -103,7 +105,7 @@ export function onceEndedWell(then: () => void): void {
 }
 
 /** Perhaps behind the names of the properties that wait for the resource. */
-const FAILED = new RegExp(
+const FAILED_REGISTRATION = new RegExp(
   `resource .+ \\[pulumi-nodejs:dynamic/${NAMESPACE}:\\w+\\] failed to register$`,
   "s",
 );
@@ -114,6 +116,6 @@ export function hideStackTracesOfFailures(): void {
   if (isEmbedded()) return;
   // This must come before Pulumi's own listener, which prints the stack trace if there is one.
   process.prependListener("unhandledRejection", (reason) => {
-    if (reason instanceof Error && FAILED.test(reason.message)) reason.stack = "";
+    if (reason instanceof Error && FAILED_REGISTRATION.test(reason.message)) reason.stack = "";
   });
 }

@@ -27,8 +27,8 @@ import {
 import {
   type Declaration,
   type DeclaredObject,
-  type DeclaredResource,
   KNOWN_LATER,
+  type ResourceDeclaration,
 } from "./declaration.js";
 import type { Finding } from "./findings.js";
 
@@ -73,7 +73,7 @@ export class ProgramValidator {
   }
 
   /** @param name of the resource, now or formerly. */
-  #addName(name: string, { key, objects }: DeclaredResource): void {
+  #addName(name: string, { key, objects }: ResourceDeclaration): void {
     this.#names.add(name);
     if (objects === undefined) this.#withUnknownMembers.add(name);
     for (const object of objects ?? []) {
@@ -84,7 +84,7 @@ export class ProgramValidator {
     }
   }
 
-  #addObject(resource: DeclaredResource, object: DeclaredObject): void {
+  #addObject(resource: ResourceDeclaration, object: DeclaredObject): void {
     const { kind } = resource;
     const { key, adopts, platformName = "" } = object;
     // Sets and catalogs warn themselves.
@@ -98,7 +98,7 @@ export class ProgramValidator {
       const adopted = objectKey(kind.name, adopts);
       if (!this.#adopters.has(adopted)) this.#adopters.set(adopted, key);
     } else {
-      const name = nameKey(kind, object);
+      const name = kindAndName(kind, object);
       const keys = this.#named.get(name) ?? [];
       keys.push(...keysOf(resource, object));
       this.#named.set(name, keys);
@@ -110,7 +110,7 @@ export class ProgramValidator {
     const adopted = [...this.#adopters.keys()].join();
     const run = { isUp: !isPreview, resources: this.#resources };
     const contexts = new Map<string, ResourceContext>();
-    const warnings = warningsOf(batch);
+    const warnings = declarationWarnings(batch);
     for (const { resource } of batch) {
       if (resource === undefined || resource.isRead) continue;
       const { key, kind, formerKeys } = resource;
@@ -136,10 +136,10 @@ export class ProgramValidator {
   }
 
   /** Other objects of the program with the name of this one, or of a member: their own creates are theirs. */
-  #namesakesOf(resource: DeclaredResource): string[] {
+  #namesakesOf(resource: ResourceDeclaration): string[] {
     const { kind, objects = [] } = resource;
     const own = new Set(objects.flatMap((object) => keysOf(resource, object)));
-    const names = new Set(objects.map((object) => nameKey(kind, object)));
+    const names = new Set(objects.map((object) => kindAndName(kind, object)));
     const namesakes: string[] = [];
     for (const name of names) {
       for (const key of this.#named.get(name) ?? []) {
@@ -208,7 +208,7 @@ const MAX_CARRIED_CHARACTERS = 500;
 const MAX_NAMESAKES = 20;
 
 /** The keys under which the journal may have a create of an object. */
-function keysOf({ key, formerKeys }: DeclaredResource, object: DeclaredObject): string[] {
+function keysOf({ key, formerKeys }: ResourceDeclaration, object: DeclaredObject): string[] {
   if (object.key === key) return [key, ...formerKeys];
   const { member = "" } = parseKey(object.key);
   const keys = [object.key, ...formerKeys.map((set) => memberOf(set, member))];
@@ -216,7 +216,7 @@ function keysOf({ key, formerKeys }: DeclaredResource, object: DeclaredObject): 
   return keys;
 }
 
-function nameKey(kind: Kind, { platformName = "" }: DeclaredObject): string {
+function kindAndName(kind: Kind, { platformName = "" }: DeclaredObject): string {
   return `${kind.name} ${platformName}`;
 }
 
@@ -224,7 +224,7 @@ function objectOf({ key, id = "" }: JournalEntry): string {
   return objectKey(parseKey(key).kind, id);
 }
 
-function warningsOf(batch: readonly Declaration[]): string[] {
+function declarationWarnings(batch: readonly Declaration[]): string[] {
   const warnings = batch.flatMap(({ finding: { title }, warnings: texts }) =>
     texts.map((text) => ({ title, text })),
   );

@@ -46,7 +46,7 @@ export function isName(text: string, most = Number.POSITIVE_INFINITY): boolean {
 }
 
 /** A name that people read in the platform's interface: 1 to `most` characters, not blank, no control characters. */
-export function nameOf(most: number | undefined) {
+export function nameRule(most: number | undefined) {
   const bounds = most === undefined ? "at least 1 character" : `1 to ${most} characters`;
   const rule = z.string().refine((text) => isName(text, most));
   return expecting(`a string of ${bounds}, not blank, without control characters`, rule, { form: "text" });
@@ -158,7 +158,7 @@ function isWellFormed(value: unknown): boolean {
 }
 
 /** Deeper than any request field; what zod and Pulumi do with a deeper value is to run out of stack. */
-const MAX_DEPTH = 100;
+const MAX_FIELD_DEPTH = 100;
 
 /** Stands where a value can't be carried by JSON: no rule accepts a symbol. */
 const NEVER_JSON = Symbol("not JSON");
@@ -179,7 +179,7 @@ export function isContainer(value: unknown): value is object {
 export function asSent(value: unknown, isUnknown: (value: unknown) => boolean, unknownAs: (part: unknown) => unknown) {
   const copy = (part: unknown, holders: readonly object[]): unknown => {
     if (!isContainer(part)) return isUnknown(part) ? unknownAs(part) : part;
-    if (holders.length >= MAX_DEPTH || holders.includes(part)) return NEVER_JSON;
+    if (holders.length >= MAX_FIELD_DEPTH || holders.includes(part)) return NEVER_JSON;
     const inside = [...holders, part];
     if (Array.isArray(part)) return Array.from(part, (entry) => (entry === undefined ? null : copy(entry, inside)));
     // zod would drop such a field without a word.

@@ -3,7 +3,7 @@
 import { parseArgs } from "node:util";
 import { quoted, withoutUndefined } from "../base/index.js";
 import { answerCommand, CONTROL_HELP, sendCommand } from "./control.js";
-import { FAULT_HELP, parseFault, UsageError } from "./fault-language.js";
+import { FAULT_HELP, parseFault, SandboxUsageError } from "./fault-language.js";
 import { type Sandbox, startSandbox } from "./index.js";
 import type { SandboxOptions } from "./options.js";
 
@@ -40,16 +40,16 @@ const START_OPTIONS = {
 } as const;
 const COMMAND_OPTIONS = { port: { type: "string" }, json: { type: "boolean" } } as const;
 
-function main(args: string[]): Promise<void> {
+function runSandboxCommand(args: string[]): Promise<void> {
   const isCommand = args.length > 0 && !args[0]?.startsWith("-");
-  return isCommand ? runCommand(args) : start(args);
+  return isCommand ? runTyped(args) : start(args);
 }
 
-async function runCommand(args: string[]): Promise<void> {
+async function runTyped(args: string[]): Promise<void> {
   const config = { args, options: COMMAND_OPTIONS, allowPositionals: true };
   const { values, positionals } = parseArgs(config);
   const port = wholeNumber(values.port);
-  if (port === undefined) throw new UsageError("a command needs the --port of the sandbox");
+  if (port === undefined) throw new SandboxUsageError("a command needs the --port of the sandbox");
   const flags = values.json ? ["--json"] : [];
   console.log(await sendCommand(port, [...positionals, ...flags]));
 }
@@ -91,10 +91,10 @@ Commands are sent from another terminal: npx advertising-sandbox list --port ${s
 function wholeNumber(typed: string | undefined): number | undefined {
   if (typed === undefined) return undefined;
   if (/^\d{1,6}$/.test(typed)) return Number(typed);
-  throw new UsageError(`a whole number is expected; got ${quoted(typed)}`);
+  throw new SandboxUsageError(`a whole number is expected; got ${quoted(typed)}`);
 }
 
-main(process.argv.slice(2)).catch((error: Error) => {
+runSandboxCommand(process.argv.slice(2)).catch((error: Error) => {
   console.error(`advertising-sandbox: ${error.message}\nSee advertising-sandbox --help`);
   process.exitCode = 2;
 });

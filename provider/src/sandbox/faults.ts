@@ -4,9 +4,9 @@ import {
   type Fault,
   type FaultRule,
   NOUNS,
-  type Operation,
   type SandboxAnswer,
   type SandboxAnswerer,
+  type SandboxOperation,
 } from "./options.js";
 
 /** All faults but the fixed answer. */
@@ -49,7 +49,7 @@ export class ArmedFault {
   }
 
   /** Whether it hits this request; counts it. */
-  takes(operation: Operation): boolean {
+  takes(operation: SandboxOperation): boolean {
     if (this.remaining <= 0 || !this.#isFor(operation)) return false;
     if (this.#toSkip-- > 0) return false;
     this.remaining--;
@@ -57,7 +57,7 @@ export class ArmedFault {
     return true;
   }
 
-  #isFor(operation: Operation): boolean {
+  #isFor(operation: SandboxOperation): boolean {
     if (this.#target === "create") return NOUNS.some((noun) => noun === operation);
     return this.#target === "any" || this.#target === operation;
   }

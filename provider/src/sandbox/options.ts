@@ -6,7 +6,7 @@ export const NOUNS = ["advertiser", "event"] as const;
 export type Noun = (typeof NOUNS)[number];
 
 /** A login, the create of a noun, or one of the operations that only some installations have. */
-export type Operation = "authenticate" | Noun | "read" | "update" | "delete" | "search";
+export type SandboxOperation = "authenticate" | Noun | "read" | "update" | "delete" | "search";
 
 /**
  * What every answer does to the cookies of a long-lived session (`keep_logged_in`). `session`: sets a new session
@@ -84,7 +84,7 @@ export interface SandboxRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** `undefined` for a request of anything else. */
-  readonly operation: Operation | undefined;
+  readonly operation: SandboxOperation | undefined;
   /** The body as data; its text where it isn't JSON. */
   body: unknown;
   /** The status of the answer; 0 without one. */
@@ -110,7 +110,7 @@ export type SandboxAnswerer = (
 ) => SandboxAnswer | undefined;
 
 /** `create`: creates of either noun. */
-export type FaultTarget = Operation | "create" | "any";
+export type FaultTarget = SandboxOperation | "create" | "any";
 
 /** What a client gets instead of the proper answer. */
 export type Fault =

@@ -106,7 +106,7 @@ export class Platform {
     if (operation === "delete") objects.delete(id);
     else {
       const faults = this.change(noun, object, body);
-      if (faults.length > 0) return refusal(faults);
+      if (faults.length > 0) return refusedFields(faults);
     }
     return success({ message: `${noun} ${operation}d with ID = ${id}`, payload: { id } });
   }
@@ -114,9 +114,9 @@ export class Platform {
   #create({ noun, isStrict }: Route, request: SandboxRequest, body: Fields): SandboxAnswer {
     const { keepsUnknownFields = false, advertisersStartActive = true } = this.#options;
     const { fields, faults, unknown } = checkFields(noun, body, this.advertisers);
-    if (faults.length > 0) return refusal(faults);
+    if (faults.length > 0) return refusedFields(faults);
     const reason = "is not a known field";
-    if (isStrict && unknown.length > 0) return refusal(unknown.map((field) => ({ field, reason })));
+    if (isStrict && unknown.length > 0) return refusedFields(unknown.map((field) => ({ field, reason })));
 
     const id = this.#nextId;
     const kept = keepsUnknownFields ? unknown.map((field) => [field, body[field]]) : [];
@@ -144,7 +144,7 @@ export class Platform {
   }
 }
 
-function refusal(faults: readonly FieldFault[]): SandboxAnswer {
+function refusedFields(faults: readonly FieldFault[]): SandboxAnswer {
   const errors = faults.map(({ field, reason }) => `${field} ${reason}`);
   return json(406, { success: false, errors });
 }

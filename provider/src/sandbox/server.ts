@@ -10,9 +10,9 @@ import { requestLine } from "./messages.js";
 import type {
   FaultRule,
   Noun,
-  Operation,
   SandboxAnswer,
   SandboxObject,
+  SandboxOperation,
   SandboxOptions,
   SandboxRequest,
   SandboxSnapshot,
@@ -217,4 +217,4 @@ const COUNTERS = {
   update: "updates",
   delete: "deletes",
   search: "searches",
-} as const satisfies Record<Operation, keyof Sandbox>;
+} as const satisfies Record<SandboxOperation, keyof Sandbox>;

@@ -5,7 +5,7 @@ import type { SandboxOptions } from "./options.js";
 const LONG_LIVED_SECONDS = 30 * 86_400;
 const LOGIN_LIMIT = { count: 30, windowSeconds: 60 };
 
-interface Session {
+interface SandboxSession {
   readonly endsAtMs: number;
   requestsLeft: number;
   readonly login: LongLivedLogin | undefined;
@@ -18,7 +18,7 @@ interface LongLivedLogin {
 
 export class Sessions {
   readonly #options: SandboxOptions;
-  readonly #sessions = new Map<string, Session>();
+  readonly #sessions = new Map<string, SandboxSession>();
   readonly #logins = new Map<string, LongLivedLogin>();
   #loginTimesMs: number[] = [];
 

@@ -21,7 +21,7 @@ export interface Operations {
   readonly createdVisibleAfterSeconds: number;
 }
 
-const MAX_SECONDS = 86_400;
+export const MAX_SECONDS = 86_400;
 const EXPECTED_SECONDS = `whole seconds from 0 to ${withUnit(MAX_SECONDS)}`;
 const seconds = z
   .union([z.int(), z.string().regex(/^\d+$/).transform(Number)])

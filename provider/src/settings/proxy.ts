@@ -2,6 +2,7 @@
  * The environment's proxy, by the rules of undici's own agent: `https_proxy`, or where that is not set or empty
  * `http_proxy`, each before its name in capitals. No I/O.
  */
+import type { Environment } from "../base/index.js";
 import { isLoopback, type SettingProblem } from "./settings.js";
 
 export interface ProxySetting {
@@ -15,8 +16,6 @@ export interface ProxySetting {
   /** The credentials in the spellings that were given or are sent. */
   readonly secrets: readonly string[];
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** @param baseUrl if it could be read. No proxy is asked for a loopback address: there it would be the proxy's own. */
 export function readProxy(

@@ -4,7 +4,7 @@
 import { z } from "zod";
 import { argumentSentAs, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
 import { withUnit } from "../rules/index.js";
-import { operationsSchema } from "./operations-setting.js";
+import { MAX_SECONDS, operationsSchema } from "./operations-setting.js";
 
 /** The configuration namespace, and the module part of the type tokens. */
 export const NAMESPACE = "advertising";
@@ -74,7 +74,6 @@ function wholeSeconds(min: number, max: number, byDefault: number) {
 }
 
 /** A day: whatever is waited or allowed for longer is a mistake in the unit. */
-const MAX_SECONDS = 86_400;
 
 const TABLE = {
   /** Read without a slash at its end; a path prefix is kept. */

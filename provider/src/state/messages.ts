@@ -29,7 +29,7 @@ export function howToKeep(id: string): string {
 
 type PendingOption = "created" | "not-created" | "forget";
 
-export function pendingCommand(option: PendingOption, names: readonly string[]): string {
+export function pendingCommandLine(option: PendingOption, names: readonly string[]): string {
   const options = names.slice(0, MAX_LISTED).map((name) => `--${option} ${shellWord(name)}`);
   return asTyped(`npx pulumi-advertising pending ${options.join(" ")}`);
 }
@@ -40,9 +40,9 @@ export function settlingCommands(shorts: readonly string[]): string[] {
   const ids = shorts.map((short) => `${short}=<its id>`);
   return [
     `${they} there:`,
-    `  ${pendingCommand("created", ids)}`,
+    `  ${pendingCommandLine("created", ids)}`,
     `${they} not there:`,
-    `  ${pendingCommand("not-created", shorts)}`,
+    `  ${pendingCommandLine("not-created", shorts)}`,
   ];
 }
 
@@ -73,7 +73,8 @@ export function unresolvedMessage(
 }
 
 export function whatIsKnown({ what, searched }: Unresolved): string {
-  return searched === undefined ? what : `${what} ${searched}`;
+  if (searched === undefined) return what;
+  return `${what} ${searched}`;
 }
 
 interface EarlierCreate {

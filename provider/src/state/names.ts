@@ -30,7 +30,8 @@ const END_OF_TYPES = "$::";
 /** A name with the end of types in it gets an end of its own: nothing in a name passes for a type. */
 function placeText({ parentTypes = "", name }: Place): string {
   const isPlain = parentTypes === "" && !name.includes(END_OF_TYPES);
-  return isPlain ? name : `${parentTypes}${END_OF_TYPES}${name}`;
+  if (isPlain) return name;
+  return `${parentTypes}${END_OF_TYPES}${name}`;
 }
 
 function parsePlace(text: string): Place {
@@ -132,7 +133,8 @@ export function refOfKey(key: string, stackPath: string): ResourceRef {
   const { resource, parentTypes, name, member } = parseKey(key);
   const identity = identityText({ organization, project, stack, parentTypes, name });
   const ref = refOf(resource, identity);
-  return member === undefined ? ref : memberRef(ref, member);
+  if (member === undefined) return ref;
+  return memberRef(ref, member);
 }
 
 /** @param resourceUrn does not name the organization, so that there is no identity. */
@@ -159,7 +161,8 @@ const MEMBER = /\["(?:[^"\\]|\\.)*"\]$/s;
 /** The key of the set with this member; for a single resource its own. */
 export function resourceKeyIn(key: string): string {
   const [resource = ""] = key.split("::", 1);
-  return setNamed(resource) === undefined ? key : key.replace(MEMBER, "");
+  if (setNamed(resource) === undefined) return key;
+  return key.replace(MEMBER, "");
 }
 
 function wholeResource(resource: ResourceName, place: Place): ParsedKey {

@@ -7,21 +7,17 @@ import type { Kind, SetKind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import { memberRef, type ResourceRef } from "./names.js";
 import {
-  ACCOUNT,
-  CREATED,
   type DeclaredSet,
-  LEFT_LIVE,
-  leftLiveIn,
-  RESOLVED,
+  historyIn,
   readDeclaredSet,
   readStoredSet,
-  resolvedIn,
   SENT_AS,
   type StoredSet,
   sentAsIn,
   sentAsText,
   UNRESOLVED,
   unresolvedIn,
+  writeHistory,
   writeStoredSet,
 } from "./stored.js";
 
@@ -30,11 +26,13 @@ export const SINGLE = "";
 
 /** The kind of a resource's objects. */
 export function kindOf(resource: Kind | SetKind): Kind {
-  return "member" in resource ? resource.member : resource;
+  if ("member" in resource) return resource.member;
+  return resource;
 }
 
 export function objectRef(resource: Kind | SetKind, ref: ResourceRef, key: string): ResourceRef {
-  return "member" in resource ? memberRef(ref, key) : ref;
+  if ("member" in resource) return memberRef(ref, key);
+  return ref;
 }
 
 /** Without hidden properties, whose names begin with two underscores. */
@@ -49,7 +47,6 @@ export function readStored(
   outputs: Values,
 ): StoredSet {
   if ("member" in resource) return readStoredSet(outputs);
-  const created = outputs[CREATED];
   return {
     advertiserId: undefined,
     defaults: undefined,
@@ -57,9 +54,7 @@ export function readStored(
     eventIds: only(isPlatformId(id) ? id : undefined),
     sentAs: only(sentAsIn(outputs[SENT_AS])),
     unresolved: only(unresolvedIn(outputs)),
-    created: typeof created === "string" ? created : undefined,
-    left: leftLiveIn(outputs),
-    resolved: resolvedIn(outputs),
+    ...historyIn(outputs),
   };
 }
 
@@ -71,7 +66,7 @@ export function readDeclared(resource: Kind | SetKind, inputs: Values | undefine
 }
 
 function only<T>(value: T | undefined): Map<string, T> {
-  return new Map(value === undefined ? [] : [[SINGLE, value]]);
+  return value === undefined ? new Map() : new Map([[SINGLE, value]]);
 }
 
 /**
@@ -93,9 +88,6 @@ export function writeStored(
     [resource.idProperty]: id && asId(id),
     [SENT_AS]: sentAs && sentAsText(sentAs),
     [UNRESOLVED]: stored.unresolved.get(SINGLE),
-    [CREATED]: stored.created,
-    [ACCOUNT]: account || undefined,
-    [LEFT_LIVE]: stored.left.length === 0 ? undefined : stored.left,
-    [RESOLVED]: stored.resolved.length === 0 ? undefined : stored.resolved,
+    ...writeHistory(stored, account),
   };
 }

@@ -3,11 +3,11 @@
  * with two underscores from previews. Pure.
  */
 import { createHash } from "node:crypto";
-import { asRecord, isPlain, own, type Values, withoutUndefined } from "../base/index.js";
+import { asRecord, isPlain, listIn, own, type Values, withoutUndefined } from "../base/index.js";
 import { displayName, type Kind } from "../kinds/index.js";
 import { memberOf, type objectKey } from "./names.js";
 
-type Facts = Readonly<Record<string, string | number | boolean>>;
+type PlainValues = Readonly<Record<string, string | number | boolean>>;
 
 /** A create that was sent: the same in the journal, the state (`unresolved`) and messages. Nothing in it is secret. */
 export interface CreateRecord {
@@ -21,7 +21,7 @@ export interface CreateRecord {
   /** The object's name on the platform; absent if it is secret. */
   readonly name?: string | undefined;
   /** The arguments that distinguish the object from others for people, by their names in the program. */
-  readonly facts?: Facts | undefined;
+  readonly facts?: PlainValues | undefined;
   /** The id of the object that it was to replace. */
   readonly replaces?: string | undefined;
 }
@@ -96,7 +96,7 @@ const FORMER_KEY = "formerKey";
 /** The record of a create of unknown outcome; an output only. */
 export const UNRESOLVED = "unresolved";
 /** Creates whose outcome became known: another machine's journal may have them as open. An output only. */
-export const RESOLVED = "__resolved";
+const RESOLVED = "__resolved";
 /** Names the run that sends a create: an input only, for Pulumi's record of an interrupted run. */
 export const RUN = "__run";
 
@@ -104,7 +104,7 @@ export const RUN = "__run";
 export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 export function secretArgumentsIn({ [SECRET_ARGUMENTS]: names }: Values): ReadonlySet<string> {
-  return new Set(Array.isArray(names) ? names : []);
+  return new Set(listIn<string>(names));
 }
 
 const KEPT_FOR_READ = [IDENTITY, SECRET_ARGUMENTS, MARK, DELETES, RUN];
@@ -117,7 +117,8 @@ export function keptForRead(inputs: Values): Values {
 
 /** What {@link keptForRead} has kept in the outputs of a resource, if anything. */
 export function hiddenInputsIn({ [HIDDEN_INPUTS]: hidden }: Values): Values | undefined {
-  return hidden === undefined ? undefined : asRecord(hidden);
+  if (hidden === undefined) return undefined;
+  return asRecord(hidden);
 }
 
 /** A resource's inputs with these arguments; `undefined` if the state lacks the hidden ones. */
@@ -141,7 +142,8 @@ export function isOfKnownAccount(outputs: Values | undefined): boolean {
 
 export function unresolvedIn(properties: Values): Unresolved | undefined {
   const stored = own(properties, UNRESOLVED);
-  return typeof own(stored, "mark") === "string" ? (stored as Unresolved) : undefined;
+  if (typeof own(stored, "mark") === "string") return stored as Unresolved;
+  return undefined;
 }
 
 /** One sending of a create: a create that is sent again keeps its mark. */
@@ -151,7 +153,7 @@ export function sendingOf({ mark, at }: Pick<CreateRecord, "mark" | "at">): stri
 
 /** The sendings whose outcome became known, as {@link sendingOf} names them. */
 export function resolvedIn({ [RESOLVED]: sendings }: Values): readonly string[] {
-  return Array.isArray(sendings) ? sendings.map(String) : [];
+  return listIn(sendings).map(String);
 }
 
 /** What the program process says of a resource to the provider's: the value that the program gives {@link IDENTITY}. */
@@ -178,7 +180,8 @@ export interface ProgramContext {
 /** @returns nothing for a resource that was not created with this package's classes. */
 export function readProgramContext(value: unknown): ProgramContext | undefined {
   const context = typeof value === "string" ? { identity: value } : asRecord(value);
-  return typeof context.identity === "string" ? (context as unknown as ProgramContext) : undefined;
+  if (typeof context.identity === "string") return context as unknown as ProgramContext;
+  return undefined;
 }
 
 export interface LeftLive {
@@ -191,9 +194,7 @@ export interface LeftLive {
 }
 
 export function leftLiveIn({ [LEFT_LIVE]: list }: Values): readonly LeftLive[] {
-  return Array.isArray(list)
-    ? (list as LeftLive[]).filter((each) => typeof each?.id === "string")
-    : [];
+  return listIn<LeftLive>(list).filter((object) => typeof own(object, "id") === "string");
 }
 
 /** What is known of an object that the arguments beside it do not describe. */
@@ -205,7 +206,8 @@ export interface SentAs {
 }
 
 export function sentAsText({ body, owner }: SentAs): string {
-  return owner === undefined ? body : `${body} ${owner}`;
+  if (owner === undefined) return body;
+  return `${body} ${owner}`;
 }
 
 export function sentAsIn(text: unknown): SentAs | undefined {
@@ -238,7 +240,8 @@ function withoutFormerKey(entry: unknown): unknown {
 
 function formerKeyIn(entry: unknown): string | undefined {
   const key = own(entry, FORMER_KEY);
-  return typeof key === "string" && key !== UNKNOWN ? key : undefined;
+  if (typeof key === "string" && key !== UNKNOWN) return key;
+  return undefined;
 }
 
 /**
@@ -289,7 +292,7 @@ export interface StoredSet extends Pick<DeclaredSet, "advertiserId" | "defaults"
 
 /** @returns an empty set if nothing is stored. The maps are the caller's to change. */
 export function readStoredSet(outputs: Values): StoredSet {
-  const { advertiserId, defaults = {}, events, eventIds, sentAs, [CREATED]: created } = outputs;
+  const { advertiserId, defaults = {}, events, eventIds, sentAs } = outputs;
   return {
     advertiserId,
     defaults,
@@ -297,39 +300,44 @@ export function readStoredSet(outputs: Values): StoredSet {
     eventIds: mapOf(eventIds, String),
     sentAs: mapOf(sentAs, sentAsIn),
     unresolved: mapOf(outputs[UNRESOLVED], (record) => record as Unresolved),
+    ...historyIn(outputs),
+  };
+}
+
+/** What the outputs of single resources and sets have alike. */
+export function historyIn(outputs: Values): Pick<StoredSet, "created" | "left" | "resolved"> {
+  const created = outputs[CREATED];
+  return {
     created: typeof created === "string" ? created : undefined,
     left: leftLiveIn(outputs),
     resolved: resolvedIn(outputs),
   };
 }
 
-/** Undefined where there is nothing. @param asId makes an output of an id. @param account empty if it is not known. */
-export function writeStoredSet(
-  {
-    advertiserId,
-    defaults,
-    events,
-    eventIds,
-    sentAs,
-    unresolved,
-    created,
-    left,
-    resolved,
-  }: StoredSet,
-  asId: (digits: string) => number | string,
-  account: string,
-): Values {
+export function writeHistory({ created, left, resolved }: StoredSet, account: string): Values {
   return {
-    advertiserId,
-    defaults,
-    events: Object.fromEntries(events),
-    eventIds: recordOf(eventIds, asId),
-    sentAs: sentAs.size === 0 ? undefined : recordOf(sentAs, sentAsText),
-    [UNRESOLVED]: unresolved.size === 0 ? undefined : Object.fromEntries(unresolved),
     [CREATED]: created,
     [LEFT_LIVE]: left.length === 0 ? undefined : left,
     [RESOLVED]: resolved.length === 0 ? undefined : resolved,
     [ACCOUNT]: account || undefined,
+  };
+}
+
+/** Undefined where there is nothing. @param asId makes an output of an id. @param account empty if it is not known. */
+export function writeStoredSet(
+  stored: StoredSet,
+  asId: (digits: string) => number | string,
+  account: string,
+): Values {
+  const { advertiserId, defaults, events, eventIds, sentAs, unresolved } = stored;
+  return {
+    advertiserId,
+    defaults,
+    events: Object.fromEntries(events),
+    eventIds: recordFrom(eventIds, asId),
+    sentAs: sentAs.size === 0 ? undefined : recordFrom(sentAs, sentAsText),
+    [UNRESOLVED]: unresolved.size === 0 ? undefined : Object.fromEntries(unresolved),
+    ...writeHistory(stored, account),
   };
 }
 
@@ -342,7 +350,7 @@ function mapOf<T>(stored: unknown, read: (value: unknown) => T | undefined): Map
   return map;
 }
 
-function recordOf<T, U>(map: ReadonlyMap<string, T>, write: (value: T) => U): Record<string, U> {
+function recordFrom<T, U>(map: ReadonlyMap<string, T>, write: (value: T) => U): Record<string, U> {
   return Object.fromEntries(Array.from(map, ([key, value]) => [key, write(value)]));
 }
 
@@ -363,5 +371,6 @@ type SharedArguments = Pick<DeclaredSet, "advertiserId" | "defaults">;
 function mergedFields(shared: unknown, ofEntry: unknown): unknown {
   if (shared === UNKNOWN || ofEntry === UNKNOWN) return UNKNOWN;
   const fields = { ...asRecord(shared), ...asRecord(ofEntry) };
-  return Object.keys(fields).length === 0 ? null : fields;
+  if (Object.keys(fields).length === 0) return null;
+  return fields;
 }

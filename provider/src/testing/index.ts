@@ -1,6 +1,6 @@
 /**
  * `testing/`, published as `pulumi-advertising/testing`: users' unit tests run their programs here
- * without engine, network or settings, with the real rules. The class `Platform` stands for provider and platform: the
+ * without engine, network or settings, with the real rules. The class `MockPlatform` stands for provider and platform: the
  * mocks ask it for each resource that Pulumi registers. It may import every module but `client`, `provider` and `store`.
  */
 import * as pulumi from "@pulumi/pulumi";
@@ -64,7 +64,7 @@ export async function setMocks(options: MockOptions = {}): Promise<Mocks> {
   // Registrations that an earlier test has left under way belong to that test's program.
   await waitForRPCs();
   const earlier = current;
-  const platform = new Platform();
+  const platform = new MockPlatform();
   current = platform;
   if (earlier?.isTold === false) earlier.expectGood();
   const registered: DeclaredResource[] = [];
@@ -107,7 +107,7 @@ export async function outputOf<T>(output: pulumi.Input<T>): Promise<pulumi.Unwra
 }
 
 /** The one of the program under test; each `setMocks` begins another. */
-let current: Platform | undefined;
+let current: MockPlatform | undefined;
 
 /** Pulumi's runtime exports it, but its types do not name it. */
 const { waitForRPCs } = pulumi.runtime as unknown as { waitForRPCs(): Promise<void> };
@@ -122,7 +122,7 @@ export interface DeclaredResource {
 
 const READING: Reading = { isUnknown: (value) => value === UNKNOWN, arrivedUndefined: "is the output's name right?" };
 
-class Platform {
+class MockPlatform {
   readonly #findings: Finding[] = [];
   #ids = 0;
   /** Whether the test has seen what is wrong. */

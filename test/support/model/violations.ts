@@ -19,7 +19,7 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "what another has is taken over",
     "operations/create.ts",
-    "(id) => {\n        owner = ownerOf(kind, runtime, create, id);",
+    "(id) => {\n        owner = holderOf(kind, runtime, create, id);",
     "(id) => {\n        owner = undefined;",
   ],
   [
