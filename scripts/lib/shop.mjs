@@ -44,7 +44,7 @@ async function pulumiUp({ url, email, password }) {
   mkdirSync(stateFolder, { recursive: true });
   const env = {
     ...process.env,
-    PULUMI_BACKEND_URL: `${pathToFileURL(stateFolder).href}?metadata=skip`, // see README
+    PULUMI_BACKEND_URL: `${pathToFileURL(stateFolder).href}?metadata=skip`, // a kill can leave the .attrs files that this omits empty
     PULUMI_CONFIG_PASSPHRASE: "of a stack that holds nothing secret",
     // Settings from the environment, not from the stack: the sandbox's address may differ from run to run.
     ADVERTISING_BASE_URL: url,
