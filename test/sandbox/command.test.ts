@@ -94,7 +94,7 @@ describe("the process", () => {
     expect(advertisers.map((each: { advertiser_name: string }) => each.advertiser_name)).toEqual(["lost", "B"]);
     expect(await say("lsit")).toMatchObject({ code: 2, output: expect.stringContaining('"lsit" is no command') });
     child.kill("SIGTERM");
-    await ended;
+    expect((await ended).code).toBe(0);
     expect(await say("list")).toMatchObject({ code: 2, output: expect.stringContaining("ECONNREFUSED") });
   });
 

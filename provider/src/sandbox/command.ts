@@ -75,6 +75,7 @@ async function start(args: string[]): Promise<void> {
   };
   const sandbox: Sandbox = await startSandbox(options);
   for (const rule of rules) sandbox.fail(rule);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => sandbox.close());
   greet(sandbox, password === undefined);
 }
 

@@ -2,7 +2,7 @@
 import { failure, json, sessionRefused, success } from "./answers.js";
 import type { Noun, SandboxAnswer, SandboxObject, SandboxOptions, SandboxRequest, SandboxSnapshot } from "./options.js";
 import type { Route } from "./routes.js";
-import { checkFields, type FieldFault } from "./rules.js";
+import { type CheckedFields, checkFields, type FieldFault } from "./rules.js";
 import { Sessions } from "./sessions.js";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -103,17 +103,23 @@ export class Platform {
     return success({ message: `${noun} ${operation}d with ID = ${id}`, payload: { id } });
   }
 
+  #check(noun: Noun, body: Fields): CheckedFields {
+    const checked = checkFields(noun, body, this.advertisers);
+    if (!this.#options.keepsUnknownFields) return checked;
+    const kept = checked.unknown.map((field) => [field, body[field]]);
+    return { ...checked, fields: { ...Object.fromEntries(kept), ...checked.fields } };
+  }
+
   #create({ noun, isStrict }: Route, request: SandboxRequest, body: Fields): SandboxAnswer {
-    const { keepsUnknownFields = false, advertisersStartActive = true } = this.#options;
-    const { fields, faults, unknown } = checkFields(noun, body, this.advertisers);
+    const { keepsUnknownFields, advertisersStartActive = true } = this.#options;
+    const { fields, faults, unknown } = this.#check(noun, body);
     if (faults.length > 0) return refusal(faults);
     const reason = "is not a known field";
     if (isStrict && unknown.length > 0) return refusal(unknown.map((field) => ({ field, reason })));
 
     const id = this.#nextId;
-    const kept = keepsUnknownFields ? unknown.map((field) => [field, body[field]]) : [];
     const activity = noun === "advertiser" ? { active: advertisersStartActive } : {};
-    const object = { ...activity, ...Object.fromEntries(kept), ...fields, id };
+    const object = { ...activity, ...fields, id };
     this.#keep(noun, object);
     request.created = object;
     const result = { message: `${noun} created with ID = ${id}`, payload: { id } };
@@ -122,17 +128,11 @@ export class Platform {
     return success({ ...result, errors });
   }
 
-  /** Ignores unknown fields. @returns why nothing was changed. */
+  /** @returns why nothing was changed. */
   change(noun: Noun, { id, ...before }: SandboxObject, changes: Fields): readonly FieldFault[] {
-    const { faults, fields } = checkFields(noun, { ...before, ...changes }, this.advertisers);
-    if (faults.length > 0) return faults;
-    const after: Record<string, unknown> = { ...before, ...fields };
-    // A field that is set to null has its default again, or is absent.
-    for (const field of Object.keys(changes)) {
-      if (changes[field] === null && !(field in fields)) delete after[field];
-    }
-    this.objectsOf(noun).set(id, { ...after, id });
-    return [];
+    const { faults, fields } = this.#check(noun, { ...before, ...changes });
+    if (faults.length === 0) this.#keep(noun, { ...fields, id });
+    return faults;
   }
 }
 

@@ -1,4 +1,5 @@
 /** The sandbox itself: a server that hands requests to the platform, and remembers what arrived. */
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
@@ -62,10 +63,8 @@ export class Sandbox {
 
   /** Starts to listen, on 127.0.0.1 only. */
   async listen(): Promise<this> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once("error", reject);
-      this.#server.listen(this.#options.port ?? 0, "127.0.0.1", resolve);
-    });
+    this.#server.listen(this.#options.port ?? 0, "127.0.0.1");
+    await once(this.#server, "listening");
     return this;
   }
 

@@ -8,18 +8,15 @@ const LOGIN_LIMIT = { count: 30, windowSeconds: 60 };
 interface Session {
   readonly endsAtMs: number;
   requestsLeft: number;
-  readonly login: LongLivedLogin | undefined;
-}
-
-interface LongLivedLogin {
-  readonly cookie: string;
-  readonly endsAtMs: number;
+  /** The long-lived cookie that opened it. */
+  readonly login: string | undefined;
 }
 
 export class Sessions {
   readonly #options: SandboxOptions;
   readonly #sessions = new Map<string, Session>();
-  readonly #logins = new Map<string, LongLivedLogin>();
+  /** The long-lived cookies. They end only with {@link endAll}. */
+  readonly #logins = new Set<string>();
   #loginTimesMs: number[] = [];
 
   constructor(options: SandboxOptions) {
@@ -40,7 +37,7 @@ export class Sessions {
   /** @returns the Set-Cookie headers of a new session. */
   open(isLongLived: boolean): string[] {
     if (!isLongLived) return [this.#newSession(undefined)];
-    return this.#newLogin(this.#now() + LONG_LIVED_SECONDS * 1000);
+    return this.#openLongLived();
   }
 
   /**
@@ -49,12 +46,11 @@ export class Sessions {
    */
   admit(cookieHeader = ""): string[] | undefined {
     const cookies = parseCookies(cookieHeader);
-    const now = this.#now();
-    const login = this.#logins.get(cookies.get(this.#name("keep_logged_in")) ?? "");
-    if (login !== undefined && login.endsAtMs > now) return this.#rotate(login);
+    const login = cookies.get(this.#name("keep_logged_in")) ?? "";
+    if (this.#logins.has(login)) return this.#rotate(login);
 
     const session = this.#sessions.get(cookies.get(this.#name("service_cookie")) ?? "");
-    if (session === undefined || session.endsAtMs <= now) return undefined;
+    if (session === undefined || session.endsAtMs <= this.#now()) return undefined;
     if (session.requestsLeft <= 0) return undefined;
     session.requestsLeft--;
     return [];
@@ -66,27 +62,25 @@ export class Sessions {
     this.#logins.clear();
   }
 
-  #rotate(login: LongLivedLogin): string[] {
+  #rotate(login: string): string[] {
     const { rotation = "session" } = this.#options;
     if (rotation === "session") return [this.#newSession(login)];
     for (const [cookie, session] of this.#sessions) {
       if (session.login === login) this.#sessions.delete(cookie);
     }
     if (rotation === "strict") return [this.#newSession(login)];
-    this.#logins.delete(login.cookie);
-    return this.#newLogin(login.endsAtMs);
+    this.#logins.delete(login);
+    return this.#openLongLived();
   }
 
-  #newLogin(endsAtMs: number): string[] {
-    const cookie = newToken();
-    const login = { cookie, endsAtMs };
-    this.#logins.set(cookie, login);
-    const name = this.#name("keep_logged_in");
-    const longLived = `${name}=${cookie}; Path=/; HttpOnly; Max-Age=${LONG_LIVED_SECONDS}`;
-    return [this.#newSession(login), longLived];
+  #openLongLived(): string[] {
+    const login = newToken();
+    this.#logins.add(login);
+    const cookie = `${this.#name("keep_logged_in")}=${login}; Path=/; HttpOnly`;
+    return [this.#newSession(login), `${cookie}; Max-Age=${LONG_LIVED_SECONDS}`];
   }
 
-  #newSession(login: LongLivedLogin | undefined): string {
+  #newSession(login: string | undefined): string {
     const { sessionSeconds = 900, sessionRequests = Number.POSITIVE_INFINITY } = this.#options;
     const endsAtMs = this.#now() + sessionSeconds * 1000;
     const cookie = newToken();
