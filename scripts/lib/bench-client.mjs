@@ -95,11 +95,11 @@ async function bareUndici({ url, email, password }) {
 }
 
 /** Our client with a new session, kept in memory. */
-async function ourClient({ url, email, password }) {
-  const rooms = ["kinds", "settings", "client"].map(
-    (room) => import(pathToFileURL(inRoot("provider", "dist", room, "index.js")).href),
+export async function ourClient({ url, email, password }) {
+  const modules = ["kinds", "settings", "client"].map(
+    (name) => import(pathToFileURL(inRoot("provider", "dist", name, "index.js")).href),
   );
-  const [{ kindNamed }, { readSettings }, { Client, systemSurroundings }] = await Promise.all(rooms);
+  const [{ kindNamed }, { readSettings }, { Client, systemDependencies }] = await Promise.all(modules);
   const environment = {
     ADVERTISING_BASE_URL: url,
     ADVERTISING_EMAIL: email,
@@ -107,8 +107,8 @@ async function ourClient({ url, email, password }) {
     ADVERTISING_MAX_CONCURRENT_REQUESTS: String(IN_FLIGHT),
   };
   const reading = readSettings({ config: () => undefined, environment, mayLackPassword: false });
-  const surroundings = systemSurroundings(reading, undefined, () => {});
-  const client = new Client(reading.settings, surroundings);
+  const dependencies = systemDependencies(reading, undefined, () => {});
+  const client = new Client(reading.settings, dependencies);
   const create = (kind, fields) =>
     client.create({
       operation: kindNamed(kind).create,
@@ -120,6 +120,6 @@ async function ourClient({ url, email, password }) {
   const { id } = await create("Advertiser", { advertiser_name: "Advertiser" });
   return {
     create: (i) => create("ConversionEvent", fieldsOf(i, Number(id))),
-    close: () => surroundings.transport.close(),
+    close: () => dependencies.transport.close(),
   };
 }
