@@ -16,15 +16,14 @@ const COMMANDS = new Map<string, Command>([
   ["edit", edit],
   ["delete", deleteObject],
   ["expire", expire],
-  ["reset", reset],
 ]);
 
-export const CONTROL_HELP = `  fail TARGET:FAULT[:TIMES] …   or fail none
+export const CONTROL_HELP = `  fail TARGET:FAULT[:TIMES] …   such as event:close-after-act (created, response lost)
+  fail none
   list [--json]
   edit event|advertiser ID FIELD=VALUE …
   delete event|advertiser ID
-  expire                        ends every session
-  reset                         forgets objects, faults, sessions and counts`;
+  expire                        ends every session`;
 
 /** @throws Error for a command that can't be carried out. */
 export function runCommand(sandbox: Sandbox, words: readonly string[]): string {
@@ -74,11 +73,6 @@ function deleteObject(sandbox: Sandbox, words: readonly string[]): string | unde
 function expire(sandbox: Sandbox): string {
   sandbox.expireSessions();
   return "Every session has ended.";
-}
-
-function reset(sandbox: Sandbox): string {
-  sandbox.reset();
-  return "Nothing lives here any more.";
 }
 
 function isNoun(word: string | undefined): word is Noun {

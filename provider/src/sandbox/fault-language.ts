@@ -1,14 +1,12 @@
 /** Faults as they are typed: `<target>:<fault>[:<times>]`, such as `event:close-after-act:1`. Pure. */
 import { quoted } from "../base/index.js";
 import { PLAIN_FAULTS } from "./faults.js";
-import type { Fault, FaultRule, FaultTarget } from "./options.js";
+import { type Fault, type FaultRule, type FaultTarget, OPERATIONS } from "./options.js";
 
 /** What was typed can't be carried out; the message says why. */
 export class UsageError extends Error {}
 
-const CREATES = ["create", "advertiser", "event"] as const;
-const OTHERS = ["authenticate", "read", "update", "delete", "search", "any"] as const;
-const TARGETS: readonly FaultTarget[] = [...CREATES, ...OTHERS];
+const TARGETS: readonly FaultTarget[] = ["any", "create", ...OPERATIONS];
 
 const FAULTS = new Map<string, Fault>(PLAIN_FAULTS.map((kind) => [kind, { kind }]));
 FAULTS.set("close", { kind: "close-without-answer" });

@@ -3,8 +3,9 @@ import type { ServerResponse } from "node:http";
 
 export type Noun = "advertiser" | "event";
 
-/** A login, the create of a noun, or one of the operations that only some installations have. */
-export type Operation = "authenticate" | Noun | "read" | "update" | "delete" | "search";
+/** A login, the create of a noun, and the operations that only some installations have. */
+export const OPERATIONS = ["authenticate", "advertiser", "event", "read", "update", "delete", "search"] as const;
+export type Operation = (typeof OPERATIONS)[number];
 
 /**
  * What every answer does to the cookies of a long-lived session (`keep_logged_in`). `session`: sets a new session
@@ -35,8 +36,8 @@ export interface SandboxOptions {
   readonly sessionRequests?: number;
   /** @default "session" */
   readonly rotation?: Rotation;
-  /** More logins than `count` within `windowSeconds` are answered 429. @default 30 in 60 seconds */
-  readonly loginLimit?: { readonly count: number; readonly windowSeconds: number };
+  /** More logins within a minute are answered 429. @default 30 */
+  readonly loginsPerMinute?: number;
   /** Whether an advertiser is active without `active: true` in its request. @default true */
   readonly advertisersStartActive?: boolean;
   /**
@@ -52,7 +53,7 @@ export interface SandboxOptions {
   /** The id of the first object. @default 1 */
   readonly firstId?: number;
   /** The objects at the start: a snapshot of another sandbox. @default none */
-  readonly objects?: SandboxSnapshot;
+  readonly objects?: Partial<SandboxSnapshot>;
   /**
    * Gets a line for each request: method, path, status, and what was created. Never a password, a cookie or a body.
    * @default nothing is logged
@@ -63,6 +64,31 @@ export interface SandboxOptions {
   /** Changes the answer to each request that was carried out, for an installation that words its answers otherwise. */
   readonly answer?: SandboxAnswerer;
 }
+
+/** Every option. */
+export type AllOptions = Required<SandboxOptions>;
+
+export const DEFAULTS: AllOptions = {
+  port: 0,
+  email: "ops@example.com",
+  password: "sandbox-password",
+  latencyMs: 0,
+  pathPrefix: "",
+  instanceKey: "sandbox",
+  authMode: "session",
+  sessionSeconds: 900,
+  sessionRequests: Number.POSITIVE_INFINITY,
+  rotation: "session",
+  loginsPerMinute: 30,
+  advertisersStartActive: true,
+  keepsUnknownFields: false,
+  operations: false,
+  firstId: 1,
+  objects: {},
+  log: () => undefined,
+  clock: Date.now,
+  answer: (answer) => answer,
+};
 
 /** An advertiser or an event as it lives in the sandbox: its wire fields with defaults, and its id. */
 export interface SandboxObject {

@@ -1,6 +1,6 @@
 /** What the platform does with a request: logs in, creates, and where it can, reads, updates, deletes and searches. */
 import { failure, json, sessionRefused, success } from "./answers.js";
-import type { Noun, SandboxAnswer, SandboxObject, SandboxOptions, SandboxRequest, SandboxSnapshot } from "./options.js";
+import type { AllOptions, Noun, SandboxAnswer, SandboxObject, SandboxRequest, SandboxSnapshot } from "./options.js";
 import type { Route } from "./routes.js";
 import { type CheckedFields, checkFields, type FieldFault } from "./rules.js";
 import { Sessions } from "./sessions.js";
@@ -11,21 +11,17 @@ type Fields = Readonly<Record<string, unknown>>;
 const PAGE = 25;
 
 export class Platform {
-  readonly email: string;
-  readonly password: string;
   readonly sessions: Sessions;
   readonly advertisers = new Map<number, SandboxObject>();
   readonly events = new Map<number, SandboxObject>();
-  readonly #options: SandboxOptions;
+  readonly #options: AllOptions;
   #nextId: number;
 
-  constructor(options: SandboxOptions) {
+  constructor(options: AllOptions) {
     this.#options = options;
-    this.email = options.email ?? "ops@example.com";
-    this.password = options.password ?? "sandbox-password";
     this.sessions = new Sessions(options);
-    this.#nextId = options.firstId ?? 1;
-    this.replaceObjects(options.objects ?? {});
+    this.#nextId = options.firstId;
+    this.replaceObjects(options.objects);
   }
 
   /** The ids of these objects are never given again. */
@@ -63,11 +59,10 @@ export class Platform {
     if (this.#options.authMode === "basic") {
       return failure(404, "this installation takes Basic credentials");
     }
-    const seconds = this.sessions.secondsToWait();
-    if (seconds !== undefined) {
-      return failure(429, "too many logins", { "retry-after": String(seconds) });
+    if (this.sessions.isLimited()) {
+      return failure(429, "too many logins", { "retry-after": "60" });
     }
-    if (email !== this.email || password !== this.password) {
+    if (email !== this.#options.email || password !== this.#options.password) {
       return failure(401, "the e-mail or the password is wrong");
     }
     const message = "Authentication successful: the session cookie was set";
@@ -76,8 +71,8 @@ export class Platform {
 
   /** @returns the cookies for the answer; `undefined` without good credentials. */
   #admit({ headers }: SandboxRequest): string[] | undefined {
-    const { authMode = "session" } = this.#options;
-    const credentials = Buffer.from(`${this.email}:${this.password}`).toString("base64");
+    const { authMode, email, password } = this.#options;
+    const credentials = Buffer.from(`${email}:${password}`).toString("base64");
     const isBasic = headers.authorization === `Basic ${credentials}`;
     if (authMode !== "session" && isBasic) return [];
     if (authMode === "basic") return undefined;
@@ -111,7 +106,7 @@ export class Platform {
   }
 
   #create({ noun, isStrict }: Route, request: SandboxRequest, body: Fields): SandboxAnswer {
-    const { keepsUnknownFields, advertisersStartActive = true } = this.#options;
+    const { keepsUnknownFields, advertisersStartActive } = this.#options;
     const { fields, faults, unknown } = this.#check(noun, body);
     if (faults.length > 0) return refusal(faults);
     const reason = "is not a known field";

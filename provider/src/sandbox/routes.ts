@@ -1,5 +1,5 @@
 /** Which operation of the platform a request asks for. Pure. */
-import type { Noun, Operation, SandboxOptions } from "./options.js";
+import type { AllOptions, Noun, Operation } from "./options.js";
 
 export interface Route {
   readonly operation: Operation;
@@ -26,8 +26,8 @@ const BY_METHOD = new Map<string, Operation>([
 ]);
 
 /** @returns `undefined` for anything that the platform doesn't serve. */
-export function routeOf(method: string, url: string, options: SandboxOptions): Route | undefined {
-  const { pathPrefix = "", operations = false } = options;
+export function routeOf(method: string, url: string, options: AllOptions): Route | undefined {
+  const { pathPrefix, operations } = options;
   const [wholePath = "", query] = url.split("?");
   if (!wholePath.startsWith(`${pathPrefix}/`)) return undefined;
   const path = wholePath.slice(pathPrefix.length);

@@ -1,9 +1,8 @@
 /** Who is logged in: sessions that end by time and by use, long-lived cookies that rotate, the login limit. */
 import { randomBytes } from "node:crypto";
-import type { SandboxOptions } from "./options.js";
+import type { AllOptions } from "./options.js";
 
 const LONG_LIVED_SECONDS = 30 * 86_400;
-const LOGIN_LIMIT = { count: 30, windowSeconds: 60 };
 
 interface Session {
   readonly endsAtMs: number;
@@ -13,25 +12,23 @@ interface Session {
 }
 
 export class Sessions {
-  readonly #options: SandboxOptions;
+  readonly #options: AllOptions;
   readonly #sessions = new Map<string, Session>();
   /** The long-lived cookies. They end only with {@link endAll}. */
   readonly #logins = new Set<string>();
   #loginTimesMs: number[] = [];
 
-  constructor(options: SandboxOptions) {
+  constructor(options: AllOptions) {
     this.#options = options;
   }
 
-  /** Counts a login. @returns the seconds to wait if it is one too many. */
-  secondsToWait(): number | undefined {
-    const { count, windowSeconds } = this.#options.loginLimit ?? LOGIN_LIMIT;
-    const now = this.#now();
-    const windowStart = now - windowSeconds * 1000;
-    this.#loginTimesMs = this.#loginTimesMs.filter((time) => time > windowStart);
-    if (this.#loginTimesMs.length >= count) return windowSeconds;
-    this.#loginTimesMs.push(now);
-    return undefined;
+  /** Counts a login. @returns whether it is one too many within a minute. */
+  isLimited(): boolean {
+    const now = this.#options.clock();
+    this.#loginTimesMs = this.#loginTimesMs.filter((time) => time > now - 60_000);
+    const isLimited = this.#loginTimesMs.length >= this.#options.loginsPerMinute;
+    if (!isLimited) this.#loginTimesMs.push(now);
+    return isLimited;
   }
 
   /** @returns the Set-Cookie headers of a new session. */
@@ -50,7 +47,7 @@ export class Sessions {
     if (this.#logins.has(login)) return this.#rotate(login);
 
     const session = this.#sessions.get(cookies.get(this.#name("service_cookie")) ?? "");
-    if (session === undefined || session.endsAtMs <= this.#now()) return undefined;
+    if (session === undefined || session.endsAtMs <= this.#options.clock()) return undefined;
     if (session.requestsLeft <= 0) return undefined;
     session.requestsLeft--;
     return [];
@@ -63,7 +60,7 @@ export class Sessions {
   }
 
   #rotate(login: string): string[] {
-    const { rotation = "session" } = this.#options;
+    const { rotation } = this.#options;
     if (rotation === "session") return [this.#newSession(login)];
     for (const [cookie, session] of this.#sessions) {
       if (session.login === login) this.#sessions.delete(cookie);
@@ -81,19 +78,15 @@ export class Sessions {
   }
 
   #newSession(login: string | undefined): string {
-    const { sessionSeconds = 900, sessionRequests = Number.POSITIVE_INFINITY } = this.#options;
-    const endsAtMs = this.#now() + sessionSeconds * 1000;
+    const { clock, sessionSeconds, sessionRequests } = this.#options;
+    const endsAtMs = clock() + sessionSeconds * 1000;
     const cookie = newToken();
     this.#sessions.set(cookie, { endsAtMs, requestsLeft: sessionRequests, login });
     return `${this.#name("service_cookie")}=${cookie}; Path=/; HttpOnly`;
   }
 
   #name(suffix: string): string {
-    return `${this.#options.instanceKey ?? "sandbox"}_${suffix}`;
-  }
-
-  #now(): number {
-    return this.#options.clock?.() ?? Date.now();
+    return `${this.#options.instanceKey}_${suffix}`;
   }
 }
 
