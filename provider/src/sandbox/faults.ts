@@ -2,8 +2,9 @@
 import { sessionRefused } from "./answers.js";
 import type { Fault, FaultRule, Operation, SandboxAnswerer } from "./options.js";
 
-/** All faults but the fixed answer. */
-const ANSWERERS = {
+type PlainFault = Exclude<Fault["kind"], "answer">;
+
+const ANSWERERS: Readonly<Record<PlainFault, SandboxAnswerer>> = {
   "close-without-answer": (_answer, _request, response) => {
     response.socket?.end();
     return undefined;
@@ -14,9 +15,9 @@ const ANSWERERS = {
   },
   "no-answer": () => undefined,
   "session-refusal": sessionRefused,
-} as const satisfies Record<Exclude<Fault["kind"], "answer">, SandboxAnswerer>;
+};
 
-export const PLAIN_FAULTS = Object.keys(ANSWERERS) as (keyof typeof ANSWERERS)[];
+export const PLAIN_FAULTS = Object.keys(ANSWERERS) as PlainFault[];
 
 /** A rule, and how many requests it has hit. */
 export class ArmedFault {
