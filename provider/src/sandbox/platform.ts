@@ -56,15 +56,11 @@ export class Platform {
   }
 
   #logIn({ email, password, keep_logged_in }: Fields): SandboxAnswer {
-    if (this.#options.authMode === "basic") {
-      return failure(404, "this installation takes Basic credentials");
-    }
-    if (this.sessions.isLimited()) {
-      return failure(429, "too many logins", { "retry-after": "60" });
-    }
-    if (email !== this.#options.email || password !== this.#options.password) {
-      return failure(401, "the e-mail or the password is wrong");
-    }
+    const expected = this.#options;
+    const isKnown = email === expected.email && password === expected.password;
+    if (expected.authMode === "basic") return failure(404, "log in by Basic credentials here");
+    if (this.sessions.isLimited()) return failure(429, "too many logins", { "retry-after": "60" });
+    if (!isKnown) return failure(401, "the e-mail or the password is wrong");
     const message = "Authentication successful: the session cookie was set";
     return success({ message }, { "set-cookie": this.sessions.open(keep_logged_in === true) });
   }

@@ -33,8 +33,7 @@ export class Sessions {
 
   /** @returns the Set-Cookie headers of a new session. */
   open(isLongLived: boolean): string[] {
-    if (!isLongLived) return [this.#newSession(undefined)];
-    return this.#openLongLived();
+    return isLongLived ? this.#openLongLived() : [this.#newSession(undefined)];
   }
 
   /**
@@ -95,9 +94,6 @@ function newToken(): string {
 }
 
 function parseCookies(header: string): ReadonlyMap<string, string> {
-  const cookies = new Map<string, string>();
-  for (const [, name = "", value = ""] of header.matchAll(/([^;=\s]+)=([^;]*)/g)) {
-    cookies.set(name, value);
-  }
-  return cookies;
+  const pairs = header.split("; ").map((pair) => pair.split("=") as [string, string]);
+  return new Map(pairs);
 }
