@@ -14,81 +14,59 @@ export type Operation = (typeof OPERATIONS)[number];
  */
 export type Rotation = "session" | "strict" | "single-use";
 
-/** Options of `startSandbox`; everything has a default. */
-export interface SandboxOptions {
+/** The options of `startSandbox` with their defaults. */
+export const DEFAULTS = {
   /** TCP port on 127.0.0.1. @default 0: a free one */
-  readonly port?: number;
+  port: 0,
   /** @default "ops@example.com" */
-  readonly email?: string;
+  email: "ops@example.com",
   /** @default "sandbox-password" */
-  readonly password?: string;
+  password: "sandbox-password",
   /** Milliseconds that each answer takes. @default 0 */
-  readonly latencyMs?: number;
+  latencyMs: 0,
   /** A path in front of `/rest/…`, such as `/api`. @default none */
-  readonly pathPrefix?: string;
+  pathPrefix: "",
   /** The session cookie is named `<instanceKey>_service_cookie`. @default "sandbox" */
-  readonly instanceKey?: string;
+  instanceKey: "sandbox",
   /** Which credentials are accepted. @default "session" */
-  readonly authMode?: "session" | "basic" | "both";
+  authMode: "session" as "session" | "basic" | "both",
   /** A session's life in seconds. @default 900 */
-  readonly sessionSeconds?: number;
+  sessionSeconds: 900,
   /** A session ends after this many requests. @default unlimited */
-  readonly sessionRequests?: number;
+  sessionRequests: Number.POSITIVE_INFINITY,
   /** @default "session" */
-  readonly rotation?: Rotation;
+  rotation: "session" as Rotation,
   /** More logins within a minute are answered 429. @default 30 */
-  readonly loginsPerMinute?: number;
+  loginsPerMinute: 30,
   /** Whether an advertiser is active without `active: true` in its request. @default true */
-  readonly advertisersStartActive?: boolean;
+  advertisersStartActive: true,
   /**
    * Whether unknown fields are kept, rather than dropped with a warning. A create that is sent to `…/strict` refuses
    * them in any case. @default false
    */
-  readonly keepsUnknownFields?: boolean;
+  keepsUnknownFields: false,
   /**
    * Serves `GET`, `PUT`, `PATCH` and `DELETE rest/<noun>/<id>`, and the search `GET rest/<noun>?<field>=<text>`.
    * @default false: each of them is answered 404
    */
-  readonly operations?: boolean;
+  operations: false,
   /** The id of the first object. @default 1 */
-  readonly firstId?: number;
+  firstId: 1,
   /** The objects at the start: a snapshot of another sandbox. @default none */
-  readonly objects?: Partial<SandboxSnapshot>;
+  objects: {} as Partial<SandboxSnapshot>,
   /**
    * Gets a line for each request: method, path, status, and what was created. Never a password, a cookie or a body.
    * @default nothing is logged
    */
-  readonly log?: (line: string) => void;
+  log: (_line: string): void => undefined,
   /** Milliseconds since 1970. @default Date.now */
-  readonly clock?: () => number;
+  clock: (): number => Date.now(),
   /** Changes the answer to each request that was carried out, for an installation that words its answers otherwise. */
-  readonly answer?: SandboxAnswerer;
-}
-
-/** Every option. */
-export type AllOptions = Required<SandboxOptions>;
-
-export const DEFAULTS: AllOptions = {
-  port: 0,
-  email: "ops@example.com",
-  password: "sandbox-password",
-  latencyMs: 0,
-  pathPrefix: "",
-  instanceKey: "sandbox",
-  authMode: "session",
-  sessionSeconds: 900,
-  sessionRequests: Number.POSITIVE_INFINITY,
-  rotation: "session",
-  loginsPerMinute: 30,
-  advertisersStartActive: true,
-  keepsUnknownFields: false,
-  operations: false,
-  firstId: 1,
-  objects: {},
-  log: () => undefined,
-  clock: Date.now,
-  answer: (answer) => answer,
+  answer: ((answer) => answer) as SandboxAnswerer,
 };
+export type AllOptions = Readonly<typeof DEFAULTS>;
+/** Options of `startSandbox`; everything has a default. */
+export type SandboxOptions = Partial<AllOptions>;
 
 /** An advertiser or an event as it lives in the sandbox: its wire fields with defaults, and its id. */
 export interface SandboxObject {
