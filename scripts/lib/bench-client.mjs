@@ -95,11 +95,11 @@ async function bareUndici({ url, email, password }) {
 }
 
 /** Our client with a new session, kept in memory. */
-async function ourClient({ url, email, password }) {
-  const rooms = ["kinds", "settings", "client"].map(
-    (room) => import(pathToFileURL(inRoot("provider", "dist", room, "index.js")).href),
+export async function ourClient({ url, email, password }) {
+  const modules = ["kinds", "settings", "client"].map(
+    (name) => import(pathToFileURL(inRoot("provider", "dist", name, "index.js")).href),
   );
-  const [{ kindNamed }, { readSettings }, { Client, systemDependencies }] = await Promise.all(rooms);
+  const [{ kindNamed }, { readSettings }, { Client, systemDependencies }] = await Promise.all(modules);
   const environment = {
     ADVERTISING_BASE_URL: url,
     ADVERTISING_EMAIL: email,

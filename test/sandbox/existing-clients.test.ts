@@ -120,7 +120,7 @@ describe("a client that decides by success alone", () => {
   }
 
   it("sees each success and each failure", async () => {
-    const { sandbox, client, credentials } = await start({ loginLimit: { count: 2, windowSeconds: 60 } });
+    const { sandbox, client, credentials } = await start({ loginsPerMinute: 2 });
     const fails = (path: string, body?: unknown, method?: string) =>
       expect(call(client, path, body, method), `${method ?? "POST"} ${path}`).rejects.toThrow(Failed);
 

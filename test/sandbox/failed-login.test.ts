@@ -73,7 +73,7 @@ describe("S4: a login that fails", () => {
 
   it("429 makes all wait together", async () => {
     const clock = new TestClient("http://127.0.0.1:1").clock;
-    const sandbox = await useSandbox({ loginLimit: { count: 1, windowSeconds: 60 }, clock: () => clock.wallMs() });
+    const sandbox = await useSandbox({ loginsPerMinute: 1, clock: () => clock.wallMs() });
     expect(await new TestClient(sandbox.url, { clock }).create("other run")).toMatchObject({ kind: "created" });
     const client = new TestClient(sandbox.url, { clock });
     const endings = await client.createMany(20);

@@ -128,7 +128,7 @@ it(`${RUNS} random sequences: every report is true (SEED=${seed})`, { timeout: R
       fc.array(step, { minLength: 1, maxLength: 4 }),
       fc.boolean(),
       async (options, keepLoggedIn, steps, goesDown) => {
-        const sandbox = await startInstallation({ ...options, loginLimit: { count: 1000, windowSeconds: 60 } });
+        const sandbox = await startInstallation({ ...options, loginsPerMinute: 1000 });
         const client = new TestClient(sandbox.url, {
           settings: { keepLoggedIn, maxWaitSeconds: 20, requestTimeoutSeconds: 10 },
         });

@@ -118,7 +118,7 @@ describe("several processes", () => {
     // Several hundred runs, each of which computes a verifier.
     { timeout: 5 * MINUTE },
     async (keepLoggedIn) => {
-      const { sandbox, folder, client } = await start({ loginLimit: { count: 1000, windowSeconds: 60 } });
+      const { sandbox, folder, client } = await start({ loginsPerMinute: 1000 });
       const AT_ONCE = 8;
       let finished = 0;
       let killed = 0;

@@ -50,7 +50,8 @@ function newDisk(job: number, { fails = "none", isKilled = false, key = "a key" 
   const shell = (script: string, own: Environment): string => {
     const args = ["--noprofile", "--norc", "-eo", "pipefail", "-c", `export STEP=$$\n${script}`];
     const { status, signal } = spawnSync("bash", args, { cwd: folder, env: { ...environment, ...own } });
-    return signal !== null ? "cancelled" : status === 0 ? "success" : "failure";
+    if (signal !== null) return "cancelled";
+    return status === 0 ? "success" : "failure";
   };
   const journalIn = (cache: string): string[] => {
     const file = join(cache, "pulumi-advertising", "memory");

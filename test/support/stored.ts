@@ -9,14 +9,15 @@ export const encrypted = { [SECRET_SIGNATURE]: "1b47061264138c4ac30d75fd1eb44270
 export const urnOf = (kind: string, name: string) =>
   `urn:pulumi:dev::shop::pulumi-nodejs:dynamic/advertising:${kind}::${name}`;
 
-function stored(kind: string, name: string, id: string, outputs: object, rest: object): Resource {
+function stored(kind: string, name: string, values: Partial<Resource>): Resource {
   const urn = urnOf(kind, name);
   const type = `pulumi-nodejs:dynamic/advertising:${kind}`;
-  return { urn, type, id, inputs: {}, outputs: { ...outputs }, retainOnDelete: true, ...rest };
+  return { urn, type, inputs: {}, retainOnDelete: true, ...values };
 }
 
 export function storedAdvertiser(name: string, id: number | string, advertiserName: unknown = name, rest: object = {}) {
-  return stored("Advertiser", name, String(id), { advertiserName, advertiserId: id }, rest);
+  const outputs = { advertiserName, advertiserId: id };
+  return stored("Advertiser", name, { id: String(id), outputs, ...rest });
 }
 
 /** An event's arguments, completed by the rules. */
@@ -30,12 +31,13 @@ export const EVENT = {
 
 export function storedEvent(name: string, id: number | string, outputs: object = {}, rest: object = {}) {
   const values = { eventName: name, advertiserId: 1, ...EVENT, eventId: id, ...outputs };
-  return stored("ConversionEvent", name, String(id), values, rest);
+  return stored("ConversionEvent", name, { id: String(id), outputs: values, ...rest });
 }
 
 export function storedSet(name: string, outputs: object, rest: object = {}) {
   const { value: _, ...defaults } = EVENT;
-  return stored("ConversionEventSet", name, "set-x", { advertiserId: 1, defaults, events: {}, ...outputs }, rest);
+  const values = { advertiserId: 1, defaults, events: {}, ...outputs };
+  return stored("ConversionEventSet", name, { id: "set-x", outputs: values, ...rest });
 }
 
 /** What `pulumi stack export` prints for these resources. */

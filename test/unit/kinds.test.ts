@@ -12,7 +12,7 @@ import {
   SETS,
 } from "../../provider/src/kinds/index.js";
 import type { AdvertiserArgs, ConversionEventArgs } from "../../provider/src/program/resources.js";
-import type { Noun } from "../../provider/src/sandbox/options.js";
+import { DEFAULTS, type Noun } from "../../provider/src/sandbox/options.js";
 import { routeOf } from "../../provider/src/sandbox/routes.js";
 import { checkFields } from "../../provider/src/sandbox/rules.js";
 import { LIMITS } from "../support/catalogs.js";
@@ -60,7 +60,7 @@ describe.each(KINDS.map((kind) => [kind.name, kind] as const))("each wire name o
   });
 
   it("is known to the sandbox", () => {
-    expect(routeOf("POST", `/rest/${create.noun}`, {})).toMatchObject({ operation: create.noun });
+    expect(routeOf("POST", `/rest/${create.noun}`, DEFAULTS)).toMatchObject({ operation: create.noun });
     const body = Object.fromEntries(Object.values(wireNames).map((field) => [field, 1]));
     expect(checkFields(create.noun as Noun, body, new Map()).unknown).toEqual([]);
   });

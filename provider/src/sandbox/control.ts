@@ -1,6 +1,6 @@
 /** Commands to a running sandbox from another terminal: a POST with the command's words as JSON. */
 import { jsonIn, quoted } from "../base/index.js";
-import { parseFault, SandboxUsageError } from "./fault-language.js";
+import { parseFault, UsageError } from "./fault-language.js";
 import { objectLine, objectLines } from "./messages.js";
 import { NOUNS, type Noun, type SandboxAnswer, type SandboxRequest } from "./options.js";
 import type { Sandbox } from "./server.js";
@@ -8,30 +8,29 @@ import type { Sandbox } from "./server.js";
 const CONTROL_PATH = "/sandbox";
 
 /** @returns what the person reads; `undefined` if the words aren't as HELP has them. @throws Error */
-type ControlCommand = (sandbox: Sandbox, words: readonly string[]) => string | undefined;
+type Command = (sandbox: Sandbox, words: readonly string[]) => string | undefined;
 
-const CONTROL_COMMANDS = new Map<string, ControlCommand>([
+const COMMANDS = new Map<string, Command>([
   ["fail", fail],
   ["list", list],
   ["edit", edit],
   ["delete", deleteObject],
   ["expire", expire],
-  ["reset", reset],
 ]);
 
-export const CONTROL_HELP = `  fail TARGET:FAULT[:TIMES] …   or fail none
+export const CONTROL_HELP = `  fail TARGET:FAULT[:TIMES] …   such as event:close-after-act (created, response lost)
+  fail none
   list [--json]
   edit event|advertiser ID FIELD=VALUE …
   delete event|advertiser ID
-  expire                        ends every session
-  reset                         forgets objects, faults, sessions and counts`;
+  expire                        ends every session`;
 
 /** @throws Error for a command that can't be carried out. */
 export function runCommand(sandbox: Sandbox, words: readonly string[]): string {
   const [name = "", ...others] = words;
-  const message = CONTROL_COMMANDS.get(name)?.(sandbox, others);
+  const message = COMMANDS.get(name)?.(sandbox, others);
   if (message !== undefined) return message;
-  throw new SandboxUsageError(`${quoted(words.join(" "))} is no command\n${CONTROL_HELP}`);
+  throw new UsageError(`${quoted(words.join(" "))} is no command\n${CONTROL_HELP}`);
 }
 
 function fail(sandbox: Sandbox, words: readonly string[]): string | undefined {
@@ -76,11 +75,6 @@ function expire(sandbox: Sandbox): string {
   return "Every session has ended.";
 }
 
-function reset(sandbox: Sandbox): string {
-  sandbox.reset();
-  return "Nothing lives here any more.";
-}
-
 function isNoun(word: string | undefined): word is Noun {
   return NOUNS.some((noun) => noun === word);
 }
@@ -101,7 +95,7 @@ export function answerCommand(
   const plain = { headers: { "content-type": "text/plain; charset=utf-8" } };
   try {
     // Browsers name the origin of each POST: no web page may reach into a sandbox on its visitor's machine.
-    if (headers.origin !== undefined) throw new SandboxUsageError("no commands from web pages");
+    if (headers.origin !== undefined) throw new UsageError("no commands from web pages");
     return { ...plain, status: 200, body: runCommand(sandbox, body as string[]) };
   } catch (error) {
     return { ...plain, status: 400, body: (error as Error).message };
@@ -115,6 +109,6 @@ export async function sendCommand(port: number, words: readonly string[]): Promi
   const options = { method: "POST", body: JSON.stringify(words), dispatcher: new Agent() } as const;
   const response = await request(`http://127.0.0.1:${port}${CONTROL_PATH}`, options);
   const message = await response.body.text();
-  if (response.statusCode !== 200) throw new SandboxUsageError(message);
+  if (response.statusCode !== 200) throw new UsageError(message);
   return message;
 }

@@ -1,14 +1,12 @@
 /** Faults as they are typed: `<target>:<fault>[:<times>]`, such as `event:close-after-act:1`. Pure. */
 import { quoted } from "../base/index.js";
 import { PLAIN_FAULTS } from "./faults.js";
-import { type Fault, type FaultRule, type FaultTarget, NOUNS } from "./options.js";
+import { type Fault, type FaultRule, type FaultTarget, OPERATIONS } from "./options.js";
 
 /** What was typed can't be carried out; the message says why. */
-export class SandboxUsageError extends Error {}
+export class UsageError extends Error {}
 
-const CREATES = ["create", ...NOUNS] as const;
-const OTHERS = ["authenticate", "read", "update", "delete", "search", "any"] as const;
-const TARGETS: readonly FaultTarget[] = [...CREATES, ...OTHERS];
+const TARGETS: readonly FaultTarget[] = ["any", "create", ...OPERATIONS];
 
 const FAULTS = new Map<string, Fault>(PLAIN_FAULTS.map((kind) => [kind, { kind }]));
 FAULTS.set("close", { kind: "close-without-answer" });
@@ -31,7 +29,7 @@ export function parseFault(typed: string): FaultRule {
 
   const isComplete = rest.length === 0 && (isAlways || isNumber);
   if (on === undefined || fault === undefined || !isComplete) {
-    throw new SandboxUsageError(`${quoted(typed)} is no TARGET:FAULT[:TIMES]\n${FAULT_HELP}`);
+    throw new UsageError(`${quoted(typed)} is no TARGET:FAULT[:TIMES]\n${FAULT_HELP}`);
   }
   return { on, with: fault, act, times: isAlways ? Number.POSITIVE_INFINITY : Number(times) };
 }

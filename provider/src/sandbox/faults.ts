@@ -1,16 +1,10 @@
 /** Which requests fail, and how. */
-import { json, sessionRefused } from "./answers.js";
-import {
-  type Fault,
-  type FaultRule,
-  NOUNS,
-  type SandboxAnswer,
-  type SandboxAnswerer,
-  type SandboxOperation,
-} from "./options.js";
+import { sessionRefused } from "./answers.js";
+import { type Fault, type FaultRule, NOUNS, type Operation, type SandboxAnswerer } from "./options.js";
 
-/** All faults but the fixed answer. */
-const ANSWERERS = {
+type PlainFault = Exclude<Fault["kind"], "answer">;
+
+const ANSWERERS: Readonly<Record<PlainFault, SandboxAnswerer>> = {
   "close-without-answer": (_answer, _request, response) => {
     response.socket?.end();
     return undefined;
@@ -21,56 +15,51 @@ const ANSWERERS = {
   },
   "no-answer": () => undefined,
   "session-refusal": sessionRefused,
-} as const satisfies Record<Exclude<Fault["kind"], "answer">, SandboxAnswerer>;
+};
 
-export const PLAIN_FAULTS = Object.keys(ANSWERERS) as (keyof typeof ANSWERERS)[];
+export const PLAIN_FAULTS = Object.keys(ANSWERERS) as PlainFault[];
 
-/** A rule, and which requests it has hit. */
+/** A rule, and how many requests it has hit. */
 export class ArmedFault {
   hits = 0;
-  remaining: number;
   readonly answer: SandboxAnswerer;
-  /** Whether the request is carried out all the same. */
-  readonly act: boolean;
-  readonly #target: FaultRule["on"];
+  readonly #rule: FaultRule;
   #toSkip: number;
+  #isCancelled = false;
 
   constructor(rule: FaultRule) {
+    this.#rule = rule;
     this.answer = answererOf(rule.with);
-    this.act = rule.act ?? false;
-    this.#target = rule.on;
-    this.remaining = rule.times ?? 1;
     this.#toSkip = rule.after ?? 0;
+  }
+
+  /** Whether the request is carried out all the same. */
+  get act(): boolean {
+    return this.#rule.act ?? false;
   }
 
   /** Ends it. */
   cancel(): void {
-    this.remaining = 0;
+    this.#isCancelled = true;
   }
 
   /** Whether it hits this request; counts it. */
-  takes(operation: SandboxOperation): boolean {
-    if (this.remaining <= 0 || !this.#isFor(operation)) return false;
+  takes(operation: Operation): boolean {
+    const { on, times = 1 } = this.#rule;
+    const isCreate = NOUNS.some((noun) => noun === operation);
+    const isMeant = on === "any" || on === operation || (on === "create" && isCreate);
+    if (!isMeant || this.#isCancelled || this.hits >= times) return false;
     if (this.#toSkip-- > 0) return false;
-    this.remaining--;
     this.hits++;
     return true;
-  }
-
-  #isFor(operation: SandboxOperation): boolean {
-    if (this.#target === "create") return NOUNS.some((noun) => noun === operation);
-    return this.#target === "any" || this.#target === operation;
   }
 }
 
 function answererOf(fault: FaultRule["with"]): SandboxAnswerer {
   if (typeof fault === "function") return fault;
   if (fault.kind !== "answer") return ANSWERERS[fault.kind];
-  const answer = fixedAnswer(fault);
+  const { status, headers = {}, body = "" } = fault;
+  const isText = typeof body === "string" || Buffer.isBuffer(body);
+  const answer = { status, headers, body: isText ? body : JSON.stringify(body) };
   return () => answer;
-}
-
-function fixedAnswer({ status, headers = {}, body = "" }: Fault & { kind: "answer" }): SandboxAnswer {
-  if (typeof body === "string" || Buffer.isBuffer(body)) return { status, headers, body };
-  return { ...json(status, body), headers };
 }

@@ -5,8 +5,9 @@ import type { ServerResponse } from "node:http";
 export const NOUNS = ["advertiser", "event"] as const;
 export type Noun = (typeof NOUNS)[number];
 
-/** A login, the create of a noun, or one of the operations that only some installations have. */
-export type SandboxOperation = "authenticate" | Noun | "read" | "update" | "delete" | "search";
+/** A login, the create of a noun, and the operations that only some installations have. */
+export const OPERATIONS = ["authenticate", ...NOUNS, "read", "update", "delete", "search"] as const;
+export type Operation = (typeof OPERATIONS)[number];
 
 /**
  * What every answer does to the cookies of a long-lived session (`keep_logged_in`). `session`: sets a new session
@@ -15,56 +16,59 @@ export type SandboxOperation = "authenticate" | Noun | "read" | "update" | "dele
  */
 export type Rotation = "session" | "strict" | "single-use";
 
-/** Options of `startSandbox`; everything has a default. */
-export interface SandboxOptions {
+/** The options of `startSandbox` with their defaults. */
+export const DEFAULTS = {
   /** TCP port on 127.0.0.1. @default 0: a free one */
-  readonly port?: number;
+  port: 0,
   /** @default "ops@example.com" */
-  readonly email?: string;
+  email: "ops@example.com",
   /** @default "sandbox-password" */
-  readonly password?: string;
+  password: "sandbox-password",
   /** Milliseconds that each answer takes. @default 0 */
-  readonly latencyMs?: number;
+  latencyMs: 0,
   /** A path in front of `/rest/…`, such as `/api`. @default none */
-  readonly pathPrefix?: string;
+  pathPrefix: "",
   /** The session cookie is named `<instanceKey>_service_cookie`. @default "sandbox" */
-  readonly instanceKey?: string;
+  instanceKey: "sandbox",
   /** Which credentials are accepted. @default "session" */
-  readonly authMode?: "session" | "basic" | "both";
+  authMode: "session" as "session" | "basic" | "both",
   /** A session's life in seconds. @default 900 */
-  readonly sessionSeconds?: number;
+  sessionSeconds: 900,
   /** A session ends after this many requests. @default unlimited */
-  readonly sessionRequests?: number;
+  sessionRequests: Number.POSITIVE_INFINITY,
   /** @default "session" */
-  readonly rotation?: Rotation;
-  /** More logins than `count` within `windowSeconds` are answered 429. @default 30 in 60 seconds */
-  readonly loginLimit?: { readonly count: number; readonly windowSeconds: number };
+  rotation: "session" as Rotation,
+  /** More logins within a minute are answered 429. @default 30 */
+  loginsPerMinute: 30,
   /** Whether an advertiser is active without `active: true` in its request. @default true */
-  readonly advertisersStartActive?: boolean;
+  advertisersStartActive: true,
   /**
    * Whether unknown fields are kept, rather than dropped with a warning. A create that is sent to `…/strict` refuses
    * them in any case. @default false
    */
-  readonly keepsUnknownFields?: boolean;
+  keepsUnknownFields: false,
   /**
    * Serves `GET`, `PUT`, `PATCH` and `DELETE rest/<noun>/<id>`, and the search `GET rest/<noun>?<field>=<text>`.
    * @default false: each of them is answered 404
    */
-  readonly operations?: boolean;
+  operations: false,
   /** The id of the first object. @default 1 */
-  readonly firstId?: number;
+  firstId: 1,
   /** The objects at the start: a snapshot of another sandbox. @default none */
-  readonly objects?: SandboxSnapshot;
+  objects: {} as Partial<SandboxSnapshot>,
   /**
    * Gets a line for each request: method, path, status, and what was created. Never a password, a cookie or a body.
    * @default nothing is logged
    */
-  readonly log?: (line: string) => void;
+  log: (_line: string): void => undefined,
   /** Milliseconds since 1970. @default Date.now */
-  readonly clock?: () => number;
+  clock: (): number => Date.now(),
   /** Changes the answer to each request that was carried out, for an installation that words its answers otherwise. */
-  readonly answer?: SandboxAnswerer;
-}
+  answer: ((answer) => answer) as SandboxAnswerer,
+};
+export type AllOptions = Readonly<typeof DEFAULTS>;
+/** Options of `startSandbox`; everything has a default. */
+export type SandboxOptions = Partial<AllOptions>;
 
 /** An advertiser or an event as it lives in the sandbox: its wire fields with defaults, and its id. */
 export interface SandboxObject {
@@ -84,7 +88,7 @@ export interface SandboxRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** `undefined` for a request of anything else. */
-  readonly operation: SandboxOperation | undefined;
+  readonly operation: Operation | undefined;
   /** The body as data; its text where it isn't JSON. */
   body: unknown;
   /** The status of the answer; 0 without one. */
@@ -110,7 +114,7 @@ export type SandboxAnswerer = (
 ) => SandboxAnswer | undefined;
 
 /** `create`: creates of either noun. */
-export type FaultTarget = SandboxOperation | "create" | "any";
+export type FaultTarget = Operation | "create" | "any";
 
 /** What a client gets instead of the proper answer. */
 export type Fault =

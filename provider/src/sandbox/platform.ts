@@ -1,16 +1,16 @@
 /** What the platform does with a request: logs in, creates, and where it can, reads, updates, deletes and searches. */
 import { failure, json, sessionRefused, success } from "./answers.js";
 import {
+  type AllOptions,
   NOUNS,
   type Noun,
   type SandboxAnswer,
   type SandboxObject,
-  type SandboxOptions,
   type SandboxRequest,
   type SandboxSnapshot,
 } from "./options.js";
 import type { Route } from "./routes.js";
-import { checkFields, type FieldFault } from "./rules.js";
+import { type CheckedFields, checkFields, type FieldFault } from "./rules.js";
 import { Sessions } from "./sessions.js";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -19,21 +19,17 @@ type Fields = Readonly<Record<string, unknown>>;
 const PAGE = 25;
 
 export class Platform {
-  readonly email: string;
-  readonly password: string;
   readonly sessions: Sessions;
   readonly advertisers = new Map<number, SandboxObject>();
   readonly events = new Map<number, SandboxObject>();
-  readonly #options: SandboxOptions;
+  readonly #options: AllOptions;
   #nextId: number;
 
-  constructor(options: SandboxOptions) {
+  constructor(options: AllOptions) {
     this.#options = options;
-    this.email = options.email ?? "ops@example.com";
-    this.password = options.password ?? "sandbox-password";
     this.sessions = new Sessions(options);
-    this.#nextId = options.firstId ?? 1;
-    this.replaceObjects(options.objects ?? {});
+    this.#nextId = options.firstId;
+    this.replaceObjects(options.objects);
   }
 
   /** The ids of these objects are never given again. */
@@ -68,24 +64,19 @@ export class Platform {
   }
 
   #logIn({ email, password, keep_logged_in }: Fields): SandboxAnswer {
-    if (this.#options.authMode === "basic") {
-      return failure(404, "this installation takes Basic credentials");
-    }
-    const seconds = this.sessions.secondsToWait();
-    if (seconds !== undefined) {
-      return failure(429, "too many logins", { "retry-after": String(seconds) });
-    }
-    if (email !== this.email || password !== this.password) {
-      return failure(401, "the e-mail or the password is wrong");
-    }
+    const expected = this.#options;
+    const isKnown = email === expected.email && password === expected.password;
+    if (expected.authMode === "basic") return failure(404, "log in by Basic credentials here");
+    if (this.sessions.isLimited()) return failure(429, "too many logins", { "retry-after": "60" });
+    if (!isKnown) return failure(401, "the e-mail or the password is wrong");
     const message = "Authentication successful: the session cookie was set";
     return success({ message }, { "set-cookie": this.sessions.open(keep_logged_in === true) });
   }
 
   /** @returns the cookies for the answer; `undefined` without good credentials. */
   #admit({ headers }: SandboxRequest): string[] | undefined {
-    const { authMode = "session" } = this.#options;
-    const credentials = Buffer.from(`${this.email}:${this.password}`).toString("base64");
+    const { authMode, email, password } = this.#options;
+    const credentials = Buffer.from(`${email}:${password}`).toString("base64");
     const isBasic = headers.authorization === `Basic ${credentials}`;
     if (authMode !== "session" && isBasic) return [];
     if (authMode === "basic") return undefined;
@@ -106,22 +97,28 @@ export class Platform {
     if (operation === "delete") objects.delete(id);
     else {
       const faults = this.change(noun, object, body);
-      if (faults.length > 0) return refusedFields(faults);
+      if (faults.length > 0) return refusal(faults);
     }
     return success({ message: `${noun} ${operation}d with ID = ${id}`, payload: { id } });
   }
 
+  #check(noun: Noun, body: Fields): CheckedFields {
+    const checked = checkFields(noun, body, this.advertisers);
+    if (!this.#options.keepsUnknownFields) return checked;
+    const kept = checked.unknown.map((field) => [field, body[field]]);
+    return { ...checked, fields: { ...Object.fromEntries(kept), ...checked.fields } };
+  }
+
   #create({ noun, isStrict }: Route, request: SandboxRequest, body: Fields): SandboxAnswer {
-    const { keepsUnknownFields = false, advertisersStartActive = true } = this.#options;
-    const { fields, faults, unknown } = checkFields(noun, body, this.advertisers);
-    if (faults.length > 0) return refusedFields(faults);
+    const { keepsUnknownFields, advertisersStartActive } = this.#options;
+    const { fields, faults, unknown } = this.#check(noun, body);
+    if (faults.length > 0) return refusal(faults);
     const reason = "is not a known field";
-    if (isStrict && unknown.length > 0) return refusedFields(unknown.map((field) => ({ field, reason })));
+    if (isStrict && unknown.length > 0) return refusal(unknown.map((field) => ({ field, reason })));
 
     const id = this.#nextId;
-    const kept = keepsUnknownFields ? unknown.map((field) => [field, body[field]]) : [];
     const activity = noun === "advertiser" ? { active: advertisersStartActive } : {};
-    const object = { ...activity, ...Object.fromEntries(kept), ...fields, id };
+    const object = { ...activity, ...fields, id };
     this.#keep(noun, object);
     request.created = object;
     const result = { message: `${noun} created with ID = ${id}`, payload: { id } };
@@ -130,21 +127,15 @@ export class Platform {
     return success({ ...result, errors });
   }
 
-  /** Ignores unknown fields. @returns why nothing was changed. */
+  /** @returns why nothing was changed. */
   change(noun: Noun, { id, ...before }: SandboxObject, changes: Fields): readonly FieldFault[] {
-    const { faults, fields } = checkFields(noun, { ...before, ...changes }, this.advertisers);
-    if (faults.length > 0) return faults;
-    const after: Record<string, unknown> = { ...before, ...fields };
-    // A field that is set to null has its default again, or is absent.
-    for (const field of Object.keys(changes)) {
-      if (changes[field] === null && !(field in fields)) delete after[field];
-    }
-    this.objectsOf(noun).set(id, { ...after, id });
-    return [];
+    const { faults, fields } = this.#check(noun, { ...before, ...changes });
+    if (faults.length === 0) this.#keep(noun, { ...fields, id });
+    return faults;
   }
 }
 
-function refusedFields(faults: readonly FieldFault[]): SandboxAnswer {
+function refusal(faults: readonly FieldFault[]): SandboxAnswer {
   const errors = faults.map(({ field, reason }) => `${field} ${reason}`);
   return json(406, { success: false, errors });
 }

@@ -1,8 +1,8 @@
 /** Which operation of the platform a request asks for. Pure. */
-import { NOUNS, type Noun, type SandboxOperation, type SandboxOptions } from "./options.js";
+import { type AllOptions, NOUNS, type Noun, type Operation } from "./options.js";
 
 export interface Route {
-  readonly operation: SandboxOperation;
+  readonly operation: Operation;
   /** Of anything but a login. */
   readonly noun: Noun;
   /** Of a read, an update and a delete. */
@@ -18,7 +18,7 @@ const LOGIN = "/authenticate";
 /** `/rest/event`, `/rest/event/strict`, `/rest/event/5`. */
 const OBJECTS = new RegExp(`^/rest/(?<noun>${NOUNS.join("|")})(?:/(?:(?<strict>strict)|(?<id>\\d+)))?$`);
 
-const BY_METHOD = new Map<string, SandboxOperation>([
+const BY_METHOD = new Map<string, Operation>([
   ["GET", "read"],
   ["PUT", "update"],
   ["PATCH", "update"],
@@ -26,14 +26,14 @@ const BY_METHOD = new Map<string, SandboxOperation>([
 ]);
 
 /** @returns `undefined` for anything that the platform doesn't serve. */
-export function routeOf(method: string, url: string, options: SandboxOptions): Route | undefined {
-  const { pathPrefix = "", operations = false } = options;
+export function routeOf(method: string, url: string, options: AllOptions): Route | undefined {
+  const { pathPrefix, operations } = options;
   const [wholePath = "", query] = url.split("?");
   if (!wholePath.startsWith(`${pathPrefix}/`)) return undefined;
   const path = wholePath.slice(pathPrefix.length);
 
   const { noun, strict, id } = OBJECTS.exec(path)?.groups ?? {};
-  const routeTo = (operation: SandboxOperation): Route => ({
+  const routeTo = (operation: Operation): Route => ({
     operation,
     noun: noun as Noun,
     id: Number(id),

@@ -1,4 +1,5 @@
 /** The sandbox itself: a server that hands requests to the platform, and remembers what arrived. */
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
@@ -7,15 +8,17 @@ import { jsonIn } from "../base/index.js";
 import { success } from "./answers.js";
 import { ArmedFault } from "./faults.js";
 import { requestLine } from "./messages.js";
-import type {
-  FaultRule,
-  Noun,
-  SandboxAnswer,
-  SandboxObject,
-  SandboxOperation,
-  SandboxOptions,
-  SandboxRequest,
-  SandboxSnapshot,
+import {
+  type AllOptions,
+  DEFAULTS,
+  type FaultRule,
+  type Noun,
+  type Operation,
+  type SandboxAnswer,
+  type SandboxObject,
+  type SandboxOptions,
+  type SandboxRequest,
+  type SandboxSnapshot,
 } from "./options.js";
 import { Platform } from "./platform.js";
 import { type Route, routeOf } from "./routes.js";
@@ -38,20 +41,17 @@ export class Sandbox {
   deletes = 0;
   searches = 0;
 
-  readonly #options: SandboxOptions;
+  readonly #options: AllOptions;
   readonly #server: Server;
   readonly #platform: Platform;
   #faults: ArmedFault[] = [];
 
   constructor(options: SandboxOptions) {
-    this.#options = options;
-    this.#platform = new Platform(options);
-    this.email = this.#platform.email;
-    this.password = this.#platform.password;
-    this.#server = createServer((incoming, response) => {
-      // A client that goes away before it has sent its whole request gets no answer.
-      this.#receive(incoming, response).catch(() => response.destroy());
-    });
+    this.#options = { ...DEFAULTS, ...options };
+    this.#platform = new Platform(this.#options);
+    this.email = this.#options.email;
+    this.password = this.#options.password;
+    this.#server = createServer((incoming, response) => void this.#receive(incoming, response));
     this.#server.on("connection", (socket) => {
       this.openConnections++;
       this.maxOpenConnections = Math.max(this.maxOpenConnections, this.openConnections);
@@ -62,10 +62,8 @@ export class Sandbox {
 
   /** Starts to listen, on 127.0.0.1 only. */
   async listen(): Promise<this> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once("error", reject);
-      this.#server.listen(this.#options.port ?? 0, "127.0.0.1", resolve);
-    });
+    this.#server.listen(this.#options.port, "127.0.0.1");
+    await once(this.#server, "listening");
     return this;
   }
 
@@ -75,7 +73,7 @@ export class Sandbox {
 
   /** The address for `advertising:baseUrl`. */
   get url(): string {
-    return `http://127.0.0.1:${this.port}${this.#options.pathPrefix ?? ""}`;
+    return `http://127.0.0.1:${this.port}${this.#options.pathPrefix}`;
   }
 
   /** How many POSTs of advertisers and events arrived, whatever became of them. */
@@ -173,15 +171,16 @@ export class Sandbox {
     };
     this.requests.push(request);
     const fault = this.#count(request);
-    const body = await text(incoming);
+    const body = await text(incoming).catch(() => undefined);
+    if (body === undefined) return; // The client went away before it had sent all.
     request.body = jsonIn(body) ?? body;
-    const { latencyMs = 0 } = this.#options;
+    const { latencyMs } = this.#options;
     if (route !== undefined && latencyMs > 0) await sleep(latencyMs);
 
     const answer = this.#answer(route, fault, request, response);
     request.status = answer?.status ?? 0;
     // Before the answer: whoever has that finds the line.
-    this.#options.log?.(requestLine(request));
+    this.#options.log(requestLine(request));
     if (answer === undefined) return;
     response.writeHead(answer.status, answer.headers);
     response.end(answer.body);
@@ -201,11 +200,10 @@ export class Sandbox {
     response: ServerResponse,
   ): SandboxAnswer | undefined {
     if (fault !== undefined && !fault.act) return fault.answer(success({}), request, response);
-    const answer = this.#platform.handle(route, request);
-    const { answer: change = () => answer } = this.#options;
-    const changed = change(answer, request, response);
-    if (fault === undefined || changed === undefined) return changed;
-    return fault.answer(changed, request, response);
+    const proper = this.#platform.handle(route, request);
+    const answer = this.#options.answer(proper, request, response);
+    if (fault === undefined || answer === undefined) return answer;
+    return fault.answer(answer, request, response);
   }
 }
 
@@ -217,4 +215,4 @@ const COUNTERS = {
   update: "updates",
   delete: "deletes",
   search: "searches",
-} as const satisfies Record<SandboxOperation, keyof Sandbox>;
+} as const satisfies Record<Operation, keyof Sandbox>;

@@ -1,46 +1,39 @@
 /** Who is logged in: sessions that end by time and by use, long-lived cookies that rotate, the login limit. */
 import { randomBytes } from "node:crypto";
-import type { SandboxOptions } from "./options.js";
+import type { AllOptions } from "./options.js";
 
 const LONG_LIVED_SECONDS = 30 * 86_400;
-const LOGIN_LIMIT = { count: 30, windowSeconds: 60 };
 
-interface SandboxSession {
+interface Session {
   readonly endsAtMs: number;
   requestsLeft: number;
-  readonly login: LongLivedLogin | undefined;
-}
-
-interface LongLivedLogin {
-  readonly cookie: string;
-  readonly endsAtMs: number;
+  /** The long-lived cookie that opened it. */
+  readonly login: string | undefined;
 }
 
 export class Sessions {
-  readonly #options: SandboxOptions;
-  readonly #sessions = new Map<string, SandboxSession>();
-  readonly #logins = new Map<string, LongLivedLogin>();
+  readonly #options: AllOptions;
+  readonly #sessions = new Map<string, Session>();
+  /** The long-lived cookies. They end only with {@link endAll}. */
+  readonly #logins = new Set<string>();
   #loginTimesMs: number[] = [];
 
-  constructor(options: SandboxOptions) {
+  constructor(options: AllOptions) {
     this.#options = options;
   }
 
-  /** Counts a login. @returns the seconds to wait if it is one too many. */
-  secondsToWait(): number | undefined {
-    const { count, windowSeconds } = this.#options.loginLimit ?? LOGIN_LIMIT;
-    const now = this.#now();
-    const windowStart = now - windowSeconds * 1000;
-    this.#loginTimesMs = this.#loginTimesMs.filter((time) => time > windowStart);
-    if (this.#loginTimesMs.length >= count) return windowSeconds;
-    this.#loginTimesMs.push(now);
-    return undefined;
+  /** Counts a login. @returns whether it is one too many within a minute. */
+  isLimited(): boolean {
+    const now = this.#options.clock();
+    this.#loginTimesMs = this.#loginTimesMs.filter((time) => time > now - 60_000);
+    const isLimited = this.#loginTimesMs.length >= this.#options.loginsPerMinute;
+    if (!isLimited) this.#loginTimesMs.push(now);
+    return isLimited;
   }
 
   /** @returns the Set-Cookie headers of a new session. */
   open(isLongLived: boolean): string[] {
-    if (!isLongLived) return [this.#newSession(undefined)];
-    return this.#newLogin(this.#now() + LONG_LIVED_SECONDS * 1000);
+    return isLongLived ? this.#openLongLived() : [this.#newSession(undefined)];
   }
 
   /**
@@ -49,12 +42,11 @@ export class Sessions {
    */
   admit(cookieHeader = ""): string[] | undefined {
     const cookies = parseCookies(cookieHeader);
-    const now = this.#now();
-    const login = this.#logins.get(cookies.get(this.#name("keep_logged_in")) ?? "");
-    if (login !== undefined && login.endsAtMs > now) return this.#rotate(login);
+    const login = cookies.get(this.#name("keep_logged_in")) ?? "";
+    if (this.#logins.has(login)) return this.#rotate(login);
 
     const session = this.#sessions.get(cookies.get(this.#name("service_cookie")) ?? "");
-    if (session === undefined || session.endsAtMs <= now) return undefined;
+    if (session === undefined || session.endsAtMs <= this.#options.clock()) return undefined;
     if (session.requestsLeft <= 0) return undefined;
     session.requestsLeft--;
     return [];
@@ -66,40 +58,34 @@ export class Sessions {
     this.#logins.clear();
   }
 
-  #rotate(login: LongLivedLogin): string[] {
-    const { rotation = "session" } = this.#options;
+  #rotate(login: string): string[] {
+    const { rotation } = this.#options;
     if (rotation === "session") return [this.#newSession(login)];
     for (const [cookie, session] of this.#sessions) {
       if (session.login === login) this.#sessions.delete(cookie);
     }
     if (rotation === "strict") return [this.#newSession(login)];
-    this.#logins.delete(login.cookie);
-    return this.#newLogin(login.endsAtMs);
+    this.#logins.delete(login);
+    return this.#openLongLived();
   }
 
-  #newLogin(endsAtMs: number): string[] {
-    const cookie = newToken();
-    const login = { cookie, endsAtMs };
-    this.#logins.set(cookie, login);
-    const name = this.#name("keep_logged_in");
-    const longLived = `${name}=${cookie}; Path=/; HttpOnly; Max-Age=${LONG_LIVED_SECONDS}`;
-    return [this.#newSession(login), longLived];
+  #openLongLived(): string[] {
+    const login = newToken();
+    this.#logins.add(login);
+    const cookie = `${this.#name("keep_logged_in")}=${login}; Path=/; HttpOnly`;
+    return [this.#newSession(login), `${cookie}; Max-Age=${LONG_LIVED_SECONDS}`];
   }
 
-  #newSession(login: LongLivedLogin | undefined): string {
-    const { sessionSeconds = 900, sessionRequests = Number.POSITIVE_INFINITY } = this.#options;
-    const endsAtMs = this.#now() + sessionSeconds * 1000;
+  #newSession(login: string | undefined): string {
+    const { clock, sessionSeconds, sessionRequests } = this.#options;
+    const endsAtMs = clock() + sessionSeconds * 1000;
     const cookie = newToken();
     this.#sessions.set(cookie, { endsAtMs, requestsLeft: sessionRequests, login });
     return `${this.#name("service_cookie")}=${cookie}; Path=/; HttpOnly`;
   }
 
   #name(suffix: string): string {
-    return `${this.#options.instanceKey ?? "sandbox"}_${suffix}`;
-  }
-
-  #now(): number {
-    return this.#options.clock?.() ?? Date.now();
+    return `${this.#options.instanceKey}_${suffix}`;
   }
 }
 
@@ -108,9 +94,6 @@ function newToken(): string {
 }
 
 function parseCookies(header: string): ReadonlyMap<string, string> {
-  const cookies = new Map<string, string>();
-  for (const [, name = "", value = ""] of header.matchAll(/([^;=\s]+)=([^;]*)/g)) {
-    cookies.set(name, value);
-  }
-  return cookies;
+  const pairs = header.split("; ").map((pair) => pair.split("=") as [string, string]);
+  return new Map(pairs);
 }

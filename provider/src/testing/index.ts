@@ -1,7 +1,6 @@
 /**
- * `testing/`, published as `pulumi-advertising/testing`: users' unit tests run their programs here
- * without engine, network or settings, with the real rules. The class `MockPlatform` stands for provider and platform: the
- * mocks ask it for each resource that Pulumi registers. It may import every module but `client`, `provider` and `store`.
+ * Published as `pulumi-advertising/testing`: users' unit tests run their programs without engine, network or settings,
+ * with the real rules. The class `MockPlatform` stands for provider and platform: the mocks ask it for each resource.
  */
 import * as pulumi from "@pulumi/pulumi";
 import type { MockResourceArgs } from "@pulumi/pulumi/runtime/mocks.js";
@@ -66,17 +65,19 @@ export async function setMocks(options: MockOptions = {}): Promise<Mocks> {
   const earlier = current;
   const platform = new MockPlatform();
   current = platform;
-  if (earlier?.isTold === false) earlier.expectGood();
+  if (earlier?.isReported === false) earlier.expectGood();
   const registered: DeclaredResource[] = [];
   await pulumi.runtime.setMocks(
     {
       newResource(args) {
+        const { name: id, inputs } = args;
         const resource = platform.register(args);
-        if (resource === undefined) return others?.newResource(args) ?? { id: args.name, state: args.inputs };
+        if (resource === undefined) return others?.newResource(args) ?? { id, state: inputs };
         registered.push(resource);
-        const secret = Object.keys(args.inputs).filter((name) => isRpcSecret(args.inputs[name]));
         const state: Record<string, unknown> = { ...resource.outputs };
-        for (const name of secret) state[name] = pulumi.secret(state[name]);
+        for (const name of Object.keys(inputs)) {
+          if (isRpcSecret(inputs[name])) state[name] = pulumi.secret(state[name]);
+        }
         return { id: resource.id, state };
       },
       call: (args) => others?.call(args) ?? args.inputs,
@@ -100,8 +101,9 @@ export async function setMocks(options: MockOptions = {}): Promise<Mocks> {
  * @throws pulumi.RunError where values that Outputs brought were wrong: it lists all of them.
  */
 export async function outputOf<T>(output: pulumi.Input<T>): Promise<pulumi.Unwrap<T>> {
-  // Outputs have this method, but their type does not name it; `apply` alone would wait forever for what was rejected.
-  const value = await (pulumi.output(output) as unknown as { promise(): Promise<pulumi.Unwrap<T>> }).promise();
+  // Outputs have this method, but their type does not name it; `apply` alone would wait forever for a rejected one.
+  type Resolving = { promise(): Promise<pulumi.Unwrap<T>> };
+  const value = await (pulumi.output(output) as unknown as Resolving).promise();
   current?.expectGood();
   return value;
 }
@@ -120,13 +122,16 @@ export interface DeclaredResource {
   readonly outputs: Readonly<Record<string, unknown>>;
 }
 
-const READING: Reading = { isUnknown: (value) => value === UNKNOWN, arrivedUndefined: "is the output's name right?" };
+const READING: Reading = {
+  isUnknown: (value) => value === UNKNOWN,
+  arrivedUndefined: "is the output's name right?",
+};
 
 class MockPlatform {
   readonly #findings: Finding[] = [];
   #ids = 0;
-  /** Whether the test has seen what is wrong. */
-  isTold = false;
+  /** Whether the test has seen the findings. */
+  isReported = false;
 
   /**
    * Checks a resource's arguments against its rules, now with the values of Outputs. Pulumi makes a rejection that
@@ -147,16 +152,23 @@ class MockPlatform {
   /** @throws pulumi.RunError that lists everything that was wrong with the resources so far. */
   expectGood(): void {
     if (this.#findings.length === 0) return;
-    this.isTold = true;
+    this.isReported = true;
     throw programError(currentProgram().reading, this.#findings, "`pulumi up` would stop there");
   }
 
   #createSet(set: SetKind, name: string, outputs: Record<string, unknown>): DeclaredResource {
-    const defaults = { ...set.defaultsIn(currentProgram().reading.settings), ...asRecord(outputs.defaults) };
+    const { settings } = currentProgram().reading;
+    const defaults = { ...set.defaultsIn(settings), ...asRecord(outputs.defaults) };
     const entries = [...(readDeclaredSet(outputs).events ?? [])];
-    const eventIds = entries.map(([key, entry]) => [key, exactId(this.#idOf(asRecord(entry)))]);
-    const all = { ...outputs, defaults, events: Object.fromEntries(entries), eventIds: Object.fromEntries(eventIds) };
-    return { type: set.name, name, id: `set-${name}`, outputs: all };
+    const ids = entries.map(([key, entry]) => [key, exactId(this.#idOf(asRecord(entry)))]);
+    const events = Object.fromEntries(entries);
+    const eventIds = Object.fromEntries(ids);
+    return {
+      type: set.name,
+      name,
+      id: `set-${name}`,
+      outputs: { ...outputs, defaults, events, eventIds },
+    };
   }
 
   #idOf({ existingId }: Readonly<Record<string, unknown>>): string {
@@ -167,9 +179,11 @@ class MockPlatform {
 
   /** Keeps what is wrong with the arguments, and returns those that passed, with their defaults. */
   #checked(kind: Kind | SetKind, name: string, inputs: unknown): Record<string, unknown> {
-    const given = Object.entries(asRecord(inputs)).map(([property, value]) => [property, unwrapRpcSecret(value)]);
     const { settings } = currentProgram().reading;
-    const { values, problems } = checkArguments(kind, Object.fromEntries(given), settings, READING);
+    const entries = Object.entries(asRecord(inputs));
+    const plain = entries.map(([property, value]) => [property, unwrapRpcSecret(value)]);
+    const declared = Object.fromEntries(plain);
+    const { values, problems } = checkArguments(kind, declared, settings, READING);
     if (problems.length > 0) this.#findings.push(findingOf(labelOf(kind.name, name), problems));
     return values;
   }

@@ -1,4 +1,4 @@
-module pulumi-advertising/tools/pulumi
+module pulumi-advertising/scripts/cli-build/pulumi
 
 go 1.25.11
 

@@ -1,4 +1,4 @@
-module pulumi-advertising/tools/pulumi-language-nodejs
+module pulumi-advertising/scripts/cli-build/pulumi-language-nodejs
 
 go 1.25.11
 
