@@ -1,6 +1,6 @@
 /** The session over a scripted transport: what a refusal means for a login, and cases that need the right moment. */
 import { afterEach, expect, it, vi } from "vitest";
-import type { Attempt } from "../../provider/src/client/retry.js";
+import type { Attempt } from "../../provider/src/client/decide-retry.js";
 import { Session } from "../../provider/src/client/session.js";
 import { SessionJar, sessionBlocker } from "../../provider/src/client/session-jar.js";
 import { type HttpAnswer, type HttpRequest, TransportFailure } from "../../provider/src/client/transport.js";
@@ -180,7 +180,7 @@ it.each([-5, 0, 5])("a cookie ends by the platform's clock: this machine's is %i
   vi.setSystemTime(Date.now() + 60_000);
   expect(jar.hasSession(event)).toBe(false);
   const over = sessionBlocker([`x_service_cookie=1; Path=/; Expires=${date}`], event, event, soon);
-  expect(over[0]).toMatch(/it ends 2026-01-01T00:00:00\.000Z, and now is 2026-01-01T00:15:00\.000Z there$/);
+  expect(over.why).toMatch(/it ends 2026-01-01T00:00:00\.000Z, and now is 2026-01-01T00:15:00\.000Z there$/);
 });
 
 it("a request sends the newest cookies for its path that have not expired", () => {

@@ -33,7 +33,11 @@ export async function searched(given: readonly Answer[], facts: Facts, choice: S
 /** @param folder the program's. @returns `told`: in words, of what has no answer, what was asked and what came back. */
 export async function searchFor(open: readonly Create[], reading: SettingsReading, folder: string) {
   const { settings } = reading;
-  const dependencies = systemDependencies(reading, cookieFileFor(settings, folder), (text) => console.error(text));
+  const dependencies = systemDependencies(reading, {
+    cookieFile: cookieFileFor(settings, folder),
+    tell: (message) => console.error(message),
+    log: process.env.ADVERTISING_LOG,
+  });
   const { transport, clock, secrets } = dependencies;
   const client = new Client(settings, dependencies);
   const looker = { reading, clock, client: () => client };

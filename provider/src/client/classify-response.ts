@@ -169,7 +169,8 @@ function troubleIn(answer: Answer, noun: string): Trouble | undefined {
   if (broken !== undefined) return unclearBecause(String(unreadable));
   if (isRefused(answer, noun)) return { kind: "refused" };
   if (status !== 200 && status !== 201) return unclearBecause(`status ${status}`);
-  return unreadable === undefined ? undefined : unclearBecause(unreadable);
+  if (unreadable !== undefined) return unclearBecause(unreadable);
+  return undefined;
 }
 
 function unreadableIn({ kind, broken }: Answer): string | undefined {
@@ -221,7 +222,7 @@ function contradictionIn(data: unknown, noun: string, sent: Values): string | un
     const theirs = own(record, name) ?? undefined;
     return theirs !== undefined && own(sent, name) !== undefined && !isSame(theirs, sent[name]);
   });
-  return field === undefined ? undefined : `its ${field} is not what was sent`;
+  return field && `its ${field} is not what was sent`;
 }
 
 /** Whether an answered value may stand for the sent one, like "25.00" for 25. A field sent as null is absent then. */

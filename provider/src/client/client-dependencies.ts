@@ -28,29 +28,25 @@ export function secretsIn({ settings, proxy }: Reading): Secrets {
   return secrets;
 }
 
-/**
- * The dependencies of a process with one client: real connections, which the caller closes.
- * @param tell is given scrubbed text. @param log the value of `ADVERTISING_LOG`.
- */
+interface ProcessOptions extends Pick<ClientDependencies, "cookieFile"> {
+  /** Given scrubbed text. */
+  readonly tell: (message: string) => void;
+  readonly secrets?: Secrets;
+  /** The value of `ADVERTISING_LOG`. */
+  readonly log?: string | undefined;
+}
+
+/** The dependencies of a process with one client: real connections, which the caller closes. */
 export function systemDependencies(
   reading: Reading & Pick<SettingsReading, "credentials">,
-  cookieFile: string | undefined,
-  tell: (message: string) => void,
-  secrets = secretsIn(reading),
-  log = process.env.ADVERTISING_LOG,
+  options: ProcessOptions,
 ): ClientDependencies {
-  const say = (message: string) => tell(secrets.scrub(message));
+  const { cookieFile, tell, secrets = secretsIn(reading), log } = options;
   const { credentials } = reading;
+  const transport = createTransport(reading);
+  const say = (message: string) => tell(secrets.scrub(message));
   const onAttempt = debugLog(log, secrets, say);
-  return {
-    transport: createTransport(reading),
-    clock: systemClock,
-    cookieFile,
-    credentials,
-    secrets,
-    say,
-    onAttempt,
-  };
+  return { transport, clock: systemClock, cookieFile, credentials, secrets, say, onAttempt };
 }
 
 /**

@@ -94,9 +94,8 @@ export class SessionStore {
         return undefined;
       // The platform decides on a changed password. Until it accepts that, the file stays for runs with the other one.
       const { jar, stamp, verifier } = stored;
-      return (await this.#hash(verifier.salt)) === verifier.hash
-        ? { jar, stamp, isRestored: true }
-        : undefined;
+      if ((await this.#hash(verifier.salt)) !== verifier.hash) return undefined;
+      return { jar, stamp, isRestored: true };
     };
     let session = await this.#attempt(restore);
     if (session === undefined) {
@@ -190,7 +189,8 @@ export class SessionStore {
       throw new UntrustedFile(
         "it has another account's session; give each account a file of its own",
       );
-    return stored.keepLoggedIn === settings.keepLoggedIn ? { ...stored, jar } : undefined;
+    if (stored.keepLoggedIn !== settings.keepLoggedIn) return undefined;
+    return { ...stored, jar };
   }
 
   #write(stored: Stored, lock: Lock): void {
