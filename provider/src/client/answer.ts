@@ -167,7 +167,7 @@ export function idsIn(data: unknown, noun: string): string[] {
 }
 
 /**
- * The id of the one object that an answer is about. None if it names several, or if the id stands beside a wrapper with
+ * The id of the one object that an answer is about. `undefined` if it names several, or if the id stands beside a wrapper with
  * other data, as that of a request or a job does.
  */
 export function idIn(data: unknown, noun: string): string | undefined {
@@ -186,8 +186,8 @@ export function ownIdOf(record: unknown, noun: string): string | undefined {
 function namedIds(record: unknown, noun: string): string[] {
   const ids = [own(record, "id"), own(record, `${noun}_id`)];
   const isInexact = (id: unknown) => typeof id === "number" && !Number.isSafeInteger(id);
-  const given = ids.filter((id) => id !== undefined && id !== null);
-  return given.map((id) => (isInexact(id) ? "?" : String(id).trim()));
+  const present = ids.filter((id) => id !== undefined && id !== null);
+  return present.map((id) => (isInexact(id) ? "?" : String(id).trim()));
 }
 
 function soleId(ids: readonly string[]): string | undefined {

@@ -9,16 +9,16 @@ type Reading = Pick<SettingsReading, "settings" | "proxy">;
 export interface ClientDependencies {
   readonly transport: Transport;
   readonly clock: Clock;
-  /** Where the session is kept between runs; none: in memory. Not used with Basic credentials: they have no session. */
+  /** Where the session is kept between runs; `undefined`: in memory. Not used with Basic credentials: they have no session. */
   readonly cookieFile: string | undefined;
-  /** Where e-mail and password come from, in words. */
+  /** Where e-mail and password come from, for messages. */
   readonly credentials: string;
   /** The session's cookies are added to it. */
   readonly secrets: Secrets;
   /** Called with messages about the whole run, perhaps repeatedly. */
   readonly say: (message: string) => void;
-  /** Called with each attempt to send a request, in words that name no body and no header. */
-  readonly onAttempt?: ((words: string) => void) | undefined;
+  /** Called for each attempt to send a request, with a line that has no body and no header. */
+  readonly onAttempt?: ((line: string) => void) | undefined;
 }
 
 export function secretsIn({ settings, proxy }: Reading): Secrets {

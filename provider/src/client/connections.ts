@@ -46,11 +46,11 @@ export function createProxyAgent(
     connectTimeout: timeoutMs,
     proxyTls: { allowH2: false },
     // Also for hosts in NO_PROXY, which keep the direct agent's connector.
-    factory: (origin, given: Pool.Options) => {
-      const isDirect = given.connect === options.connect;
-      const connect = given.connect as buildConnector.connector;
+    factory: (origin, poolOptions: Pool.Options) => {
+      const isDirect = poolOptions.connect === options.connect;
+      const connect = poolOptions.connect as buildConnector.connector;
       const tunnel = throughTunnel(connect, proxy, timeoutMs, onEndedThere);
-      return new Pool(origin, isDirect ? given : { ...given, connect: tunnel });
+      return new Pool(origin, isDirect ? poolOptions : { ...poolOptions, connect: tunnel });
     },
   });
 }

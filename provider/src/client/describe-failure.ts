@@ -33,14 +33,12 @@ const NEXT_STEPS: readonly (readonly [RegExp, string])[] = [
     /CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/,
     "check this machine's clock; if it is right, the certificate has to be renewed",
   ],
-  [/ALTNAME_INVALID/, "the certificate is another host's: check {address}"],
+  [/ALTNAME_INVALID|UNRECOGNIZED_NAME/, "the certificate is another host's: check {address}"],
   [
     /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)/,
     "its authority is not known here: put the authority's certificate into a file, and name that " +
       "with NODE_EXTRA_CA_CERTS",
   ],
-  [/UNRECOGNIZED_NAME/, "it does not serve this host: check {address}"],
-  [/ALERT_ACCESS_DENIED/, "it denies access from here: ask who runs it, or check {address}"],
   [/certificate|SSL routines|^CERT_/i, "the certificate has to be fixed there"],
   [/ENOTFOUND|EAI_AGAIN/, "check {address} and the network: the name could not be looked up"],
   [/ECONNREFUSED/, "nothing listens there: check {address}"],

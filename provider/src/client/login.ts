@@ -89,21 +89,21 @@ async function sendLogin(sender: RetryingSender, url: URL, fields: object): Prom
 /** Why a login was refused, and the next step. */
 function refusalOf(answer: Answer, words: readonly string[], from: string): string | undefined {
   const { status, kind } = answer;
-  const said = [`status ${status}`, words.join("; ")].filter(Boolean).join(": ");
+  const report = [`status ${status}`, words.join("; ")].filter(Boolean).join(": ");
   const isDone = status >= 200 && status < 300;
-  const elsewhere = `there is no login at this address (${said}). Check advertising:baseUrl and advertising:authenticatePath`;
+  const elsewhere = `there is no login at this address (${report}). Check advertising:baseUrl and advertising:authenticatePath`;
   if (status >= 300 && status < 400) return `${elsewhere}; redirects are never followed.`;
   if ((isDone && kind === "html") || status === 404 || status === 405) return `${elsewhere}.`;
   // Only for the advice: with either reason, nothing was created.
-  if (!isDone && /\b(ssl|tls|client) certificate/i.test(said)) {
+  if (!isDone && /\b(ssl|tls|client) certificate/i.test(report)) {
     const cure = NO_CLIENT_CERTIFICATE.replace("{address}", "advertising:baseUrl");
-    return `the server refused it (${said}): it asks for a client certificate, ${cure}.`;
+    return `the server refused it (${report}): it asks for a client certificate, ${cure}.`;
   }
   const isRefused = isDone ? saysRefused(answer, undefined) : status < 500;
   if (isRefused)
-    return `the platform refused it (${said}). Check ${from}; it was tried once, and is not tried again.`;
+    return `the platform refused it (${report}). Check ${from}; it was tried once, and is not tried again.`;
   if (isDone) return undefined;
-  return `the platform returned ${said}. Wait a while and run it again.`;
+  return `the platform returned ${report}. Wait a while and run it again.`;
 }
 
 /**

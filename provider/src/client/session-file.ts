@@ -165,7 +165,7 @@ export class SessionStore {
     return stored;
   }
 
-  /** @returns none if absent, damaged or of another mode. @throws UntrustedFile; LoginError for a later version. */
+  /** @returns `undefined` if absent, damaged or of another mode. @throws UntrustedFile; LoginError for a later version. */
   #read(): Stored | undefined {
     const { settings } = this;
     const path = this.#path ?? "";

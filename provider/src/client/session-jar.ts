@@ -20,7 +20,7 @@ export class SessionJar {
   #jar: CookieJar = new (toughCookie().CookieJar)();
   #last: { readonly href: string; readonly value: string; readonly atMs: number } | undefined;
 
-  /** @returns none if `data` is not a jar as {@link toJSON} gives it. */
+  /** @returns `undefined` if `data` is not a jar as {@link toJSON} gives it. */
   static from(data: unknown): SessionJar | undefined {
     try {
       const jar = new SessionJar();
@@ -71,7 +71,7 @@ export class SessionJar {
   }
 
   /**
-   * When the session ends, in milliseconds since 1970: the latest end of its cookies for `url`; none if they don't say.
+   * When the session ends, in milliseconds since 1970: the latest end of its cookies for `url`; `undefined` if they don't say.
    * @param isLongLived then another cookie, with any name, may say so too (API page, sessions).
    */
   endsAtMs(url: URL, isLongLived: boolean): number | undefined {

@@ -76,7 +76,7 @@ const NOWHERE = "https://nowhere.invalid";
 
 /**
  * Where an answer leads, for the session and for the judgement of a create. No redirect is ever followed.
- * @returns none if the answer is no redirect; `object` if its address has a number, as from services that carried out a
+ * @returns `undefined` if the answer is no redirect; `object` if its address has a number, as from services that carried out a
  *   create and want the browser to show it; otherwise `login`, an assumption: a login page may have any name.
  */
 export function redirectOf({ status, headers }: Answer): "login" | "object" | undefined {
