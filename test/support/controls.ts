@@ -138,8 +138,8 @@ const rows: Row[] = [
     "client/client.ts",
     "if (witness.inFlight.size === 0) throw troubled(verdict, response);",
     "if (witness.inFlight.size === 0) return verdict;",
-    "sandbox/operations",
-    "one that a read does not find stays in the state",
+    "unit/witness",
+    "a read that has found nothing yet proves nothing",
   ],
   [
     "an object that something goes on with is not deleted",
