@@ -70,12 +70,11 @@ async function logIn(
   const words = wordsOf({ answer, operation: { fields: [] }, fields, secrets });
   const refusal = refusalOf(answer, words, credentials);
   if (refusal !== undefined) throw new LoginError(`${failed}: ${refusal} ${NOTHING_CREATED}`);
-  const { setCookies, headers, status } = answer;
   const jar = new SessionJar();
-  jar.store(setCookies, url, headers.date);
+  jar.store(answer, url);
   if (jar.hasSession(usedAt)) return jar;
-  const { why, next } = sessionBlocker(setCookies, url, usedAt, headers.date);
-  const accepted = `the platform accepted it (status ${status})`;
+  const { why, next } = sessionBlocker(answer, url, usedAt);
+  const accepted = `the platform accepted it (status ${answer.status})`;
   throw new LoginError(`${failed}: ${accepted}, but ${why}. ${NOTHING_CREATED} ${next}`);
 }
 

@@ -24,8 +24,7 @@ import {
 } from "../files/index.js";
 import { accountOf, type Settings } from "../settings/index.js";
 import type { ClientDependencies } from "./client-dependencies.js";
-import { SessionJar } from "./session-jar.js";
-import type { HttpAnswer } from "./transport.js";
+import { type CookieResponse, SessionJar } from "./session-jar.js";
 
 /** 32 MiB of memory and about 80 ms on one core per guess. Other values need a new version of the file's format. */
 const COST = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 } as const;
@@ -54,10 +53,16 @@ export interface Login {
   readonly isRestored: boolean;
   headers(url: URL): Promise<Readonly<Record<string, string>>>;
   /** Stores an answer's cookies. Never fails, because the answer itself is more important. */
-  keep(answer: Pick<HttpAnswer, "setCookies" | "headers">, url: URL): Promise<void>;
+  keep(response: CookieResponse, url: URL): Promise<void>;
 }
 
 type Opened = Pick<Stored, "jar" | "stamp"> & Pick<Login, "isRestored">;
+
+/** Cookies that a response brought, and from where. */
+interface Arrival {
+  readonly response: CookieResponse;
+  readonly url: URL;
+}
 
 export class SessionStore {
   /** What would make the file usable again, as a clause, once it turned out not to be. */
@@ -66,7 +71,7 @@ export class SessionStore {
   #path: string | undefined;
   #current: Opened | undefined;
   /** The cookies of that login that are not in the file yet, in the order of their arrival. */
-  #unsaved: Parameters<SessionJar["store"]>[] = [];
+  #unsaved: Arrival[] = [];
   #saving = Promise.resolve();
 
   constructor(
@@ -107,13 +112,8 @@ export class SessionStore {
         session = await logInNow();
         const { baseUrl, email, keepLoggedIn } = this.settings;
         const { jar, stamp } = session;
-        const head = {
-          session: "pulumi-advertising",
-          version: VERSION,
-          baseUrl,
-          email,
-          keepLoggedIn,
-        } as const;
+        const account = { baseUrl, email, keepLoggedIn };
+        const head = { session: "pulumi-advertising", version: VERSION, ...account } as const;
         this.#write({ ...head, verifier: { salt, hash }, stamp, jar }, lock);
       });
     }
@@ -130,19 +130,19 @@ export class SessionStore {
         if (keepLoggedIn) await this.#attempt(() => this.#merge(opened));
         return { cookie: opened.jar.header(to) };
       },
-      keep: async ({ setCookies, headers }, from) => {
-        if (keepLoggedIn && setCookies.length > 0)
-          await this.#keep(opened, [setCookies, from, headers.date]);
+      keep: async (response, from) => {
+        if (keepLoggedIn && response.setCookies.length > 0)
+          await this.#keep(opened, { response, url: from });
       },
     };
   }
 
-  async #keep(session: Opened, cookies: Parameters<SessionJar["store"]>): Promise<void> {
-    session.jar.store(...cookies); // at once for this process, whatever happens to the file
+  async #keep(session: Opened, arrival: Arrival): Promise<void> {
+    session.jar.store(arrival.response, arrival.url); // at once for this process, whatever happens to the file
     this.#mask(session.jar);
     // An answer of an ended login comes too late.
     if (session !== this.#current || this.#path === undefined) return;
-    this.#unsaved.push(cookies);
+    this.#unsaved.push(arrival);
     const save = (lock: Lock) => {
       const stored = this.#current && this.#merge(this.#current);
       if (stored !== undefined) this.#write(stored, lock);
@@ -159,7 +159,7 @@ export class SessionStore {
   #merge(session: Opened): Stored | undefined {
     const stored = this.#read();
     if (stored === undefined || stored.stamp !== session.stamp) return undefined;
-    for (const cookies of this.#unsaved) stored.jar.store(...cookies);
+    for (const { response, url } of this.#unsaved) stored.jar.store(response, url);
     session.jar.replaceWith(stored.jar);
     this.#mask(session.jar);
     return stored;

@@ -1,6 +1,10 @@
 /** The cookies of a session: tough-cookie's jar with this API's rules. */
 import type { Cookie, CookieJar } from "tough-cookie";
 import { printable } from "../base/index.js";
+import type { HttpAnswer } from "./transport.js";
+
+/** What a response says about cookies. */
+export type CookieResponse = Pick<HttpAnswer, "setCookies" | "headers">;
 
 /** `<instance_key>_service_cookie`; the key differs per installation (API page, POST rest/authenticate). */
 const SESSION_COOKIE = /_service_cookie$/;
@@ -35,17 +39,14 @@ export class SessionJar {
     return this.#jar.serializeSync();
   }
 
-  /**
-   * Stores an answer's cookies as a browser would: those of other domains and expired ones are ignored.
-   * @param date the answer's `Date`.
-   */
-  store(setCookies: readonly string[], url: URL, date?: string): void {
+  /** Stores a response's cookies as a browser would: those of other domains and expired ones are ignored. */
+  store({ setCookies, headers }: CookieResponse, url: URL): void {
     this.#last = undefined;
     for (const cookie of cookiesIn(setCookies)) {
       const { expires } = cookie;
       // An end is a date of the platform's clock: this machine's may be hours off.
       if (expires instanceof Date)
-        cookie.expires = new Date(expires.getTime() + Date.now() - nowAt(date));
+        cookie.expires = new Date(expires.getTime() + Date.now() - nowAt(headers.date));
       this.#jar.setCookieSync(cookie, url.href, { ignoreError: true });
     }
   }
@@ -108,13 +109,12 @@ function nowAt(date = ""): number {
 /**
  * Why these cookies, from a login that reported success, contain no session, and what to do next: the first cause.
  * (That a cookie is `Secure` is none: plain HTTP is for loopback addresses, which may have such ones.)
- * @param from the login's address. @param to a request's. @param date the answer's `Date`.
+ * @param from the login's address. @param to a request's.
  */
 export function sessionBlocker(
-  setCookies: readonly string[],
+  { setCookies, headers }: CookieResponse,
   from: URL,
   to: URL,
-  date?: string,
 ): { readonly why: string; readonly next: string } {
   const atLogin = "Check advertising:authenticatePath.";
   const ask = "Ask the administrator of the installation.";
@@ -126,7 +126,7 @@ export function sessionBlocker(
   }
   const it = "the session cookie that it set";
   if (cookie.value === "") return { why: `${it} is empty`, next: ask };
-  const ended = endOf(cookie, date);
+  const ended = endOf(cookie, headers.date);
   if (ended !== undefined) return { why: `${it} has already expired: it ends ${ended}`, next: ask };
   const domain = printable(cookie.domain ?? from.hostname);
   const path = printable(cookie.path ?? toughCookie().defaultPath(from.pathname));
