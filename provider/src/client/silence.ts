@@ -45,9 +45,8 @@ export class Silence {
       return `No response from ${host} ${after}. ${end}.`;
     }
     const cause = this.#code === "" ? "" : ` (${this.#code})`;
-    const seconds = Math.max(requestTimeoutSeconds, maxWaitSeconds);
     return (
-      `No connection to ${host} ${after}${cause}. Retries end after ${seconds} s ` +
+      `No connection to ${host} ${after}${cause}. Retries end after ${maxWaitSeconds} s ` +
       "(advertising:maxWaitSeconds). Check advertising:baseUrl, the network and the proxy."
     );
   }
