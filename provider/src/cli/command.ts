@@ -71,7 +71,6 @@ async function logIn(reading: SettingsReading, folder: string, secrets: Secrets,
     cookieFile,
     tell: (message) => console.error(message),
     secrets,
-    log: process.env.ADVERTISING_LOG,
   });
   try {
     const { cure, endsAtMs } = await logInAnew(settings, dependencies);

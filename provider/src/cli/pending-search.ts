@@ -36,7 +36,6 @@ export async function searchFor(open: readonly Create[], reading: SettingsReadin
   const dependencies = systemDependencies(reading, {
     cookieFile: cookieFileFor(settings, folder),
     tell: (message) => console.error(message),
-    log: process.env.ADVERTISING_LOG,
   });
   const { transport, clock, secrets } = dependencies;
   const client = new Client(settings, dependencies);

@@ -32,7 +32,7 @@ interface ProcessOptions extends Pick<ClientDependencies, "cookieFile"> {
   /** Given scrubbed text. */
   readonly tell: (message: string) => void;
   readonly secrets?: Secrets;
-  /** The value of `ADVERTISING_LOG`. */
+  /** @default the environment's `ADVERTISING_LOG` */
   readonly log?: string | undefined;
 }
 
@@ -41,7 +41,8 @@ export function systemDependencies(
   reading: Reading & Pick<SettingsReading, "credentials">,
   options: ProcessOptions,
 ): ClientDependencies {
-  const { cookieFile, tell, secrets = secretsIn(reading), log } = options;
+  const { cookieFile, tell, log = process.env.ADVERTISING_LOG } = options;
+  const { secrets = secretsIn(reading) } = options;
   const { credentials } = reading;
   const transport = createTransport(reading);
   const say = (message: string) => tell(secrets.scrub(message));

@@ -5,7 +5,6 @@
 import type { Settings } from "../settings/index.js";
 import type { ClientDependencies } from "./client-dependencies.js";
 import { type Attempt, decideRetry } from "./decide-retry.js";
-import { Silence } from "./silence.js";
 import { type HttpAnswer, type HttpRequest, TransportFailure } from "./transport.js";
 
 /** The platform asks for a longer wait than this request may spend; the message is a clause. Nothing was acted upon. */
@@ -146,6 +145,55 @@ export class RetryingSender {
     this.#quietUntilMs = until;
     if (!isNewWait || delayMs > budgetMs) return;
     say(`The platform limits the rate: all requests wait for ${Math.ceil(delayMs / 1000)} s.`);
+  }
+}
+
+const SILENT_MS = 5000;
+
+/** Says once that nothing has come back for a while, and for how long it is tried. */
+class Silence {
+  /** Absent while something comes back. */
+  #cancel: (() => void) | undefined;
+  #isConnected = false;
+  /** Why the last attempt found no connection. */
+  #code = "";
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly dependencies: ClientDependencies,
+  ) {}
+
+  async during(request: HttpRequest): Promise<Attempt> {
+    const { clock, say, transport } = this.dependencies;
+    this.#cancel ??= clock.alarm(SILENT_MS, () => say(this.#message(request.url.host)));
+    const onStart = () => {
+      this.#isConnected = true;
+    };
+    const attempt = await transport.send({ ...request, onStart });
+    if (attempt instanceof TransportFailure) this.#code = attempt.code;
+    else this.end();
+    return attempt;
+  }
+
+  end(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#isConnected = false;
+    this.#code = "";
+  }
+
+  #message(host: string): string {
+    const { requestTimeoutSeconds, maxWaitSeconds } = this.settings;
+    const after = `after ${SILENT_MS / 1000} s`;
+    if (this.#isConnected) {
+      const end = `The limit is ${requestTimeoutSeconds} s (advertising:requestTimeoutSeconds)`;
+      return `No response from ${host} ${after}. ${end}.`;
+    }
+    const cause = this.#code === "" ? "" : ` (${this.#code})`;
+    return (
+      `No connection to ${host} ${after}${cause}. Retries end after ${maxWaitSeconds} s ` +
+      "(advertising:maxWaitSeconds). Check advertising:baseUrl, the network and the proxy."
+    );
   }
 }
 

@@ -175,8 +175,8 @@ export class SessionStore {
     const version = own(data, "version");
     if (typeof version === "number" && version > VERSION) {
       throw new LoginError(
-        `Nothing was sent: the cookie file ${path} was written by a later version of this package (format ${version}), and is left ` +
-          "as it is. Use that version, or remove the file: the next run then logs in again",
+        `Nothing was sent: the cookie file ${path} was written by a later version of this ` +
+          `package (format ${version}). Use that version, or remove the file`,
       );
     }
     const { data: stored } = formatSchema.safeParse(data);

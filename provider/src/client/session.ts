@@ -151,18 +151,15 @@ export class Session {
     }
     const answer = readAnswer(attempt);
     const kept = current.login.keep(answer, url);
-    const session = this.#letThrough(answer, current, url, isResend);
+    const sign = sessionSignOf(answer);
+    const kind = `${url.pathname} ${answer.status} ${sign}`;
+    let session: LetThrough = "accepted";
+    if (sign !== undefined) session = this.#classify(sign, kind, current, isResend);
     const isLimited = answer.status === 429 || answer.status === 503; // perhaps before anybody looked at the session
     if (session === "accepted" && !isLimited) current.accepted++;
     current.isUnreachable = false;
     if (session === "ended" && this.#current === current) this.#current = undefined;
     return { answer, kept, session };
-  }
-
-  #letThrough(answer: Answer, current: OpenLogin, url: URL, isResend: boolean): LetThrough {
-    const sign = sessionSignOf(answer);
-    if (sign === undefined) return "accepted";
-    return this.#classify(sign, `${url.pathname} ${answer.status} ${sign}`, current, isResend);
   }
 
   #classify(sign: SessionSign, kind: string, current: OpenLogin, isResend: boolean): LetThrough {

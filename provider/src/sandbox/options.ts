@@ -42,7 +42,7 @@ export type RecordShape = "object" | "payload" | "payload-list" | "list" | "own-
 export type RecordDress = "plain" | "strings";
 
 /** How a read, an update or a delete of an object that is not there is answered. */
-export type GoneShape = "404" | "404-bare" | "410" | "empty-list" | "empty-payload" | "could-not-load";
+export type GoneShape = "404" | "404-bare" | "410" | "empty-list" | "empty-payload";
 
 /** How the login answers. */
 export type LoginShape = "success-true" | "success-text-true" | "payload-text";

@@ -113,8 +113,6 @@ function goneAnswer(shape: GoneShape, noun: string, id: string): Answer {
       return json(200, []);
     case "empty-payload":
       return json(200, { success: true, payload: [] });
-    case "could-not-load":
-      return failure(200, `Could not load ${noun} with ID = ${id}`);
   }
 }
 
