@@ -136,7 +136,7 @@ describe("S4: a login that fails", () => {
     [
       "a foreign domain",
       ["x_service_cookie=value-4711; Path=/; Domain=elsewhere.example"],
-      /is for the domain elsewhere\.example, and not for 127\.0\.0\.1.*Check the host in advertising:baseUrl\.$/,
+      /is for elsewhere\.example\/, and not for 127\.0\.0\.1\/rest\/advertiser\..*Check .*advertising:baseUrl\.$/,
     ],
     [
       "already expired",
@@ -147,7 +147,7 @@ describe("S4: a login that fails", () => {
     [
       "another path",
       ["x_service_cookie=value-4711; Path=/admin"],
-      /is for the path \/admin, and not for \/rest\/advertiser.*the path in advertising:baseUrl\.$/,
+      /is for 127\.0\.0\.1\/admin, and not for 127\.0\.0\.1\/rest\/advertiser\..*Check .*advertising:baseUrl\.$/,
     ],
     ["an empty value", ["x_service_cookie=; Path=/"], /the session cookie that it set is empty/],
     [

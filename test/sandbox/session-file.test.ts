@@ -491,7 +491,7 @@ describe("long-lived sessions", () => {
     const values = ["first", "second"];
     const logIn = async () => {
       const jar = new SessionJar();
-      jar.store([`x_service_cookie=${values.shift()}; Path=/`], url);
+      jar.store({ setCookies: [`x_service_cookie=${values.shift()}; Path=/`], headers: {} }, url);
       return jar;
     };
     const store = new SessionStore(settings, dependenciesOf({ cookieFile: file }), logIn);

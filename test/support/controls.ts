@@ -138,8 +138,8 @@ const rows: Row[] = [
     "client/client.ts",
     "if (witness.inFlight.size === 0) throw troubled(verdict, response);",
     "if (witness.inFlight.size === 0) return verdict;",
-    "sandbox/operations",
-    "one that a read does not find stays in the state",
+    "unit/witness",
+    "a read that has found nothing yet proves nothing",
   ],
   [
     "an object that something goes on with is not deleted",
@@ -161,14 +161,14 @@ const rows: Row[] = [
   [
     "no connection is used again once the other side has closed one unannounced",
     "client/transport.ts",
-    "{ ...agentOptions, pipelining: 0 }",
-    "agentOptions",
+    "agent = agentOf(0);",
+    "agent = agentOf(1);",
     "sandbox/faults",
     "once seen, each request has its own connection",
   ],
   [
     "a create is not sent again after a reset",
-    "client/retry.ts",
+    "client/decide-retry.ts",
     "const mayRepeat = repeatable && ",
     "const mayRepeat = ",
     "unit/retry",

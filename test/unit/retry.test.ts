@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { TunnelFailure } from "../../provider/src/client/connections.js";
-import { decideRetry, retryAfterMs } from "../../provider/src/client/retry.js";
+import { decideRetry, retryAfterMs } from "../../provider/src/client/decide-retry.js";
 import { TransportFailure } from "../../provider/src/client/transport.js";
 import { answer } from "../support/answers.js";
 

@@ -1,6 +1,6 @@
 /** The session over a scripted transport: what a refusal means for a login, and cases that need the right moment. */
 import { afterEach, expect, it, vi } from "vitest";
-import type { Attempt } from "../../provider/src/client/retry.js";
+import type { Attempt } from "../../provider/src/client/decide-retry.js";
 import { Session } from "../../provider/src/client/session.js";
 import { SessionJar, sessionBlocker } from "../../provider/src/client/session-jar.js";
 import { type HttpAnswer, type HttpRequest, TransportFailure } from "../../provider/src/client/transport.js";
@@ -173,29 +173,36 @@ it.each([-5, 0, 5])("a cookie ends by the platform's clock: this machine's is %i
   vi.useFakeTimers({ toFake: ["Date"], now: there + hours * 3_600_000 });
   const jar = new SessionJar();
   const [soon, date] = ["Thu, 01 Jan 2026 00:15:00 GMT", "Thu, 01 Jan 2026 00:00:00 GMT"];
-  jar.store([`x_service_cookie=1; Path=/; Expires=${soon}`], event, date);
+  jar.store({ setCookies: [`x_service_cookie=1; Path=/; Expires=${soon}`], headers: { date } }, event);
   expect(jar.endsAtMs(event, false)).toBe(Date.now() + 15 * 60_000);
   vi.setSystemTime(Date.now() + 14 * 60_000);
   expect(jar.hasSession(event)).toBe(true);
   vi.setSystemTime(Date.now() + 60_000);
   expect(jar.hasSession(event)).toBe(false);
-  const over = sessionBlocker([`x_service_cookie=1; Path=/; Expires=${date}`], event, event, soon);
-  expect(over[0]).toMatch(/it ends 2026-01-01T00:00:00\.000Z, and now is 2026-01-01T00:15:00\.000Z there$/);
+  const cookies = { setCookies: [`x_service_cookie=1; Path=/; Expires=${date}`], headers: { date: soon } };
+  const over = sessionBlocker(cookies, event, event);
+  expect(over.why).toMatch(/it ends 2026-01-01T00:00:00\.000Z, and now is 2026-01-01T00:15:00\.000Z there$/);
 });
 
 it("a request sends the newest cookies for its path that have not expired", () => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 0, 1) });
   const jar = new SessionJar();
   expect(jar.header(event)).toBe("");
-  jar.store(["x_service_cookie=1; Path=/; Expires=Thu, 01 Jan 2026 00:01:00 GMT", "b=2; Path=/rest/advertiser"], event);
+  jar.store(
+    {
+      setCookies: ["x_service_cookie=1; Path=/; Expires=Thu, 01 Jan 2026 00:01:00 GMT", "b=2; Path=/rest/advertiser"],
+      headers: {},
+    },
+    event,
+  );
   expect([jar.header(event), jar.header(event)]).toEqual(["x_service_cookie=1", "x_service_cookie=1"]);
   expect(jar.header(url)).toBe("b=2; x_service_cookie=1"); // the longer path first (RFC 6265, section 5.4)
-  jar.store(["x_service_cookie=2; Path=/; Expires=Thu, 01 Jan 2026 00:01:00 GMT"], event);
+  jar.store({ setCookies: ["x_service_cookie=2; Path=/; Expires=Thu, 01 Jan 2026 00:01:00 GMT"], headers: {} }, event);
   expect(jar.header(event)).toBe("x_service_cookie=2");
   vi.setSystemTime(Date.UTC(2026, 0, 1, 0, 1));
   expect(jar.header(event)).toBe("");
   const other = new SessionJar();
-  other.store(["x_service_cookie=3; Path=/"], event);
+  other.store({ setCookies: ["x_service_cookie=3; Path=/"], headers: {} }, event);
   jar.replaceWith(other);
   expect(jar.header(event)).toBe("x_service_cookie=3");
 });

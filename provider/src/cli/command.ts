@@ -67,7 +67,11 @@ async function logInOnce(reading: SettingsReading, folder: string, secrets: Secr
   if (settings.authMode === "basic")
     return "No login is needed: with advertising:authMode basic, e-mail and password go with each request. They can't be checked without creating something.";
   const cookieFile = cookieFileFor(settings, folder);
-  const dependencies = systemDependencies(reading, cookieFile, (message) => console.error(message), secrets);
+  const dependencies = systemDependencies(reading, {
+    cookieFile,
+    tell: (message) => console.error(message),
+    secrets,
+  });
   try {
     const { cure, endsAtMs } = await logInAnew(settings, dependencies);
     const loggedIn = `Logged in as ${settings.email} at ${settings.baseUrl} (settings ${origin}), with ${credentials}.`;

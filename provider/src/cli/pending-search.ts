@@ -37,7 +37,10 @@ export async function searched(
 /** @param folder the program's. @returns `told`: in words, of what has no answer, what was asked and what came back. */
 export async function searchFor(open: readonly Create[], reading: SettingsReading, folder: string) {
   const { settings } = reading;
-  const dependencies = systemDependencies(reading, cookieFileFor(settings, folder), (text) => console.error(text));
+  const dependencies = systemDependencies(reading, {
+    cookieFile: cookieFileFor(settings, folder),
+    tell: (message) => console.error(message),
+  });
   const { transport, clock, secrets } = dependencies;
   const client = new Client(settings, dependencies);
   const looker = { reading, clock, client: () => client };

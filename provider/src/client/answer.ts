@@ -85,13 +85,8 @@ const SPOKEN =
 /** Whether a string is where answers speak: SPOKEN or a field's name, in place of data, or a sentence in any list. */
 export function isSpoken({ path, value, isEntry }: Leaf, fields: readonly string[] = []): boolean {
   const name = path.at(-1);
-  if (
-    name === undefined ||
-    name === "payload" ||
-    fields.includes(name) ||
-    path.some((each) => SPOKEN.test(each))
-  )
-    return true;
+  if (name === undefined || name === "payload" || fields.includes(name)) return true;
+  if (path.some((part) => SPOKEN.test(part))) return true;
   return isEntry && /\s/.test(String(value));
 }
 
@@ -99,7 +94,8 @@ export function isSpoken({ path, value, isEntry }: Leaf, fields: readonly string
 export function shapeOf(value: unknown): string {
   if (Array.isArray(value)) return `a list of ${value.length}`;
   const names = Object.keys(asRecord(value)).filter((key) => /^\w{1,40}$/.test(key));
-  return names.length === 0 ? "no known fields" : `its fields: ${names.slice(0, 10).join(", ")}`;
+  if (names.length === 0) return "no known fields";
+  return `its fields: ${names.slice(0, 10).join(", ")}`;
 }
 
 /** Whether a text reports an error, also beside a success. One that begins with `WARNING` accompanies real success. */
@@ -138,8 +134,9 @@ export function anyPart(
 ): boolean {
   if (depth > MAX_DEPTH || !isFilled(value)) return false;
   if (Array.isArray(value)) return value.every((entry) => anyPart(entry, noun, test, depth + 1));
+  if (test(value)) return true;
   const inward = noun === undefined ? ["payload"] : ["payload", noun, `${noun}s`];
-  return test(value) || inward.some((name) => anyPart(own(value, name), noun, test, depth + 1));
+  return inward.some((name) => anyPart(own(value, name), noun, test, depth + 1));
 }
 
 /** Names that wrap the object, or the list of objects, of an answer. */
@@ -147,33 +144,30 @@ export const WRAPPERS = ["payload", "result", "data"];
 
 /** What stands inside of an answer where its object, or a list of objects, may be. */
 function placesIn(data: unknown, noun: string): unknown[] {
-  const named = (value: unknown) => [own(value, noun), own(value, `${noun}s`)];
   const root = soleOf(data);
-  const isThere = (part: unknown) => part !== undefined && part !== null;
-  const wrapped = WRAPPERS.map((name) => own(root, name)).filter(isThere);
-  return [...wrapped, ...wrapped.flatMap((part) => named(soleOf(part))), ...named(root)].filter(
-    isThere,
-  );
+  const wrapped = WRAPPERS.map((name) => own(root, name));
+  const named = [...wrapped.map(soleOf), root].flatMap((part) => [
+    own(part, noun),
+    own(part, `${noun}s`),
+  ]);
+  return [...wrapped, ...named].filter((part) => part !== undefined && part !== null);
 }
 
 /** Every record with one exact id of its own in the places where an answer may have its objects. */
 export function recordsIn(data: unknown, noun: string): Values[] {
-  const records = [...placesIn(data, noun), data]
-    .flatMap((part) => (Array.isArray(part) ? part : [part]))
-    .map(asRecord);
-  return [...new Set(records)].filter((record) => ownIdOf(record, noun) !== undefined);
+  const records = new Set([...placesIn(data, noun), data].flat().map(asRecord));
+  return [...records].filter((record) => ownIdOf(record, noun) !== undefined);
 }
 
 /** All ids in these places, exact to the last digit or not. Not another object's, such as an event's advertiser_id. */
 export function idsIn(data: unknown, noun: string): string[] {
-  const own = [...placesIn(data, noun), data].flatMap((part) => namedIds(soleOf(part), noun));
-  return [
-    ...new Set([...own, ...recordsIn(data, noun).flatMap((record) => namedIds(record, noun))]),
-  ];
+  const parts = [...placesIn(data, noun), data].map(soleOf);
+  const ids = [...parts, ...recordsIn(data, noun)].flatMap((part) => namedIds(part, noun));
+  return [...new Set(ids)];
 }
 
 /**
- * The id of the one object that an answer is about. None if it names several, or if the id stands beside a wrapper with
+ * The id of the one object that an answer is about. `undefined` if it names several, or if the id stands beside a wrapper with
  * other data, as that of a request or a job does.
  */
 export function idIn(data: unknown, noun: string): string | undefined {
@@ -188,20 +182,18 @@ export function ownIdOf(record: unknown, noun: string): string | undefined {
   return soleId(namedIds(record, noun));
 }
 
+/** One that is not exact is `?`. */
 function namedIds(record: unknown, noun: string): string[] {
-  const ids = [own(record, "id"), own(record, `${noun}_id`)].filter(
-    (id) => id !== undefined && id !== null,
-  );
-  return ids.map((id) =>
-    typeof id === "number" && !Number.isSafeInteger(id) ? "?" : String(id).trim(),
-  );
+  const ids = [own(record, "id"), own(record, `${noun}_id`)];
+  const isInexact = (id: unknown) => typeof id === "number" && !Number.isSafeInteger(id);
+  const present = ids.filter((id) => id !== undefined && id !== null);
+  return present.map((id) => (isInexact(id) ? "?" : String(id).trim()));
 }
 
 function soleId(ids: readonly string[]): string | undefined {
-  const [id] = ids;
-  return id !== undefined && ids.every((each) => each === id) && /^[1-9]\d{0,29}$/.test(id)
-    ? id
-    : undefined;
+  const [id = ""] = new Set(ids);
+  if (new Set(ids).size !== 1 || !/^[1-9]\d{0,29}$/.test(id)) return undefined;
+  return id;
 }
 
 function soleOf(value: unknown): unknown {

@@ -4,53 +4,50 @@ import { type Clock, momentOf, Secrets, systemClock } from "../base/index.js";
 import type { SettingsReading } from "../settings/index.js";
 import { createTransport, type Transport } from "./transport.js";
 
-type ClientSettings = Pick<SettingsReading, "settings" | "proxy">;
+type Reading = Pick<SettingsReading, "settings" | "proxy">;
 
 export interface ClientDependencies {
   readonly transport: Transport;
   readonly clock: Clock;
-  /** Where the session is kept between runs; none: in memory. Not used with Basic credentials: they have no session. */
+  /** Where the session is kept between runs; `undefined`: in memory. Not used with Basic credentials: they have no session. */
   readonly cookieFile: string | undefined;
-  /** Where e-mail and password come from, in words. */
+  /** Where e-mail and password come from, for messages. */
   readonly credentials: string;
   /** The session's cookies are added to it. */
   readonly secrets: Secrets;
   /** Called with messages about the whole run, perhaps repeatedly. */
   readonly say: (message: string) => void;
-  /** Called with each attempt to send a request, in words that name no body and no header. */
-  readonly onAttempt?: ((words: string) => void) | undefined;
+  /** Called for each attempt to send a request, with a line that has no body and no header. */
+  readonly onAttempt?: ((line: string) => void) | undefined;
 }
 
-export function secretsIn({ settings, proxy }: ClientSettings): Secrets {
+export function secretsIn({ settings, proxy }: Reading): Secrets {
   const secrets = new Secrets();
   secrets.add(settings.password);
   for (const spelling of proxy?.secrets ?? []) secrets.add(spelling);
   return secrets;
 }
 
-/**
- * The dependencies of a process with one client: real connections, which the caller closes.
- * @param tell is given scrubbed text. @param log the value of `ADVERTISING_LOG`.
- */
+interface ProcessOptions extends Pick<ClientDependencies, "cookieFile"> {
+  /** Given scrubbed text. */
+  readonly tell: (message: string) => void;
+  readonly secrets?: Secrets;
+  /** @default the environment's `ADVERTISING_LOG` */
+  readonly log?: string | undefined;
+}
+
+/** The dependencies of a process with one client: real connections, which the caller closes. */
 export function systemDependencies(
-  reading: ClientSettings & Pick<SettingsReading, "credentials">,
-  cookieFile: string | undefined,
-  tell: (message: string) => void,
-  secrets = secretsIn(reading),
-  log = process.env.ADVERTISING_LOG,
+  reading: Reading & Pick<SettingsReading, "credentials">,
+  options: ProcessOptions,
 ): ClientDependencies {
-  const say = (message: string) => tell(secrets.scrub(message));
+  const { cookieFile, tell, log = process.env.ADVERTISING_LOG } = options;
+  const { secrets = secretsIn(reading) } = options;
   const { credentials } = reading;
+  const transport = createTransport(reading);
+  const say = (message: string) => tell(secrets.scrub(message));
   const onAttempt = debugLog(log, secrets, say);
-  return {
-    transport: createTransport(reading),
-    clock: systemClock,
-    cookieFile,
-    credentials,
-    secrets,
-    say,
-    onAttempt,
-  };
+  return { transport, clock: systemClock, cookieFile, credentials, secrets, say, onAttempt };
 }
 
 /**

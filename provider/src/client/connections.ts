@@ -46,11 +46,11 @@ export function createProxyAgent(
     connectTimeout: timeoutMs,
     proxyTls: { allowH2: false },
     // Also for hosts in NO_PROXY, which keep the direct agent's connector.
-    factory: (origin, given: Pool.Options) => {
-      const isDirect = given.connect === options.connect;
-      const connect = given.connect as buildConnector.connector;
+    factory: (origin, poolOptions: Pool.Options) => {
+      const isDirect = poolOptions.connect === options.connect;
+      const connect = poolOptions.connect as buildConnector.connector;
       const tunnel = throughTunnel(connect, proxy, timeoutMs, onEndedThere);
-      return new Pool(origin, isDirect ? given : { ...given, connect: tunnel });
+      return new Pool(origin, isDirect ? poolOptions : { ...poolOptions, connect: tunnel });
     },
   });
 }
@@ -90,9 +90,8 @@ export function reasonOf(error: Error): { readonly code: string; readonly messag
     error instanceof AggregateError ||
     error instanceof TunnelFailure ||
     code.startsWith("UND_ERR_PRX");
-  return isOuter && inside instanceof Error
-    ? reasonOf(inside)
-    : { code, message: error.message || code };
+  if (isOuter && inside instanceof Error) return reasonOf(inside);
+  return { code, message: error.message || code };
 }
 
 /** @param onEndedThere is called where the other side ends a connection after an answer that did not announce it. */
@@ -126,7 +125,8 @@ function prepare(socket: Socket, onEndedThere: () => void): void {
 
 const CONTINUE = /^HTTP\/1\.[01] 100[ \r]/;
 /** The positions of a status code's first and last digit. */
-const [FIRST, LAST] = ["HTTP/1.1 ".length, "HTTP/1.1 10".length];
+const FIRST = "HTTP/1.1 ".length;
+const LAST = "HTTP/1.1 10".length;
 
 /** Replaces 100 with `102 Processing`, which means as little, and after which undici goes on waiting. */
 function readContinueAsProcessing(socket: Socket, onRead: () => void): void {

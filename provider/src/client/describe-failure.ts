@@ -4,8 +4,7 @@ import type { TransportFailure } from "./transport.js";
 
 /** `{address}` stands for the settings that have the addresses. */
 export const NO_CLIENT_CERTIFICATE =
-  "which this package has none of: set {address} to a server that asks for none, such as a proxy on " +
-  "this machine that adds it (http://localhost:…)";
+  "which this package has none of: set {address} to a proxy that adds it (http://localhost:…)";
 
 /** What to do next, by what the failure says. */
 const NEXT_STEPS: readonly (readonly [RegExp, string])[] = [
@@ -15,8 +14,7 @@ const NEXT_STEPS: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /NO_APPLICATION_PROTOCOL/i,
-    "it offers no HTTP/1.1, perhaps HTTP/2 only: switch HTTP/1.1 on there, or set {address} to a " +
-      "server that has it",
+    "it offers no HTTP/1.1, perhaps HTTP/2 only: switch HTTP/1.1 on there, or check {address}",
   ],
   [/CERTIFICATE_REQUIRED/, `it asks for a client certificate, ${NO_CLIENT_CERTIFICATE}`],
   // In TLS 1.2 the alert is the same for two reasons.
@@ -33,25 +31,19 @@ const NEXT_STEPS: readonly (readonly [RegExp, string])[] = [
     /CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/,
     "check this machine's clock; if it is right, the certificate has to be renewed",
   ],
-  [/ALTNAME_INVALID/, "the certificate is another host's: check {address}"],
+  [/ALTNAME_INVALID|UNRECOGNIZED_NAME/, "the certificate is another host's: check {address}"],
   [
     /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)/,
     "its authority is not known here: put the authority's certificate into a file, and name that " +
       "with NODE_EXTRA_CA_CERTS",
   ],
-  [/UNRECOGNIZED_NAME/, "it does not serve this host: check {address}"],
-  [/ALERT_ACCESS_DENIED/, "it denies access from here: ask who runs it, or check {address}"],
   [/certificate|SSL routines|^CERT_/i, "the certificate has to be fixed there"],
   [/ENOTFOUND|EAI_AGAIN/, "check {address} and the network: the name could not be looked up"],
   [/ECONNREFUSED/, "nothing listens there: check {address}"],
   [/UND_ERR_CONNECT_TIMEOUT/, "check the network and firewalls"],
 ];
 
-/** Only while a connection is being made: once a request was written, its cause is not the address. */
-const RESET: (typeof NEXT_STEPS)[number] = [
-  /ECONNRESET/,
-  "a firewall or a server without TLS may do this: check {address} and the network",
-];
+const RESET = "a firewall or a server without TLS may do this: check {address} and the network";
 
 /** One clause, without a full stop, such as `could not connect to x:443 (ECONNREFUSED …)`. */
 export function describeFailure(failure: TransportFailure, url: URL): string {
@@ -78,8 +70,9 @@ function detailOf({ code, sent, message }: TransportFailure, address: string): s
   const shown = printable(message);
   const isInMessage = code.startsWith("ADVERTISING_") || shown.includes(code);
   const detail = isInMessage ? shown : `${code}: ${shown}`;
-  const steps = sent ? NEXT_STEPS : [...NEXT_STEPS, RESET];
-  const step = steps.find(([pattern]) => pattern.test(detail));
+  let step = NEXT_STEPS.find(([pattern]) => pattern.test(detail))?.[1];
+  // Once a request was written, the cause of a reset is not the address.
+  if (!sent && code === "ECONNRESET") step ??= RESET;
   if (step === undefined) return `(${detail})`;
-  return `(${detail}); ${step[1].replace("{address}", address)}`;
+  return `(${detail}); ${step.replace("{address}", address)}`;
 }

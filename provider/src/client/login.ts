@@ -14,89 +14,95 @@ import { TransportFailure } from "./transport.js";
 import { NOTHING_CREATED } from "./trouble.js";
 import { wordsOf } from "./words.js";
 
-/** @returns what opens a new login, valid for an address. It throws LoginError. */
+/** Opens a new login, valid for an address. @throws LoginError */
+export type Credentials = (url: URL) => Promise<Login>;
+
 export function credentialsOf(
   settings: Settings,
   dependencies: ClientDependencies,
   sender: RetryingSender,
-) {
+): Credentials {
+  const { email, password = "", authMode } = settings;
   const { secrets } = dependencies;
-  secrets.add(settings.password);
-  if (settings.authMode === "basic") {
-    const encoded = Buffer.from(`${settings.email}:${settings.password ?? ""}`).toString("base64");
-    secrets.add(encoded);
-    const headers = { authorization: `Basic ${encoded}` };
-    const login = {
-      isBasic: true,
-      isRestored: false,
-      headers: async () => headers,
-      keep: async () => undefined,
-    };
-    return async (): Promise<Login> => login;
+  secrets.add(password);
+  if (authMode === "session") {
+    const store = sessionStoreOf(settings, dependencies, sender);
+    return (url) => store.open(url);
   }
-  const store = new SessionStore(settings, dependencies, (url) =>
-    logIn(settings, dependencies, sender, url),
-  );
-  return (url: URL): Promise<Login> => store.open(url);
+  const encoded = Buffer.from(`${email}:${password}`).toString("base64");
+  secrets.add(encoded);
+  const login: Login = {
+    isBasic: true,
+    isRestored: false,
+    headers: async () => ({ authorization: `Basic ${encoded}` }),
+    keep: async () => undefined,
+  };
+  return async () => login;
+}
+
+function sessionStoreOf(
+  settings: Settings,
+  dependencies: ClientDependencies,
+  sender: RetryingSender,
+): SessionStore {
+  const logInFor = (url: URL) => logIn(settings, dependencies, sender, url);
+  return new SessionStore(settings, dependencies, logInFor);
 }
 
 /** @param usedAt an address where the cookies must be valid. @throws {LoginError} with the cause and the next step. */
 async function logIn(
   settings: Settings,
-  dependencies: ClientDependencies,
+  { secrets, credentials }: ClientDependencies,
   sender: RetryingSender,
   usedAt: URL,
-) {
-  const { secrets, credentials } = dependencies;
+): Promise<SessionJar> {
   const { email, password, keepLoggedIn } = settings;
   const url = new URL(`${settings.baseUrl}/${settings.authenticatePath}`);
-  const asked = `The login of ${email} at ${url.href} failed`;
-  const sent = { email, password, ...(keepLoggedIn ? { keep_logged_in: true } : {}) };
-  const request = { method: "POST" as const, url, headers: {}, body: JSON.stringify(sent) };
-
-  let answer: Answer;
-  try {
-    // A login of unknown outcome may be repeated, because a second session does no harm.
-    const how = { repeatable: true, waitBudget: sender.waitBudget(), needsNoSlot: true };
-    answer = readAnswer(await sender.send((transmit) => transmit(request), how));
-  } catch (error) {
+  const failed = `The login of ${email} at ${url.href} failed`;
+  const fields = { email, password, ...(keepLoggedIn && { keep_logged_in: true }) };
+  const answer = await sendLogin(sender, url, fields).catch((error: unknown) => {
     if (error instanceof StopWaiting)
-      throw new LoginError(`${asked}: ${error.message}. ${NOTHING_CREATED} Run it again then.`);
-    if (error instanceof TransportFailure)
-      throw new LoginError(`${asked}: ${describeFailure(error, url)}. ${NOTHING_CREATED}`, {
-        cause: error,
-      });
-    throw error;
-  }
-
-  const words = wordsOf({ answer, operation: { fields: [] }, fields: sent, secrets });
+      throw new LoginError(`${failed}: ${error.message}. ${NOTHING_CREATED} Run it again then.`);
+    if (!(error instanceof TransportFailure)) throw error;
+    const why = describeFailure(error, url);
+    throw new LoginError(`${failed}: ${why}. ${NOTHING_CREATED}`, { cause: error });
+  });
+  const words = wordsOf({ answer, operation: { fields: [] }, fields, secrets });
   const refusal = refusalOf(answer, words, credentials);
-  if (refusal !== undefined) throw new LoginError(`${asked}: ${refusal} ${NOTHING_CREATED}`);
+  if (refusal !== undefined) throw new LoginError(`${failed}: ${refusal} ${NOTHING_CREATED}`);
   const jar = new SessionJar();
-  jar.store(answer.setCookies, url, answer.headers.date);
-  if (!jar.hasSession(usedAt)) {
-    const [why, next] = sessionBlocker(answer.setCookies, url, usedAt, answer.headers.date);
-    const accepted = `the platform accepted it (status ${answer.status})`;
-    throw new LoginError(`${asked}: ${accepted}, but ${why}. ${NOTHING_CREATED} ${next}`);
-  }
-  return jar;
+  jar.store(answer, url);
+  if (jar.hasSession(usedAt)) return jar;
+  const { why, next } = sessionBlocker(answer, url, usedAt);
+  const accepted = `the platform accepted it (status ${answer.status})`;
+  throw new LoginError(`${failed}: ${accepted}, but ${why}. ${NOTHING_CREATED} ${next}`);
 }
 
+/** A login of unknown outcome may be repeated, because a second session does no harm. */
+async function sendLogin(sender: RetryingSender, url: URL, fields: object): Promise<Answer> {
+  const request = { method: "POST" as const, url, headers: {}, body: JSON.stringify(fields) };
+  const options = { repeatable: true, waitBudget: sender.waitBudget(), needsNoSlot: true };
+  return readAnswer(await sender.send((transmit) => transmit(request), options));
+}
+
+/** Why a login was refused, and the next step. */
 function refusalOf(answer: Answer, words: readonly string[], from: string): string | undefined {
-  const { status } = answer;
-  const said = words.length === 0 ? `status ${status}` : `status ${status}: ${words.join("; ")}`;
+  const { status, kind } = answer;
+  const report = [`status ${status}`, words.join("; ")].filter(Boolean).join(": ");
   const isDone = status >= 200 && status < 300;
-  const isRedirect = status >= 300 && status < 400;
-  if ((isDone && answer.kind === "html") || isRedirect || status === 404 || status === 405) {
-    const never = isRedirect ? "; redirects are never followed" : "";
-    return `there is no login at this address (${said}). Check advertising:baseUrl and advertising:authenticatePath${never}.`;
-  }
+  const elsewhere = `there is no login at this address (${report}). Check advertising:baseUrl and advertising:authenticatePath`;
+  if (status >= 300 && status < 400) return `${elsewhere}; redirects are never followed.`;
+  if ((isDone && kind === "html") || status === 404 || status === 405) return `${elsewhere}.`;
   // Only for the advice: with either reason, nothing was created.
-  if (!isDone && /\b(ssl|tls|client) certificate/i.test(said))
-    return `the server refused it (${said}): it asks for a client certificate, ${NO_CLIENT_CERTIFICATE.replace("{address}", "advertising:baseUrl")}.`;
-  if (isDone ? saysRefused(answer, undefined) : status < 500)
-    return `the platform refused it (${said}). Check ${from}; it was tried once, and is not tried again.`;
-  return isDone ? undefined : `the platform returned ${said}. Wait a while and run it again.`;
+  if (!isDone && /\b(ssl|tls|client) certificate/i.test(report)) {
+    const cure = NO_CLIENT_CERTIFICATE.replace("{address}", "advertising:baseUrl");
+    return `the server refused it (${report}): it asks for a client certificate, ${cure}.`;
+  }
+  const isRefused = isDone ? saysRefused(answer, undefined) : status < 500;
+  if (isRefused)
+    return `the platform refused it (${report}). Check ${from}; it was tried once, and is not tried again.`;
+  if (isDone) return undefined;
+  return `the platform returned ${report}. Wait a while and run it again.`;
 }
 
 /**
@@ -108,9 +114,7 @@ export async function logInAnew(settings: Settings, dependencies: ClientDependen
   // All documented operations are below this address, so a cookie that is valid for one of them is valid here.
   const usedAt = new URL(`${settings.baseUrl}/rest/`);
   const sender = new RetryingSender(settings, dependencies);
-  const store = new SessionStore(settings, dependencies, (url) =>
-    logIn(settings, dependencies, sender, url),
-  );
+  const store = sessionStoreOf(settings, dependencies, sender);
   const { jar } = await store.open(usedAt, true);
   // If its cookie does not say (API page, sessions).
   const lastsMs = settings.keepLoggedIn ? 30 * 24 * 3_600_000 : 15 * 60_000;

@@ -24,19 +24,18 @@ import {
 } from "../files/index.js";
 import { accountOf, type Settings } from "../settings/index.js";
 import type { ClientDependencies } from "./client-dependencies.js";
-import { SessionJar } from "./session-jar.js";
-import type { HttpAnswer } from "./transport.js";
+import { type CookieResponse, SessionJar } from "./session-jar.js";
 
 /** 32 MiB of memory and about 80 ms on one core per guess. Other values need a new version of the file's format. */
 const COST = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 } as const;
 const BYTES = 32;
 
 /** The format is a contract: later versions read what this one wrote. */
-const SESSION_FILE_VERSION = 2;
+const VERSION = 2;
 
 const formatSchema = z.object({
   session: z.literal("pulumi-advertising"),
-  version: z.literal(SESSION_FILE_VERSION),
+  version: z.literal(VERSION),
   baseUrl: z.string(),
   email: z.string(),
   keepLoggedIn: z.boolean(),
@@ -54,10 +53,16 @@ export interface Login {
   readonly isRestored: boolean;
   headers(url: URL): Promise<Readonly<Record<string, string>>>;
   /** Stores an answer's cookies. Never fails, because the answer itself is more important. */
-  keep(answer: Pick<HttpAnswer, "setCookies" | "headers">, url: URL): Promise<void>;
+  keep(response: CookieResponse, url: URL): Promise<void>;
 }
 
 type Opened = Pick<Stored, "jar" | "stamp"> & Pick<Login, "isRestored">;
+
+/** Cookies that a response brought, and from where. */
+interface Arrival {
+  readonly response: CookieResponse;
+  readonly url: URL;
+}
 
 export class SessionStore {
   /** What would make the file usable again, as a clause, once it turned out not to be. */
@@ -66,7 +71,7 @@ export class SessionStore {
   #path: string | undefined;
   #current: Opened | undefined;
   /** The cookies of that login that are not in the file yet, in the order of their arrival. */
-  #unsaved: Parameters<SessionJar["store"]>[] = [];
+  #unsaved: Arrival[] = [];
   #saving = Promise.resolve();
 
   constructor(
@@ -94,9 +99,8 @@ export class SessionStore {
         return undefined;
       // The platform decides on a changed password. Until it accepts that, the file stays for runs with the other one.
       const { jar, stamp, verifier } = stored;
-      return (await this.#hash(verifier.salt)) === verifier.hash
-        ? { jar, stamp, isRestored: true }
-        : undefined;
+      if ((await this.#hash(verifier.salt)) !== verifier.hash) return undefined;
+      return { jar, stamp, isRestored: true };
     };
     let session = await this.#attempt(restore);
     if (session === undefined) {
@@ -108,13 +112,8 @@ export class SessionStore {
         session = await logInNow();
         const { baseUrl, email, keepLoggedIn } = this.settings;
         const { jar, stamp } = session;
-        const head = {
-          session: "pulumi-advertising",
-          version: SESSION_FILE_VERSION,
-          baseUrl,
-          email,
-          keepLoggedIn,
-        } as const;
+        const account = { baseUrl, email, keepLoggedIn };
+        const head = { session: "pulumi-advertising", version: VERSION, ...account } as const;
         this.#write({ ...head, verifier: { salt, hash }, stamp, jar }, lock);
       });
     }
@@ -131,19 +130,19 @@ export class SessionStore {
         if (keepLoggedIn) await this.#attempt(() => this.#merge(opened));
         return { cookie: opened.jar.header(to) };
       },
-      keep: async ({ setCookies, headers }, from) => {
-        if (keepLoggedIn && setCookies.length > 0)
-          await this.#keep(opened, [setCookies, from, headers.date]);
+      keep: async (response, from) => {
+        if (keepLoggedIn && response.setCookies.length > 0)
+          await this.#keep(opened, { response, url: from });
       },
     };
   }
 
-  async #keep(session: Opened, cookies: Parameters<SessionJar["store"]>): Promise<void> {
-    session.jar.store(...cookies); // at once for this process, whatever happens to the file
+  async #keep(session: Opened, arrival: Arrival): Promise<void> {
+    session.jar.store(arrival.response, arrival.url); // at once for this process, whatever happens to the file
     this.#mask(session.jar);
     // An answer of an ended login comes too late.
     if (session !== this.#current || this.#path === undefined) return;
-    this.#unsaved.push(cookies);
+    this.#unsaved.push(arrival);
     const save = (lock: Lock) => {
       const stored = this.#current && this.#merge(this.#current);
       if (stored !== undefined) this.#write(stored, lock);
@@ -160,13 +159,13 @@ export class SessionStore {
   #merge(session: Opened): Stored | undefined {
     const stored = this.#read();
     if (stored === undefined || stored.stamp !== session.stamp) return undefined;
-    for (const cookies of this.#unsaved) stored.jar.store(...cookies);
+    for (const { response, url } of this.#unsaved) stored.jar.store(response, url);
     session.jar.replaceWith(stored.jar);
     this.#mask(session.jar);
     return stored;
   }
 
-  /** @returns none if absent, damaged or of another mode. @throws UntrustedFile; LoginError for a later version. */
+  /** @returns `undefined` if absent, damaged or of another mode. @throws UntrustedFile; LoginError for a later version. */
   #read(): Stored | undefined {
     const { settings } = this;
     const path = this.#path ?? "";
@@ -174,10 +173,10 @@ export class SessionStore {
     if (text === undefined) return undefined;
     const data = jsonIn(text.replace(/^\ufeff/, ""));
     const version = own(data, "version");
-    if (typeof version === "number" && version > SESSION_FILE_VERSION) {
+    if (typeof version === "number" && version > VERSION) {
       throw new LoginError(
-        `Nothing was sent: the cookie file ${path} was written by a later version of this package (format ${version}), and is left ` +
-          "as it is. Use that version, or remove the file: the next run then logs in again",
+        `Nothing was sent: the cookie file ${path} was written by a later version of this ` +
+          `package (format ${version}). Use that version, or remove the file`,
       );
     }
     const { data: stored } = formatSchema.safeParse(data);
@@ -190,7 +189,8 @@ export class SessionStore {
       throw new UntrustedFile(
         "it has another account's session; give each account a file of its own",
       );
-    return stored.keepLoggedIn === settings.keepLoggedIn ? { ...stored, jar } : undefined;
+    if (stored.keepLoggedIn !== settings.keepLoggedIn) return undefined;
+    return { ...stored, jar };
   }
 
   #write(stored: Stored, lock: Lock): void {

@@ -1,6 +1,10 @@
 /** The cookies of a session: tough-cookie's jar with this API's rules. */
 import type { Cookie, CookieJar } from "tough-cookie";
 import { printable } from "../base/index.js";
+import type { HttpAnswer } from "./transport.js";
+
+/** What a response says about cookies. */
+export type CookieResponse = Pick<HttpAnswer, "setCookies" | "headers">;
 
 /** `<instance_key>_service_cookie`; the key differs per installation (API page, POST rest/authenticate). */
 const SESSION_COOKIE = /_service_cookie$/;
@@ -20,7 +24,7 @@ export class SessionJar {
   #jar: CookieJar = new (toughCookie().CookieJar)();
   #last: { readonly href: string; readonly value: string; readonly atMs: number } | undefined;
 
-  /** @returns none if `data` is not a jar as {@link toJSON} gives it. */
+  /** @returns `undefined` if `data` is not a jar as {@link toJSON} gives it. */
   static from(data: unknown): SessionJar | undefined {
     try {
       const jar = new SessionJar();
@@ -35,24 +39,22 @@ export class SessionJar {
     return this.#jar.serializeSync();
   }
 
-  /**
-   * Stores an answer's cookies as a browser would: those of other domains and expired ones are ignored.
-   * @param date the answer's `Date`.
-   */
-  store(setCookies: readonly string[], url: URL, date?: string): void {
+  /** Stores a response's cookies as a browser would: those of other domains and expired ones are ignored. */
+  store({ setCookies, headers }: CookieResponse, url: URL): void {
     this.#last = undefined;
     for (const cookie of cookiesIn(setCookies)) {
       const { expires } = cookie;
       // An end is a date of the platform's clock: this machine's may be hours off.
       if (expires instanceof Date)
-        cookie.expires = new Date(expires.getTime() + Date.now() - nowAt(date));
+        cookie.expires = new Date(expires.getTime() + Date.now() - nowAt(headers.date));
       this.#jar.setCookieSync(cookie, url.href, { ignoreError: true });
     }
   }
 
   /** The Cookie header, or an empty string. Kept for a moment: creates go to one address, and looking it up is slow. */
   header({ href }: URL): string {
-    const [last, atMs] = [this.#last, Date.now()];
+    const last = this.#last;
+    const atMs = Date.now();
     if (last?.href === href && Math.abs(atMs - last.atMs) < FRESH_MS) return last.value;
     const value = this.#jar.getCookieStringSync(href);
     this.#last = { href, value, atMs };
@@ -61,11 +63,8 @@ export class SessionJar {
 
   /** Every value for any address, for the scrubber. */
   values(): string[] {
-    return (
-      this.#jar
-        .serializeSync()
-        ?.cookies.flatMap(({ value }) => (typeof value === "string" ? [value] : [])) ?? []
-    );
+    const cookies = this.#jar.serializeSync()?.cookies ?? [];
+    return cookies.map(({ value }) => value).filter((value) => typeof value === "string");
   }
 
   hasSession(url: URL): boolean {
@@ -73,7 +72,7 @@ export class SessionJar {
   }
 
   /**
-   * When the session ends, in milliseconds since 1970: the latest end of its cookies for `url`; none if they don't say.
+   * When the session ends, in milliseconds since 1970: the latest end of its cookies for `url`; `undefined` if they don't say.
    * @param isLongLived then another cookie, with any name, may say so too (API page, sessions).
    */
   endsAtMs(url: URL, isLongLived: boolean): number | undefined {
@@ -81,7 +80,8 @@ export class SessionJar {
       .getCookiesSync(url.href)
       .filter((cookie) => isLongLived || isSession(cookie));
     const stated = cookies.flatMap((cookie) => cookie.expiryTime() ?? []).filter(Number.isFinite);
-    return stated.length === 0 ? undefined : Math.max(...stated);
+    if (stated.length === 0) return undefined;
+    return Math.max(...stated);
   }
 
   replaceWith(other: SessionJar): void {
@@ -106,45 +106,39 @@ function nowAt(date = ""): number {
   return Date.parse(date) || Date.now();
 }
 
-const ASK = "Ask the administrator of the installation.";
-
 /**
  * Why these cookies, from a login that reported success, contain no session, and what to do next: the first cause.
  * (That a cookie is `Secure` is none: plain HTTP is for loopback addresses, which may have such ones.)
- * @param from the login's address. @param to a request's. @param date the answer's `Date`.
+ * @param from the login's address. @param to a request's.
  */
 export function sessionBlocker(
-  setCookies: readonly string[],
+  { setCookies, headers }: CookieResponse,
   from: URL,
   to: URL,
-  date?: string,
-): [string, string] {
-  const { defaultPath, pathMatch } = toughCookie();
+): { readonly why: string; readonly next: string } {
   const atLogin = "Check advertising:authenticatePath.";
-  if (setCookies.length === 0) return ["the response set no cookie", atLogin];
+  const ask = "Ask the administrator of the installation.";
+  if (setCookies.length === 0) return { why: "the response set no cookie", next: atLogin };
   const cookie = cookiesIn(setCookies).find(({ key }) => SESSION_COOKIE.test(key));
-  if (cookie === undefined)
-    return ["none of the cookies it set is named <instance_key>_service_cookie", atLogin];
+  if (cookie === undefined) {
+    const why = "none of the cookies it set is named <instance_key>_service_cookie";
+    return { why, next: atLogin };
+  }
   const it = "the session cookie that it set";
-  if (cookie.value === "") return [`${it} is empty`, ASK];
-  const { maxAge, expires } = cookie;
+  if (cookie.value === "") return { why: `${it} is empty`, next: ask };
+  const ended = endOf(cookie, headers.date);
+  if (ended !== undefined) return { why: `${it} has already expired: it ends ${ended}`, next: ask };
+  const domain = printable(cookie.domain ?? from.hostname);
+  const path = printable(cookie.path ?? toughCookie().defaultPath(from.pathname));
+  const next = "Check advertising:authenticatePath, and host and path in advertising:baseUrl.";
+  return { why: `${it} is for ${domain}${path}, and not for ${to.hostname}${to.pathname}`, next };
+}
+
+/** When a cookie has ended, and what time it is; `undefined` if it has not. */
+function endOf({ maxAge, expires }: Cookie, date?: string): string | undefined {
   const now = new Date(nowAt(date));
-  if (maxAge === null ? expires instanceof Date && expires <= now : Number(maxAge) <= 0) {
-    const end = maxAge === null ? (expires as Date).toISOString() : `after ${maxAge} s`;
-    return [
-      `${it} has already expired: it ends ${end}, and now is ${now.toISOString()} there`,
-      ASK,
-    ];
-  }
-  const path = cookie.path ?? defaultPath(from.pathname);
-  if (!pathMatch(to.pathname, path)) {
-    const cure = "Check advertising:authenticatePath, and the path in advertising:baseUrl.";
-    return [`${it} is for the path ${printable(path)}, and not for ${to.pathname}`, cure];
-  }
-  const { domain } = cookie;
-  const fits =
-    domain === null
-      ? `does not fit ${to.origin}`
-      : `is for the domain ${printable(domain)}, and not for ${to.hostname}`;
-  return [`${it} ${fits}`, "Check the host in advertising:baseUrl."];
+  const is = `and now is ${now.toISOString()} there`;
+  if (maxAge !== null) return Number(maxAge) <= 0 ? `after ${maxAge} s, ${is}` : undefined;
+  if (!(expires instanceof Date) || expires > now) return undefined;
+  return `${expires.toISOString()}, ${is}`;
 }

@@ -26,40 +26,39 @@ const ABOUT_SYNTAX = /\b(json(?! +web)|unexpected|syntax|position|line|column|of
 const STATUS_PHRASE =
   /^(\W|error|\d{3}|unauthori[sz]ed|not authori[sz]ed|forbidden|(access )?denied)*$/i;
 /** Quoted parts of a sentence are left out: the name of an event may be "Login". */
-const QUOTED_WORDS =
+const QUOTED =
   /(?<=.)("[^"]{0,200}"|\u201c[^\u201d]{0,200}\u201d|`[^`]{0,200}`|(?<!\w)'[^']{0,200}'(?!\w))/g;
-const HTML_PAGE = /^\s*\ufeff?\s*<(!doctype html|html)\b/i;
+const PAGE = /^\s*\ufeff?\s*<(!doctype html|html)\b/i;
 const PASSWORD_FIELD = /<input\b[^<>]*\btype\s*=\s*["']?password/i;
 
 export function sessionSignOf(answer: Answer): SessionSign | undefined {
   const { status, kind, body, broken } = answer;
   const redirect = redirectOf(answer);
-  if (redirect !== undefined) return redirect === "login" ? "clear" : undefined;
-  if (status !== 200 && status !== 401 && status !== 403) return undefined;
-  if (kind === "html" && broken === undefined && HTML_PAGE.test(body) && PASSWORD_FIELD.test(body))
-    return "clear";
+  if (redirect === "login") return "clear";
+  if (redirect !== undefined || ![200, 401, 403].includes(status)) return undefined;
+  const isPage = kind === "html" && broken === undefined && PAGE.test(body);
+  if (isPage && PASSWORD_FIELD.test(body)) return "clear";
   // An `ERROR:` entry does not count: what it stands beside may have been carried out, and would be sent again.
-  if (status === 200 && (kind !== "json" || !anyPart(answer.data, undefined, isFlaggedNo)))
-    return undefined;
-  const words = broken === undefined ? spokenIn(answer) : [];
-  if (status === 200) {
-    const isUnauthorized =
-      words.every((each) => STATUS_PHRASE.test(each)) && /authori[sz]ed/i.test(words.join());
-    return isUnauthorized || words.some(isAboutALogin) ? "clear" : undefined;
-  }
+  const isRefused = kind === "json" && anyPart(answer.data, undefined, isFlaggedNo);
+  if (status === 200 && !isRefused) return undefined;
+  const words = spokenIn(answer);
   if (words.some(isAboutALogin)) return "clear";
-  if (!words.every((each) => STATUS_PHRASE.test(each))) return "doubtful";
+  const isBare = words.every((text) => STATUS_PHRASE.test(text));
+  if (status === 200) return isBare && /authori[sz]ed/i.test(words.join()) ? "clear" : undefined;
+  if (!isBare) return "doubtful";
   return status === 401 ? "clear" : "bare";
 }
 
 /** The words of an answer without what it quotes; codes such as `session_expired` and `NotLoggedIn` as words. */
-function spokenIn({ kind, data, body }: Answer): string[] {
-  const spoken = leavesOf(kind === "json" ? data : body).filter(
-    (leaf) => typeof leaf.value === "string" && isSpoken(leaf),
-  );
-  const texts =
-    kind === "html" ? [] : spoken.map(({ value }) => String(value).replaceAll(QUOTED_WORDS, " "));
-  return texts.map((text) => (/\s/.test(text) ? text.replace(CAPITALS, asWords) : asWords(text)));
+function spokenIn({ kind, data, body, broken }: Answer): string[] {
+  if (broken !== undefined || kind === "html") return [];
+  const root = kind === "json" ? data : body;
+  const spoken = leavesOf(root).filter((leaf) => typeof leaf.value === "string" && isSpoken(leaf));
+  return spoken.map(({ value }) => {
+    const text = String(value).replaceAll(QUOTED, " ");
+    if (/\s/.test(text)) return text.replace(CAPITALS, asWords);
+    return asWords(text);
+  });
 }
 
 /** In a sentence other names with `_` stay whole, because they may be those of fields. */
@@ -77,7 +76,7 @@ const NOWHERE = "https://nowhere.invalid";
 
 /**
  * Where an answer leads, for the session and for the judgement of a create. No redirect is ever followed.
- * @returns none if the answer is no redirect; `object` if its address has a number, as from services that carried out a
+ * @returns `undefined` if the answer is no redirect; `object` if its address has a number, as from services that carried out a
  *   create and want the browser to show it; otherwise `login`, an assumption: a login page may have any name.
  */
 export function redirectOf({ status, headers }: Answer): "login" | "object" | undefined {

@@ -18,19 +18,14 @@ import { LoginError } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
 import { type Answer, readAnswer } from "./answer.js";
 import type { ClientDependencies } from "./client-dependencies.js";
-import { credentialsOf } from "./login.js";
-import {
-  type Attempt,
-  type Exchange,
-  RetryingSender,
-  type SendOptions,
-  type WaitBudget,
-} from "./retry.js";
+import type { Attempt } from "./decide-retry.js";
+import { type Credentials, credentialsOf } from "./login.js";
+import { type AttemptOnce, RetryingSender, type SendOptions, type WaitBudget } from "./retry.js";
 import type { Login } from "./session-file.js";
 import { type LetThrough, type SessionSign, sessionSignOf } from "./session-sign.js";
 import { type HttpRequest, TransportFailure } from "./transport.js";
 
-interface Sent {
+interface SessionResponse {
   readonly answer: Answer;
   readonly session: LetThrough;
   /** Resolves once the answer's cookies are stored; never fails. */
@@ -43,7 +38,7 @@ export type BeforeSend = (sentAt: string) => Promise<void>;
 type SessionRequest = Pick<HttpRequest, "method" | "url" | "body"> &
   Pick<SendOptions, "repeatable">;
 
-interface Current {
+interface OpenLogin {
   readonly login: Login;
   readonly openedAtMs: number;
   accepted: number;
@@ -53,7 +48,7 @@ interface Current {
 }
 
 /** One error for the whole run says why. */
-const LOGIN_FAILED =
+const FAILED =
   "Nothing was created: the login of this run failed (its error says why), and is not tried again.";
 /** A younger session does not count as ended after a sign that may have another meaning. */
 const YOUNG_MS = 60_000;
@@ -61,8 +56,8 @@ const YOUNG_MS = 60_000;
 export class Session {
   readonly #clock: ClientDependencies["clock"];
   readonly #sender: RetryingSender;
-  readonly #openLogin: (url: URL) => Promise<Login>;
-  #current: Current | undefined;
+  readonly #openLogin: Credentials;
+  #current: OpenLogin | undefined;
   /** The number of requests in flight, and of refused ones that are to be sent again. */
   #underWay = 0;
   /** Resolves when there are fewer. */
@@ -80,7 +75,7 @@ export class Session {
   }
 
   /** @throws LoginError, TransportFailure, StopWaiting, and what `beforeSend` throws */
-  async send(request: SessionRequest, beforeSend: BeforeSend): Promise<Sent> {
+  async send(request: SessionRequest, beforeSend: BeforeSend): Promise<SessionResponse> {
     const waitBudget = this.#sender.waitBudget();
     const first = await this.#send(request, beforeSend, waitBudget, false);
     if (first.session !== "ended") return first;
@@ -92,9 +87,9 @@ export class Session {
     beforeSend: BeforeSend,
     waitBudget: WaitBudget,
     isResend: boolean,
-  ): Promise<Sent> {
-    let sent: Sent | undefined;
-    const exchange: Exchange = async (transmit) => {
+  ): Promise<SessionResponse> {
+    let response: SessionResponse | undefined;
+    const attemptOnce: AttemptOnce = async (transmit) => {
       const current = await this.#admit(request.url, isResend);
       if (current === undefined) return undefined;
       try {
@@ -103,28 +98,32 @@ export class Session {
         const headers = await current.login.headers(request.url);
         if (this.#current !== current) return undefined;
         const attempt = await transmit({ ...request, headers, notedAtMs });
-        sent = this.#learn(attempt, current, request.url, isResend);
+        response = this.#learn(attempt, current, request.url, isResend);
         return attempt;
       } finally {
         current.inFlight--;
-        if (sent?.session !== "ended") this.#leave(); // otherwise once it was sent again
+        if (response?.session !== "ended") this.#leave(); // otherwise once it was sent again
       }
     };
     // A refused request goes on in the place of its first sending.
-    await this.#sender.send(exchange, { ...request, waitBudget, needsNoSlot: isResend });
-    return sent as Sent; // there is an answer
+    await this.#sender.send(attemptOnce, { ...request, waitBudget, needsNoSlot: isResend });
+    return response as SessionResponse; // there is one, or `send` throws
   }
 
-  /** @returns the login to send on, with a place on it; nothing if it had to wait. */
-  async #admit(url: URL, isResend: boolean): Promise<Current | undefined> {
+  /** @returns the login to send on, with a place on it; `undefined` if it had to wait. */
+  async #admit(url: URL, isResend: boolean): Promise<OpenLogin | undefined> {
     const current = this.#current;
-    if (this.#hasFailed) throw new LoginError(LOGIN_FAILED);
-    if (current === undefined) return void (await this.#logIn(url));
+    if (this.#hasFailed) throw new LoginError(FAILED);
+    if (current === undefined) {
+      await this.#logIn(url);
+      return undefined;
+    }
     const isItsTurn = isResend || this.#underWay === current.inFlight;
     const isFull = !current.isUnreachable && current.inFlight >= Math.max(1, current.accepted);
     if (!isItsTurn || isFull) {
       this.#change ??= Promise.withResolvers();
-      return void (await this.#change.promise);
+      await this.#change.promise;
+      return undefined;
     }
     current.inFlight++;
     this.#underWay++;
@@ -137,8 +136,13 @@ export class Session {
     this.#change = undefined;
   }
 
-  /** What an attempt says about its login. @returns nothing if there is no answer. */
-  #learn(attempt: Attempt, current: Current, url: URL, isResend: boolean): Sent | undefined {
+  /** What an attempt says about its login. @returns `undefined` if there is no response. */
+  #learn(
+    attempt: Attempt,
+    current: OpenLogin,
+    url: URL,
+    isResend: boolean,
+  ): SessionResponse | undefined {
     if (attempt instanceof TransportFailure) {
       // What was sent was let through, whatever happened to its answer.
       if (attempt.sent) current.accepted++;
@@ -146,18 +150,19 @@ export class Session {
       return undefined;
     }
     const answer = readAnswer(attempt);
-    const sign = sessionSignOf(answer);
     const kept = current.login.keep(answer, url);
+    const sign = sessionSignOf(answer);
     const kind = `${url.pathname} ${answer.status} ${sign}`;
-    const verdict = sign === undefined ? "accepted" : this.#classify(sign, kind, current, isResend);
+    let session: LetThrough = "accepted";
+    if (sign !== undefined) session = this.#classify(sign, kind, current, isResend);
     const isLimited = answer.status === 429 || answer.status === 503; // perhaps before anybody looked at the session
-    if (verdict === "accepted" && !isLimited) current.accepted++;
+    if (session === "accepted" && !isLimited) current.accepted++;
     current.isUnreachable = false;
-    if (verdict === "ended" && this.#current === current) this.#current = undefined;
-    return { answer, kept, session: verdict };
+    if (session === "ended" && this.#current === current) this.#current = undefined;
+    return { answer, kept, session };
   }
 
-  #classify(sign: SessionSign, kind: string, current: Current, isResend: boolean): LetThrough {
+  #classify(sign: SessionSign, kind: string, current: OpenLogin, isResend: boolean): LetThrough {
     const { login, openedAtMs, accepted } = current;
     if (login.isBasic) {
       if (sign !== "clear") return "accepted";
@@ -172,7 +177,8 @@ export class Session {
     const isOld = login.isRestored || this.#clock.monotonicMs() - openedAtMs >= YOUNG_MS;
     if (isOld || this.#current !== current) return "ended";
     if (sign === "doubtful") return "accepted";
-    return (sign === "bare" && accepted === 0) || this.#incurable.has(kind) ? "refused" : "ended";
+    if ((sign === "bare" && accepted === 0) || this.#incurable.has(kind)) return "refused";
+    return "ended";
   }
 
   /** One login for all requests that need one at once: the others look again, and find it, or that it failed. */

@@ -69,7 +69,11 @@ export class TransportFailure extends Error {
   }
 }
 
-export type Transport = ReturnType<typeof createTransport>;
+export interface Transport {
+  /** Never fails: what went wrong is a result. */
+  send(request: HttpRequest): Promise<HttpAnswer | TransportFailure>;
+  close(): Promise<void>;
+}
 
 /** Answers of this API are a few hundred bytes; more than this, packed or unpacked, is not read. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
@@ -85,12 +89,12 @@ const JSON_BOTH_WAYS = { "content-type": "application/json", accept: "applicatio
 export function createTransport(
   { settings, proxy }: Pick<SettingsReading, "settings" | "proxy">,
   clock: Pick<Clock, "wallMs"> = systemClock,
-) {
+): Transport {
+  const { Agent } = undici();
   const timeoutMs = settings.requestTimeoutSeconds * 1000;
-  const agentOptions = {
+  const options = {
     // No more requests are sent at once, so that none waits inside undici.
     connections: settings.maxConcurrentRequests,
-    pipelining: 1,
     // With one HTTP/1.1 exchange on a connection, the beginning of undici's write shows whether a request was sent.
     allowH2: false,
     connect: createConnector(timeoutMs, stopReusing),
@@ -100,47 +104,36 @@ export function createTransport(
     headersTimeout: 0,
     bodyTimeout: 0,
   };
-  const { Agent } = undici();
-  const agentWith = (options: typeof agentOptions) =>
-    proxy === undefined
-      ? new Agent(options)
-      : createProxyAgent(proxy, options, timeoutMs, stopReusing);
-  let agent: Dispatcher = agentWith(agentOptions);
+  const agentOf = (pipelining: number): Dispatcher => {
+    if (proxy === undefined) return new Agent({ ...options, pipelining });
+    return createProxyAgent(proxy, { ...options, pipelining }, timeoutMs, stopReusing);
+  };
+  let agent = agentOf(1);
   let isReusing = true;
   /** See T8. What is under way ends on its connection, which then closes. */
   function stopReusing() {
     if (!isReusing) return;
     isReusing = false;
     void agent.close().catch(() => undefined);
-    agent = agentWith({ ...agentOptions, pipelining: 0 });
+    agent = agentOf(0);
   }
-  return {
-    send: ({
-      method,
-      url,
-      headers,
-      body,
-      notedAtMs = Number.POSITIVE_INFINITY,
-      onStart,
-    }: HttpRequest) =>
-      new Promise<HttpAnswer | TransportFailure>((resolve) => {
-        const isTooLate = () => clock.wallMs() - notedAtMs > timeoutMs;
-        const to = { origin: url.origin, path: `${url.pathname}${url.search}`, method };
-        agent.dispatch(
-          {
-            ...to,
-            headers: { ...JSON_BOTH_WAYS, ...headers },
-            body: body ?? null,
-            idempotent: false,
-          },
-          new HttpExchange(timeoutMs, isTooLate, resolve, onStart),
-        );
-      }),
-    close: () => agent.destroy(),
-  };
+  function send(request: HttpRequest): Promise<HttpAnswer | TransportFailure> {
+    const { method, url, body = null, notedAtMs = Number.POSITIVE_INFINITY, onStart } = request;
+    const headers = { ...JSON_BOTH_WAYS, ...request.headers };
+    const path = `${url.pathname}${url.search}`;
+    const isTooLate = () => clock.wallMs() - notedAtMs > timeoutMs;
+    return new Promise((resolve) => {
+      const exchange = new Exchange(timeoutMs, isTooLate, resolve, onStart);
+      agent.dispatch(
+        { origin: url.origin, path, method, headers, body, idempotent: false },
+        exchange,
+      );
+    });
+  }
+  return { send, close: () => agent.destroy() };
 }
 
-class HttpExchange implements Dispatcher.DispatchHandler {
+class Exchange implements Dispatcher.DispatchHandler {
   readonly #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | undefined;
   #sent = false;

@@ -35,8 +35,8 @@ const IF_ABSENT =
 
 /** Advice for an event's refusal because of its advertiser, which the platform is known to make inactive. */
 const ACTIVATE =
-  "Activate that advertiser on the platform, by hand in its own interface, and run this again; leave " +
-  "the Advertiser's arguments as they are, since a change of them makes another advertiser.";
+  "Activate that advertiser on the platform, by hand, and run this again. Keep the Advertiser's " +
+  "arguments: a change of them makes another advertiser.";
 const IS_INACTIVE = /\badvertiser( with id)?( \d+)? is (not active|inactive)\b/i;
 
 /** Enough room for a problem of each field. */

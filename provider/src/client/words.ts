@@ -19,7 +19,7 @@ export interface Quotable {
 
 /** Enough for every problem of one request; a hostile answer can't fill the screen. */
 const MAX_WORDS = 20;
-const MAX_WORDS_CHARACTERS = 500;
+const MAX_CHARACTERS = 500;
 
 /** Names that say nothing of what a sentence is about. */
 const PLAIN_NAME =
@@ -32,8 +32,7 @@ export function wordsOf(quotable: Quotable): string[] {
   // At its cut there may be half of a secret, which could not be recognised.
   if (answer.broken !== undefined || answer.kind === "empty") return [];
   if (answer.data !== undefined) return wordsIn(quotable);
-  const text = safe(visibleText(quotable), secrets);
-  return text === "" ? [] : [text];
+  return [safe(visibleText(quotable), secrets)].filter(Boolean);
 }
 
 export function warningsOf(quotable: Quotable): string[] {
@@ -44,7 +43,8 @@ export function warningsOf(quotable: Quotable): string[] {
 /** The words of an unclear answer, which may be any server's, after a space; empty if there are none. */
 export function saidIn(quotable: Quotable): string {
   const words = wordsOf(quotable);
-  return words.length === 0 ? "" : ` The platform said: ${asSentence(words, MAX_WORDS_CHARACTERS)}`;
+  if (words.length === 0) return "";
+  return ` The platform said: ${asSentence(words, MAX_CHARACTERS)}`;
 }
 
 export function asSentence(words: readonly string[], maxCharacters: number): string {
@@ -78,7 +78,7 @@ const NAMED_SECRET =
 
 function safe(text: string, secrets: Quotable["secrets"]): string {
   const masked = secrets.scrub(text).replace(NAMED_SECRET, "$1[secret]");
-  return excerpt(printable(masked), MAX_WORDS_CHARACTERS);
+  return excerpt(printable(masked), MAX_CHARACTERS);
 }
 
 const MARKUP = /<\/[a-z]|^\s*<[a-z!?]/i;
@@ -96,5 +96,5 @@ function visibleText({ answer, fields, secrets }: Quotable): string {
   const shown = new Set(parts.filter((part) => part !== "" && !echoes.has(folded(part))));
   const text = [...shown].join(" ");
   if (!/<(html|head|body|title)\b|<!doctype/i.test(visible)) return text;
-  return text === "" ? "an HTML page" : `an HTML page: ${text}`;
+  return ["an HTML page", text].filter(Boolean).join(": ");
 }

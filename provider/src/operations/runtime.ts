@@ -73,8 +73,12 @@ export function createRuntime(
   const newClient = () => {
     const { problems } = readSettings({ config, environment, mayLackPassword: false });
     if (problems.length > 0) throw new SettingsError(`Nothing was sent:\n${describeSettingProblems(problems)}`);
-    const cookieFile = cookieFileFor(settings, process.cwd());
-    const dependencies = systemDependencies(reading, cookieFile, messages.say, secrets, environment.ADVERTISING_LOG);
+    const dependencies = systemDependencies(reading, {
+      cookieFile: cookieFileFor(settings, process.cwd()),
+      tell: messages.say,
+      secrets,
+      log: environment.ADVERTISING_LOG,
+    });
     return new Client(settings, { ...dependencies, clock: underWay.clock });
   };
 

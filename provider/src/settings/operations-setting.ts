@@ -40,12 +40,14 @@ const RULES = z.strictObject({
   operations: expecting("an object of operations by kind", rules).optional(),
 });
 
-/** Nothing if not set. Says everything that is wrong at once, each with its path: the names with a dot before each. */
+/** `undefined` if not set. Reports everything that is wrong at once, by path: each name with a dot before it. */
 export const operationsSchema = z
   .unknown()
   .optional()
-  .transform((given, context): Operations | undefined => {
-    const { values, problems } = validate({ operations: given }, RULES, { isUnknown: () => false });
+  .transform((setting, context): Operations | undefined => {
+    const { values, problems } = validate({ operations: setting }, RULES, {
+      isUnknown: () => false,
+    });
     for (const { property, reason: message } of problems)
       context.addIssue({ code: "custom", path: [property.slice("operations".length)], message });
     if (problems.length > 0) return z.NEVER;
