@@ -102,7 +102,7 @@ it("an object that somebody has named for one create is not another one's too", 
   vi.stubEnv("PATH", ""); // no stack
   onTestFinished(() => void vi.unstubAllEnvs());
   const [given, there] = [open("given"), open("there")];
-  const none = { elsewhere: [], made: [], unsent: [], outdated: [], notes: new Map() };
+  const none = { elsewhere: [], made: [], known: [], outdated: [], notes: new Map() };
   const facts = { ...none, open: [given, there], inState: new Map(), inJournal: new Map() };
   expect(await searched([], facts, {})).toMatchObject([{ id: undefined }, { id: "7" }]);
   expect(await searched([{ create: given, id: "7" }], facts, {})).toEqual([]);

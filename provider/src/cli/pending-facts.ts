@@ -11,10 +11,12 @@ import {
   ACCOUNT,
   type CreateRecord,
   identifyingIn,
+  isSinceRun,
   keyOfUrn,
   leftLiveIn,
   MARK,
-  memberMark,
+  markOf,
+  markOfCreate,
   memberOf,
   objectKey,
   RUN,
@@ -92,8 +94,8 @@ export interface Facts {
   readonly elsewhere: readonly Create[];
   /** What earlier runs created, and the state does not have. */
   readonly made: readonly Note[];
-  /** What an interrupted run of this machine was about to send, and did not. */
-  readonly unsent: readonly CreateRef[];
+  /** What else an interrupted run of this machine was about to send: it did not, or the journal knew what became of it. */
+  readonly known: readonly CreateRef[];
   /** What a journal has as open, and the state has: it is brought up to date. */
   readonly outdated: readonly Note[];
   /** All that this machine's journal of the stack has, by key. */
@@ -139,7 +141,8 @@ export function factsIn(
     const same = unseen.filter((note) => note.record.mark === record.mark && note.ref.key !== ref.key);
     return [{ ref, record, known: "state", otherRefs: same.map((note) => note.ref) }];
   });
-  const recorded = new Map(recordedIn(stack).map((each) => [each.ref.key, each]));
+  const resolved = stack.resources.flatMap(({ outputs = {} }) => resolvedIn(outputs));
+  const recorded = new Map(recordedIn(stack, place).map((each) => [each.ref.key, each]));
   const inMemory = left.flatMap(({ ref, record }): Found[] => {
     if (record.state !== "sent") return [];
     const other = recorded.get(ref.key);
@@ -147,12 +150,16 @@ export function factsIn(
     return [{ ref, record, known: "journal", or }];
   });
   // What the state had, or somebody answered, before that run says nothing about it.
-  const isAnswered = (key: string) => {
+  const isAnswered = ({ ref: { key }, record: { mark }, runs }: Recorded) => {
     const { state, at = "" } = journals.own.get(key) ?? {};
-    if (state === "closed" && at !== "") return Date.parse(at) >= Date.parse(stack.time);
+    const answeredAt = [
+      ...(state === "closed" && at !== "" ? [at] : []),
+      ...resolved.filter((sending) => sending.startsWith(`${mark} `)).map((sending) => sending.slice(mark.length + 1)),
+    ];
+    if (answeredAt.some((moment) => runs.every((run) => run !== undefined && isSinceRun(run, moment)))) return true;
     return held.get(key)?.record !== undefined || leftKeys.has(key);
   };
-  const unanswered = [...recorded.values()].filter(({ ref }) => !isAnswered(ref.key));
+  const unanswered = [...recorded.values()].filter((each) => !isAnswered(each));
   // The journal of the run that was interrupted has each create that it has sent.
   const isOfThisMachine = ({ runs }: Recorded) => runs.every((run) => run !== undefined && journals.runs.includes(run));
   const gone = journals.elsewhere.filter(({ elsewhere: there }) => there !== undefined && journals.isGone(there));
@@ -194,7 +201,7 @@ export function factsIn(
       left.filter(({ record }) => record.state !== "sent"),
       byName,
     ),
-    unsent: inNaturalOrder(unanswered.filter(isOfThisMachine), byName).map(({ ref }) => ref),
+    known: inNaturalOrder(unanswered.filter(isOfThisMachine), byName).map(({ ref }) => ref),
     outdated: [...unseen, ...others]
       .filter(isSeen)
       .map((note) => (sight.has(note) ? note : { ...note, held: held.get(note.ref.key)?.id })),
@@ -264,13 +271,16 @@ interface Recorded extends Found {
   readonly runs: readonly (string | undefined)[];
 }
 
+const NOWHERE: StackPlace = { backend: "", stack: "" };
+
 /** What Pulumi's record of interrupted runs says was sent, or was about to be; of several such runs the last. */
-function recordedIn(stack: ExportedStack): Recorded[] {
+function recordedIn(stack: ExportedStack, { backend, stack: name }: StackPlace = NOWHERE): Recorded[] {
   const current = new Map(stack.resources.flatMap((each) => (each.delete === true ? [] : [[each.urn, each]])));
   const found = stack.pending.toReversed().flatMap(({ type, resource }): Recorded[] => {
     const { urn, type: token, inputs = {} } = resource;
     const former = current.get(urn);
-    const [set, mark] = [setOfType(token), readMark(inputs[MARK])];
+    const set = setOfType(token);
+    const given = readMark(inputs[MARK]);
     const kind = kindOfType(token) ?? set?.member;
     // A set in the state was created; during an update it is as it was before. Of an all-secret set nothing is known.
     const isNew = type === "creating" && (set === undefined || former === undefined);
@@ -285,8 +295,8 @@ function recordedIn(stack: ExportedStack): Recorded[] {
     const sent = members.filter(({ isDeclared, action }) => isDeclared && ["create", "replace"].includes(action.do));
     const run = typeof inputs[RUN] === "string" ? inputs[RUN] : undefined;
     return sent.map(({ key: member, id, values }): Recorded => {
-      const own = mark && { ...mark, ...(set && { mark: memberMark(mark.mark, member, id) }) };
       const key = keyOfUrn((set ?? kind).name, urn);
+      const own = { ...given, mark: markOfCreate(given?.mark, markOf(backend, name, key), set && member, id) };
       const ref = refAt(set === undefined ? key : memberOf(key, member), urn);
       return { ref, record: { ...recordOf(kind, values, id), ...own }, known: "record", runs: [run] };
     });

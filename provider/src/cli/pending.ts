@@ -225,7 +225,7 @@ async function takeOver(former: string, place: StackPlace | undefined, choice: S
 }
 
 function tell(facts: Facts, { pending }: ExportedStack): number {
-  const { open, made, unsent } = facts;
+  const { open, made, known } = facts;
   const names = namesOf(open);
   const recorded = open.filter(({ known }) => known === "record");
   const others = tellElsewhere(facts);
@@ -241,7 +241,7 @@ function tell(facts: Facts, { pending }: ExportedStack): number {
       : []),
     ...(open.length > 0 ? resolveCommands(names) : []),
     ...(made.length > 0 ? [madeSentence(made)] : []),
-    ...(unsent.length > 0 ? [unsentSentence(unsent)] : []),
+    ...(known.length > 0 ? [knownSentence(known)] : []),
     ...others.lines,
     // It keeps it over any number of runs, and says nothing of when the interrupted one was.
     ...(pending.some(({ type }) => type === "creating") ? [clearSentence()] : []),
@@ -301,12 +301,13 @@ function madeSentence(made: readonly Note[]): string {
   return `Created by earlier runs, and not in the state yet: ${names}. The next \`${asTyped("pulumi up")}\` on this machine with the same account takes ${them} over, if the program declares ${them}.`;
 }
 
-function unsentSentence(unsent: readonly CreateRef[]): string {
+/** Which of both it was, the journal does not tell: it forgets what the state has. */
+function knownSentence(known: readonly CreateRef[]): string {
   const names = enumerate(
-    unsent.map(({ short }) => short),
+    known.map(({ short }) => short),
     MAX_LISTED,
   );
-  return `Never sent by the interrupted run: ${names}. The next \`${asTyped("pulumi up")}\` here sends ${agree(unsent.length, "it", "them")}.`;
+  return `Not in doubt, though Pulumi's record of the interrupted run has ${agree(known.length, "it", "them")}: ${names}. This machine has not sent ${agree(known.length, "it", "them")}, or knows what became of ${agree(known.length, "it", "them")}.`;
 }
 
 /** What is dropped without an answer. */

@@ -17,7 +17,7 @@ import {
 } from "../journal/index.js";
 import type { Kind } from "../kinds/index.js";
 import { accountOf, describeSettingProblems, readSettings, sameAccountAs } from "../settings/index.js";
-import { type ProgramContext, type ResourceRef, stackOf, stackOption } from "../state/index.js";
+import { nameOfRun, type ProgramContext, type ResourceRef, stackOf, stackOption } from "../state/index.js";
 import { Deployment } from "./deployment.js";
 import { createMessages, type TellAt, UnderWay } from "./notices.js";
 
@@ -77,7 +77,7 @@ export function createRuntime(
   let journal: Journal | undefined;
   let openCreates: CreatesByName | undefined;
   /** In the inputs of what this run sends, and in its journal. */
-  const runName = randomBytes(4).toString("hex");
+  const runName = nameOfRun(now(), randomBytes(4).toString("hex"));
 
   let backend: string | undefined;
   const placeOf = (identity: string) => {

@@ -57,6 +57,17 @@ export function memberMark(ofSet: string, member: string, replaces: string | und
   return markOf(ofSet, memberOf("events", member), replaces);
 }
 
+/** @param given in the resource's inputs, if anything. @param ofResource what it has otherwise. */
+export function markOfCreate(
+  given: string | undefined,
+  ofResource: string,
+  member: string | undefined,
+  replaces: string | undefined,
+): string {
+  if (member !== undefined) return memberMark(given ?? ofResource, member, replaces);
+  return given ?? markOf(ofResource, replaces);
+}
+
 export function readMark(text: unknown): { readonly field: string; readonly mark: string } | undefined {
   const [, field, mark] = (typeof text === "string" ? /^(\S+) (\S+)$/.exec(text) : undefined) ?? [];
   return field === undefined || mark === undefined ? undefined : { field, mark };
@@ -88,7 +99,7 @@ const FORMER_KEY = "formerKey";
 export const UNRESOLVED = "unresolved";
 /** Creates that a person has found: another machine's journal may have them as open. An output only. */
 const RESOLVED = "__resolved";
-/** Names the run that sends a create: an input only, for Pulumi's record of an interrupted run. */
+/** Names the run that sends a create ({@link nameOfRun}): an input only, for Pulumi's record of an interrupted run. */
 export const RUN = "__run";
 
 /** The text that stands for a value that is not known yet in a preview (measured with engine 3.259.0). */
@@ -141,6 +152,17 @@ export function sendingOf({ mark, at }: Pick<CreateRecord, "mark" | "at">): stri
 /** The sendings that a person has found to be created, as {@link sendingOf} names them. */
 export function resolvedIn({ [RESOLVED]: sendings }: Values): readonly string[] {
   return Array.isArray(sendings) ? sendings.map(String) : [];
+}
+
+/** @param began when, ISO 8601, so that a create can be told from one that was resolved before. */
+export function nameOfRun(began: string, unique: string): string {
+  return `${began} ${unique}`;
+}
+
+/** Whether something happened after a run had begun. @param at ISO 8601. */
+export function isSinceRun(run: string, at: string): boolean {
+  const [began = ""] = run.split(" ", 1);
+  return at >= began;
 }
 
 export function withResolved(properties: Values, record: CreateRecord): Record<string, unknown> {
