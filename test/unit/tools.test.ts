@@ -49,7 +49,7 @@ describe("ids", () => {
   it("csv", () => {
     expect(ids("csv", STATE, "https://t.example/{id}")).toBe(
       [
-        "kind,key,id,name,advertiser,advertiserId,tag",
+        "\ufeffkind,key,id,name,advertiser,advertiserId,tag",
         'advertiser,acme,1,"Acme, Inc.",,,',
         'event,buy,11,"\'=SUM(""x"")",acme,1,https://t.example/11',
         "event,funnel/a,90071992547409930,A,acme,1,https://t.example/90071992547409930",
@@ -196,10 +196,10 @@ describe("left live", () => {
   });
 });
 
-it("left live, as CSV: the fields of the JSON, and no formula for a spreadsheet", () => {
+it("left live, as CSV: the fields of the JSON, and no formula for a spreadsheet, which reads it as UTF-8", () => {
   const left = { ...NOTED, name: "=A1, b" };
   const text = LEFTOVER_FORMATS.csv?.(leftoversOf(stateOf([storedEvent("buy", 8, { [LEFT_LIVE]: [left] })]), []));
-  const header = "kind,id,name,key,at,why\r\n";
+  const header = "\ufeffkind,id,name,key,at,why\r\n";
   expect(text).toBe(`${header}ConversionEvent,7,"'=A1, b",buy,2026-03-01T00:00:00.000Z,replaced\r\n`);
   expect(LEFTOVER_FORMATS.csv?.([])).toBe(header);
 });

@@ -171,9 +171,9 @@ main(process.argv.slice(2)).then(
   },
   (error: Error) => {
     const text = `pulumi-advertising: ${error.message}`;
-    const { code } = UsageError;
-    const usage = () => withCode(`${text}\nSee \`npx pulumi-advertising --help\``, code);
-    console.error(error instanceof UsageError ? usage() : withPage(text, code));
+    if (error instanceof UsageError)
+      console.error(withCode(`${text}\nSee \`npx pulumi-advertising --help\``, error.code));
+    else console.error(withPage(text, error instanceof AdvertisingError ? error.code : UsageError.code));
     process.exitCode = 2;
   },
 );

@@ -93,7 +93,7 @@ export function jsonOf(value: unknown): string {
 }
 
 /**
- * CSV as RFC 4180 has it. A spreadsheet carries out a cell that begins like a formula: an apostrophe keeps it text. In
+ * CSV as RFC 4180 has it, behind a byte order mark: without one, Excel does not read it as UTF-8. A spreadsheet carries out a cell that begins like a formula: an apostrophe keeps it text. In
  * many countries semicolons separate cells, even inside quotation marks, so each part of a text may begin a cell.
  * @param rows the first of them the header.
  */
@@ -102,5 +102,5 @@ export function csvOf(rows: readonly (readonly string[])[]): string {
     const safe = text.replace(/(^|[;\t\r\n])(?=[=+\-@\t\r])/g, "$1'");
     return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
-  return rows.map((cells) => `${cells.map(cell).join(",")}\r\n`).join("");
+  return `\ufeff${rows.map((cells) => `${cells.map(cell).join(",")}\r\n`).join("")}`;
 }

@@ -19,7 +19,9 @@ import {
 import {
   backendIn,
   gone,
+  isJournalInUse,
   type JournalLine,
+  journalErrorFrom,
   journalFolder,
   journalPath,
   openElsewhere,
@@ -101,6 +103,7 @@ export const pendingCommand = command({
     if (former !== undefined) await takeOver(former, place, choice);
     const facts = await factsOf(stack, place, choice);
     if (choice.state === undefined) await bringUpToDate(facts, place);
+    if (place !== undefined && (await isJournalInUse(place, journalFolder()))) console.log(UNDER_WAY);
     if (created.length + notCreated.length + forget.length === 0 && !search) return tell(facts, stack);
     if (place === undefined) throw new Error(NO_STACK);
     const { answers, forgotten, known } = readAnswers({ created, notCreated, forget }, facts);
@@ -122,6 +125,9 @@ export const pendingCommand = command({
     return tell(await factsOf(after, place, choice), after);
   },
 });
+
+const UNDER_WAY =
+  "A run of this stack is under way on this machine. Let it end, then run this again: it may resolve what is listed here.";
 
 const NO_STACK = "`pulumi stack --show-name` does not say whose journal this is";
 
@@ -151,7 +157,7 @@ async function factsOf(stack: ExportedStack, place: StackPlace | undefined, choi
   try {
     own = readJournal(path);
   } catch (error) {
-    throw new Error(`the journal of this machine, ${path}, can't be used: ${(error as Error).message}`);
+    throw journalErrorFrom(path, error, "");
   }
   const elsewhere = choice.state === undefined ? openElsewhere(place, journalFolder()) : [];
   const existing = elsewhere.length === 0 ? [] : await existingStacks(choice, place.stack);

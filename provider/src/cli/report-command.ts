@@ -25,9 +25,11 @@ Reports on a stack or a preview. Sends and changes nothing. Secret values are sh
   --template URL         ids with the address of each event's tag: {${NAMES.join("}, {")}}
   --preview FILE         for comment: instead of standard input
   --fail-on WHAT         for comment: exit code 1 if there is one; rename, replace, or both: rename,replace
+  --out FILE             writes to FILE
+
+For ids and page:
   --state FILE           what \`pulumi stack export\` printed (- for standard input), instead of a stack
 ${STACK_HELP}
-  --out FILE             writes to FILE
 
 Exit codes: 0 written, 1 written, and there is what --fail-on names, 2 failed.`;
 

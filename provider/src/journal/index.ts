@@ -15,5 +15,5 @@ export {
   openElsewhere,
   readJournal,
 } from "./journal-entry.js";
-export { takeOverOpen, writeAnswers } from "./journal-file.js";
+export { isJournalInUse, journalErrorFrom, takeOverOpen, writeAnswers } from "./journal-file.js";
 export * from "./places.js";
