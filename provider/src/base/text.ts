@@ -105,16 +105,25 @@ export function plainShellWord(text: string): string {
   return /^[\w./:@-]+$/.test(text) ? text : shellWord(text);
 }
 
-let stackOptions = "";
+/** Which stack a printed command is about. */
+export interface CommandTarget {
+  readonly options: readonly { readonly option: string; readonly value: string }[];
+  /** An inline program of the Automation API, which Pulumi's command line can't run. */
+  readonly isInline: boolean;
+}
 
-/** From now on, each command that this process prints takes these, to be about the same stack as the process. */
-export function commandsTake(options: readonly { readonly option: string; readonly value: string }[]): void {
-  stackOptions = options.map(({ option, value }) => ` ${option} ${plainShellWord(value)}`).join("");
+let commandTarget = (): CommandTarget => ({ options: [], isInline: false });
+
+/** From now on, each command that this process prints is about this. @param target called when one is printed. */
+export function commandsTake(target: () => CommandTarget): void {
+  commandTarget = target;
 }
 
 /** A command of Pulumi or of this package about a stack, as it is to be typed. */
 export function asTyped(command: string): string {
-  return `${command}${stackOptions}`;
+  const { options, isInline } = commandTarget();
+  if (isInline && command === "pulumi up") return command;
+  return [command, ...options.map(({ option, value }) => `${option} ${plainShellWord(value)}`)].join(" ");
 }
 
 /**

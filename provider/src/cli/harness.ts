@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 import { commandsTake, enumerate, printable, UsageError } from "../base/index.js";
+import { isProjectOf } from "../journal/index.js";
 
 export interface Command {
   readonly help: string;
@@ -28,7 +29,7 @@ export function command<const O extends ParseArgsOptionsConfig>(declaration: {
       const { values, positionals } = parsed({ args: [...args], options, allowPositionals: takes !== undefined });
       const { help: isHelpWanted, ...given } = values as { readonly help?: boolean };
       if (isHelpWanted === true) return say(help);
-      commandsTake(stackOptionsIn(given));
+      commandsTake(() => ({ options: stackOptionsIn(given), isInline: isInline(given) }));
       const [word = "", ...more] = positionals;
       if (takes !== undefined && (word === "" || more.length > 0))
         throw new UsageError(`expected ${takes}; got ${positionals.join(" ") || "none"}`);
@@ -54,6 +55,11 @@ export interface StackChoice {
 export function stackOptionsIn({ stack, cwd }: StackChoice): { readonly option: string; readonly value: string }[] {
   const all = Object.entries({ "--stack": stack, "--cwd": cwd });
   return all.flatMap(([option, value]) => (value === undefined ? [] : [{ option, value }]));
+}
+
+/** Whether a stack is named in full where no project file is of its project, as for the Automation API's programs. */
+export function isInline({ stack = "", cwd = "." }: StackChoice): boolean {
+  return stack.split("/").length === 3 && !isProjectOf(stack, cwd);
 }
 
 export function say(sentence: string, code = 0): number {

@@ -42,7 +42,7 @@ import {
   stackOption,
 } from "../state/index.js";
 import { type ExportedStack, objectsIn, stackNamesIn } from "./contents.js";
-import { command, type StackChoice, say } from "./harness.js";
+import { command, isInline, type StackChoice, say } from "./harness.js";
 import {
   type Answer,
   type Create,
@@ -104,7 +104,7 @@ export const pendingCommand = command({
     const facts = await factsOf(stack, place, choice);
     if (choice.state === undefined) await bringUpToDate(facts, place);
     if (place !== undefined && (await isJournalInUse(place, journalFolder()))) console.log(UNDER_WAY);
-    if (created.length + notCreated.length + forget.length === 0 && !search) return tell(facts, stack);
+    if (created.length + notCreated.length + forget.length === 0 && !search) return tell(facts, stack, choice);
     if (place === undefined) throw new Error(NO_STACK);
     const { answers, forgotten, known } = readAnswers({ created, notCreated, forget }, facts);
     for (const sentence of known) console.log(sentence);
@@ -122,7 +122,7 @@ export const pendingCommand = command({
     if (resolved.some(({ id, managedAs }) => id !== undefined && managedAs === undefined))
       console.log("If an id was wrong, set existingId to the right one in the program.");
     for (const each of forgotten) console.log(forgottenSentence(each));
-    return tell(await factsOf(after, place, choice), after);
+    return tell(await factsOf(after, place, choice), after, choice);
   },
 });
 
@@ -218,7 +218,7 @@ async function takeOver(former: string, place: StackPlace | undefined, choice: S
   const existing = await existingStacks(choice, place.stack);
   if (places.some(({ stack, backend }) => backend === place.backend && existing.includes(stack)))
     throw new Error(
-      `the stack ${former} still exists: run \`pulumi up --stack ${plainShellWord(former)}\` there instead`,
+      `nothing was taken over: the stack ${former} still exists, and its own next run looks after what is open there:\n  pulumi up --stack ${plainShellWord(former)}`,
     );
   for (const each of places) {
     const { moved, kept } = await takeOverOpen(each, place, { folder });
@@ -230,7 +230,7 @@ async function takeOver(former: string, place: StackPlace | undefined, choice: S
   }
 }
 
-function tell(facts: Facts, { pending }: ExportedStack): number {
+function tell(facts: Facts, { pending }: ExportedStack, choice: StackChoice): number {
   const { open, made, known } = facts;
   const names = namesOf(open);
   const recorded = open.filter(({ known }) => known === "record");
@@ -250,13 +250,16 @@ function tell(facts: Facts, { pending }: ExportedStack): number {
     ...(known.length > 0 ? [knownSentence(known)] : []),
     ...others.lines,
     // It keeps it over any number of runs, and says nothing of when the interrupted one was.
-    ...(pending.some(({ type }) => type === "creating") ? [clearSentence()] : []),
+    ...(pending.some(({ type }) => type === "creating") ? [clearSentence(choice)] : []),
   ];
   return say(lines.join("\n"), open.length === 0 && !others.isAsked ? 0 : 1);
 }
 
-function clearSentence(): string {
-  return `Pulumi keeps its record of the interrupted run, and this command may ask about it again. Once nothing is open and \`pulumi up\` has ended, drop it:\n  ${asTyped("pulumi refresh --clear-pending-creates --yes")}`;
+function clearSentence(choice: StackChoice): string {
+  const command = isInline(choice)
+    ? "await stack.refresh({ clearPendingCreates: true })"
+    : asTyped("pulumi refresh --clear-pending-creates --yes");
+  return `Pulumi keeps its record of the interrupted run, and this command may ask about it again. Once nothing is open and \`pulumi up\` has ended, drop it:\n  ${command}`;
 }
 
 function openLine({ ref, record, or }: Create, name: string): string {

@@ -1,13 +1,14 @@
 /** What the Pulumi CLI is asked for: the chosen stack, its state and settings, and a refresh of a few resources. */
 import { execFile } from "node:child_process";
-import { readFileSync, statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { asRecord, enumerate, jsonIn, printable, UsageError } from "../base/index.js";
 import { parseProject, projectFileOf } from "../journal/index.js";
 import { isEqualAccount, NAMESPACE, readSettings, type SettingsReading, sameAccountAs } from "../settings/index.js";
 import { type ExportedStack, readExport } from "./contents.js";
-import { type StackChoice, stackOptionsIn, textOf } from "./harness.js";
+import { isInline, type StackChoice, stackOptionsIn, textOf } from "./harness.js";
 
 export const STACK_OPTIONS = { stack: { type: "string" }, cwd: { type: "string" } } as const;
 
@@ -18,7 +19,9 @@ export const STACK_HELP = `  --stack NAME           default: the selected stack
  * The folder that the chosen project's runs are in, where a relative `cookieFile` begins: that of `main` in the project
  * file, as Pulumi's engine finds it. Without a project, the chosen folder.
  */
-export function programFolder({ cwd = "." }: StackChoice): string {
+export function programFolder(choice: StackChoice): string {
+  const { cwd = "." } = choice;
+  if (isInline(choice)) return resolve(cwd);
   const project = projectFileOf(cwd);
   if (project === undefined) return resolve(cwd);
   const main = resolve(dirname(project), mainIn(project));
@@ -35,7 +38,25 @@ function mainIn(project: string): string {
   }
 }
 
-async function pulumi(args: readonly string[], choice: StackChoice, environment: object = {}): Promise<string> {
+function pulumi(args: readonly string[], choice: StackChoice, environment: object = {}): Promise<string> {
+  return inProject(choice, (there) => run(args, there, environment));
+}
+
+/** Most of Pulumi's commands need a project file. An inline program has none, so there is one meanwhile. */
+async function inProject<T>(choice: StackChoice, work: (there: StackChoice) => Promise<T>): Promise<T> {
+  if (!isInline(choice)) return work(choice);
+  const { stack = "", cwd = "." } = choice;
+  const project = { name: stack.split("/")[1], runtime: "nodejs", main: resolve(cwd) };
+  const folder = mkdtempSync(join(tmpdir(), "pulumi-advertising-"));
+  try {
+    writeFileSync(join(folder, "Pulumi.json"), JSON.stringify(project));
+    return await work({ stack, cwd: folder });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function run(args: readonly string[], choice: StackChoice, environment: object): Promise<string> {
   const options = stackOptionsIn(choice).flatMap(({ option, value }) => [option, value]);
   const env = { ...process.env, ...environment };
   const running = promisify(execFile)("pulumi", [...args, ...options, "--non-interactive"], {
@@ -81,10 +102,10 @@ export async function stackName(choice: StackChoice): Promise<string | undefined
   return name?.trim();
 }
 
-/** `<organization>/<project>/<stack>` of the project's stacks; none if the backend does not tell. @param stack one. */
+/** `<organization>/<project>/<stack>` of the project's stacks. @param stack one. @throws Error in Pulumi's words. */
 export async function existingStacks(choice: StackChoice, stack: string): Promise<string[]> {
   const [organization = "", project = ""] = stack.split("/");
-  const printed = await pulumi(["stack", "ls", "--json"], { cwd: choice.cwd }).catch(() => "[]");
+  const printed = await inProject(choice, ({ cwd }) => run(["stack", "ls", "--json"], { cwd }, {}));
   const names = (jsonIn(printed) as { readonly name?: unknown }[] | undefined) ?? [];
   return names.map(({ name }) => {
     const parts = String(name).split("/");

@@ -11,6 +11,7 @@ import {
   type Values,
   withoutUndefined,
 } from "../base/index.js";
+import { commandTargetOf } from "../journal/index.js";
 import {
   argumentsFrom,
   differencesIn,
@@ -40,7 +41,6 @@ import {
   secretArgumentsIn,
   sentAsText,
   stackOf,
-  stackOption,
   UNRESOLVED,
   type Unresolved,
   unresolvedIn,
@@ -113,7 +113,7 @@ export const readSingle: ResourceOperations<Kind>["read"] = async (kind, runtime
     if (answer === undefined) {
       const ref = refIn(kind.name, properties);
       if (ref === undefined) throw new Incomplete(unnamedCreate(kind, open));
-      commandsTake([stackOption(stackOf(ref.identity))]);
+      commandsTake(() => commandTargetOf(stackOf(ref.identity), process.cwd()));
       throw new Incomplete(unresolvedMessage(ref, open, NOT_BY_REFRESH));
     }
     if (answer === null) return undefined;

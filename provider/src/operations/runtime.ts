@@ -6,6 +6,7 @@ import { type Disk, readHints, systemDisk } from "../files/index.js";
 import {
   backendIn,
   CreatesByName,
+  commandTargetOf,
   cookieFileFor,
   deletedObjects,
   endedPath,
@@ -17,7 +18,7 @@ import {
 } from "../journal/index.js";
 import type { Kind } from "../kinds/index.js";
 import { accountOf, describeSettingProblems, readSettings, sameAccountAs } from "../settings/index.js";
-import { nameOfRun, type ProgramContext, type ResourceRef, stackOf, stackOption } from "../state/index.js";
+import { nameOfRun, type ProgramContext, type ResourceRef, stackOf } from "../state/index.js";
 import { Deployment } from "./deployment.js";
 import { createMessages, type TellAt, UnderWay } from "./notices.js";
 
@@ -88,7 +89,7 @@ export function createRuntime(
   const journalOf = (identity: string) => {
     if (journal === undefined) {
       const place = placeOf(identity);
-      commandsTake([stackOption(place.stack)]);
+      commandsTake(() => commandTargetOf(place.stack, process.cwd()));
       journal = new Journal({ ...place, folder, disk, runs: [runName], account, isSameAccount });
     }
     return journal;

@@ -10,6 +10,7 @@ import { commandsTake, type Values } from "../base/index.js";
 import { appendHints } from "../files/index.js";
 import {
   backendIn,
+  commandTargetOf,
   endedPath,
   type JournalEntry,
   journalPath,
@@ -18,7 +19,7 @@ import {
 } from "../journal/index.js";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
 import { NAMESPACE, readSettings, type SettingsReading, sameAccountAs } from "../settings/index.js";
-import { IDENTITY, PROVIDER, SECRET_ARGUMENTS, stackOption } from "../state/index.js";
+import { IDENTITY, PROVIDER, SECRET_ARGUMENTS } from "../state/index.js";
 import { type Declaration, declare } from "./declaration.js";
 import { expectFoundFrom, expectNodeFits, type Finding, noteCopy, programError, severalCopies } from "./findings.js";
 import { idsOf, isNotPlain, readIdProblem } from "./ids.js";
@@ -85,6 +86,8 @@ class Program {
     if (this.#isRefused || this.#isUnderTest) return;
     const place = placeOfJournal();
     if (place === undefined) return;
+    // Several programs may share the process.
+    commandsTake(() => commandTargetOf(place.stack, process.cwd()));
     const isSame = sameAccountAs(this.reading.settings);
     const records = recordsAt(place).filter(({ account }) => isSame(account));
     warn(this.#validator.atEnd(records, pulumi.runtime.isDryRun()));
@@ -127,9 +130,10 @@ export function currentProgram(): Program {
 
 function begin(): Program {
   expectNodeFits();
-  if (!place.isEmbedded()) commandsTake([stackOption(place.stackOfProgram())]);
   // An inline program of the automation API may run in any folder.
   if (!place.isEmbedded()) {
+    const stack = place.stackOfProgram();
+    commandsTake(() => commandTargetOf(stack, process.cwd()));
     const found = expectFoundFrom(process.cwd());
     // Beside a library's copy, the provider process would run another one. A bundle has no file of its own.
     if (existsSync(join(__dirname, "../handlers.js"))) noteCopy(join(found, "../.."));
