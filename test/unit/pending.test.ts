@@ -1,7 +1,7 @@
 /** Which creates are pending, and what answers about them are worth: facts in, a list or verdicts out. */
 import { describe, expect, it } from "vitest";
 import { type Resource, readExport } from "../../provider/src/cli/contents.js";
-import { readAnswers, recordedLines } from "../../provider/src/cli/pending.js";
+import { isInState, readAnswers, recordedLines } from "../../provider/src/cli/pending-answers.js";
 import { factsIn } from "../../provider/src/cli/pending-facts.js";
 import type { JournalEntry, OpenCreate } from "../../provider/src/journal/journal-entry.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
@@ -286,9 +286,7 @@ describe("answers", () => {
 
   it("--forget ends any line of the journal, and what the state has as unresolved", () => {
     const forgotten = (...names: string[]) =>
-      read({ forget: names }).forgotten.map(
-        ({ ref, inState }) => `${ref.short}${inState === undefined ? "" : " (state)"}`,
-      );
+      read({ forget: names }).forgotten.map((each) => `${each.ref.short}${isInState(each) ? " (state)" : ""}`);
     expect(forgotten("made", "sent", E("seen"), "buy", "funnel/b")).toEqual([
       ...["made", "sent", "seen"],
       ...["buy (state)", "funnel/b (state)"],

@@ -7,11 +7,12 @@ import { lookFor, resendDueMs } from "../operations/index.js";
 import { abilitiesOf } from "../plan/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
 import type { StackChoice } from "./harness.js";
-import { type Answer, type Create, type Facts, verdictOn } from "./pending-facts.js";
+import { type Answer, verdictOn } from "./pending-answers.js";
+import type { Create, Facts } from "./pending-facts.js";
 import { programFolder, readingOf } from "./pulumi.js";
 
 /** What a search finds out of what has no answer yet; of the rest it prints why. @param given answers that count. */
-export async function searched(given: readonly Answer[], facts: Facts, choice: StackChoice): Promise<Answer[]> {
+export async function searchUnanswered(given: readonly Answer[], facts: Facts, choice: StackChoice): Promise<Answer[]> {
   const open = facts.open.filter((create) => !given.some((answer) => answer.create === create));
   if (open.length === 0) return [];
   const { reading, origin } = await readingOf(choice);
