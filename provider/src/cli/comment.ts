@@ -69,9 +69,19 @@ interface Change {
   readonly within: { readonly scope: string; readonly key: string } | undefined;
 }
 
-type Preview = ReturnType<typeof readPreview>;
+/** An error or a warning of a preview. `about`: the resource's name, if there is one. */
+interface Diagnostic {
+  readonly severity: string;
+  readonly message: string;
+  readonly about: string;
+}
 
-export function readPreview(text: string) {
+export interface Preview {
+  readonly changes: readonly Change[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export function readPreview(text: string): Preview {
   const { config, steps, diagnostics } = asRecord(jsonIn(text)) as Printed;
   if (!Array.isArray(steps ?? diagnostics))
     throw new Error("this is not what `pulumi preview --json` prints: it is not JSON, or has no steps");
@@ -84,11 +94,9 @@ export function readPreview(text: string) {
   const held = new Set(decided.flatMap(heldIn));
   return {
     changes: decided.filter(({ action }) => action !== "same").map((each) => movedIf(held, each)),
-    diagnostics: (diagnostics ?? []).map(({ severity, message, urn }) => ({
-      severity,
-      message: message.replace(/<\{%\w+%\}>/g, "").trim(),
-      about: urn === undefined ? "" : nameInUrn(urn),
-    })),
+    diagnostics: (diagnostics ?? []).map(({ severity, message, urn = "" }) => {
+      return { severity, message: message.replace(/<\{%\w+%\}>/g, "").trim(), about: nameInUrn(urn) };
+    }),
   };
 }
 
@@ -102,7 +110,8 @@ function inParts(step: Step): Step[] {
 }
 
 function heldIn({ kind, action, id, adopts }: Change): string[] {
-  const held = ["same", "rename", "update", "update state only"].includes(action) ? id : adopts;
+  const isKept = ["same", "rename", "update", "update state only"].includes(action);
+  const held = isKept ? id : adopts;
   return held === undefined ? [] : [objectKey(kind.name, held)];
 }
 
@@ -110,7 +119,8 @@ function heldIn({ kind, action, id, adopts }: Change): string[] {
 function movedIf(held: ReadonlySet<string>, change: Change): Change {
   const { kind, former, action } = change;
   if (former === undefined || !held.has(objectKey(kind.name, former.id))) return change;
-  return { ...change, former: undefined, action: action === "retain" || action === "delete" ? "move" : action };
+  const moved = { ...change, former: undefined };
+  return action === "retain" || action === "delete" ? { ...moved, action: "move" } : moved;
 }
 
 /** Of what is only read (`.get`) the engine has other operations. */
@@ -120,45 +130,56 @@ const DECIDED_BY_ENGINE = ["create", "replace", "update", "delete", "same"];
 function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Change[] {
   const { op, urn, oldState, newState } = step;
   const type = (newState ?? oldState)?.type ?? "";
-  const [single, set] = [kindOfType(type), setOfType(type)];
-  const kind = single ?? set?.member;
+  const set = setOfType(type);
+  const kind = kindOfType(type) ?? set?.member;
   if (kind === undefined || !DECIDED_BY_ENGINE.includes(op)) return [];
   const name = nameInUrn(urn);
-  if (set !== undefined && op !== "delete" && newState?.inputs?.events === SECRET_TEXT) {
-    const nothing = { id: undefined, adopts: undefined, former: undefined, values: {}, changes: [], within: undefined };
-    return [{ kind, key: name, action: op === "same" ? "same" : "hidden", ...nothing }];
-  }
   const news = op === "delete" ? undefined : (newState?.inputs ?? {});
+  if (set !== undefined && news?.events === SECRET_TEXT) return [hiddenChange(kind, name, op)];
   const shown = news && withoutSecrets(news);
   const known = abilities(kind);
   const circumstances: Circumstances = {
     can: { ...known, update: known.update && op !== "replace" },
     deletes: () => deletes(step),
-    instead: (action, changed) => actionIn(op, set !== undefined, action, changed, news),
-  };
-  /** @param news as declared; none where the program does not declare it any more. */
-  const changeOf = (key: string, member: PlannedObject, news: Values | undefined): Change => {
-    const { id, action, olds, changed, former, formerKey } = member;
-    // A new object has nothing to differ from.
-    const differs = news !== undefined && ["replace", "update", "update state only", "adopt"].includes(action.do);
-    const differences = differs ? changeMessages(changed, olds, news, secretIn(olds, news), NOT_COMPARED) : [];
-    return {
-      ...{ kind, key, id, action: shownAction(member), values: news ?? olds, former },
-      adopts: action.do === "adopt" ? action.id : undefined,
-      changes: formerKey === undefined ? differences : [`key ${formerKey} → ${member.key}`, ...differences],
-      within: set === undefined ? withinCatalog(kind, urn) : { scope: urn, key: member.key },
-    };
+    instead: (action, changed) => (set === undefined ? actionOf(step, action, changed) : actionInSet(op, action)),
   };
   if (set === undefined) {
     const olds = { ...oldState?.inputs, ...oldState?.outputs };
-    return [changeOf(name, plannedSingle(kind, oldState?.id, olds, shown, circumstances), news)];
+    const object = plannedSingle(kind, oldState?.id, olds, shown, circumstances);
+    return [changeOf(kind, name, object, news, withinCatalog(kind, urn))];
   }
-  const [stored, declared] = [readStoredSet(oldState?.outputs ?? {}), readDeclaredSet(news ?? {})];
+  const stored = readStoredSet(oldState?.outputs ?? {});
+  const declared = readDeclaredSet(news ?? {});
   return plannedMembers(kind, stored, readDeclaredSet(shown ?? {}), circumstances).map((member) => {
     const { key, entry, isDeclared } = member;
-    const own = isDeclared ? eventIn(declared, asRecord(declared.events?.get(key) ?? entry)) : undefined;
-    return changeOf(memberInReports(name, key), member, own);
+    const given = asRecord(declared.events?.get(key) ?? entry);
+    const values = isDeclared ? eventIn(declared, given) : undefined;
+    return changeOf(kind, memberInReports(name, key), member, values, { scope: urn, key });
   });
+}
+
+/** Of a set whose events are secret. */
+function hiddenChange(kind: Kind, key: string, op: string): Change {
+  const action = op === "same" ? "same" : "hidden";
+  const nothing = { id: undefined, adopts: undefined, former: undefined, within: undefined };
+  return { kind, key, action, ...nothing, values: {}, changes: [] };
+}
+
+/** @param news as declared; none where the program does not declare it any more. */
+function changeOf(
+  kind: Kind,
+  key: string,
+  object: PlannedObject,
+  news: Values | undefined,
+  within: Change["within"],
+): Change {
+  const { id, action, olds, changed, former, formerKey } = object;
+  const changes = formerKey === undefined ? [] : [`key ${formerKey} → ${object.key}`];
+  // A new object has nothing to differ from.
+  if (news !== undefined && ["replace", "update", "update state only", "adopt"].includes(action.do))
+    changes.push(...changeMessages(changed, olds, news, secretIn(olds, news), NOT_COMPARED));
+  const adopts = action.do === "adopt" ? action.id : undefined;
+  return { kind, key, id, action: shownAction(object), values: news ?? olds, former, adopts, changes, within };
 }
 
 function withinCatalog(kind: Kind, urn: string): Change["within"] {
@@ -167,26 +188,26 @@ function withinCatalog(kind: Kind, urn: string): Change["within"] {
   return { scope: urn.slice(0, end), key: urn.slice(end + CATALOG_SEPARATOR.length) };
 }
 
+function actionInSet(op: string, action: Action): Action {
+  return op === "same" ? { do: "same" } : action;
+}
+
 /**
  * Of a single resource the engine's step says what happens, even of what can't be known here: secrets, settings in the
- * program's environment, `--replace`. Only what the step leaves open is decided. @param news as declared.
+ * program's environment, `--replace`. Only what the step leaves open is decided.
  */
-function actionIn(
-  op: string,
-  isSet: boolean,
-  action: Action,
-  changed: readonly string[],
-  news: Values | undefined,
-): Action {
+function actionOf({ op, newState }: Step, action: Action, changed: readonly string[]): Action {
+  const news = newState?.inputs;
   if (op === "same") return { do: "same" };
-  if (isSet || ["adopt", "recover", "blocked"].includes(action.do)) return action;
-  if (op === "replace")
-    return { do: "replace", perhaps: action.do === "replace" && action.perhaps && holdsUnknown(news) };
+  if (["adopt", "recover", "blocked"].includes(action.do)) return action;
+  if (op === "replace") {
+    const perhaps = action.do === "replace" && action.perhaps && holdsUnknown(news);
+    return { do: "replace", perhaps };
+  }
+  if (op !== "update" || action.do === "update") return action;
   // Only the state takes what a refresh needs.
-  if (op === "update" && action.do === "same" && changed.length === 0) return action;
-  if (op === "update" && action.do !== "update")
-    return adoptedBy(news) === undefined ? { do: "update", changed } : { do: "update state only" };
-  return action;
+  if (action.do === "same" && changed.length === 0) return action;
+  return adoptedBy(news) === undefined ? { do: "update", changed } : { do: "update state only" };
 }
 
 /** Whether what leaves the state is deleted, if a delete is known: the engine goes by state, the package by inputs. */
@@ -229,34 +250,44 @@ const WORDS: Readonly<Record<Exclude<Change["action"], "same">, string>> = {
 };
 const ACTIONS = Object.keys(WORDS) as (keyof typeof WORDS)[];
 
-/** @returns also how many creates look like renames, and how many objects are replaced, perhaps or surely. */
-export function commentOf({ changes, diagnostics }: Preview) {
+export interface PreviewComment {
+  readonly text: string;
+  /** How many creates look like renames. */
+  readonly renames: number;
+  /** How many objects are replaced, perhaps or surely. */
+  readonly replacements: number;
+}
+
+export function commentOf({ changes, diagnostics }: Preview): PreviewComment {
   const renames = renamesAmong(changes);
-  const [recorded = [], sent = []] = [true, false].map((isOnly) =>
-    changes.filter(({ action }) => (action === "update state only") === isOnly),
-  );
+  const recorded = changes.filter(({ action }) => action === "update state only");
+  const others = changes.filter(({ action }) => action !== "update state only");
   const errors = diagnostics.filter(({ severity }) => severity === "error");
-  const said = diagnostics.filter(({ severity }) => severity !== "error");
-  const counts = countsOf(changes);
-  const failed = `**The preview failed: ${count(errors.length, "error")}.**`;
-  const head = [
-    "### Advertisers and conversion events",
-    errors.length === 0 ? counts || "**The preview shows no changes of these**" : failed,
-    errors.length > 0 && counts !== "" ? `As far as it got: ${counts}` : "",
-    fate(changes, false, "stay live on the platform, managed by nothing"),
-    fate(changes, true, "be deleted on the platform unless something else has them, which can't be undone"),
-  ].filter((paragraph) => paragraph !== "");
+  const messages = diagnostics.filter(({ severity }) => severity !== "error");
   // What comes first takes what it needs; each part says what it had to leave out.
-  const parts: Parameters<typeof fitting>[0][] = [
+  const parts: readonly Part[] = [
     { title: "Errors", lines: errors.map(item) },
     { title: "Looks like a rename", lines: renames },
     { title: "Not sent: the platform is not told", lines: changeRows(recorded), header: TABLE },
-    { title: "Changes", lines: changeRows(sent), header: TABLE, isFolded: true },
-    { title: "Messages", lines: said.map(item), isFolded: true },
+    { title: "Changes", lines: changeRows(others), header: TABLE, isFolded: true },
+    { title: "Messages", lines: messages.map(item), isFolded: true },
   ];
-  const text = parts.reduce((all, part) => all + fitting(part, MAX_CHARACTERS - all.length - 3), head.join("\n\n"));
-  const replacements = changes.filter(({ action }) => action === "replace" || action === "perhaps replace").length;
-  return { text: `${text}\n`, renames: renames.length, replacements };
+  let text = headOf(changes, errors.length).join("\n\n");
+  for (const part of parts) text += fitting(part, MAX_CHARACTERS - text.length - 3);
+  const replaced = changes.filter(({ action }) => ["replace", "perhaps replace"].includes(action));
+  return { text: `${text}\n`, renames: renames.length, replacements: replaced.length };
+}
+
+function headOf(changes: readonly Change[], errors: number): string[] {
+  const counts = countsOf(changes);
+  const head = ["### Advertisers and conversion events"];
+  if (errors > 0) {
+    head.push(`**The preview failed: ${count(errors, "error")}.**`);
+    if (counts !== "") head.push(`As far as it got: ${counts}`);
+  } else head.push(counts || "**The preview shows no changes of these**");
+  const live = fate(changes, false, "stay live on the platform, managed by nothing");
+  const gone = fate(changes, true, "be deleted on the platform unless something else has them, which can't be undone");
+  return [...head, ...live, ...gone];
 }
 
 function countsOf(changes: readonly Change[]): string {
@@ -267,10 +298,10 @@ function countsOf(changes: readonly Change[]): string {
   return counts.length === 0 ? "" : `**${counts.join(", ")}**`;
 }
 
-function fate(changes: readonly Change[], isDeleted: boolean, words: string): string {
-  const amount = changes.filter(({ former }) => former?.isDeleted === isDeleted).length;
-  const ids = agree(amount, "its id", "their ids");
-  return amount === 0 ? "" : `Up to ${count(amount, "object")} would ${words}; tags keep firing ${ids}.`;
+function fate(changes: readonly Change[], isDeleted: boolean, words: string): string[] {
+  const { length } = changes.filter(({ former }) => former?.isDeleted === isDeleted);
+  if (length === 0) return [];
+  return [`Up to ${count(length, "object")} would ${words}; tags keep firing ${agree(length, "its id", "their ids")}.`];
 }
 
 /**
@@ -282,21 +313,26 @@ function renamesAmong(changes: readonly Change[]): string[] {
   const gone = changes.filter(({ action, former }) => ["retain", "delete"].includes(action) && former !== undefined);
   const byName = Map.groupBy(gone, nameOf);
   return changes.flatMap((to) => {
-    const alike = to.action === "create" ? byName.get(nameOf(to)) : undefined;
-    const from = alike?.find((each) => isSameBody(each, to));
-    if (from === undefined) return [];
-    const happens = from.former?.isDeleted ? "delete that object, and make another one" : "make a second live object";
-    return (
-      `- ${code(to.key)} is new, and as far as this preview shows, all its arguments are those of ${code(from.key)} (${from.id}), ` +
-      `which leaves the state. This would ${happens}. ` +
-      `It looks like a rename: to go on with ${from.id}, set ${code(cureFor(from, to))}.`
-    );
+    if (to.action !== "create") return [];
+    const from = byName.get(nameOf(to))?.find((each) => isSameBody(each, to));
+    return from === undefined ? [] : [renameLine(from, to)];
   });
 }
 
+function renameLine(from: Change, to: Change): string {
+  let happens = "make a second live object";
+  if (from.former?.isDeleted) happens = "delete that object, and make another one";
+  return (
+    `- ${code(to.key)} is new, and as far as this preview shows, all its arguments are those of ${code(from.key)} ` +
+    `(${from.id}), which leaves the state. This would ${happens}. It looks like a rename: ` +
+    `to go on with ${from.id}, set ${code(cureFor(from, to))}.`
+  );
+}
+
 function cureFor(from: Change, to: Change): string {
-  const isWithin = from.within !== undefined && from.within.scope === to.within?.scope;
-  return isWithin ? `formerKey: ${JSON.stringify(from.within.key)}` : `existingId: ${from.id}`;
+  const { within } = from;
+  if (within === undefined || within.scope !== to.within?.scope) return `existingId: ${from.id}`;
+  return `formerKey: ${JSON.stringify(within.key)}`;
 }
 
 function isSameBody(one: Change, other: Change): boolean {
@@ -312,13 +348,11 @@ function rowOf(cells: readonly string[]): string {
 }
 
 function changeRows(changes: readonly Change[]): string[] {
-  return ACTIONS.flatMap((listed) => {
-    const alike = changes.filter(({ action }) => action === listed);
-    return alike.map(({ kind, key, values, id, adopts, changes: differences }) => {
-      const shown = shownName(values[kind.nameProperty]);
-      const ids = [id, adopts === id ? undefined : adopts].filter((each) => each !== undefined).join(" → ");
-      return rowOf([listed, kind.name, code(key), shown, ids, differences.map(code).join("<br>")]);
-    });
+  const byAction = ACTIONS.flatMap((action) => changes.filter((change) => change.action === action));
+  return byAction.map(({ action, kind, key, values, id, adopts, changes: differences }) => {
+    const ids = [...new Set([id, adopts])].filter((each) => each !== undefined);
+    const name = shownName(values[kind.nameProperty]);
+    return rowOf([action, kind.name, code(key), name, ids.join(" → "), differences.map(code).join("<br>")]);
   });
 }
 
@@ -327,30 +361,34 @@ function shownName(name: unknown): string {
   return typeof name === "string" && name !== UNKNOWN ? code(name) : "";
 }
 
-function item({ about, message }: Preview["diagnostics"][number]): string {
-  return `- ${about === "" ? "" : `${code(about)}: `}${code(excerpt(message, MAX_MESSAGE))}`;
+function item({ about, message }: Diagnostic): string {
+  const text = code(excerpt(message, MAX_MESSAGE));
+  return about === "" ? `- ${text}` : `- ${code(about)}: ${text}`;
 }
 
 const MAX_MESSAGE = 2000;
 
+interface Part {
+  readonly title: string;
+  readonly lines: readonly string[];
+  readonly header?: readonly string[];
+  readonly isFolded?: boolean;
+}
+
 /** As many lines as there is room for, and how many are left out; nothing where there are none. */
-function fitting(
-  part: { title: string; lines: readonly string[]; header?: readonly string[]; isFolded?: boolean },
-  room: number,
-): string {
-  const { title, lines, header = [], isFolded = false } = part;
+function fitting({ title, lines, header = [], isFolded = false }: Part, room: number): string {
   const above = isFolded ? `<details><summary>${title} (${lines.length})</summary>` : `#### ${title}`;
   const before = [above, "", ...header, ""].join("\n");
   const after = isFolded ? "\n\n</details>" : "";
-  const left = (rest: number) => `\n\n… and ${rest} more, for which there is no room here.`;
-  let budget = room - before.length - after.length - left(lines.length).length;
+  const leftOut = (amount: number) => `\n\n… and ${amount} more, for which there is no room here.`;
+  let budget = room - before.length - after.length - leftOut(lines.length).length;
   const shown = lines.filter((line) => {
     budget -= line.length + 1;
     return budget >= 0;
   });
   if (shown.length === 0) return "";
   const rest = lines.length - shown.length;
-  return `\n\n${before}${shown.join("\n")}${rest === 0 ? "" : left(rest)}${after}`;
+  return `\n\n${before}${shown.join("\n")}${rest === 0 ? "" : leftOut(rest)}${after}`;
 }
 
 /** As code, in which nothing is markup and nobody is mentioned; each character that might be becomes an entity. */
