@@ -102,7 +102,7 @@ it("an object that somebody has named for one create is not another one's too", 
   vi.stubEnv("PATH", ""); // no stack
   onTestFinished(() => void vi.unstubAllEnvs());
   const [given, there] = [open("given"), open("there")];
-  const none = { elsewhere: [], made: [], known: [], outdated: [], notes: new Map() };
+  const none = { elsewhere: [], made: [], outdated: [], notes: new Map() };
   const facts = { ...none, open: [given, there], inState: new Map(), inJournal: new Map() };
   expect(await searchUnanswered([], facts, {})).toMatchObject([{ id: undefined }, { id: "7" }]);
   expect(await searchUnanswered([{ create: given, id: "7" }], facts, {})).toEqual([]);

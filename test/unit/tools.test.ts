@@ -27,7 +27,7 @@ const STATE = [
   storedSet("funnel", { events: { a: { eventName: "A", value: 2 } }, eventIds: { a: "90071992547409930" } }),
 ];
 
-function ids(format: string, resources: readonly Resource[], template?: string): string {
+function ids(format: keyof typeof ID_FORMATS, resources: readonly Resource[], template?: string): string {
   return ID_FORMATS[format]?.(contentsOf(resources), template === undefined ? undefined : addressesBy(template)) ?? "";
 }
 

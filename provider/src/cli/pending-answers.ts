@@ -83,7 +83,7 @@ class AnswerReader {
       this.faults.push(`"${short}" is given two answers`);
       return;
     }
-    const verdict = verdictOn(create, id, this.facts, [...this.answers.values()]);
+    const verdict = verdictOn({ create, id }, this.facts, [...this.answers.values()]);
     if (verdict.conflict !== undefined) this.faults.push(verdict.conflict);
     else this.answers.set(urn, { create, id, managedAs: verdict.managedAs });
   }
@@ -93,7 +93,7 @@ class AnswerReader {
     const found = all.filter((each) => isCalled(each, name));
     // Its own stack's counts before another one's.
     const own = found.filter(({ elsewhere }) => elsewhere === undefined);
-    const meant = own.length > 0 ? own : found;
+    const meant = [own, found].find(({ length }) => length > 0) ?? [];
     const resources = new Set(meant.map(({ ref }) => ref.resourceUrn));
     if (resources.size === 1) return meant;
     if (resources.size > 1) {
@@ -130,16 +130,16 @@ function isCalled({ ref, otherRefs = [] }: Named, name: string): boolean {
   );
 }
 
-/** What an id means for a create; nothing in particular if it was not created. */
+/** What an answer means. */
 export interface Verdict {
   /** The resource that has the object in the state. */
   readonly managedAs?: string;
-  /** Why it can't be its id. */
+  /** Why it can't be. */
   readonly conflict?: string;
 }
 
 /** @param others answers that count. */
-export function verdictOn(create: Create, id: string | undefined, facts: Facts, others: readonly Answer[]): Verdict {
+export function verdictOn({ create, id }: Answer, facts: Facts, others: readonly Answer[]): Verdict {
   if (id === undefined) return {};
   const { ref, otherRefs, formerIds } = create;
   const { short } = ref;
@@ -152,18 +152,16 @@ export function verdictOn(create: Create, id: string | undefined, facts: Facts, 
   const object = objectKey(ref.kind, id);
   const isOwn = (other: CreateRef) => [ref, ...otherRefs].some(({ key }) => key === other.key);
   const holder = facts.inState.get(object);
-  if (isFormer || (holder !== undefined && isOwn(holder)))
-    return {
-      conflict: `${id} is not the id of "${short}": it is an object that this resource has or had before, such as the one to replace`,
-    };
+  const notIts = `${id} is not the id of "${short}"`;
+  if (isFormer || (holder !== undefined && isOwn(holder))) {
+    const why = "it is an object that this resource has or had before, such as the one to replace";
+    return { conflict: `${notIts}: ${why}` };
+  }
   if (holder !== undefined) return { managedAs: holder.short };
   const known = facts.inJournal.get(object);
   if (known === undefined || isOwn(known)) return {};
-  return {
-    conflict:
-      `${id} is not the id of "${short}": an earlier run created it as "${known.short}". ` +
-      `If there is no other object, it was not created: --not-created ${shellWord(short)}`,
-  };
+  const cure = `If there is no other object, it was not created: --not-created ${shellWord(short)}`;
+  return { conflict: `${notIts}: an earlier run created it as "${known.short}". ${cure}` };
 }
 
 /** A change of a journal. */
@@ -179,40 +177,42 @@ export function isInState(each: Create | Note): each is Create {
 
 /** What only Pulumi's record has becomes this machine's to ask about. @param time of the record. */
 export function recordedLines({ open }: Facts, time: string): PlacedLine[] {
-  return open
-    .filter(({ known }) => known === "record")
-    .map(({ ref: { key }, record, or }) => {
-      const body = or === undefined ? record.body : "";
-      return { line: { ...record, body, key, state: "sent", at: record.at || time } };
-    });
+  const recorded = open.filter(({ known }) => known === "record");
+  return recorded.map(({ ref, record, or }) => {
+    const line: JournalLine = { ...record, key: ref.key, state: "sent", at: record.at || time };
+    return { line: or === undefined ? line : { ...line, body: "" } };
+  });
 }
 
-export function linesOf({ create, id, managedAs }: Answer, { notes }: Facts): PlacedLine[] {
+export function linesOf(answer: Answer, { notes }: Facts): PlacedLine[] {
+  const { create, id, managedAs } = answer;
   const { ref, otherRefs, record, known, elsewhere, or } = create;
   const { key } = ref;
-  const isDropped = id === undefined || managedAs !== undefined;
+  const isCreated = id !== undefined && managedAs === undefined;
   if (known === "state") {
-    const former = otherRefs.map((other) => droppedLine(other));
-    const isNoted = notes.get(key)?.record.state === "sent";
-    return isNoted ? [...former, resolvedLine(create, isDropped ? undefined : id)] : former;
+    const lines = otherRefs.map((other) => droppedLine(other));
+    if (notes.get(key)?.record.state === "sent") lines.push(resolvedLine(answer));
+    return lines;
   }
-  if (isDropped) return [droppedLine(ref, elsewhere)];
-  // Of two that differ, nobody knows which it is: it is taken for what the program has.
-  const sent = or === undefined ? record : { mark: record.mark, body: "" };
-  const isNew = known === "record" || or !== undefined;
-  const first: JournalLine = { ...sent, key, state: "sent", at: momentOf(systemClock) };
-  const created: JournalLine = { key, state: "created", id, answered: true };
-  const lines = isNew ? [first, created] : [created];
-  return lines.map((line) => ({ line, elsewhere }));
+  if (!isCreated) return [droppedLine(ref, elsewhere)];
+  const lines: PlacedLine[] = [];
+  if (known === "record" || or !== undefined) {
+    // Of two that differ, nobody knows which it is: it is taken for what the program has.
+    const sent = or === undefined ? record : { mark: record.mark, body: "" };
+    lines.push({ line: { ...sent, key, state: "sent", at: momentOf(systemClock) }, elsewhere });
+  }
+  return [...lines, { line: { key, state: "created", id, answered: true }, elsewhere }];
 }
 
 /** What the state has resolved. */
-function resolvedLine({ ref, record }: Create, id: string | undefined): PlacedLine {
+function resolvedLine({ create: { ref, record }, id, managedAs }: Answer): PlacedLine {
+  const { key } = ref;
+  const at = momentOf(systemClock);
+  if (id !== undefined && managedAs === undefined)
+    return { line: { key, state: "confirmed", id, at, name: record.name } };
   // What the create was to replace is still live: the next run says so.
-  const now = id ?? record.replaces;
-  if (now === undefined) return droppedLine(ref);
-  const named = id === undefined ? {} : { name: record.name };
-  return { line: { key: ref.key, state: "confirmed", id: now, at: momentOf(systemClock), ...named } };
+  if (record.replaces === undefined) return droppedLine(ref);
+  return { line: { key, state: "confirmed", id: record.replaces, at } };
 }
 
 export function droppedLine({ key }: CreateRef, elsewhere?: StackPlace): PlacedLine {

@@ -87,8 +87,6 @@ export interface Facts {
   readonly elsewhere: readonly Create[];
   /** What earlier runs created, and the state does not have. */
   readonly made: readonly Note[];
-  /** What else a run of this machine was about to send: it did not, or its outcome was known. */
-  readonly known: readonly CreateRef[];
   /** What a journal has as open, and the state has: it is brought up to date. */
   readonly outdated: readonly Note[];
   /** All that this machine's journal of the stack has, by key. */
@@ -124,17 +122,17 @@ export function factsIn(
 
   const recorded = recordedIn(stack, place);
   const leftKeys = new Set(left.map(({ ref }) => ref.key));
-  const unanswered = [...recorded.values()].filter((each) => {
-    const { key } = each.ref;
-    const isKnown = leftKeys.has(key) || state.held.get(key)?.record !== undefined;
-    return !isKnown && !isAnswered(each, journals.own.get(key), state);
-  });
-  // The journal of the run that was interrupted has each create that it has sent.
-  const isOfThisMachine = ({ runs }: Recorded) => runs.every((run) => journals.runs.includes(run));
   // What the journal of a renamed stack has is listed there.
   const gone = others.filter((note) => journals.isGone(note.elsewhere));
   const goneKeys = new Set(gone.map(({ ref }) => ref.key));
-  const inRecord = unanswered.filter((each) => !isOfThisMachine(each) && !goneKeys.has(each.ref.key));
+  const inRecord = [...recorded.values()].filter((each) => {
+    const { key } = each.ref;
+    if (leftKeys.has(key) || goneKeys.has(key)) return false;
+    if (state.held.get(key)?.record !== undefined) return false;
+    // The journal of the run that was interrupted has each create that it has sent.
+    if (each.runs.every((run) => journals.runs.includes(run))) return false;
+    return !isAnswered(each, journals.own.get(key), state);
+  });
 
   const createOf = (found: Omit<Create, "formerIds">): Create => {
     return { ...found, formerIds: state.formerIdsOf(found) };
@@ -158,7 +156,6 @@ export function factsIn(
       return { ...note, known: "journal", isOfGone, otherRefs: [], formerIds: [] };
     }),
     made: byName(left.filter(({ record }) => record.state !== "sent")),
-    known: byName(unanswered.filter(isOfThisMachine)).map(({ ref }) => ref),
     outdated: [...unseen, ...others]
       .filter((note) => state.fateOf(note) === "seen")
       .map((note) => ({ ...note, held: state.heldInstead(note) })),

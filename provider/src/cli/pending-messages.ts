@@ -2,7 +2,7 @@
 import { agree, asTyped, count, cut, enumerate, idRanges, plainShellWord } from "../base/index.js";
 import { describe, MAX_LISTED, pendingCommand as printed, resolveCommands, stackOption } from "../state/index.js";
 import type { Answer } from "./pending-answers.js";
-import type { Create, CreateRef, Facts, Note } from "./pending-facts.js";
+import type { Create, Facts, Note } from "./pending-facts.js";
 
 export const UNDER_WAY =
   "A run of this stack is under way on this machine. Let it end, then run this again: " +
@@ -35,7 +35,7 @@ export function isAsked({ open, elsewhere }: Facts): boolean {
 
 /** @param clearing the command that drops Pulumi's record, if it has one. */
 export function listing(facts: Facts, clearing: string | undefined): string[] {
-  const { open, made, known } = facts;
+  const { open, made } = facts;
   const lines = openLines(facts);
   const recorded = open.filter((create) => create.known === "record");
   if (recorded.some(({ record }) => record.replaces !== undefined))
@@ -44,7 +44,6 @@ export function listing(facts: Facts, clearing: string | undefined): string[] {
     lines.push("A run that is still under way on another machine looks the same: let it end first.");
   if (open.length > 0) lines.push(...resolveCommands(namesOf(open)));
   if (made.length > 0) lines.push(madeMessage(made));
-  if (known.length > 0) lines.push(knownMessage(known));
   lines.push(...elsewhereLines(facts));
   // It keeps it over any number of runs, and says nothing of when the interrupted one was.
   if (clearing !== undefined)
@@ -87,16 +86,6 @@ function madeMessage(made: readonly Note[]): string {
     `Created by earlier runs, and not in the state yet: ${names}. ` +
     `The next \`${asTyped("pulumi up")}\` on this machine with the same account takes ${them} over, ` +
     `if the program declares ${them}.`
-  );
-}
-
-/** Which of both it was, the journal does not tell: it forgets what the state has. */
-function knownMessage(known: readonly CreateRef[]): string {
-  const shorts = known.map(({ short }) => short);
-  const them = agree(known.length, "it", "them");
-  return (
-    `Not in doubt, though Pulumi's record of the interrupted run has ${them}: ` +
-    `${enumerate(shorts, MAX_LISTED)}. This machine has not sent ${them}, or knows what became of ${them}.`
   );
 }
 

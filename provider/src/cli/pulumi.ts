@@ -9,6 +9,7 @@ import { parseProject, projectFileOf } from "../journal/index.js";
 import { isEqualAccount, NAMESPACE, readSettings, type SettingsReading, sameAccountAs } from "../settings/index.js";
 import { type ExportedStack, readExport } from "./contents.js";
 import { isInline, type StackChoice, stackOptionsIn, textOf } from "./harness.js";
+import type { AreSameAccount } from "./pending-facts.js";
 
 export const STACK_OPTIONS = { stack: { type: "string" }, cwd: { type: "string" } } as const;
 
@@ -56,25 +57,33 @@ async function inProject<T>(choice: StackChoice, work: (there: StackChoice) => P
   }
 }
 
-async function run(args: readonly string[], choice: StackChoice, environment: object): Promise<string> {
+async function run(args: readonly string[], choice: StackChoice, environment: object) {
   const options = stackOptionsIn(choice).flatMap(({ option, value }) => [option, value]);
-  const env = { ...process.env, ...environment };
   const running = promisify(execFile)("pulumi", [...args, ...options, "--non-interactive"], {
     maxBuffer: 1024 ** 3,
-    env,
+    env: { ...process.env, ...environment },
   });
   running.child.stdin?.end();
   try {
     return (await running).stdout;
   } catch (error) {
-    const { code, stdout = "", stderr = "" } = error as { code?: unknown; stdout?: string; stderr?: string };
+    const { code, stdout = "", stderr = "" } = error as Failure;
     if (code === "ENOENT")
       throw new Error("the `pulumi` command is not on the PATH; to install it: https://www.pulumi.com/docs/install/");
+    const said = [stderr];
     // A refresh prints its errors on standard output.
-    const said = `${stderr}\n${args[0] === "refresh" ? stdout : ""}`.split("\n").map(printable);
-    const words = said.filter((line) => line !== "").join("\n") || String(error);
+    if (args[0] === "refresh") said.push(stdout);
+    const lines = said.join("\n").split("\n").map(printable);
+    const words = lines.filter((line) => line !== "").join("\n") || String(error);
     throw new Error(`\`pulumi ${args.slice(0, 2).join(" ")}\` failed: ${words}`);
   }
+}
+
+/** As `execFile` fails. */
+interface Failure {
+  readonly code?: unknown;
+  readonly stdout?: string;
+  readonly stderr?: string;
 }
 
 export interface StateChoice extends StackChoice {
@@ -86,7 +95,8 @@ export async function stateOf({ state, ...choice }: StateChoice): Promise<Export
   if (state === undefined) return readExport(await pulumi(["stack", "export"], choice));
   const options = stackOptionsIn(choice).map(({ option }) => option);
   if (options.length > 0) throw new UsageError(`--state already says which state: leave out ${enumerate(options)}`);
-  return readExport(await textOf(state), state === "-" ? undefined : state);
+  const text = await textOf(state);
+  return state === "-" ? readExport(text) : readExport(text, state);
 }
 
 /** Refreshes these alone; `environment` has answers for the provider's `read`. @throws Error with Pulumi's words. */
@@ -98,49 +108,66 @@ export async function refresh(urns: readonly string[], environment: object, choi
 
 /** `<organization>/<project>/<stack>`; none where the backend does not tell. */
 export async function stackName(choice: StackChoice): Promise<string | undefined> {
-  const name = await pulumi(["stack", "--show-name", "--fully-qualify-stack-names"], choice).catch(() => undefined);
-  return name?.trim();
+  const asking = pulumi(["stack", "--show-name", "--fully-qualify-stack-names"], choice);
+  return asking.then(
+    (name) => name.trim(),
+    () => undefined,
+  );
 }
 
 /** `<organization>/<project>/<stack>` of the project's stacks. @param stack one. @throws Error in Pulumi's words. */
 export async function existingStacks(choice: StackChoice, stack: string): Promise<string[]> {
   const [organization = "", project = ""] = stack.split("/");
   const printed = await inProject(choice, ({ cwd }) => run(["stack", "ls", "--json"], { cwd }, {}));
-  const names = (jsonIn(printed) as { readonly name?: unknown }[] | undefined) ?? [];
-  return names.map(({ name }) => {
+  const stacks = (jsonIn(printed) as { readonly name?: unknown }[] | undefined) ?? [];
+  // Pulumi leaves out what is the default.
+  return stacks.map(({ name }) => {
     const parts = String(name).split("/");
-    if (parts.length === 3) return parts.join("/");
-    const [owner = organization] = parts.slice(0, -1);
-    return `${owner}/${project}/${parts.at(-1)}`;
+    const last = parts.pop();
+    const [owner = organization] = parts;
+    return `${owner}/${project}/${last}`;
   });
 }
 
+type StackSettings = Readonly<Record<string, { readonly value?: string; readonly secret?: boolean }>>;
+
 /** Whether two recorded accounts are one, as the stack's settings say. */
-export async function sameAccountOf(choice: StackChoice): Promise<(one: unknown, other: unknown) => boolean> {
+export async function sameAccountOf(choice: StackChoice): Promise<AreSameAccount> {
   const printed = await pulumi(["config", "--json"], choice).catch(() => "{}");
-  const configured = asRecord(jsonIn(printed)) as Readonly<Record<string, { readonly value?: string }>>;
+  const configured = asRecord(jsonIn(printed)) as StackSettings;
   const config = (key: string) => configured[`${NAMESPACE}:${key}`]?.value;
   const { settings } = readSettings({ config, environment: process.env, mayLackPassword: true });
   const isOurs = sameAccountAs(settings);
   return (one, other) => isEqualAccount(one, other) || (isOurs(one) && isOurs(other));
 }
 
-/** The settings a command sends requests with, and in words where they come from: the stack, or the environment. */
-export async function readingOf(choice: StackChoice): Promise<{ reading: SettingsReading; origin: string }> {
+/** The settings that a command sends requests with. */
+export interface CommandSettings {
+  readonly reading: SettingsReading;
+  /** Where they come from, in words. */
+  readonly origin: string;
+}
+
+/** Of the stack, or of the environment. */
+export async function readingOf(choice: StackChoice): Promise<CommandSettings> {
   const stack = await stackName(choice);
   // A machine that just logs in needs neither a stack nor Pulumi; a stack that was named must be there.
-  const isAlone = stack === undefined && stackOptionsIn(choice).length === 0;
-  const printed = isAlone ? "{}" : await pulumi(["config", "--json", "--show-secrets"], choice);
-  const configured = JSON.parse(printed) as Readonly<Record<string, { value: string; secret: boolean }>>;
-  const setting = (key: string) => configured[`${NAMESPACE}:${key}`];
-  const ours = Object.keys(configured).filter((key) => key.startsWith(`${NAMESPACE}:`));
-  const reading = readSettings({
-    config: (key) => setting(key)?.value,
+  if (stack === undefined && stackOptionsIn(choice).length === 0) {
+    const origin = "of the environment, because `pulumi stack` found no selected stack here";
+    return { reading: readingIn({}), origin };
+  }
+  const printed = await pulumi(["config", "--json", "--show-secrets"], choice);
+  return { reading: readingIn(JSON.parse(printed)), origin: `of the stack ${stack}` };
+}
+
+function readingIn(configured: StackSettings): SettingsReading {
+  const prefix = `${NAMESPACE}:`;
+  const ours = Object.keys(configured).filter((key) => key.startsWith(prefix));
+  return readSettings({
+    config: (key) => configured[prefix + key]?.value,
     environment: process.env,
-    keys: ours.map((key) => key.slice(NAMESPACE.length + 1)),
-    isSecret: (key) => setting(key)?.secret ?? false,
+    keys: ours.map((key) => key.slice(prefix.length)),
+    isSecret: (key) => configured[prefix + key]?.secret ?? false,
     mayLackPassword: false,
   });
-  const alone = "of the environment, because `pulumi stack` found no selected stack here";
-  return { reading, origin: isAlone ? alone : `of the stack ${stack}` };
 }
