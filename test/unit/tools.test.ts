@@ -119,7 +119,7 @@ describe("the page", () => {
     ]);
     const parts = [">7 days<", ">none yet<", ">unresolved<", "Left live (2)", ">Old<", ">7<", ">4711<", ">replaced<"];
     for (const part of parts) expect(text).toContain(part);
-    expect(text).toContain(`0 advertisers, 3 events, 1 unresolved; state of 2026-03-02 10:00 UTC<`);
+    expect(text).toContain(`0 advertisers, 3 events, 1 unresolved, state of 2026-03-02 10:00 UTC<`);
     expect(page([], "")).toContain("0 advertisers, 0 events, 0 unresolved<");
   });
 });

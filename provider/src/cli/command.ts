@@ -25,7 +25,13 @@ import { describeSettingProblems, environmentNameOf, readSettings } from "../set
 import { type Command, chosen, command, say } from "./harness.js";
 import { leftoversCommand as leftovers } from "./leftovers.js";
 import { pendingCommand as pending } from "./pending.js";
-import { type CommandSettings, programFolder, readingOf, STACK_HELP, STACK_OPTIONS } from "./pulumi.js";
+import {
+  type CommandSettings,
+  programFolder,
+  readingOf,
+  STACK_HELP,
+  STACK_OPTIONS,
+} from "./pulumi.js";
 import { reportCommand as report } from "./report-command.js";
 
 const LOGIN_HELP = `Usage: pulumi-advertising login [options]
@@ -49,7 +55,8 @@ const login = command({
     const { secretsIn } = await http();
     const secrets = secretsIn(found.reading);
     try {
-      for (const warning of found.reading.warnings) console.error(`Warning: ${secrets.scrub(warning)}`);
+      for (const warning of found.reading.warnings)
+        console.error(`Warning: ${secrets.scrub(warning)}`);
       return say(secrets.scrub(await logIn(found, programFolder(choice), secrets)));
     } catch (error) {
       if (!(error instanceof AdvertisingError)) throw error;
@@ -63,7 +70,8 @@ const NO_LOGIN =
   "No login is needed: with advertising:authMode basic, e-mail and password go with each request. " +
   "They can't be checked without creating something.";
 
-const NOT_KEPT = "The session is not kept, since advertising:cookieFile is none: each run logs in for itself.";
+const NOT_KEPT =
+  "The session is not kept, since advertising:cookieFile is none: each run logs in for itself.";
 
 /** @param folder the program's. @returns what to tell. @throws LoginError, SettingsError */
 async function logIn(found: CommandSettings, folder: string, secrets: Secrets): Promise<string> {
@@ -76,7 +84,12 @@ async function logIn(found: CommandSettings, folder: string, secrets: Secrets): 
   if (settings.authMode === "basic") return NO_LOGIN;
   const { logInAnew, systemDependencies } = await http();
   const cookieFile = cookieFileFor(settings, folder);
-  const dependencies = systemDependencies(reading, cookieFile, (text) => console.error(text), secrets);
+  const dependencies = systemDependencies(
+    reading,
+    cookieFile,
+    (text) => console.error(text),
+    secrets,
+  );
   try {
     const { cure, endsAtMs } = await logInAnew(settings, dependencies);
     const { email, baseUrl, keepLoggedIn } = settings;
@@ -84,11 +97,14 @@ async function logIn(found: CommandSettings, folder: string, secrets: Secrets): 
     if (cookieFile === undefined) return `${loggedIn}\n${NOT_KEPT}`;
     if (cure !== undefined) {
       const failure = `${loggedIn} But the session could not be kept in ${cookieFile}.`;
-      throw new LoginError(`${failure} ${cure}, or name another place with advertising:cookieFile.`);
+      throw new LoginError(
+        `${failure} ${cure}, or name another place with advertising:cookieFile.`,
+      );
     }
     const end = `The session is likely good until ${new Date(endsAtMs).toISOString()}.`;
     let advice = "Other machines may have a copy, which they only read. Keep it secret.";
-    if (keepLoggedIn) advice = "Its cookies change with each request: use the file on one machine at a time.";
+    if (keepLoggedIn)
+      advice = "Its cookies change with each request: use the file on one machine at a time.";
     return [loggedIn, end, `It is kept in ${cookieFile}`, advice].join("\n");
   } finally {
     await dependencies.transport.close();
@@ -155,12 +171,16 @@ const validate = command({
     const { settings, problems } = readSettings(reading);
     // The settings that only a run needs may be wrong.
     const wrong = problems.filter(({ source }) => names.includes(source));
-    if (wrong.length > 0) throw new Error(wrong.map(({ source, reason }) => `${source} ${reason}`).join("; "));
+    if (wrong.length > 0)
+      throw new Error(wrong.map(({ source, reason }) => `${source} ${reason}`).join("; "));
     const catalog = readCatalog(file, process.cwd(), settings);
     const { advertisers, events, findings } = catalog;
     const errors = findings.filter(({ level }) => level === "error").length;
     const found = `${count(errors, "error")}, ${count(findings.length - errors, "warning")}`;
-    const content = [count(advertisers.length, "advertiser"), count(events.length, "conversion event")];
+    const content = [
+      count(advertisers.length, "advertiser"),
+      count(events.length, "conversion event"),
+    ];
     let summary = `${file}: ${content.join(", ")}; ${found}`;
     if (errors > 0) summary = withPage(`${file}: ${found}`, ArgumentsError.code);
     console.log(inFormat({ file, catalog, summary }).join("\n"));
@@ -170,7 +190,10 @@ const validate = command({
 
 const COMMANDS: Readonly<Record<string, Command>> = { leftovers, login, pending, report, validate };
 
-const HELPS = [...Object.values(COMMANDS).map(({ help }) => help), "Usage: pulumi-advertising --help | --version"];
+const HELPS = [
+  ...Object.values(COMMANDS).map(({ help }) => help),
+  "Usage: pulumi-advertising --help | --version",
+];
 
 async function main([name, ...rest]: readonly string[]): Promise<number> {
   const old = versionProblem(process.versions.node);

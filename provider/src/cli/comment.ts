@@ -4,7 +4,14 @@
  * the text "[secret]", an unknown value a fixed text; unchanged resources are left out without `--show-sames`.)
  */
 import { agree, asRecord, count, excerpt, jsonIn, printable, type Values } from "../base/index.js";
-import { CATALOG_SEPARATOR, CATALOG_TYPE, conversionEvent, type Kind, kindOfType, setOfType } from "../kinds/index.js";
+import {
+  CATALOG_SEPARATOR,
+  CATALOG_TYPE,
+  conversionEvent,
+  type Kind,
+  kindOfType,
+  setOfType,
+} from "../kinds/index.js";
 import {
   type Abilities,
   type Action,
@@ -84,9 +91,12 @@ export interface Preview {
 export function readPreview(text: string): Preview {
   const { config, steps, diagnostics } = asRecord(jsonIn(text)) as Printed;
   if (!Array.isArray(steps ?? diagnostics))
-    throw new Error("this is not what `pulumi preview --json` prints: it is not JSON, or has no steps");
+    throw new Error(
+      "this is not what `pulumi preview --json` prints: it is not JSON, or has no steps",
+    );
   // A preview holds the settings that the stack sets.
-  const setting = (key: string) => config?.[`${NAMESPACE}:${key}`] ?? process.env[environmentNameOf(key)];
+  const setting = (key: string) =>
+    config?.[`${NAMESPACE}:${key}`] ?? process.env[environmentNameOf(key)];
   // The preview itself reports a setting that is wrong.
   const operations = operationsSchema.safeParse(jsonIn(setting("operations"))).data;
   const can = (kind: Kind) => abilitiesOf(kind, { operations, markField: setting("markField") });
@@ -95,7 +105,11 @@ export function readPreview(text: string): Preview {
   return {
     changes: decided.filter(({ action }) => action !== "same").map((each) => movedIf(held, each)),
     diagnostics: (diagnostics ?? []).map(({ severity, message, urn = "" }) => {
-      return { severity, message: message.replace(/<\{%\w+%\}>/g, "").trim(), about: nameInUrn(urn) };
+      return {
+        severity,
+        message: message.replace(/<\{%\w+%\}>/g, "").trim(),
+        about: nameInUrn(urn),
+      };
     }),
   };
 }
@@ -111,8 +125,8 @@ function inParts(step: Step): Step[] {
 
 function heldIn({ kind, action, id, adopts }: Change): string[] {
   const isKept = ["same", "rename", "update", "update state only"].includes(action);
-  const held = isKept ? id : adopts;
-  return held === undefined ? [] : [objectKey(kind.name, held)];
+  const held = [isKept && id, !isKept && adopts].filter((each) => typeof each === "string");
+  return held.map((each) => objectKey(kind.name, each));
 }
 
 /** An object that leaves the state here, and that another resource or member goes on with, is not left. */
@@ -120,7 +134,8 @@ function movedIf(held: ReadonlySet<string>, change: Change): Change {
   const { kind, former, action } = change;
   if (former === undefined || !held.has(objectKey(kind.name, former.id))) return change;
   const moved = { ...change, former: undefined };
-  return action === "retain" || action === "delete" ? { ...moved, action: "move" } : moved;
+  if (action !== "retain" && action !== "delete") return moved;
+  return { ...moved, action: "move" };
 }
 
 /** Of what is only read (`.get`) the engine has other operations. */
@@ -141,20 +156,21 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Change[] {
   const circumstances: Circumstances = {
     can: { ...known, update: known.update && op !== "replace" },
     deletes: () => deletes(step),
-    instead: (action, changed) => (set === undefined ? actionOf(step, action, changed) : actionInSet(op, action)),
+    instead: (action, changed) => actionOf(step, action, changed),
   };
   if (set === undefined) {
     const olds = { ...oldState?.inputs, ...oldState?.outputs };
     const object = plannedSingle(kind, oldState?.id, olds, shown, circumstances);
-    return [changeOf(kind, name, object, news, withinCatalog(kind, urn))];
+    return [changeOf({ kind, key: name, within: withinCatalog(kind, urn) }, object, news)];
   }
   const stored = readStoredSet(oldState?.outputs ?? {});
   const declared = readDeclaredSet(news ?? {});
   return plannedMembers(kind, stored, readDeclaredSet(shown ?? {}), circumstances).map((member) => {
     const { key, entry, isDeclared } = member;
+    const place = { kind, key: memberInReports(name, key), within: { scope: urn, key } };
+    if (!isDeclared) return changeOf(place, member, undefined);
     const given = asRecord(declared.events?.get(key) ?? entry);
-    const values = isDeclared ? eventIn(declared, given) : undefined;
-    return changeOf(kind, memberInReports(name, key), member, values, { scope: urn, key });
+    return changeOf(place, member, eventIn(declared, given));
   });
 }
 
@@ -167,19 +183,25 @@ function hiddenChange(kind: Kind, key: string, op: string): Change {
 
 /** @param news as declared; none where the program does not declare it any more. */
 function changeOf(
-  kind: Kind,
-  key: string,
+  place: Pick<Change, "kind" | "key" | "within">,
   object: PlannedObject,
   news: Values | undefined,
-  within: Change["within"],
 ): Change {
   const { id, action, olds, changed, former, formerKey } = object;
-  const changes = formerKey === undefined ? [] : [`key ${formerKey} → ${object.key}`];
+  const changes: string[] = [];
+  if (formerKey !== undefined) changes.push(`key ${formerKey} → ${object.key}`);
   // A new object has nothing to differ from.
   if (news !== undefined && ["replace", "update", "update state only", "adopt"].includes(action.do))
     changes.push(...changeMessages(changed, olds, news, secretIn(olds, news), NOT_COMPARED));
-  const adopts = action.do === "adopt" ? action.id : undefined;
-  return { kind, key, id, action: shownAction(object), values: news ?? olds, former, adopts, changes, within };
+  const change = {
+    ...place,
+    id,
+    former,
+    changes,
+    action: shownAction(object),
+    values: news ?? olds,
+  };
+  return { ...change, adopts: action.do === "adopt" ? action.id : undefined };
 }
 
 function withinCatalog(kind: Kind, urn: string): Change["within"] {
@@ -188,17 +210,14 @@ function withinCatalog(kind: Kind, urn: string): Change["within"] {
   return { scope: urn.slice(0, end), key: urn.slice(end + CATALOG_SEPARATOR.length) };
 }
 
-function actionInSet(op: string, action: Action): Action {
-  return op === "same" ? { do: "same" } : action;
-}
-
 /**
  * Of a single resource the engine's step says what happens, even of what can't be known here: secrets, settings in the
  * program's environment, `--replace`. Only what the step leaves open is decided.
  */
 function actionOf({ op, newState }: Step, action: Action, changed: readonly string[]): Action {
-  const news = newState?.inputs;
+  const { type = "", inputs: news } = newState ?? {};
   if (op === "same") return { do: "same" };
+  if (setOfType(type) !== undefined) return action;
   if (["adopt", "recover", "blocked"].includes(action.do)) return action;
   if (op === "replace") {
     const perhaps = action.do === "replace" && action.perhaps && holdsUnknown(news);
@@ -207,7 +226,8 @@ function actionOf({ op, newState }: Step, action: Action, changed: readonly stri
   if (op !== "update" || action.do === "update") return action;
   // Only the state takes what a refresh needs.
   if (action.do === "same" && changed.length === 0) return action;
-  return adoptedBy(news) === undefined ? { do: "update", changed } : { do: "update state only" };
+  if (adoptedBy(news) !== undefined) return { do: "update state only" };
+  return { do: "update", changed };
 }
 
 /** Whether what leaves the state is deleted, if a delete is known: the engine goes by state, the package by inputs. */
@@ -218,12 +238,13 @@ function deletes({ op, oldState, newState }: Step): boolean {
 }
 
 function secretIn(...all: readonly Values[]): ReadonlySet<string> {
-  const isHidden = (value: unknown) => JSON.stringify(value)?.includes(JSON.stringify(SECRET_TEXT)) === true;
+  const isHidden = (value: unknown) => JSON.stringify(value)?.includes(`"${SECRET_TEXT}"`);
   return new Set(all.flatMap((each) => Object.keys(each).filter((name) => isHidden(each[name]))));
 }
 
 function withoutSecrets(inputs: Values): Values {
-  return JSON.parse(JSON.stringify(inputs).replaceAll(JSON.stringify(SECRET_TEXT), JSON.stringify(UNKNOWN)));
+  const text = JSON.stringify(inputs);
+  return JSON.parse(text.replaceAll(`"${SECRET_TEXT}"`, `"${UNKNOWN}"`));
 }
 
 /** Nobody can tell from a preview whether a secret has changed. */
@@ -286,22 +307,26 @@ function headOf(changes: readonly Change[], errors: number): string[] {
     if (counts !== "") head.push(`As far as it got: ${counts}`);
   } else head.push(counts || "**The preview shows no changes of these**");
   const live = fate(changes, false, "stay live on the platform, managed by nothing");
-  const gone = fate(changes, true, "be deleted on the platform unless something else has them, which can't be undone");
-  return [...head, ...live, ...gone];
+  const deleted =
+    "be deleted on the platform unless something else has them, which can't be undone";
+  return [...head, ...live, ...fate(changes, true, deleted)];
 }
 
 function countsOf(changes: readonly Change[]): string {
-  const counts = ACTIONS.flatMap((action) => {
+  const counts = ACTIONS.map((action) => {
     const amount = changes.filter((each) => each.action === action).length;
-    return amount === 0 ? [] : `${amount} to ${WORDS[action]}`;
+    return { amount, words: `${amount} to ${WORDS[action]}` };
   });
-  return counts.length === 0 ? "" : `**${counts.join(", ")}**`;
+  const some = counts.filter(({ amount }) => amount > 0);
+  if (some.length === 0) return "";
+  return `**${some.map(({ words }) => words).join(", ")}**`;
 }
 
 function fate(changes: readonly Change[], isDeleted: boolean, words: string): string[] {
   const { length } = changes.filter(({ former }) => former?.isDeleted === isDeleted);
   if (length === 0) return [];
-  return [`Up to ${count(length, "object")} would ${words}; tags keep firing ${agree(length, "its id", "their ids")}.`];
+  const ids = agree(length, "its id", "their ids");
+  return [`Up to ${count(length, "object")} would ${words}; tags keep firing ${ids}.`];
 }
 
 /**
@@ -309,13 +334,17 @@ function fate(changes: readonly Change[], isDeleted: boolean, words: string): st
  * creating it makes a second live object. Unlike a run, this sees the whole state.
  */
 function renamesAmong(changes: readonly Change[]): string[] {
-  const nameOf = ({ kind, values }: Change) => JSON.stringify([kind.name, values[kind.nameProperty]]);
-  const gone = changes.filter(({ action, former }) => ["retain", "delete"].includes(action) && former !== undefined);
+  const nameOf = ({ kind, values }: Change) =>
+    JSON.stringify([kind.name, values[kind.nameProperty]]);
+  const gone = changes.filter(
+    ({ action, former }) => ["retain", "delete"].includes(action) && former !== undefined,
+  );
   const byName = Map.groupBy(gone, nameOf);
   return changes.flatMap((to) => {
     if (to.action !== "create") return [];
     const from = byName.get(nameOf(to))?.find((each) => isSameBody(each, to));
-    return from === undefined ? [] : [renameLine(from, to)];
+    if (from === undefined) return [];
+    return [renameLine(from, to)];
   });
 }
 
@@ -323,9 +352,9 @@ function renameLine(from: Change, to: Change): string {
   let happens = "make a second live object";
   if (from.former?.isDeleted) happens = "delete that object, and make another one";
   return (
-    `- ${code(to.key)} is new, and as far as this preview shows, all its arguments are those of ${code(from.key)} ` +
-    `(${from.id}), which leaves the state. This would ${happens}. It looks like a rename: ` +
-    `to go on with ${from.id}, set ${code(cureFor(from, to))}.`
+    `- ${code(to.key)} is new, and as far as this preview shows, all its arguments are those of ` +
+    `${code(from.key)} (${from.id}), which leaves the state. This would ${happens}. ` +
+    `It looks like a rename: to go on with ${from.id}, set ${code(cureFor(from, to))}.`
   );
 }
 
@@ -348,22 +377,33 @@ function rowOf(cells: readonly string[]): string {
 }
 
 function changeRows(changes: readonly Change[]): string[] {
-  const byAction = ACTIONS.flatMap((action) => changes.filter((change) => change.action === action));
+  const byAction = ACTIONS.flatMap((action) =>
+    changes.filter((change) => change.action === action),
+  );
   return byAction.map(({ action, kind, key, values, id, adopts, changes: differences }) => {
     const ids = [...new Set([id, adopts])].filter((each) => each !== undefined);
     const name = shownName(values[kind.nameProperty]);
-    return rowOf([action, kind.name, code(key), name, ids.join(" → "), differences.map(code).join("<br>")]);
+    return rowOf([
+      action,
+      kind.name,
+      code(key),
+      name,
+      ids.join(" → "),
+      differences.map(code).join("<br>"),
+    ]);
   });
 }
 
 function shownName(name: unknown): string {
   if (name === SECRET_TEXT) return SECRET;
-  return typeof name === "string" && name !== UNKNOWN ? code(name) : "";
+  if (typeof name !== "string" || name === UNKNOWN) return "";
+  return code(name);
 }
 
 function item({ about, message }: Diagnostic): string {
   const text = code(excerpt(message, MAX_MESSAGE));
-  return about === "" ? `- ${text}` : `- ${code(about)}: ${text}`;
+  if (about === "") return `- ${text}`;
+  return `- ${code(about)}: ${text}`;
 }
 
 const MAX_MESSAGE = 2000;
@@ -377,9 +417,13 @@ interface Part {
 
 /** As many lines as there is room for, and how many are left out; nothing where there are none. */
 function fitting({ title, lines, header = [], isFolded = false }: Part, room: number): string {
-  const above = isFolded ? `<details><summary>${title} (${lines.length})</summary>` : `#### ${title}`;
+  let above = `#### ${title}`;
+  let after = "";
+  if (isFolded) {
+    above = `<details><summary>${title} (${lines.length})</summary>`;
+    after = "\n\n</details>";
+  }
   const before = [above, "", ...header, ""].join("\n");
-  const after = isFolded ? "\n\n</details>" : "";
   const leftOut = (amount: number) => `\n\n… and ${amount} more, for which there is no room here.`;
   let budget = room - before.length - after.length - leftOut(lines.length).length;
   const shown = lines.filter((line) => {
@@ -388,11 +432,13 @@ function fitting({ title, lines, header = [], isFolded = false }: Part, room: nu
   });
   if (shown.length === 0) return "";
   const rest = lines.length - shown.length;
-  return `\n\n${before}${shown.join("\n")}${rest === 0 ? "" : leftOut(rest)}${after}`;
+  if (rest > 0) after = leftOut(rest) + after;
+  return `\n\n${before}${shown.join("\n")}${after}`;
 }
 
 /** As code, in which nothing is markup and nobody is mentioned; each character that might be becomes an entity. */
 function code(text: string): string {
+  const entity = (character: string) => `&#${character.codePointAt(0)};`;
   const plain = excerpt(printable(text), MAX_MESSAGE);
-  return `<code>${plain.replace(/[^\p{L}\p{N}\p{M} .,:;=/-]/gu, (character) => `&#${character.codePointAt(0)};`)}</code>`;
+  return `<code>${plain.replace(/[^\p{L}\p{N}\p{M} .,:;=/-]/gu, entity)}</code>`;
 }

@@ -68,7 +68,9 @@ function listIn<T>(value: unknown): T[] {
 /** `<organization>/<project>/<stack>` as our resources have it: after a rename, the former name until the next run. */
 export function stackNamesIn({ resources, pending }: ExportedStack): string[] {
   const all = [...resources, ...pending.map(({ resource }) => resource)];
-  const identities = all.flatMap(({ inputs }) => readProgramContext(inputs?.[IDENTITY])?.identity ?? []);
+  const identities = all.flatMap(
+    ({ inputs }) => readProgramContext(inputs?.[IDENTITY])?.identity ?? [],
+  );
   return [...new Set(identities.map(stackOf))];
 }
 
@@ -104,7 +106,9 @@ function storedIn(resource: Resource): ExportedObject[] {
   const kind = kindOfType(type);
   if (kind !== undefined) {
     const ref = refAt(keyOfUrn(kind.name, urn), urn);
-    return [{ kind, key: ref.short, ref, resource, id: platformId(id), record: unresolvedIn(outputs) }];
+    return [
+      { kind, key: ref.short, ref, resource, id: platformId(id), record: unresolvedIn(outputs) },
+    ];
   }
   const setKind = setOfType(type);
   if (setKind === undefined) return [];

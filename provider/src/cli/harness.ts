@@ -3,7 +3,13 @@ import { writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
-import { type CommandTarget, commandsTake, enumerate, printable, UsageError } from "../base/index.js";
+import {
+  type CommandTarget,
+  commandsTake,
+  enumerate,
+  printable,
+  UsageError,
+} from "../base/index.js";
 import { isProjectOf } from "../journal/index.js";
 
 export interface Command {
@@ -12,7 +18,9 @@ export interface Command {
   readonly run: (args: readonly string[]) => Promise<number>;
 }
 
-type ParsedValues<O extends ParseArgsOptionsConfig> = ReturnType<typeof parseArgs<{ options: O }>>["values"];
+type ParsedValues<O extends ParseArgsOptionsConfig> = ReturnType<
+  typeof parseArgs<{ options: O }>
+>["values"];
 
 export interface CommandDeclaration<O extends ParseArgsOptionsConfig> {
   readonly help: string;
@@ -22,7 +30,9 @@ export interface CommandDeclaration<O extends ParseArgsOptionsConfig> {
   readonly run: (values: ParsedValues<O>, word: string) => Promise<number>;
 }
 
-export function command<const O extends ParseArgsOptionsConfig>(declaration: CommandDeclaration<O>): Command {
+export function command<const O extends ParseArgsOptionsConfig>(
+  declaration: CommandDeclaration<O>,
+): Command {
   const { help, takes, run } = declaration;
   const options = { ...declaration.options, help: { type: "boolean", short: "h" } } as const;
   return {

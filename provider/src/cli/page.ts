@@ -21,12 +21,14 @@ export function pageOf(state: ExportedStack): string {
   const { advertisers, events, advertiserKeys } = contentsOf(state.resources);
   const unresolved = [...advertisers, ...events].filter(({ record }) => record !== undefined);
   const [stack] = stackNamesIn(state);
-  const title = `Conversion events${stack === undefined ? "" : ` of ${stack}`}`;
+  let title = "Conversion events";
+  if (stack !== undefined) title += ` of ${stack}`;
   const about = [
     count(advertisers.length, "advertiser"),
     count(events.length, "event"),
     `${unresolved.length} unresolved`,
-  ].join(", ");
+  ];
+  if (state.time !== "") about.push(`state of ${moment(state.time)}`);
   const tables: readonly Table[] = [
     {
       title: "Advertisers",
@@ -51,7 +53,6 @@ export function pageOf(state: ExportedStack): string {
     },
   ];
   const filled = tables.filter(({ rows }) => rows.length > 0);
-  const since = state.time === "" ? "" : `; state of ${moment(state.time)}`;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -63,7 +64,7 @@ export function pageOf(state: ExportedStack): string {
 <style>${asset("page.css")}${filled.map(labelsOf).join("")}</style>
 </head>
 <body>
-<h1>${escaped(title).replaceAll("/", "/<wbr>")}</h1><p>${escaped(about + since)}</p>
+<h1>${escaped(title).replaceAll("/", "/<wbr>")}</h1><p>${escaped(about.join(", "))}</p>
 <div class="tools">
 <label for="filter">Filter</label><input id="filter" type="search">
 <span id="said" role="status"></span>
@@ -108,12 +109,13 @@ interface Table {
 type Cell = string | { readonly text: string; readonly sort: number };
 
 function number(value: unknown, format: (value: number) => string): Cell {
-  return typeof value === "number" ? { text: format(value), sort: value } : shown(value);
+  if (typeof value !== "number") return shown(value);
+  return { text: format(value), sort: value };
 }
 
 function typeName(id: number): string {
-  const known = Object.entries(EventType).find(([, value]) => value === id);
-  return known === undefined ? String(id) : `${known[0]} (${id})`;
+  const [name] = Object.entries(EventType).find(([, value]) => value === id) ?? [];
+  return name === undefined ? String(id) : `${name} (${id})`;
 }
 
 /** `2026-03-02 10:00 UTC`. @param time as a state has it. */
@@ -124,7 +126,8 @@ function moment(time: string): string {
 }
 
 function idOf({ id, record }: ExportedObject): string {
-  return id ?? (record === undefined ? "none yet" : "unresolved");
+  if (id !== undefined) return id;
+  return record === undefined ? "none yet" : "unresolved";
 }
 
 /** Whatever a cell holds is text. */

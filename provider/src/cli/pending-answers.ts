@@ -35,7 +35,8 @@ export function readAnswers(given: Given, facts: Facts): ReadAnswers {
   return { answers: [...answers.values()], forgotten: [...forgotten.values()], known };
 }
 
-const NO_CREATE = "is not a pending create (`pending` lists them; --forget drops what this machine remembers)";
+const NO_CREATE =
+  "is not a pending create (`pending` lists them; --forget drops what this machine remembers)";
 const NOTHING = "is nothing that this machine's journal or the state's unresolved creates have";
 
 class AnswerReader {
@@ -64,7 +65,8 @@ class AnswerReader {
   }
 
   notCreated(text: string): void {
-    for (const create of this.#called(text, this.#creates, NO_CREATE)) this.#answer(create, undefined);
+    for (const create of this.#called(text, this.#creates, NO_CREATE))
+      this.#answer(create, undefined);
   }
 
   forget(text: string): void {
@@ -139,12 +141,17 @@ export interface Verdict {
 }
 
 /** @param others answers that count. */
-export function verdictOn({ create, id }: Answer, facts: Facts, others: readonly Answer[]): Verdict {
+export function verdictOn(
+  { create, id }: Answer,
+  facts: Facts,
+  others: readonly Answer[],
+): Verdict {
   if (id === undefined) return {};
   const { ref, otherRefs, formerIds } = create;
   const { short } = ref;
   const twin = others.find((other) => other.id === id && other.create.ref.kind === ref.kind);
-  if (twin !== undefined) return { conflict: `${id} can't be both "${short}" and "${twin.create.ref.short}"` };
+  if (twin !== undefined)
+    return { conflict: `${id} can't be both "${short}" and "${twin.create.ref.short}"` };
   const isFormer = formerIds.includes(id);
   const entry = facts.notes.get(ref.key)?.record;
   // A later run has taken it over or adopted it, and was interrupted too: the state has just the unknown outcome.

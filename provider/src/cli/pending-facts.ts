@@ -41,7 +41,10 @@ import {
 } from "./contents.js";
 
 /** A resource or member, by one of its names. */
-export type CreateRef = Pick<ResourceRef, "key" | "kind" | "member" | "short" | "urn" | "resourceUrn">;
+export type CreateRef = Pick<
+  ResourceRef,
+  "key" | "kind" | "member" | "short" | "urn" | "resourceUrn"
+>;
 
 /** What a journal has of a create. */
 export interface Note {
@@ -139,7 +142,9 @@ export function factsIn(
   };
   const open = [
     ...state.unresolved.map(({ ref, record }) => {
-      const same = unseen.filter((note) => note.record.mark === record.mark && note.ref.key !== ref.key);
+      const same = unseen.filter(
+        (note) => note.record.mark === record.mark && note.ref.key !== ref.key,
+      );
       return createOf({ ref, record, known: "state", otherRefs: same.map((note) => note.ref) });
     }),
     ...sent.map(({ ref, record }) => {
@@ -147,7 +152,9 @@ export function factsIn(
       const or = [other?.record, other?.or].find((each) => isOther(record, each));
       return createOf({ ref, record, known: "journal", otherRefs: [], or });
     }),
-    ...inRecord.map(({ ref, record, or }) => createOf({ ref, record, known: "record", otherRefs: [], or })),
+    ...inRecord.map(({ ref, record, or }) =>
+      createOf({ ref, record, known: "record", otherRefs: [], or }),
+    ),
   ];
   return {
     open: byName(open),
@@ -173,8 +180,10 @@ function isMade({ record: { state, body } }: Note): boolean {
 function holdersIn(
   objects: readonly { readonly ref: CreateRef; readonly id: string | undefined }[],
 ): ReadonlyMap<string, CreateRef> {
-  const withId = objects.flatMap(({ ref, id }) => (id === undefined ? [] : [{ ref, id }]));
-  return new Map(withId.map(({ ref, id }) => [objectKey(ref.kind, id), ref]));
+  const holders = new Map<string, CreateRef>();
+  for (const { ref, id } of objects)
+    if (id !== undefined) holders.set(objectKey(ref.kind, id), ref);
+  return holders;
 }
 
 function byName<T extends { readonly ref: CreateRef }>(items: readonly T[]): T[] {
@@ -216,17 +225,21 @@ class StateView {
   fateOf(note: Note): "seen" | "beside" | "unresolved" | "open" {
     const { ref, record } = note;
     if (this.#has(note)) return "seen";
-    if (this.heldInstead(note) !== undefined) return record.id === undefined ? "seen" : "beside";
-    const isUnresolved = this.held.get(ref.key)?.record !== undefined;
-    return isUnresolved || this.#unresolvedMarks.has(record.mark) ? "unresolved" : "open";
+    const isReplaced = this.heldInstead(note) !== undefined;
+    if (isReplaced && record.id === undefined) return "seen";
+    if (isReplaced) return "beside";
+    if (this.held.get(ref.key)?.record !== undefined) return "unresolved";
+    if (this.#unresolvedMarks.has(record.mark)) return "unresolved";
+    return "open";
   }
 
   /** The object under its key in this stack, if another create made it. */
   heldInstead(note: Note): string | undefined {
     const { ref, record, elsewhere } = note;
     const isOurs = elsewhere === undefined || this.#names.has(elsewhere.stack);
+    if (!isOurs || this.#has(note)) return undefined;
     const id = this.held.get(ref.key)?.id;
-    return isOurs && id !== record.replaces && !this.#has(note) ? id : undefined;
+    return id === record.replaces ? undefined : id;
   }
 
   /** Its object, by id and account, or that a person has found it. */
@@ -240,14 +253,20 @@ class StateView {
 
   formerIdsOf({ ref, record }: Pick<Create, "ref" | "record">): string[] {
     const object = this.held.get(ref.key);
-    const left = leftLiveIn(object?.resource.outputs ?? {}).filter(({ key }) => key === object?.in?.key);
+    const left = leftLiveIn(object?.resource.outputs ?? {}).filter(
+      ({ key }) => key === object?.in?.key,
+    );
     const ids = [object?.id, record.replaces, ...left.map(({ id }) => id)];
     return ids.filter((id) => id !== undefined);
   }
 }
 
 /** Whether somebody has answered since: what the state had before that run says nothing about it. */
-function isAnswered({ record, runs }: Recorded, entry: JournalEntry | undefined, state: StateView): boolean {
+function isAnswered(
+  { record, runs }: Recorded,
+  entry: JournalEntry | undefined,
+  state: StateView,
+): boolean {
   const mark = `${record.mark} `;
   const sendings = [...state.resolved].filter((sending) => sending.startsWith(mark));
   const answers = sendings.map((sending) => sending.slice(mark.length));
@@ -266,7 +285,9 @@ function recordedIn(stack: ExportedStack, place: StackPlace): Map<string, Record
   const current = stack.resources.filter((each) => each.delete !== true);
   const byUrn = new Map(current.map((each) => [each.urn, each]));
   const operations = stack.pending.toReversed();
-  const found = operations.flatMap(({ type, resource }) => sentIn(type, resource, byUrn.get(resource.urn), place));
+  const found = operations.flatMap(({ type, resource }) =>
+    sentIn(type, resource, byUrn.get(resource.urn), place),
+  );
   const all = new Map<string, Recorded>();
   for (const each of found) {
     const { key } = each.ref;
@@ -279,7 +300,12 @@ function recordedIn(stack: ExportedStack, place: StackPlace): Map<string, Record
 }
 
 /** The creates of one operation. @param former the resource in the state. */
-function sentIn(type: string, resource: Resource, former: Resource | undefined, place: StackPlace): Recorded[] {
+function sentIn(
+  type: string,
+  resource: Resource,
+  former: Resource | undefined,
+  place: StackPlace,
+): Recorded[] {
   const { urn, type: token, inputs = {} } = resource;
   const set = setOfType(token);
   const kind = kindOfType(token) ?? set?.member;
@@ -297,22 +323,32 @@ function sentIn(type: string, resource: Resource, former: Resource | undefined, 
   const given = readMark(inputs[MARK]);
   const ofResource = markOf(place.backend, place.stack, resourceKey);
   // What would be done now was not done.
-  const sent = objects.filter(({ isDeclared, action }) => isDeclared && ["create", "replace"].includes(action.do));
+  const sent = objects.filter(
+    ({ isDeclared, action }) => isDeclared && ["create", "replace"].includes(action.do),
+  );
   return sent.map(({ key, id, values }) => {
     const member = set && key;
     const mark = markOfCreate(given?.mark, ofResource, member, id);
     const ref = refAt(member === undefined ? resourceKey : memberOf(resourceKey, member), urn);
-    return { ref, record: { ...recordOf(kind, values, id), ...given, mark }, runs: [String(inputs[RUN] ?? "")] };
+    return {
+      ref,
+      record: { ...recordOf(kind, values, id), ...given, mark },
+      runs: [String(inputs[RUN] ?? "")],
+    };
   });
 }
 
 /** Of a create that nobody has noted: as far as its arguments say. @param held the id in the state. */
-function recordOf(kind: Kind, values: Readonly<Record<string, unknown>>, held: string | undefined): CreateRecord {
+function recordOf(
+  kind: Kind,
+  values: Readonly<Record<string, unknown>>,
+  held: string | undefined,
+): CreateRecord {
   const hidden = Object.keys(values).filter((name) => holdsSecret(values[name]));
   const secret = new Set([...secretArgumentsIn(values), ...hidden]);
-  const body = secret.size > 0 ? "" : fingerprintOfBody(kind, values);
-  const replaces = held === undefined ? {} : { replaces: held };
-  return { at: "", mark: "", body, ...identifyingIn(kind, values, secret), ...replaces };
+  const record = { at: "", mark: "", body: "", ...identifyingIn(kind, values, secret) };
+  if (secret.size === 0) record.body = fingerprintOfBody(kind, values);
+  return held === undefined ? record : { ...record, replaces: held };
 }
 
 /** Of what is secret nobody knows. */

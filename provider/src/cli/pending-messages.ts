@@ -1,6 +1,12 @@
 /** What `pending` prints: facts in, lines out. Pure. */
 import { agree, asTyped, count, cut, enumerate, idRanges, plainShellWord } from "../base/index.js";
-import { describe, MAX_LISTED, pendingCommand as printed, resolveCommands, stackOption } from "../state/index.js";
+import {
+  describe,
+  MAX_LISTED,
+  pendingCommand as printed,
+  resolveCommands,
+  stackOption,
+} from "../state/index.js";
 import type { Answer } from "./pending-answers.js";
 import type { Create, Facts, Note } from "./pending-facts.js";
 
@@ -10,7 +16,8 @@ export const UNDER_WAY =
 
 export function resolvedMessage({ create: { ref }, id, managedAs }: Answer): string {
   if (id === undefined) return `Resolved as not created: ${ref.short}`;
-  if (managedAs !== undefined) return `Resolved: ${ref.short} is ${id}, which is managed as ${managedAs}`;
+  if (managedAs !== undefined)
+    return `Resolved: ${ref.short} is ${id}, which is managed as ${managedAs}`;
   return `Resolved as created with id ${id}: ${ref.short}`;
 }
 
@@ -33,15 +40,19 @@ export function isAsked({ open, elsewhere }: Facts): boolean {
   return open.length > 0 || elsewhere.some(({ isOfGone }) => isOfGone === true);
 }
 
+const WAS_UPDATE =
+  "If an update is known, what was to replace an object was an update of it: it was not created.";
+
 /** @param clearing the command that drops Pulumi's record, if it has one. */
 export function listing(facts: Facts, clearing: string | undefined): string[] {
   const { open, made } = facts;
   const lines = openLines(facts);
   const recorded = open.filter((create) => create.known === "record");
-  if (recorded.some(({ record }) => record.replaces !== undefined))
-    lines.push("If an update is known, what was to replace an object was an update of it: it was not created.");
+  if (recorded.some(({ record }) => record.replaces !== undefined)) lines.push(WAS_UPDATE);
   if (recorded.length > 0)
-    lines.push("A run that is still under way on another machine looks the same: let it end first.");
+    lines.push(
+      "A run that is still under way on another machine looks the same: let it end first.",
+    );
   if (open.length > 0) lines.push(...resolveCommands(namesOf(open)));
   if (made.length > 0) lines.push(madeMessage(made));
   lines.push(...elsewhereLines(facts));
@@ -63,12 +74,14 @@ function openLines(facts: Facts): string[] {
       ...open.map((create, index) => `  ${names[index]}: ${whereToLook(create)}`),
     ];
   }
-  return [isAsked(facts) ? "Nothing of this stack is pending." : "Nothing is pending."];
+  if (isAsked(facts)) return ["Nothing of this stack is pending."];
+  return ["Nothing is pending."];
 }
 
 function whereToLook({ ref, record, or }: Create): string {
   const look = `look in the account for ${describe(ref.kind, record)}`;
-  return or === undefined ? look : `${look}, or for ${describe(ref.kind, or)}`;
+  if (or === undefined) return look;
+  return `${look}, or for ${describe(ref.kind, or)}`;
 }
 
 function namesOf(open: readonly Create[]): string[] {
@@ -84,8 +97,8 @@ function madeMessage(made: readonly Note[]): string {
   const them = agree(made.length, "it", "them");
   return (
     `Created by earlier runs, and not in the state yet: ${names}. ` +
-    `The next \`${asTyped("pulumi up")}\` on this machine with the same account takes ${them} over, ` +
-    `if the program declares ${them}.`
+    `The next \`${asTyped("pulumi up")}\` on this machine with the same account takes ` +
+    `${them} over, if the program declares ${them}.`
   );
 }
 
@@ -100,10 +113,11 @@ function linesOfStack(creates: readonly Create[]): string[] {
   const { stack = "", backend = "" } = first?.elsewhere ?? {};
   const name = stackOption(stack).value;
   const has =
-    `The stack ${name} (backend ${backend || "unknown"}) has ${count(creates.length, "open create")} ` +
-    "of an interrupted run on this machine";
+    `The stack ${name} (backend ${backend || "unknown"}) has ` +
+    `${count(creates.length, "open create")} of an interrupted run on this machine`;
   const them = agree(creates.length, "it", "them");
-  if (first?.isOfGone !== true) return [`${has}. The next \`pulumi up\` of that stack looks after ${them}.`];
+  if (first?.isOfGone !== true)
+    return [`${has}. The next \`pulumi up\` of that stack looks after ${them}.`];
   const takeOver = `npx pulumi-advertising pending --take-over ${plainShellWord(name)}`;
   const urns = creates.map(({ ref }) => ref.urn);
   return [

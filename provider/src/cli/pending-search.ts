@@ -12,7 +12,11 @@ import type { Create, Facts } from "./pending-facts.js";
 import { programFolder, readingOf } from "./pulumi.js";
 
 /** What a search finds out of what has no answer yet; of the rest it prints why. @param given answers that count. */
-export async function searchUnanswered(given: readonly Answer[], facts: Facts, choice: StackChoice): Promise<Answer[]> {
+export async function searchUnanswered(
+  given: readonly Answer[],
+  facts: Facts,
+  choice: StackChoice,
+): Promise<Answer[]> {
   const open = facts.open.filter((create) => !given.some((answer) => answer.create === create));
   if (open.length === 0) return [];
   const { reading, origin } = await readingOf(choice);
@@ -38,7 +42,11 @@ export interface Searched {
 }
 
 /** @param folder the program's. */
-export async function searchFor(open: readonly Create[], reading: SettingsReading, folder: string): Promise<Searched> {
+export async function searchFor(
+  open: readonly Create[],
+  reading: SettingsReading,
+  folder: string,
+): Promise<Searched> {
   const { settings } = reading;
   const cookieFile = cookieFileFor(settings, folder);
   const dependencies = systemDependencies(reading, cookieFile, (text) => console.error(text));

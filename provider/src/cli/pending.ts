@@ -12,6 +12,7 @@ import {
   journalErrorFrom,
   journalFolder,
   journalPath,
+  type OpenCreate,
   openElsewhere,
   readJournal,
   type StackPlace,
@@ -31,7 +32,14 @@ import {
   recordedLines,
 } from "./pending-answers.js";
 import { type Create, type Facts, factsIn, type Note } from "./pending-facts.js";
-import { forgottenMessage, heldMessage, isAsked, listing, resolvedMessage, UNDER_WAY } from "./pending-messages.js";
+import {
+  forgottenMessage,
+  heldMessage,
+  isAsked,
+  listing,
+  resolvedMessage,
+  UNDER_WAY,
+} from "./pending-messages.js";
 import {
   existingStacks,
   programFolder,
@@ -46,19 +54,20 @@ import {
 
 const HELP = `Usage: pulumi-advertising pending [options]
 
-Lists the creates whose outcome nobody knows: the unresolved ones in the state, those that only this machine's journal has,
-and those that only Pulumi's record of an interrupted run has. Says what the next up here does without an answer.
+Lists the creates whose outcome nobody knows: those in the state, those that only this machine's
+journal has, and those that only Pulumi's record of an interrupted run has.
 
   --created X=ID         resolves one: it was created, as ID; several times
-  --not-created X        resolves one: it was not created, and the next up creates it; several times
-  --search               resolves each other one that a search in advertising:operations finds or rules out
-  --forget X             ends one without an answer: drops it from this machine's journal and from the state's unresolved
-                         creates; the object, if there is one, is not touched; several times
+  --not-created X        resolves one: the next up creates it; several times
+  --search               resolves what a search in advertising:operations finds or rules out
+  --forget X             ends one without an answer: drops it from this machine's journal and from
+                         the state's unresolved creates; the object, if there is one, is not touched
   --take-over STACK      this stack was named STACK before: goes on with what was open there
 ${STACK_HELP}
   --state FILE           only lists, from what \`pulumi stack export\` printed (- for standard input)
 
-X is a name as listed or as in a message, or a URN; for --not-created and --forget also the name of a set, for all its events.
+X is a name as listed or as in a message, or a URN; for --not-created and --forget also the name of
+a set, for all its events.
 
 Exit codes: 0 nothing needs an answer, 1 something does, 2 failed (for example, during a run).`;
 
@@ -76,13 +85,21 @@ export const pendingCommand = command({
     state: { type: "string" },
   },
   run: async (values) => {
-    const { created, "not-created": notCreated, forget, search, "take-over": former, ...choice } = values;
+    const {
+      created,
+      "not-created": notCreated,
+      forget,
+      search,
+      "take-over": former,
+      ...choice
+    } = values;
     const given = { created, notCreated, forget };
     const isAnswer = search || Object.values(given).some((texts) => texts.length > 0);
     const stack = await stateOf(choice);
     const place = await placeOf(stack, choice);
     const isChange = isAnswer || former !== undefined;
-    if (isChange && choice.state !== undefined) throw new UsageError("--state only looks; to resolve, leave it out");
+    if (isChange && choice.state !== undefined)
+      throw new UsageError("--state only looks; to resolve, leave it out");
     if (isChange && place === undefined)
       throw new Error("`pulumi stack --show-name` does not say whose journal this is");
     if (former !== undefined && place !== undefined) await takeOver(former, place, choice);
@@ -93,14 +110,19 @@ export const pendingCommand = command({
     if (!isAnswer) return tell(facts, stack, choice);
     const { answers, forgotten, known } = readAnswers(given, facts);
     for (const sentence of known) console.log(sentence);
-    const found = search ? await searched(answers, facts, choice) : [];
-    const after = await resolve([...answers, ...found], forgotten, { stack, facts, place, choice });
+    const all = [...answers];
+    if (search) all.push(...(await searched(answers, facts, choice)));
+    const after = await resolve(all, forgotten, { stack, facts, place, choice });
     return tell(await factsOf(after, place, choice), after, choice);
   },
 });
 
 /** Loaded here, since nothing else of this command needs the HTTP library. */
-async function searched(answers: readonly Answer[], facts: Facts, choice: StackChoice): Promise<Answer[]> {
+async function searched(
+  answers: readonly Answer[],
+  facts: Facts,
+  choice: StackChoice,
+): Promise<Answer[]> {
   const { searchUnanswered } = await import("./pending-search.js");
   return searchUnanswered(answers, facts, choice);
 }
@@ -109,7 +131,7 @@ function tell(facts: Facts, { pending }: ExportedStack, choice: StackChoice): nu
   const isRecorded = pending.some(({ type }) => type === "creating");
   const lines = listing(facts, isRecorded ? clearingOf(choice) : undefined);
   console.log(lines.join("\n"));
-  return isAsked(facts) ? 1 : 0;
+  return Number(isAsked(facts));
 }
 
 function clearingOf(choice: StackChoice): string {
@@ -119,26 +141,38 @@ function clearingOf(choice: StackChoice): string {
 
 /** @returns undefined if nobody says which stack it is. */
 async function placeOf(stack: ExportedStack, choice: StateChoice): Promise<StackPlace | undefined> {
-  const [inState] = stackNamesIn(stack);
-  const name = choice.state === undefined ? await stackName(choice) : inState;
+  let [name] = stackNamesIn(stack);
+  if (choice.state === undefined) name = await stackName(choice);
   if (name === undefined) return undefined;
   return { backend: backendIn(process.env, programFolder(choice)), stack: name };
 }
 
 /** Reads only, so that it never waits for a run that is under way. */
-async function factsOf(stack: ExportedStack, place: StackPlace | undefined, choice: StateChoice): Promise<Facts> {
+async function factsOf(
+  stack: ExportedStack,
+  place: StackPlace | undefined,
+  choice: StateChoice,
+): Promise<Facts> {
   const nothing = { own: new Map(), runs: [], elsewhere: [], isGone: () => false };
   if (place === undefined) return factsIn(stack, nothing, place);
   const { records: own, runs } = ownJournal(place);
-  const elsewhere = choice.state === undefined ? openElsewhere(place, journalFolder()) : [];
-  const existing = elsewhere.length === 0 ? [] : await existingStacks(choice, place.stack);
-  const isGone = (other: StackPlace) => other.backend === place.backend && !existing.includes(other.stack);
+  let elsewhere: readonly OpenCreate[] = [];
+  let existing: readonly string[] = [];
+  if (choice.state === undefined) elsewhere = openElsewhere(place, journalFolder());
+  if (elsewhere.length > 0) existing = await existingStacks(choice, place.stack);
+  const isGone = (other: StackPlace) =>
+    other.backend === place.backend && !existing.includes(other.stack);
   const journals = { own, runs, elsewhere, isGone };
   const stored = stack.resources.map(({ outputs = {} }) => outputs[ACCOUNT]);
   const accounts = [...stored, ...[...own.values(), ...elsewhere].map(({ account }) => account)];
   const different = new Set(accounts.filter((account) => typeof account === "string"));
   // Pulumi is asked for the settings only if there is anything to compare.
-  return factsIn(stack, journals, place, different.size > 1 ? await sameAccountOf(choice) : undefined);
+  return factsIn(
+    stack,
+    journals,
+    place,
+    different.size > 1 ? await sameAccountOf(choice) : undefined,
+  );
 }
 
 /** @throws JournalError as an `up` has it. */
@@ -163,7 +197,11 @@ async function bringUpToDate({ outdated }: Facts, place: StackPlace): Promise<vo
 }
 
 /** @param maxWaitMs for a run that uses a journal. @default as a run waits for another one */
-async function writeLines(place: StackPlace, all: readonly PlacedLine[], maxWaitMs?: number): Promise<void> {
+async function writeLines(
+  place: StackPlace,
+  all: readonly PlacedLine[],
+  maxWaitMs?: number,
+): Promise<void> {
   const here = { folder: journalFolder(), ...(maxWaitMs !== undefined && { maxWaitMs }) };
   const byJournal = Map.groupBy(all, ({ elsewhere = place }) => journalPath(elsewhere));
   for (const placed of byJournal.values()) {
@@ -178,7 +216,8 @@ async function takeOver(former: string, place: StackPlace, choice: StackChoice):
   const isMeant = ({ stack }: StackPlace) => [stack, stackOption(stack).value].includes(former);
   const all = openElsewhere(place, folder).flatMap(({ elsewhere }) => elsewhere ?? []);
   const places = new Map(all.filter(isMeant).map((each) => [journalPath(each), each]));
-  if (places.size === 0) throw new Error(`this machine's journal has nothing open of a stack ${former}`);
+  if (places.size === 0)
+    throw new Error(`this machine's journal has nothing open of a stack ${former}`);
   const existing = await existingStacks(choice, place.stack);
   for (const { stack, backend } of places.values()) {
     if (backend !== place.backend || !existing.includes(stack)) continue;
@@ -191,7 +230,9 @@ async function takeOver(former: string, place: StackPlace, choice: StackChoice):
     console.log(`Taken over from ${former}: ${count(moved.length, "create")}.`);
     if (kept.length === 0) continue;
     const names = enumerate(kept, MAX_LISTED);
-    console.log(`Not taken over, because this stack has open creates of these names too: ${names}.`);
+    console.log(
+      `Not taken over, because this stack has open creates of these names too: ${names}.`,
+    );
   }
 }
 
@@ -232,7 +273,11 @@ const ANSWERS = "ADVERTISING_ANSWERS";
  * Hands the answers to a refresh of just those resources. What another resource manages, and what is dropped, leaves
  * the state's unresolved creates. @returns the state afterwards. @throws Error if none was resolved, as during a run.
  */
-async function resolveInState(asked: readonly Answer[], dropped: readonly Create[], choice: StackChoice) {
+async function resolveInState(
+  asked: readonly Answer[],
+  dropped: readonly Create[],
+  choice: StackChoice,
+) {
   const creates = [...asked.map(({ create }) => create), ...dropped];
   const answers: Record<string, string | null> = {};
   for (const { record } of dropped) answers[record.mark] = null;
@@ -248,7 +293,9 @@ async function resolveInState(asked: readonly Answer[], dropped: readonly Create
   }
   const after = await stateOf(choice);
   // By name too: a resource that got another one's name may have the same create.
-  const still = new Set(objectsIn(after.resources).map(({ ref, record }) => `${ref.urn} ${record?.mark}`));
+  const still = new Set(
+    objectsIn(after.resources).map(({ ref, record }) => `${ref.urn} ${record?.mark}`),
+  );
   const isUnresolved = ({ ref, record }: Create) => still.has(`${ref.urn} ${record.mark}`);
   const left = creates.filter(isUnresolved);
   if (left.length === 0) return { isUnresolved, after };

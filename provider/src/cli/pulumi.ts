@@ -6,7 +6,13 @@ import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { asRecord, enumerate, jsonIn, printable, UsageError } from "../base/index.js";
 import { parseProject, projectFileOf } from "../journal/index.js";
-import { isEqualAccount, NAMESPACE, readSettings, type SettingsReading, sameAccountAs } from "../settings/index.js";
+import {
+  isEqualAccount,
+  NAMESPACE,
+  readSettings,
+  type SettingsReading,
+  sameAccountAs,
+} from "../settings/index.js";
 import { type ExportedStack, readExport } from "./contents.js";
 import { isInline, type StackChoice, stackOptionsIn, textOf } from "./harness.js";
 import type { AreSameAccount } from "./pending-facts.js";
@@ -39,12 +45,19 @@ function mainIn(project: string): string {
   }
 }
 
-function pulumi(args: readonly string[], choice: StackChoice, environment: object = {}): Promise<string> {
+function pulumi(
+  args: readonly string[],
+  choice: StackChoice,
+  environment: object = {},
+): Promise<string> {
   return inProject(choice, (there) => run(args, there, environment));
 }
 
 /** Most of Pulumi's commands need a project file. An inline program has none, so there is one meanwhile. */
-async function inProject<T>(choice: StackChoice, work: (there: StackChoice) => Promise<T>): Promise<T> {
+async function inProject<T>(
+  choice: StackChoice,
+  work: (there: StackChoice) => Promise<T>,
+): Promise<T> {
   if (!isInline(choice)) return work(choice);
   const { stack = "", cwd = "." } = choice;
   const project = { name: stack.split("/")[1], runtime: "nodejs", main: resolve(cwd) };
@@ -69,7 +82,9 @@ async function run(args: readonly string[], choice: StackChoice, environment: ob
   } catch (error) {
     const { code, stdout = "", stderr = "" } = error as Failure;
     if (code === "ENOENT")
-      throw new Error("the `pulumi` command is not on the PATH; to install it: https://www.pulumi.com/docs/install/");
+      throw new Error(
+        "the `pulumi` command is not on the PATH; to install it: https://www.pulumi.com/docs/install/",
+      );
     const said = [stderr];
     // A refresh prints its errors on standard output.
     if (args[0] === "refresh") said.push(stdout);
@@ -94,13 +109,18 @@ export interface StateChoice extends StackChoice {
 export async function stateOf({ state, ...choice }: StateChoice): Promise<ExportedStack> {
   if (state === undefined) return readExport(await pulumi(["stack", "export"], choice));
   const options = stackOptionsIn(choice).map(({ option }) => option);
-  if (options.length > 0) throw new UsageError(`--state already says which state: leave out ${enumerate(options)}`);
+  if (options.length > 0)
+    throw new UsageError(`--state already says which state: leave out ${enumerate(options)}`);
   const text = await textOf(state);
   return state === "-" ? readExport(text) : readExport(text, state);
 }
 
 /** Refreshes these alone; `environment` has answers for the provider's `read`. @throws Error with Pulumi's words. */
-export async function refresh(urns: readonly string[], environment: object, choice: StackChoice): Promise<void> {
+export async function refresh(
+  urns: readonly string[],
+  environment: object,
+  choice: StackChoice,
+): Promise<void> {
   const targets = urns.flatMap((urn) => ["--target", urn]);
   const how = ["--yes", "--skip-preview", "--skip-pending-creates", "--color", "never"];
   await pulumi(["refresh", ...how, ...targets], choice, environment);
@@ -129,7 +149,9 @@ export async function existingStacks(choice: StackChoice, stack: string): Promis
   });
 }
 
-type StackSettings = Readonly<Record<string, { readonly value?: string; readonly secret?: boolean }>>;
+type StackSettings = Readonly<
+  Record<string, { readonly value?: string; readonly secret?: boolean }>
+>;
 
 /** Whether two recorded accounts are one, as the stack's settings say. */
 export async function sameAccountOf(choice: StackChoice): Promise<AreSameAccount> {

@@ -59,7 +59,8 @@ const REPORTS: Readonly<Record<string, Command>> = {
       const contents = contentsOf(resources);
       const all = [...contents.advertisers, ...contents.events];
       const missing = all.filter(({ id }) => id === undefined).map(({ key }) => key);
-      if (missing.length > 0) console.error(`Warning: no id yet: ${enumerate(missing, MAX_LISTED)}`);
+      if (missing.length > 0)
+        console.error(`Warning: no id yet: ${enumerate(missing, MAX_LISTED)}`);
       return write(inFormat(contents, addressOf), out);
     },
   }),
@@ -137,10 +138,13 @@ const PLACEHOLDER = /\{(\w+)\}/g;
 /** @param template with names in braces. @returns an event's address. @throws UsageError */
 export function addressesBy(template: string): AddressOf {
   for (const [placeholder, name = ""] of template.matchAll(PLACEHOLDER))
-    if (!NAMES.includes(name)) throw new UsageError(`--template knows ${PLACEHOLDERS}; got ${placeholder}`);
+    if (!NAMES.includes(name))
+      throw new UsageError(`--template knows ${PLACEHOLDERS}; got ${placeholder}`);
   return (event) => {
     const { id, key } = event;
     const values: Readonly<Record<string, unknown>> = { ...valuesOf(event), id, key };
-    return template.replace(PLACEHOLDER, (_, name: string) => encodeURIComponent(shown(values[name])));
+    return template.replace(PLACEHOLDER, (_, name: string) =>
+      encodeURIComponent(shown(values[name])),
+    );
   };
 }
