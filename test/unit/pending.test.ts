@@ -66,6 +66,7 @@ describe("what is pending", () => {
   const OPEN = storedEvent("buy", "unresolved-m", unresolved("m"));
   const [sent, live, none] = (["sent", "confirmed", "closed"] as const).map((state) => record(BUY, state));
   const FUNNEL = storedSet("funnel", { events, eventIds: { a: 1, b: 2 } });
+  const MARK = markOf(markOf(PLACE.backend, PLACE.stack, BUY), undefined);
   const RESOLVED = storedEvent("buy-eu", 4, { __resolved: [`m ${BEFORE}`] });
   const stored = { e10: unresolved("m").unresolved, e2: unresolved("n").unresolved };
   const made = (name: string) => record(`ConversionEvent::${name}`, name as "created", { id: "1" });
@@ -148,6 +149,13 @@ describe("what is pending", () => {
       [creating("buy", { __mark: "f m", __run: `${BEFORE} theirs` })],
     ],
     [
+      "one that was resolved elsewhere, though nobody can compare its secret value",
+      [],
+      [storedEvent("buy", 4, { value: encrypted, __resolved: [`${MARK} ${TIME}`] })],
+      [],
+      [creating("buy", { value: { ...encrypted, ciphertext: "v1:other" }, __run: `${BEFORE} theirs` })],
+    ],
+    [
       "another create with the mark of one that was resolved before",
       ["buy (record)"],
       [RESOLVED],
@@ -159,7 +167,7 @@ describe("what is pending", () => {
       [],
       [
         storedEvent("buy-eu", 4, {
-          __resolved: [`${markOf(markOf(PLACE.backend, PLACE.stack, BUY), undefined)} ${TIME}`],
+          __resolved: [`${MARK} ${TIME}`],
         }),
       ],
       [],

@@ -38,7 +38,7 @@ import {
   readStoredSet,
   UNKNOWN,
 } from "../state/index.js";
-import { type Resource, SECRET } from "./contents.js";
+import { type Resource, SECRET_SHOWN } from "./contents.js";
 
 /** As engine 3.259 writes a secret value. */
 const SECRET_TEXT = "[secret]";
@@ -58,7 +58,7 @@ interface Printed {
     | null;
 }
 
-interface Change {
+interface ObjectChange {
   readonly kind: Kind;
   /** `move`: the object leaves here, and another resource in the preview has it. `hidden`: a set of secret events. */
   readonly action: ShownAction | "move" | "hidden";
@@ -84,7 +84,7 @@ interface Diagnostic {
 }
 
 export interface Preview {
-  readonly changes: readonly Change[];
+  readonly changes: readonly ObjectChange[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -123,14 +123,15 @@ function inParts(step: Step): Step[] {
   ];
 }
 
-function heldIn({ kind, action, id, adopts }: Change): string[] {
+function heldIn({ kind, action, id, adopts }: ObjectChange): string[] {
   const isKept = ["same", "rename", "update", "update state only"].includes(action);
-  const held = [isKept && id, !isKept && adopts].filter((each) => typeof each === "string");
-  return held.map((each) => objectKey(kind.name, each));
+  let held = adopts;
+  if (isKept) held = id;
+  return held === undefined ? [] : [objectKey(kind.name, held)];
 }
 
 /** An object that leaves the state here, and that another resource or member goes on with, is not left. */
-function movedIf(held: ReadonlySet<string>, change: Change): Change {
+function movedIf(held: ReadonlySet<string>, change: ObjectChange): ObjectChange {
   const { kind, former, action } = change;
   if (former === undefined || !held.has(objectKey(kind.name, former.id))) return change;
   const moved = { ...change, former: undefined };
@@ -142,7 +143,7 @@ function movedIf(held: ReadonlySet<string>, change: Change): Change {
 const DECIDED_BY_ENGINE = ["create", "replace", "update", "delete", "same"];
 
 /** What becomes of each object of a resource; none if it is not one of ours. */
-function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Change[] {
+function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): ObjectChange[] {
   const { op, urn, oldState, newState } = step;
   const type = (newState ?? oldState)?.type ?? "";
   const set = setOfType(type);
@@ -175,7 +176,7 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): Change[] {
 }
 
 /** Of a set whose events are secret. */
-function hiddenChange(kind: Kind, key: string, op: string): Change {
+function hiddenChange(kind: Kind, key: string, op: string): ObjectChange {
   const action = op === "same" ? "same" : "hidden";
   const nothing = { id: undefined, adopts: undefined, former: undefined, within: undefined };
   return { kind, key, action, ...nothing, values: {}, changes: [] };
@@ -183,16 +184,16 @@ function hiddenChange(kind: Kind, key: string, op: string): Change {
 
 /** @param news as declared; none where the program does not declare it any more. */
 function changeOf(
-  place: Pick<Change, "kind" | "key" | "within">,
+  place: Pick<ObjectChange, "kind" | "key" | "within">,
   object: PlannedObject,
   news: Values | undefined,
-): Change {
+): ObjectChange {
   const { id, action, olds, changed, former, formerKey } = object;
   const changes: string[] = [];
   if (formerKey !== undefined) changes.push(`key ${formerKey} → ${object.key}`);
   // A new object has nothing to differ from.
   if (news !== undefined && ["replace", "update", "update state only", "adopt"].includes(action.do))
-    changes.push(...changeMessages(changed, olds, news, secretIn(olds, news), NOT_COMPARED));
+    changes.push(...changeMessages(changed, olds, news, secretTextIn(olds, news), NOT_COMPARED));
   const change = {
     ...place,
     id,
@@ -204,7 +205,7 @@ function changeOf(
   return { ...change, adopts: action.do === "adopt" ? action.id : undefined };
 }
 
-function withinCatalog(kind: Kind, urn: string): Change["within"] {
+function withinCatalog(kind: Kind, urn: string): ObjectChange["within"] {
   if (kind !== conversionEvent || !urn.includes(`${CATALOG_TYPE}$`)) return undefined;
   const end = urn.lastIndexOf(CATALOG_SEPARATOR);
   return { scope: urn.slice(0, end), key: urn.slice(end + CATALOG_SEPARATOR.length) };
@@ -237,7 +238,7 @@ function deletes({ op, oldState, newState }: Step): boolean {
   return newState?.inputs?.[DELETES] === true && (isSet || oldState?.inputs?.[DELETES] === true);
 }
 
-function secretIn(...all: readonly Values[]): ReadonlySet<string> {
+function secretTextIn(...all: readonly Values[]): ReadonlySet<string> {
   const isHidden = (value: unknown) => JSON.stringify(value)?.includes(`"${SECRET_TEXT}"`);
   return new Set(all.flatMap((each) => Object.keys(each).filter((name) => isHidden(each[name]))));
 }
@@ -254,7 +255,7 @@ const NOT_COMPARED = "(secret, not compared)";
 export const MAX_CHARACTERS = 60_000;
 
 /** In counts, after "to"; the table has the action itself. What stays as it is is not shown. */
-const WORDS: Readonly<Record<Exclude<Change["action"], "same">, string>> = {
+const WORDS: Readonly<Record<Exclude<ObjectChange["action"], "same">, string>> = {
   create: "create",
   rename: "go on under another key, and nothing is sent",
   adopt: "adopt",
@@ -289,8 +290,12 @@ export function commentOf({ changes, diagnostics }: Preview): PreviewComment {
   const parts: readonly Part[] = [
     { title: "Errors", lines: errors.map(item) },
     { title: "Looks like a rename", lines: renames },
-    { title: "Not sent: the platform is not told", lines: changeRows(recorded), header: TABLE },
-    { title: "Changes", lines: changeRows(others), header: TABLE, isFolded: true },
+    {
+      title: "Not sent: the platform is not told",
+      lines: changeRows(recorded),
+      header: TABLE_HEAD,
+    },
+    { title: "Changes", lines: changeRows(others), header: TABLE_HEAD, isFolded: true },
     { title: "Messages", lines: messages.map(item), isFolded: true },
   ];
   let text = headOf(changes, errors.length).join("\n\n");
@@ -299,7 +304,7 @@ export function commentOf({ changes, diagnostics }: Preview): PreviewComment {
   return { text: `${text}\n`, renames: renames.length, replacements: replaced.length };
 }
 
-function headOf(changes: readonly Change[], errors: number): string[] {
+function headOf(changes: readonly ObjectChange[], errors: number): string[] {
   const counts = countsOf(changes);
   const head = ["### Advertisers and conversion events"];
   if (errors > 0) {
@@ -312,7 +317,7 @@ function headOf(changes: readonly Change[], errors: number): string[] {
   return [...head, ...live, ...fate(changes, true, deleted)];
 }
 
-function countsOf(changes: readonly Change[]): string {
+function countsOf(changes: readonly ObjectChange[]): string {
   const counts = ACTIONS.map((action) => {
     const amount = changes.filter((each) => each.action === action).length;
     return { amount, words: `${amount} to ${WORDS[action]}` };
@@ -322,7 +327,7 @@ function countsOf(changes: readonly Change[]): string {
   return `**${some.map(({ words }) => words).join(", ")}**`;
 }
 
-function fate(changes: readonly Change[], isDeleted: boolean, words: string): string[] {
+function fate(changes: readonly ObjectChange[], isDeleted: boolean, words: string): string[] {
   const { length } = changes.filter(({ former }) => former?.isDeleted === isDeleted);
   if (length === 0) return [];
   const ids = agree(length, "its id", "their ids");
@@ -333,8 +338,8 @@ function fate(changes: readonly Change[], isDeleted: boolean, words: string): st
  * A new object whose body is that of one which leaves the state is likely the same one under another name, so that
  * creating it makes a second live object. Unlike a run, this sees the whole state.
  */
-function renamesAmong(changes: readonly Change[]): string[] {
-  const nameOf = ({ kind, values }: Change) =>
+function renamesAmong(changes: readonly ObjectChange[]): string[] {
+  const nameOf = ({ kind, values }: ObjectChange) =>
     JSON.stringify([kind.name, values[kind.nameProperty]]);
   const gone = changes.filter(
     ({ action, former }) => ["retain", "delete"].includes(action) && former !== undefined,
@@ -348,42 +353,42 @@ function renamesAmong(changes: readonly Change[]): string[] {
   });
 }
 
-function renameLine(from: Change, to: Change): string {
+function renameLine(from: ObjectChange, to: ObjectChange): string {
   let happens = "make a second live object";
   if (from.former?.isDeleted) happens = "delete that object, and make another one";
   return (
     `- ${code(to.key)} is new, and as far as this preview shows, all its arguments are those of ` +
     `${code(from.key)} (${from.id}), which leaves the state. This would ${happens}. ` +
-    `It looks like a rename: to go on with ${from.id}, set ${code(cureFor(from, to))}.`
+    `It looks like a rename: to go on with ${from.id}, set ${code(cureForRename(from, to))}.`
   );
 }
 
-function cureFor(from: Change, to: Change): string {
+function cureForRename(from: ObjectChange, to: ObjectChange): string {
   const { within } = from;
   if (within === undefined || within.scope !== to.within?.scope) return `existingId: ${from.id}`;
   return `formerKey: ${JSON.stringify(within.key)}`;
 }
 
-function isSameBody(one: Change, other: Change): boolean {
+function isSameBody(one: ObjectChange, other: ObjectChange): boolean {
   const { names } = changesIn(one.kind, one.values, other.values);
   return names.every((name) => holdsUnknown(one.values[name]) || holdsUnknown(other.values[name]));
 }
 
-const COLUMNS = ["", "kind", "resource", "name", "id", "changes"];
-const TABLE = [COLUMNS, COLUMNS.map(() => "---")].map(rowOf);
+const TABLE_COLUMNS = ["", "kind", "resource", "name", "id", "changes"];
+const TABLE_HEAD = [TABLE_COLUMNS, TABLE_COLUMNS.map(() => "---")].map(tableRow);
 
-function rowOf(cells: readonly string[]): string {
+function tableRow(cells: readonly string[]): string {
   return `| ${cells.join(" | ")} |`;
 }
 
-function changeRows(changes: readonly Change[]): string[] {
+function changeRows(changes: readonly ObjectChange[]): string[] {
   const byAction = ACTIONS.flatMap((action) =>
     changes.filter((change) => change.action === action),
   );
   return byAction.map(({ action, kind, key, values, id, adopts, changes: differences }) => {
     const ids = [...new Set([id, adopts])].filter((each) => each !== undefined);
     const name = shownName(values[kind.nameProperty]);
-    return rowOf([
+    return tableRow([
       action,
       kind.name,
       code(key),
@@ -395,7 +400,7 @@ function changeRows(changes: readonly Change[]): string[] {
 }
 
 function shownName(name: unknown): string {
-  if (name === SECRET_TEXT) return SECRET;
+  if (name === SECRET_TEXT) return SECRET_SHOWN;
   if (typeof name !== "string" || name === UNKNOWN) return "";
   return code(name);
 }

@@ -176,7 +176,7 @@ export function inNaturalOrder<T>(items: Iterable<T>, textOf: (item: T) => strin
   return inOrder.map(([item]) => item);
 }
 
-export const SECRET = "(secret)";
+export const SECRET_SHOWN = "(secret)";
 
 export function valuesOf(object: ExportedObject): Values {
   const { kind, resource, in: place } = object;
@@ -191,8 +191,8 @@ export function valuesOf(object: ExportedObject): Values {
   const values: Record<string, unknown> = {};
   for (const name of kind.outputs) {
     const value = own(all, name);
-    if (isHidden && name !== "advertiserId") values[name] = SECRET;
-    else if (holdsSecret(value)) values[name] = SECRET;
+    if (isHidden && name !== "advertiserId") values[name] = SECRET_SHOWN;
+    else if (holdsSecret(value)) values[name] = SECRET_SHOWN;
     else if (value !== undefined && value !== null) values[name] = value;
   }
   return values;

@@ -38,7 +38,7 @@ export function command<const O extends ParseArgsOptionsConfig>(
   return {
     help,
     run: async (args) => {
-      const { values, positionals } = parsed([...args], options, takes !== undefined);
+      const { values, positionals } = parsedArguments([...args], options, takes !== undefined);
       const { help: isHelpWanted, ...given } = values as { readonly help?: boolean };
       if (isHelpWanted === true) return say(help);
       commandsTake(() => ({ options: stackOptionsIn(given), isInline: isInline(given) }));
@@ -50,7 +50,11 @@ export function command<const O extends ParseArgsOptionsConfig>(
   };
 }
 
-function parsed(args: string[], options: ParseArgsOptionsConfig, allowPositionals: boolean) {
+function parsedArguments(
+  args: string[],
+  options: ParseArgsOptionsConfig,
+  allowPositionals: boolean,
+) {
   try {
     return parseArgs({ args, options, allowPositionals });
   } catch (error) {

@@ -16,7 +16,7 @@ import {
 import { chosen, command, csvOf, jsonOf, write } from "./harness.js";
 import { STACK_HELP, STACK_OPTIONS, stackName, stateOf } from "./pulumi.js";
 
-const HELP = `Usage: pulumi-advertising leftovers [options]
+const LEFTOVERS_HELP = `Usage: pulumi-advertising leftovers [options]
 
 Lists what this stack left live: objects that were replaced, or left a set; with --before also
 what left the state since an earlier export. Sends and changes nothing.
@@ -31,7 +31,7 @@ ${STACK_HELP}
 Exit codes: 0 done, 2 failed.`;
 
 export const leftoversCommand = command({
-  help: HELP,
+  help: LEFTOVERS_HELP,
   options: {
     before: { type: "string", multiple: true, default: [] as string[] },
     state: { type: "string" },
@@ -115,7 +115,7 @@ function formerly(object: ExportedObject, why: string): Leftover {
   return { ...left, why: why + NOT_IF_DELETED };
 }
 
-const COLUMNS = ["kind", "id", "name", "key", "at", "why"] as const;
+const LEFTOVER_COLUMNS = ["kind", "id", "name", "key", "at", "why"] as const;
 
 type LeftoverFormat = (leftovers: readonly Leftover[]) => string;
 
@@ -134,6 +134,9 @@ export const LEFTOVER_FORMATS: Readonly<Record<"text" | "json" | "csv", Leftover
   },
   json: (leftovers) => jsonOf({ leftovers }),
   csv: (leftovers) => {
-    return csvOf([COLUMNS, ...leftovers.map((each) => COLUMNS.map((name) => each[name]))]);
+    return csvOf([
+      LEFTOVER_COLUMNS,
+      ...leftovers.map((each) => LEFTOVER_COLUMNS.map((name) => each[name])),
+    ]);
   },
 };

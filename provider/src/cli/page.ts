@@ -90,10 +90,10 @@ function eventRow(event: ExportedObject, advertiserKeys: ReadonlyMap<string, str
     nameOf(event),
     advertiserKeys.get(advertiserId) ?? advertiserId,
     idOf(event),
-    number(values.eventTypeId, typeName),
-    number(values.value, String),
-    number(values.clickWindow, duration),
-    number(values.viewWindow, duration),
+    numberCell(values.eventTypeId, typeName),
+    numberCell(values.value, String),
+    numberCell(values.clickWindow, duration),
+    numberCell(values.viewWindow, duration),
     shown(values.attribution),
   ];
 }
@@ -108,7 +108,7 @@ interface Table {
 /** A text, which sorts as people expect; or a number in words, which sorts by the number. */
 type Cell = string | { readonly text: string; readonly sort: number };
 
-function number(value: unknown, format: (value: number) => string): Cell {
+function numberCell(value: unknown, format: (value: number) => string): Cell {
   if (typeof value !== "number") return shown(value);
   return { text: format(value), sort: value };
 }
@@ -133,14 +133,14 @@ function idOf({ id, record }: ExportedObject): string {
 /** Whatever a cell holds is text. */
 function htmlOf({ title, about = "", heads, rows }: Table): string {
   const headings = heads.map((head) => `<th scope="col">${head}</th>`).join("");
-  const body = rows.map((cells) => `<tr data-row>${rowOf(cells, heads)}</tr>\n`).join("");
+  const body = rows.map((cells) => `<tr data-row>${htmlRow(cells, heads)}</tr>\n`).join("");
   return `<section aria-label="${title}"><h2>${title} (${rows.length})</h2><p>${about}</p>
 <table>
 <thead><tr>${headings}</tr></thead>
 <tbody>${body}</tbody></table></section>`;
 }
 
-function rowOf(cells: readonly Cell[], heads: readonly string[]): string {
+function htmlRow(cells: readonly Cell[], heads: readonly string[]): string {
   const all = cells.map((cell, index) => {
     const { text, sort } = typeof cell === "string" ? { text: cell, sort: undefined } : cell;
     if (text === "") return "<td></td>";

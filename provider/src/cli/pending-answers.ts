@@ -15,7 +15,7 @@ export interface Answer {
 }
 
 /** As typed; of `created`, `X=ID`. */
-export type Given = Readonly<Record<"created" | "notCreated" | "forget", readonly string[]>>;
+export type TypedAnswers = Readonly<Record<"created" | "notCreated" | "forget", readonly string[]>>;
 
 /** What counts: answers, what is dropped without one, and sentences about what needs none. */
 export interface ReadAnswers {
@@ -25,7 +25,7 @@ export interface ReadAnswers {
 }
 
 /** @throws Error with all that is wrong; then none of them counts. */
-export function readAnswers(given: Given, facts: Facts): ReadAnswers {
+export function readAnswers(given: TypedAnswers, facts: Facts): ReadAnswers {
   const reader = new AnswerReader(facts);
   for (const text of given.created) reader.created(text);
   for (const text of given.notCreated) reader.notCreated(text);
@@ -37,7 +37,7 @@ export function readAnswers(given: Given, facts: Facts): ReadAnswers {
 
 const NO_CREATE =
   "is not a pending create (`pending` lists them; --forget drops what this machine remembers)";
-const NOTHING = "is nothing that this machine's journal or the state's unresolved creates have";
+const NOT_KNOWN = "is nothing that this machine's journal or the state's unresolved creates have";
 
 class AnswerReader {
   readonly answers = new Map<string, Answer>();
@@ -71,7 +71,7 @@ class AnswerReader {
 
   forget(text: string): void {
     const all = [...this.#creates, ...this.facts.notes.values()];
-    for (const each of this.#called<Create | Note>(text, all, NOTHING)) {
+    for (const each of this.#called<Create | Note>(text, all, NOT_KNOWN)) {
       const { urn, short } = each.ref;
       if (this.answers.has(urn)) this.faults.push(`"${short}" is given two answers`);
       // What the state knows of it comes first.
@@ -133,7 +133,7 @@ function isCalled({ ref, otherRefs = [] }: Named, name: string): boolean {
 }
 
 /** What an answer means. */
-export interface Verdict {
+export interface AnswerVerdict {
   /** The resource that has the object in the state. */
   readonly managedAs?: string;
   /** Why it can't be. */
@@ -145,7 +145,7 @@ export function verdictOn(
   { create, id }: Answer,
   facts: Facts,
   others: readonly Answer[],
-): Verdict {
+): AnswerVerdict {
   if (id === undefined) return {};
   const { ref, otherRefs, formerIds } = create;
   const { short } = ref;
@@ -191,7 +191,7 @@ export function recordedLines({ open }: Facts, time: string): PlacedLine[] {
   });
 }
 
-export function linesOf(answer: Answer, { notes }: Facts): PlacedLine[] {
+export function journalLinesOf(answer: Answer, { notes }: Facts): PlacedLine[] {
   const { create, id, managedAs } = answer;
   const { ref, otherRefs, record, known, elsewhere, or } = create;
   const { key } = ref;

@@ -102,13 +102,13 @@ export interface Facts {
 /** Whether two recorded accounts are one. */
 export type AreSameAccount = (one: unknown, other: unknown) => boolean;
 
-const NOWHERE: StackPlace = { backend: "", stack: "" };
+const NO_PLACE: StackPlace = { backend: "", stack: "" };
 
 /** @param place undefined if nobody says which stack it is. @param isSameAccount of the stack's objects. */
 export function factsIn(
   stack: ExportedStack,
   journals: Journals,
-  place: StackPlace = NOWHERE,
+  place: StackPlace = NO_PLACE,
   isSameAccount: AreSameAccount = isEqualAccount,
 ): Facts {
   const state = new StateView(stack, isSameAccount);
@@ -118,7 +118,7 @@ export function factsIn(
   const unseen = notes.filter(({ record }) => !["confirmed", "closed"].includes(record.state));
   const left = unseen.filter((note) => state.fateOf(note) === "open");
   const sent = left.filter(({ record }) => record.state === "sent");
-  const others = journals.elsewhere.map(({ elsewhere = NOWHERE, ...record }) => {
+  const others = journals.elsewhere.map(({ elsewhere = NO_PLACE, ...record }) => {
     return { ref: refOfKey(record.key, elsewhere.stack), record, elsewhere };
   });
   const elsewhere = others.filter((note) => state.fateOf(note) !== "seen");
@@ -167,17 +167,19 @@ export function factsIn(
       .filter((note) => state.fateOf(note) === "seen")
       .map((note) => ({ ...note, held: state.heldInstead(note) })),
     notes: new Map(notes.map((note) => [note.ref.key, note])),
-    inState: holdersIn(state.current),
-    inJournal: holdersIn(notes.filter(isMade).map(({ ref, record }) => ({ ref, id: record.id }))),
+    inState: holdersById(state.current),
+    inJournal: holdersById(
+      notes.filter(isCreatedHere).map(({ ref, record }) => ({ ref, id: record.id })),
+    ),
   };
 }
 
 /** What was only adopted here says nothing about who created it. */
-function isMade({ record: { state, body } }: Note): boolean {
+function isCreatedHere({ record: { state, body } }: Note): boolean {
   return state !== "closed" && (state !== "confirmed" || body !== "");
 }
 
-function holdersIn(
+function holdersById(
   objects: readonly { readonly ref: CreateRef; readonly id: string | undefined }[],
 ): ReadonlyMap<string, CreateRef> {
   const holders = new Map<string, CreateRef>();
@@ -195,8 +197,10 @@ class StateView {
   readonly current: readonly ExportedObject[];
   readonly held: ReadonlyMap<string, ExportedObject>;
   readonly unresolved: readonly { readonly ref: CreateRef; readonly record: CreateRecord }[];
-  /** Sendings that a person has found to be created, as `sendingOf` names them. */
-  readonly resolved: ReadonlySet<string>;
+  /** Sendings that a person has found to be created. */
+  readonly resolved: readonly { readonly mark: string; readonly at: string }[];
+  /** The same as `sendingOf` names them. */
+  readonly #sendings: ReadonlySet<string>;
   readonly #byId: ReadonlyMap<string, readonly ExportedObject[]>;
   readonly #unresolvedMarks: ReadonlySet<string>;
   /** The names that this stack had when its resources were written. */
@@ -212,7 +216,11 @@ class StateView {
     this.unresolved = this.current.flatMap(({ ref, record }) => {
       return record === undefined ? [] : [{ ref, record }];
     });
-    this.resolved = new Set(stack.resources.flatMap(({ outputs = {} }) => resolvedIn(outputs)));
+    this.#sendings = new Set(stack.resources.flatMap(({ outputs = {} }) => resolvedIn(outputs)));
+    this.resolved = [...this.#sendings].map((sending) => {
+      const [mark = "", at = ""] = sending.split(" ");
+      return { mark, at };
+    });
     this.#byId = Map.groupBy(objects, ({ kind, id = "" }) => objectKey(kind.name, id));
     this.#unresolvedMarks = new Set(this.unresolved.map(({ record }) => record.mark));
     this.#names = new Set(stackNamesIn(stack));
@@ -245,7 +253,7 @@ class StateView {
   /** Its object, by id and account, or that a person has found it. */
   #has({ ref, record }: Note): boolean {
     const { id, account } = record;
-    if (this.resolved.has(sendingOf(record))) return true;
+    if (this.#sendings.has(sendingOf(record))) return true;
     if (id === undefined) return false;
     const found = this.#byId.get(objectKey(ref.kind, id)) ?? [];
     return found.some(({ resource }) => this.isSameAccount(account, resource.outputs?.[ACCOUNT]));
@@ -263,21 +271,25 @@ class StateView {
 
 /** Whether somebody has answered since: what the state had before that run says nothing about it. */
 function isAnswered(
-  { record, runs }: Recorded,
+  recorded: Recorded,
   entry: JournalEntry | undefined,
   state: StateView,
 ): boolean {
-  const mark = `${record.mark} `;
-  const sendings = [...state.resolved].filter((sending) => sending.startsWith(mark));
-  const answers = sendings.map((sending) => sending.slice(mark.length));
-  if (entry?.state === "closed" && entry.at !== "") answers.push(entry.at);
-  return answers.some((at) => runs.every((run) => run !== "" && isSinceRun(run, at)));
+  const { runs, markFor } = recorded;
+  // What it was to replace may be replaced by now.
+  const marks = [undefined, ...state.formerIdsOf(recorded)].map(markFor);
+  const answers = state.resolved.filter(({ mark }) => marks.includes(mark));
+  const moments = answers.map(({ at }) => at);
+  if (entry?.state === "closed" && entry.at !== "") moments.push(entry.at);
+  return moments.some((at) => runs.every((run) => run !== "" && isSinceRun(run, at)));
 }
 
 /** What Pulumi's record of interrupted runs has of one create. */
 interface Recorded extends Pick<Create, "ref" | "record" | "or"> {
   /** The names of those runs; empty for one that gave none. */
   readonly runs: readonly string[];
+  /** Its mark, if it was to replace this object. */
+  readonly markFor: (replaces: string | undefined) => string;
 }
 
 /** What was sent, or was about to be, by key; of several such runs the last. */
@@ -328,18 +340,16 @@ function sentIn(
   );
   return sent.map(({ key, id, values }) => {
     const member = set && key;
-    const mark = markOfCreate(given?.mark, ofResource, member, id);
+    const markFor = (replaces: string | undefined) =>
+      markOfCreate(given?.mark, ofResource, member, replaces);
     const ref = refAt(member === undefined ? resourceKey : memberOf(resourceKey, member), urn);
-    return {
-      ref,
-      record: { ...recordOf(kind, values, id), ...given, mark },
-      runs: [String(inputs[RUN] ?? "")],
-    };
+    const record = { ...unnotedRecord(kind, values, id), ...given, mark: markFor(id) };
+    return { ref, record, runs: [String(inputs[RUN] ?? "")], markFor };
   });
 }
 
 /** Of a create that nobody has noted: as far as its arguments say. @param held the id in the state. */
-function recordOf(
+function unnotedRecord(
   kind: Kind,
   values: Readonly<Record<string, unknown>>,
   held: string | undefined,

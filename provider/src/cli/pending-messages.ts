@@ -46,7 +46,7 @@ const WAS_UPDATE =
 /** @param clearing the command that drops Pulumi's record, if it has one. */
 export function listing(facts: Facts, clearing: string | undefined): string[] {
   const { open, made } = facts;
-  const lines = openLines(facts);
+  const lines = openCreateLines(facts);
   const recorded = open.filter((create) => create.known === "record");
   if (recorded.some(({ record }) => record.replaces !== undefined)) lines.push(WAS_UPDATE);
   if (recorded.length > 0)
@@ -65,7 +65,7 @@ export function listing(facts: Facts, clearing: string | undefined): string[] {
   return lines;
 }
 
-function openLines(facts: Facts): string[] {
+function openCreateLines(facts: Facts): string[] {
   const { open } = facts;
   if (open.length > 0) {
     const names = namesOf(open);

@@ -26,7 +26,7 @@ import {
   type Answer,
   droppedLine,
   isInState,
-  linesOf,
+  journalLinesOf,
   type PlacedLine,
   readAnswers,
   recordedLines,
@@ -52,7 +52,7 @@ import {
   stateOf,
 } from "./pulumi.js";
 
-const HELP = `Usage: pulumi-advertising pending [options]
+const PENDING_HELP = `Usage: pulumi-advertising pending [options]
 
 Lists the creates whose outcome nobody knows: those in the state, those that only this machine's
 journal has, and those that only Pulumi's record of an interrupted run has.
@@ -74,7 +74,7 @@ Exit codes: 0 nothing needs an answer, 1 something does, 2 failed (for example, 
 const SEVERAL = { type: "string", multiple: true, default: [] as string[] } as const;
 
 export const pendingCommand = command({
-  help: HELP,
+  help: PENDING_HELP,
   options: {
     created: SEVERAL,
     "not-created": SEVERAL,
@@ -96,14 +96,14 @@ export const pendingCommand = command({
     const given = { created, notCreated, forget };
     const isAnswer = search || Object.values(given).some((texts) => texts.length > 0);
     const stack = await stateOf(choice);
-    const place = await placeOf(stack, choice);
+    const place = await placeOfStack(stack, choice);
     const isChange = isAnswer || former !== undefined;
     if (isChange && choice.state !== undefined)
       throw new UsageError("--state only looks; to resolve, leave it out");
     if (isChange && place === undefined)
       throw new Error("`pulumi stack --show-name` does not say whose journal this is");
-    if (former !== undefined && place !== undefined) await takeOver(former, place, choice);
-    const facts = await factsOf(stack, place, choice);
+    if (former !== undefined && place !== undefined) await takeOverStack(former, place, choice);
+    const facts = await readFacts(stack, place, choice);
     if (place === undefined) return tell(facts, stack, choice);
     if (choice.state === undefined) await bringUpToDate(facts, place);
     if (await isJournalInUse(place, journalFolder())) console.log(UNDER_WAY);
@@ -111,21 +111,15 @@ export const pendingCommand = command({
     const { answers, forgotten, known } = readAnswers(given, facts);
     for (const sentence of known) console.log(sentence);
     const all = [...answers];
-    if (search) all.push(...(await searched(answers, facts, choice)));
-    const after = await resolve(all, forgotten, { stack, facts, place, choice });
-    return tell(await factsOf(after, place, choice), after, choice);
+    if (search) {
+      // Loaded here, since nothing else of this command needs the HTTP library.
+      const { searchUnanswered } = await import("./pending-search.js");
+      all.push(...(await searchUnanswered(answers, facts, choice)));
+    }
+    const after = await executeAnswers(all, forgotten, { stack, facts, place, choice });
+    return tell(await readFacts(after, place, choice), after, choice);
   },
 });
-
-/** Loaded here, since nothing else of this command needs the HTTP library. */
-async function searched(
-  answers: readonly Answer[],
-  facts: Facts,
-  choice: StackChoice,
-): Promise<Answer[]> {
-  const { searchUnanswered } = await import("./pending-search.js");
-  return searchUnanswered(answers, facts, choice);
-}
 
 function tell(facts: Facts, { pending }: ExportedStack, choice: StackChoice): number {
   const isRecorded = pending.some(({ type }) => type === "creating");
@@ -140,7 +134,10 @@ function clearingOf(choice: StackChoice): string {
 }
 
 /** @returns undefined if nobody says which stack it is. */
-async function placeOf(stack: ExportedStack, choice: StateChoice): Promise<StackPlace | undefined> {
+async function placeOfStack(
+  stack: ExportedStack,
+  choice: StateChoice,
+): Promise<StackPlace | undefined> {
   let [name] = stackNamesIn(stack);
   if (choice.state === undefined) name = await stackName(choice);
   if (name === undefined) return undefined;
@@ -148,7 +145,7 @@ async function placeOf(stack: ExportedStack, choice: StateChoice): Promise<Stack
 }
 
 /** Reads only, so that it never waits for a run that is under way. */
-async function factsOf(
+async function readFacts(
   stack: ExportedStack,
   place: StackPlace | undefined,
   choice: StateChoice,
@@ -211,7 +208,11 @@ async function writeLines(
 }
 
 /** What another stack's journal has open becomes this one's. @throws Error that stack still exists. */
-async function takeOver(former: string, place: StackPlace, choice: StackChoice): Promise<void> {
+async function takeOverStack(
+  former: string,
+  place: StackPlace,
+  choice: StackChoice,
+): Promise<void> {
   const folder = journalFolder();
   const isMeant = ({ stack }: StackPlace) => [stack, stackOption(stack).value].includes(former);
   const all = openElsewhere(place, folder).flatMap(({ elsewhere }) => elsewhere ?? []);
@@ -244,7 +245,7 @@ interface Situation {
 }
 
 /** Carries out what was answered, and says so. @returns the state afterwards. */
-async function resolve(
+async function executeAnswers(
   answers: readonly Answer[],
   forgotten: readonly (Create | Note)[],
   { stack, facts, place, choice }: Situation,
@@ -256,7 +257,7 @@ async function resolve(
   const { isUnresolved, after } = await resolveInState(asked, dropped, choice);
   const resolved = answers.filter(({ create }) => !isInState(create) || !isUnresolved(create));
   await writeLines(place, [
-    ...resolved.flatMap((answer) => linesOf(answer, facts)),
+    ...resolved.flatMap((answer) => journalLinesOf(answer, facts)),
     ...forgotten.map(({ ref, elsewhere }) => droppedLine(ref, elsewhere)),
   ]);
   for (const answer of resolved) console.log(resolvedMessage(answer));
@@ -280,9 +281,9 @@ async function resolveInState(
 ) {
   const creates = [...asked.map(({ create }) => create), ...dropped];
   const answers: Record<string, string | null> = {};
-  for (const { record } of dropped) answers[record.mark] = null;
   for (const { create, id = null, managedAs } of asked)
     answers[create.record.mark] = managedAs === undefined ? id : null;
+  for (const { record } of dropped) answers[record.mark] = null;
   let failure = "Pulumi's refresh has not changed them";
   if (creates.length > 0) {
     const urns = new Set(creates.map(({ ref }) => ref.resourceUrn));

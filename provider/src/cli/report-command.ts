@@ -22,7 +22,7 @@ import { STACK_HELP, STACK_OPTIONS, stateOf } from "./pulumi.js";
 const NAMES = ["id", "key", "eventName", "advertiserId", "eventTypeId", "segmentId", "value"];
 const PLACEHOLDERS = `{${NAMES.join("}, {")}}`;
 
-const HELP = `Usage: pulumi-advertising report ids|page|comment [options]
+const REPORT_HELP = `Usage: pulumi-advertising report ids|page|comment [options]
 
 Reports on a stack or a preview. Sends and changes nothing. Secret values are "(secret)".
 
@@ -43,14 +43,14 @@ ${STACK_HELP}
 
 Exit codes: 0 written, 1 written, and there is what --fail-on names, 2 failed.`;
 
-const TEXT = { type: "string" } as const;
-const FROM_STATE = { state: TEXT, out: TEXT, ...STACK_OPTIONS };
+const TEXT_OPTION = { type: "string" } as const;
+const FROM_STATE = { state: TEXT_OPTION, out: TEXT_OPTION, ...STACK_OPTIONS };
 const FAILURES = { rename: "renames", replace: "replacements" } as const;
 
 const REPORTS: Readonly<Record<string, Command>> = {
   ids: command({
-    help: HELP,
-    options: { format: { ...TEXT, default: "json" }, template: TEXT, ...FROM_STATE },
+    help: REPORT_HELP,
+    options: { format: { ...TEXT_OPTION, default: "json" }, template: TEXT_OPTION, ...FROM_STATE },
     run: async ({ format, template, out, ...choice }) => {
       const inFormat = chosen(ID_FORMATS, format, "format");
       const addressOf = template === undefined ? undefined : addressesBy(template);
@@ -65,7 +65,7 @@ const REPORTS: Readonly<Record<string, Command>> = {
     },
   }),
   page: command({
-    help: HELP,
+    help: REPORT_HELP,
     options: FROM_STATE,
     run: async ({ out, ...choice }) => {
       const state = await stateOf(choice);
@@ -74,8 +74,12 @@ const REPORTS: Readonly<Record<string, Command>> = {
     },
   }),
   comment: command({
-    help: HELP,
-    options: { preview: { ...TEXT, default: "-" }, "fail-on": TEXT, out: TEXT },
+    help: REPORT_HELP,
+    options: {
+      preview: { ...TEXT_OPTION, default: "-" },
+      "fail-on": TEXT_OPTION,
+      out: TEXT_OPTION,
+    },
     run: async ({ preview, "fail-on": failOn, out }) => {
       const names = failOn?.split(",") ?? [];
       const watched = names.map((name) => chosen(FAILURES, name.trim(), "reason to fail"));
@@ -87,9 +91,9 @@ const REPORTS: Readonly<Record<string, Command>> = {
 };
 
 export const reportCommand: Command = {
-  help: HELP,
+  help: REPORT_HELP,
   run: async ([name = "", ...rest]) => {
-    if (["--help", "-h"].includes(name)) return say(HELP);
+    if (["--help", "-h"].includes(name)) return say(REPORT_HELP);
     return chosen(REPORTS, name, "report").run(rest);
   },
 };
