@@ -1,6 +1,6 @@
 /** The command `pulumi-advertising`: the parts that need neither a stack nor Pulumi. */
 import { execFile, spawn } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -220,6 +220,14 @@ it("pending: a journal that is damaged, or that a run is using, is spoken of as 
   expect(damaged.stderr).toMatch(
     /line 2 is not readable\..*set existingId.*\n {2}rm '.*'\n.*\[ADVERTISING_JOURNAL\]\n$/,
   );
+});
+
+it("without a project file: what an inline program's stack is called", async () => {
+  const folder = folderWith({ pulumi: `#!${process.execPath}\nconsole.error("error: no"); process.exit(1);\n` });
+  chmodSync(join(folder, "pulumi"), 0o755);
+  const { code, stderr } = await runIn(folder, { PATH: folder }, "leftovers");
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/`pulumi stack export` failed: error: no\n.*--stack organization\/project\/stack /);
 });
 
 describe("reports", () => {

@@ -88,11 +88,16 @@ async function run(args: readonly string[], choice: StackChoice, environment: ob
     const said = [stderr];
     // A refresh prints its errors on standard output.
     if (args[0] === "refresh") said.push(stdout);
+    if (projectFileOf(choice.cwd ?? ".") === undefined) said.push(NO_PROJECT);
     const lines = said.join("\n").split("\n").map(printable);
     const words = lines.filter((line) => line !== "").join("\n") || String(error);
     throw new Error(`\`pulumi ${args.slice(0, 2).join(" ")}\` failed: ${words}`);
   }
 }
+
+const NO_PROJECT =
+  "There is no project file here. For an inline program of the Automation API, " +
+  "give the stack's full name: --stack organization/project/stack";
 
 /** As `execFile` fails. */
 interface Failure {
