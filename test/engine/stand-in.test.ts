@@ -164,7 +164,7 @@ function masked({ calls, state }: Played, { url }: Sandbox) {
   const text = JSON.stringify(all)
     .replaceAll(new URL(url).host, "<platform>")
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "<mark>")
-    .replaceAll(/"__run":"[0-9a-f]{8}"/g, '"__run":"<run>"')
+    .replaceAll(/"__run":"[^"]*"/g, '"__run":"<run>"')
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "<time>");
   return JSON.parse(text) as object;
 }

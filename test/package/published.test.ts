@@ -32,14 +32,15 @@ const filesBelow = (top: string) =>
     .map((file) => file.replaceAll(sep, "/"))
     .sort();
 
-it("holds package.json, what is compiled, the schema, README, LICENSE and the pages that errors name, and nothing else", () => {
+it("holds package.json, what is compiled, the page's style and script, the schema, README, LICENSE and the pages that errors name, and nothing else", () => {
   const compiled = filesBelow(join(providerFolder, "src")).flatMap((file) =>
     [".js", ".d.ts"].map((ending) => `dist/${file.replace(/\.ts$/, ending)}`),
   );
   const docs = filesBelow(join(repository, "docs")).map((file) => `docs/${file}`);
+  const assets = ["assets/page.css", "assets/page.js"];
   expect(docs).toContain("docs/messages.md");
   expect([...files.keys()], "if files of former sources stay in provider/dist, remove it and build again").toEqual(
-    ["catalog.schema.json", "package.json", "README.md", "LICENSE", ...docs, ...compiled].sort(),
+    ["catalog.schema.json", "package.json", "README.md", "LICENSE", ...assets, ...docs, ...compiled].sort(),
   );
 });
 

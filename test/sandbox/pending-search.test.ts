@@ -1,7 +1,7 @@
 /** What `pending --search` finds on the platform, and what it says about the rest. */
 import { expect, it, onTestFinished, vi } from "vitest";
 import type { Create } from "../../provider/src/cli/pending-facts.js";
-import { searched, searchFor } from "../../provider/src/cli/pending-search.js";
+import { searchFor, searchUnanswered } from "../../provider/src/cli/pending-search.js";
 import { readSettings } from "../../provider/src/settings/read-settings.js";
 import type { CreateRecord } from "../../provider/src/state/stored.js";
 import { newFolder } from "../support/folder.js";
@@ -102,8 +102,8 @@ it("an object that somebody has named for one create is not another one's too", 
   vi.stubEnv("PATH", ""); // no stack
   onTestFinished(() => void vi.unstubAllEnvs());
   const [given, there] = [open("given"), open("there")];
-  const none = { elsewhere: [], made: [], unsent: [], outdated: [], notes: new Map() };
+  const none = { elsewhere: [], made: [], outdated: [], notes: new Map() };
   const facts = { ...none, open: [given, there], inState: new Map(), inJournal: new Map() };
-  expect(await searched([], facts, {})).toMatchObject([{ id: undefined }, { id: "7" }]);
-  expect(await searched([{ create: given, id: "7" }], facts, {})).toEqual([]);
+  expect(await searchUnanswered([], facts, {})).toMatchObject([{ id: undefined }, { id: "7" }]);
+  expect(await searchUnanswered([{ create: given, id: "7" }], facts, {})).toEqual([]);
 });

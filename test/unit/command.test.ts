@@ -1,6 +1,6 @@
 /** The command `pulumi-advertising`: the parts that need neither a stack nor Pulumi. */
 import { execFile, spawn } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -8,6 +8,7 @@ import { asTyped, NEEDED_NODE, versionProblem } from "../../provider/src/base/in
 import { command } from "../../provider/src/cli/harness.js";
 import { programFolder, STACK_OPTIONS } from "../../provider/src/cli/pulumi.js";
 import { type JournalLine, writeAnswers } from "../../provider/src/journal/index.js";
+import { JournalFile } from "../../provider/src/journal/journal-file.js";
 import { folderWith } from "../support/catalogs.js";
 import { newFolder } from "../support/folder.js";
 import { keepCompiled } from "../support/keep-compiled.js";
@@ -199,6 +200,34 @@ it("pending: what only this machine's journal has; commands name 20, and say how
   const resource = { ...storedEvent("b", 2), inputs: { eventName: "c", advertiserId: 1, value: 1 } };
   const { stdout } = await pending([], { type: "creating", resource });
   expect(stdout).toMatch(/ {2}b: look .*; 2 is another one(\n.*)*\nIf an update is known.*(\n.*)*\nPulumi keeps/);
+});
+
+it("pending: a journal that is damaged, or that a run is using, is spoken of as in an `up`", async () => {
+  const [cache, backend] = [newFolder(), "file:///states"];
+  const place = { backend, stack: "organization/shop/dev" };
+  const folder = join(cache, "pulumi-advertising/stacks");
+  const pending = () =>
+    runIn(folderWith(FILES), { XDG_CACHE_HOME: cache, PULUMI_BACKEND_URL: backend }, "pending", "--state", "ours.json");
+  expect(await pending()).toMatchObject({ code: 0, stdout: "Nothing is pending.\n" });
+  const run = new JournalFile({ ...place, folder });
+  await run.open();
+  expect(await pending()).toMatchObject({ code: 0, stdout: expect.stringMatching(/^A run .* is under way/) });
+  run.release();
+  expect(await pending()).toMatchObject({ code: 0, stdout: "Nothing is pending.\n" });
+  writeFileSync(run.path, `${readFileSync(run.path, "utf8")}{}\n`);
+  const damaged = await pending();
+  expect(damaged).toMatchObject({ code: 2, stdout: "" });
+  expect(damaged.stderr).toMatch(
+    /line 2 is not readable\..*set existingId.*\n {2}rm '.*'\n.*\[ADVERTISING_JOURNAL\]\n$/,
+  );
+});
+
+it("without a project file: what an inline program's stack is called", async () => {
+  const folder = folderWith({ pulumi: `#!${process.execPath}\nconsole.error("error: no"); process.exit(1);\n` });
+  chmodSync(join(folder, "pulumi"), 0o755);
+  const { code, stderr } = await runIn(folder, { PATH: folder }, "leftovers");
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/`pulumi stack export` failed: error: no\n.*--stack organization\/project\/stack /);
 });
 
 describe("reports", () => {

@@ -131,8 +131,8 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
 };
 
 it("are these", async () => {
-  commandsTake([{ option: "--stack", value: "dev" }]);
+  commandsTake(() => ({ options: [{ option: "--stack", value: "dev" }], isInline: false }));
   const list = Object.entries(MESSAGES).map(([when, message]) => `## ${when}\n\n${message()}\n`);
   await expect(list.join("\n")).toMatchFileSnapshot("messages.txt");
-  commandsTake([]);
+  commandsTake(() => ({ options: [], isInline: false }));
 });

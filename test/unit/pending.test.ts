@@ -1,12 +1,12 @@
 /** Which creates are pending, and what answers about them are worth: facts in, a list or verdicts out. */
 import { describe, expect, it } from "vitest";
 import { type Resource, readExport } from "../../provider/src/cli/contents.js";
-import { readAnswers, recordedLines } from "../../provider/src/cli/pending.js";
+import { isInState, readAnswers, recordedLines } from "../../provider/src/cli/pending-answers.js";
 import { factsIn } from "../../provider/src/cli/pending-facts.js";
 import type { JournalEntry, OpenCreate } from "../../provider/src/journal/journal-entry.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { fingerprintOfBody } from "../../provider/src/kinds/kind.js";
-
+import { markOf } from "../../provider/src/state/index.js";
 import { EVENT, encrypted, storedAdvertiser, storedEvent, storedSet, urnOf } from "../support/stored.js";
 
 const TIME = "2026-03-02T10:00:00Z";
@@ -46,7 +46,11 @@ function facts(
   const deployment = { manifest: { time: TIME }, resources, pending_operations };
   const stack = readExport(JSON.stringify({ version: 3, deployment }));
   const own = new Map(journal.map((each) => [each.key, each]));
-  return factsIn(stack, { own, runs: ["ours"], elsewhere, isGone: ({ stack: name }) => name.endsWith("/gone") }, PLACE);
+  return factsIn(
+    stack,
+    { own, runs: [`${BEFORE} ours`], elsewhere, isGone: ({ stack: name }) => name.endsWith("/gone") },
+    PLACE,
+  );
 }
 const madeIn = (...given: Parameters<typeof facts>) =>
   facts(...given).made.map(({ ref, record: { id } }) => `${ref.short} ${id}`);
@@ -62,6 +66,8 @@ describe("what is pending", () => {
   const OPEN = storedEvent("buy", "unresolved-m", unresolved("m"));
   const [sent, live, none] = (["sent", "confirmed", "closed"] as const).map((state) => record(BUY, state));
   const FUNNEL = storedSet("funnel", { events, eventIds: { a: 1, b: 2 } });
+  const MARK = markOf(markOf(PLACE.backend, PLACE.stack, BUY), undefined);
+  const RESOLVED = storedEvent("buy-eu", 4, { __resolved: [`m ${BEFORE}`] });
   const stored = { e10: unresolved("m").unresolved, e2: unresolved("n").unresolved };
   const made = (name: string) => record(`ConversionEvent::${name}`, name as "created", { id: "1" });
   const changed = { a: { ...entry("A"), value: 7 }, b: entry("B"), c: entry("C"), d: { ...entry("D"), existingId: 5 } };
@@ -120,8 +126,53 @@ describe("what is pending", () => {
       [creating("buy", { value: 7 })],
     ],
     ["an earlier run's object says nothing of it", ["buy (record)"], [], [live], [creating("buy")]],
-    ["a person has answered since", [], [], [record(BUY, "closed", { at: AFTER })], [creating("buy")]],
-    ["a person had answered before", ["buy (record)"], [], [none], [creating("buy")]],
+    [
+      "a person has answered since",
+      [],
+      [],
+      [record(BUY, "closed", { at: BEFORE })],
+      [creating("buy", { __run: `${BEFORE} theirs` })],
+    ],
+    [
+      "a person had answered before",
+      ["buy (record)"],
+      [],
+      [record(BUY, "closed", { at: BEFORE })],
+      [creating("buy", { __run: `${TIME} theirs` })],
+    ],
+    ["an earlier run's record is closed", ["buy (record)"], [], [none], [creating("buy")]],
+    [
+      "a person has resolved it elsewhere, and it has another name now",
+      [],
+      [RESOLVED],
+      [],
+      [creating("buy", { __mark: "f m", __run: `${BEFORE} theirs` })],
+    ],
+    [
+      "one that was resolved elsewhere, though nobody can compare its secret value",
+      [],
+      [storedEvent("buy", 4, { value: encrypted, __resolved: [`${MARK} ${TIME}`] })],
+      [],
+      [creating("buy", { value: { ...encrypted, ciphertext: "v1:other" }, __run: `${BEFORE} theirs` })],
+    ],
+    [
+      "another create with the mark of one that was resolved before",
+      ["buy (record)"],
+      [RESOLVED],
+      [],
+      [creating("buy", { __mark: "f m", __run: `${TIME} theirs` })],
+    ],
+    [
+      "without a field for marks, it follows from the stack and the key",
+      [],
+      [
+        storedEvent("buy-eu", 4, {
+          __resolved: [`${MARK} ${TIME}`],
+        }),
+      ],
+      [],
+      [creating("buy", { __run: `${BEFORE} theirs` })],
+    ],
     [
       "members of an updated set: new, and changed",
       ["funnel/a (record)", "funnel/c (record)"],
@@ -243,9 +294,7 @@ describe("answers", () => {
 
   it("--forget ends any line of the journal, and what the state has as unresolved", () => {
     const forgotten = (...names: string[]) =>
-      read({ forget: names }).forgotten.map(
-        ({ ref, inState }) => `${ref.short}${inState === undefined ? "" : " (state)"}`,
-      );
+      read({ forget: names }).forgotten.map((each) => `${each.ref.short}${isInState(each) ? " (state)" : ""}`);
     expect(forgotten("made", "sent", E("seen"), "buy", "funnel/b")).toEqual([
       ...["made", "sent", "seen"],
       ...["buy (state)", "funnel/b (state)"],
@@ -330,20 +379,21 @@ describe("on the machine whose run was interrupted", () => {
   });
   const sent = record('ConversionEventSet::funnel["a"]', "sent");
 
-  it("only what its journal has as sent is asked about; the rest was never sent", () => {
-    const { open, unsent } = facts([], [sent], [created("ours")]);
+  it("only what its journal has as sent is asked about; the rest was never sent, or is resolved", () => {
+    const { open } = facts([], [sent], [created(`${BEFORE} ours`)]);
     expect(open.map(({ ref, known }) => `${ref.short} (${known})`)).toEqual(["funnel/a (journal)"]);
-    expect(unsent.map(({ short }) => short)).toEqual(["funnel/b"]);
   });
 
   it("what another machine's run may have sent is asked about", () => {
-    for (const operations of [[created("theirs")], [created("ours"), created("theirs")]]) {
-      const { open, unsent } = facts([], [sent], operations);
+    for (const operations of [
+      [created(`${BEFORE} theirs`)],
+      [created(`${BEFORE} ours`), created(`${BEFORE} theirs`)],
+    ]) {
+      const { open } = facts([], [sent], operations);
       expect(open.map(({ ref, known }) => `${ref.short} (${known})`)).toEqual([
         "funnel/a (journal)",
         "funnel/b (record)",
       ]);
-      expect(unsent).toEqual([]);
     }
   });
 });

@@ -27,7 +27,7 @@ const STATE = [
   storedSet("funnel", { events: { a: { eventName: "A", value: 2 } }, eventIds: { a: "90071992547409930" } }),
 ];
 
-function ids(format: string, resources: readonly Resource[], template?: string): string {
+function ids(format: keyof typeof ID_FORMATS, resources: readonly Resource[], template?: string): string {
   return ID_FORMATS[format]?.(contentsOf(resources), template === undefined ? undefined : addressesBy(template)) ?? "";
 }
 
@@ -49,7 +49,7 @@ describe("ids", () => {
   it("csv", () => {
     expect(ids("csv", STATE, "https://t.example/{id}")).toBe(
       [
-        "kind,key,id,name,advertiser,advertiserId,tag",
+        "\ufeffkind,key,id,name,advertiser,advertiserId,tag",
         'advertiser,acme,1,"Acme, Inc.",,,',
         'event,buy,11,"\'=SUM(""x"")",acme,1,https://t.example/11',
         "event,funnel/a,90071992547409930,A,acme,1,https://t.example/90071992547409930",
@@ -119,7 +119,7 @@ describe("the page", () => {
     ]);
     const parts = [">7 days<", ">none yet<", ">unresolved<", "Left live (2)", ">Old<", ">7<", ">4711<", ">replaced<"];
     for (const part of parts) expect(text).toContain(part);
-    expect(text).toContain(`0 advertisers, 3 events, 1 unresolved; state of 2026-03-02 10:00 UTC<`);
+    expect(text).toContain(`0 advertisers, 3 events, 1 unresolved, state of 2026-03-02 10:00 UTC<`);
     expect(page([], "")).toContain("0 advertisers, 0 events, 0 unresolved<");
   });
 });
@@ -196,10 +196,10 @@ describe("left live", () => {
   });
 });
 
-it("left live, as CSV: the fields of the JSON, and no formula for a spreadsheet", () => {
+it("left live, as CSV: the fields of the JSON, and no formula for a spreadsheet, which reads it as UTF-8", () => {
   const left = { ...NOTED, name: "=A1, b" };
   const text = LEFTOVER_FORMATS.csv?.(leftoversOf(stateOf([storedEvent("buy", 8, { [LEFT_LIVE]: [left] })]), []));
-  const header = "kind,id,name,key,at,why\r\n";
+  const header = "\ufeffkind,id,name,key,at,why\r\n";
   expect(text).toBe(`${header}ConversionEvent,7,"'=A1, b",buy,2026-03-01T00:00:00.000Z,replaced\r\n`);
   expect(LEFTOVER_FORMATS.csv?.([])).toBe(header);
 });

@@ -11,20 +11,24 @@ export function plainShellWord(text: string): string {
   return shellWord(text);
 }
 
-interface CommandOption {
-  readonly option: string;
-  readonly value: string;
+/** Which stack a printed command is about. */
+export interface CommandTarget {
+  readonly options: readonly { readonly option: string; readonly value: string }[];
+  /** An inline program of the Automation API, which Pulumi's command line can't run. */
+  readonly isInline: boolean;
 }
 
-let stackOptions = "";
+let commandTarget = (): CommandTarget => ({ options: [], isInline: false });
 
-/** From now on, each printed command has these options, so that it is about this process's stack. */
-export function commandsTake(options: readonly CommandOption[]): void {
-  const words = options.map(({ option, value }) => ` ${option} ${plainShellWord(value)}`);
-  stackOptions = words.join("");
+/** From now on, each command that this process prints is about this. @param target called when one is printed. */
+export function commandsTake(target: () => CommandTarget): void {
+  commandTarget = target;
 }
 
 /** A command of Pulumi or of this package about a stack, as a user types it. */
 export function asTyped(command: string): string {
-  return `${command}${stackOptions}`;
+  const { options, isInline } = commandTarget();
+  if (isInline && command === "pulumi up") return command;
+  const words = options.map(({ option, value }) => `${option} ${plainShellWord(value)}`);
+  return [command, ...words].join(" ");
 }

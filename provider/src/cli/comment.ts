@@ -4,7 +4,14 @@
  * the text "[secret]", an unknown value a fixed text; unchanged resources are left out without `--show-sames`.)
  */
 import { agree, asRecord, count, excerpt, jsonIn, printable, type Values } from "../base/index.js";
-import { CATALOG_SEPARATOR, CATALOG_TYPE, conversionEvent, type Kind, kindOfType, setOfType } from "../kinds/index.js";
+import {
+  CATALOG_SEPARATOR,
+  CATALOG_TYPE,
+  conversionEvent,
+  type Kind,
+  kindOfType,
+  setOfType,
+} from "../kinds/index.js";
 import {
   type Abilities,
   type Action,
@@ -32,7 +39,7 @@ import {
   readStoredSet,
   UNKNOWN,
 } from "../state/index.js";
-import { type Resource, SECRET } from "./contents.js";
+import { type Resource, SECRET_SHOWN } from "./contents.js";
 
 /** As engine 3.259 writes a secret value. */
 const SECRET_TEXT = "[secret]";
@@ -52,7 +59,7 @@ interface Printed {
     | null;
 }
 
-interface ResourceChange {
+interface ObjectChange {
   readonly kind: Kind;
   /** `move`: the object leaves here, and another resource in the preview has it. `hidden`: a set of secret events. */
   readonly action: ShownAction | "move" | "hidden";
@@ -70,14 +77,27 @@ interface ResourceChange {
   readonly within: { readonly scope: string; readonly key: string } | undefined;
 }
 
-type Preview = ReturnType<typeof readPreview>;
+/** An error or a warning of a preview. `about`: the resource's name, if there is one. */
+interface Diagnostic {
+  readonly severity: string;
+  readonly message: string;
+  readonly about: string;
+}
 
-export function readPreview(text: string) {
+export interface Preview {
+  readonly changes: readonly ObjectChange[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export function readPreview(text: string): Preview {
   const { config, steps, diagnostics } = asRecord(jsonIn(text)) as Printed;
   if (!Array.isArray(steps ?? diagnostics))
-    throw new Error("this is not what `pulumi preview --json` prints: it is not JSON, or has no steps");
+    throw new Error(
+      "this is not what `pulumi preview --json` prints: it is not JSON, or has no steps",
+    );
   // A preview holds the settings that the stack sets.
-  const setting = (key: string) => config?.[`${NAMESPACE}:${key}`] ?? process.env[environmentNameOf(key)];
+  const setting = (key: string) =>
+    config?.[`${NAMESPACE}:${key}`] ?? process.env[environmentNameOf(key)];
   // The preview itself reports a setting that is wrong.
   const operations = operationsSchema.safeParse(jsonIn(setting("operations"))).data;
   const can = (kind: Kind) => abilitiesOf(kind, { operations, markField: setting("markField") });
@@ -85,11 +105,13 @@ export function readPreview(text: string) {
   const held = new Set(decided.flatMap(heldIn));
   return {
     changes: decided.filter(({ action }) => action !== "same").map((each) => movedIf(held, each)),
-    diagnostics: (diagnostics ?? []).map(({ severity, message, urn }) => ({
-      severity,
-      message: message.replace(/<\{%\w+%\}>/g, "").trim(),
-      about: urn === undefined ? "" : nameInUrn(urn),
-    })),
+    diagnostics: (diagnostics ?? []).map(({ severity, message, urn = "" }) => {
+      return {
+        severity,
+        message: message.replace(/<\{%\w+%\}>/g, "").trim(),
+        about: nameInUrn(urn),
+      };
+    }),
   };
 }
 
@@ -102,69 +124,91 @@ function inParts(step: Step): Step[] {
   ];
 }
 
-function heldIn({ kind, action, id, adopts }: ResourceChange): string[] {
-  const held = ["same", "rename", "update", "update state only"].includes(action) ? id : adopts;
+function heldIn({ kind, action, id, adopts }: ObjectChange): string[] {
+  const isKept = ["same", "rename", "update", "update state only"].includes(action);
+  let held = adopts;
+  if (isKept) held = id;
   return held === undefined ? [] : [objectKey(kind.name, held)];
 }
 
 /** An object that leaves the state here, and that another resource or member goes on with, is not left. */
-function movedIf(held: ReadonlySet<string>, change: ResourceChange): ResourceChange {
+function movedIf(held: ReadonlySet<string>, change: ObjectChange): ObjectChange {
   const { kind, former, action } = change;
   if (former === undefined || !held.has(objectKey(kind.name, former.id))) return change;
-  return { ...change, former: undefined, action: action === "retain" || action === "delete" ? "move" : action };
+  const moved = { ...change, former: undefined };
+  if (action !== "retain" && action !== "delete") return moved;
+  return { ...moved, action: "move" };
 }
 
 /** Of what is only read (`.get`) the engine has other operations. */
 const DECIDED_BY_ENGINE = ["create", "replace", "update", "delete", "same"];
 
 /** What becomes of each object of a resource; none if it is not one of ours. */
-function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): ResourceChange[] {
+function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): ObjectChange[] {
   const { op, urn, oldState, newState } = step;
   const type = (newState ?? oldState)?.type ?? "";
-  const [single, set] = [kindOfType(type), setOfType(type)];
-  const kind = single ?? set?.member;
+  const set = setOfType(type);
+  const kind = kindOfType(type) ?? set?.member;
   if (kind === undefined || !DECIDED_BY_ENGINE.includes(op)) return [];
   const name = nameInUrn(urn);
-  if (set !== undefined && op !== "delete" && newState?.inputs?.events === SECRET_TEXT) {
-    const nothing = { id: undefined, adopts: undefined, former: undefined, values: {}, changes: [], within: undefined };
-    return [{ kind, key: name, action: op === "same" ? "same" : "hidden", ...nothing }];
-  }
   const news = op === "delete" ? undefined : (newState?.inputs ?? {});
+  if (set !== undefined && news?.events === SECRET_TEXT) return [hiddenChange(kind, name, op)];
   const shown = news && withoutSecrets(news);
   const known = abilities(kind);
   const circumstances: Circumstances = {
     can: { ...known, update: known.update && op !== "replace" },
     deletes: () => deletes(step),
-    instead: (action, changed) => actionIn(op, set !== undefined, action, changed, news),
+    instead: (action, changed) => actionOf(step, action, changed),
   };
-  /** @param news as declared; none where the program does not declare it any more. */
-  const changeOf = (key: string, member: PlannedObject, news: Values | undefined): ResourceChange => {
-    const { id, action, olds, changed, former, formerKey } = member;
-    // A new object has nothing to differ from.
-    const differs = news !== undefined && ["replace", "update", "update state only", "adopt"].includes(action.do);
-    const differences = differs ? changeMessages(changed, olds, news, secretArgumentsOf(olds, news), NOT_COMPARED) : [];
-    return {
-      ...{ kind, key, id, action: shownAction(member), values: news ?? olds, former },
-      adopts: action.do === "adopt" ? action.id : undefined,
-      changes: formerKey === undefined ? differences : [`key ${formerKey} → ${member.key}`, ...differences],
-      within: set === undefined ? withinCatalog(kind, urn) : { scope: urn, key: member.key },
-    };
-  };
-  if (single !== undefined) {
+  if (set === undefined) {
     const olds = { ...oldState?.inputs, ...oldState?.outputs };
-    const stored = readStored(single, oldState?.id, olds);
-    const objects = plannedObjects(single, stored, readDeclared(single, shown), circumstances);
-    return objects.map((object) => changeOf(name, object, news));
+    const stored = readStored(kind, oldState?.id, olds);
+    const objects = plannedObjects(kind, stored, readDeclared(kind, shown), circumstances);
+    const place = { kind, key: name, within: withinCatalog(kind, urn) };
+    return objects.map((object) => changeOf(place, object, news));
   }
-  const [stored, declared] = [readStoredSet(oldState?.outputs ?? {}), readDeclaredSet(news ?? {})];
+  const stored = readStoredSet(oldState?.outputs ?? {});
+  const declared = readDeclaredSet(news ?? {});
   return plannedObjects(kind, stored, readDeclaredSet(shown ?? {}), circumstances).map((member) => {
     const { key, entry, isDeclared } = member;
-    const own = isDeclared ? eventIn(declared, asRecord(declared.events?.get(key) ?? entry)) : undefined;
-    return changeOf(memberInReports(name, key), member, own);
+    const place = { kind, key: memberInReports(name, key), within: { scope: urn, key } };
+    if (!isDeclared) return changeOf(place, member, undefined);
+    const given = asRecord(declared.events?.get(key) ?? entry);
+    return changeOf(place, member, eventIn(declared, given));
   });
 }
 
-function withinCatalog(kind: Kind, urn: string): ResourceChange["within"] {
+/** Of a set whose events are secret. */
+function hiddenChange(kind: Kind, key: string, op: string): ObjectChange {
+  const action = op === "same" ? "same" : "hidden";
+  const nothing = { id: undefined, adopts: undefined, former: undefined, within: undefined };
+  return { kind, key, action, ...nothing, values: {}, changes: [] };
+}
+
+/** @param news as declared; none where the program does not declare it any more. */
+function changeOf(
+  place: Pick<ObjectChange, "kind" | "key" | "within">,
+  object: PlannedObject,
+  news: Values | undefined,
+): ObjectChange {
+  const { id, action, olds, changed, former, formerKey } = object;
+  const changes: string[] = [];
+  if (formerKey !== undefined) changes.push(`key ${formerKey} → ${object.key}`);
+  // A new object has nothing to differ from.
+  if (news !== undefined && ["replace", "update", "update state only", "adopt"].includes(action.do))
+    changes.push(...changeMessages(changed, olds, news, secretTextIn(olds, news), NOT_COMPARED));
+  const change = {
+    ...place,
+    id,
+    former,
+    changes,
+    action: shownAction(object),
+    values: news ?? olds,
+  };
+  return { ...change, adopts: action.do === "adopt" ? action.id : undefined };
+}
+
+function withinCatalog(kind: Kind, urn: string): ObjectChange["within"] {
   if (kind !== conversionEvent || !urn.includes(`${CATALOG_TYPE}$`)) return undefined;
   const end = urn.lastIndexOf(CATALOG_SEPARATOR);
   return { scope: urn.slice(0, end), key: urn.slice(end + CATALOG_SEPARATOR.length) };
@@ -172,24 +216,22 @@ function withinCatalog(kind: Kind, urn: string): ResourceChange["within"] {
 
 /**
  * Of a single resource the engine's step says what happens, even of what can't be known here: secrets, settings in the
- * program's environment, `--replace`. Only what the step leaves open is decided. @param news as declared.
+ * program's environment, `--replace`. Only what the step leaves open is decided.
  */
-function actionIn(
-  op: string,
-  isSet: boolean,
-  action: Action,
-  changed: readonly string[],
-  news: Values | undefined,
-): Action {
+function actionOf({ op, newState }: Step, action: Action, changed: readonly string[]): Action {
+  const { type = "", inputs: news } = newState ?? {};
   if (op === "same") return { do: "same" };
-  if (isSet || ["adopt", "recover", "blocked"].includes(action.do)) return action;
-  if (op === "replace")
-    return { do: "replace", perhaps: action.do === "replace" && action.perhaps && holdsUnknown(news) };
+  if (setOfType(type) !== undefined) return action;
+  if (["adopt", "recover", "blocked"].includes(action.do)) return action;
+  if (op === "replace") {
+    const perhaps = action.do === "replace" && action.perhaps && holdsUnknown(news);
+    return { do: "replace", perhaps };
+  }
+  if (op !== "update" || action.do === "update") return action;
   // Only the state takes what a refresh needs.
-  if (op === "update" && action.do === "same" && changed.length === 0) return action;
-  if (op === "update" && action.do !== "update")
-    return adoptedBy(news) === undefined ? { do: "update", changed } : { do: "update state only" };
-  return action;
+  if (action.do === "same" && changed.length === 0) return action;
+  if (adoptedBy(news) !== undefined) return { do: "update state only" };
+  return { do: "update", changed };
 }
 
 /** Whether what leaves the state is deleted, if a delete is known: the engine goes by state, the package by inputs. */
@@ -199,13 +241,14 @@ function deletes({ op, oldState, newState }: Step): boolean {
   return newState?.inputs?.[DELETES] === true && (isSet || oldState?.inputs?.[DELETES] === true);
 }
 
-function secretArgumentsOf(...all: readonly Values[]): ReadonlySet<string> {
-  const isHidden = (value: unknown) => JSON.stringify(value)?.includes(JSON.stringify(SECRET_TEXT)) === true;
+function secretTextIn(...all: readonly Values[]): ReadonlySet<string> {
+  const isHidden = (value: unknown) => JSON.stringify(value)?.includes(`"${SECRET_TEXT}"`);
   return new Set(all.flatMap((each) => Object.keys(each).filter((name) => isHidden(each[name]))));
 }
 
 function withoutSecrets(inputs: Values): Values {
-  return JSON.parse(JSON.stringify(inputs).replaceAll(JSON.stringify(SECRET_TEXT), JSON.stringify(UNKNOWN)));
+  const text = JSON.stringify(inputs);
+  return JSON.parse(text.replaceAll(`"${SECRET_TEXT}"`, `"${UNKNOWN}"`));
 }
 
 /** Nobody can tell from a preview whether a secret has changed. */
@@ -215,7 +258,7 @@ const NOT_COMPARED = "(secret, not compared)";
 export const MAX_CHARACTERS = 60_000;
 
 /** In counts, after "to"; the table has the action itself. What stays as it is is not shown. */
-const WORDS: Readonly<Record<Exclude<ResourceChange["action"], "same">, string>> = {
+const WORDS: Readonly<Record<Exclude<ObjectChange["action"], "same">, string>> = {
   create: "create",
   rename: "go on under another key, and nothing is sent",
   adopt: "adopt",
@@ -232,132 +275,178 @@ const WORDS: Readonly<Record<Exclude<ResourceChange["action"], "same">, string>>
 };
 const ACTIONS = Object.keys(WORDS) as (keyof typeof WORDS)[];
 
-/** @returns also how many creates look like renames, and how many objects are replaced, perhaps or surely. */
-export function commentOf({ changes, diagnostics }: Preview) {
+export interface PreviewComment {
+  readonly text: string;
+  /** How many creates look like renames. */
+  readonly renames: number;
+  /** How many objects are replaced, perhaps or surely. */
+  readonly replacements: number;
+}
+
+export function commentOf({ changes, diagnostics }: Preview): PreviewComment {
   const renames = renamesAmong(changes);
-  const [recorded = [], sent = []] = [true, false].map((isOnly) =>
-    changes.filter(({ action }) => (action === "update state only") === isOnly),
-  );
+  const recorded = changes.filter(({ action }) => action === "update state only");
+  const others = changes.filter(({ action }) => action !== "update state only");
   const errors = diagnostics.filter(({ severity }) => severity === "error");
-  const said = diagnostics.filter(({ severity }) => severity !== "error");
-  const counts = countsOf(changes);
-  const failed = `**The preview failed: ${count(errors.length, "error")}.**`;
-  const head = [
-    "### Advertisers and conversion events",
-    errors.length === 0 ? counts || "**The preview shows no changes of these**" : failed,
-    errors.length > 0 && counts !== "" ? `As far as it got: ${counts}` : "",
-    fate(changes, false, "stay live on the platform, managed by nothing"),
-    fate(changes, true, "be deleted on the platform unless something else has them, which can't be undone"),
-  ].filter((paragraph) => paragraph !== "");
+  const messages = diagnostics.filter(({ severity }) => severity !== "error");
   // What comes first takes what it needs; each part says what it had to leave out.
-  const parts: Parameters<typeof fitting>[0][] = [
+  const parts: readonly Part[] = [
     { title: "Errors", lines: errors.map(item) },
     { title: "Looks like a rename", lines: renames },
-    { title: "Not sent: the platform is not told", lines: changeRows(recorded), header: TABLE_HEAD },
-    { title: "Changes", lines: changeRows(sent), header: TABLE_HEAD, isFolded: true },
-    { title: "Messages", lines: said.map(item), isFolded: true },
+    {
+      title: "Not sent: the platform is not told",
+      lines: changeRows(recorded),
+      header: TABLE_HEAD,
+    },
+    { title: "Changes", lines: changeRows(others), header: TABLE_HEAD, isFolded: true },
+    { title: "Messages", lines: messages.map(item), isFolded: true },
   ];
-  const text = parts.reduce((all, part) => all + fitting(part, MAX_CHARACTERS - all.length - 3), head.join("\n\n"));
-  const replacements = changes.filter(({ action }) => action === "replace" || action === "perhaps replace").length;
-  return { text: `${text}\n`, renames: renames.length, replacements };
+  let text = headOf(changes, errors.length).join("\n\n");
+  for (const part of parts) text += fitting(part, MAX_CHARACTERS - text.length - 3);
+  const replaced = changes.filter(({ action }) => ["replace", "perhaps replace"].includes(action));
+  return { text: `${text}\n`, renames: renames.length, replacements: replaced.length };
 }
 
-function countsOf(changes: readonly ResourceChange[]): string {
-  const counts = ACTIONS.flatMap((action) => {
+function headOf(changes: readonly ObjectChange[], errors: number): string[] {
+  const counts = countsOf(changes);
+  const head = ["### Advertisers and conversion events"];
+  if (errors > 0) {
+    head.push(`**The preview failed: ${count(errors, "error")}.**`);
+    if (counts !== "") head.push(`As far as it got: ${counts}`);
+  } else head.push(counts || "**The preview shows no changes of these**");
+  const live = fate(changes, false, "stay live on the platform, managed by nothing");
+  const deleted =
+    "be deleted on the platform unless something else has them, which can't be undone";
+  return [...head, ...live, ...fate(changes, true, deleted)];
+}
+
+function countsOf(changes: readonly ObjectChange[]): string {
+  const counts = ACTIONS.map((action) => {
     const amount = changes.filter((each) => each.action === action).length;
-    return amount === 0 ? [] : `${amount} to ${WORDS[action]}`;
+    return { amount, words: `${amount} to ${WORDS[action]}` };
   });
-  return counts.length === 0 ? "" : `**${counts.join(", ")}**`;
+  const some = counts.filter(({ amount }) => amount > 0);
+  if (some.length === 0) return "";
+  return `**${some.map(({ words }) => words).join(", ")}**`;
 }
 
-function fate(changes: readonly ResourceChange[], isDeleted: boolean, words: string): string {
-  const amount = changes.filter(({ former }) => former?.isDeleted === isDeleted).length;
-  const ids = agree(amount, "its id", "their ids");
-  return amount === 0 ? "" : `Up to ${count(amount, "object")} would ${words}; tags keep firing ${ids}.`;
+function fate(changes: readonly ObjectChange[], isDeleted: boolean, words: string): string[] {
+  const { length } = changes.filter(({ former }) => former?.isDeleted === isDeleted);
+  if (length === 0) return [];
+  const ids = agree(length, "its id", "their ids");
+  return [`Up to ${count(length, "object")} would ${words}; tags keep firing ${ids}.`];
 }
 
 /**
  * A new object whose body is that of one which leaves the state is likely the same one under another name, so that
  * creating it makes a second live object. Unlike a run, this sees the whole state.
  */
-function renamesAmong(changes: readonly ResourceChange[]): string[] {
-  const nameOf = ({ kind, values }: ResourceChange) => JSON.stringify([kind.name, values[kind.nameProperty]]);
-  const gone = changes.filter(({ action, former }) => ["retain", "delete"].includes(action) && former !== undefined);
+function renamesAmong(changes: readonly ObjectChange[]): string[] {
+  const nameOf = ({ kind, values }: ObjectChange) =>
+    JSON.stringify([kind.name, values[kind.nameProperty]]);
+  const gone = changes.filter(
+    ({ action, former }) => ["retain", "delete"].includes(action) && former !== undefined,
+  );
   const byName = Map.groupBy(gone, nameOf);
   return changes.flatMap((to) => {
-    const alike = to.action === "create" ? byName.get(nameOf(to)) : undefined;
-    const from = alike?.find((each) => isSameBody(each, to));
+    if (to.action !== "create") return [];
+    const from = byName.get(nameOf(to))?.find((each) => isSameBody(each, to));
     if (from === undefined) return [];
-    const happens = from.former?.isDeleted ? "delete that object, and make another one" : "make a second live object";
-    return (
-      `- ${code(to.key)} is new, and as far as this preview shows, all its arguments are those of ${code(from.key)} (${from.id}), ` +
-      `which leaves the state. This would ${happens}. ` +
-      `It looks like a rename: to go on with ${from.id}, set ${code(renameAdvice(from, to))}.`
-    );
+    return [renameLine(from, to)];
   });
 }
 
-function renameAdvice(from: ResourceChange, to: ResourceChange): string {
-  const isWithin = from.within !== undefined && from.within.scope === to.within?.scope;
-  return isWithin ? `formerKey: ${JSON.stringify(from.within.key)}` : `existingId: ${from.id}`;
+function renameLine(from: ObjectChange, to: ObjectChange): string {
+  let happens = "make a second live object";
+  if (from.former?.isDeleted) happens = "delete that object, and make another one";
+  return (
+    `- ${code(to.key)} is new, and as far as this preview shows, all its arguments are those of ` +
+    `${code(from.key)} (${from.id}), which leaves the state. This would ${happens}. ` +
+    `It looks like a rename: to go on with ${from.id}, set ${code(cureForRename(from, to))}.`
+  );
 }
 
-function isSameBody(one: ResourceChange, other: ResourceChange): boolean {
+function cureForRename(from: ObjectChange, to: ObjectChange): string {
+  const { within } = from;
+  if (within === undefined || within.scope !== to.within?.scope) return `existingId: ${from.id}`;
+  return `formerKey: ${JSON.stringify(within.key)}`;
+}
+
+function isSameBody(one: ObjectChange, other: ObjectChange): boolean {
   const { names } = changesIn(one.kind, one.values, other.values);
   return names.every((name) => holdsUnknown(one.values[name]) || holdsUnknown(other.values[name]));
 }
 
-const COMMENT_COLUMNS = ["", "kind", "resource", "name", "id", "changes"];
-const TABLE_HEAD = [COMMENT_COLUMNS, COMMENT_COLUMNS.map(() => "---")].map(rowOf);
+const TABLE_COLUMNS = ["", "kind", "resource", "name", "id", "changes"];
+const TABLE_HEAD = [TABLE_COLUMNS, TABLE_COLUMNS.map(() => "---")].map(tableRow);
 
-function rowOf(cells: readonly string[]): string {
+function tableRow(cells: readonly string[]): string {
   return `| ${cells.join(" | ")} |`;
 }
 
-function changeRows(changes: readonly ResourceChange[]): string[] {
-  return ACTIONS.flatMap((listed) => {
-    const alike = changes.filter(({ action }) => action === listed);
-    return alike.map(({ kind, key, values, id, adopts, changes: differences }) => {
-      const shown = shownName(values[kind.nameProperty]);
-      const ids = [id, adopts === id ? undefined : adopts].filter((each) => each !== undefined).join(" → ");
-      return rowOf([listed, kind.name, code(key), shown, ids, differences.map(code).join("<br>")]);
-    });
+function changeRows(changes: readonly ObjectChange[]): string[] {
+  const byAction = ACTIONS.flatMap((action) =>
+    changes.filter((change) => change.action === action),
+  );
+  return byAction.map(({ action, kind, key, values, id, adopts, changes: differences }) => {
+    const ids = [...new Set([id, adopts])].filter((each) => each !== undefined);
+    const name = shownName(values[kind.nameProperty]);
+    return tableRow([
+      action,
+      kind.name,
+      code(key),
+      name,
+      ids.join(" → "),
+      differences.map(code).join("<br>"),
+    ]);
   });
 }
 
 function shownName(name: unknown): string {
-  if (name === SECRET_TEXT) return SECRET;
-  return typeof name === "string" && name !== UNKNOWN ? code(name) : "";
+  if (name === SECRET_TEXT) return SECRET_SHOWN;
+  if (typeof name !== "string" || name === UNKNOWN) return "";
+  return code(name);
 }
 
-function item({ about, message }: Preview["diagnostics"][number]): string {
-  return `- ${about === "" ? "" : `${code(about)}: `}${code(excerpt(message, MAX_MESSAGE))}`;
+function item({ about, message }: Diagnostic): string {
+  const text = code(excerpt(message, MAX_MESSAGE));
+  if (about === "") return `- ${text}`;
+  return `- ${code(about)}: ${text}`;
 }
 
 const MAX_MESSAGE = 2000;
 
+interface Part {
+  readonly title: string;
+  readonly lines: readonly string[];
+  readonly header?: readonly string[];
+  readonly isFolded?: boolean;
+}
+
 /** As many lines as there is room for, and how many are left out; nothing where there are none. */
-function fitting(
-  part: { title: string; lines: readonly string[]; header?: readonly string[]; isFolded?: boolean },
-  room: number,
-): string {
-  const { title, lines, header = [], isFolded = false } = part;
-  const above = isFolded ? `<details><summary>${title} (${lines.length})</summary>` : `#### ${title}`;
+function fitting({ title, lines, header = [], isFolded = false }: Part, room: number): string {
+  let above = `#### ${title}`;
+  let after = "";
+  if (isFolded) {
+    above = `<details><summary>${title} (${lines.length})</summary>`;
+    after = "\n\n</details>";
+  }
   const before = [above, "", ...header, ""].join("\n");
-  const after = isFolded ? "\n\n</details>" : "";
-  const left = (rest: number) => `\n\n… and ${rest} more, for which there is no room here.`;
-  let budget = room - before.length - after.length - left(lines.length).length;
+  const leftOut = (amount: number) => `\n\n… and ${amount} more, for which there is no room here.`;
+  let budget = room - before.length - after.length - leftOut(lines.length).length;
   const shown = lines.filter((line) => {
     budget -= line.length + 1;
     return budget >= 0;
   });
   if (shown.length === 0) return "";
   const rest = lines.length - shown.length;
-  return `\n\n${before}${shown.join("\n")}${rest === 0 ? "" : left(rest)}${after}`;
+  if (rest > 0) after = leftOut(rest) + after;
+  return `\n\n${before}${shown.join("\n")}${after}`;
 }
 
 /** As code, in which nothing is markup and nobody is mentioned; each character that might be becomes an entity. */
 function code(text: string): string {
+  const entity = (character: string) => `&#${character.codePointAt(0)};`;
   const plain = excerpt(printable(text), MAX_MESSAGE);
-  return `<code>${plain.replace(/[^\p{L}\p{N}\p{M} .,:;=/-]/gu, (character) => `&#${character.codePointAt(0)};`)}</code>`;
+  return `<code>${plain.replace(/[^\p{L}\p{N}\p{M} .,:;=/-]/gu, entity)}</code>`;
 }

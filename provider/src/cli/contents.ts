@@ -11,6 +11,7 @@ import {
   keyOfUrn,
   memberOf,
   nameInUrn,
+  type ResourceRef,
   readProgramContext,
   readStoredSet,
   refAt,
@@ -51,17 +52,22 @@ export interface ExportedStack {
 export function readExport(text: string, what = "this"): ExportedStack {
   const data = jsonIn(text);
   const deployment = own(own(data, "checkpoint"), "latest") ?? own(data, "deployment");
-  const { resources, pending_operations: pending, manifest } = asRecord(deployment);
-  const all = [...listIn(resources), ...listIn(pending).map((each) => own(each, "resource"))];
-  if (asRecord(deployment) !== deployment || !all.every((each) => typeof own(each, "urn") === "string"))
+  const { resources, pending_operations, manifest } = asRecord(deployment);
+  const pending = listIn<ExportedStack["pending"][number]>(pending_operations);
+  const all = [...listIn(resources), ...pending.map((each) => own(each, "resource"))];
+  const areResources = all.every((each) => typeof own(each, "urn") === "string");
+  if (asRecord(deployment) !== deployment || !areResources)
     throw new Error(`${what} is not what \`pulumi stack export\` prints`);
-  return { time: String(own(manifest, "time") ?? ""), resources: listIn(resources), pending: listIn(pending) };
+  return { time: String(own(manifest, "time") ?? ""), resources: listIn(resources), pending };
 }
 
 /** `<organization>/<project>/<stack>` as our resources have it: after a rename, the former name until the next run. */
 export function stackNamesIn({ resources, pending }: ExportedStack): string[] {
   const all = [...resources, ...pending.map(({ resource }) => resource)];
-  return [...new Set(all.flatMap(({ inputs }) => readProgramContext(inputs?.[IDENTITY])?.identity ?? []).map(stackOf))];
+  const identities = all.flatMap(
+    ({ inputs }) => readProgramContext(inputs?.[IDENTITY])?.identity ?? [],
+  );
+  return [...new Set(identities.map(stackOf))];
 }
 
 /** One object of the platform that a state is about: a single resource, or a member of a set. */
@@ -69,7 +75,7 @@ export interface ExportedObject {
   readonly kind: Kind;
   /** In reports: the resource's name; of a set's member, `<set>/<key>`. The URN where others of its kind share it. */
   readonly key: string;
-  readonly ref: ReturnType<typeof refAt>;
+  readonly ref: Omit<ResourceRef, "identity">;
   readonly resource: Resource;
   /** Of a member: its set, as it is stored, and its key there. */
   readonly in?: { readonly set: StoredSet; readonly key: string };
@@ -83,8 +89,9 @@ export function objectsIn(resources: readonly Resource[]): ExportedObject[] {
   const found = resources.filter(({ external }) => external !== true).flatMap(storedIn);
   const byName = Map.groupBy(found, ({ kind, key }) => `${kind.name} ${key}`);
   const objects = [...byName.values()].flatMap((alike) => {
-    const isOne = new Set(alike.map(({ ref }) => ref.urn)).size === 1;
-    return isOne ? alike : alike.map((each) => ({ ...each, key: each.ref.urn }));
+    const urns = new Set(alike.map(({ ref }) => ref.urn));
+    if (urns.size === 1) return alike;
+    return alike.map((each) => ({ ...each, key: each.ref.urn }));
   });
   return inNaturalOrder(objects, ({ key }) => key);
 }
@@ -95,8 +102,9 @@ function storedIn(resource: Resource): ExportedObject[] {
   const kind = kindOfType(type);
   if (kind !== undefined) {
     const ref = refAt(keyOfUrn(kind.name, urn), urn);
-    const held = isPlatformId(id) ? id : undefined;
-    return [{ kind, key: ref.short, ref, resource, id: held, record: unresolvedIn(outputs) }];
+    return [
+      { kind, key: ref.short, ref, resource, id: platformId(id), record: unresolvedIn(outputs) },
+    ];
   }
   const setKind = setOfType(type);
   if (setKind === undefined) return [];
@@ -104,11 +112,14 @@ function storedIn(resource: Resource): ExportedObject[] {
   const set = readStoredSet(Object.fromEntries(plain));
   const keys = new Set([...set.events.keys(), ...set.eventIds.keys(), ...set.unresolved.keys()]);
   return [...keys].map((key) => {
-    const [held, record] = [set.eventIds.get(key), set.unresolved.get(key)];
     const ref = refAt(memberOf(keyOfUrn(setKind.name, urn), key), urn);
-    const id = isPlatformId(held) ? held : undefined;
-    return { kind: setKind.member, key: ref.short, ref, resource, in: { set, key }, id, record };
+    const object = { kind: setKind.member, key: ref.short, ref, resource, in: { set, key } };
+    return { ...object, id: platformId(set.eventIds.get(key)), record: set.unresolved.get(key) };
   });
+}
+
+function platformId(id: string | undefined): string | undefined {
+  return isPlatformId(id) ? id : undefined;
 }
 
 /** The key with which Pulumi marks secret values in an exported stack: Pulumi's own contract. */
@@ -127,41 +138,60 @@ export function isReplaced({ resource }: ExportedObject): boolean {
   return resource.delete === true || resource.pendingReplacement === true;
 }
 
-/** What reports list of a stack. What awaits its replacement (`deleteBeforeReplace`) has no id until then. */
-export function contentsOf(resources: readonly Resource[]) {
-  const objects = objectsIn(resources.filter((each) => each.delete !== true));
-  const shownOf = (kind: Kind) =>
-    objects.filter((each) => each.kind === kind).map((each) => (isReplaced(each) ? { ...each, id: undefined } : each));
-  const advertisers = shownOf(advertiser);
-  // By id, for reports that say whose an event is.
+/** What reports list of a stack. */
+export interface Contents {
+  readonly advertisers: readonly ExportedObject[];
+  readonly events: readonly ExportedObject[];
+  /** By id, for reports that say whose an event is. */
+  readonly advertiserKeys: ReadonlyMap<string, string>;
+}
+
+export function contentsOf(resources: readonly Resource[]): Contents {
+  const objects = objectsIn(resources.filter((each) => each.delete !== true)).map((each) => {
+    // What awaits its replacement (`deleteBeforeReplace`) has no id until then.
+    return isReplaced(each) ? { ...each, id: undefined } : each;
+  });
+  const advertisers = objects.filter(({ kind }) => kind === advertiser);
+  const events = objects.filter(({ kind }) => kind === conversionEvent);
   const advertiserKeys = new Map(advertisers.map(({ resource: { id = "" }, key }) => [id, key]));
-  return { advertisers, events: shownOf(conversionEvent), advertiserKeys };
+  return { advertisers, events, advertiserKeys };
 }
 
 export function warnOfSecretSets(resources: readonly Resource[]): void {
-  const hidden = resources.filter(({ type, outputs }) => setOfType(type) !== undefined && isSecret(outputs?.eventIds));
-  for (const set of new Set(hidden.map(({ urn }) => nameInUrn(urn))))
-    console.error(`Warning: the ids of the set ${set} are secret in the state: nothing is known of its events`);
+  const sets = resources.filter(({ type }) => setOfType(type) !== undefined);
+  const hidden = sets.filter(({ outputs }) => isSecret(outputs?.eventIds));
+  for (const set of new Set(hidden.map(({ urn }) => nameInUrn(urn)))) {
+    const text = `the ids of the set ${set} are secret in the state: nothing is known of its events`;
+    console.error(`Warning: ${text}`);
+  }
 }
 
 export function inNaturalOrder<T>(items: Iterable<T>, textOf: (item: T) => string): T[] {
-  return [...items].sort((a, b) => natural(textOf(a), textOf(b)) || (textOf(a) < textOf(b) ? -1 : 1));
+  const texts = new Map([...items].map((item) => [item, textOf(item)]));
+  const inOrder = [...texts].sort(([, a], [, b]) => natural(a, b) || Number(a > b) - Number(a < b));
+  return inOrder.map(([item]) => item);
 }
 
-export const SECRET = "(secret)";
+export const SECRET_SHOWN = "(secret)";
 
-export function valuesOf({ kind, resource, in: place }: ExportedObject): Readonly<Record<string, unknown>> {
+export function valuesOf(object: ExportedObject): Values {
+  const { kind, resource, in: place } = object;
   const { outputs = {} } = resource;
-  const entry = place?.set.events.get(place.key) ?? {};
-  const isHidden = place !== undefined && [outputs.events, outputs.defaults, entry].some(isSecret);
-  const all = place === undefined ? outputs : eventIn(place.set, entry);
-  const entries = kind.outputs.flatMap((name) => {
+  let all: Values = outputs;
+  let isHidden = false;
+  if (place !== undefined) {
+    const entry = place.set.events.get(place.key) ?? {};
+    all = eventIn(place.set, entry);
+    isHidden = [outputs.events, outputs.defaults, entry].some(isSecret);
+  }
+  const values: Record<string, unknown> = {};
+  for (const name of kind.outputs) {
     const value = own(all, name);
-    if (isHidden && name !== "advertiserId") return [[name, SECRET] as const];
-    if (value === undefined || value === null) return [];
-    return [[name, holdsSecret(value) ? SECRET : value] as const];
-  });
-  return Object.fromEntries(entries);
+    if (isHidden && name !== "advertiserId") values[name] = SECRET_SHOWN;
+    else if (holdsSecret(value)) values[name] = SECRET_SHOWN;
+    else if (value !== undefined && value !== null) values[name] = value;
+  }
+  return values;
 }
 
 export function nameOf(object: ExportedObject): string {

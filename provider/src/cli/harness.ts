@@ -3,7 +3,14 @@ import { writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
-import { commandsTake, enumerate, printable, UsageError } from "../base/index.js";
+import {
+  type CommandTarget,
+  commandsTake,
+  enumerate,
+  printable,
+  UsageError,
+} from "../base/index.js";
+import { isProjectOf } from "../journal/index.js";
 
 export interface Command {
   readonly help: string;
@@ -11,39 +18,49 @@ export interface Command {
   readonly run: (args: readonly string[]) => Promise<number>;
 }
 
-type OptionValues<O extends ParseArgsOptionsConfig> = ReturnType<typeof parseArgs<{ options: O }>>["values"];
+type ParsedValues<O extends ParseArgsOptionsConfig> = ReturnType<
+  typeof parseArgs<{ options: O }>
+>["values"];
 
-export function command<const O extends ParseArgsOptionsConfig>(declaration: {
+export interface CommandDeclaration<O extends ParseArgsOptionsConfig> {
   readonly help: string;
   /** All but `--help`, which each command takes. */
   readonly options: O;
   readonly takes?: string;
-  readonly run: (values: OptionValues<O>, word: string) => Promise<number>;
-}): Command {
+  readonly run: (values: ParsedValues<O>, word: string) => Promise<number>;
+}
+
+export function command<const O extends ParseArgsOptionsConfig>(
+  declaration: CommandDeclaration<O>,
+): Command {
   const { help, takes, run } = declaration;
   const options = { ...declaration.options, help: { type: "boolean", short: "h" } } as const;
   return {
     help,
     run: async (args) => {
-      const { values, positionals } = parsed({ args: [...args], options, allowPositionals: takes !== undefined });
+      const { values, positionals } = parsedArguments([...args], options, takes !== undefined);
       const { help: isHelpWanted, ...given } = values as { readonly help?: boolean };
       if (isHelpWanted === true) return say(help);
-      commandsTake(stackOptionsIn(given));
+      commandsTake(() => ({ options: stackOptionsIn(given), isInline: isInline(given) }));
       const [word = "", ...more] = positionals;
       if (takes !== undefined && (word === "" || more.length > 0))
         throw new UsageError(`expected ${takes}; got ${positionals.join(" ") || "none"}`);
-      return run(given as OptionValues<O>, word);
+      return run(given as ParsedValues<O>, word);
     },
   };
 }
 
-const parsed: typeof parseArgs = (config) => {
+function parsedArguments(
+  args: string[],
+  options: ParseArgsOptionsConfig,
+  allowPositionals: boolean,
+) {
   try {
-    return parseArgs(config);
+    return parseArgs({ args, options, allowPositionals });
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
-};
+}
 
 export interface StackChoice {
   readonly stack?: string | undefined;
@@ -51,9 +68,16 @@ export interface StackChoice {
 }
 
 /** Of these options, as `pulumi` has them too, those that were given. */
-export function stackOptionsIn({ stack, cwd }: StackChoice): { readonly option: string; readonly value: string }[] {
-  const all = Object.entries({ "--stack": stack, "--cwd": cwd });
-  return all.flatMap(([option, value]) => (value === undefined ? [] : [{ option, value }]));
+export function stackOptionsIn({ stack, cwd }: StackChoice): CommandTarget["options"] {
+  const options = [];
+  if (stack !== undefined) options.push({ option: "--stack", value: stack });
+  if (cwd !== undefined) options.push({ option: "--cwd", value: cwd });
+  return options;
+}
+
+/** Whether a stack is named in full where no project file is of its project, as for the Automation API's programs. */
+export function isInline({ stack = "", cwd = "." }: StackChoice): boolean {
+  return stack.split("/").length === 3 && !isProjectOf(stack, cwd);
 }
 
 export function say(sentence: string, code = 0): number {
@@ -63,9 +87,10 @@ export function say(sentence: string, code = 0): number {
 
 /** One of several that are known by their names: a command, a report, a format. @throws UsageError that names all. */
 export function chosen<T>(known: Readonly<Record<string, T>>, name: string, noun: string): T {
-  const found = Object.hasOwn(known, name) ? known[name] : undefined;
+  const [, found] = Object.entries(known).find(([each]) => each === name) ?? [];
   if (found !== undefined) return found;
-  throw new UsageError(`there is no ${noun} "${printable(name)}"; known are ${enumerate(Object.keys(known))}`);
+  const names = enumerate(Object.keys(known));
+  throw new UsageError(`there is no ${noun} "${printable(name)}"; known are ${names}`);
 }
 
 /**
@@ -73,11 +98,13 @@ export function chosen<T>(known: Readonly<Record<string, T>>, name: string, noun
  * npx, it does not block, and reading it at once would fail while the writer has nothing ready. @throws Error in words.
  */
 export async function textOf(file: string): Promise<string> {
+  const isStandardInput = file === "-";
   try {
-    if (file !== "-") return await readFile(file, "utf8");
+    if (!isStandardInput) return await readFile(file, "utf8");
     return process.stdin.readableEnded ? "" : await text(process.stdin);
   } catch (error) {
-    throw new Error(`${file === "-" ? "standard input" : file} could not be read: ${(error as Error).message}`);
+    const name = isStandardInput ? "standard input" : file;
+    throw new Error(`${name} could not be read: ${(error as Error).message}`);
   }
 }
 
@@ -93,14 +120,17 @@ export function jsonOf(value: unknown): string {
 }
 
 /**
- * CSV as RFC 4180 has it. A spreadsheet carries out a cell that begins like a formula: an apostrophe keeps it text. In
+ * CSV as RFC 4180 has it, behind a byte order mark: without one, Excel does not read it as UTF-8. A spreadsheet carries out a cell that begins like a formula: an apostrophe keeps it text. In
  * many countries semicolons separate cells, even inside quotation marks, so each part of a text may begin a cell.
  * @param rows the first of them the header.
  */
 export function csvOf(rows: readonly (readonly string[])[]): string {
-  const cell = (text: string) => {
-    const safe = text.replace(/(^|[;\t\r\n])(?=[=+\-@\t\r])/g, "$1'");
-    return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-  };
-  return rows.map((cells) => `${cells.map(cell).join(",")}\r\n`).join("");
+  const lines = rows.map((cells) => `${cells.map(csvCell).join(",")}\r\n`);
+  return `\ufeff${lines.join("")}`;
+}
+
+function csvCell(text: string): string {
+  const safe = text.replace(/(^|[;\t\r\n])(?=[=+\-@\t\r])/g, "$1'");
+  if (!/[",;\t\r\n]/.test(safe)) return safe;
+  return `"${safe.replaceAll('"', '""')}"`;
 }

@@ -18,11 +18,12 @@ import { STACK_HELP, STACK_OPTIONS, stackName, stateOf } from "./pulumi.js";
 
 const LEFTOVERS_HELP = `Usage: pulumi-advertising leftovers [options]
 
-Lists what this stack left live: objects that were replaced, or left a set; with --before also what left the state since an
-earlier export, by a removal or \`pulumi destroy\`. Sends and changes nothing.
+Lists what this stack left live: objects that were replaced, or left a set; with --before also
+what left the state since an earlier export. Sends and changes nothing.
 
-  --before EXPORT        an earlier export (- for standard input), or a checkpoint file of a backend; several times
-  --state FILE           what \`pulumi stack export\` printed (- for standard input), instead of a stack
+  --before EXPORT        an earlier export (- for standard input), or a backend's checkpoint file;
+                         several times
+  --state FILE           what \`pulumi stack export\` printed (- for standard input)
   --format FORMAT        text (default), json or csv
   --out FILE             writes to FILE
 ${STACK_HELP}
@@ -41,20 +42,23 @@ export const leftoversCommand = command({
   run: async ({ before, format, out, ...choice }) => {
     const inFormat = chosen(LEFTOVER_FORMATS, format, "format");
     const now = await stateOf(choice);
+    const names = stackNamesIn(now);
     // A state that was destroyed does not say whose it is.
-    const asked = choice.state === undefined && before.length > 0 ? await stackName(choice) : undefined;
-    const names = [...stackNamesIn(now), ...(asked === undefined ? [] : [asked])];
-    const sentAs: ExportedStack[] = [];
+    if (choice.state === undefined && before.length > 0) {
+      const name = await stackName(choice);
+      if (name !== undefined) names.push(name);
+    }
+    const earlier: ExportedStack[] = [];
     for (const file of before) {
       const state = await stateOf({ state: file }); // one by one: standard input is there once
-      const [other = names[0]] = stackNamesIn(state);
+      const [name = names[0]] = stackNamesIn(state);
       // What is listed is taken for dead: so a state of another stack must not pass for an earlier one of this.
-      if (other !== undefined && names.length > 0 && !names.includes(other))
-        throw new Error(`${file} is a state of the stack ${other}, not of ${names[0]}`);
-      sentAs.push(state);
+      if (name !== undefined && names.length > 0 && !names.includes(name))
+        throw new Error(`${file} is a state of the stack ${name}, not of ${names[0]}`);
+      earlier.push(state);
     }
-    warnOfSecretSets([now, ...sentAs].flatMap(({ resources }) => resources));
-    return write(inFormat(leftoversOf(now, sentAs)), out);
+    warnOfSecretSets([now, ...earlier].flatMap(({ resources }) => resources));
+    return write(inFormat(leftoversOf(now, earlier)), out);
   },
 });
 
@@ -69,16 +73,14 @@ export interface Leftover {
 }
 
 /** @param earlier states of this stack: they show what was removed. @returns what the state does not have (again). */
-export function leftoversOf(now: ExportedStack, sentAs: readonly ExportedStack[]): Leftover[] {
+export function leftoversOf(now: ExportedStack, earlier: readonly ExportedStack[]): Leftover[] {
   const objects = objectsIn(now.resources);
-  const found = [
-    ...[now, ...sentAs].flatMap(({ resources }) => resources).flatMap(notedIn),
-    ...objects.filter(isReplaced).map((each) => formerly(each, "replaced")),
-    ...sentAs.flatMap((state) => {
-      const why = `removed since ${state.time || "an earlier export"}`;
-      return objectsIn(state.resources).map((each) => formerly(each, why));
-    }),
-  ];
+  const found = [now, ...earlier].flatMap(({ resources }) => resources.flatMap(notedIn));
+  for (const object of objects.filter(isReplaced)) found.push(formerly(object, "replaced"));
+  for (const state of earlier) {
+    const why = `removed since ${state.time || "an earlier export"}`;
+    found.push(...removedIn(state, why));
+  }
   const current = objects.filter((each) => !isReplaced(each));
   const held = new Set(current.map(({ kind, id = "" }) => objectKey(kind.name, id)));
   const left = found.filter(({ kind, id }) => id !== "" && !held.has(objectKey(kind, id)));
@@ -87,35 +89,54 @@ export function leftoversOf(now: ExportedStack, sentAs: readonly ExportedStack[]
   return inNaturalOrder(first.values(), ({ kind, key, id }) => `${kind} ${key} ${id}`);
 }
 
+function removedIn(state: ExportedStack, why: string): Leftover[] {
+  return objectsIn(state.resources).map((each) => formerly(each, why));
+}
+
 function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
   const kind = (kindOfType(type) ?? setOfType(type)?.member)?.name;
   if (kind === undefined) return [];
+  const resource = nameInUrn(urn);
   return leftLiveIn(outputs).map(({ id, at, name = "", key: member }) => {
-    const key = member === undefined ? nameInUrn(urn) : memberInReports(nameInUrn(urn), member);
-    const why = member === undefined ? "replaced" : "replaced in its set, or removed from it";
-    return { kind, id, name, key, at, why };
+    const object = { kind, id, name, at };
+    if (member === undefined) return { ...object, key: resource, why: "replaced" };
+    const why = "replaced in its set, or removed from it";
+    return { ...object, key: memberInReports(resource, member), why };
   });
 }
+
+const NOT_IF_DELETED = "; live only if it is not deleted (retainOnDelete was off)";
 
 /** Of something that no state notes: nobody knows since when. */
 function formerly(object: ExportedObject, why: string): Leftover {
   const { kind, id = "", key, resource } = object;
-  const unless = resource.retainOnDelete === true ? "" : "; live only if it is not deleted (retainOnDelete was off)";
-  return { kind: kind.name, id, name: nameOf(object), key, at: "", why: why + unless };
+  const left = { kind: kind.name, id, name: nameOf(object), key, at: "" };
+  if (resource.retainOnDelete === true) return { ...left, why };
+  return { ...left, why: why + NOT_IF_DELETED };
 }
 
-const COLUMNS = ["kind", "id", "name", "key", "at", "why"] as const;
+const LEFTOVER_COLUMNS = ["kind", "id", "name", "key", "at", "why"] as const;
 
-export const LEFTOVER_FORMATS: Readonly<Record<string, (leftovers: readonly Leftover[]) => string>> = {
+type LeftoverFormat = (leftovers: readonly Leftover[]) => string;
+
+export const LEFTOVER_FORMATS: Readonly<Record<"text" | "json" | "csv", LeftoverFormat>> = {
   text: (leftovers) => {
-    if (leftovers.length === 0) return "The state notes nothing that was left live on the platform.\n";
-    const [objects, them] = [count(leftovers.length, "object"), agree(leftovers.length, "it", "them")];
-    const lines = leftovers.map(
-      ({ kind, id, name, key, at, why }) => `${kind} ${id} "${name}" of ${key}: ${why} ${at}`,
+    const { length } = leftovers;
+    if (length === 0) return "The state notes nothing that was left live on the platform.\n";
+    const them = agree(length, "it", "them");
+    const lines = leftovers.map(({ kind, id, name, key, at, why }) => {
+      return `  ${printable(`${kind} ${id} "${name}" of ${key}: ${why} ${at}`)}\n`;
+    });
+    return (
+      `${count(length, "object")} that this stack no longer manages. Tags that were placed for ${them} ` +
+      `keep firing: deactivate ${them} in the platform's own interface.\n${lines.join("")}`
     );
-    return `${objects} that this stack no longer manages. Tags that were placed for ${them} keep firing: deactivate ${them} in the platform's own interface.
-${lines.map((line) => `  ${printable(line)}\n`).join("")}`;
   },
   json: (leftovers) => jsonOf({ leftovers }),
-  csv: (leftovers) => csvOf([COLUMNS, ...leftovers.map((each) => COLUMNS.map((name) => each[name]))]),
+  csv: (leftovers) => {
+    return csvOf([
+      LEFTOVER_COLUMNS,
+      ...leftovers.map((each) => LEFTOVER_COLUMNS.map((name) => each[name])),
+    ]);
+  },
 };

@@ -2,7 +2,6 @@
  * Which creates have an unknown outcome: what the state has, what only this machine's journals have, and what only
  * Pulumi's record of an interrupted run has; each create once, whatever its name is now. Pure.
  */
-import { shellWord } from "../base/index.js";
 import type { JournalEntry, OpenCreate, Records, StackPlace } from "../journal/index.js";
 import { fingerprintOfBody, type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import { plannedObjects } from "../plan/index.js";
@@ -11,12 +10,15 @@ import {
   ACCOUNT,
   type CreateRecord,
   identifyingIn,
+  isSinceRun,
   keyOfUrn,
   leftLiveIn,
   MARK,
-  memberMark,
+  markOf,
+  markOfCreate,
   memberOf,
   objectKey,
+  type ResourceRef,
   RUN,
   readDeclared,
   readMark,
@@ -34,11 +36,25 @@ import {
   inNaturalOrder,
   isSecret,
   objectsIn,
+  type Resource,
   stackNamesIn,
 } from "./contents.js";
 
 /** A resource or member, by one of its names. */
-export type CreateRef = Pick<ReturnType<typeof refAt>, "key" | "kind" | "member" | "short" | "urn" | "resourceUrn">;
+export type CreateRef = Pick<
+  ResourceRef,
+  "key" | "kind" | "member" | "short" | "urn" | "resourceUrn"
+>;
+
+/** What a journal has of a create. */
+export interface Note {
+  readonly ref: CreateRef;
+  readonly record: JournalEntry;
+  /** The stack whose journal has it, if that is another one. */
+  readonly elsewhere?: StackPlace | undefined;
+  /** What the state has under its key, perhaps from another create. */
+  readonly held?: string | undefined;
+}
 
 export interface Create {
   readonly ref: CreateRef;
@@ -48,7 +64,6 @@ export interface Create {
   readonly record: CreateRecord & Pick<JournalEntry, "id">;
   /** Who knows about it; `record`: only Pulumi's of an interrupted run. */
   readonly known: "state" | "journal" | "record";
-  /** The stack whose journal has it, if that is another one. */
   readonly elsewhere?: StackPlace | undefined;
   /** That stack does not exist any more. */
   readonly isOfGone?: boolean;
@@ -56,23 +71,6 @@ export interface Create {
   readonly or?: CreateRecord | undefined;
   /** Objects that its resource or member has or had: no create made them since. */
   readonly formerIds: readonly string[];
-}
-
-/** What a person, or a search, says about a create. */
-export interface PersonAnswer {
-  readonly create: Create;
-  /** The platform's; undefined if it was not created. */
-  readonly id: string | undefined;
-  /** The resource that has this object in the state, if that is another one: the create is dropped. */
-  readonly managedAs?: string | undefined;
-}
-
-export interface Note {
-  readonly ref: CreateRef;
-  readonly record: JournalEntry;
-  readonly elsewhere?: StackPlace | undefined;
-  /** What the state has under its key, perhaps from another create. */
-  readonly held?: string | undefined;
 }
 
 export interface Journals {
@@ -92,8 +90,6 @@ export interface Facts {
   readonly elsewhere: readonly Create[];
   /** What earlier runs created, and the state does not have. */
   readonly made: readonly Note[];
-  /** What an interrupted run of this machine was about to send, and did not. */
-  readonly unsent: readonly CreateRef[];
   /** What a journal has as open, and the state has: it is brought up to date. */
   readonly outdated: readonly Note[];
   /** All that this machine's journal of the stack has, by key. */
@@ -103,207 +99,270 @@ export interface Facts {
   readonly inJournal: ReadonlyMap<string, CreateRef>;
 }
 
-interface Found extends Pick<Create, "ref" | "record" | "known" | "or"> {
-  readonly otherRefs?: readonly CreateRef[];
-}
+/** Whether two recorded accounts are one. */
+export type AreSameAccount = (one: unknown, other: unknown) => boolean;
+
+const NO_PLACE: StackPlace = { backend: "", stack: "" };
 
 /** @param place undefined if nobody says which stack it is. @param isSameAccount of the stack's objects. */
 export function factsIn(
   stack: ExportedStack,
   journals: Journals,
-  place: StackPlace | undefined,
-  isSameAccount: (recorded: unknown, other: unknown) => boolean = isEqualAccount,
+  place: StackPlace = NO_PLACE,
+  isSameAccount: AreSameAccount = isEqualAccount,
 ): Facts {
-  const objects = objectsIn(stack.resources);
-  const current = objects.filter(({ resource }) => resource.delete !== true);
-  const held = new Map(current.map((each) => [each.ref.key, each]));
-  const sight = sightOf(stack, objects, isSameAccount);
-  const stackName = place?.stack ?? "";
-  const noteOf = (record: JournalEntry): Note => ({ ref: refOfKey(record.key, stackName), record });
-  const notes = new Map([...journals.own].map(([key, record]) => [key, noteOf(record)]));
-  const remembered = [...notes.values()];
+  const state = new StateView(stack, isSameAccount);
+  const notes = [...journals.own.values()].map((record): Note => {
+    return { ref: refOfKey(record.key, place.stack), record };
+  });
+  const unseen = notes.filter(({ record }) => !["confirmed", "closed"].includes(record.state));
+  const left = unseen.filter((note) => state.fateOf(note) === "open");
+  const sent = left.filter(({ record }) => record.state === "sent");
+  const others = journals.elsewhere.map(({ elsewhere = NO_PLACE, ...record }) => {
+    return { ref: refOfKey(record.key, elsewhere.stack), record, elsewhere };
+  });
+  const elsewhere = others.filter((note) => state.fateOf(note) !== "seen");
 
-  const unseen = remembered.filter(({ record: { state } }) => state !== "confirmed" && state !== "closed");
-  const isHeld = ({ ref, record: { replaces } }: Note) => {
-    const now = held.get(ref.key)?.id;
-    return now !== undefined && now !== replaces;
-  };
-  const marks = new Map(current.flatMap(({ record, ref }) => (record === undefined ? [] : [[record.mark, ref.key]])));
-  const isUnresolvedInState = ({ ref, record }: Note) =>
-    held.get(ref.key)?.record !== undefined || marks.has(record.mark);
-  const left = unseen.filter((note) => !isHeld(note) && !sight.has(note) && !isUnresolvedInState(note));
+  const recorded = recordedIn(stack, place);
   const leftKeys = new Set(left.map(({ ref }) => ref.key));
-
-  const inState = current.flatMap(({ ref, record }): Found[] => {
-    if (record === undefined) return [];
-    const same = unseen.filter((note) => note.record.mark === record.mark && note.ref.key !== ref.key);
-    return [{ ref, record, known: "state", otherRefs: same.map((note) => note.ref) }];
-  });
-  const recorded = new Map(recordedIn(stack).map((each) => [each.ref.key, each]));
-  const inMemory = left.flatMap(({ ref, record }): Found[] => {
-    if (record.state !== "sent") return [];
-    const other = recorded.get(ref.key);
-    const or = [other?.record, other?.or].flatMap((each) => each ?? []).find(isOtherThan(record));
-    return [{ ref, record, known: "journal", or }];
-  });
-  // What the state had, or somebody answered, before that run says nothing about it.
-  const isAnswered = (key: string) => {
-    const { state, at = "" } = journals.own.get(key) ?? {};
-    if (state === "closed" && at !== "") return Date.parse(at) >= Date.parse(stack.time);
-    return held.get(key)?.record !== undefined || leftKeys.has(key);
-  };
-  const unanswered = [...recorded.values()].filter(({ ref }) => !isAnswered(ref.key));
-  // The journal of the run that was interrupted has each create that it has sent.
-  const isOfThisMachine = ({ runs }: Recorded) => runs.every((run) => run !== undefined && journals.runs.includes(run));
-  const gone = journals.elsewhere.filter(({ elsewhere: there }) => there !== undefined && journals.isGone(there));
-  const goneKeys = new Set(gone.map(({ key }) => key));
   // What the journal of a renamed stack has is listed there.
-  const inRecord = unanswered.filter((each) => !isOfThisMachine(each) && !goneKeys.has(each.ref.key));
-
-  const createOf = ({ otherRefs = [], ...found }: Found): Create => {
-    const object = held.get(found.ref.key);
-    const left = leftLiveIn(object?.resource.outputs ?? {}).filter(({ key }) => key === object?.in?.key);
-    const formerIds = [object?.id, found.record.replaces, ...left.map(({ id }) => id)];
-    return { ...found, otherRefs, formerIds: formerIds.filter((id) => id !== undefined) };
-  };
-  const others = journals.elsewhere.map(({ elsewhere, ...record }) => {
-    return { ref: refOfKey(record.key, elsewhere?.stack ?? ""), record, elsewhere };
+  const gone = others.filter((note) => journals.isGone(note.elsewhere));
+  const goneKeys = new Set(gone.map(({ ref }) => ref.key));
+  const inRecord = [...recorded.values()].filter((each) => {
+    const { key } = each.ref;
+    if (leftKeys.has(key) || goneKeys.has(key)) return false;
+    if (state.held.get(key)?.record !== undefined) return false;
+    // The journal of the run that was interrupted has each create that it has sent.
+    if (each.runs.every((run) => journals.runs.includes(run))) return false;
+    return !isAnswered(each, journals.own.get(key), state);
   });
-  // The state says that this stack had that name: what its journal has under a key is this resource's.
-  const formerNames = new Set(stackNamesIn(stack));
-  const isSeen = (note: Note) => {
-    const isOurs = note.elsewhere === undefined || formerNames.has(note.elsewhere.stack);
-    // An object that was made beside the state's one is another object, which a run tells of.
-    return sight.has(note) || (isOurs && note.record.id === undefined && isHeld(note));
+
+  const createOf = (found: Omit<Create, "formerIds">): Create => {
+    return { ...found, formerIds: state.formerIdsOf(found) };
   };
-  const elsewhere = others
-    .filter((note) => !isSeen(note))
-    .map(({ ref, record, elsewhere: there }): Create => {
-      const isOfGone = there !== undefined && journals.isGone(there);
-      return { ref, record, known: "journal", elsewhere: there, isOfGone, otherRefs: [], formerIds: [] };
-    });
-  // What was only adopted here says nothing about who created it.
-  const journal = remembered.filter(
-    ({ record: { state, body } }) => state !== "closed" && (state !== "confirmed" || body !== ""),
-  );
-  const byName = ({ ref }: { readonly ref: CreateRef }) => `${ref.short} ${ref.urn}`;
-  return {
-    open: inNaturalOrder([...inState, ...inMemory, ...inRecord].map(createOf), byName),
-    elsewhere: inNaturalOrder(elsewhere, byName),
-    made: inNaturalOrder(
-      left.filter(({ record }) => record.state !== "sent"),
-      byName,
+  const open = [
+    ...state.unresolved.map(({ ref, record }) => {
+      const same = unseen.filter(
+        (note) => note.record.mark === record.mark && note.ref.key !== ref.key,
+      );
+      return createOf({ ref, record, known: "state", otherRefs: same.map((note) => note.ref) });
+    }),
+    ...sent.map(({ ref, record }) => {
+      const other = recorded.get(ref.key);
+      const or = [other?.record, other?.or].find((each) => isOther(record, each));
+      return createOf({ ref, record, known: "journal", otherRefs: [], or });
+    }),
+    ...inRecord.map(({ ref, record, or }) =>
+      createOf({ ref, record, known: "record", otherRefs: [], or }),
     ),
-    unsent: inNaturalOrder(unanswered.filter(isOfThisMachine), byName).map(({ ref }) => ref),
+  ];
+  return {
+    open: byName(open),
+    elsewhere: byName(elsewhere).map((note): Create => {
+      const isOfGone = journals.isGone(note.elsewhere);
+      return { ...note, known: "journal", isOfGone, otherRefs: [], formerIds: [] };
+    }),
+    made: byName(left.filter(({ record }) => record.state !== "sent")),
     outdated: [...unseen, ...others]
-      .filter(isSeen)
-      .map((note) => (sight.has(note) ? note : { ...note, held: held.get(note.ref.key)?.id })),
-    notes,
-    inState: new Map(
-      current.flatMap(({ kind, id, ref }) => (id === undefined ? [] : [[objectKey(kind.name, id), ref]])),
-    ),
-    inJournal: new Map(
-      journal.flatMap(({ ref, record: { id } }) => (id === undefined ? [] : [[objectKey(ref.kind, id), ref]])),
+      .filter((note) => state.fateOf(note) === "seen")
+      .map((note) => ({ ...note, held: state.heldInstead(note) })),
+    notes: new Map(notes.map((note) => [note.ref.key, note])),
+    inState: holdersById(state.current),
+    inJournal: holdersById(
+      notes.filter(isCreatedHere).map(({ ref, record }) => ({ ref, id: record.id })),
     ),
   };
 }
 
-/** What a state shows about creates: its objects, by id and account, and the creates that a person has found. */
-function sightOf(
-  stack: ExportedStack,
-  objects: readonly ExportedObject[],
-  isSameAccount: (recorded: unknown, other: unknown) => boolean,
-) {
-  const resolved = new Set(stack.resources.flatMap(({ outputs = {} }) => resolvedIn(outputs)));
-  const byId = Map.groupBy(objects, ({ kind, id = "" }) => objectKey(kind.name, id));
-  return {
-    has: ({ ref, record }: Note) => {
-      const { id, account } = record;
-      if (resolved.has(sendingOf(record))) return true;
-      if (id === undefined) return false;
-      const found = byId.get(objectKey(ref.kind, id)) ?? [];
-      return found.some(({ resource }) => isSameAccount(account, resource.outputs?.[ACCOUNT]));
-    },
-  };
+/** What was only adopted here says nothing about who created it. */
+function isCreatedHere({ record: { state, body } }: Note): boolean {
+  return state !== "closed" && (state !== "confirmed" || body !== "");
 }
 
-/** What an id means for a create. @param others answers that count. */
-export function verdictOn(
-  { ref, otherRefs, formerIds }: Create,
-  id: string,
-  { inState, inJournal, notes }: Facts,
-  others: readonly PersonAnswer[],
-): { readonly managedAs?: string; readonly conflict?: string } {
-  const object = objectKey(ref.kind, id);
-  const own = new Set([ref, ...otherRefs].map(({ key }) => key));
-  const twin = others.find(({ create, id: its }) => its === id && create.ref.kind === ref.kind);
-  if (twin !== undefined) return { conflict: `${id} can't be both "${ref.short}" and "${twin.create.ref.short}"` };
-  const entry = notes.get(ref.key)?.record;
-  // A later run has taken it over or adopted it, and was interrupted too: the state has just the unknown outcome.
-  if (entry?.id === id && entry.state !== "closed" && !formerIds.includes(id)) return {};
-  const holder = inState.get(object);
-  if (formerIds.includes(id) || (holder !== undefined && own.has(holder.key)))
-    return {
-      conflict: `${id} is not the id of "${ref.short}": it is an object that this resource has or had before, such as the one to replace`,
-    };
-  if (holder !== undefined) return { managedAs: holder.short };
-  const known = inJournal.get(object);
-  if (known === undefined || own.has(known.key)) return {};
-  return {
-    conflict: `${id} is not the id of "${ref.short}": an earlier run created it as "${known.short}". If there is no other object, it was not created: --not-created ${shellWord(ref.short)}`,
-  };
+function holdersById(
+  objects: readonly { readonly ref: CreateRef; readonly id: string | undefined }[],
+): ReadonlyMap<string, CreateRef> {
+  const holders = new Map<string, CreateRef>();
+  for (const { ref, id } of objects)
+    if (id !== undefined) holders.set(objectKey(ref.kind, id), ref);
+  return holders;
 }
 
-/** Of what is secret nobody knows. */
-function isOtherThan({ body }: CreateRecord) {
-  return (other: CreateRecord) => body !== "" && other.body !== "" && other.body !== body;
+function byName<T extends { readonly ref: CreateRef }>(items: readonly T[]): T[] {
+  return inNaturalOrder(items, ({ ref }) => `${ref.short} ${ref.urn}`);
 }
 
-interface Recorded extends Found {
-  /** The interrupted runs that it names; undefined for one that gave no name. */
-  readonly runs: readonly (string | undefined)[];
-}
+/** What a state shows about creates. */
+class StateView {
+  readonly current: readonly ExportedObject[];
+  readonly held: ReadonlyMap<string, ExportedObject>;
+  readonly unresolved: readonly { readonly ref: CreateRef; readonly record: CreateRecord }[];
+  /** Sendings that a person has found to be created. */
+  readonly resolved: readonly { readonly mark: string; readonly at: string }[];
+  /** The same as `sendingOf` names them. */
+  readonly #sendings: ReadonlySet<string>;
+  readonly #byId: ReadonlyMap<string, readonly ExportedObject[]>;
+  readonly #unresolvedMarks: ReadonlySet<string>;
+  /** The names that this stack had when its resources were written. */
+  readonly #names: ReadonlySet<string>;
 
-/** What Pulumi's record of interrupted runs says was sent, or was about to be; of several such runs the last. */
-function recordedIn(stack: ExportedStack): Recorded[] {
-  const current = new Map(stack.resources.flatMap((each) => (each.delete === true ? [] : [[each.urn, each]])));
-  const found = stack.pending.toReversed().flatMap(({ type, resource }): Recorded[] => {
-    const { urn, type: token, inputs = {} } = resource;
-    const former = current.get(urn);
-    const [set, mark] = [setOfType(token), readMark(inputs[MARK])];
-    const kind = kindOfType(token) ?? set?.member;
-    // A set in the state was created; during an update it is as it was before. Of an all-secret set nothing is known.
-    const isNew = type === "creating" && (set === undefined || former === undefined);
-    const isOpen = isNew || (type === "updating" && set !== undefined);
-    if (kind === undefined || !isOpen || isSecret(inputs.events)) return [];
-    const olds = former?.outputs ?? {};
-    const of = set ?? kind;
-    const members = plannedObjects(kind, readStored(of, former?.id, olds), readDeclared(of, inputs));
-    // What would be done now was not done.
-    const sent = members.filter(({ isDeclared, action }) => isDeclared && ["create", "replace"].includes(action.do));
-    // Without a changed argument, a run keeps the name of an earlier one, perhaps another machine's.
-    const isItsOwn = type === "creating" || inputs[RUN] !== former?.inputs?.[RUN];
-    const run = typeof inputs[RUN] === "string" && isItsOwn ? inputs[RUN] : undefined;
-    return sent.map(({ key: member, id, values }): Recorded => {
-      const own = mark && { ...mark, ...(set && { mark: memberMark(mark.mark, member, id) }) };
-      const key = keyOfUrn((set ?? kind).name, urn);
-      const ref = refAt(set === undefined ? key : memberOf(key, member), urn);
-      return { ref, record: { ...createRecordOf(kind, values, id), ...own }, known: "record", runs: [run] };
+  constructor(
+    stack: ExportedStack,
+    private readonly isSameAccount: AreSameAccount,
+  ) {
+    const objects = objectsIn(stack.resources);
+    this.current = objects.filter(({ resource }) => resource.delete !== true);
+    this.held = new Map(this.current.map((each) => [each.ref.key, each]));
+    this.unresolved = this.current.flatMap(({ ref, record }) => {
+      return record === undefined ? [] : [{ ref, record }];
     });
-  });
-  return [...Map.groupBy(found, ({ ref }) => ref.key).values()].flatMap((all) => {
-    const last = all.at(-1);
-    if (last === undefined) return [];
-    const or = all.map(({ record }) => record).find(isOtherThan(last.record));
-    return [{ ...last, or, runs: all.flatMap(({ runs }) => runs) }];
+    this.#sendings = new Set(stack.resources.flatMap(({ outputs = {} }) => resolvedIn(outputs)));
+    this.resolved = [...this.#sendings].map((sending) => {
+      const [mark = "", at = ""] = sending.split(" ");
+      return { mark, at };
+    });
+    this.#byId = Map.groupBy(objects, ({ kind, id = "" }) => objectKey(kind.name, id));
+    this.#unresolvedMarks = new Set(this.unresolved.map(({ record }) => record.mark));
+    this.#names = new Set(stackNamesIn(stack));
+  }
+
+  /**
+   * What became of an open create of a journal: the state has it; has another object in its place, beside what it made;
+   * has it as unresolved; or nothing is known.
+   */
+  fateOf(note: Note): "seen" | "beside" | "unresolved" | "open" {
+    const { ref, record } = note;
+    if (this.#has(note)) return "seen";
+    const isReplaced = this.heldInstead(note) !== undefined;
+    if (isReplaced && record.id === undefined) return "seen";
+    if (isReplaced) return "beside";
+    if (this.held.get(ref.key)?.record !== undefined) return "unresolved";
+    if (this.#unresolvedMarks.has(record.mark)) return "unresolved";
+    return "open";
+  }
+
+  /** The object under its key in this stack, if another create made it. */
+  heldInstead(note: Note): string | undefined {
+    const { ref, record, elsewhere } = note;
+    const isOurs = elsewhere === undefined || this.#names.has(elsewhere.stack);
+    if (!isOurs || this.#has(note)) return undefined;
+    const id = this.held.get(ref.key)?.id;
+    return id === record.replaces ? undefined : id;
+  }
+
+  /** Its object, by id and account, or that a person has found it. */
+  #has({ ref, record }: Note): boolean {
+    const { id, account } = record;
+    if (this.#sendings.has(sendingOf(record))) return true;
+    if (id === undefined) return false;
+    const found = this.#byId.get(objectKey(ref.kind, id)) ?? [];
+    return found.some(({ resource }) => this.isSameAccount(account, resource.outputs?.[ACCOUNT]));
+  }
+
+  formerIdsOf({ ref, record }: Pick<Create, "ref" | "record">): string[] {
+    const object = this.held.get(ref.key);
+    const left = leftLiveIn(object?.resource.outputs ?? {}).filter(
+      ({ key }) => key === object?.in?.key,
+    );
+    const ids = [object?.id, record.replaces, ...left.map(({ id }) => id)];
+    return ids.filter((id) => id !== undefined);
+  }
+}
+
+/** Whether somebody has answered since: what the state had before that run says nothing about it. */
+function isAnswered(
+  recorded: Recorded,
+  entry: JournalEntry | undefined,
+  state: StateView,
+): boolean {
+  const { runs, markFor } = recorded;
+  // What it was to replace may be replaced by now.
+  const marks = [undefined, ...state.formerIdsOf(recorded)].map(markFor);
+  const answers = state.resolved.filter(({ mark }) => marks.includes(mark));
+  const moments = answers.map(({ at }) => at);
+  if (entry?.state === "closed" && entry.at !== "") moments.push(entry.at);
+  return moments.some((at) => runs.every((run) => run !== "" && isSinceRun(run, at)));
+}
+
+/** What Pulumi's record of interrupted runs has of one create. */
+interface Recorded extends Pick<Create, "ref" | "record" | "or"> {
+  /** The names of those runs; empty for one that gave none. */
+  readonly runs: readonly string[];
+  /** Its mark, if it was to replace this object. */
+  readonly markFor: (replaces: string | undefined) => string;
+}
+
+/** What was sent, or was about to be, by key; of several such runs the last. */
+function recordedIn(stack: ExportedStack, place: StackPlace): Map<string, Recorded> {
+  const current = stack.resources.filter((each) => each.delete !== true);
+  const byUrn = new Map(current.map((each) => [each.urn, each]));
+  const operations = stack.pending.toReversed();
+  const found = operations.flatMap(({ type, resource }) =>
+    sentIn(type, resource, byUrn.get(resource.urn), place),
+  );
+  const all = new Map<string, Recorded>();
+  for (const each of found) {
+    const { key } = each.ref;
+    const before = all.get(key);
+    const earlier = [before?.or, before?.record];
+    const or = earlier.find((one) => isOther(each.record, one));
+    all.set(key, { ...each, or, runs: [...(before?.runs ?? []), ...each.runs] });
+  }
+  return all;
+}
+
+/** The creates of one operation. @param former the resource in the state. */
+function sentIn(
+  type: string,
+  resource: Resource,
+  former: Resource | undefined,
+  place: StackPlace,
+): Recorded[] {
+  const { urn, type: token, inputs = {} } = resource;
+  const set = setOfType(token);
+  const kind = kindOfType(token) ?? set?.member;
+  // A set in the state was created; during an update it is as it was before.
+  const isNew = type === "creating" && (set === undefined || former === undefined);
+  const isOpen = isNew || (type === "updating" && set !== undefined);
+  // Of an all-secret set nothing is known.
+  if (kind === undefined || !isOpen || isSecret(inputs.events)) return [];
+  const olds = former?.outputs ?? {};
+  const of = set ?? kind;
+  const objects = plannedObjects(kind, readStored(of, former?.id, olds), readDeclared(of, inputs));
+  // Without a changed argument, a run keeps the name of an earlier one, perhaps another machine's.
+  const isItsOwn = type === "creating" || inputs[RUN] !== former?.inputs?.[RUN];
+  const run = isItsOwn ? String(inputs[RUN] ?? "") : "";
+  const resourceKey = keyOfUrn(of.name, urn);
+  const given = readMark(inputs[MARK]);
+  const ofResource = markOf(place.backend, place.stack, resourceKey);
+  // What would be done now was not done.
+  const sent = objects.filter(
+    ({ isDeclared, action }) => isDeclared && ["create", "replace"].includes(action.do),
+  );
+  return sent.map(({ key, id, values }) => {
+    const member = set && key;
+    const markFor = (replaces: string | undefined) =>
+      markOfCreate(given?.mark, ofResource, member, replaces);
+    const ref = refAt(member === undefined ? resourceKey : memberOf(resourceKey, member), urn);
+    const record = { ...unnotedRecord(kind, values, id), ...given, mark: markFor(id) };
+    return { ref, record, runs: [run], markFor };
   });
 }
 
 /** Of a create that nobody has noted: as far as its arguments say. @param held the id in the state. */
-function createRecordOf(kind: Kind, values: Readonly<Record<string, unknown>>, held: string | undefined): CreateRecord {
+function unnotedRecord(
+  kind: Kind,
+  values: Readonly<Record<string, unknown>>,
+  held: string | undefined,
+): CreateRecord {
   const hidden = Object.keys(values).filter((name) => holdsSecret(values[name]));
   const secret = new Set([...secretArgumentsIn(values), ...hidden]);
-  const body = secret.size > 0 ? "" : fingerprintOfBody(kind, values);
-  const replaces = held === undefined ? {} : { replaces: held };
-  return { at: "", mark: "", body, ...identifyingIn(kind, values, secret), ...replaces };
+  const record = { at: "", mark: "", body: "", ...identifyingIn(kind, values, secret) };
+  if (secret.size === 0) record.body = fingerprintOfBody(kind, values);
+  return held === undefined ? record : { ...record, replaces: held };
+}
+
+/** Of what is secret nobody knows. */
+function isOther({ body }: CreateRecord, other: CreateRecord | undefined): boolean {
+  return body !== "" && other !== undefined && other.body !== "" && other.body !== body;
 }

@@ -7,38 +7,50 @@ import { lookFor, resendDueMs } from "../operations/index.js";
 import { abilitiesOf } from "../plan/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
 import type { StackChoice } from "./harness.js";
-import { type Create, type Facts, type PersonAnswer, verdictOn } from "./pending-facts.js";
+import { type Answer, verdictOn } from "./pending-answers.js";
+import type { Create, Facts } from "./pending-facts.js";
 import { programFolder, readingOf } from "./pulumi.js";
 
 /** What a search finds out of what has no answer yet; of the rest it prints why. @param given answers that count. */
-export async function searched(
-  given: readonly PersonAnswer[],
+export async function searchUnanswered(
+  given: readonly Answer[],
   facts: Facts,
   choice: StackChoice,
-): Promise<PersonAnswer[]> {
+): Promise<Answer[]> {
   const open = facts.open.filter((create) => !given.some((answer) => answer.create === create));
   if (open.length === 0) return [];
   const { reading, origin } = await readingOf(choice);
-  if (reading.problems.length > 0)
-    throw new Error(`nothing was searched (settings ${origin}):\n${describeSettingProblems(reading.problems)}`);
-  const { answers, told } = await searchFor(open, reading, programFolder(choice));
+  if (reading.problems.length > 0) {
+    const problems = describeSettingProblems(reading.problems);
+    throw new Error(`nothing was searched (settings ${origin}):\n${problems}`);
+  }
+  const { answers: found, told } = await searchFor(open, reading, programFolder(choice));
   for (const line of told) console.log(line);
-  return answers.flatMap((answer, index): PersonAnswer[] => {
-    const { create, id } = answer;
-    if (id === undefined) return [answer];
-    const others = [...given, ...answers.slice(0, index)];
-    const { conflict, managedAs } = verdictOn(create, id, facts, others);
-    if (conflict === undefined) return [{ ...answer, managedAs }];
-    console.log(`Found, but not resolved: ${conflict}`);
-    return [];
-  });
+  const answers: Answer[] = [];
+  for (const answer of found) {
+    const { conflict, managedAs } = verdictOn(answer, facts, [...given, ...answers]);
+    if (conflict === undefined) answers.push({ ...answer, managedAs });
+    else console.log(`Found, but not resolved: ${conflict}`);
+  }
+  return answers;
 }
 
-/** @param folder the program's. @returns `told`: in words, of what has no answer, what was asked and what came back. */
-export async function searchFor(open: readonly Create[], reading: SettingsReading, folder: string) {
+export interface Searched {
+  readonly answers: readonly Answer[];
+  /** Of what has no answer: in words, what was asked and what came back. */
+  readonly told: readonly string[];
+}
+
+/** @param folder the program's. */
+export async function searchFor(
+  open: readonly Create[],
+  reading: SettingsReading,
+  folder: string,
+): Promise<Searched> {
   const { settings } = reading;
+  const cookieFile = cookieFileFor(settings, folder);
   const dependencies = systemDependencies(reading, {
-    cookieFile: cookieFileFor(settings, folder),
+    cookieFile,
     tell: (message) => console.error(message),
   });
   const { transport, clock, secrets } = dependencies;
@@ -46,26 +58,29 @@ export async function searchFor(open: readonly Create[], reading: SettingsReadin
   const looker = { reading, clock, client: () => client };
   const now = momentOf(clock);
 
-  const look = async (create: Create): Promise<PersonAnswer | string> => {
+  const look = async (create: Create): Promise<Answer | string> => {
     const { ref, record, formerIds } = create;
     const kind = kindNamed(ref.kind);
     if (!abilitiesOf(kind, settings).search(record.field)) {
-      const check = `check advertising:markField and advertising:operations.${kind.create.noun}.search`;
-      return `${ref.short}: can't be searched for by its mark (${record.field ?? "none"}): ${check}.`;
+      const setting = `advertising:operations.${kind.create.noun}.search`;
+      const why = `can't be searched for by its mark (${record.field ?? "none"})`;
+      return `${ref.short}: ${why}: check advertising:markField and ${setting}.`;
     }
     const sent = { ...record, at: record.at || now };
     const finding = await lookFor(kind, looker, ref.short, sent, false, formerIds);
-    if (finding.kind === "open") return `${ref.short}: ${secrets.scrub(finding.words)}`;
-    return { create, id: finding.kind === "found" ? finding.id : undefined };
+    if (finding.kind === "found") return { create, id: finding.id };
+    if (finding.kind === "not-made") return { create, id: undefined };
+    return `${ref.short}: ${secrets.scrub(finding.words)}`;
   };
 
   try {
     // Nobody has noted when these were sent: perhaps just now.
-    const undated = open.filter(({ record: { at, field } }) => at === "" && field !== undefined).length;
+    const undated = open.filter(({ record }) => record.at === "" && record.field !== undefined);
     const dueMs = resendDueMs(now, looker);
-    if (undated > 0 && dueMs !== undefined) {
+    if (undated.length > 0 && dueMs !== undefined) {
+      const creates = count(undated.length, "create");
       const until = new Date(dueMs).toISOString();
-      console.error(`${count(undated, "create")} may have been sent just now: looking from ${until} on …`);
+      console.error(`${creates} may have been sent just now: looking from ${until} on …`);
       await clock.sleep(dueMs - clock.wallMs());
     }
     const found = await Promise.all(open.map(look));

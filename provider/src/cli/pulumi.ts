@@ -1,13 +1,21 @@
 /** What the Pulumi CLI is asked for: the chosen stack, its state and settings, and a refresh of a few resources. */
 import { execFile } from "node:child_process";
-import { readFileSync, statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { asRecord, enumerate, jsonIn, printable, UsageError } from "../base/index.js";
 import { parseProject, projectFileOf } from "../journal/index.js";
-import { isEqualAccount, NAMESPACE, readSettings, type SettingsReading, sameAccountAs } from "../settings/index.js";
+import {
+  isEqualAccount,
+  NAMESPACE,
+  readSettings,
+  type SettingsReading,
+  sameAccountAs,
+} from "../settings/index.js";
 import { type ExportedStack, readExport } from "./contents.js";
-import { type StackChoice, stackOptionsIn, textOf } from "./harness.js";
+import { isInline, type StackChoice, stackOptionsIn, textOf } from "./harness.js";
+import type { AreSameAccount } from "./pending-facts.js";
 
 export const STACK_OPTIONS = { stack: { type: "string" }, cwd: { type: "string" } } as const;
 
@@ -18,7 +26,9 @@ export const STACK_HELP = `  --stack NAME           default: the selected stack
  * The folder that the chosen project's runs are in, where a relative `cookieFile` begins: that of `main` in the project
  * file, as Pulumi's engine finds it. Without a project, the chosen folder.
  */
-export function programFolder({ cwd = "." }: StackChoice): string {
+export function programFolder(choice: StackChoice): string {
+  const { cwd = "." } = choice;
+  if (isInline(choice)) return resolve(cwd);
   const project = projectFileOf(cwd);
   if (project === undefined) return resolve(cwd);
   const main = resolve(dirname(project), mainIn(project));
@@ -35,25 +45,65 @@ function mainIn(project: string): string {
   }
 }
 
-async function pulumi(args: readonly string[], choice: StackChoice, environment: object = {}): Promise<string> {
+function pulumi(
+  args: readonly string[],
+  choice: StackChoice,
+  environment: object = {},
+): Promise<string> {
+  return inProject(choice, (there) => run(args, there, environment));
+}
+
+/** Most of Pulumi's commands need a project file. An inline program has none, so there is one meanwhile. */
+async function inProject<T>(
+  choice: StackChoice,
+  work: (there: StackChoice) => Promise<T>,
+): Promise<T> {
+  if (!isInline(choice)) return work(choice);
+  const { stack = "", cwd = "." } = choice;
+  const project = { name: stack.split("/")[1], runtime: "nodejs", main: resolve(cwd) };
+  const folder = mkdtempSync(join(tmpdir(), "pulumi-advertising-"));
+  try {
+    writeFileSync(join(folder, "Pulumi.json"), JSON.stringify(project));
+    return await work({ stack, cwd: folder });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function run(args: readonly string[], choice: StackChoice, environment: object) {
   const options = stackOptionsIn(choice).flatMap(({ option, value }) => [option, value]);
-  const env = { ...process.env, ...environment };
   const running = promisify(execFile)("pulumi", [...args, ...options, "--non-interactive"], {
     maxBuffer: 1024 ** 3,
-    env,
+    env: { ...process.env, ...environment },
   });
   running.child.stdin?.end();
   try {
     return (await running).stdout;
   } catch (error) {
-    const { code, stdout = "", stderr = "" } = error as { code?: unknown; stdout?: string; stderr?: string };
+    const { code, stdout = "", stderr = "" } = error as Failure;
     if (code === "ENOENT")
-      throw new Error("the `pulumi` command is not on the PATH; to install it: https://www.pulumi.com/docs/install/");
+      throw new Error(
+        "the `pulumi` command is not on the PATH; to install it: https://www.pulumi.com/docs/install/",
+      );
+    const said = [stderr];
     // A refresh prints its errors on standard output.
-    const said = `${stderr}\n${args[0] === "refresh" ? stdout : ""}`.split("\n").map(printable);
-    const words = said.filter((line) => line !== "").join("\n") || String(error);
+    if (args[0] === "refresh") said.push(stdout);
+    if (projectFileOf(choice.cwd ?? ".") === undefined) said.push(NO_PROJECT);
+    const lines = said.join("\n").split("\n").map(printable);
+    const words = lines.filter((line) => line !== "").join("\n") || String(error);
     throw new Error(`\`pulumi ${args.slice(0, 2).join(" ")}\` failed: ${words}`);
   }
+}
+
+const NO_PROJECT =
+  "There is no project file here. For an inline program of the Automation API, " +
+  "give the stack's full name: --stack organization/project/stack";
+
+/** As `execFile` fails. */
+interface Failure {
+  readonly code?: unknown;
+  readonly stdout?: string;
+  readonly stderr?: string;
 }
 
 export interface StateChoice extends StackChoice {
@@ -64,12 +114,18 @@ export interface StateChoice extends StackChoice {
 export async function stateOf({ state, ...choice }: StateChoice): Promise<ExportedStack> {
   if (state === undefined) return readExport(await pulumi(["stack", "export"], choice));
   const options = stackOptionsIn(choice).map(({ option }) => option);
-  if (options.length > 0) throw new UsageError(`--state already says which state: leave out ${enumerate(options)}`);
-  return readExport(await textOf(state), state === "-" ? undefined : state);
+  if (options.length > 0)
+    throw new UsageError(`--state already says which state: leave out ${enumerate(options)}`);
+  const text = await textOf(state);
+  return state === "-" ? readExport(text) : readExport(text, state);
 }
 
 /** Refreshes these alone; `environment` has answers for the provider's `read`. @throws Error with Pulumi's words. */
-export async function refresh(urns: readonly string[], environment: object, choice: StackChoice): Promise<void> {
+export async function refresh(
+  urns: readonly string[],
+  environment: object,
+  choice: StackChoice,
+): Promise<void> {
   const targets = urns.flatMap((urn) => ["--target", urn]);
   const how = ["--yes", "--skip-preview", "--skip-pending-creates", "--color", "never"];
   await pulumi(["refresh", ...how, ...targets], choice, environment);
@@ -77,49 +133,68 @@ export async function refresh(urns: readonly string[], environment: object, choi
 
 /** `<organization>/<project>/<stack>`; none where the backend does not tell. */
 export async function stackName(choice: StackChoice): Promise<string | undefined> {
-  const name = await pulumi(["stack", "--show-name", "--fully-qualify-stack-names"], choice).catch(() => undefined);
-  return name?.trim();
+  const asking = pulumi(["stack", "--show-name", "--fully-qualify-stack-names"], choice);
+  return asking.then(
+    (name) => name.trim(),
+    () => undefined,
+  );
 }
 
-/** `<organization>/<project>/<stack>` of the project's stacks; none if the backend does not tell. @param stack one. */
+/** `<organization>/<project>/<stack>` of the project's stacks. @param stack one. @throws Error in Pulumi's words. */
 export async function existingStacks(choice: StackChoice, stack: string): Promise<string[]> {
   const [organization = "", project = ""] = stack.split("/");
-  const printed = await pulumi(["stack", "ls", "--json"], { cwd: choice.cwd }).catch(() => "[]");
-  const names = (jsonIn(printed) as { readonly name?: unknown }[] | undefined) ?? [];
-  return names.map(({ name }) => {
+  const printed = await inProject(choice, ({ cwd }) => run(["stack", "ls", "--json"], { cwd }, {}));
+  const stacks = (jsonIn(printed) as { readonly name?: unknown }[] | undefined) ?? [];
+  // Pulumi leaves out what is the default.
+  return stacks.map(({ name }) => {
     const parts = String(name).split("/");
-    if (parts.length === 3) return parts.join("/");
-    const [owner = organization] = parts.slice(0, -1);
-    return `${owner}/${project}/${parts.at(-1)}`;
+    const last = parts.pop();
+    const [owner = organization] = parts;
+    return `${owner}/${project}/${last}`;
   });
 }
 
+type StackSettings = Readonly<
+  Record<string, { readonly value?: string; readonly secret?: boolean }>
+>;
+
 /** Whether two recorded accounts are one, as the stack's settings say. */
-export async function sameAccountOf(choice: StackChoice): Promise<(one: unknown, other: unknown) => boolean> {
+export async function sameAccountOf(choice: StackChoice): Promise<AreSameAccount> {
   const printed = await pulumi(["config", "--json"], choice).catch(() => "{}");
-  const configured = asRecord(jsonIn(printed)) as Readonly<Record<string, { readonly value?: string }>>;
+  const configured = asRecord(jsonIn(printed)) as StackSettings;
   const config = (key: string) => configured[`${NAMESPACE}:${key}`]?.value;
   const { settings } = readSettings({ config, environment: process.env, mayLackPassword: true });
   const isOurs = sameAccountAs(settings);
   return (one, other) => isEqualAccount(one, other) || (isOurs(one) && isOurs(other));
 }
 
-/** The settings a command sends requests with, and in words where they come from: the stack, or the environment. */
-export async function readingOf(choice: StackChoice): Promise<{ reading: SettingsReading; origin: string }> {
+/** The settings that a command sends requests with. */
+export interface CommandSettings {
+  readonly reading: SettingsReading;
+  /** Where they come from, in words. */
+  readonly origin: string;
+}
+
+/** Of the stack, or of the environment. */
+export async function readingOf(choice: StackChoice): Promise<CommandSettings> {
   const stack = await stackName(choice);
   // A machine that just logs in needs neither a stack nor Pulumi; a stack that was named must be there.
-  const isAlone = stack === undefined && stackOptionsIn(choice).length === 0;
-  const printed = isAlone ? "{}" : await pulumi(["config", "--json", "--show-secrets"], choice);
-  const configured = JSON.parse(printed) as Readonly<Record<string, { value: string; secret: boolean }>>;
-  const setting = (key: string) => configured[`${NAMESPACE}:${key}`];
-  const ours = Object.keys(configured).filter((key) => key.startsWith(`${NAMESPACE}:`));
-  const reading = readSettings({
-    config: (key) => setting(key)?.value,
+  if (stack === undefined && stackOptionsIn(choice).length === 0) {
+    const origin = "of the environment, because `pulumi stack` found no selected stack here";
+    return { reading: readingIn({}), origin };
+  }
+  const printed = await pulumi(["config", "--json", "--show-secrets"], choice);
+  return { reading: readingIn(JSON.parse(printed)), origin: `of the stack ${stack}` };
+}
+
+function readingIn(configured: StackSettings): SettingsReading {
+  const prefix = `${NAMESPACE}:`;
+  const ours = Object.keys(configured).filter((key) => key.startsWith(prefix));
+  return readSettings({
+    config: (key) => configured[prefix + key]?.value,
     environment: process.env,
-    keys: ours.map((key) => key.slice(NAMESPACE.length + 1)),
-    isSecret: (key) => setting(key)?.secret ?? false,
+    keys: ours.map((key) => key.slice(prefix.length)),
+    isSecret: (key) => configured[prefix + key]?.secret ?? false,
     mayLackPassword: false,
   });
-  const alone = "of the environment, because `pulumi stack` found no selected stack here";
-  return { reading, origin: isAlone ? alone : `of the stack ${stack}` };
 }

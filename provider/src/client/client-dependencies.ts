@@ -4,7 +4,7 @@ import { type Clock, momentOf, Secrets, systemClock } from "../base/index.js";
 import type { SettingsReading } from "../settings/index.js";
 import { createTransport, type Transport } from "./transport.js";
 
-type Reading = Pick<SettingsReading, "settings" | "proxy">;
+type ClientSettings = Pick<SettingsReading, "settings" | "proxy">;
 
 export interface ClientDependencies {
   readonly transport: Transport;
@@ -21,7 +21,7 @@ export interface ClientDependencies {
   readonly onAttempt?: ((line: string) => void) | undefined;
 }
 
-export function secretsIn({ settings, proxy }: Reading): Secrets {
+export function secretsIn({ settings, proxy }: ClientSettings): Secrets {
   const secrets = new Secrets();
   secrets.add(settings.password);
   for (const spelling of proxy?.secrets ?? []) secrets.add(spelling);
@@ -38,7 +38,7 @@ interface ProcessOptions extends Pick<ClientDependencies, "cookieFile"> {
 
 /** The dependencies of a process with one client: real connections, which the caller closes. */
 export function systemDependencies(
-  reading: Reading & Pick<SettingsReading, "credentials">,
+  reading: ClientSettings & Pick<SettingsReading, "credentials">,
   options: ProcessOptions,
 ): ClientDependencies {
   const { cookieFile, tell, log = process.env.ADVERTISING_LOG } = options;

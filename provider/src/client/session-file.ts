@@ -31,11 +31,11 @@ const COST = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 } as const;
 const BYTES = 32;
 
 /** The format is a contract: later versions read what this one wrote. */
-const VERSION = 2;
+const SESSION_FILE_VERSION = 2;
 
 const formatSchema = z.object({
   session: z.literal("pulumi-advertising"),
-  version: z.literal(VERSION),
+  version: z.literal(SESSION_FILE_VERSION),
   baseUrl: z.string(),
   email: z.string(),
   keepLoggedIn: z.boolean(),
@@ -95,8 +95,7 @@ export class SessionStore {
     });
     const restore = async (): Promise<Opened | undefined> => {
       const stored = this.#read();
-      if (stored === undefined || isAnew || stored.stamp === ended || !stored.jar.hasSession(url))
-        return undefined;
+      if (stored === undefined || isAnew || stored.stamp === ended || !stored.jar.hasSession(url)) return undefined;
       // The platform decides on a changed password. Until it accepts that, the file stays for runs with the other one.
       const { jar, stamp, verifier } = stored;
       if ((await this.#hash(verifier.salt)) !== verifier.hash) return undefined;
@@ -113,7 +112,7 @@ export class SessionStore {
         const { baseUrl, email, keepLoggedIn } = this.settings;
         const { jar, stamp } = session;
         const account = { baseUrl, email, keepLoggedIn };
-        const head = { session: "pulumi-advertising", version: VERSION, ...account } as const;
+        const head = { session: "pulumi-advertising", version: SESSION_FILE_VERSION, ...account } as const;
         this.#write({ ...head, verifier: { salt, hash }, stamp, jar }, lock);
       });
     }
@@ -131,8 +130,7 @@ export class SessionStore {
         return { cookie: opened.jar.header(to) };
       },
       keep: async (response, from) => {
-        if (keepLoggedIn && response.setCookies.length > 0)
-          await this.#keep(opened, { response, url: from });
+        if (keepLoggedIn && response.setCookies.length > 0) await this.#keep(opened, { response, url: from });
       },
     };
   }
@@ -173,7 +171,7 @@ export class SessionStore {
     if (text === undefined) return undefined;
     const data = jsonIn(text.replace(/^\ufeff/, ""));
     const version = own(data, "version");
-    if (typeof version === "number" && version > VERSION) {
+    if (typeof version === "number" && version > SESSION_FILE_VERSION) {
       throw new LoginError(
         `Nothing was sent: the cookie file ${path} was written by a later version of this ` +
           `package (format ${version}). Use that version, or remove the file`,
@@ -186,21 +184,14 @@ export class SessionStore {
       return undefined;
     }
     if (accountOf(stored) !== accountOf(settings))
-      throw new UntrustedFile(
-        "it has another account's session; give each account a file of its own",
-      );
+      throw new UntrustedFile("it has another account's session; give each account a file of its own");
     if (stored.keepLoggedIn !== settings.keepLoggedIn) return undefined;
     return { ...stored, jar };
   }
 
   #write(stored: Stored, lock: Lock): void {
     const path = this.#path ?? "";
-    replacePrivate(
-      path,
-      JSON.stringify({ ...stored, jar: stored.jar.toJSON() }),
-      systemDisk,
-      lock.confirm,
-    );
+    replacePrivate(path, JSON.stringify({ ...stored, jar: stored.jar.toJSON() }), systemDisk, lock.confirm);
     removeLeftovers(path, this.dependencies.clock.wallMs(), systemDisk);
   }
 
@@ -208,9 +199,7 @@ export class SessionStore {
   async #hash(salt: string): Promise<string> {
     try {
       const derive = promisify<string, Buffer, number, typeof COST, Buffer>(scrypt);
-      return (
-        await derive(this.settings.password ?? "", Buffer.from(salt, "base64"), BYTES, COST)
-      ).toString("base64");
+      return (await derive(this.settings.password ?? "", Buffer.from(salt, "base64"), BYTES, COST)).toString("base64");
     } catch (error) {
       // For example because scrypt is not allowed on this machine.
       throw new UntrustedFile(`its password can't be checked (${(error as Error).message})`);
@@ -249,9 +238,7 @@ export class SessionStore {
   }
 
   #abandon(why: string): void {
-    this.dependencies.say(
-      `The cookie file ${this.#path} ${why}. This run keeps its session in memory.`,
-    );
+    this.dependencies.say(`The cookie file ${this.#path} ${why}. This run keeps its session in memory.`);
     this.#path = undefined;
   }
 }

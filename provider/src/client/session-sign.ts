@@ -23,12 +23,10 @@ const ABOUT_A_LOGIN =
 /** Parsers use "token" for an unexpected part of a body. */
 const ABOUT_SYNTAX = /\b(json(?! +web)|unexpected|syntax|position|line|column|offset|character)\b/i;
 /** Uninformative words beside a bare status. `Unauthorized` alone means the login; with more words, a permission. */
-const STATUS_PHRASE =
-  /^(\W|error|\d{3}|unauthori[sz]ed|not authori[sz]ed|forbidden|(access )?denied)*$/i;
+const STATUS_PHRASE = /^(\W|error|\d{3}|unauthori[sz]ed|not authori[sz]ed|forbidden|(access )?denied)*$/i;
 /** Quoted parts of a sentence are left out: the name of an event may be "Login". */
-const QUOTED =
-  /(?<=.)("[^"]{0,200}"|\u201c[^\u201d]{0,200}\u201d|`[^`]{0,200}`|(?<!\w)'[^']{0,200}'(?!\w))/g;
-const PAGE = /^\s*\ufeff?\s*<(!doctype html|html)\b/i;
+const QUOTED_WORDS = /(?<=.)("[^"]{0,200}"|\u201c[^\u201d]{0,200}\u201d|`[^`]{0,200}`|(?<!\w)'[^']{0,200}'(?!\w))/g;
+const HTML_PAGE = /^\s*\ufeff?\s*<(!doctype html|html)\b/i;
 const PASSWORD_FIELD = /<input\b[^<>]*\btype\s*=\s*["']?password/i;
 
 export function sessionSignOf(answer: Answer): SessionSign | undefined {
@@ -36,7 +34,7 @@ export function sessionSignOf(answer: Answer): SessionSign | undefined {
   const redirect = redirectOf(answer);
   if (redirect === "login") return "clear";
   if (redirect !== undefined || ![200, 401, 403].includes(status)) return undefined;
-  const isPage = kind === "html" && broken === undefined && PAGE.test(body);
+  const isPage = kind === "html" && broken === undefined && HTML_PAGE.test(body);
   if (isPage && PASSWORD_FIELD.test(body)) return "clear";
   // An `ERROR:` entry does not count: what it stands beside may have been carried out, and would be sent again.
   const isRefused = kind === "json" && anyPart(answer.data, undefined, isFlaggedNo);
@@ -55,7 +53,7 @@ function spokenIn({ kind, data, body, broken }: Answer): string[] {
   const root = kind === "json" ? data : body;
   const spoken = leavesOf(root).filter((leaf) => typeof leaf.value === "string" && isSpoken(leaf));
   return spoken.map(({ value }) => {
-    const text = String(value).replaceAll(QUOTED, " ");
+    const text = String(value).replaceAll(QUOTED_WORDS, " ");
     if (/\s/.test(text)) return text.replace(CAPITALS, asWords);
     return asWords(text);
   });

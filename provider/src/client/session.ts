@@ -35,8 +35,7 @@ interface SessionResponse {
 /** Awaited before the first byte may leave, with that moment (ISO 8601); called again before each further sending. */
 export type BeforeSend = (sentAt: string) => Promise<void>;
 
-type SessionRequest = Pick<HttpRequest, "method" | "url" | "body"> &
-  Pick<SendOptions, "repeatable">;
+type SessionRequest = Pick<HttpRequest, "method" | "url" | "body"> & Pick<SendOptions, "repeatable">;
 
 interface OpenLogin {
   readonly login: Login;
@@ -48,8 +47,7 @@ interface OpenLogin {
 }
 
 /** One error for the whole run says why. */
-const FAILED =
-  "Nothing was created: the login of this run failed (its error says why), and is not tried again.";
+const LOGIN_FAILED = "Nothing was created: the login of this run failed (its error says why), and is not tried again.";
 /** A younger session does not count as ended after a sign that may have another meaning. */
 const YOUNG_MS = 60_000;
 
@@ -113,7 +111,7 @@ export class Session {
   /** @returns the login to send on, with a place on it; `undefined` if it had to wait. */
   async #admit(url: URL, isResend: boolean): Promise<OpenLogin | undefined> {
     const current = this.#current;
-    if (this.#hasFailed) throw new LoginError(FAILED);
+    if (this.#hasFailed) throw new LoginError(LOGIN_FAILED);
     if (current === undefined) {
       await this.#logIn(url);
       return undefined;
@@ -137,12 +135,7 @@ export class Session {
   }
 
   /** What an attempt says about its login. @returns `undefined` if there is no response. */
-  #learn(
-    attempt: Attempt,
-    current: OpenLogin,
-    url: URL,
-    isResend: boolean,
-  ): SessionResponse | undefined {
+  #learn(attempt: Attempt, current: OpenLogin, url: URL, isResend: boolean): SessionResponse | undefined {
     if (attempt instanceof TransportFailure) {
       // What was sent was let through, whatever happened to its answer.
       if (attempt.sent) current.accepted++;

@@ -19,7 +19,7 @@ export interface Quotable {
 
 /** Enough for every problem of one request; a hostile answer can't fill the screen. */
 const MAX_WORDS = 20;
-const MAX_CHARACTERS = 500;
+const MAX_WORDS_CHARACTERS = 500;
 
 /** Names that say nothing of what a sentence is about. */
 const PLAIN_NAME =
@@ -44,7 +44,7 @@ export function warningsOf(quotable: Quotable): string[] {
 export function saidIn(quotable: Quotable): string {
   const words = wordsOf(quotable);
   if (words.length === 0) return "";
-  return ` The platform said: ${asSentence(words, MAX_CHARACTERS)}`;
+  return ` The platform said: ${asSentence(words, MAX_WORDS_CHARACTERS)}`;
 }
 
 export function asSentence(words: readonly string[], maxCharacters: number): string {
@@ -60,8 +60,7 @@ function wordsIn({ answer, operation, fields, secrets }: Quotable): string[] {
     const { path, value, isSecret } = leaf;
     if (words.size >= MAX_WORDS) break;
     if (typeof value !== "string" || isSecret || !/\p{L}/u.test(value)) continue;
-    if (!isSpoken(leaf, known) || echoes.has(folded(value)) || /^\s*(true|false)\s*$/i.test(value))
-      continue;
+    if (!isSpoken(leaf, known) || echoes.has(folded(value)) || /^\s*(true|false)\s*$/i.test(value)) continue;
     const names = path.filter((name) => !PLAIN_NAME.test(name) && SHOWN_NAME.test(name));
     words.add(safe([names.join("."), value].filter(Boolean).join(": "), secrets));
   }
@@ -78,12 +77,11 @@ const NAMED_SECRET =
 
 function safe(text: string, secrets: Quotable["secrets"]): string {
   const masked = secrets.scrub(text).replace(NAMED_SECRET, "$1[secret]");
-  return excerpt(printable(masked), MAX_CHARACTERS);
+  return excerpt(printable(masked), MAX_WORDS_CHARACTERS);
 }
 
 const MARKUP = /<\/[a-z]|^\s*<[a-z!?]/i;
-const HIDDEN =
-  /<(script|style|template|svg|textarea|select)\b[\s\S]*?(<\/\1\s*>|$)|<!--[\s\S]*?(-->|$)/gi;
+const HIDDEN = /<(script|style|template|svg|textarea|select)\b[\s\S]*?(<\/\1\s*>|$)|<!--[\s\S]*?(-->|$)/gi;
 /** A tag; an attribute's quoted value may contain `>`. */
 const TAG = /<[a-z!?/](?:[^<>"']|"[^"<]*"|'[^'<]*'|["'])*>?/gi;
 

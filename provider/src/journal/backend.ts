@@ -5,8 +5,17 @@
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { asRecord, type Environment, JournalError, jsonIn, own, type Values } from "../base/index.js";
+import {
+  asRecord,
+  type CommandTarget,
+  type Environment,
+  JournalError,
+  jsonIn,
+  own,
+  type Values,
+} from "../base/index.js";
 import { readHints } from "../files/index.js";
+import { stackOption } from "../state/index.js";
 
 /**
  * From the environment, the project file, or the last `pulumi login`; empty if there is none.
@@ -47,6 +56,26 @@ export function parseProject(text: string): Values {
   const project: unknown = document?.toJS();
   if (typeof project !== "object" || project === null || Array.isArray(project)) throw new Error("it is no map");
   return asRecord(project);
+}
+
+/**
+ * For the commands that a run prints. An inline program has no project file of its own, and the stack's full name works
+ * without one. @param stack `<organization>/<project>/<stack>` @param folder the program's.
+ */
+export function commandTargetOf(stack: string, folder: string): CommandTarget {
+  const isInline = !isProjectOf(stack, folder);
+  return { options: [isInline ? { option: "--stack", value: stack } : stackOption(stack)], isInline };
+}
+
+/** Whether a folder's project file is that of a stack. @param stack `<organization>/<project>/<stack>` */
+export function isProjectOf(stack: string, folder: string): boolean {
+  const path = projectFileOf(folder);
+  if (path === undefined) return false;
+  try {
+    return own(parseProject(readFileSync(path, "utf8")), "name") === stack.split("/")[1];
+  } catch {
+    return true; // Pulumi says what is wrong with it
+  }
 }
 
 function backendOfProject(folder: string): string | undefined {

@@ -12,6 +12,7 @@ import {
   type Disk,
   expectWritable,
   type Lock,
+  LockHeld,
   type LockOptions,
   removeLeftovers,
   replacePrivate,
@@ -168,6 +169,19 @@ function waitMessage(holder: string, leftMs: number): string {
     `The stack's journal is in use by ${holder}, perhaps an interrupted run that is still ending.`,
     `This run waits for it, at most ${seconds} s more.`,
   ].join(" ");
+}
+
+/** Whether a run has this stack's journal now. Changes nothing. */
+export async function isJournalInUse(place: StackPlace, folder: string, disk = systemDisk): Promise<boolean> {
+  const path = journalPath(place, folder);
+  if (disk.lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;
+  try {
+    const lock = await acquireLock(`${path}.lock`, { maxWaitMs: 0, disk });
+    lock.release();
+    return false;
+  } catch (error) {
+    return error instanceof LockHeld;
+  }
 }
 
 type Here = Pick<JournalOptions, "clock" | "maxWaitMs" | "disk" | "say"> & { readonly folder: string };

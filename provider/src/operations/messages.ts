@@ -196,9 +196,10 @@ function namesakeAdvice({ ref, open }: Namesake, opens: readonly OpenCreate[]): 
 function renamedStackAdvice(stack: string): string[] {
   const name = stackOption(stack).value;
   return [
-    `If ${name} is this stack's former name:`,
+    `If ${name} was renamed to this stack:`,
     `  ${asTyped(`npx pulumi-advertising pending --take-over ${plainShellWord(name)}`)}`,
-    `If it is another stack, run \`pulumi up --stack ${plainShellWord(name)}\` first.`,
+    `If ${name} still exists, its own next run looks after it:`,
+    `  pulumi up --stack ${plainShellWord(name)}`,
   ];
 }
 

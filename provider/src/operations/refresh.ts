@@ -11,6 +11,7 @@ import {
   type Values,
   withoutUndefined,
 } from "../base/index.js";
+import { commandTargetOf } from "../journal/index.js";
 import {
   argumentsFrom,
   differencesIn,
@@ -41,7 +42,6 @@ import {
   secretArgumentsIn,
   sendingOf,
   stackOf,
-  stackOption,
   UNRESOLVED,
   type Unresolved,
   unresolvedMessage,
@@ -136,7 +136,7 @@ export async function readResource(
 function stillOpen(kind: Kind, properties: Values, open: Unresolved): Incomplete {
   const ref = refInState(kind.name, properties);
   if (ref === undefined) return new Incomplete(unnamedCreate(kind, open));
-  commandsTake([stackOption(stackOf(ref.identity))]);
+  commandsTake(() => commandTargetOf(stackOf(ref.identity), process.cwd()));
   return new Incomplete(unresolvedMessage(ref, open, NOT_BY_REFRESH));
 }
 

@@ -6,6 +6,7 @@ import { type Disk, readHints, systemDisk } from "../files/index.js";
 import {
   backendIn,
   CreatesByName,
+  commandTargetOf,
   cookieFileFor,
   deletedObjects,
   endedPath,
@@ -17,7 +18,7 @@ import {
 } from "../journal/index.js";
 import type { Kind } from "../kinds/index.js";
 import { accountOf, describeSettingProblems, readSettings, sameAccountAs } from "../settings/index.js";
-import { type ProgramContext, stackOf, stackOption } from "../state/index.js";
+import { nameOfRun, type ProgramContext, stackOf } from "../state/index.js";
 import { Deployment } from "./deployment.js";
 import { createMessages, type TellAt, UnderWay } from "./notices.js";
 
@@ -53,7 +54,7 @@ export function createRuntime(
   let journal: Journal | undefined;
   let openCreates: CreatesByName | undefined;
   /** In the inputs of what this run sends, and in its journal. */
-  const runName = randomBytes(4).toString("hex");
+  const runName = nameOfRun(now(), randomBytes(4).toString("hex"));
 
   let backend: string | undefined;
   const placeOf = (identity: string) => {
@@ -64,7 +65,7 @@ export function createRuntime(
   const journalOf = (identity: string) => {
     if (journal === undefined) {
       const place = placeOf(identity);
-      commandsTake([stackOption(place.stack)]);
+      commandsTake(() => commandTargetOf(place.stack, process.cwd()));
       journal = new Journal({ ...place, folder, disk, runs: [runName], account, isSameAccount, say: messages.say });
     }
     return journal;

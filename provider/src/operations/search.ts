@@ -3,7 +3,7 @@ import { AdvertisingError, count, enumerate, momentOf, type Values } from "../ba
 import type { Kind } from "../kinds/index.js";
 import { visibleFromMs } from "../plan/index.js";
 import { knownOperations } from "../settings/index.js";
-import { type CreateRecord, keyOf, MARK, markOf, memberMark, type ResourceRef, readMark } from "../state/index.js";
+import { type CreateRecord, keyOf, MARK, markOf, markOfCreate, type ResourceRef, readMark } from "../state/index.js";
 import type { Runtime } from "./runtime.js";
 
 type SentCreate = Pick<CreateRecord, "mark" | "at" | "field">;
@@ -96,7 +96,6 @@ export function markFor(runtime: Runtime, ref: ResourceRef, replaces: string | u
   const given = readMark(inputs[MARK]);
   const isGiven = given !== undefined && given.field === runtime.reading.settings.markField;
   const { backend, stack } = runtime.placeOf(ref.identity);
-  const ofResource = isGiven ? given.mark : markOf(backend, stack, keyOf(ref.resource, ref));
-  if (ref.member === undefined) return isGiven ? ofResource : markOf(ofResource, replaces);
-  return memberMark(ofResource, ref.member, replaces);
+  const ofResource = markOf(backend, stack, keyOf(ref.resource, ref));
+  return markOfCreate(isGiven ? given.mark : undefined, ofResource, ref.member, replaces);
 }

@@ -2,7 +2,7 @@
 /** The command `advertising-sandbox`: starts a sandbox, or sends a command to one that runs. */
 import { parseArgs } from "node:util";
 import { answerCommand, CONTROL_HELP, sendCommand } from "./control.js";
-import { FAULT_HELP, UsageError } from "./fault-language.js";
+import { FAULT_HELP, SandboxUsageError } from "./fault-language.js";
 import { type Sandbox, startSandbox } from "./index.js";
 
 const HELP = `Usage: advertising-sandbox [options]
@@ -28,15 +28,15 @@ const START_OPTIONS = {
 } as const;
 const COMMAND_OPTIONS = { port: { type: "string" }, json: { type: "boolean" } } as const;
 
-function main(args: string[]): Promise<void> {
+function runSandboxCommand(args: string[]): Promise<void> {
   const isCommand = args.length > 0 && !args[0]?.startsWith("-");
-  return isCommand ? runCommand(args) : start(args);
+  return isCommand ? runTyped(args) : start(args);
 }
 
-async function runCommand(args: string[]): Promise<void> {
+async function runTyped(args: string[]): Promise<void> {
   const config = { args, options: COMMAND_OPTIONS, allowPositionals: true };
   const { values, positionals } = parseArgs(config);
-  if (values.port === undefined) throw new UsageError("a command needs the --port of the sandbox");
+  if (values.port === undefined) throw new SandboxUsageError("a command needs the --port of the sandbox");
   const flags = values.json ? ["--json"] : [];
   console.log(await sendCommand(Number(values.port), [...positionals, ...flags]));
 }
@@ -63,7 +63,7 @@ async function start(args: string[]): Promise<void> {
 Commands are sent from another terminal: npx advertising-sandbox list --port ${sandbox.port}`);
 }
 
-main(process.argv.slice(2)).catch((error: Error) => {
+runSandboxCommand(process.argv.slice(2)).catch((error: Error) => {
   console.error(`advertising-sandbox: ${error.message}\nSee advertising-sandbox --help`);
   process.exitCode = 2;
 });

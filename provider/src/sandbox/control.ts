@@ -1,6 +1,6 @@
 /** Commands to a running sandbox from another terminal: a POST with the command's words as JSON. */
 import { jsonIn, quoted } from "../base/index.js";
-import { parseFault, UsageError } from "./fault-language.js";
+import { parseFault, SandboxUsageError } from "./fault-language.js";
 import { objectLine, objectLines } from "./messages.js";
 import { NOUNS, type Noun, type SandboxAnswer, type SandboxRequest } from "./options.js";
 import type { Sandbox } from "./server.js";
@@ -8,9 +8,9 @@ import type { Sandbox } from "./server.js";
 const CONTROL_PATH = "/sandbox";
 
 /** @returns what the person reads; `undefined` if the words aren't as HELP has them. @throws Error */
-type Command = (sandbox: Sandbox, words: readonly string[]) => string | undefined;
+type ControlCommand = (sandbox: Sandbox, words: readonly string[]) => string | undefined;
 
-const COMMANDS = new Map<string, Command>([
+const CONTROL_COMMANDS = new Map<string, ControlCommand>([
   ["fail", fail],
   ["list", list],
   ["edit", edit],
@@ -28,9 +28,9 @@ export const CONTROL_HELP = `  fail TARGET:FAULT[:TIMES] …   such as event:clo
 /** @throws Error for a command that can't be carried out. */
 export function runCommand(sandbox: Sandbox, words: readonly string[]): string {
   const [name = "", ...others] = words;
-  const message = COMMANDS.get(name)?.(sandbox, others);
+  const message = CONTROL_COMMANDS.get(name)?.(sandbox, others);
   if (message !== undefined) return message;
-  throw new UsageError(`${quoted(words.join(" "))} is no command\n${CONTROL_HELP}`);
+  throw new SandboxUsageError(`${quoted(words.join(" "))} is no command\n${CONTROL_HELP}`);
 }
 
 function fail(sandbox: Sandbox, words: readonly string[]): string | undefined {
@@ -95,7 +95,7 @@ export function answerCommand(
   const plain = { headers: { "content-type": "text/plain; charset=utf-8" } };
   try {
     // Browsers name the origin of each POST: no web page may reach into a sandbox on its visitor's machine.
-    if (headers.origin !== undefined) throw new UsageError("no commands from web pages");
+    if (headers.origin !== undefined) throw new SandboxUsageError("no commands from web pages");
     return { ...plain, status: 200, body: runCommand(sandbox, body as string[]) };
   } catch (error) {
     return { ...plain, status: 400, body: (error as Error).message };
@@ -109,6 +109,6 @@ export async function sendCommand(port: number, words: readonly string[]): Promi
   const options = { method: "POST", body: JSON.stringify(words), dispatcher: new Agent() } as const;
   const response = await request(`http://127.0.0.1:${port}${CONTROL_PATH}`, options);
   const message = await response.body.text();
-  if (response.statusCode !== 200) throw new UsageError(message);
+  if (response.statusCode !== 200) throw new SandboxUsageError(message);
   return message;
 }

@@ -4,7 +4,7 @@ import { PLAIN_FAULTS } from "./faults.js";
 import { type Fault, type FaultRule, type FaultTarget, OPERATIONS } from "./options.js";
 
 /** What was typed can't be carried out; the message says why. */
-export class UsageError extends Error {}
+export class SandboxUsageError extends Error {}
 
 const TARGETS: readonly FaultTarget[] = ["any", "create", ...OPERATIONS];
 
@@ -29,7 +29,7 @@ export function parseFault(typed: string): FaultRule {
 
   const isComplete = rest.length === 0 && (isAlways || isNumber);
   if (on === undefined || fault === undefined || !isComplete) {
-    throw new UsageError(`${quoted(typed)} is no TARGET:FAULT[:TIMES]\n${FAULT_HELP}`);
+    throw new SandboxUsageError(`${quoted(typed)} is no TARGET:FAULT[:TIMES]\n${FAULT_HELP}`);
   }
   return { on, with: fault, act, times: isAlways ? Number.POSITIVE_INFINITY : Number(times) };
 }

@@ -1,6 +1,6 @@
 /** Which requests fail, and how. */
 import { sessionRefused } from "./answers.js";
-import { type Fault, type FaultRule, NOUNS, type Operation, type SandboxAnswerer } from "./options.js";
+import { type Fault, type FaultRule, NOUNS, type SandboxAnswerer, type SandboxOperation } from "./options.js";
 
 type PlainFault = Exclude<Fault["kind"], "answer">;
 
@@ -44,7 +44,7 @@ export class ArmedFault {
   }
 
   /** Whether it hits this request; counts it. */
-  takes(operation: Operation): boolean {
+  takes(operation: SandboxOperation): boolean {
     const { on, times = 1 } = this.#rule;
     const isCreate = NOUNS.some((noun) => noun === operation);
     const isMeant = on === "any" || on === operation || (on === "create" && isCreate);

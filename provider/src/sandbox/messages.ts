@@ -8,7 +8,7 @@ export function requestLine({ method, path, status, operation, created }: Sandbo
   const shownPath = excerpt(printable(plainPath), 80) + (query === undefined ? "" : "?…");
   const line = `${method} ${shownPath} ${status || "no response"}`;
   if (created === undefined) return line;
-  return `${line}, ${nameOf(operation as Noun, created)}`;
+  return `${line}, ${objectName(operation as Noun, created)}`;
 }
 
 export function objectLines({ advertisers, events }: SandboxSnapshot): string {
@@ -22,10 +22,10 @@ export function objectLines({ advertisers, events }: SandboxSnapshot): string {
 
 export function objectLine(noun: Noun, object: SandboxObject): string {
   const { id: _, [`${noun}_name`]: _name, ...others } = object;
-  return `${nameOf(noun, object)} ${printable(JSON.stringify(others))}`;
+  return `${objectName(noun, object)} ${printable(JSON.stringify(others))}`;
 }
 
 /** `event 3 "Purchase"` */
-function nameOf(noun: Noun, object: SandboxObject): string {
+function objectName(noun: Noun, object: SandboxObject): string {
   return `${noun} ${object.id} ${quoted(String(object[`${noun}_name`]))}`;
 }

@@ -7,7 +7,7 @@ export type Noun = (typeof NOUNS)[number];
 
 /** A login, the create of a noun, and the operations that only some installations have. */
 export const OPERATIONS = ["authenticate", ...NOUNS, "read", "update", "delete", "search"] as const;
-export type Operation = (typeof OPERATIONS)[number];
+export type SandboxOperation = (typeof OPERATIONS)[number];
 
 /**
  * What every answer does to the cookies of a long-lived session (`keep_logged_in`). `session`: sets a new session
@@ -88,7 +88,7 @@ export interface SandboxRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** `undefined` for a request of anything else. */
-  readonly operation: Operation | undefined;
+  readonly operation: SandboxOperation | undefined;
   /** The body as data; its text where it isn't JSON. */
   body: unknown;
   /** The status of the answer; 0 without one. */
@@ -114,7 +114,7 @@ export type SandboxAnswerer = (
 ) => SandboxAnswer | undefined;
 
 /** `create`: creates of either noun. */
-export type FaultTarget = Operation | "create" | "any";
+export type FaultTarget = SandboxOperation | "create" | "any";
 
 /** What a client gets instead of the proper answer. */
 export type Fault =

@@ -97,7 +97,7 @@ export class Platform {
     if (operation === "delete") objects.delete(id);
     else {
       const faults = this.change(noun, object, body);
-      if (faults.length > 0) return refusal(faults);
+      if (faults.length > 0) return refusedFields(faults);
     }
     return success({ message: `${noun} ${operation}d with ID = ${id}`, payload: { id } });
   }
@@ -112,9 +112,9 @@ export class Platform {
   #create({ noun, isStrict }: Route, request: SandboxRequest, body: Fields): SandboxAnswer {
     const { keepsUnknownFields, advertisersStartActive } = this.#options;
     const { fields, faults, unknown } = this.#check(noun, body);
-    if (faults.length > 0) return refusal(faults);
+    if (faults.length > 0) return refusedFields(faults);
     const reason = "is not a known field";
-    if (isStrict && unknown.length > 0) return refusal(unknown.map((field) => ({ field, reason })));
+    if (isStrict && unknown.length > 0) return refusedFields(unknown.map((field) => ({ field, reason })));
 
     const id = this.#nextId;
     const activity = noun === "advertiser" ? { active: advertisersStartActive } : {};
@@ -135,7 +135,7 @@ export class Platform {
   }
 }
 
-function refusal(faults: readonly FieldFault[]): SandboxAnswer {
+function refusedFields(faults: readonly FieldFault[]): SandboxAnswer {
   const errors = faults.map(({ field, reason }) => `${field} ${reason}`);
   return json(406, { success: false, errors });
 }

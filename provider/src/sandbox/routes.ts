@@ -1,8 +1,8 @@
 /** Which operation of the platform a request asks for. Pure. */
-import { type AllOptions, NOUNS, type Noun, type Operation } from "./options.js";
+import { type AllOptions, NOUNS, type Noun, type SandboxOperation } from "./options.js";
 
 export interface Route {
-  readonly operation: Operation;
+  readonly operation: SandboxOperation;
   /** Of anything but a login. */
   readonly noun: Noun;
   /** Of a read, an update and a delete. */
@@ -18,7 +18,7 @@ const LOGIN = "/authenticate";
 /** `/rest/event`, `/rest/event/strict`, `/rest/event/5`. */
 const OBJECTS = new RegExp(`^/rest/(?<noun>${NOUNS.join("|")})(?:/(?:(?<strict>strict)|(?<id>\\d+)))?$`);
 
-const BY_METHOD = new Map<string, Operation>([
+const BY_METHOD = new Map<string, SandboxOperation>([
   ["GET", "read"],
   ["PUT", "update"],
   ["PATCH", "update"],
@@ -33,7 +33,7 @@ export function routeOf(method: string, url: string, options: AllOptions): Route
   const path = wholePath.slice(pathPrefix.length);
 
   const { noun, strict, id } = OBJECTS.exec(path)?.groups ?? {};
-  const routeTo = (operation: Operation): Route => ({
+  const routeTo = (operation: SandboxOperation): Route => ({
     operation,
     noun: noun as Noun,
     id: Number(id),

@@ -13,9 +13,9 @@ import {
   DEFAULTS,
   type FaultRule,
   type Noun,
-  type Operation,
   type SandboxAnswer,
   type SandboxObject,
+  type SandboxOperation,
   type SandboxOptions,
   type SandboxRequest,
   type SandboxSnapshot,
@@ -215,4 +215,4 @@ const COUNTERS = {
   update: "updates",
   delete: "deletes",
   search: "searches",
-} as const satisfies Record<Operation, keyof Sandbox>;
+} as const satisfies Record<SandboxOperation, keyof Sandbox>;

@@ -4,7 +4,7 @@ import type { AllOptions } from "./options.js";
 
 const LONG_LIVED_SECONDS = 30 * 86_400;
 
-interface Session {
+interface SandboxSession {
   readonly endsAtMs: number;
   requestsLeft: number;
   /** The long-lived cookie that opened it. */
@@ -13,7 +13,7 @@ interface Session {
 
 export class Sessions {
   readonly #options: AllOptions;
-  readonly #sessions = new Map<string, Session>();
+  readonly #sessions = new Map<string, SandboxSession>();
   /** The long-lived cookies. They end only with {@link endAll}. */
   readonly #logins = new Set<string>();
   #loginTimesMs: number[] = [];

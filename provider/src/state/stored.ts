@@ -60,6 +60,17 @@ export function memberMark(ofSet: string, member: string, replaces: string | und
   return markOf(ofSet, memberOf("events", member), replaces);
 }
 
+/** @param given in the resource's inputs, if anything. @param ofResource what it has otherwise. */
+export function markOfCreate(
+  given: string | undefined,
+  ofResource: string,
+  member: string | undefined,
+  replaces: string | undefined,
+): string {
+  if (member !== undefined) return memberMark(given ?? ofResource, member, replaces);
+  return given ?? markOf(ofResource, replaces);
+}
+
 interface FieldAndMark {
   readonly field: string;
   readonly mark: string;
@@ -97,7 +108,7 @@ const FORMER_KEY = "formerKey";
 export const UNRESOLVED = "unresolved";
 /** Creates whose outcome became known: another machine's journal may have them as open. An output only. */
 const RESOLVED = "__resolved";
-/** Names the run that sends a create: an input only, for Pulumi's record of an interrupted run. */
+/** Names the run that sends a create ({@link nameOfRun}): an input only, for Pulumi's record of an interrupted run. */
 export const RUN = "__run";
 
 /** The text that stands for a value that is not known yet in a preview (measured with engine 3.259.0). */
@@ -154,6 +165,17 @@ export function sendingOf({ mark, at }: Pick<CreateRecord, "mark" | "at">): stri
 /** The sendings whose outcome became known, as {@link sendingOf} names them. */
 export function resolvedIn({ [RESOLVED]: sendings }: Values): readonly string[] {
   return listIn(sendings).map(String);
+}
+
+/** @param began when, ISO 8601, so that a create can be told from one that was resolved before. */
+export function nameOfRun(began: string, unique: string): string {
+  return `${began} ${unique}`;
+}
+
+/** Whether something happened after a run had begun. @param at ISO 8601. */
+export function isSinceRun(run: string, at: string): boolean {
+  const [began = ""] = run.split(" ", 1);
+  return at >= began;
 }
 
 /** What the program process says of a resource to the provider's: the value that the program gives {@link IDENTITY}. */
@@ -260,17 +282,14 @@ export function withNewKeys(stored: StoredSet, { events, formerKeys }: DeclaredS
   }
   if (moved.size === 0) return { set: stored, moved };
   const keyNow = (key: string) => newKeys.get(key) ?? key;
-  const renamed = <T>(map: ReadonlyMap<string, T>) =>
-    new Map(Array.from(map, ([key, value]) => [keyNow(key), value]));
+  const renamed = <T>(map: ReadonlyMap<string, T>) => new Map(Array.from(map, ([key, value]) => [keyNow(key), value]));
   const set: StoredSet = {
     ...stored,
     events: renamed(stored.events),
     eventIds: renamed(stored.eventIds),
     sentAs: renamed(stored.sentAs),
     unresolved: renamed(stored.unresolved),
-    left: stored.left.map((object) =>
-      object.key === undefined ? object : { ...object, key: keyNow(object.key) },
-    ),
+    left: stored.left.map((object) => (object.key === undefined ? object : { ...object, key: keyNow(object.key) })),
   };
   return { set, moved };
 }
@@ -324,11 +343,7 @@ export function writeHistory({ created, left, resolved }: StoredSet, account: st
 }
 
 /** Undefined where there is nothing. @param asId makes an output of an id. @param account empty if it is not known. */
-export function writeStoredSet(
-  stored: StoredSet,
-  asId: (digits: string) => number | string,
-  account: string,
-): Values {
+export function writeStoredSet(stored: StoredSet, asId: (digits: string) => number | string, account: string): Values {
   const { advertiserId, defaults, events, eventIds, sentAs, unresolved } = stored;
   return {
     advertiserId,

@@ -41,6 +41,8 @@ vi.mock("../../../provider/src/journal/index.js", async (original) => {
       all.readJournal(path, disk),
     writeAnswers: (...[place, lines, _, runs]: Parameters<typeof all.writeAnswers>) =>
       all.writeAnswers(place, lines, acting.here, runs),
+    isJournalInUse: (...[place, folder]: Parameters<typeof all.isJournalInUse>) =>
+      all.isJournalInUse(place, folder, acting.here.disk),
     openElsewhere: (...[place, folder, disk = acting.here.disk]: Parameters<typeof all.openElsewhere>) =>
       all.openElsewhere(place, folder, disk),
     takeOverOpen: (...[former, now]: Parameters<typeof all.takeOverOpen>) => all.takeOverOpen(former, now, acting.here),
