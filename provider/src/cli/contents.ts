@@ -3,7 +3,7 @@
  * `pending` and for every report. What is secret in the state is called secret, and never shown. Pure.
  */
 import { asRecord, jsonIn, natural, own, type Values } from "../base/index.js";
-import { advertiser, conversionEvent, type Kind, kindOfType, setOfType } from "../kinds/index.js";
+import { advertiser, conversionEvent, type Kind, type KindName, kindOfType, setOfType } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
   eventIn,
@@ -136,10 +136,14 @@ export function contentsOf(resources: readonly Resource[]) {
   const objects = objectsIn(resources.filter((each) => each.delete !== true));
   const shownOf = (kind: Kind) =>
     objects.filter((each) => each.kind === kind).map((each) => (isReplaced(each) ? { ...each, id: undefined } : each));
-  const advertisers = shownOf(advertiser);
+  const objectsOf: Readonly<Record<KindName, ExportedObject[]>> = {
+    Advertiser: shownOf(advertiser),
+    ConversionEvent: shownOf(conversionEvent),
+  };
+  const { Advertiser: advertisers, ConversionEvent: events } = objectsOf;
   // By id, for reports that say whose an event is.
   const advertiserKeys = new Map(advertisers.map(({ resource: { id = "" }, key }) => [id, key]));
-  return { advertisers, events: shownOf(conversionEvent), advertiserKeys };
+  return { advertisers, events, advertiserKeys };
 }
 
 export function warnOfSecretSets(resources: readonly Resource[]): void {
@@ -161,7 +165,7 @@ export function valuesOf({ kind, resource, in: place }: ExportedObject): Readonl
   const all = place === undefined ? outputs : eventIn(place.set, entry);
   const entries = kind.outputs.flatMap((name) => {
     const value = own(all, name);
-    if (isHidden && name !== "advertiserId") return [[name, SECRET] as const];
+    if (isHidden && name !== kind.owner) return [[name, SECRET] as const];
     if (value === undefined || value === null) return [];
     return [[name, holdsSecret(value) ? SECRET : value] as const];
   });

@@ -146,7 +146,7 @@ function takeOver(
   // A body that nobody knows is taken for this one, unless something that is known contradicts it.
   const isSame = made.body === "" ? Object.keys(sentOtherwise(kind, values, made)).length === 0 : made.body === body;
   if (isSame) return { kind: "created", id, isTakenOver: true };
-  return { kind: "created", id, isTakenOver: true, sentAs: sentAsOf(made) };
+  return { kind: "created", id, isTakenOver: true, sentAs: sentAsOf(kind, made) };
 }
 
 async function send(

@@ -123,7 +123,7 @@ export const readSingle: ResourceOperations<Kind>["read"] = async (kind, runtime
     const more = {
       ...withResolved(properties, open),
       [CREATED]: momentToKeep(runtime),
-      [SENT_AS]: isAsSent ? undefined : sentAsText(sentAsOf(open)),
+      [SENT_AS]: isAsSent ? undefined : sentAsText(sentAsOf(kind, open)),
     };
     return { id: answer, props: { ...resolved, ...withoutUndefined(more), [kind.idProperty]: exactId(answer) } };
   }
@@ -180,7 +180,7 @@ function resolve(kind: Kind, runtime: Runtime, set: StoredSet): Unresolved[] | u
     // What was sent is known by its fingerprint, which the next run compares with the program's.
     const { advertiserId: _, ...told } = facts;
     set.events.set(key, withoutUndefined({ ...told, [kind.nameProperty]: name }));
-    set.sentAs.set(key, sentAsOf({ body, facts }));
+    set.sentAs.set(key, sentAsOf(kind, { body, facts }));
   }
   return answered.length === 0 ? undefined : found;
 }

@@ -2,7 +2,7 @@
  * What people read of a sandbox: a line for each request, with nothing of its body but the name of what was created,
  * and tables of what lives there. Pure.
  */
-import type { SandboxObject, SandboxRequest, SandboxSnapshot } from "./options.js";
+import type { Noun, SandboxObject, SandboxRequest, SandboxSnapshot } from "./options.js";
 
 /** Control and direction characters could make a terminal show other text than was sent: each run becomes a space. */
 export function printable(text: string, most: number): string {
@@ -35,8 +35,11 @@ const EVENT_COLUMNS = [
 
 /** A table for each kind, with the platform's own names; fields that few installations have are in the JSON alone. */
 export function tableOf({ advertisers, events }: SandboxSnapshot): string {
-  const tables = [section("advertiser", advertisers, ADVERTISER_COLUMNS), section("event", events, EVENT_COLUMNS)];
-  return tables.flat().join("\n");
+  const tables: Readonly<Record<Noun, readonly string[]>> = {
+    advertiser: section("advertiser", advertisers, ADVERTISER_COLUMNS),
+    event: section("event", events, EVENT_COLUMNS),
+  };
+  return Object.values(tables).flat().join("\n");
 }
 
 function section(noun: string, objects: readonly SandboxObject[], columns: readonly string[]): string[] {
