@@ -23,25 +23,27 @@ export function jsonFaults(text: string): Fault[] {
   if (text.trim() === "") return [{ offset: 0, reason: "the file is empty" }];
   const faults: Fault[] = [];
   let last = { part: "", offset: 0 };
-  let offset = 0;
-  while (offset < text.length) {
+  for (let offset = 0, part = ""; offset < text.length; offset += part.length) {
     const comment = partAt(COMMENT, text, offset);
-    const part = comment ?? partAt(PART, text, offset);
-    if (part === undefined) return [...faults, { offset, reason: reasonFor(text.slice(offset)) }];
+    part = comment ?? partAt(PART, text, offset) ?? "";
     if (comment !== undefined) {
       faults.push({ offset, reason: "it has a comment, which JSON does not have: remove it" });
-    } else if (last.part === "," && /^[}\]]$/.test(part)) {
-      faults.push({ offset: last.offset, reason: `there is a comma before ${part}: remove it` });
-    } else if (/^[:,[{]$/.test(last.part) && /^[,:]$/.test(part)) {
-      return [...faults, { offset, reason: `${part} comes where a value or a name is expected` }];
-    } else if (last.part === ":" && /^[}\]]$/.test(part)) {
-      return [...faults, { offset, reason: "a value is missing" }];
+      continue;
     }
-    if (comment === undefined && part.trim() !== "") last = { part, offset };
-    offset += part.length;
+    if (part === "") return [...faults, { offset, reason: reasonFor(text.slice(offset)) }];
+    if (part.trim() === "") continue;
+    if (last.part === "," && /^[}\]]$/.test(part)) {
+      faults.push({ offset: last.offset, reason: `there is a comma before ${part}: remove it` });
+    } else if (OUT_OF_PLACE.test(last.part + part)) {
+      return [...faults, { offset, reason: `${part} comes where a value or a name is expected` }];
+    }
+    last = { part, offset };
   }
   return faults.length > 0 ? faults : [misplaced(message, text)];
 }
+
+/** Two parts that can't follow each other. */
+const OUT_OF_PLACE = /^([:,[{][,:]|:[}\]])$/;
 
 function parseMessage(text: string): string | undefined {
   try {

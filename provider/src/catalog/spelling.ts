@@ -60,7 +60,7 @@ const number: Field = {
 const id: Field = {
   ...data,
   fromData: (value) => (typeof value === "bigint" ? String(value) : value),
-  advice: plainDigits,
+  advice: (value) => plainDigits(value)[0],
   isId: true,
 };
 
@@ -171,9 +171,10 @@ const ERROR_VALUE = new RegExp(
 );
 
 /** What to write instead of an id that a program or a spreadsheet has changed: `4711.0`, `0017`. */
-export function plainDigits(value: unknown): string | undefined {
+export function plainDigits(value: unknown): string[] {
   const [, digits] = /^0*([1-9]\d*)(?:[.,]0+)?$/.exec(String(value)) ?? [];
-  return digits === undefined || digits === value ? undefined : `write its digits alone: ${digits}`;
+  if (digits === undefined || digits === value) return [];
+  return [`write its digits alone: ${digits}`];
 }
 
 /** The two numbers that a cell may be, its separator for thousands or for decimals: `1.234`, `1.234,50`, `1 234,50`. */

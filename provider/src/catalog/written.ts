@@ -93,7 +93,7 @@ function placeOf({ line, column }: Source): string {
 /** No white space at either end; no control or format characters, `/` or `::`; not `__proto__`; 1 to 100 characters. */
 const KEY = /^(?!__proto__$)(?!\s)(?:(?!::)[^\p{C}\p{Zl}\p{Zp}/]){1,100}(?<!\s)$/u;
 
-const WITHOUT = "without /, ::, control and invisible characters, and spaces at the ends";
+const WITHOUT = "without /, ::, control and invisible characters, spaces at the ends, and Pulumi's own names";
 
 export const eventKey = expecting(
   `1 to 100 characters ${WITHOUT}`,
