@@ -65,6 +65,10 @@ export const MISTAKES: Readonly<Record<string, readonly [text: string, told: str
     "advertisers: { a/b: { advertiserName: A } }",
     `"a/b" is not valid: expected 1 to 100 characters that are not a number, without /, ::, control and invisible characters, spaces at the ends, and Pulumi's own names`,
   ],
+  "a name of Pulumi's as an advertiser's key": [
+    "advertisers: { toString: { advertiserName: A } }",
+    "spaces at the ends, and Pulumi's own names",
+  ],
   "__proto__ as a key": [
     "advertisers: { acme: { advertiserName: A, events: { __proto__: { eventName: E, value: 1 } } } }",
     "spaces at the ends, and Pulumi's own names",

@@ -132,6 +132,11 @@ export function enumerate(items: readonly string[], most = Number.POSITIVE_INFIN
   return told.length < 2 ? told.join("") : `${told.slice(0, -1).join(", ")} and ${told.at(-1)}`;
 }
 
+/** Joins the parts of a sentence that there are. */
+export function joined(separator: string, ...parts: readonly (string | undefined)[]): string {
+  return parts.filter((part) => part !== undefined && part !== "").join(separator);
+}
+
 /** More of those that share a reason are counted. */
 const MAX_SHARING = 3;
 

@@ -4,7 +4,17 @@
  * places nor the settings of an installation.)
  */
 import { z } from "zod";
-import { asRecord, editsBetween, letters, nearest, own, quoted, unseenDifference, type Values } from "../base/index.js";
+import {
+  asRecord,
+  editsBetween,
+  joined,
+  letters,
+  nearest,
+  own,
+  quoted,
+  unseenDifference,
+  type Values,
+} from "../base/index.js";
 import {
   adoptedTwice,
   advertiser,
@@ -130,8 +140,7 @@ export class CatalogValidator {
     if (mistake !== undefined) return `is ${mistake}`;
     const expected = `expected ${expectationOf(rule)}`;
     if (key === "") return `is required: ${expected}`;
-    if (!rule.safeParse(key).success)
-      return [`${quoted(key)} is not valid: ${expected}`, ...plainDigits(key)].join("; ");
+    if (!rule.safeParse(key).success) return joined("; ", `${quoted(key)} is not valid: ${expected}`, plainDigits(key));
     const other = this.#otherWith(`key ${withoutCase(owner)}/${withoutCase(key)}`, written);
     if (other === undefined) return undefined;
     const { file, line } = other.sourceOf("key");
@@ -184,8 +193,7 @@ function ownerProblem(key: string, advertisers: ReadonlyMap<string, unknown>): s
   if (advertisers.has(key) || LIVE_ID.test(key)) return undefined;
   if (key === "") return "is required: expected the key of an advertiser";
   const meant = nearest(key, advertisers.keys());
-  const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
-  return `${quoted(key)} is not declared${hint}`;
+  return joined("; ", `${quoted(key)} is not declared`, meant && `did you mean ${meant}?`);
 }
 
 function formerKeyOf({ given }: WrittenEvent): string | undefined {

@@ -2,7 +2,7 @@
  * Reads the events of a CSV file, with any delimiter that spreadsheets write. A column is known by its heading, however
  * that is spelled; its field (`spelling.ts`) reads its cells.
  */
-import { didYouMean, letters, printable, quoted } from "../base/index.js";
+import { didYouMean, joined, letters, printable, quoted } from "../base/index.js";
 import { InWords } from "../rules/index.js";
 import { eventRules, fieldNamed, mistakeIn } from "./spelling.js";
 import {
@@ -41,17 +41,24 @@ export function readCsvEvents(text: string, file: string): WrittenCatalog {
   const [header = { cells: [], source: { file, line: 1 } }, ...body] = rows;
   const columns = header.cells.map(columnOf);
   const missing = REQUIRED.filter((column) => !columns.includes(column));
-  findings.push(...headerFindings(header, columns, missing));
-  // The rows would say nothing but that.
-  if (missing.length > 0) return { file, events: [], findings };
-  const events = body.map((row) => eventIn(row, columns, delimiter));
-  findings.push(...events.flatMap(summaryIn));
-  for (const [at, { cells, source }] of body.entries()) {
+  findings.push(...headerFindings(header, columns));
+  if (missing.length > 0) {
+    // The rows would say nothing but that.
+    const reason = `has no column ${missing.join(", ")}: the first row names the columns`;
+    return { file, events: [], findings: [...findings, errorAt(header.source, "", reason)] };
+  }
+  const events: WrittenEvent[] = [];
+  for (const row of body) {
+    // Beside a comma that separates cells, one in a number is a mistake.
+    const event = eventIn(row, columns, delimiter !== ",");
+    events.push(event);
+    findings.push(...summaryIn(event));
     // In a column without a heading, or beyond the last one.
-    const stray = cells.find((cell, column) => cell !== "" && (header.cells[column] ?? "") === "");
+    const stray = row.cells.find((cell, column) => cell !== "" && (header.cells[column] ?? "") === "");
     if (stray === undefined) continue;
-    const reason = `the row has more cells than the header (${quoted(stray)}); put a value that contains the delimiter in quotes`;
-    findings.push(errorAt(source, events[at]?.subject ?? "", reason));
+    const reason = `the row has more cells than the header (${quoted(stray)})`;
+    const cure = "put a value that contains the delimiter in quotes";
+    findings.push(errorAt(row.source, event.subject, `${reason}; ${cure}`));
   }
   return { file, events, findings };
 }
@@ -59,30 +66,29 @@ export function readCsvEvents(text: string, file: string): WrittenCatalog {
 /** By position; none where the heading is not known. */
 type Columns = readonly (string | undefined)[];
 
-function headerFindings({ cells, source }: Row, columns: Columns, missing: readonly string[]): Finding[] {
+function headerFindings({ cells, source }: Row, columns: Columns): Finding[] {
   const unknown = cells.filter((heading, at) => heading !== "" && columns[at] === undefined);
   const twice = columns.filter((column, at) => column !== undefined && columns.indexOf(column) !== at);
   const findings = unknown.map((heading) =>
     errorAt(source, "", `is not a known column; ${didYouMean(heading, COLUMNS)}`, printable(heading)),
   );
   if (twice.length > 0) findings.push(errorAt(source, "", `has two columns ${[...new Set(twice)].join(", ")}`));
-  if (missing.length > 0)
-    findings.push(errorAt(source, "", `has no column ${missing.join(", ")}: the first row names the columns`));
   return findings;
 }
 
-function eventIn({ cells, source }: Row, columns: Columns, delimiter: string): WrittenEvent {
+function eventIn({ cells, source }: Row, columns: Columns, isComma: boolean): WrittenEvent {
   const cellOf = (column: string) => cells[columns.indexOf(column)] ?? "";
-  const [key, advertiser] = [keyOf(cellOf("key")), keyOf(cellOf("advertiser"))];
+  const key = keyOf(cellOf("key"));
+  const advertiser = keyOf(cellOf("advertiser"));
   const given: Record<string, unknown> = {};
   for (const column of COLUMNS) {
-    const [cell, field] = [cellOf(column), fieldNamed(column)];
+    const cell = cellOf(column);
+    const field = fieldNamed(column);
     if (field === undefined || cell === "") continue;
     const mistake = mistakeIn(cell);
-    // Beside a comma that separates cells, one in a number is a mistake.
-    given[column] = mistake === undefined ? field.fromCell(cell, delimiter !== ",") : new InWords(mistake);
+    given[column] = mistake === undefined ? field.fromCell(cell, isComma) : new InWords(mistake);
   }
-  const subject = [advertiser, key].filter((part) => part !== "").join("/");
+  const subject = joined("/", advertiser, key);
   return { format: "csv", key, advertiser, subject, given, sourceOf: () => source };
 }
 
@@ -108,38 +114,40 @@ interface Row {
 
 const DELIMITERS = [",", ";", "\t", "|"];
 
+/** Some programs write the delimiter into a line of its own, for spreadsheets. */
+const DELIMITER_LINE = /^sep=(.)\n/;
+
 function readCsv(content: string, file: string): { rows: readonly Row[]; findings: Finding[]; delimiter: string } {
   // Within quotes, the library counts CRLF as two lines.
   const text = content.replace(/\r\n?/g, "\n");
-  // Some programs write the delimiter into a line of its own, for spreadsheets.
-  const [stated = "", delimiter = delimiterOf(text)] = /^sep=(.)\n/.exec(text) ?? [];
-  const first = stated === "" ? 1 : 2;
-  let line = first;
+  const delimiter = DELIMITER_LINE.exec(text)?.[1] ?? delimiterOf(text);
+  const table = text.replace(DELIMITER_LINE, "");
+  const above = text.length - table.length > 0 ? 1 : 0;
+  let line = above + 1;
   const rows: Row[] = [];
+  const findings: Finding[] = [];
   try {
-    csvLibrary().parse(text.slice(stated.length), {
+    csvLibrary().parse(table, {
       ...{ relax_column_count: true, trim: true, delimiter },
       on_record: (cells: readonly string[], { lines }) => {
         if (cells.some((cell) => cell !== "")) rows.push({ cells, source: { file, line } });
-        line = first + lines;
+        line = above + 1 + lines;
       },
     });
-    return { rows, findings: [], delimiter };
   } catch (error) {
     const { code, message } = error as { readonly code?: string; readonly message: string };
     if (code === undefined) throw error;
-    return { rows, findings: [errorAt({ file, line }, "", `is not read as CSV: ${message}`)], delimiter };
+    findings.push(errorAt({ file, line }, "", `is not read as CSV: ${message}`));
   }
+  return { rows, findings, delimiter };
 }
 
 /** The one with which the first line has the most columns that are known; or the most, if none is known. */
 function delimiterOf(text: string): string {
   const [header = ""] = text.split("\n", 1);
-  const amounts = DELIMITERS.map((delimiter) => {
-    const headings = header.split(delimiter);
-    return headings.filter(columnOf).length * 1000 + headings.length;
-  });
-  return DELIMITERS[amounts.indexOf(Math.max(...amounts))] ?? ",";
+  const columns = (delimiter: string) => header.split(delimiter);
+  const amount = (delimiter: string) => columns(delimiter).filter(columnOf).length * 1000 + columns(delimiter).length;
+  return DELIMITERS.reduce((best, each) => (amount(each) > amount(best) ? each : best));
 }
 
 function csvLibrary(): typeof import("csv-parse/sync", { with: { "resolution-mode": "require" }}) {

@@ -1,6 +1,6 @@
 /** A catalog as written, whichever format the file has, and as judged: its objects, their keys, and what is wrong. */
 import { z } from "zod";
-import { looksOf, saidOnce, type Values, withEscapes } from "../base/index.js";
+import { joined, looksOf, saidOnce, type Values, withEscapes } from "../base/index.js";
 import { isTakenByPulumi } from "../kinds/index.js";
 import { expecting, type Problem } from "../rules/index.js";
 import type { Format } from "./spelling.js";
@@ -68,48 +68,47 @@ export function errorAt(source: Source, subject: string, reason: string, propert
 
 /** `catalog.yaml:12:9 acme/purchase: value expected a finite number; …`; in a CSV file the property is the column. */
 export function describeFinding({ source, subject, property, reason }: Finding): string {
-  const about = subject === "" ? "" : ` ${withEscapes(subject)}:`;
-  return `${source.file}:${placeOf(source)}${about}${property === "" ? "" : ` ${property}`} ${reason}`;
+  const about = subject && `${withEscapes(subject)}:`;
+  return joined(" ", `${source.file}:${placeOf(source)}`, about, property, reason);
 }
 
 /** The same, with each mistake that several rows share on one line. */
 export function describeAlike(findings: readonly Finding[]): string[] {
+  const [first] = findings;
   return saidOnce(
     findings,
     describeFinding,
     ({ subject, source }) => {
-      const file = source.file === findings[0]?.source.file ? "" : `${source.file}:`;
-      const place = `${file}${placeOf(source)}`;
-      return subject === "" ? place : `${withEscapes(subject)} at ${place}`;
+      const file = source.file === first?.source.file ? undefined : source.file;
+      const place = joined(":", file, placeOf(source));
+      return joined(" at ", withEscapes(subject), place);
     },
     ({ property, reason }) => `${property} ${reason}`,
   );
 }
 
 function placeOf({ line, column }: Source): string {
-  return column === undefined ? String(line) : `${line}:${column}`;
+  return joined(":", String(line), column?.toString());
 }
 
 /** No white space at either end; no control or format characters, `/` or `::`; not `__proto__`; 1 to 100 characters. */
-const KEY = /^(?!__proto__$)(?!\s)(?:(?!::)[^\p{C}\p{Zl}\p{Zp}/]){1,100}(?<!\s)$/u;
-
-const WITHOUT = "without /, ::, control and invisible characters, spaces at the ends, and Pulumi's own names";
-
-export const eventKey = expecting(
-  `1 to 100 characters ${WITHOUT}`,
-  z
-    .string()
-    .regex(KEY)
-    .refine((key) => !isTakenByPulumi(key)),
-);
+const KEY = "(?!__proto__$)(?!\\s)(?:(?!::)[^\\p{C}\\p{Zl}\\p{Zp}/]){1,100}(?<!\\s)$";
 
 /** Digits name a live advertiser by its id; any other number is one that a spreadsheet has changed. */
 const NOT_A_NUMBER = "(?![\\d.,' +-]+$)(?!\\d[.,]?\\d*[eE]\\+?\\d+$)";
 
-export const advertiserKey = expecting(
-  `1 to 100 characters that are not a number, ${WITHOUT}`,
-  z.string().regex(new RegExp(KEY.source.replace("^", `^${NOT_A_NUMBER}`), "u")),
-);
+function keyRule(what: string, pattern: string) {
+  const without = "without /, ::, control and invisible characters, spaces at the ends, and Pulumi's own names";
+  const rule = z.string().regex(new RegExp(`^${pattern}`, "u"));
+  return expecting(
+    `1 to 100 characters ${what}${without}`,
+    rule.refine((key) => !isTakenByPulumi(key)),
+  );
+}
+
+export const eventKey = keyRule("", KEY);
+
+export const advertiserKey = keyRule("that are not a number, ", NOT_A_NUMBER + KEY);
 
 export function keyOf(written: string): string {
   return written.normalize("NFC");
