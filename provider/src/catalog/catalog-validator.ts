@@ -14,6 +14,7 @@ import {
   quoted,
   unseenDifference,
   type Values,
+  withoutUndefined,
 } from "../base/index.js";
 import {
   adoptedTwice,
@@ -107,8 +108,7 @@ export class CatalogValidator {
     const values = this.#values(written, conversionEventSet.memberRules(this.limits), conversionEvent);
     const level = isUnique ? "error" : "warning";
     this.#find(written, "eventName", this.#nameProblem(written, owner, "eventName"), level);
-    const formerKey = formerKeyOf(written);
-    return formerKey === undefined ? values : { ...values, formerKey };
+    return withoutUndefined<Record<string, unknown>>({ ...values, formerKey: formerKeyOf(written) });
   }
 
   #formerKeys(): void {
@@ -154,9 +154,10 @@ export class CatalogValidator {
     if (typeof name !== "string" || name === "") return undefined; // reported with the arguments
     const other = this.#otherWith(`name ${owner}/${letters(name.normalize("NFKC")) || name}`, written);
     if (other === undefined) return undefined;
+    const told = `${quoted(name)} is also the name of ${quoted(other.subject)}`;
     const unseen = unseenDifference(name, String(other.given[property]));
-    const aside = unseen === undefined ? ", case and separators aside" : `; ${unseen}`;
-    return `${quoted(name)} is also the name of ${quoted(other.subject)}${aside}`;
+    if (unseen !== undefined) return `${told}; ${unseen}`;
+    return `${told}, case and separators aside`;
   }
 
   /** Warns of an advertiser that has a single event and almost the name of another one. */

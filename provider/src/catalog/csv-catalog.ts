@@ -122,8 +122,8 @@ function readCsv(content: string, file: string): { rows: readonly Row[]; finding
   const text = content.replace(/\r\n?/g, "\n");
   const delimiter = DELIMITER_LINE.exec(text)?.[1] ?? delimiterOf(text);
   const table = text.replace(DELIMITER_LINE, "");
-  const above = text.length - table.length > 0 ? 1 : 0;
-  let line = above + 1;
+  const first = text.length - table.length > 0 ? 2 : 1;
+  let line = first;
   const rows: Row[] = [];
   const findings: Finding[] = [];
   try {
@@ -131,7 +131,7 @@ function readCsv(content: string, file: string): { rows: readonly Row[]; finding
       ...{ relax_column_count: true, trim: true, delimiter },
       on_record: (cells: readonly string[], { lines }) => {
         if (cells.some((cell) => cell !== "")) rows.push({ cells, source: { file, line } });
-        line = above + 1 + lines;
+        line = first + lines;
       },
     });
   } catch (error) {

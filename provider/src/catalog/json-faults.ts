@@ -39,7 +39,8 @@ export function jsonFaults(text: string): Fault[] {
     }
     last = { part, offset };
   }
-  return faults.length > 0 ? faults : [misplaced(message, text)];
+  if (faults.length > 0) return faults;
+  return [misplaced(message, text)];
 }
 
 /** Two parts that can't follow each other. */

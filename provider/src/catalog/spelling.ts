@@ -23,7 +23,8 @@ interface Field {
 
 /** A text as it is written in a file. */
 function asText(text: string, format: Format): string {
-  return format === "json" ? JSON.stringify(text) : text;
+  if (format !== "json") return text;
+  return JSON.stringify(text);
 }
 
 function meantBy(value: unknown, known: readonly string[], format: Format): string | undefined {
@@ -38,12 +39,12 @@ const data: Field = { fromCell: asItIs, fromData: asItIs, advice: () => undefine
 const text: Field = {
   ...data,
   fromData: (value) => {
-    const error = typeof value === "string" && errorIn(value);
-    return error ? new InWords(error) : value;
+    const error = errorIn(String(value));
+    return error === undefined ? value : new InWords(error);
   },
   advice: (value) => {
-    const isOther = typeof value === "number" || typeof value === "boolean";
-    return isOther ? "put it in quotes" : undefined;
+    if (typeof value !== "number" && typeof value !== "boolean") return undefined;
+    return "put it in quotes";
   },
 };
 
@@ -76,7 +77,8 @@ const truth: Field = {
   fromCell: (cell) => {
     const word = cell.toLowerCase();
     if (TRUE.includes(word)) return true;
-    return FALSE.includes(word) ? false : cell;
+    if (FALSE.includes(word)) return false;
+    return cell;
   },
 };
 
@@ -86,7 +88,10 @@ const window: Field = {
     if (!isComma) return secondsIn(cell);
     return unclear(/^[\d.,]*/.exec(cell)?.[0] ?? "") ?? secondsIn(cell.replace(",", "."));
   },
-  fromData: (value) => (typeof value === "string" ? secondsIn(value) : value),
+  fromData: (value) => {
+    if (typeof value !== "string") return value;
+    return secondsIn(value);
+  },
   advice: (_, format) => {
     const examples = ["7d", "12h", "90min"].map((each) => asText(each, format));
     return `write seconds, or a number with its unit: ${examples.join(", ")}`;
@@ -112,7 +117,8 @@ function namedNumber(values: Names): Field {
   return {
     fromCell: (cell, isComma) => {
       const named = names.find((name) => IS_NAME.test(cell) && letters(name) === letters(cell));
-      return named === undefined ? number.fromCell(cell, isComma) : values[named];
+      if (named !== undefined) return values[named];
+      return number.fromCell(cell, isComma);
     },
     fromData: (value) => own(values, String(value)) ?? value,
     advice: (value, format) => {
@@ -155,17 +161,20 @@ export function fieldNamed(name: string): Field | undefined {
 
 function fieldOf(rule: z.ZodType): Field {
   const { form, names = {} } = described(rule);
-  return form === undefined ? data : SPELLINGS[form](names);
+  if (form === undefined) return data;
+  return SPELLINGS[form](names);
 }
 
 /** What a cell or a key is that is no value of any kind. */
 export function mistakeIn(text: string): string | undefined {
-  return text.startsWith("=") ? `the formula ${quoted(text)}: write the value that it has` : errorIn(text);
+  if (text.startsWith("=")) return `the formula ${quoted(text)}: write the value that it has`;
+  return errorIn(text);
 }
 
 /** @returns in words, which error of a spreadsheet `text` is: one in English, German, French or Spanish. */
 function errorIn(text: string): string | undefined {
-  return ERROR_VALUE.test(text) ? `the spreadsheet's error ${quoted(text)}: write the value that is meant` : undefined;
+  if (!ERROR_VALUE.test(text)) return undefined;
+  return `the spreadsheet's error ${quoted(text)}: write the value that is meant`;
 }
 
 /** With a sign at their end, before which French has a space. Without one, each may be the name of a campaign. */
@@ -199,8 +208,10 @@ function oneOf(number: string, one: string, other: string): InWords {
 
 /** @returns the cell itself where it is no number, or a whole one that a JavaScript number would round. */
 function numberIn(cell: string): number | string {
-  if (/^[+-]?\d+(\.0*)?$/.test(cell)) return Number.isSafeInteger(Number(cell)) ? Number(cell) : cell;
-  return /^[+-]?(\d*\.\d+|\d+)([eE][+-]?\d{1,3})?$/.test(cell) ? Number(cell) : cell;
+  const isWhole = /^[+-]?\d+(\.0*)?$/.test(cell);
+  if (isWhole && !Number.isSafeInteger(Number(cell))) return cell;
+  if (isWhole || /^[+-]?(\d*\.\d+|\d+)([eE][+-]?\d{1,3})?$/.test(cell)) return Number(cell);
+  return cell;
 }
 
 /** In English, German and French. `m` alone could be minutes or months, so it is none. */
@@ -221,5 +232,6 @@ export function secondsIn(text: string): number | string {
   const [each = Number.NaN] = UNITS.find(([, words]) => new RegExp(`^(${words})$`).test(unit)) ?? [];
   const seconds = Number(amount) * each;
   const whole = Math.round(seconds);
-  return Math.abs(seconds - whole) < 1e-6 ? whole : text;
+  if (Math.abs(seconds - whole) < 1e-6) return whole;
+  return text;
 }

@@ -3,7 +3,7 @@
  * reported here, a wrong value by its rules.
  */
 import type { Document, Node, Scalar } from "yaml";
-import { didYouMean, quoted, type Values } from "../base/index.js";
+import { didYouMean, joined, quoted, type Values } from "../base/index.js";
 import { isContainer, show } from "../rules/index.js";
 import { jsonFaults } from "./json-faults.js";
 import { fieldNamed } from "./spelling.js";
@@ -54,7 +54,8 @@ export function readYamlCatalog(text: string, file: string, format: TextFormat):
   const problems = [...document.errors, ...document.warnings];
   const findings = problems.map(({ code, pos: [offset], message }) => {
     const reason = REASONS[code]?.(text.slice(offset));
-    return reason === undefined ? unread(offset, message) : errorAt(placeOf(offset), "", reason);
+    if (reason === undefined) return unread(offset, message);
+    return errorAt(placeOf(offset), "", reason);
   });
   if (problems.some(({ code }) => code !== "DUPLICATE_KEY")) return { file, events: [], findings };
   keepIdsAsWritten(document);
@@ -70,7 +71,6 @@ export function readYamlCatalog(text: string, file: string, format: TextFormat):
 /** What is wrong, by the library's code, for people who write catalogs. @param rest the text from there on. */
 const REASONS: Readonly<Record<string, (rest: string) => string>> = {
   DUPLICATE_KEY: (rest) => `has the key ${quoted(/^(["']?)(.+?)\1\s*:/.exec(rest)?.[2] ?? "")} twice: keys must differ`,
-  NON_STRING_KEY: () => "has a key that is no plain text: write it out, without an alias or a type",
   MULTIPLE_DOCS: () => "has several documents: remove the lines with ---, or make a file of each",
 };
 
@@ -93,7 +93,8 @@ function keepIdsAsWritten(document: Document): void {
 
 /** An integer that a number can hold is one. */
 function smallIntegers(_: unknown, value: unknown): unknown {
-  return typeof value === "bigint" && Number.isSafeInteger(Number(value)) ? Number(value) : value;
+  if (typeof value !== "bigint" || !Number.isSafeInteger(Number(value))) return value;
+  return Number(value);
 }
 
 /** The offset of the path's last written name: what an alias or `<<` brings in has that of what it is brought into. */
@@ -151,8 +152,8 @@ class YamlReader {
     }
     const defaults = this.#fields(["defaults"], "defaults", top.defaults);
     const rules = this.#fields(["rules"], "rules", top.rules);
-    const catalog = { file, defaults, rules, events, findings, ...this.#eventsFile(top.eventsFile) };
-    return top.advertisers === undefined ? catalog : { ...catalog, advertisers };
+    const declared = top.advertisers !== undefined && { advertisers };
+    return { file, defaults, rules, ...declared, events, findings, ...this.#eventsFile(top.eventsFile) };
   }
 
   #eventsFile(path: unknown): Pick<YamlCatalog, "eventsFile"> {
@@ -165,11 +166,10 @@ class YamlReader {
   /** The objects by key below `name`. @param owner the subject that they belong to; empty at the top. */
   #members(above: Path, owner: string, name: keyof typeof SHAPES, value: unknown): Member[] {
     const content = this.#object([...above, name], owner || name, value ?? {}, `${name} by key`) ?? {};
-    const prefix = owner === "" ? "" : `${owner}/`;
     const members: Member[] = [];
     for (const [key, member] of Object.entries(content)) {
       const path = [...above, name, key];
-      const subject = `${prefix}${keyOf(key)}`;
+      const subject = joined("/", owner, keyOf(key));
       const given = this.#object(path, subject, member, SHAPES[name]);
       if (given !== undefined) members.push({ path, subject, given });
     }

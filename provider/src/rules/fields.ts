@@ -80,7 +80,8 @@ export function isPlatformId(id: string | undefined): id is string {
 /** The number for `digits`, or the digits themselves where a number could not hold them exactly. */
 export function exactId(digits: string): number | string {
   const number = Number(digits);
-  return Number.isSafeInteger(number) ? number : digits;
+  if (Number.isSafeInteger(number)) return number;
+  return digits;
 }
 
 const withoutMinusZero = z.number().transform((number) => number || 0);

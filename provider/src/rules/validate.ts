@@ -106,7 +106,8 @@ class Walk {
       return null; // any part of a value may be null
     };
     const parsed = rule.safeParse(isContainer(value) ? asSent(value, isUnknown, asNull) : value);
-    if (parsed.success) return isPartial ? asSent(value, isUnknown, (part) => part) : parsed.data;
+    if (parsed.success && isPartial) return asSent(value, isUnknown, (part) => part);
+    if (parsed.success) return parsed.data;
     this.#found(path, this.#reasonFor(path, value, rule, parsed.error.issues));
     return undefined;
   }
