@@ -557,10 +557,15 @@ describe("JSON", () => {
     [
       "{ advertisers: {} }",
       [
-        '1:3 is not read as JSON: "advertisers" is not JSON: names and texts need double quotes; true, false and null are in small letters',
+        "1:3 is not read as JSON: names and texts need double quotes in JSON; true, false and null are in small letters",
       ],
     ],
-    ["{ 'advertisers': {} }", ['1:3 is not read as JSON: names and texts are in double quotes in JSON: "…"']],
+    [
+      "{ 'advertisers': {} }",
+      [
+        "1:3 is not read as JSON: names and texts need double quotes in JSON; true, false and null are in small letters",
+      ],
+    ],
     ['{ "advertisers": {} ', ["1:21 is not read as JSON: Expected ',' or '}' after property value"]],
     ['{ "advertisers" {} }', ["1:17 is not read as JSON: Expected ':' after property name"]],
     ['{ "advertisers": }', ["1:18 is not read as JSON: } comes where a value or a name is expected"]],
@@ -584,7 +589,7 @@ describe("JSON", () => {
     [
       '{ "defaults": { "countUnique": True } }',
       [
-        '1:32 is not read as JSON: "True" is not JSON: names and texts need double quotes; true, false and null are in small letters',
+        "1:32 is not read as JSON: names and texts need double quotes in JSON; true, false and null are in small letters",
       ],
     ],
     ...["0x1F", "007", "1.", "+5", "-Infinity"].map((number): [string, string[]] => [
@@ -596,7 +601,7 @@ describe("JSON", () => {
     [
       "advertisers: {}",
       [
-        '1:1 is not read as JSON: "advertisers" is not JSON: names and texts need double quotes; true, false and null are in small letters',
+        "1:1 is not read as JSON: names and texts need double quotes in JSON; true, false and null are in small letters",
       ],
     ],
     [" \n", ["1:1 is not read as JSON: the file is empty"]],

@@ -5,15 +5,7 @@
 import { didYouMean, joined, letters, printable, quoted } from "../base/index.js";
 import { InWords } from "../rules/index.js";
 import { eventRules, fieldNamed, mistakeIn } from "./spelling.js";
-import {
-  errorAt,
-  type Finding,
-  keyOf,
-  type Source,
-  type WrittenCatalog,
-  type WrittenEvent,
-  warningAt,
-} from "./written.js";
+import { errorAt, type Finding, keyOf, type Source, type WrittenCatalog, type WrittenEvent } from "./written.js";
 
 /** The arguments that a cell can hold. */
 const ARGUMENTS = Object.entries(eventRules()).filter(([name]) => name !== "additionalFields");
@@ -63,10 +55,7 @@ export function readCsvEvents(text: string, file: string): WrittenCatalog {
   return { file, events, findings };
 }
 
-/** By position; none where the heading is not known. */
-type Columns = readonly (string | undefined)[];
-
-function headerFindings({ cells, source }: Row, columns: Columns): Finding[] {
+function headerFindings({ cells, source }: Row, columns: readonly (string | undefined)[]): Finding[] {
   const unknown = cells.filter((heading, at) => heading !== "" && columns[at] === undefined);
   const twice = columns.filter((column, at) => column !== undefined && columns.indexOf(column) !== at);
   const findings = unknown.map((heading) =>
@@ -76,7 +65,7 @@ function headerFindings({ cells, source }: Row, columns: Columns): Finding[] {
   return findings;
 }
 
-function eventIn({ cells, source }: Row, columns: Columns, isComma: boolean): WrittenEvent {
+function eventIn({ cells, source }: Row, columns: readonly unknown[], isComma: boolean): WrittenEvent {
   const cellOf = (column: string) => cells[columns.indexOf(column)] ?? "";
   const key = keyOf(cellOf("key"));
   const advertiser = keyOf(cellOf("advertiser"));
@@ -104,7 +93,7 @@ function summaryIn({ key, advertiser, subject, given, sourceOf }: WrittenEvent):
   if (found === undefined) return [];
   const [column, text] = found;
   const reason = `is ${quoted(String(text))}: if that is a row of sums, remove it; it is read as an event`;
-  return [warningAt(sourceOf(column), subject, reason, column)];
+  return [{ level: "warning", subject, property: column, reason, source: sourceOf(column) }];
 }
 
 interface Row {

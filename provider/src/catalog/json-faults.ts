@@ -63,10 +63,8 @@ function partAt(pattern: RegExp, text: string, offset: number): string | undefin
 /** @param rest begins with what is no part of JSON. */
 function reasonFor(rest: string): string {
   if (/^[+.\d-]|^(NaN|Infinity)\b/.test(rest)) return "a number is not written as in JSON, such as 0.5 or -3";
-  const [word] = /^[\p{L}_$][\p{L}\p{N}_$-]*/u.exec(rest) ?? [];
-  if (word !== undefined)
-    return `${quoted(word)} is not JSON: names and texts need double quotes; true, false and null are in small letters`;
-  if (/^['`‘’“”„«]/.test(rest)) return 'names and texts are in double quotes in JSON: "…"';
+  if (/^[\p{L}_$'`‘’“”„«]/u.test(rest))
+    return "names and texts need double quotes in JSON; true, false and null are in small letters";
   if (rest.startsWith('"'))
     return "a text has no end, or holds a line break, a tab or an escape that JSON does not allow";
   return `${quoted([...rest][0] ?? "")} is not expected here`;

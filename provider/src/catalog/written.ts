@@ -57,10 +57,6 @@ export interface Finding extends Problem {
   readonly source: Source;
 }
 
-export function warningAt(source: Source, subject: string, reason: string, property: string): Finding {
-  return { level: "warning", subject, property, reason, source };
-}
-
 /** An error that stands in a file. @param property the one that it is about, if it is about one. */
 export function errorAt(source: Source, subject: string, reason: string, property = ""): Finding {
   return { level: "error", subject, property, reason, source };
