@@ -99,7 +99,7 @@ async function ourClient({ url, email, password }) {
   const rooms = ["kinds", "settings", "client"].map(
     (room) => import(pathToFileURL(inRoot("provider", "dist", room, "index.js")).href),
   );
-  const [{ kindNamed }, { readSettings }, { Client, systemSurroundings }] = await Promise.all(rooms);
+  const [{ kindsByName }, { readSettings }, { Client, systemSurroundings }] = await Promise.all(rooms);
   const environment = {
     ADVERTISING_BASE_URL: url,
     ADVERTISING_EMAIL: email,
@@ -111,7 +111,7 @@ async function ourClient({ url, email, password }) {
   const client = new Client(reading.settings, surroundings);
   const create = (kind, fields) =>
     client.create({
-      operation: kindNamed(kind).create,
+      operation: kindsByName[kind].create,
       fields,
       label: "bench",
       beforeSend: async () => {},

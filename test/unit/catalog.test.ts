@@ -604,7 +604,7 @@ describe("JSON", () => {
         "1:1 is not read as JSON: names and texts need double quotes in JSON; true, false and null are in small letters",
       ],
     ],
-    [" \n", ["1:1 is not read as JSON: the file is empty"]],
+    ["", ["1:1 is not read as JSON: Unexpected end of JSON input"]],
     ["[]", ["1:1 expected advertisers, by key; got a list"]],
   ])("%j is told about in JSON's words, with the place", (text, findings) => {
     expect(told(text)).toEqual(findings);

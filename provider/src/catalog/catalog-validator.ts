@@ -72,10 +72,8 @@ export class CatalogValidator {
       return { key, subject, advertiser: owner, args };
     });
     const isEmpty = declared.length === 0 && events.length === 0 && written.findings.length === 0;
-    if (isEmpty) {
-      const start = { file: written.file, line: 1, column: 1 };
-      this.#findings.push(errorAt(start, "", "has no advertisers and no events"));
-    }
+    const start = { file: written.file, line: 1, column: 1 };
+    if (isEmpty) this.#findings.push(errorAt(start, "", "has no advertisers and no events"));
     const findings = [...written.findings, ...this.#findings].toSorted(inOrderOfFile);
     const wrong = new Set(findings.filter(({ level }) => level === "error").map(({ subject }) => subject));
     const right = advertisers.filter(({ key }) => !wrong.has(key));

@@ -20,7 +20,6 @@ const COMMENT = /\/\/.*|\/\*[\s\S]*?\*\/|#.*/y;
 export function jsonFaults(text: string): Fault[] {
   const message = parseMessage(text);
   if (message === undefined) return [];
-  if (text.trim() === "") return [{ offset: 0, reason: "the file is empty" }];
   const faults: Fault[] = [];
   let last = { part: "", offset: 0 };
   for (let offset = 0, part = ""; offset < text.length; offset += part.length) {

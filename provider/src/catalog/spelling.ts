@@ -43,8 +43,8 @@ const text: Field = {
     return error === undefined ? value : new InWords(error);
   },
   advice: (value) => {
-    if (typeof value !== "number" && typeof value !== "boolean") return undefined;
-    return "put it in quotes";
+    const isOther = ["number", "boolean"].includes(typeof value);
+    return isOther ? "put it in quotes" : undefined;
   },
 };
 

@@ -130,7 +130,7 @@ export function expectWritable(path: string, disk: Disk): void {
   while (disk.statSync(folder, { throwIfNoEntry: false }) === undefined) folder = dirname(folder);
   disk.accessSync(folder, constants.W_OK | constants.X_OK);
   if (process.platform === "linux" && VIRTUAL.includes(disk.statfsSync(folder).type)) {
-    const error = new Error(`EROFS: ${folder} holds no files of users`);
+    const error = new Error(`EROFS: ${folder} takes no files`);
     throw Object.assign(error, { code: "EROFS" });
   }
 }

@@ -4,7 +4,7 @@
  * platform that answers numbers as strings and booleans as numbers. Pure.
  */
 import { z } from "zod";
-import { count, joined } from "../base/index.js";
+import { count, hasValue, joined } from "../base/index.js";
 
 /** What a rule says of itself: to users, and to those who read a value as people write it. */
 interface Described {
@@ -198,7 +198,7 @@ export function asSent(value: unknown, isUnknown: (value: unknown) => boolean, u
  * @returns `value` in the first form that the rule accepts; nothing for `null`; as it came where no form fits.
  */
 export function asAccepted(rule: z.ZodType | undefined, value: unknown): unknown {
-  if (value === undefined || value === null) return undefined;
+  if (!hasValue(value)) return undefined;
   const forms = formsOf(value);
   for (const form of forms) {
     const parsed = rule?.safeParse(form);

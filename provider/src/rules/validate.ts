@@ -7,12 +7,14 @@
 import type { z } from "zod";
 import {
   didYouMean,
+  hasValue,
   joined,
   quoted,
   SHOWN_CHARACTERS,
   saidOnce,
   unseenIn,
   type Values,
+  withoutUndefined,
   withoutValues,
 } from "../base/index.js";
 import { asSent, described, expectationOf, isContainer, unwrapped, withUnit } from "./fields.js";
@@ -71,17 +73,14 @@ class Walk {
 
   #inMap(path: string, given: Values, { keyType, valueType }: z.ZodRecord): Record<string, unknown> {
     const values: Record<string, unknown> = {};
+    const keyRule = keyType as z.ZodType;
     for (const [key, member] of Object.entries(given)) {
       if (member === undefined) continue;
       const at = `${path}[${JSON.stringify(key)}]`;
-      if (!(keyType as z.ZodType).safeParse(key).success) {
-        this.#found(at, `is not a valid key: expected ${expectationOf(keyType as z.ZodType)}`);
-        continue;
-      }
-      const value = this.#value(at, member, valueType as z.ZodType);
-      if (value !== undefined) values[key] = value;
+      if (keyRule.safeParse(key).success) values[key] = this.#value(at, member, valueType as z.ZodType);
+      else this.#found(at, `is not a valid key: expected ${expectationOf(keyRule)}`);
     }
-    return values;
+    return withoutUndefined(values);
   }
 
   /** @returns the value as the rule takes it; nothing where it does not fit or is absent. */
@@ -159,7 +158,7 @@ export class InWords {
 
 /** Describes `value` by kind and, where short, by content: `"30"` becomes `the string "30"`, an array `a list`. */
 export function show(value: unknown): string {
-  if (value === undefined || value === null) return "nothing";
+  if (!hasValue(value)) return "nothing";
   if (value instanceof InWords) return value.words;
   if (Array.isArray(value)) return "a list";
   if (Object.is(value, -0)) return "-0";
