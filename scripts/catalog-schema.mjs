@@ -7,12 +7,20 @@ import { inRoot } from "./lib/base.mjs";
 /** An editor knows no stack: the widest that any installation may have. */
 const WIDEST = { maxWindowSeconds: 2_147_483_647, markField: undefined };
 
-/** @param modules of the package: zod, kinds/index, catalog/written, catalog/judge and catalog/spelling. */
-export function catalogJsonSchema({ z }, kinds, { advertiserKey, eventKey }, { TEAM_RULES }, { fieldNamed }) {
+/** @param modules of the package: zod, kinds, rules, and of the catalog: written, catalog-validator and spelling. */
+export function catalogJsonSchema({ z }, kinds, rules, { advertiserKey, eventKey }, { TEAM_RULES }, { WINDOW_TEXT }) {
   const { advertiser, conversionEventSet } = kinds;
-  /** The rules of an object with the spellings that a file may use for each field. */
-  const written = ({ shape }) =>
-    Object.fromEntries(Object.entries(shape).map(([name, rule]) => [name, fieldNamed(name)?.written(rule) ?? rule]));
+  /** A rule with the spellings that YAML and JSON may use. */
+  const spelled = (rule) => {
+    const { form, names } = rules.described(rule);
+    const required = rules.unwrapped(rule);
+    const union = {
+      seconds: () => z.union([required, z.string().regex(WINDOW_TEXT)]),
+      "named number": () => z.union([required, z.enum(Object.keys(names))]),
+    }[form];
+    return union === undefined ? rule : union().optional();
+  };
+  const written = ({ shape }) => Object.fromEntries(Object.entries(shape).map(([name, rule]) => [name, spelled(rule)]));
   const defaults = z.strictObject(written(conversionEventSet.sharedRules(WIDEST))).optional();
   const events = z.record(eventKey, z.strictObject(written(conversionEventSet.memberRules(WIDEST)))).optional();
   const ofAdvertiser = z.strictObject({ ...written(advertiser.rules(WIDEST)), defaults, events });
@@ -47,7 +55,7 @@ export function catalogJsonSchema({ z }, kinds, { advertiserKey, eventKey }, { T
 
 if (process.argv[1] === import.meta.filename) {
   const require = createRequire(inRoot("provider", "dist", "index.js"));
-  const rooms = ["kinds/index", "catalog/written", "catalog/catalog-validator", "catalog/spelling"];
+  const rooms = ["kinds/index", "rules/index", "catalog/written", "catalog/catalog-validator", "catalog/spelling"];
   const schema = catalogJsonSchema(require("zod"), ...rooms.map((room) => require(`./${room}.js`)));
   writeFileSync(inRoot("provider", "catalog.schema.json"), `${JSON.stringify(schema, undefined, 2)}\n`);
 }

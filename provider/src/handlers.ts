@@ -4,7 +4,7 @@
  */
 import type { Config } from "@pulumi/pulumi/dynamic";
 import { createProvider, engineLog, silenceShown, watchEngine } from "./dynamic/index.js";
-import { conversionEventSet as conversionEventSetKind, kindNamed } from "./kinds/index.js";
+import { conversionEventSet as conversionEventSetKind, kindsByName } from "./kinds/index.js";
 import { createRuntime, type Runtime } from "./operations/index.js";
 import { NAMESPACE } from "./settings/index.js";
 
@@ -32,6 +32,6 @@ function configured(): Runtime {
   return runtime;
 }
 
-export const advertiser = createProvider(kindNamed("Advertiser"), configured, configure);
+export const advertiser = createProvider(kindsByName.Advertiser, configured, configure);
 export const conversionEventSet = createProvider(conversionEventSetKind, configured, configure);
-export const conversionEvent = createProvider(kindNamed("ConversionEvent"), configured, configure);
+export const conversionEvent = createProvider(kindsByName.ConversionEvent, configured, configure);

@@ -99,7 +99,7 @@ export async function ourClient({ url, email, password }) {
   const modules = ["kinds", "settings", "client"].map(
     (name) => import(pathToFileURL(inRoot("provider", "dist", name, "index.js")).href),
   );
-  const [{ kindNamed }, { readSettings }, { Client, systemDependencies }] = await Promise.all(modules);
+  const [{ kindsByName }, { readSettings }, { Client, systemDependencies }] = await Promise.all(modules);
   const environment = {
     ADVERTISING_BASE_URL: url,
     ADVERTISING_EMAIL: email,
@@ -111,7 +111,7 @@ export async function ourClient({ url, email, password }) {
   const client = new Client(reading.settings, dependencies);
   const create = (kind, fields) =>
     client.create({
-      operation: kindNamed(kind).create,
+      operation: kindsByName[kind].create,
       fields,
       label: "bench",
       beforeSend: async () => {},

@@ -59,15 +59,19 @@ export const MISTAKES: Readonly<Record<string, readonly [text: string, told: str
   ],
   "digits as an advertiser's key": [
     'advertisers: { "12": { advertiserName: A } }',
-    "that are not a number, without /, ::, control and invisible characters, and spaces at the ends",
+    "that are not a number, without /, ::, control and invisible characters, spaces at the ends, and Pulumi's own names",
   ],
   "a key with a slash": [
     "advertisers: { a/b: { advertiserName: A } }",
-    '"a/b" is not valid: expected 1 to 100 characters that are not a number, without /, ::, control and invisible characters, and spaces at the ends',
+    `"a/b" is not valid: expected 1 to 100 characters that are not a number, without /, ::, control and invisible characters, spaces at the ends, and Pulumi's own names`,
+  ],
+  "a name of Pulumi's as an advertiser's key": [
+    "advertisers: { toString: { advertiserName: A } }",
+    "spaces at the ends, and Pulumi's own names",
   ],
   "__proto__ as a key": [
     "advertisers: { acme: { advertiserName: A, events: { __proto__: { eventName: E, value: 1 } } } }",
-    '"__proto__" is a name that Pulumi can\'t carry: choose another one',
+    "spaces at the ends, and Pulumi's own names",
   ],
   "events in a file that is no CSV": [
     "eventsFile: events.xlsx",

@@ -2,9 +2,9 @@
  * A disk in memory with a page cache: every process sees a write at once, but it survives a loss of power only if it
  * was synced. The disk is harsher than any real one: unsynced parts are lost or kept in any combination.
  */
-import { constants } from "node:fs";
+import { constants, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Disk, Status } from "../../provider/src/files/private-file.js";
+import type { Disk } from "../../provider/src/files/private-file.js";
 
 interface Node {
   readonly number: number;
@@ -40,7 +40,12 @@ export interface Moment {
 /** What happens to a change that was not synced: 0 it is lost, 1 it is kept, in between it is torn at that point. */
 export type Fate = number;
 
-export class MemoryDisk implements Disk {
+type Status = Pick<Stats, "mode" | "uid" | "size" | "nlink" | "ino" | "dev" | "mtimeMs" | "isFile">;
+
+/** Of the system's calls it has the forms that the package uses. */
+export type MemoryDisk = Disk & Omit<MemoryFiles, keyof Disk>;
+
+class MemoryFiles {
   /** Called after each change and each sync, when a machine may lose power. */
   onChange: (what: string) => void = () => undefined;
   readonly #names = new Map<string, Node>();
@@ -282,3 +287,5 @@ function put(names: Map<string, Node>, name: string, node: Node | undefined): vo
 function failure(code: string, path: string): Error {
   return Object.assign(new Error(`${code}: ${path}`), { code });
 }
+
+export const MemoryDisk = MemoryFiles as unknown as new (image?: Image) => MemoryDisk;

@@ -35,6 +35,11 @@ export function enumerate(items: readonly string[], most = Number.POSITIVE_INFIN
   return `${names.slice(0, -1).join(", ")} and ${last}`;
 }
 
+/** Joins the parts of a sentence that there are. */
+export function joined(separator: string, ...parts: readonly (string | undefined)[]): string {
+  return parts.filter((part) => part !== undefined && part !== "").join(separator);
+}
+
 /** How many others with the same reason are named; more are counted. */
 const MAX_OTHERS_NAMED = 3;
 

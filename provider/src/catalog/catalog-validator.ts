@@ -4,14 +4,24 @@
  * places nor the settings of an installation.)
  */
 import { z } from "zod";
-import { asRecord, editsBetween, letters, nearest, own, quoted, unseenDifference, type Values } from "../base/index.js";
+import {
+  asRecord,
+  editsBetween,
+  joined,
+  letters,
+  nearest,
+  own,
+  quoted,
+  unseenDifference,
+  type Values,
+  withoutUndefined,
+} from "../base/index.js";
 import {
   adoptedTwice,
   advertiser,
   conversionEvent,
   conversionEventSet,
   formerKeyConflicts,
-  isTakenByPulumi,
   type Kind,
   type Limits,
   roundedId,
@@ -48,67 +58,61 @@ export class CatalogValidator {
   ) {}
 
   validate(): CatalogContent {
-    const { written, limits } = this;
-    const shared = (part: Written | undefined) =>
-      this.#values(part, conversionEventSet.sharedRules(limits), conversionEvent);
-    const defaults = shared(written.defaults);
-    const areUnique = own(this.#values(written.rules, TEAM_RULES).errors, "uniqueNames") === true;
+    const { written } = this;
+    const isUnique = own(this.#values(written.rules, TEAM_RULES).errors, "uniqueNames") === true;
     const declared = written.advertisers ?? advertisersNamedIn(written.events);
+    const shared = this.#shared(written.defaults);
     const advertisers = declared.map((each) => ({ key: each.key, args: this.#advertiser(each) }));
     if (written.advertisers === undefined) this.#warnOfMisspeltAdvertisers();
     this.#formerKeys();
-    const defaultsOf = new Map(declared.map((each) => [each.key, mergedWith(defaults, shared(each.defaults))]));
+    const defaults = new Map(declared.map((each) => [each.key, mergedWith(shared, this.#shared(each.defaults))]));
     const events = written.events.map((event) => {
       const { key, subject, advertiser: owner } = event;
-      const values = this.#event(event, defaultsOf, areUnique);
-      return { key, subject, advertiser: owner, args: mergedWith(defaultsOf.get(owner) ?? defaults, values) };
+      const args = mergedWith(defaults.get(owner) ?? shared, this.#event(event, defaults, isUnique));
+      return { key, subject, advertiser: owner, args };
     });
-    if (declared.length === 0 && events.length === 0 && written.findings.length === 0)
-      this.#findings.push(errorAt({ file: written.file, line: 1, column: 1 }, "", "has no advertisers and no events"));
+    const isEmpty = declared.length === 0 && events.length === 0 && written.findings.length === 0;
+    const start = { file: written.file, line: 1, column: 1 };
+    if (isEmpty) this.#findings.push(errorAt(start, "", "has no advertisers and no events"));
     const findings = [...written.findings, ...this.#findings].toSorted(inOrderOfFile);
     const wrong = new Set(findings.filter(({ level }) => level === "error").map(({ subject }) => subject));
     const right = advertisers.filter(({ key }) => !wrong.has(key));
-    const live = [...new Set(events.map(({ advertiser: key }) => key))].filter((key) => LIVE_ID.test(key));
+    const live = new Set(events.map(({ advertiser: key }) => key).filter((key) => LIVE_ID.test(key)));
     const keys = new Set([...right.map(({ key }) => key), ...live]);
     return {
-      advertisers: [...right, ...live.map((key) => ({ key, args: undefined }))],
+      advertisers: [...right, ...[...live].map((key) => ({ key, args: undefined }))],
       events: events.filter((event) => !wrong.has(event.subject) && keys.has(event.advertiser)),
       findings,
     };
   }
 
+  #shared(written: Written | undefined): Values {
+    return this.#values(written, conversionEventSet.sharedRules(this.limits), conversionEvent);
+  }
+
   #advertiser(written: WrittenAdvertiser): Values {
     const isDeclared = this.written.advertisers !== undefined;
-    this.#key(written, advertiserKey, "", isDeclared ? "key" : "advertiser");
+    this.#find(written, isDeclared ? "key" : "advertiser", this.#keyProblem(written, advertiserKey, ""));
     const values = this.#values(written, advertiser.rules(this.limits), advertiser);
-    if (isDeclared) this.#name(written, "", "advertiserName", values.advertiserName, "warning");
+    if (isDeclared) this.#find(written, "advertiserName", this.#nameProblem(written, "", "advertiserName"), "warning");
     return values;
   }
 
-  #event(written: WrittenEvent, advertisers: ReadonlyMap<string, unknown>, areUnique: boolean): Values {
+  #event(written: WrittenEvent, advertisers: ReadonlyMap<string, unknown>, isUnique: boolean): Values {
     const { advertiser: owner } = written;
-    this.#key(written, eventKey, owner);
-    if (!advertisers.has(owner) && !LIVE_ID.test(owner)) {
-      const meant = nearest(owner, advertisers.keys());
-      const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
-      const required = "is required: expected the key of an advertiser";
-      this.#find(written, "advertiser", owner === "" ? required : `${quoted(owner)} is not declared${hint}`);
-    }
-    const rounded = roundedId(owner);
-    if (rounded !== undefined) this.#find(written, "advertiser", rounded, "warning");
+    this.#find(written, "key", this.#keyProblem(written, eventKey, owner));
+    this.#find(written, "advertiser", ownerProblem(owner, advertisers));
+    this.#find(written, "advertiser", roundedId(owner), "warning");
     const values = this.#values(written, conversionEventSet.memberRules(this.limits), conversionEvent);
-    this.#name(written, owner, "eventName", values.eventName, areUnique ? "error" : "warning");
-    const formerKey = formerKeyOf(written);
-    return formerKey === undefined ? values : { ...values, formerKey };
+    const level = isUnique ? "error" : "warning";
+    this.#find(written, "eventName", this.#nameProblem(written, owner, "eventName"), level);
+    return withoutUndefined<Record<string, unknown>>({ ...values, formerKey: formerKeyOf(written) });
   }
 
   #formerKeys(): void {
     for (const events of Map.groupBy(this.written.events, ({ advertiser: owner }) => owner).values()) {
       const conflicts = formerKeyConflicts(events.map((event) => ({ key: event.key, formerKey: formerKeyOf(event) })));
-      for (const event of events) {
-        const reason = conflicts.get(event.key);
-        if (reason !== undefined) this.#find(event, "formerKey", reason);
-      }
+      for (const event of events) this.#find(event, "formerKey", conflicts.get(event.key));
     }
   }
 
@@ -121,73 +125,79 @@ export class CatalogValidator {
     if (kind === undefined) return values;
     for (const { property, reason } of kind.warnings(values)) this.#find(written, property, reason, "warning");
     const id = values.existingId;
-    if (id !== undefined)
-      this.#take(`id ${kind.name} ${id}`, written, "existingId", ({ subject }) => adoptedTwice(String(id), subject));
+    if (id === undefined) return values;
+    const other = this.#otherWith(`id ${kind.name} ${id}`, written);
+    if (other !== undefined) this.#find(written, "existingId", adoptedTwice(String(id), other.subject));
     return values;
   }
 
-  #key(written: Written, rule: z.ZodType, owner: string, property = "key"): void {
+  /** @param owner the key of its advertiser; empty for an advertiser. */
+  #keyProblem(written: Written, rule: z.ZodType, owner: string): string | undefined {
     const { key } = written;
     const mistake = mistakeIn(key);
-    if (mistake !== undefined) {
-      this.#find(written, property, `is ${mistake}`);
-    } else if (isTakenByPulumi(key)) {
-      this.#find(written, property, `${quoted(key)} is a name that Pulumi can't carry: choose another one`);
-    } else if (!rule.safeParse(key).success) {
-      const got = key === "" ? "is required" : `${quoted(key)} is not valid`;
-      const advice = plainDigits(key);
-      const instead = advice === undefined ? "" : `; ${advice}`;
-      this.#find(written, property, `${got}: expected ${expectationOf(rule)}${instead}`);
-    } else {
-      this.#take(`key ${withoutCase(owner)}/${withoutCase(key)}`, written, property, (other) => {
-        const { file, line } = other.sourceOf("key");
-        const whose = owner === "" ? "keys of advertisers" : "keys of an advertiser's events";
-        const why =
-          unseenDifference(key, other.key) ?? `${whose} must differ in more than case or how accents are encoded`;
-        return `${quoted(key)} is already used at ${file}:${line}; ${why}`;
-      });
-    }
+    if (mistake !== undefined) return `is ${mistake}`;
+    const expected = `expected ${expectationOf(rule)}`;
+    if (key === "") return `is required: ${expected}`;
+    if (!rule.safeParse(key).success) return joined("; ", `${quoted(key)} is not valid: ${expected}`, plainDigits(key));
+    const other = this.#otherWith(`key ${withoutCase(owner)}/${withoutCase(key)}`, written);
+    if (other === undefined) return undefined;
+    const { file, line } = other.sourceOf("key");
+    const whose = owner === "" ? "keys of advertisers" : "keys of an advertiser's events";
+    const alike = `${whose} must differ in more than case or how accents are encoded`;
+    return `${quoted(key)} is already used at ${file}:${line}; ${unseenDifference(key, other.key) ?? alike}`;
   }
 
-  #name(written: Written, owner: string, property: string, name: unknown, level: CatalogFinding["level"]): void {
-    if (typeof name !== "string") return; // reported with the arguments
-    const told = ({ subject, given }: Written) => {
-      const unseen = unseenDifference(name, String(given[property]));
-      const aside = unseen === undefined ? ", case and separators aside" : `; ${unseen}`;
-      return `${quoted(name)} is also the name of ${quoted(subject)}${aside}`;
-    };
-    this.#take(`name ${owner}/${letters(name.normalize("NFKC")) || name}`, written, property, told, level);
+  #nameProblem(written: Written, owner: string, property: string): string | undefined {
+    const name = written.given[property];
+    if (typeof name !== "string" || name === "") return undefined; // reported with the arguments
+    const other = this.#otherWith(`name ${owner}/${letters(name.normalize("NFKC")) || name}`, written);
+    if (other === undefined) return undefined;
+    const told = `${quoted(name)} is also the name of ${quoted(other.subject)}`;
+    const unseen = unseenDifference(name, String(other.given[property]));
+    if (unseen !== undefined) return `${told}; ${unseen}`;
+    return `${told}, case and separators aside`;
   }
 
   /** Warns of an advertiser that has a single event and almost the name of another one. */
   #warnOfMisspeltAdvertisers(): void {
-    const groups = [...Map.groupBy(this.written.events, ({ advertiser: name }) => name)];
-    const byAmount = groups.toSorted(([, a], [, b]) => b.length - a.length);
-    for (const [at, [name, [event, ...others]]] of byAmount.entries()) {
-      if (event === undefined || others.length > 0) continue;
-      const [meant] = byAmount.slice(0, at).find(([other]) => isAlmost(name, other)) ?? [];
-      if (meant === undefined) continue;
+    const groups = [...Map.groupBy(this.written.events, ({ advertiser }) => advertiser).values()];
+    const events = groups.toSorted((a, b) => b.length - a.length).map(([event, ...others]) => ({ event, others }));
+    const known: string[] = [];
+    for (const { event, others } of events) {
+      if (event === undefined) continue;
+      const { advertiser: name } = event;
+      const meant = known.find((other) => isAlmost(name, other));
+      known.push(name);
+      if (meant === undefined || others.length > 0) continue;
       const reason = `${quoted(name)} is almost ${quoted(meant)}: it is another advertiser, with this event alone`;
       this.#find(event, "advertiser", reason, "warning");
     }
   }
 
-  /** @param told what is wrong where another object has it already. */
-  #take(
-    what: string,
-    by: Written,
-    property: string,
-    told: (other: Written) => string,
-    level?: CatalogFinding["level"],
-  ): void {
+  /** Notes who has `what`. @returns who has it already. */
+  #otherWith(what: string, by: Written): Written | undefined {
     const other = this.#taken.get(what);
     if (other === undefined) this.#taken.set(what, by);
-    else this.#find(by, property, told(other), level);
+    return other;
   }
 
-  #find(written: Written, property: string, reason: string, level: CatalogFinding["level"] = "error"): void {
+  #find(
+    written: Written,
+    property: string,
+    reason: string | undefined,
+    level: CatalogFinding["level"] = "error",
+  ): void {
+    if (reason === undefined) return;
     this.#findings.push({ level, subject: written.subject, property, reason, source: written.sourceOf(property) });
   }
+}
+
+/** @param advertisers those that are declared. */
+function ownerProblem(key: string, advertisers: ReadonlyMap<string, unknown>): string | undefined {
+  if (advertisers.has(key) || LIVE_ID.test(key)) return undefined;
+  if (key === "") return "is required: expected the key of an advertiser";
+  const meant = nearest(key, advertisers.keys());
+  return joined("; ", `${quoted(key)} is not declared`, meant && `did you mean ${meant}?`);
 }
 
 function formerKeyOf({ given }: WrittenEvent): string | undefined {
@@ -196,39 +206,38 @@ function formerKeyOf({ given }: WrittenEvent): string | undefined {
 
 /** `own` before `defaults`; request fields one by one, as in a `ConversionEventSet`. */
 function mergedWith(defaults: Values, own: Values): Values {
-  const fields = { ...asRecord(defaults.additionalFields), ...asRecord(own.additionalFields) };
-  const additional = Object.keys(fields).length === 0 ? {} : { additionalFields: fields };
-  return { ...defaults, ...own, ...additional };
+  const merged = { ...defaults, ...own };
+  if (merged.additionalFields === undefined) return merged;
+  return { ...merged, additionalFields: { ...asRecord(defaults.additionalFields), ...asRecord(own.additionalFields) } };
 }
 
 /** Each text that stands for an advertiser is its key, and its name. */
 function advertisersNamedIn(events: readonly WrittenEvent[]): WrittenAdvertiser[] {
-  const named = events.filter(({ advertiser: key }) => key !== "" && !LIVE_ID.test(key));
-  return [...Map.groupBy(named, ({ advertiser: key }) => key)].map(([key, [event]]) => ({
+  const first = new Map(events.toReversed().map((event) => [event.advertiser, event]));
+  const named = [...first.values()].filter(({ advertiser: key }) => key !== "" && !LIVE_ID.test(key));
+  return named.reverse().map(({ advertiser: key, sourceOf }) => ({
     ...{ format: "csv", key, subject: key, given: { advertiserName: key }, defaults: undefined },
-    sourceOf: () => (event as WrittenEvent).sourceOf("advertiser"),
+    sourceOf: () => sourceOf("advertiser"),
   }));
 }
 
 /**
  * Word by word: `Store A` and `Store B` are two stores. Short words that differ may well be two, and so may those with
- * digits. Two letters that changed places are two edits. Keys that differ in case alone are refused.
+ * digits. Keys that differ in case alone are refused.
  */
 function isAlmost(name: string, other: string): boolean {
   if (withoutCase(name) === withoutCase(other)) return false;
   if (letters(name) === letters(other)) return true;
   const words = wordsOfName(name);
   const others = wordsOfName(other);
-  const isSame = (word: string, at: number) => word === others[at] || isMisspelt(word, others[at] ?? "");
-  return words.length === others.length && words.every(isSame);
+  return words.length === others.length && words.every((word, at) => isMisspelt(word, others[at] ?? ""));
 }
 
 function isMisspelt(word: string, meant: string): boolean {
-  if (![word, meant].every((each) => /^\p{L}{4,}$/u.test(each))) return false;
-  const sorted = (text: string) => [...text].sort().join("");
-  const isShort = Math.min(word.length, meant.length) === 4;
-  const most = isShort && sorted(word) !== sorted(meant) ? 1 : 2;
-  return editsBetween(word, meant) <= most;
+  if (word === meant) return true;
+  const shortest = Math.min(word.length, meant.length);
+  const isWord = /^\p{L}+$/u.test(word + meant);
+  return isWord && shortest >= 4 && editsBetween(word, meant) <= Math.min(shortest - 3, 2);
 }
 
 function wordsOfName(name: string): string[] {

@@ -2,7 +2,7 @@
  * Reads the events of a CSV file, with any delimiter that spreadsheets write. A column is known by its heading, however
  * that is spelled; its field (`spelling.ts`) reads its cells.
  */
-import { didYouMean, letters, printable, quoted } from "../base/index.js";
+import { didYouMean, joined, letters, printable, quoted } from "../base/index.js";
 import { InWords } from "../rules/index.js";
 import { fieldNamed, mistakeIn, rowRules } from "./spelling.js";
 import {
@@ -12,7 +12,6 @@ import {
   type Source,
   type WrittenCatalog,
   type WrittenEvent,
-  warningAt,
 } from "./written.js";
 
 /** The arguments that a cell can hold. */
@@ -41,48 +40,51 @@ export function readCsvEvents(text: string, file: string): WrittenCatalog {
   const [header = { cells: [], source: { file, line: 1 } }, ...body] = rows;
   const columns = header.cells.map(columnOf);
   const missing = REQUIRED.filter((column) => !columns.includes(column));
-  findings.push(...headerFindings(header, columns, missing));
-  // The rows would say nothing but that.
-  if (missing.length > 0) return { file, events: [], findings };
-  const events = body.map((row) => readEvent(row, columns, delimiter));
-  findings.push(...events.flatMap(summaryIn));
-  for (const [at, { cells, source }] of body.entries()) {
+  findings.push(...headerFindings(header, columns));
+  if (missing.length > 0) {
+    // The rows would say nothing but that.
+    const reason = `has no column ${missing.join(", ")}: the first row names the columns`;
+    return { file, events: [], findings: [...findings, errorAt(header.source, "", reason)] };
+  }
+  const events: WrittenEvent[] = [];
+  for (const row of body) {
+    // Beside a comma that separates cells, one in a number is a mistake.
+    const event = readEvent(row, columns, delimiter !== ",");
+    events.push(event);
+    findings.push(...summaryIn(event));
     // In a column without a heading, or beyond the last one.
-    const stray = cells.find((cell, column) => cell !== "" && (header.cells[column] ?? "") === "");
+    const stray = row.cells.find((cell, column) => cell !== "" && (header.cells[column] ?? "") === "");
     if (stray === undefined) continue;
-    const reason = `the row has more cells than the header (${quoted(stray)}); put a value that contains the delimiter in quotes`;
-    findings.push(errorAt(source, events[at]?.subject ?? "", reason));
+    const reason = `the row has more cells than the header (${quoted(stray)})`;
+    const cure = "put a value that contains the delimiter in quotes";
+    findings.push(errorAt(row.source, event.subject, `${reason}; ${cure}`));
   }
   return { file, events, findings };
 }
 
-/** By position; none where the heading is not known. */
-type Columns = readonly (string | undefined)[];
-
-function headerFindings({ cells, source }: Row, columns: Columns, missing: readonly string[]): CatalogFinding[] {
+function headerFindings({ cells, source }: Row, columns: readonly (string | undefined)[]): CatalogFinding[] {
   const unknown = cells.filter((heading, at) => heading !== "" && columns[at] === undefined);
   const twice = columns.filter((column, at) => column !== undefined && columns.indexOf(column) !== at);
   const findings = unknown.map((heading) =>
     errorAt(source, "", `is not a known column; ${didYouMean(heading, CSV_COLUMNS)}`, printable(heading)),
   );
   if (twice.length > 0) findings.push(errorAt(source, "", `has two columns ${[...new Set(twice)].join(", ")}`));
-  if (missing.length > 0)
-    findings.push(errorAt(source, "", `has no column ${missing.join(", ")}: the first row names the columns`));
   return findings;
 }
 
-function readEvent({ cells, source }: Row, columns: Columns, delimiter: string): WrittenEvent {
+function readEvent({ cells, source }: Row, columns: readonly unknown[], isComma: boolean): WrittenEvent {
   const cellOf = (column: string) => cells[columns.indexOf(column)] ?? "";
-  const [key, advertiser] = [normalizedKey(cellOf("key")), normalizedKey(cellOf("advertiser"))];
+  const key = normalizedKey(cellOf("key"));
+  const advertiser = normalizedKey(cellOf("advertiser"));
   const given: Record<string, unknown> = {};
   for (const column of CSV_COLUMNS) {
-    const [cell, field] = [cellOf(column), fieldNamed(column)];
+    const cell = cellOf(column);
+    const field = fieldNamed(column);
     if (field === undefined || cell === "") continue;
     const mistake = mistakeIn(cell);
-    // Beside a comma that separates cells, one in a number is a mistake.
-    given[column] = mistake === undefined ? field.fromCell(cell, delimiter !== ",") : new InWords(mistake);
+    given[column] = mistake === undefined ? field.fromCell(cell, isComma) : new InWords(mistake);
   }
-  const subject = [advertiser, key].filter((part) => part !== "").join("/");
+  const subject = joined("/", advertiser, key);
   return { format: "csv", key, advertiser, subject, given, sourceOf: () => source };
 }
 
@@ -98,7 +100,7 @@ function summaryIn({ key, advertiser, subject, given, sourceOf }: WrittenEvent):
   if (found === undefined) return [];
   const [column, text] = found;
   const reason = `is ${quoted(String(text))}: if that is a row of sums, remove it; it is read as an event`;
-  return [warningAt(sourceOf(column), subject, reason, column)];
+  return [{ level: "warning", subject, property: column, reason, source: sourceOf(column) }];
 }
 
 interface Row {
@@ -108,41 +110,43 @@ interface Row {
 
 const DELIMITERS = [",", ";", "\t", "|"];
 
+/** Some programs write the delimiter into a line of its own, for spreadsheets. */
+const DELIMITER_LINE = /^sep=(.)\n/;
+
 function readCsv(
   content: string,
   file: string,
 ): { rows: readonly Row[]; findings: CatalogFinding[]; delimiter: string } {
   // Within quotes, the library counts CRLF as two lines.
   const text = content.replace(/\r\n?/g, "\n");
-  // Some programs write the delimiter into a line of its own, for spreadsheets.
-  const [stated = "", delimiter = delimiterOf(text)] = /^sep=(.)\n/.exec(text) ?? [];
-  const first = stated === "" ? 1 : 2;
+  const delimiter = DELIMITER_LINE.exec(text)?.[1] ?? delimiterOf(text);
+  const table = text.replace(DELIMITER_LINE, "");
+  const first = text.length - table.length > 0 ? 2 : 1;
   let line = first;
   const rows: Row[] = [];
+  const findings: CatalogFinding[] = [];
   try {
-    csvLibrary().parse(text.slice(stated.length), {
+    csvLibrary().parse(table, {
       ...{ relax_column_count: true, trim: true, delimiter },
       on_record: (cells: readonly string[], { lines }) => {
         if (cells.some((cell) => cell !== "")) rows.push({ cells, source: { file, line } });
         line = first + lines;
       },
     });
-    return { rows, findings: [], delimiter };
   } catch (error) {
     const { code, message } = error as { readonly code?: string; readonly message: string };
     if (code === undefined) throw error;
-    return { rows, findings: [errorAt({ file, line }, "", `is not read as CSV: ${message}`)], delimiter };
+    findings.push(errorAt({ file, line }, "", `is not read as CSV: ${message}`));
   }
+  return { rows, findings, delimiter };
 }
 
 /** The one with which the first line has the most columns that are known; or the most, if none is known. */
 function delimiterOf(text: string): string {
   const [header = ""] = text.split("\n", 1);
-  const amounts = DELIMITERS.map((delimiter) => {
-    const headings = header.split(delimiter);
-    return headings.filter(columnOf).length * 1000 + headings.length;
-  });
-  return DELIMITERS[amounts.indexOf(Math.max(...amounts))] ?? ",";
+  const columns = (delimiter: string) => header.split(delimiter);
+  const amount = (delimiter: string) => columns(delimiter).filter(columnOf).length * 1000 + columns(delimiter).length;
+  return DELIMITERS.reduce((best, each) => (amount(each) > amount(best) ? each : best));
 }
 
 function csvLibrary(): typeof import("csv-parse/sync", { with: { "resolution-mode": "require" }}) {

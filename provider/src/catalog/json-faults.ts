@@ -20,28 +20,30 @@ const COMMENT = /\/\/.*|\/\*[\s\S]*?\*\/|#.*/y;
 export function jsonFaults(text: string): JsonFault[] {
   const message = parseMessage(text);
   if (message === undefined) return [];
-  if (text.trim() === "") return [{ offset: 0, reason: "the file is empty" }];
   const faults: JsonFault[] = [];
   let last = { part: "", offset: 0 };
-  let offset = 0;
-  while (offset < text.length) {
+  for (let offset = 0, part = ""; offset < text.length; offset += part.length) {
     const comment = partAt(COMMENT, text, offset);
-    const part = comment ?? partAt(PART, text, offset);
-    if (part === undefined) return [...faults, { offset, reason: reasonFor(text.slice(offset)) }];
+    part = comment ?? partAt(PART, text, offset) ?? "";
     if (comment !== undefined) {
       faults.push({ offset, reason: "it has a comment, which JSON does not have: remove it" });
-    } else if (last.part === "," && /^[}\]]$/.test(part)) {
-      faults.push({ offset: last.offset, reason: `there is a comma before ${part}: remove it` });
-    } else if (/^[:,[{]$/.test(last.part) && /^[,:]$/.test(part)) {
-      return [...faults, { offset, reason: `${part} comes where a value or a name is expected` }];
-    } else if (last.part === ":" && /^[}\]]$/.test(part)) {
-      return [...faults, { offset, reason: "a value is missing" }];
+      continue;
     }
-    if (comment === undefined && part.trim() !== "") last = { part, offset };
-    offset += part.length;
+    if (part === "") return [...faults, { offset, reason: reasonFor(text.slice(offset)) }];
+    if (part.trim() === "") continue;
+    if (last.part === "," && /^[}\]]$/.test(part)) {
+      faults.push({ offset: last.offset, reason: `there is a comma before ${part}: remove it` });
+    } else if (OUT_OF_PLACE.test(last.part + part)) {
+      return [...faults, { offset, reason: `${part} comes where a value or a name is expected` }];
+    }
+    last = { part, offset };
   }
-  return faults.length > 0 ? faults : [misplaced(message, text)];
+  if (faults.length > 0) return faults;
+  return [misplaced(message, text)];
 }
+
+/** Two parts that can't follow each other. */
+const OUT_OF_PLACE = /^([:,[{][,:]|:[}\]])$/;
 
 function parseMessage(text: string): string | undefined {
   try {
@@ -60,10 +62,8 @@ function partAt(pattern: RegExp, text: string, offset: number): string | undefin
 /** @param rest begins with what is no part of JSON. */
 function reasonFor(rest: string): string {
   if (/^[+.\d-]|^(NaN|Infinity)\b/.test(rest)) return "a number is not written as in JSON, such as 0.5 or -3";
-  const [word] = /^[\p{L}_$][\p{L}\p{N}_$-]*/u.exec(rest) ?? [];
-  if (word !== undefined)
-    return `${quoted(word)} is not JSON: names and texts need double quotes; true, false and null are in small letters`;
-  if (/^['`‘’“”„«]/.test(rest)) return 'names and texts are in double quotes in JSON: "…"';
+  if (/^[\p{L}_$'`‘’“”„«]/u.test(rest))
+    return "names and texts need double quotes in JSON; true, false and null are in small letters";
   if (rest.startsWith('"'))
     return "a text has no end, or holds a line break, a tab or an escape that JSON does not allow";
   return `${quoted([...rest][0] ?? "")} is not expected here`;

@@ -8,8 +8,8 @@ import { expecting, truth } from "../rules/index.js";
 import { CatalogValidator } from "./catalog-validator.js";
 import { readCsvEvents } from "./csv-catalog.js";
 import type { Format } from "./spelling.js";
-import { type CatalogContent, type CatalogFinding, errorAt, type Source, type WrittenCatalog } from "./written.js";
-import { readYaml, YamlReader } from "./yaml-catalog.js";
+import { type CatalogContent, errorAt, type Source, type WrittenCatalog } from "./written.js";
+import { type EventsFile, readYamlCatalog } from "./yaml-catalog.js";
 
 export const CATALOG_RULES = z.strictObject({
   file: expecting("the path of a file, known when the program runs", z.string().min(1)),
@@ -35,26 +35,34 @@ export function readCatalog(file: string, folder: string, limits: Limits): Catal
 
 /** @param named the place at which a problem with the file itself is reported: in the catalog, of its `eventsFile`. */
 function readWritten(file: string, folder: string, named: Source = { file, line: 1, column: 1 }): WrittenCatalog {
-  const unread = (...findings: readonly CatalogFinding[]) => ({ file, events: [], findings });
   const format = formatOf(file);
   if (format === undefined) {
     const known = Object.keys(FORMATS).join(", ");
-    return unread(errorAt(named, "", `is not a supported type of file: expected a name that ends in ${known}`));
+    return unread(file, named, `is not a supported type of file: expected a name that ends in ${known}`);
   }
-  const text = readCatalogText(file, folder, named, format);
-  if (typeof text !== "string") return unread(text);
+  let text: string;
+  try {
+    text = readCatalogText(readFileSync(resolve(folder, file)), format);
+  } catch (error) {
+    const reason = reasonOf(error, resolve(folder, file));
+    return unread(file, named, named.file === file ? reason : `eventsFile ${quoted(file)} ${reason}`);
+  }
   if (format === "csv") return readCsvEvents(text, file);
-  const yaml = readYaml(text, file, format);
-  if (!("data" in yaml)) return unread(...yaml);
-  const written = new YamlReader(yaml, file).read();
-  const { eventsFile } = written;
-  if (eventsFile === undefined) return written;
-  const source = yaml.sourceOf(["eventsFile"]);
-  const path = isAbsolute(eventsFile) ? eventsFile : join(dirname(file), eventsFile);
-  const reason = `eventsFile ${quoted(eventsFile)} is not a CSV file: expected a name that ends in .csv or .tsv`;
-  const isCsv = formatOf(path) === "csv";
-  const { events, findings } = isCsv ? readWritten(path, folder, source) : unread(errorAt(source, "", reason));
+  const written = readYamlCatalog(text, file, format);
+  if (written.eventsFile === undefined) return written;
+  const { events, findings } = eventsFileOf(written.eventsFile, file, folder);
   return { ...written, events: [...written.events, ...events], findings: [...written.findings, ...findings] };
+}
+
+function unread(file: string, place: Source, reason: string): WrittenCatalog {
+  return { file, events: [], findings: [errorAt(place, "", reason)] };
+}
+
+function eventsFileOf({ path, source }: EventsFile, catalog: string, folder: string): WrittenCatalog {
+  const file = isAbsolute(path) ? path : join(dirname(catalog), path);
+  if (formatOf(file) === "csv") return readWritten(file, folder, source);
+  const expected = "expected a name that ends in .csv or .tsv";
+  return unread(file, source, `eventsFile ${quoted(path)} is not a CSV file: ${expected}`);
 }
 
 const SAVED_AS: Readonly<Record<Format, string>> = { csv: "CSV UTF-8", yaml: "YAML", json: "JSON" };
@@ -62,29 +70,29 @@ const SAVED_AS: Readonly<Record<Format, string>> = { csv: "CSV UTF-8", yaml: "YA
 /** By the byte order mark of UTF-16, which spreadsheets call Unicode. */
 const ENCODINGS: Readonly<Record<string, string>> = { fffe: "utf-16le", feff: "utf-16be" };
 
-/** What a file is that has the name of another format: downloads are, and exports that only spreadsheets read. */
-function otherFormatOf(bytes: Buffer): string | undefined {
-  const start = bytes.subarray(0, 4).toString("hex");
-  if (start === "504b0304" || start === "d0cf11e0") return "a workbook of a spreadsheet program";
-  const text = bytes.subarray(0, 1000).toString("latin1").replaceAll("\0", "");
-  if (/^[^\w"]*<(!doctype html|html|head|body|table|meta|script)\b/i.test(text)) return "an HTML page";
-  return /^[^\w"]*<\?xml\b/.test(text) ? "XML" : undefined;
+/** How the content of files begins that have the name of another format, as downloads and old exports do. */
+const OTHER_FORMATS = [
+  { what: "a workbook of a spreadsheet program", start: /^PK\W\W|^\u00d0\u00cf/ },
+  { what: "an HTML page", start: /^[^\w"]*<(!doctype html|html|head|body|table|meta|script)\b/i },
+  { what: "XML", start: /^[^\w"]*<\?xml\b/ },
+];
+
+/** With the reason why a file's bytes are no text of its format. */
+class NoText extends Error {}
+
+/** @throws NoText */
+function readCatalogText(bytes: Buffer, format: Format): string {
+  const beginning = bytes.subarray(0, 1000).toString("latin1").replaceAll("\0", "");
+  const other = OTHER_FORMATS.find(({ start }) => start.test(beginning));
+  if (other !== undefined) throw new NoText(`is ${other.what}, whatever its name says: save it as ${SAVED_AS[format]}`);
+  const mark = bytes.subarray(0, 2).toString("hex");
+  return new TextDecoder(ENCODINGS[mark] ?? "utf-8", { fatal: true }).decode(bytes);
 }
 
-function readCatalogText(file: string, folder: string, named: Source, format: Format): string | CatalogFinding {
-  const path = resolve(folder, file);
-  const problem = (reason: string) =>
-    errorAt(named, "", named.file === file ? reason : `eventsFile ${quoted(file)} ${reason}`);
-  try {
-    const bytes = readFileSync(path);
-    const other = otherFormatOf(bytes);
-    if (other !== undefined) return problem(`is ${other}, whatever its name says: save it as ${SAVED_AS[format]}`);
-    const mark = bytes.subarray(0, 2).toString("hex");
-    return new TextDecoder(ENCODINGS[mark] ?? "utf-8", { fatal: true }).decode(bytes);
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "ERR_ENCODING_INVALID_ENCODED_DATA")
-      return problem('is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"');
-    return problem(code === "ENOENT" ? `is not there; looked for ${path}` : `can't be read: ${message}`);
-  }
+function reasonOf(error: unknown, path: string): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (error instanceof NoText) return message;
+  if (code === "ENOENT") return `is not there; looked for ${path}`;
+  if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") return 'is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"';
+  return `can't be read: ${message}`;
 }

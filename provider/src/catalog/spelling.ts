@@ -3,7 +3,7 @@
  * text, and in YAML or JSON. What is no value of its kind stays as it was written: the resource's own rules then refuse
  * it, and the advice here says what to write instead.
  */
-import { z } from "zod";
+import type { z } from "zod";
 import { didYouMean, letters, nearest, own, quoted } from "../base/index.js";
 import { advertiser, conversionEventSet, type Limits, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
 import { described, type Form, InWords } from "../rules/index.js";
@@ -19,40 +19,45 @@ interface Field {
   readonly advice: (value: unknown, format: Format) => string | undefined;
   /** Whether its digits are kept as they are written. */
   readonly isId?: true;
-  /** The rule with the spellings that YAML and JSON may use, for editors. @param rule the resource's own. */
-  readonly written: (rule: z.ZodType) => z.ZodType;
 }
 
 /** A text as it is written in a file. */
 function asText(text: string, format: Format): string {
-  return format === "json" ? JSON.stringify(text) : text;
+  if (format !== "json") return text;
+  return JSON.stringify(text);
 }
 
 function meantBy(value: unknown, known: readonly string[], format: Format): string | undefined {
-  const isNear = typeof value === "string" && nearest(value, known) !== undefined;
-  return isNear ? didYouMean(value, known, (name) => asText(name, format)) : undefined;
+  if (typeof value !== "string" || nearest(value, known) === undefined) return undefined;
+  return didYouMean(value, known, (name) => asText(name, format));
 }
 
 const asItIs = <T>(value: T) => value;
 
-const data: Field = { fromCell: asItIs, fromData: asItIs, advice: () => undefined, written: asItIs };
+const data: Field = { fromCell: asItIs, fromData: asItIs, advice: () => undefined };
 
 const text: Field = {
   ...data,
   fromData: (value) => {
-    const error = typeof value === "string" ? errorIn(value) : undefined;
+    const error = errorIn(String(value));
     return error === undefined ? value : new InWords(error);
   },
-  advice: (value) => (typeof value === "number" || typeof value === "boolean" ? "put it in quotes" : undefined),
+  advice: (value) => {
+    const isOther = ["number", "boolean"].includes(typeof value);
+    return isOther ? "put it in quotes" : undefined;
+  },
 };
 
 const number: Field = {
   ...data,
-  fromCell: (cell, isComma) =>
-    isComma ? (unclear(cell) ?? numberIn(cell.replace(/^([+-]?\d*),(\d+)$/, "$1.$2"))) : numberIn(cell),
+  fromCell: (cell, isComma) => {
+    if (!isComma) return numberIn(cell);
+    return unclear(cell) ?? numberIn(cell.replace(/^([+-]?\d*),(\d+)$/, "$1.$2"));
+  },
   advice: (_, format) => {
-    const quotes = format === "csv" ? "" : "quotes, ";
-    return `write a plain number: at most 15 digits, a decimal point, no ${quotes}thousands separator, percent or currency sign`;
+    const not = ["thousands separator", "percent or currency sign"];
+    if (format !== "csv") not.unshift("quotes");
+    return `write a plain number: at most 15 digits, a decimal point, no ${not.join(", ")}`;
   },
 };
 
@@ -69,21 +74,28 @@ const FALSE = ["false", "no", "0", "nein", "falsch", "non", "faux"];
 
 const truthField: Field = {
   ...data,
-  fromCell: (cell) => TRUE.includes(cell.toLowerCase()) || (FALSE.includes(cell.toLowerCase()) ? false : cell),
+  fromCell: (cell) => {
+    const word = cell.toLowerCase();
+    if (TRUE.includes(word)) return true;
+    if (FALSE.includes(word)) return false;
+    return cell;
+  },
 };
 
 const window: Field = {
   fromCell: (cell, isComma) => {
     if (/^\d+$/.test(cell)) return numberIn(cell);
-    const seconds = secondsIn((isComma ? cell.replace(",", ".") : cell).toLowerCase());
-    return (isComma && unclear(/^[\d.,]*/.exec(cell)?.[0] ?? "")) || (typeof seconds === "number" ? seconds : cell);
+    if (!isComma) return secondsIn(cell);
+    return unclear(/^[\d.,]*/.exec(cell)?.[0] ?? "") ?? secondsIn(cell.replace(",", "."));
   },
-  fromData: (value) => (typeof value === "string" ? secondsIn(value) : value),
+  fromData: (value) => {
+    if (typeof value !== "string") return value;
+    return secondsIn(value);
+  },
   advice: (_, format) => {
-    const examples = ["7d", "12h", "90min"].map((text) => asText(text, format));
+    const examples = ["7d", "12h", "90min"].map((each) => asText(each, format));
     return `write seconds, or a number with its unit: ${examples.join(", ")}`;
   },
-  written: (rule) => z.union([rule, z.string().regex(WINDOW_TEXT)]),
 };
 
 type Names = Readonly<Record<string, number | string>>;
@@ -105,7 +117,8 @@ function namedNumber(values: Names): Field {
   return {
     fromCell: (cell, isComma) => {
       const named = names.find((name) => IS_NAME.test(cell) && letters(name) === letters(cell));
-      return named === undefined ? number.fromCell(cell, isComma) : values[named];
+      if (named !== undefined) return values[named];
+      return number.fromCell(cell, isComma);
     },
     fromData: (value) => own(values, String(value)) ?? value,
     advice: (value, format) => {
@@ -113,7 +126,6 @@ function namedNumber(values: Names): Field {
       const digits = format === "csv" ? "its number" : "its number without quotes";
       return meantBy(value, names, format) ?? `write ${digits}, or ${known}`;
     },
-    written: (rule) => z.union([rule, z.enum(names)]),
   };
 }
 
@@ -149,17 +161,20 @@ export function fieldNamed(name: string): Field | undefined {
 
 function fieldOf(rule: z.ZodType): Field {
   const { form, names = {} } = described(rule);
-  return form === undefined ? data : SPELLINGS[form](names);
+  if (form === undefined) return data;
+  return SPELLINGS[form](names);
 }
 
 /** What a cell or a key is that is no value of any kind. */
 export function mistakeIn(text: string): string | undefined {
-  return text.startsWith("=") ? `the formula ${quoted(text)}: write the value that it has` : errorIn(text);
+  if (text.startsWith("=")) return `the formula ${quoted(text)}: write the value that it has`;
+  return errorIn(text);
 }
 
 /** @returns in words, which error of a spreadsheet `text` is: one in English, German, French or Spanish. */
 function errorIn(text: string): string | undefined {
-  return ERROR_VALUE.test(text) ? `the spreadsheet's error ${quoted(text)}: write the value that is meant` : undefined;
+  if (!ERROR_VALUE.test(text)) return undefined;
+  return `the spreadsheet's error ${quoted(text)}: write the value that is meant`;
 }
 
 /** With a sign at their end, before which French has a space. Without one, each may be the name of a campaign. */
@@ -173,25 +188,30 @@ const ERROR_VALUE = new RegExp(
 /** What to write instead of an id that a program or a spreadsheet has changed: `4711.0`, `0017`. */
 export function plainDigits(value: unknown): string | undefined {
   const [, digits] = /^0*([1-9]\d*)(?:[.,]0+)?$/.exec(String(value)) ?? [];
-  return digits === undefined || digits === value ? undefined : `write its digits alone: ${digits}`;
+  if (digits === undefined || digits === value) return undefined;
+  return `write its digits alone: ${digits}`;
 }
 
 /** The two numbers that a cell may be, its separator for thousands or for decimals: `1.234`, `1.234,50`, `1 234,50`. */
 function unclear(number: string): InWords | undefined {
-  const isShort = /^[+-]?[1-9]\d{0,2}[.,]\d{3}$/.test(number);
-  if (!isShort && !/^[+-]?[1-9]\d{0,2}(\.\d{3}|([ \u00a0\u202f'’]\d{3})+),\d+$/.test(number)) return undefined;
   const plain = number.replace(/[^\d.,+-]/g, "");
-  const [one, other] = isShort
-    ? [`${plain.replace(",", ".")}0`, plain.replace(/[.,]/, "")]
-    : [plain.replace(".", "").replace(",", "."), plain.replace(",", "")];
+  if (/^[+-]?[1-9]\d{0,2}[.,]\d{3}$/.test(number))
+    return oneOf(number, `${plain.replace(",", ".")}0`, plain.replace(/[.,]/, ""));
+  if (/^[+-]?[1-9]\d{0,2}(\.\d{3}|([ \u00a0\u202f'’]\d{3})+),\d+$/.test(number))
+    return oneOf(number, plain.replace(".", "").replace(",", "."), plain.replace(",", ""));
+  return undefined;
+}
+
+function oneOf(number: string, one: string, other: string): InWords {
   return new InWords(`${quoted(number)}, which may be ${one} or ${other}: write the one that is meant`);
 }
 
 /** @returns the cell itself where it is no number, or a whole one that a JavaScript number would round. */
 function numberIn(cell: string): number | string {
   const isWhole = /^[+-]?\d+(\.0*)?$/.test(cell);
-  const isNumber = isWhole || /^[+-]?(\d+\.\d+|\.\d+|\d+)([eE][+-]?\d{1,3})?$/.test(cell);
-  return isNumber && (!isWhole || Number.isSafeInteger(Number(cell))) ? Number(cell) : cell;
+  if (isWhole && !Number.isSafeInteger(Number(cell))) return cell;
+  if (isWhole || /^[+-]?(\d*\.\d+|\d+)([eE][+-]?\d{1,3})?$/.test(cell)) return Number(cell);
+  return cell;
 }
 
 /** In English, German and French. `m` alone could be minutes or months, so it is none. */
@@ -204,13 +224,16 @@ const WINDOW_UNITS: readonly (readonly [seconds: number, words: string])[] = [
 ];
 
 /** Windows as people write them: `7d`, `12 hours`, `90min`, `14 tage`. */
-const WINDOW_TEXT = new RegExp(`^(\\d{1,9}(?:\\.\\d{1,6})?) ?(${WINDOW_UNITS.map(([, words]) => words).join("|")})$`);
+export const WINDOW_TEXT = new RegExp(
+  `^(\\d{1,9}(?:\\.\\d{1,6})?) ?(${WINDOW_UNITS.map(([, words]) => words).join("|")})$`,
+);
 
 /** @returns whole seconds; `text` itself where it is no window. */
 export function secondsIn(text: string): number | string {
-  const [, amount = "", unit = ""] = WINDOW_TEXT.exec(text) ?? [];
+  const [, amount = "", unit = ""] = WINDOW_TEXT.exec(text.toLowerCase()) ?? [];
   const [each = Number.NaN] = WINDOW_UNITS.find(([, words]) => new RegExp(`^(${words})$`).test(unit)) ?? [];
   const seconds = Number(amount) * each;
   const whole = Math.round(seconds);
-  return Math.abs(seconds - whole) < 1e-6 ? whole : text;
+  if (Math.abs(seconds - whole) < 1e-6) return whole;
+  return text;
 }

@@ -1,6 +1,6 @@
 /** A catalog as written, whichever format the file has, and as judged: its objects, their keys, and what is wrong. */
 import { z } from "zod";
-import { looksOf, saidOnce, type Values, withEscapes } from "../base/index.js";
+import { joined, looksOf, saidOnce, type Values, withEscapes } from "../base/index.js";
 import { isTakenByPulumi } from "../kinds/index.js";
 import { expecting, type Problem } from "../rules/index.js";
 import type { Format } from "./spelling.js";
@@ -57,10 +57,6 @@ export interface CatalogFinding extends Problem {
   readonly source: Source;
 }
 
-export function warningAt(source: Source, subject: string, reason: string, property: string): CatalogFinding {
-  return { level: "warning", subject, property, reason, source };
-}
-
 /** An error that stands in a file. @param property the one that it is about, if it is about one. */
 export function errorAt(source: Source, subject: string, reason: string, property = ""): CatalogFinding {
   return { level: "error", subject, property, reason, source };
@@ -68,48 +64,47 @@ export function errorAt(source: Source, subject: string, reason: string, propert
 
 /** `catalog.yaml:12:9 acme/purchase: value expected a finite number; …`; in a CSV file the property is the column. */
 export function describeFinding({ source, subject, property, reason }: CatalogFinding): string {
-  const about = subject === "" ? "" : ` ${withEscapes(subject)}:`;
-  return `${source.file}:${describePlace(source)}${about}${property === "" ? "" : ` ${property}`} ${reason}`;
+  const about = subject && `${withEscapes(subject)}:`;
+  return joined(" ", `${source.file}:${describePlace(source)}`, about, property, reason);
 }
 
 /** The same, with each mistake that several rows share on one line. */
 export function describeAlike(findings: readonly CatalogFinding[]): string[] {
+  const [first] = findings;
   return saidOnce(
     findings,
     describeFinding,
     ({ subject, source }) => {
-      const file = source.file === findings[0]?.source.file ? "" : `${source.file}:`;
-      const place = `${file}${describePlace(source)}`;
-      return subject === "" ? place : `${withEscapes(subject)} at ${place}`;
+      const file = source.file === first?.source.file ? undefined : source.file;
+      const place = joined(":", file, describePlace(source));
+      return joined(" at ", withEscapes(subject), place);
     },
     ({ property, reason }) => `${property} ${reason}`,
   );
 }
 
 function describePlace({ line, column }: Source): string {
-  return column === undefined ? String(line) : `${line}:${column}`;
+  return joined(":", String(line), column?.toString());
 }
 
 /** No white space at either end; no control or format characters, `/` or `::`; not `__proto__`; 1 to 100 characters. */
-const KEY = /^(?!__proto__$)(?!\s)(?:(?!::)[^\p{C}\p{Zl}\p{Zp}/]){1,100}(?<!\s)$/u;
-
-const WITHOUT = "without /, ::, control and invisible characters, and spaces at the ends";
-
-export const eventKey = expecting(
-  `1 to 100 characters ${WITHOUT}`,
-  z
-    .string()
-    .regex(KEY)
-    .refine((key) => !isTakenByPulumi(key)),
-);
+const KEY = "(?!__proto__$)(?!\\s)(?:(?!::)[^\\p{C}\\p{Zl}\\p{Zp}/]){1,100}(?<!\\s)$";
 
 /** Digits name a live advertiser by its id; any other number is one that a spreadsheet has changed. */
 const NOT_A_NUMBER = "(?![\\d.,' +-]+$)(?!\\d[.,]?\\d*[eE]\\+?\\d+$)";
 
-export const advertiserKey = expecting(
-  `1 to 100 characters that are not a number, ${WITHOUT}`,
-  z.string().regex(new RegExp(KEY.source.replace("^", `^${NOT_A_NUMBER}`), "u")),
-);
+function keyRule(what: string, pattern: string) {
+  const without = "without /, ::, control and invisible characters, spaces at the ends, and Pulumi's own names";
+  const rule = z.string().regex(new RegExp(`^${pattern}`, "u"));
+  return expecting(
+    `1 to 100 characters ${what}${without}`,
+    rule.refine((key) => !isTakenByPulumi(key)),
+  );
+}
+
+export const eventKey = keyRule("", KEY);
+
+export const advertiserKey = keyRule("that are not a number, ", NOT_A_NUMBER + KEY);
 
 export function normalizedKey(written: string): string {
   return written.normalize("NFC");

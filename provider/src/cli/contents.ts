@@ -3,7 +3,14 @@
  * `pending` and for every report. What is secret in the state is called secret, and never shown. Pure.
  */
 import { asRecord, jsonIn, listIn, natural, own, type Values } from "../base/index.js";
-import { advertiser, conversionEvent, type Kind, kindOfType, setOfType } from "../kinds/index.js";
+import {
+  advertiser,
+  conversionEvent,
+  type Kind,
+  type KindName,
+  kindOfType,
+  setOfType,
+} from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
   eventIn,
@@ -151,8 +158,11 @@ export function contentsOf(resources: readonly Resource[]): Contents {
     // What awaits its replacement (`deleteBeforeReplace`) has no id until then.
     return isReplaced(each) ? { ...each, id: undefined } : each;
   });
-  const advertisers = objects.filter(({ kind }) => kind === advertiser);
-  const events = objects.filter(({ kind }) => kind === conversionEvent);
+  const objectsOf: Readonly<Record<KindName, ExportedObject[]>> = {
+    Advertiser: objects.filter(({ kind }) => kind === advertiser),
+    ConversionEvent: objects.filter(({ kind }) => kind === conversionEvent),
+  };
+  const { Advertiser: advertisers, ConversionEvent: events } = objectsOf;
   const advertiserKeys = new Map(advertisers.map(({ resource: { id = "" }, key }) => [id, key]));
   return { advertisers, events, advertiserKeys };
 }
@@ -187,7 +197,7 @@ export function valuesOf(object: ExportedObject): Values {
   const values: Record<string, unknown> = {};
   for (const name of kind.outputs) {
     const value = own(all, name);
-    if (isHidden && name !== "advertiserId") values[name] = SECRET_SHOWN;
+    if (isHidden && name !== kind.owner) values[name] = SECRET_SHOWN;
     else if (holdsSecret(value)) values[name] = SECRET_SHOWN;
     else if (value !== undefined && value !== null) values[name] = value;
   }

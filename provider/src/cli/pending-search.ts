@@ -2,7 +2,7 @@
 import { count, momentOf } from "../base/index.js";
 import { Client, systemDependencies } from "../client/index.js";
 import { cookieFileFor } from "../journal/index.js";
-import { kindNamed } from "../kinds/index.js";
+import { kindsByName } from "../kinds/index.js";
 import { lookFor, resendDueMs } from "../operations/index.js";
 import { abilitiesOf } from "../plan/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
@@ -60,7 +60,7 @@ export async function searchFor(
 
   const look = async (create: Create): Promise<Answer | string> => {
     const { ref, record, formerIds } = create;
-    const kind = kindNamed(ref.kind);
+    const kind = kindsByName[ref.kind];
     if (!abilitiesOf(kind, settings).search(record.field)) {
       const setting = `advertising:operations.${kind.create.noun}.search`;
       const why = `can't be searched for by its mark (${record.field ?? "none"})`;

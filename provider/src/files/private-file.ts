@@ -9,30 +9,27 @@ import { shellWord } from "../base/index.js";
  * The operating system's file calls that promises rest on, so that a test can put a disk in their place that loses its
  * power. All are synchronous: what they do is small, and the end of a process waits for nothing.
  */
-export interface Disk {
-  /** @returns a number that stands for the open file. */
-  openSync(path: string, flags: string | number, mode?: number): number;
-  readFileSync(file: number | string, encoding: "utf8"): string;
-  /** Writes where the file was opened to write: at its end, or from its beginning. */
-  writeFileSync(file: number, text: string): void;
-  ftruncateSync(file: number, bytes: number): void;
-  fsyncSync(file: number): void;
-  fchmodSync(file: number, mode: number): void;
-  closeSync(file: number): void;
-  fstatSync(file: number): Status;
-  statSync(path: string, options: { readonly throwIfNoEntry: false }): Status | undefined;
-  lstatSync(path: string, options: { readonly throwIfNoEntry: false }): Status | undefined;
-  linkSync(from: string, to: string): void;
-  renameSync(from: string, to: string): void;
-  rmSync(path: string, options: { readonly force: true }): void;
-  utimesSync(path: string, accessed: Date, modified: Date): void;
-  mkdirSync(path: string, options: { readonly recursive: true; readonly mode: number }): unknown;
-  readdirSync(path: string): string[];
-  accessSync(path: string, mode: number): void;
-  statfsSync(path: string): Pick<fs.StatsFs, "type">;
-}
-
-export type Status = Pick<fs.Stats, "mode" | "uid" | "size" | "nlink" | "ino" | "dev" | "mtimeMs" | "isFile">;
+export type Disk = Pick<
+  typeof fs,
+  | "openSync"
+  | "readFileSync"
+  | "writeFileSync"
+  | "ftruncateSync"
+  | "fsyncSync"
+  | "fchmodSync"
+  | "closeSync"
+  | "fstatSync"
+  | "statSync"
+  | "lstatSync"
+  | "statfsSync"
+  | "linkSync"
+  | "renameSync"
+  | "rmSync"
+  | "utimesSync"
+  | "mkdirSync"
+  | "readdirSync"
+  | "accessSync"
+>;
 
 export const systemDisk: Disk = fs;
 
@@ -133,7 +130,7 @@ export function expectWritable(path: string, disk: Disk): void {
   while (disk.statSync(folder, { throwIfNoEntry: false }) === undefined) folder = dirname(folder);
   disk.accessSync(folder, constants.W_OK | constants.X_OK);
   if (process.platform === "linux" && VIRTUAL.includes(disk.statfsSync(folder).type)) {
-    const error = new Error(`EROFS: ${folder} holds no files of users`);
+    const error = new Error(`EROFS: ${folder} takes no files`);
     throw Object.assign(error, { code: "EROFS" });
   }
 }

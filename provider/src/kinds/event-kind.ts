@@ -14,6 +14,7 @@ import {
   isName,
   nameRule,
   type Problem,
+  type Rules,
   truth,
   windowOf,
 } from "../rules/index.js";
@@ -73,14 +74,11 @@ export const conversionEvent: KindOf<typeof wireNames> = {
   references: { advertiserId: advertiser },
   owner: "advertiserId",
   rules: onceFor((limits) => {
-    const fields = eventRules(limits);
-    const { countUnique, clickWindow, viewWindow, attribution } = eventDefaults(limits);
-    return fields.extend({
-      countUnique: fields.shape.countUnique.default(countUnique),
-      clickWindow: fields.shape.clickWindow.default(clickWindow),
-      viewWindow: fields.shape.viewWindow.default(viewWindow),
-      attribution: fields.shape.attribution.default(attribution),
-    });
+    const fields: Rules = eventRules(limits);
+    const rules: Record<string, z.ZodType> = {};
+    for (const [name, value] of Object.entries(eventDefaults(limits)))
+      rules[name] = (fields.shape[name] as z.ZodType).default(value);
+    return fields.extend(rules);
   }),
   conflicts: () => [],
   warnings: (values) => likelyMistakes(conversionEvent, values),

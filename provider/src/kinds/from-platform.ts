@@ -26,12 +26,10 @@ export function differencesIn(kind: Kind, limits: Limits, values: Values, record
 /** Every argument in the answer, in a program's form. */
 export function argumentsFrom(kind: Kind, limits: Limits, record: Values): Record<string, unknown> {
   const rules = kind.rules(limits).shape;
-  return Object.fromEntries(
-    Object.entries(kind.wireNames).flatMap(([property, field]) => {
-      const value = asAccepted(rules[property], own(record, field));
-      return value === undefined ? [] : [[property, value]];
-    }),
-  );
+  const values = Object.entries(kind.wireNames).map(([property, field]) => {
+    return [property, asAccepted(rules[property], own(record, field))];
+  });
+  return withoutUndefined<Record<string, unknown>>(Object.fromEntries(values));
 }
 
 export function withDifferences(values: Values, differences: Differences): Record<string, unknown> {

@@ -19,7 +19,7 @@ export { advertiser, conversionEvent, conversionEventSet, formerKeyConflicts, is
 export const kindsByName = {
   Advertiser: advertiser,
   ConversionEvent: conversionEvent,
-} as const satisfies Readonly<Record<KindName, Kind>>;
+} satisfies Record<KindName, Kind>;
 
 export const KINDS: readonly Kind[] = Object.values(kindsByName);
 
@@ -36,10 +36,6 @@ export function setOfType(token: string): SetKind | undefined {
 
 export function setNamed(name: string): SetKind | undefined {
   return SETS.find((set) => set.name === name);
-}
-
-export function kindNamed(name: KindName): Kind {
-  return kindsByName[name];
 }
 
 /** The argument that is sent as a request field, as `eventName of ConversionEvent`; none where the field is free. */

@@ -6,16 +6,14 @@ import { days, LIKELY_DAYS_BELOW_SECONDS, WINDOWS } from "./vocabulary.js";
 
 /** @param at the path of the object whose arguments these are. */
 export function likelyMistakes(kind: Kind, values: Values, at = ""): Problem[] {
-  const ids = [...kind.exactIds, "existingId"];
-  const found = [
-    ...WINDOWS.map((property) => ({ property, reason: shortWindow(values[property]) })),
-    ...oddName(values[kind.nameProperty]).map((reason) => ({ property: kind.nameProperty, reason })),
-    ...ids.map((property) => ({ property, reason: roundedId(values[property]) })),
-  ];
-  return found.flatMap(({ property, reason }) => {
-    if (reason === undefined) return [];
-    return [{ property: `${at}${property}`, reason }];
-  });
+  const problems: Problem[] = [];
+  const note = (property: string, reason: string | undefined) => {
+    if (reason !== undefined) problems.push({ property: `${at}${property}`, reason });
+  };
+  for (const property of WINDOWS) note(property, shortWindow(values[property]));
+  for (const reason of oddName(values[kind.nameProperty])) note(kind.nameProperty, reason);
+  for (const property of [...kind.exactIds, "existingId"]) note(property, roundedId(values[property]));
+  return problems;
 }
 
 function shortWindow(seconds: unknown): string | undefined {

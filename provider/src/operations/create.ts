@@ -155,7 +155,7 @@ function takeOver(
     );
   }
   if (!isMadeOtherwise(kind, values, made)) return { kind: "created", id, isTakenOver: true };
-  return { kind: "created", id, isTakenOver: true, sentAs: sentAsOf(made) };
+  return { kind: "created", id, isTakenOver: true, sentAs: sentAsOf(kind, made) };
 }
 
 /** A body that nobody knows is taken for the program's, unless something that is known contradicts it. */

@@ -12,6 +12,7 @@ import {
   withoutUndefined,
 } from "../base/index.js";
 import type { OpenCreate } from "../journal/index.js";
+import { type Kind, ownerIn } from "../kinds/index.js";
 import type { PlannedObject } from "../plan/index.js";
 import type { ResourceRef, SentAs, Unresolved } from "../state/index.js";
 import type { Runtime } from "./runtime.js";
@@ -67,8 +68,8 @@ export function isTrouble(outcome: Outcome): boolean {
 }
 
 /** What a create was sent with, for an object whose arguments may have changed since. */
-export function sentAsOf({ body, facts }: Pick<Unresolved, "body" | "facts">): SentAs {
-  const owner = facts?.advertiserId;
+export function sentAsOf(kind: Kind, { body, facts = {} }: Pick<Unresolved, "body" | "facts">): SentAs {
+  const owner = ownerIn(kind, facts);
   return { body, owner: owner === undefined ? undefined : String(owner) };
 }
 

@@ -183,12 +183,12 @@ function noteSent(kind: Kind, stored: StoredSet, key: string, { body, name, fact
   if (key === SINGLE) {
     // The state has the arguments of the run that saved it, perhaps not of the one that sent it.
     const isAsSent = body === "" || body === fingerprintOfBody(kind, stored.events.get(key) ?? {});
-    if (!isAsSent) stored.sentAs.set(key, sentAsOf({ body, facts }));
+    if (!isAsSent) stored.sentAs.set(key, sentAsOf(kind, { body, facts }));
     return;
   }
   const { advertiserId: _, ...told } = facts;
   stored.events.set(key, withoutUndefined({ ...told, [kind.nameProperty]: name }));
-  stored.sentAs.set(key, sentAsOf({ body, facts }));
+  stored.sentAs.set(key, sentAsOf(kind, { body, facts }));
 }
 
 /** @returns the next values: the same object if nothing differs; undefined if it is gone. */

@@ -4,7 +4,7 @@
  * platform that answers numbers as strings and booleans as numbers. Pure.
  */
 import { z } from "zod";
-import { count } from "../base/index.js";
+import { count, hasValue, joined } from "../base/index.js";
 
 /** What a rule says of itself: to users, and to those who read a value as people write it. */
 interface Described {
@@ -33,8 +33,8 @@ export function expectationOf(schema: z.ZodType): string {
 
 /** The rule of a value that is there, without what `optional` and `default` say about one that is absent. */
 export function unwrapped(schema: z.ZodType): z.ZodType {
-  const wraps = schema.type === "optional" || schema.type === "default";
-  return wraps ? unwrapped((schema as z.ZodOptional<z.ZodType>).unwrap()) : schema;
+  if (schema.type !== "optional" && schema.type !== "default") return schema;
+  return unwrapped((schema as z.ZodOptional<z.ZodType>).unwrap());
 }
 
 /** At least one character that is not white space or a format character; no control characters or lone surrogates. */
@@ -80,7 +80,8 @@ export function isPlatformId(id: string | undefined): id is string {
 /** The number for `digits`, or the digits themselves where a number could not hold them exactly. */
 export function exactId(digits: string): number | string {
   const number = Number(digits);
-  return Number.isSafeInteger(number) ? number : digits;
+  if (Number.isSafeInteger(number)) return number;
+  return digits;
 }
 
 const withoutMinusZero = z.number().transform((number) => number || 0);
@@ -104,8 +105,7 @@ export function choiceOf<T extends Readonly<Record<string, string>>>(names: T) {
 /** A window to look back: whole seconds from 1 to the installation's limit. */
 export function windowOf(maxSeconds: number) {
   const setting = "advertising:maxWindowSeconds, if your installation allows more";
-  const notes = [unitOf(maxSeconds) ?? [], setting].flat().join("; ");
-  const expected = `whole seconds from 1 to ${maxSeconds} (${notes})`;
+  const expected = `whole seconds from 1 to ${maxSeconds} (${joined("; ", unitOf(maxSeconds), setting)})`;
   return expecting(expected, z.int().min(1).max(maxSeconds), { form: "seconds" });
 }
 
@@ -129,7 +129,7 @@ export function duration(seconds: number): string {
 /** `2678400 (31 days)`: seconds as they are written, and in the unit that people think in. */
 export function withUnit(seconds: number): string {
   const unit = unitOf(seconds);
-  return unit === undefined ? String(seconds) : `${seconds} (${unit})`;
+  return joined(" ", String(seconds), unit && `(${unit})`);
 }
 
 /**
@@ -178,10 +178,13 @@ export function isContainer(value: unknown): value is object {
  */
 export function asSent(value: unknown, isUnknown: (value: unknown) => boolean, unknownAs: (part: unknown) => unknown) {
   const copy = (part: unknown, holders: readonly object[]): unknown => {
-    if (!isContainer(part)) return isUnknown(part) ? unknownAs(part) : part;
+    if (!isContainer(part)) {
+      if (isUnknown(part)) return unknownAs(part);
+      return part;
+    }
     if (holders.length >= MAX_FIELD_DEPTH || holders.includes(part)) return NEVER_JSON;
     const inside = [...holders, part];
-    if (Array.isArray(part)) return Array.from(part, (entry) => (entry === undefined ? null : copy(entry, inside)));
+    if (Array.isArray(part)) return Array.from(part, (entry) => copy(entry ?? null, inside));
     // zod would drop such a field without a word.
     if (Object.hasOwn(part, "__proto__")) return NEVER_JSON;
     const given = Object.entries(part).filter(([, entry]) => entry !== undefined);
@@ -195,10 +198,13 @@ export function asSent(value: unknown, isUnknown: (value: unknown) => boolean, u
  * @returns `value` in the first form that the rule accepts; nothing for `null`; as it came where no form fits.
  */
 export function asAccepted(rule: z.ZodType | undefined, value: unknown): unknown {
-  if (value === undefined || value === null) return undefined;
+  if (!hasValue(value)) return undefined;
   const forms = formsOf(value);
-  const accepted = forms.map((form) => rule?.safeParse(form)).find((parsed) => parsed?.success);
-  return accepted === undefined ? (forms.find((form) => typeof form === "number") ?? value) : accepted.data;
+  for (const form of forms) {
+    const parsed = rule?.safeParse(form);
+    if (parsed?.success) return parsed.data;
+  }
+  return forms.find((form) => typeof form === "number") ?? value;
 }
 
 /** The value that a rule has where nothing was given; nothing without a default. */

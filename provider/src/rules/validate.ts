@@ -5,7 +5,18 @@
  * returns no values at all once one part does not fit, and in a preview there is always a part that is not known yet.
  */
 import type { z } from "zod";
-import { didYouMean, quoted, SHOWN_CHARACTERS, saidOnce, unseenIn, type Values, withoutValues } from "../base/index.js";
+import {
+  didYouMean,
+  hasValue,
+  joined,
+  quoted,
+  SHOWN_CHARACTERS,
+  saidOnce,
+  unseenIn,
+  type Values,
+  withoutUndefined,
+  withoutValues,
+} from "../base/index.js";
 import { asSent, described, expectationOf, isContainer, unwrapped, withUnit } from "./fields.js";
 import type { Problem } from "./problem.js";
 
@@ -45,33 +56,31 @@ class Walk {
 
   inObject(path: string, given: Values, { shape }: z.ZodObject): Record<string, unknown> {
     const values: Record<string, unknown> = {};
-    const pathOf = (property: string) => (path === "" ? property : `${path}.${property}`);
     for (const property in shape) {
-      const value = this.#value(pathOf(property), given[property] ?? undefined, shape[property] as z.ZodType);
+      const at = joined(".", path, property);
+      const value = this.#value(at, given[property] ?? undefined, shape[property] as z.ZodType);
       if (value !== undefined) values[property] = value;
     }
     for (const property of Object.keys(given)) {
       if (Object.hasOwn(shape, property) || given[property] === undefined) continue;
       // The provider's or the engine's own: no rule applies to it.
       if (path === "" && property.startsWith("__") && property !== "__proto__") continue;
-      this.#found(pathOf(property), `is not a known argument; ${didYouMean(property, Object.keys(shape))}`);
+      const known = Object.keys(shape);
+      this.#found(joined(".", path, property), `is not a known argument; ${didYouMean(property, known)}`);
     }
     return values;
   }
 
   #inMap(path: string, given: Values, { keyType, valueType }: z.ZodRecord): Record<string, unknown> {
     const values: Record<string, unknown> = {};
+    const keyRule = keyType as z.ZodType;
     for (const [key, member] of Object.entries(given)) {
       if (member === undefined) continue;
       const at = `${path}[${JSON.stringify(key)}]`;
-      if (!(keyType as z.ZodType).safeParse(key).success) {
-        this.#found(at, `is not a valid key: expected ${expectationOf(keyType as z.ZodType)}`);
-        continue;
-      }
-      const value = this.#value(at, member, valueType as z.ZodType);
-      if (value !== undefined) values[key] = value;
+      if (keyRule.safeParse(key).success) values[key] = this.#value(at, member, valueType as z.ZodType);
+      else this.#found(at, `is not a valid key: expected ${expectationOf(keyRule)}`);
     }
-    return values;
+    return withoutUndefined(values);
   }
 
   /** @returns the value as the rule takes it; nothing where it does not fit or is absent. */
@@ -80,12 +89,10 @@ class Walk {
     const schema = unwrapped(rule);
     if (!isWalked(schema)) return this.#argument(path, value, rule);
     if (isContainer(value) && !Array.isArray(value)) {
-      return isObject(schema)
-        ? this.inObject(path, value as Values, schema)
-        : this.#inMap(path, value as Values, schema);
+      if (isObject(schema)) return this.inObject(path, value as Values, schema);
+      return this.#inMap(path, value as Values, schema);
     }
-    if (value === undefined && rule.isOptional()) return undefined;
-    this.#found(path, this.#reasonFor(path, value, rule));
+    if (value !== undefined || !rule.isOptional()) this.#found(path, this.#reasonFor(path, value, rule));
     return undefined;
   }
 
@@ -98,26 +105,31 @@ class Walk {
       return null; // any part of a value may be null
     };
     const parsed = rule.safeParse(isContainer(value) ? asSent(value, isUnknown, asNull) : value);
-    if (parsed.success) return isPartial ? asSent(value, isUnknown, (part) => part) : parsed.data;
+    if (parsed.success && isPartial) return asSent(value, isUnknown, (part) => part);
+    if (parsed.success) return parsed.data;
     this.#found(path, this.#reasonFor(path, value, rule, parsed.error.issues));
     return undefined;
   }
 
   #reasonFor(path: string, value: unknown, rule: z.ZodType, issues: z.ZodError["issues"] = []): string {
     const expected = `expected ${expectationOf(rule)}`;
-    if (value === undefined) return `is required: ${[this.reading.arrivedUndefined ?? [], expected].flat().join(" ")}`;
-    const inside = issues[0]?.path ?? [];
-    const place = inside.length === 0 ? "" : `, with a fault at ${quoted(inside.map(String).join("."))}`;
-    // A secret's parts are secret too.
-    const beginnings = [...(this.reading.secret ?? [])].flatMap((each) => [`${each}.`, `${each}[`]);
-    const isSecret = this.reading.secret?.has(path) || beginnings.some((each) => path.startsWith(each));
-    if (isSecret) return `${expected}; got a secret value that does not fit${place}`;
+    if (value === undefined) return `is required: ${joined(" ", this.reading.arrivedUndefined, expected)}`;
+    const inside = (issues[0]?.path ?? []).map(String).join(".");
+    const place = inside && `with a fault at ${quoted(inside)}`;
+    if (this.#isSecret(path)) return `${expected}; got ${joined(", ", "a secret value that does not fit", place)}`;
     // A rule that knows better than "expected …; got …" says so in its own words, which may tell the value.
-    const said = issues.find(({ code, message }) => code === "custom" && message !== ZOD_DEFAULT_MESSAGE);
-    if (issues.length === 1 && said !== undefined) return said.message;
-    const advice = value instanceof InWords ? undefined : this.reading.advice?.(path, value);
+    const own = issues.find(({ code, message }) => code === "custom" && message !== ZOD_DEFAULT_MESSAGE);
+    if (issues.length === 1 && own !== undefined) return own.message;
     const isSeconds = described(rule).form === "seconds" && typeof value === "number";
-    return `${expected}; got ${isSeconds ? withUnit(value) : show(value)}${place}${advice === undefined ? "" : `; ${advice}`}`;
+    const got = `got ${joined(", ", isSeconds ? withUnit(value) : show(value), place)}`;
+    if (value instanceof InWords) return `${expected}; ${got}`;
+    return joined("; ", expected, got, this.reading.advice?.(path, value));
+  }
+
+  /** A secret's parts are secret too. */
+  #isSecret(path: string): boolean {
+    const secret = [...(this.reading.secret ?? [])];
+    return secret.some((each) => path === each || path.startsWith(`${each}.`) || path.startsWith(`${each}[`));
   }
 
   #found(property: string, reason: string): void {
@@ -146,21 +158,26 @@ export class InWords {
 
 /** Describes `value` by kind and, where short, by content: `"30"` becomes `the string "30"`, an array `a list`. */
 export function show(value: unknown): string {
-  if (value === undefined || value === null) return "nothing";
+  if (!hasValue(value)) return "nothing";
   if (value instanceof InWords) return value.words;
+  if (Array.isArray(value)) return "a list";
+  if (Object.is(value, -0)) return "-0";
   switch (typeof value) {
-    case "string": {
-      const length = [...value].length;
-      if (length <= SHOWN_CHARACTERS) return `the string ${quoted(value)}`;
-      const unseen = unseenIn(value);
-      return `a string of ${length} characters${unseen === undefined ? "" : `, among them ${unseen}`}`;
-    }
+    case "string":
+      return showText(value);
     case "number":
     case "boolean":
-      return Object.is(value, -0) ? "-0" : String(value);
+      return String(value);
     case "object":
-      return Array.isArray(value) ? "a list" : "an object";
+      return "an object";
     default:
       return `a ${typeof value}`;
   }
+}
+
+function showText(text: string): string {
+  const { length } = [...text];
+  if (length <= SHOWN_CHARACTERS) return `the string ${quoted(text)}`;
+  const unseen = unseenIn(text);
+  return joined(", ", `a string of ${length} characters`, unseen && `among them ${unseen}`);
 }
