@@ -15,11 +15,22 @@ const heavy = {
 };
 
 /** Quick by themselves, often waiting; what a busy machine makes of that must not decide. */
-const light = { testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: 3, setupFiles: "test/support/cheap-scrypt.mjs" };
+const light = {
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  maxWorkers: 3,
+  setupFiles: "test/support/cheap-scrypt.mjs",
+};
 
 /** These take longest, of those that start Pulumi or npm. A fresh clone's vitest knows no durations, and would go by the files' sizes. */
 const LONGEST = [
-  ...["package/pipelines", "package/installed", "engine/main-job", "engine/checks", "engine/resolve"],
+  ...[
+    "package/pipelines",
+    "package/installed",
+    "engine/main-job",
+    "engine/checks",
+    "engine/resolve",
+  ],
   ...["engine/interruption", "engine/runs", "engine/unresolved", "engine/secrets"],
 ];
 
@@ -45,7 +56,10 @@ export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
     projects: [
-      ...["unit", "sandbox", "model"].map((name) => ({ ...project(name, light), plugins: mutating() })),
+      ...["unit", "sandbox", "model"].map((name) => ({
+        ...project(name, light),
+        plugins: mutating(),
+      })),
       project("engine", heavy),
       project("package", heavy),
     ],

@@ -10,5 +10,6 @@ import { setUp } from "./setup.mjs";
 await runMain(async () => {
   const { node, cli, env } = await setUp();
   const script = inRoot("scripts", "lib", "bench.mjs");
-  return (await run(node, [script, cli, ...process.argv.slice(2)], { cwd: inRoot(), env })).exitCode;
+  return (await run(node, [script, cli, ...process.argv.slice(2)], { cwd: inRoot(), env }))
+    .exitCode;
 });

@@ -8,7 +8,14 @@ import { inRoot } from "./lib/base.mjs";
 const WIDEST = { maxWindowSeconds: 2_147_483_647, markField: undefined };
 
 /** @param modules of the package: zod, kinds, rules, and of the catalog: written, catalog-validator and spelling. */
-export function catalogJsonSchema({ z }, kinds, rules, { advertiserKey, eventKey }, { TEAM_RULES }, { WINDOW_TEXT }) {
+export function catalogJsonSchema(
+  { z },
+  kinds,
+  rules,
+  { advertiserKey, eventKey },
+  { TEAM_RULES },
+  { WINDOW_TEXT },
+) {
   const { advertiser, conversionEventSet } = kinds;
   /** A rule with the spellings that YAML and JSON may use. */
   const spelled = (rule) => {
@@ -20,9 +27,12 @@ export function catalogJsonSchema({ z }, kinds, rules, { advertiserKey, eventKey
     }[form];
     return union === undefined ? rule : union().optional();
   };
-  const written = ({ shape }) => Object.fromEntries(Object.entries(shape).map(([name, rule]) => [name, spelled(rule)]));
+  const written = ({ shape }) =>
+    Object.fromEntries(Object.entries(shape).map(([name, rule]) => [name, spelled(rule)]));
   const defaults = z.strictObject(written(conversionEventSet.sharedRules(WIDEST))).optional();
-  const events = z.record(eventKey, z.strictObject(written(conversionEventSet.memberRules(WIDEST)))).optional();
+  const events = z
+    .record(eventKey, z.strictObject(written(conversionEventSet.memberRules(WIDEST))))
+    .optional();
   const ofAdvertiser = z.strictObject({ ...written(advertiser.rules(WIDEST)), defaults, events });
   const catalog = z
     .strictObject({
@@ -55,7 +65,16 @@ export function catalogJsonSchema({ z }, kinds, rules, { advertiserKey, eventKey
 
 if (process.argv[1] === import.meta.filename) {
   const require = createRequire(inRoot("provider", "dist", "index.js"));
-  const rooms = ["kinds/index", "rules/index", "catalog/written", "catalog/catalog-validator", "catalog/spelling"];
+  const rooms = [
+    "kinds/index",
+    "rules/index",
+    "catalog/written",
+    "catalog/catalog-validator",
+    "catalog/spelling",
+  ];
   const schema = catalogJsonSchema(require("zod"), ...rooms.map((room) => require(`./${room}.js`)));
-  writeFileSync(inRoot("provider", "catalog.schema.json"), `${JSON.stringify(schema, undefined, 2)}\n`);
+  writeFileSync(
+    inRoot("provider", "catalog.schema.json"),
+    `${JSON.stringify(schema, undefined, 2)}\n`,
+  );
 }

@@ -18,6 +18,11 @@ await runMain(async () => {
   const long = LONG[process.argv[2]];
   if (long === undefined) throw new Problem(`Which one? ${Object.keys(LONG).join(" or ")}`);
   const { node, env } = await setUp();
-  const args = [inRoot("node_modules", "vitest", "vitest.mjs"), "run", ...long.files, ...process.argv.slice(3)];
+  const args = [
+    inRoot("node_modules", "vitest", "vitest.mjs"),
+    "run",
+    ...long.files,
+    ...process.argv.slice(3),
+  ];
   return (await run(node, args, { cwd: inRoot(), env: { ...long.variables, ...env } })).exitCode;
 });

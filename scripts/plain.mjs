@@ -43,7 +43,8 @@ function namesDeclaredTwice(files) {
 
 function sourceFiles(folder) {
   const isSource = (path) => /\.[cm]?tsx?$/.test(path) && !/\.d\.[cm]?ts$/.test(path);
-  const isElsewhere = (path) => path.split(sep).some((part) => ["node_modules", "dist"].includes(part));
+  const isElsewhere = (path) =>
+    path.split(sep).some((part) => ["node_modules", "dist"].includes(part));
   const paths = readdirSync(folder, { recursive: true, encoding: "utf8" });
   return paths.filter((path) => isSource(path) && !isElsewhere(path)).toSorted();
 }
@@ -63,7 +64,8 @@ function codeLines(file) {
   for (const node of nodesIn(file)) {
     const isToken = node.getChildCount(file) === 0 && node.getWidth(file) > 0;
     if (!isToken) continue;
-    for (let line = lineAt(node.getStart(file)); line <= lineAt(node.getEnd()); line++) numbers.add(line);
+    for (let line = lineAt(node.getStart(file)); line <= lineAt(node.getEnd()); line++)
+      numbers.add(line);
   }
   return [...numbers].map((number) => lines[number].trimEnd()).filter((line) => line !== "");
 }
@@ -82,7 +84,8 @@ function isNested(conditional) {
 }
 
 function declaredNames(statement) {
-  if (ts.isVariableStatement(statement)) return statement.declarationList.declarations.flatMap(variableNames);
+  if (ts.isVariableStatement(statement))
+    return statement.declarationList.declarations.flatMap(variableNames);
   const isOverload = ts.isFunctionDeclaration(statement) && statement.body === undefined;
   const isDeclaration =
     ts.isFunctionDeclaration(statement) ||
@@ -95,11 +98,15 @@ function declaredNames(statement) {
 }
 
 function variableNames({ name }) {
-  return ts.isIdentifier(name) ? [name.text] : name.elements.filter(ts.isBindingElement).flatMap(variableNames);
+  return ts.isIdentifier(name)
+    ? [name.text]
+    : name.elements.filter(ts.isBindingElement).flatMap(variableNames);
 }
 
 function hasManyParameters(node) {
-  return ts.isFunctionLike(node) && node.body !== undefined && node.parameters.length >= MANY_PARAMETERS;
+  return (
+    ts.isFunctionLike(node) && node.body !== undefined && node.parameters.length >= MANY_PARAMETERS
+  );
 }
 
 /** `const [a, b] = [c, d]`: values that have nothing in common but their line. */
@@ -145,21 +152,42 @@ const TITLES = {
 };
 
 function asTable(folders, figures) {
-  const rows = Object.entries(TITLES).map(([name, title]) => [title, ...figures.map((all) => all[name])]);
-  const modules = [...new Set(figures.flatMap((all) => Object.keys(all.charactersByFolder)))].toSorted();
-  const parts = modules.map((name) => [`characters in ${name}`, ...figures.map((all) => all.charactersByFolder[name])]);
+  const rows = Object.entries(TITLES).map(([name, title]) => [
+    title,
+    ...figures.map((all) => all[name]),
+  ]);
+  const modules = [
+    ...new Set(figures.flatMap((all) => Object.keys(all.charactersByFolder))),
+  ].toSorted();
+  const parts = modules.map((name) => [
+    `characters in ${name}`,
+    ...figures.map((all) => all.charactersByFolder[name]),
+  ]);
   const row = (cells) => `| ${cells.map((cell = "") => cell.toLocaleString("en")).join(" | ")} |`;
   const rule = `|---|${folders.map(() => "---:|").join("")}`;
   return [row(["", ...folders]), rule, ...[...rows, ...parts].map(row)].join("\n");
 }
 
 function main() {
-  const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: "boolean" } } });
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { json: { type: "boolean" } },
+  });
   const folders = positionals.length > 0 ? positionals : ["provider/src"];
   const figures = folders.map(measure);
   if (!values.json) console.log(asTable(folders, figures));
   else
-    console.log(JSON.stringify(Object.fromEntries(folders.map((folder, index) => [folder, figures[index]])), null, 2));
+    console.log(
+      JSON.stringify(
+        Object.fromEntries(folders.map((folder, index) => [folder, figures[index]])),
+        null,
+        2,
+      ),
+    );
 }
 
-if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) main();
+if (
+  process.argv[1] !== undefined &&
+  realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)
+)
+  main();

@@ -23,7 +23,9 @@ const manifest = readJson(inRoot("provider", "package.json"));
  */
 export async function setUp() {
   if (!isAtLeast(process.version, "20.0")) {
-    throw new Problem(`Node.js 20 or later is needed to start with (this is ${process.version}): https://nodejs.org/`);
+    throw new Problem(
+      `Node.js 20 or later is needed to start with (this is ${process.version}): https://nodejs.org/`,
+    );
   }
   mkdirSync(localFolder, { recursive: true });
   const preparation = await prepareCli();
@@ -48,7 +50,8 @@ async function installDependencies() {
   // Windows: `npm ci` would remove the program's file that runs this. Errors only: npm warns that packages want a newer
   // Node.js than the one that starts these scripts, but all else runs on the `node` package's.
   const { exitCode } = await npm(isWindows ? "install" : "ci", "--include=dev", "--loglevel=error");
-  if (exitCode !== 0) throw new Problem("npm could not install the dependencies: see its message above.");
+  if (exitCode !== 0)
+    throw new Problem("npm could not install the dependencies: see its message above.");
 }
 
 /** npm's own note of what it installed, written at the end of an installation, compared with what should be there. */
@@ -56,7 +59,9 @@ function areInstalled() {
   const installedList = inRoot("node_modules", ".package-lock.json");
   if (!existsSync(installedList)) return false;
   const installed = readJson(installedList).packages;
-  const wanted = Object.entries(readJson(inRoot("package-lock.json")).packages).filter(([path]) => path !== "");
+  const wanted = Object.entries(readJson(inRoot("package-lock.json")).packages).filter(
+    ([path]) => path !== "",
+  );
   // Optional packages for other systems are rightly missing.
   return wanted.every(([path, { version, integrity, optional }]) => {
     const entry = installed[path];
@@ -73,7 +78,10 @@ function npm(...args) {
 
 /** A Node.js that `engines` accepts: the `node` package's, else (on systems it is not made for) the one in use. */
 function findNode() {
-  for (const path of [inRoot("node_modules", "node", "bin", programName("node")), process.execPath]) {
+  for (const path of [
+    inRoot("node_modules", "node", "bin", programName("node")),
+    process.execPath,
+  ]) {
     const version = ask(path, ["--version"]);
     if (!isAtLeast(version, manifest.engines.node)) continue;
     console.log(`Node.js: ${version} for the runs.`);
@@ -92,10 +100,13 @@ async function buildPackage(node) {
   removeLeftovers();
   const tsc = inRoot("node_modules", "typescript", "bin", "tsc");
   const { exitCode } = await run(node, [tsc, "--build", "provider"], { cwd: inRoot() });
-  if (exitCode !== 0) throw new Problem("The package in provider/ does not compile: see the messages above.");
+  if (exitCode !== 0)
+    throw new Problem("The package in provider/ does not compile: see the messages above.");
   for (const file of Object.values(manifest.bin)) chmodSync(inRoot("provider", file), 0o755);
   // npm links only commands whose files exist, and at installation dist did not. Without a link, npx asks the registry.
-  const areLinked = Object.keys(manifest.bin).every((command) => existsSync(inRoot("node_modules", ".bin", command)));
+  const areLinked = Object.keys(manifest.bin).every((command) =>
+    existsSync(inRoot("node_modules", ".bin", command)),
+  );
   if (!areLinked) await npm("rebuild", manifest.name, "--ignore-scripts", "--silent");
 }
 
@@ -124,7 +135,9 @@ function runEnvironment(node, cli) {
   return {
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOthers(name))),
     // Pulumi's Node.js side would ask an https_proxy in small letters for its own engine on this machine.
-    no_proxy: [process.env.no_proxy ?? process.env.NO_PROXY, "127.0.0.1", "localhost"].filter(Boolean).join(","),
+    no_proxy: [process.env.no_proxy ?? process.env.NO_PROXY, "127.0.0.1", "localhost"]
+      .filter(Boolean)
+      .join(","),
     PATH: path.filter(Boolean).join(delimiter),
     PULUMI_HOME: join(localFolder, "home"),
     PULUMI_SKIP_UPDATE_CHECK: "true",

@@ -15,18 +15,29 @@ await runMain(async () => {
     const { node, env } = await setUp();
     const succeeds = async (title, tool, ...args) => {
       console.log(`\n${title}`);
-      return (await run(node, [inRoot("node_modules", tool), ...args], { cwd: inRoot(), env })).exitCode === 0;
+      return (
+        (await run(node, [inRoot("node_modules", tool), ...args], { cwd: inRoot(), env }))
+          .exitCode === 0
+      );
     };
     const count = (isGood) => total[isGood ? "passed" : "failed"]++;
 
     count(await succeeds("Lint and format", "@biomejs/biome/bin/biome", "check", "."));
     // What it finds is kept: the next time it checks what has changed.
     const kept = ["--incremental", "--tsBuildInfoFile", join(localFolder, "types.tsbuildinfo")];
-    count(await succeeds("Types", "typescript/bin/tsc", "--noEmit", "-p", "tsconfig.json", ...kept));
+    count(
+      await succeeds("Types", "typescript/bin/tsc", "--noEmit", "-p", "tsconfig.json", ...kept),
+    );
 
     const report = join(scratch, "report.json");
     const reporters = ["--reporter=default", "--reporter=json", `--outputFile=${report}`];
-    const isGood = await succeeds("Tests", "vitest/vitest.mjs", "run", ...reporters, ...process.argv.slice(2));
+    const isGood = await succeeds(
+      "Tests",
+      "vitest/vitest.mjs",
+      "run",
+      ...reporters,
+      ...process.argv.slice(2),
+    );
     if (existsSync(report)) countTests(readJson(report));
     // A file that does not load, a hook that throws, an error that nobody caught: vitest fails without a failed test.
     if (!isGood && total.failed === 0) total.failed = 1;
@@ -36,7 +47,9 @@ await runMain(async () => {
     if (error.exitCode) return error.exitCode;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
-    console.log(`\n${total.passed} passed, ${total.failed} failed${total.skipped ? `, ${total.skipped} skipped` : ""}`);
+    console.log(
+      `\n${total.passed} passed, ${total.failed} failed${total.skipped ? `, ${total.skipped} skipped` : ""}`,
+    );
   }
   return total.failed > 0 ? 1 : 0;
 });
@@ -45,7 +58,10 @@ function countTests({ numPassedTests, numFailedTests, numPendingTests, testResul
   total.passed += numPassedTests;
   total.failed += numFailedTests;
   total.skipped += numPendingTests;
-  const files = testResults.map(({ name, startTime, endTime }) => [(endTime - startTime) / 1000, relative(".", name)]);
+  const files = testResults.map(({ name, startTime, endTime }) => [
+    (endTime - startTime) / 1000,
+    relative(".", name),
+  ]);
   if (files.length <= SLOWEST) return;
   console.log("\nSlowest files, in seconds (several run at once):");
   const slowest = files.toSorted(([one], [other]) => other - one).slice(0, SLOWEST);

@@ -12,10 +12,13 @@ import { LocalWorkspace, PulumiCommand } from "@pulumi/pulumi/automation/index.j
 const PARALLEL = 4;
 const folder = import.meta.dirname;
 const all = Object.keys(JSON.parse(readFileSync(join(folder, "fleet.json"), "utf8")).stacks);
-const { values } = parseArgs({ options: { preview: { type: "boolean" }, only: { type: "string" } } });
+const { values } = parseArgs({
+  options: { preview: { type: "boolean" }, only: { type: "string" } },
+});
 const names = values.only?.split(",") ?? all;
 const unknown = names.filter((name) => !all.includes(name));
-if (unknown.length > 0) stop(`fleet.json has no stack ${unknown.join(", ")}; it has ${all.join(", ")}`);
+if (unknown.length > 0)
+  stop(`fleet.json has no stack ${unknown.join(", ")}; it has ${all.join(", ")}`);
 
 function stop(message: string): never {
   console.error(message);
@@ -34,7 +37,8 @@ if (!values.preview) {
   opened = await open(first);
   const options = { cwd: folder, shell: process.platform === "win32", stdio: "inherit" } as const;
   const { status } = spawnSync("pulumi-advertising", ["login", "--stack", first], options);
-  if (status !== 0) stop("No stack was begun: see the message above. (`npm start` finds the command.)");
+  if (status !== 0)
+    stop("No stack was begun: see the message above. (`npm start` finds the command.)");
 }
 
 // Ctrl-C reaches the running stacks too, which finish what they have sent; no further one begins.
@@ -59,7 +63,9 @@ async function work(): Promise<void> {
     } catch (error) {
       log ||= (error as Error).message;
       process.exitCode = 1;
-      console.log(`${name}: failed. ${/^ *error: (.+)/m.exec(log)?.[1] ?? ""} See logs/${name}.log`);
+      console.log(
+        `${name}: failed. ${/^ *error: (.+)/m.exec(log)?.[1] ?? ""} See logs/${name}.log`,
+      );
     }
     writeFileSync(join(folder, "logs", `${name}.log`), log);
   }

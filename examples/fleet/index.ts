@@ -9,14 +9,20 @@ interface Fleet {
     string,
     { readonly eventName: string; readonly eventTypeId?: number; readonly value: number }
   >;
-  readonly stacks: Record<string, { readonly advertiserName: string; readonly values?: Record<string, number> }>;
+  readonly stacks: Record<
+    string,
+    { readonly advertiserName: string; readonly values?: Record<string, number> }
+  >;
 }
 
 const fleet = JSON.parse(readFileSync("fleet.json", "utf8")) as Fleet;
 const stack = fleet.stacks[pulumi.getStack()];
-if (stack === undefined) throw new pulumi.RunError(`fleet.json has no stack "${pulumi.getStack()}"`);
+if (stack === undefined)
+  throw new pulumi.RunError(`fleet.json has no stack "${pulumi.getStack()}"`);
 
-const advertiser = new advertising.Advertiser("advertiser", { advertiserName: stack.advertiserName });
+const advertiser = new advertising.Advertiser("advertiser", {
+  advertiserName: stack.advertiserName,
+});
 const events = Object.entries(fleet.events).map(
   ([name, event]) =>
     new advertising.ConversionEvent(name, {

@@ -15,7 +15,9 @@ interface Event {
 /** A rule for each event, whichever way it is declared. */
 function forEachEvent(judge: (event: Event, report: ReportViolation) => void) {
   return [
-    validateResourceOfType(ConversionEvent, (event, _args, report) => judge(event as Event, report)),
+    validateResourceOfType(ConversionEvent, (event, _args, report) =>
+      judge(event as Event, report),
+    ),
     validateResourceOfType(ConversionEventSet, (set, _args, report) => {
       const { defaults, events } = set as { defaults?: Event; events?: Record<string, Event> };
       for (const [key, event] of Object.entries(events ?? {})) {
@@ -35,7 +37,8 @@ new PolicyPack("advertising", {
       name: "event-names",
       description: "An event's name ends with where it happens, such as “Purchase | shop”.",
       validateResource: forEachEvent(({ eventName }, report) => {
-        if (eventName !== undefined && !NAME.test(eventName)) report(`eventName "${eventName}" does not fit ${NAME}`);
+        if (eventName !== undefined && !NAME.test(eventName))
+          report(`eventName "${eventName}" does not fit ${NAME}`);
       }),
     },
     {
@@ -53,8 +56,11 @@ new PolicyPack("advertising", {
       name: "production-protected",
       description: "What tags may fire already is protected, since a replacement gets another id.",
       validateResource: ({ type, urn, opts }, report) => {
-        const isOurs = [Advertiser, ConversionEvent, ConversionEventSet].some((each) => each.__pulumiType === type);
-        if (isOurs && PRODUCTION.test(stackOf(urn)) && !opts.protect) report("add the option { protect: true }");
+        const isOurs = [Advertiser, ConversionEvent, ConversionEventSet].some(
+          (each) => each.__pulumiType === type,
+        );
+        if (isOurs && PRODUCTION.test(stackOf(urn)) && !opts.protect)
+          report("add the option { protect: true }");
       },
     },
   ],

@@ -12,7 +12,11 @@ beforeEach(async () => {
 describe("the program", () => {
   it("exports an id for each event of the catalog", async () => {
     const { eventIds } = await import("./index.js");
-    expect(Object.keys(await outputOf(eventIds)).sort()).toEqual(["hats/purchase", "landing", "shoes/purchase"]);
+    expect(Object.keys(await outputOf(eventIds)).sort()).toEqual([
+      "hats/purchase",
+      "landing",
+      "shoes/purchase",
+    ]);
   });
 
   it("looks back for two weeks at most, and credits selected line items only", async () => {

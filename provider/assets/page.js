@@ -20,7 +20,9 @@ document.getElementById("filter").addEventListener("input", ({ target }) => {
 });
 const { compare } = new Intl.Collator(undefined, { numeric: true });
 const inOrder = (a, b) =>
-  a.dataset.sort && b.dataset.sort ? a.dataset.sort - b.dataset.sort : compare(a.textContent, b.textContent);
+  a.dataset.sort && b.dataset.sort
+    ? a.dataset.sort - b.dataset.sort
+    : compare(a.textContent, b.textContent);
 for (const heading of document.querySelectorAll("th")) {
   const button = document.createElement("button");
   button.append(...heading.childNodes);

@@ -15,7 +15,11 @@ function configure(config: Config): void {
   if (runtime !== undefined) return;
   // Pulumi passes the engine's address as the first argument.
   const [, , engine] = process.argv;
-  const created = createRuntime((key) => config.get(`${NAMESPACE}:${key}`), process.env, engineLog(engine));
+  const created = createRuntime(
+    (key) => config.get(`${NAMESPACE}:${key}`),
+    process.env,
+    engineLog(engine),
+  );
   runtime = created;
   silenceShown();
   // Killed engines leave this process behind.

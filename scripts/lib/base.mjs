@@ -30,7 +30,12 @@ export const cliVersion = readJson(inRoot("package.json")).devDependencies.pulum
  * Where the CLI is that we fetched or built: the folder in which the npm package `pulumi` and Pulumi's Automation API
  * look too. Outside the repository, so that the next clone on this machine finds it.
  */
-export const cliFolder = join(process.env.PULUMI_HOME || join(homedir(), ".pulumi"), "versions", cliVersion, "bin");
+export const cliFolder = join(
+  process.env.PULUMI_HOME || join(homedir(), ".pulumi"),
+  "versions",
+  cliVersion,
+  "bin",
+);
 
 /** Something the reader can fix: shown as a message, without a stack. Any other error is a defect of these scripts. */
 export class Problem extends Error {
@@ -45,7 +50,8 @@ export async function runMain(main) {
   try {
     process.exitCode = (await main()) ?? 0;
   } catch (error) {
-    if (error.message !== "") console.error(error instanceof Problem ? `\n${error.message}` : error);
+    if (error.message !== "")
+      console.error(error instanceof Problem ? `\n${error.message}` : error);
     process.exitCode = error.exitCode ?? 1;
   }
 }
@@ -55,7 +61,11 @@ export async function runMain(main) {
  * `onOutput` sees it as it comes. Ctrl-C reaches the program by itself (the terminal sends it to the whole group), so
  * here it only waits: `finally` blocks of the callers run, and then the script ends with 130.
  */
-export async function run(program, args, { capture = false, onOutput = () => {}, ...options } = {}) {
+export async function run(
+  program,
+  args,
+  { capture = false, onOutput = () => {}, ...options } = {},
+) {
   const stdio = capture ? ["ignore", "pipe", "pipe"] : "inherit";
   const child = spawn(program, args, { stdio, windowsHide: true, ...options });
   let output = "";

@@ -99,7 +99,8 @@ export async function ourClient({ url, email, password }) {
   const modules = ["kinds", "settings", "client"].map(
     (name) => import(pathToFileURL(inRoot("provider", "dist", name, "index.js")).href),
   );
-  const [{ kindsByName }, { readSettings }, { Client, systemDependencies }] = await Promise.all(modules);
+  const [{ kindsByName }, { readSettings }, { Client, systemDependencies }] =
+    await Promise.all(modules);
   const environment = {
     ADVERTISING_BASE_URL: url,
     ADVERTISING_EMAIL: email,

@@ -57,11 +57,16 @@ ${sections.join("\n\n")}`);
 function optionsFrom(args) {
   const names = Object.keys(PARTS);
   try {
-    const options = { parts: { type: "string", default: names.join() }, rounds: { type: "string", default: "3" } };
+    const options = {
+      parts: { type: "string", default: names.join() },
+      rounds: { type: "string", default: "3" },
+    };
     const { values } = parseArgs({ args, options });
     const parts = values.parts.split(",");
-    if (!parts.every((part) => names.includes(part))) throw new Error(`the parts are ${names.join()}`);
-    if (!/^[1-9]\d?$/.test(values.rounds)) throw new Error("--rounds takes a whole number from 1 up");
+    if (!parts.every((part) => names.includes(part)))
+      throw new Error(`the parts are ${names.join()}`);
+    if (!/^[1-9]\d?$/.test(values.rounds))
+      throw new Error("--rounds takes a whole number from 1 up");
     return { parts, rounds: Number(values.rounds) };
   } catch ({ message }) {
     throw new Problem(`${message}\nUsage: npm run bench -- [--parts ${names.join()}] [--rounds 3]`);
@@ -93,8 +98,13 @@ async function newStack(files, settings = {}) {
   /** Answers the seconds that a command of Pulumi takes. */
   const measure = async (...args) => {
     const begin = performance.now();
-    const { exitCode, output } = await run(join(cli, programName("pulumi")), [...args, "--non-interactive"], options);
-    if (exitCode !== 0) throw new Problem(`${output}\n\`pulumi ${args.join(" ")}\` failed: see its message above.`);
+    const { exitCode, output } = await run(
+      join(cli, programName("pulumi")),
+      [...args, "--non-interactive"],
+      options,
+    );
+    if (exitCode !== 0)
+      throw new Problem(`${output}\n\`pulumi ${args.join(" ")}\` failed: see its message above.`);
     return (performance.now() - begin) / 1000;
   };
   await measure("stack", "init", "dev");
@@ -109,7 +119,8 @@ async function newStack(files, settings = {}) {
 async function measureStart(rounds) {
   const importing = (name) => {
     const code = `require("@pulumi/pulumi"); const begin = performance.now(); require("${name}"); console.log(performance.now() - begin)`;
-    const took = () => Number(execFileSync(process.execPath, ["-e", code], { cwd: inRoot("provider") }));
+    const took = () =>
+      Number(execFileSync(process.execPath, ["-e", code], { cwd: inRoot("provider") }));
     return `${median(Array.from({ length: rounds * 3 }, took)).toFixed(0)} ms`;
   };
   const rows = ["pulumi-advertising", "pulumi-advertising/handlers"].map((name) => [
@@ -159,7 +170,10 @@ async function measureSizes(rounds) {
     const all = took.get(`${what} ${name} ${count}`);
     return all === undefined ? "" : median(all).toFixed(digits);
   };
-  const rows = Object.keys(WAYS).map((name) => [name, ...SIZES.map((count) => cell("up", name, count))]);
+  const rows = Object.keys(WAYS).map((name) => [
+    name,
+    ...SIZES.map((count) => cell("up", name, count)),
+  ]);
   const repeats = Object.keys(WAYS).map((name) => [
     name,
     ...["up", "again", "preview"].map((what) => cell(what, name, REPEATED)),

@@ -10,7 +10,17 @@ import {
 } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
 import { join } from "node:path";
-import { ask, cliFolder, cliVersion, inRoot, isAtLeast, isWindows, Problem, programName, run } from "./base.mjs";
+import {
+  ask,
+  cliFolder,
+  cliVersion,
+  inRoot,
+  isAtLeast,
+  isWindows,
+  Problem,
+  programName,
+  run,
+} from "./base.mjs";
 
 const PULUMI = "github.com/pulumi/pulumi";
 /** The programs to build. Each has a go.mod and go.sum in scripts/cli-build that pin all source: versions of one module differ. */
@@ -29,7 +39,10 @@ const ENGINE = {
   tags: "disable_grpc_modules",
 };
 /** Starters for Node.js that an official release holds too, and where they are in the language host's module. */
-const STARTERS = { folder: "nodejs/dist", names: ["pulumi-resource-pulumi-nodejs", "pulumi-analyzer-policy"] };
+const STARTERS = {
+  folder: "nodejs/dist",
+  names: ["pulumi-resource-pulumi-nodejs", "pulumi-analyzer-policy"],
+};
 const PACKAGES_A_LINE = 200;
 
 const GIB = 2 ** 30;
@@ -65,7 +78,12 @@ async function build(signal) {
   const programs = join(building, "bin");
   mkdirSync(programs);
   const compileInto = (program, packages) =>
-    compile(program, { packages, file: join(programs, programName(program.name)), building, signal });
+    compile(program, {
+      packages,
+      file: join(programs, programName(program.name)),
+      building,
+      signal,
+    });
   try {
     // The small program is compiled while the large one is downloaded. After that one at a time: each of them keeps all
     // cores busy, and the second finds the standard library compiled.
@@ -106,7 +124,9 @@ function makeFolder() {
     mkdirSync(cliFolder, { recursive: true });
     return mkdtempSync(`${cliFolder}-building-`);
   } catch ({ code }) {
-    throw new Problem(`${cliFolder} cannot be written (${code}). Set PULUMI_HOME to a folder that can.`);
+    throw new Problem(
+      `${cliFolder} cannot be written (${code}). Set PULUMI_HOME to a folder that can.`,
+    );
   }
 }
 
@@ -127,16 +147,25 @@ async function compile(program, { packages, file, building, signal }) {
     const before = started;
     started += text.split("\n").length - 1; // Go names each package on a line as it starts with it
     const [from, to] = [before, started].map((count) => Math.floor(count / PACKAGES_A_LINE));
-    if (to > from) console.log(`  ${program.name}: ${to * PACKAGES_A_LINE} of ${packages} packages`);
+    if (to > from)
+      console.log(`  ${program.name}: ${to * PACKAGES_A_LINE} of ${packages} packages`);
   };
-  await go(program, ["build", "-v", "-o", file], { more: { GOTMPDIR: building }, onOutput, signal });
+  await go(program, ["build", "-v", "-o", file], {
+    more: { GOTMPDIR: building },
+    onOutput,
+    signal,
+  });
   console.log(`  ${program.name}: built`);
 }
 
 /** Runs Go for a program's main package with the flags of the build, since its cache tells packages apart by them. */
 async function go(program, command, { more, ...options }) {
   const { cwd } = inFolderOf(program);
-  const version = ask("go", ["list", "-m", "-f", "{{.Version}}", program.module], inFolderOf(program));
+  const version = ask(
+    "go",
+    ["list", "-m", "-f", "{{.Version}}", program.module],
+    inFolderOf(program),
+  );
   const flags = [
     "-mod=readonly",
     "-trimpath",
@@ -146,14 +175,25 @@ async function go(program, command, { more, ...options }) {
     `-ldflags=-s -w -X ${PULUMI}/sdk/v3/go/common/version.Version=${version}`,
   ];
   const args = [...command, ...flags, program.main];
-  const { exitCode, output } = await run("go", args, { capture: true, cwd, env: { ...env, ...more }, ...options });
+  const { exitCode, output } = await run("go", args, {
+    capture: true,
+    cwd,
+    env: { ...env, ...more },
+    ...options,
+  });
   if (exitCode === 0) return output;
   const message = output.trim().split("\n").slice(-20).join("\n");
-  throw new Problem(`${message}\n\`go ${command[0]}\` failed for ${program.name}: see its message above.`);
+  throw new Problem(
+    `${message}\n\`go ${command[0]}\` failed for ${program.name}: see its message above.`,
+  );
 }
 
 function copyStarters(folder) {
-  const source = ask("go", ["list", "-m", "-f", "{{.Dir}}", LANGUAGE_HOST.module], inFolderOf(LANGUAGE_HOST));
+  const source = ask(
+    "go",
+    ["list", "-m", "-f", "{{.Dir}}", LANGUAGE_HOST.module],
+    inFolderOf(LANGUAGE_HOST),
+  );
   for (const name of STARTERS.names.map((starter) => (isWindows ? `${starter}.cmd` : starter))) {
     copyFileSync(join(source, STARTERS.folder, name), join(folder, name));
     chmodSync(join(folder, name), 0o755);

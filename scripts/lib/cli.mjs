@@ -39,7 +39,9 @@ export async function prepareCli() {
     await build.finished;
     if (holdsFittingCli(cliFolder)) return cliFolder;
     const advice = "Delete that folder and run this command again.";
-    throw new Problem(`The Pulumi CLI in ${cliFolder} does not answer as version ${cliVersion}. ${advice}`);
+    throw new Problem(
+      `The Pulumi CLI in ${cliFolder} does not answer as version ${cliVersion}. ${advice}`,
+    );
   };
   return { finish, stop: () => build?.stop() };
 }
@@ -63,7 +65,11 @@ function holdsFittingCli(folder) {
 }
 
 function versionIn(folder) {
-  const env = { ...process.env, PULUMI_SKIP_UPDATE_CHECK: "true", PULUMI_HOME: join(localFolder, "home") };
+  const env = {
+    ...process.env,
+    PULUMI_SKIP_UPDATE_CHECK: "true",
+    PULUMI_HOME: join(localFolder, "home"),
+  };
   return ask(join(folder, programName("pulumi")), ["version"], { env });
 }
 
@@ -87,8 +93,13 @@ async function download(node) {
   console.log(`Pulumi CLI: downloading the official release ${cliVersion} …`);
   const env = { ...process.env, PULUMI_VERSION: cliVersion, PULUMI_SKIP_UPDATE_CHECK: "true" };
   const options = { env, capture: true, timeout: TEN_MINUTES_IN_MS };
-  const { exitCode, output } = await run(node, [inRoot("node_modules", "pulumi", "run.js"), "version"], options);
-  if (exitCode !== 0) tellUnreachable(output.trim().split("\n").at(-1) || "no answer in ten minutes");
+  const { exitCode, output } = await run(
+    node,
+    [inRoot("node_modules", "pulumi", "run.js"), "version"],
+    options,
+  );
+  if (exitCode !== 0)
+    tellUnreachable(output.trim().split("\n").at(-1) || "no answer in ten minutes");
 }
 
 function tellUnreachable(reason) {

@@ -53,9 +53,14 @@ async function pulumiUp({ url, email, password }) {
     ADVERTISING_COOKIE_FILE: join(localFolder, "session.json"),
   };
   const pulumi = async (...args) => {
-    const { exitCode } = await run(join(process.argv[2], programName("pulumi")), args, { cwd: inRoot(), env });
+    const { exitCode } = await run(join(process.argv[2], programName("pulumi")), args, {
+      cwd: inRoot(),
+      env,
+    });
     if (exitCode === 0) return;
-    throw new Problem(`\`pulumi ${args[0] === "up" ? "up" : "stack init"}\` failed: see its message above.\n${AGAIN}`);
+    throw new Problem(
+      `\`pulumi ${args[0] === "up" ? "up" : "stack init"}\` failed: see its message above.\n${AGAIN}`,
+    );
   };
   if (!existsSync(configFile)) {
     // `stack init` writes the stack's file beside Pulumi.yaml; in the root it would look like one of the user's own.
@@ -71,7 +76,9 @@ function countOf({ advertisers, events }) {
 
 function show({ advertisers, events }, created) {
   console.log(
-    created === 0 ? "Nothing changed on the sandbox. It has:" : `Created on the sandbox: ${created}. It now has:`,
+    created === 0
+      ? "Nothing changed on the sandbox. It has:"
+      : `Created on the sandbox: ${created}. It now has:`,
   );
   for (const advertiser of advertisers) {
     console.log(`  advertiser ${advertiser.id}  ${advertiser.advertiser_name}`);

@@ -37,8 +37,10 @@ exports.are = [catalog, exports, advertising].map((each) => advertising.Catalog.
   expect(sandbox).toMatchObject({ advertiserPosts: 3, eventPosts: 5 });
   expect(sandbox.events.filter(({ click_window }) => click_window === 604_800)).toHaveLength(2);
   const idOf = (name: string, value: number) =>
-    sandbox.events.find((event) => event.event_name === name && event.value === value && event.click_window !== 2592000)
-      ?.id;
+    sandbox.events.find(
+      (event) =>
+        event.event_name === name && event.value === value && event.click_window !== 2592000,
+    )?.id;
   const ids: readonly object[] = [
     { buy: expect.any(Number), constructor: expect.any(Number) },
     { "acme/buy": idOf("Buy", 1), look: idOf("Look", 0), "hats/buy": idOf("Buy", 2) },
@@ -49,8 +51,11 @@ exports.are = [catalog, exports, advertising].map((each) => advertising.Catalog.
     protect?: boolean;
     retainOnDelete?: boolean;
   }[];
-  const of = (urn: string) => urn.split("::").slice(2).join("::").replaceAll("pulumi-nodejs:dynamic/advertising:", "");
-  expect(resources.map(({ urn, protect = false, retainOnDelete }) => [of(urn), protect, retainOnDelete])).toEqual([
+  const of = (urn: string) =>
+    urn.split("::").slice(2).join("::").replaceAll("pulumi-nodejs:dynamic/advertising:", "");
+  expect(
+    resources.map(({ urn, protect = false, retainOnDelete }) => [of(urn), protect, retainOnDelete]),
+  ).toEqual([
     ["advertising:index:Catalog$Advertiser::sets/acme", false, true],
     ["advertising:index:Catalog$Advertiser::sets/hats", false, true],
     ["advertising:index:Catalog$ConversionEventSet::sets/acme", false, true],

@@ -32,18 +32,24 @@ it("a program with wrong inputs and settings is told everything once, and nothin
   const sandbox = await useSandbox();
   const stack = await newStack(wrongProgram, {
     sandbox,
-    environment: { ADVERTISING_BASE_URL: `${sandbox.url.replace("//", "//user:needle@")}`, ADVERTISING_EMAIL: "" },
+    environment: {
+      ADVERTISING_BASE_URL: `${sandbox.url.replace("//", "//user:needle@")}`,
+      ADVERTISING_EMAIL: "",
+    },
     config: { "advertising:maxWaitSecond": "3", "advertising:authMode": "digest" },
   });
   const { code, output } = await stack.up();
   expect(code).not.toBe(0);
   const report = output.slice(output.indexOf("Diagnostics:"));
   const lines = report.split("\n").map((line) => line.trim());
-  for (const setting of wrongSettings) expect(lines.filter((line) => line.startsWith(`${setting} `))).toHaveLength(1);
+  for (const setting of wrongSettings)
+    expect(lines.filter((line) => line.startsWith(`${setting} `))).toHaveLength(1);
   for (const [resource, ...properties] of wrongInputs) {
     const at = lines.indexOf(`${resource}:`);
     expect(at, resource).toBeGreaterThan(0);
-    expect(lines.slice(at + 1, at + 1 + properties.length).map((line) => line.split(" ")[0])).toEqual(properties);
+    expect(
+      lines.slice(at + 1, at + 1 + properties.length).map((line) => line.split(" ")[0]),
+    ).toEqual(properties);
   }
   expect(report).toContain("17 problems");
   expect(report).toContain("did you mean advertiserName?");
@@ -68,7 +74,9 @@ new advertising.ConversionEvent("wrong", {
   );
   const { code, output } = await stack.up();
   expect(code).not.toBe(0);
-  expect(output).toMatch(/eventName expected a string of 1 to 99 .*; got a string of 300 characters/);
+  expect(output).toMatch(
+    /eventName expected a string of 1 to 99 .*; got a string of 300 characters/,
+  );
   for (const property of ["advertiserId", "clickWindow", "viewWindow", "attribution"]) {
     expect(output).toMatch(new RegExp(`${property}.*expected`));
   }
@@ -95,7 +103,9 @@ new advertising.ConversionEvent("e", {
   });
   const expectWarned = ({ code, output }: RunResult) => {
     expect(code, output).toBe(0);
-    expect(output).toMatch(/warning: ADVERTISING_MAX_WAIT is not .* did you mean ADVERTISING_MAX_WAIT_SECONDS\?/);
+    expect(output).toMatch(
+      /warning: ADVERTISING_MAX_WAIT is not .* did you mean ADVERTISING_MAX_WAIT_SECONDS\?/,
+    );
     expect(output).not.toContain("needle");
   };
   const preview = await stack.preview();

@@ -14,7 +14,8 @@ const OPTIONS: Readonly<Record<string, { readonly ofEvent: object; readonly ofSe
 };
 const NAMES = Object.keys(OPTIONS);
 /** The id of an object that is on the platform already, for the event or the member that adopts it. */
-const foundId = (name: string, isMember: boolean) => 901 + NAMES.indexOf(name) * 2 + (isMember ? 1 : 0);
+const foundId = (name: string, isMember: boolean) =>
+  901 + NAMES.indexOf(name) * 2 + (isMember ? 1 : 0);
 
 /**
  * @param isLater this is the second version: kept, changed, removed, renamed, added and adopted ones, of each option.
@@ -32,13 +33,21 @@ function programOf(isLater: boolean): string {
             ["added", { eventName: `${name} added ${isMember}`, value: 1 }],
             [
               "adopted",
-              { eventName: `found ${foundId(name, isMember)}`, value: 1, existingId: foundId(name, isMember) },
+              {
+                eventName: `found ${foundId(name, isMember)}`,
+                value: 1,
+                existingId: foundId(name, isMember),
+              },
             ],
           ] as [string, object][])
-        : ([["removed", { eventName: `${name} removed ${isMember}`, value: 1 }]] as [string, object][])),
+        : ([["removed", { eventName: `${name} removed ${isMember}`, value: 1 }]] as [
+            string,
+            object,
+          ][])),
     ];
     const singles = objects(false).map(
-      ([key, args]) => `event("${name}-${key}", ${JSON.stringify(args)}, ${JSON.stringify(ofEvent)});`,
+      ([key, args]) =>
+        `event("${name}-${key}", ${JSON.stringify(args)}, ${JSON.stringify(ofEvent)});`,
     );
     return [
       ...singles,
@@ -70,7 +79,10 @@ const found = NAMES.flatMap((name) => [foundId(name, false), foundId(name, true)
 }));
 
 it("where an update, a delete and a read are known", async () => {
-  const sandbox = await useSandbox({ operations: true, objects: { advertisers: [ACME], events: found } });
+  const sandbox = await useSandbox({
+    operations: true,
+    objects: { advertisers: [ACME], events: found },
+  });
   const environment = knowing(DELETE);
   const stack = await newStack(programOf(false), { sandbox, environment });
   const first = await stack.up();
@@ -79,9 +91,12 @@ it("where an update, a delete and a read are known", async () => {
   stack.setEnvironment(knowing({ ...UPDATE, ...DELETE, read: "GET rest/event/{id}" }));
   const unmanaged = async () => {
     const ids = (await stack.resources()).flatMap(({ id = "", outputs }) =>
-      outputs?.eventIds === undefined ? [id] : Object.values(outputs.eventIds as object).map(String),
+      outputs?.eventIds === undefined
+        ? [id]
+        : Object.values(outputs.eventIds as object).map(String),
     );
-    return [...sandbox.advertisers, ...sandbox.events].filter(({ id }) => !ids.includes(String(id))).length;
+    return [...sandbox.advertisers, ...sandbox.events].filter(({ id }) => !ids.includes(String(id)))
+      .length;
   };
   expect(await unmanaged()).toBe(found.length);
 
@@ -95,7 +110,11 @@ it("where an update, a delete and a read are known", async () => {
     preview,
   );
   const amountOf = (sentence: RegExp) => Number(sentence.exec(output)?.[1] ?? 0);
-  const [creates, adopts, updates] = [/(\d+) to create/, /(\d+) to adopt/, /(\d+) to update in place/].map(amountOf);
+  const [creates, adopts, updates] = [
+    /(\d+) to create/,
+    /(\d+) to adopt/,
+    /(\d+) to update in place/,
+  ].map(amountOf);
   const replaces = amountOf(/(\d+) to replace(?! if)/) + amountOf(/(\d+) to replace if/);
   expect([creates, adopts], output).toEqual([NAMES.length * 4, NAMES.length * 2]);
   expect(replaces + (updates ?? 0), output).toBe(NAMES.length * 2 + 3);
@@ -103,7 +122,10 @@ it("where an update, a delete and a read are known", async () => {
   const up = await stack.up();
   expect(up.code, up.output).toBe(0);
   const { creates: posts, updates: puts, deletes } = sandbox;
-  expect({ posts: posts - begun, puts, deletes, left: await unmanaged() }, `${output}\n${up.output}`).toEqual({
+  expect(
+    { posts: posts - begun, puts, deletes, left: await unmanaged() },
+    `${output}\n${up.output}`,
+  ).toEqual({
     posts: NAMES.length * 4 + replaces,
     puts: updates,
     deletes: amountOf(/Up to (\d+) objects? would be deleted/),

@@ -6,7 +6,14 @@ import { createServer } from "node:net";
 import { basename, join, resolve } from "node:path";
 import { expect, inject, it, onTestFinished } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
-import { inheritedEnvironment, newStack, runProcess, type TestStack, UNCHECKED, useSandbox } from "../support/stack.js";
+import {
+  inheritedEnvironment,
+  newStack,
+  runProcess,
+  type TestStack,
+  UNCHECKED,
+  useSandbox,
+} from "../support/stack.js";
 
 const repository = resolve(import.meta.dirname, "../..");
 
@@ -20,7 +27,12 @@ interface Example {
 }
 
 async function exampleStack({ project, files, ...options }: Example): Promise<TestStack> {
-  const stack = await newStack("", { project, file: "index.ts", environment: UNCHECKED, ...options });
+  const stack = await newStack("", {
+    project,
+    file: "index.ts",
+    environment: UNCHECKED,
+    ...options,
+  });
   for (const [from, to] of Object.entries(files)) {
     cpSync(join(repository, from), join(stack.programFolder, to), {
       recursive: true,
@@ -41,17 +53,25 @@ it("examples/adopt: POSTs only for what does not exist, with the additional fiel
     },
   });
   const config = { "adopt:existingAdvertiser": "41", "adopt:existingEvent": "42" };
-  const stack = await exampleStack({ project: "adopt", files: { "examples/adopt": "" }, sandbox, config });
+  const stack = await exampleStack({
+    project: "adopt",
+    files: { "examples/adopt": "" },
+    sandbox,
+    config,
+  });
   const { code, output } = await stack.up();
   expect(code, output).toBe(0);
   expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 1, eventPosts: 2 });
-  expect(sandbox.requests.filter(({ path }) => path.endsWith("/advertiser")).map(({ body }) => body)).toEqual([
-    { advertiser_name: "Acme Outlet", active: true },
-  ]);
+  expect(
+    sandbox.requests.filter(({ path }) => path.endsWith("/advertiser")).map(({ body }) => body),
+  ).toEqual([{ advertiser_name: "Acme Outlet", active: true }]);
   expect(idsOf(sandbox.advertisers)).toEqual([41, 43]);
   const created = (advertiser: number) =>
     sandbox.events.find(({ id, advertiser_id }) => id > 43 && advertiser_id === advertiser)?.id;
-  expect(await stack.outputs()).toEqual({ eventIds: [created(41), created(43)], adoptedEventId: 42 });
+  expect(await stack.outputs()).toEqual({
+    eventIds: [created(41), created(43)],
+    adoptedEventId: 42,
+  });
 });
 
 it("npm start, after its set-up: the ids and what lives on the platform; a port that is taken is told", async () => {
@@ -60,9 +80,19 @@ it("npm start, after its set-up: the ids and what lives on the platform; a port 
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(join(parent, "start-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
-  const environment = { ...inheritedEnvironment(), ...UNCHECKED, LOCAL_FOLDER: folder, NO_COLOR: "1" };
+  const environment = {
+    ...inheritedEnvironment(),
+    ...UNCHECKED,
+    LOCAL_FOLDER: folder,
+    NO_COLOR: "1",
+  };
   const start = () =>
-    runProcess(process.execPath, [join("scripts", "lib", "shop.mjs"), inject("counting")], repository, environment);
+    runProcess(
+      process.execPath,
+      [join("scripts", "lib", "shop.mjs"), inject("counting")],
+      repository,
+      environment,
+    );
 
   const first = await start();
   expect(first.code, first.output).toBe(0);
@@ -70,7 +100,9 @@ it("npm start, after its set-up: the ids and what lives on the platform; a port 
   expect(first.output).toMatch(/advertiserIds: \{\s+hats\s*: [12]\s+shoes: [12]\s+\}/);
   const idOf = (name: string) => new RegExp(`event (\\d+) {2}${name},`).exec(first.output)?.[1];
   const [purchase, landing] = [idOf("Shoes: purchase"), idOf("Shoes: landing page")];
-  expect(first.output).toMatch(new RegExp(`landing *: ${landing}\\s+purchase *: ${purchase}\\s+signUps *: \\[`));
+  expect(first.output).toMatch(
+    new RegExp(`landing *: ${landing}\\s+purchase *: ${purchase}\\s+signUps *: \\[`),
+  );
   expect(first.output).toContain("Created on the sandbox: 6. It now has:");
   expect(living(first.output)).toHaveLength(6);
   expect(first.output).toMatch(/^ {4}event \d {2}Shoes: purchase, value 25$/m);
@@ -86,11 +118,16 @@ it("npm start, after its set-up: the ids and what lives on the platform; a port 
 });
 
 /** The lines about objects on the platform. */
-const living = (output: string) => output.split("\n").filter((line) => /^ +(advertiser|event) \d+ {2}/.test(line));
+const living = (output: string) =>
+  output.split("\n").filter((line) => /^ +(advertiser|event) \d+ {2}/.test(line));
 
 it("examples/catalog: each object of the files once, with the defaults that apply to it", async () => {
   const sandbox = await useSandbox();
-  const stack = await exampleStack({ project: "catalog", files: { "examples/catalog": "" }, sandbox });
+  const stack = await exampleStack({
+    project: "catalog",
+    files: { "examples/catalog": "" },
+    sandbox,
+  });
   const { code, output } = await stack.up();
   expect(output).not.toMatch(/warning|error/i);
   expect(code, output).toBe(0);

@@ -26,7 +26,12 @@ describe("an unknown outcome", () => {
   type Case = readonly [row: string, fault: FaultRule["with"], told: RegExp, acted?: boolean];
   const casesOf = (elsewhere: string): Case[] => [
     ["a reset before it was carried out", { kind: "reset" }, /failed after sending/],
-    ["read, and closed without an answer", { kind: "close-without-answer" }, /failed after sending/, true],
+    [
+      "read, and closed without an answer",
+      { kind: "close-without-answer" },
+      /failed after sending/,
+      true,
+    ],
     ["no answer", { kind: "no-answer" }, /within 6 s \(advertising:requestTimeoutSeconds\)/, true],
     ["half a body", halfBody, /status 200, but its body is not whole/, true],
     [
@@ -34,7 +39,12 @@ describe("an unknown outcome", () => {
       { kind: "answer", status: 307, headers: { location: `${elsewhere}/rest/event` } },
       /got status 307, a redirect, which is never followed/,
     ],
-    ["500", { kind: "answer", status: 500, body: { message: "internal" } }, /got status 500.*internal/, true],
+    [
+      "500",
+      { kind: "answer", status: 500, body: { message: "internal" } },
+      /got status 500.*internal/,
+      true,
+    ],
     ["no id", { kind: "answer", status: 200, body: { success: true } }, /status 200, but/, true],
   ];
 
@@ -42,12 +52,16 @@ describe("an unknown outcome", () => {
     const sandbox = await useSandbox({ authMode: "basic", objects: advertiser1 });
     const elsewhere = await useSandbox();
     const cases = casesOf(elsewhere.url);
-    for (const [, fault, , acted = false] of cases) sandbox.fail({ on: "event", act: acted, with: fault });
+    for (const [, fault, , acted = false] of cases)
+      sandbox.fail({ on: "event", act: acted, with: fault });
     const rude = { errors: [{ field: "event_name", message: "is rude" }] };
     sandbox.fail({ on: "event", with: { kind: "answer", status: 422, body: rude } });
     const stack = await newStack(eventsOf1(cases.length + 2), {
       sandbox,
-      config: { "advertising:authMode": "basic", "advertising:requestTimeoutSeconds": TIMEOUT_SECONDS },
+      config: {
+        "advertising:authMode": "basic",
+        "advertising:requestTimeoutSeconds": TIMEOUT_SECONDS,
+      },
     });
     const { code, output } = await stack.up("--continue-on-error", "--parallel", "32");
     expect(code).not.toBe(0);
@@ -76,7 +90,9 @@ describe("an unknown outcome", () => {
     }
 
     const refused = String(struck[cases.length]);
-    const line = output.split("\n").find((text) => text.includes(`ConversionEvent "${refused.toLowerCase()}": POST`));
+    const line = output
+      .split("\n")
+      .find((text) => text.includes(`ConversionEvent "${refused.toLowerCase()}": POST`));
     expect(line).toMatch(/status 422: .*event_name.*is rude.*Nothing was created\./);
     expect(await stack.resources()).toHaveLength(cases.length + 1);
   });
@@ -90,7 +106,9 @@ describe("an unknown outcome", () => {
   async function unresolvedOf(stack: TestStack) {
     const unresolved = (await stack.resources()).flatMap(({ id, inputs, outputs, initErrors }) => {
       const mark = outputs?.unresolved as { what: string } | undefined;
-      return mark === undefined ? [] : [[String(inputs?.eventName), { id, what: mark.what, initErrors }] as const];
+      return mark === undefined
+        ? []
+        : [[String(inputs?.eventName), { id, what: mark.what, initErrors }] as const];
     });
     return Object.fromEntries(unresolved);
   }

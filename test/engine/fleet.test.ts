@@ -8,7 +8,12 @@ const example = resolve(import.meta.dirname, "../../examples/fleet");
 
 it("a stack that is not there; an apply with one failing stack", async () => {
   const sandbox = await useSandbox();
-  const stack = await newStack("", { file: "index.ts", project: "fleet", sandbox, environment: UNCHECKED });
+  const stack = await newStack("", {
+    file: "index.ts",
+    project: "fleet",
+    sandbox,
+    environment: UNCHECKED,
+  });
   const { programFolder: folder, environment } = stack;
   const isOwn = (path: string) => !/^(Pulumi\..+\.yaml|node_modules|logs)$/.test(basename(path)); // not of developers' own runs
   cpSync(example, folder, { recursive: true, filter: isOwn });

@@ -18,13 +18,19 @@ it.each([false, true])("with the catalog's sets %s", async (sets) => {
   const stack = await newStack(shop({ a: A, b: A }, sets), { sandbox });
   stack.write("shop.csv", "key,advertiser,eventName,value\nbuy,Acme,Buy,5\nlook,Acme,Look,0\n");
   await well(stack.up());
-  const before = (await stack.outputs()) as { ids: Record<string, number>; all: Record<string, number> };
+  const before = (await stack.outputs()) as {
+    ids: Record<string, number>;
+    all: Record<string, number>;
+  };
   const { ids, all } = before;
   const posts = { advertiserPosts: 1, eventPosts: 4 };
   expect(sandbox).toMatchObject(posts);
 
   stack.program(shop({ a: A, c: { ...A, formerKey: "b" } }, sets));
-  stack.write("shop.csv", "key,formerKey,advertiser,eventName,value\npurchase,buy,Acme,Buy,5\nlook,,Acme,Look,0\n");
+  stack.write(
+    "shop.csv",
+    "key,formerKey,advertiser,eventName,value\npurchase,buy,Acme,Buy,5\nlook,,Acme,Look,0\n",
+  );
   const renamed = await well(stack.previewAndUp());
   expect(renamed).toContain(`events: 1 to rename, 1 unchanged\n`);
   expect(renamed).toContain(`to rename, and nothing is sent: b → c (${ids.b})`);
@@ -33,7 +39,10 @@ it.each([false, true])("with the catalog's sets %s", async (sets) => {
   expect([await stack.outputs(), sandbox]).toMatchObject([after, posts]);
 
   stack.program(shop({ a: A, c: A }, sets));
-  stack.write("shop.csv", "key,advertiser,eventName,value\npurchase,Acme,Buy,5\nlook,Acme,Look,0\n");
+  stack.write(
+    "shop.csv",
+    "key,advertiser,eventName,value\npurchase,Acme,Buy,5\nlook,Acme,Look,0\n",
+  );
   const last = await well(stack.previewAndUp());
   expect(last).not.toMatch(/to (create|update|replace|delete)|[+~-] \d/);
   expect([await stack.outputs(), sandbox]).toMatchObject([after, posts]);
@@ -48,7 +57,10 @@ it("after a kill of the first run: what it made is taken over under the new keys
       `${before}\nexports.ids = new advertising.ConversionEventSet("funnel", { advertiserId: 1, events: ${JSON.stringify(events)} }).eventIds;`,
     );
   const named = (eventName: string, more: object = {}) => ({ eventName, value: 1, ...more });
-  const stack = await newStack(set({ a: named("A"), b: named("B"), c: named("C") }), { sandbox, environment });
+  const stack = await newStack(set({ a: named("A"), b: named("B"), c: named("C") }), {
+    sandbox,
+    environment,
+  });
   const lost = sandbox.fail({ on: "event", act: true, after: 2, with: { kind: "no-answer" } });
   expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
   await stack.cancel();
@@ -63,7 +75,9 @@ it("after a kill of the first run: what it made is taken over under the new keys
   };
   stack.program(set(renamed, other));
   const output = await failed(stack.up("--continue-on-error"));
-  expect(output).toContain("earlier runs had created 2 events; now taken over, and nothing is sent: ");
+  expect(output).toContain(
+    "earlier runs had created 2 events; now taken over, and nothing is sent: ",
+  );
   expect(output).toContain("--created 'funnel/");
   expect(sandbox.eventPosts).toBe(4);
   const [key = ""] = /(?<=--created 'funnel\/)\w+/.exec(output) ?? [];

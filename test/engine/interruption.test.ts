@@ -21,17 +21,24 @@ async function until(condition: () => boolean): Promise<void> {
 
 async function start(latencyMs: number) {
   const sandbox = await useSandbox({ latencyMs });
-  const environment = { PULUMI_PARALLEL: String(PARALLEL), ADVERTISING_REQUEST_TIMEOUT_SECONDS: "4" };
+  const environment = {
+    PULUMI_PARALLEL: String(PARALLEL),
+    ADVERTISING_REQUEST_TIMEOUT_SECONDS: "4",
+  };
   return { sandbox, stack: await newStack(shopOf(EVENTS), { sandbox, environment }) };
 }
 
 const namesOf = (sandbox: Sandbox) =>
-  objectsOf(sandbox).map((object) => String(object.advertiser_name ?? object.event_name).toLowerCase());
+  objectsOf(sandbox).map((object) =>
+    String(object.advertiser_name ?? object.event_name).toLowerCase(),
+  );
 
 /** What the engine has written down as begun, such as `creating e7`. */
 async function pendingOperations(stack: TestStack): Promise<string[]> {
   const { pending_operations = [] } = await stack.deployment();
-  return pending_operations.map(({ type, resource }) => `${type} ${resource.urn.split("::").at(-1)}`);
+  return pending_operations.map(
+    ({ type, resource }) => `${type} ${resource.urn.split("::").at(-1)}`,
+  );
 }
 
 it("one SIGTERM: what is in flight ends and is saved; twice, and the disk lost: `pending` resolves just that; one Ctrl-C: as one SIGTERM", async () => {
@@ -43,7 +50,8 @@ it("one SIGTERM: what is in flight ends and is saved; twice, and the disk lost: 
   /** Each is saved, once. @param before what a run left as begun: Pulumi keeps it, and it may not be taken over yet. */
   const expectSaved = async (before: readonly string[]) => {
     expect((await pendingOperations(stack)).sort()).toEqual(before.toSorted());
-    const others = (names: string[]) => names.filter((name) => !before.includes(`creating ${name}`)).sort();
+    const others = (names: string[]) =>
+      names.filter((name) => !before.includes(`creating ${name}`)).sort();
     expect(others(Object.keys(await stack.ids()))).toEqual(others(namesOf(sandbox)));
     expect(new Set(namesOf(sandbox)).size).toBe(sandbox.creates);
   };
@@ -54,13 +62,19 @@ it("one SIGTERM: what is in flight ends and is saved; twice, and the disk lost: 
   expect(Object.values(await stack.ids())).not.toContain("?");
 
   const later = more();
-  const twice = [later, later.then(() => sleep(50))].map((when) => ({ when, signal: "SIGTERM" as const }));
+  const twice = [later, later.then(() => sleep(50))].map((when) => ({
+    when,
+    signal: "SIGTERM" as const,
+  }));
   expect((await upAndSignal(stack, twice, "process")).code).not.toBe(0);
   rmSync(stack.cache, { recursive: true, force: true });
   const pending = await pendingOperations(stack);
   expect(pending.length).toBeGreaterThan(0);
   // What lives is saved or pending, and nothing is both.
-  const names = [...Object.keys(await stack.ids()), ...pending.map((each) => each.replace("creating ", ""))];
+  const names = [
+    ...Object.keys(await stack.ids()),
+    ...pending.map((each) => each.replace("creating ", "")),
+  ];
   expect(new Set(names).size).toBe(names.length);
   expect(names).toEqual(expect.arrayContaining(namesOf(sandbox)));
   await stack.cancel();
@@ -82,13 +96,21 @@ it("one SIGTERM: what is in flight ends and is saved; twice, and the disk lost: 
   expect(Object.values(await stack.ids()).filter((id) => id === "?")).toHaveLength(1);
   const unresolved = (await stack.resources()).find(({ id }) => id?.startsWith("unresolved-"));
   expect(unresolved?.outputs?.unresolved).toMatchObject({
-    what: expect.stringContaining("no whole response came within 4 s (advertising:requestTimeoutSeconds)"),
+    what: expect.stringContaining(
+      "no whole response came within 4 s (advertising:requestTimeoutSeconds)",
+    ),
   });
 });
 
 it("the provider process dies: the engine takes its creates for failed, the journal knows of them", async () => {
   const { sandbox, stack } = await start(0);
-  const unanswered = sandbox.fail({ on: "event", act: true, after: 3, times: PARALLEL, with: { kind: "no-answer" } });
+  const unanswered = sandbox.fail({
+    on: "event",
+    act: true,
+    after: 3,
+    times: PARALLEL,
+    with: { kind: "no-answer" },
+  });
   const died = await upAndKillProvider(
     stack,
     until(() => unanswered.hits === PARALLEL),

@@ -7,7 +7,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { upAndKill, type Victims } from "../support/killing.js";
 import { seededRandom } from "../support/random.js";
-import { answer, expectEachOnce, pendingCommand, recover, setShopOf, shopOf } from "../support/recovery.js";
+import {
+  answer,
+  expectEachOnce,
+  pendingCommand,
+  recover,
+  setShopOf,
+  shopOf,
+} from "../support/recovery.js";
 import { newStack, type TestStack, useSandbox, well } from "../support/stack.js";
 
 const EVENTS = Number(process.env.EVENTS ?? 24);

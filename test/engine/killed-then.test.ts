@@ -17,7 +17,10 @@ const ${events.join("\nconst ")}`);
 it("another login, another checkout of the program, with another value: what was made is saved as it was sent, and nothing is sent", async () => {
   const sandbox = await useSandbox({ authMode: "basic" });
   const environment = { ADVERTISING_AUTH_MODE: "basic", PULUMI_SKIP_CHECKPOINTS: "true" };
-  const stack = await newStack(shop(`e0 = event("e0", []);`, `e1 = event("e1", e0);`), { sandbox, environment });
+  const stack = await newStack(shop(`e0 = event("e0", []);`, `e1 = event("e1", e0);`), {
+    sandbox,
+    environment,
+  });
   stack.backendInProject();
   const lost = sandbox.fail({ on: "event", act: true, after: 1, with: { kind: "no-answer" } });
   expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
@@ -38,7 +41,9 @@ it("another login, another checkout of the program, with another value: what was
   expect(output).toContain(
     'Look in the account for the ConversionEvent named "E1" (advertiserId 1, value 1), sent at 20',
   );
-  expect(commandsIn(output).join(), "commands that are alone on their lines").not.toMatch(/\[ADV|docs\//);
+  expect(commandsIn(output).join(), "commands that are alone on their lines").not.toMatch(
+    /\[ADV|docs\//,
+  );
   expect(await stack.ids()).toMatchObject({ a: "1", e0: "2" });
   expect(sandbox.creates).toBe(3);
 });

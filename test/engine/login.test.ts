@@ -12,7 +12,12 @@ it("one login with the stack's settings, of which the password is a secret", asy
   });
   await well(stack.run(["config", "set", "--secret", "advertising:password", sandbox.password]));
   const environment = { ...stack.environment, ...stack.fromFile, ADVERTISING_PASSWORD: "not-used" };
-  const { code, output } = await runProcess("node", [command, "login"], stack.programFolder, environment);
+  const { code, output } = await runProcess(
+    "node",
+    [command, "login"],
+    stack.programFolder,
+    environment,
+  );
   expect(output).toContain(
     `Logged in as ${sandbox.email} at ${sandbox.url} (settings of the stack organization/tiny/dev), with advertising:email and advertising:password.`,
   );

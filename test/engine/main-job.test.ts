@@ -34,14 +34,20 @@ const MOST = `value: 2.5, eventTypeId: advertising.EventType.LandingPage, segmen
   viewWindow: advertising.hours(1), attribution: "WHITELIST", additionalFields: { colour: { deep: [1, null, "x"] } }`;
 
 it("a stack's life: previewed, created, applied again, refreshed, changed and destroyed; nothing is sent but what is new", async () => {
-  const sandbox = await useSandbox({ keepsUnknownFields: true, advertisersStartActive: false, latencyMs: 5 });
+  const sandbox = await useSandbox({
+    keepsUnknownFields: true,
+    advertisersStartActive: false,
+    latencyMs: 5,
+  });
   const config = { "tiny:advertiser": "1", "advertising:maxConcurrentRequests": "6" };
   const mistake = `
 try { new advertising.Advertiser(undefined, { advertiserName: "B" }); } catch (error) { console.log(error.stack); }
 console.log("the limit is " + (Error.stackTraceLimit === limit ? "as before" : "another"));`;
   const stack = await newStack(shop(FORMS, MOST, mistake), { sandbox, config });
   const first = await well(stack.previewAndUp("--parallel", "1000"));
-  expect(first, "the user's own mistake, with its place").toMatch(/Missing resource name.*\n.*index\.js:\d+:/);
+  expect(first, "the user's own mistake, with its place").toMatch(
+    /Missing resource name.*\n.*index\.js:\d+:/,
+  );
   expect(first).toContain("the limit is as before");
   expect(first).toContain(`${RESOURCES} created`);
   expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 1, eventPosts: FORMS.length + MORE });
@@ -49,15 +55,37 @@ console.log("the limit is " + (Error.stackTraceLimit === limit ? "as before" : "
   expect(new Set(sandbox.events.map(({ event_name }) => event_name)).size).toBe(sandbox.eventPosts);
   expect(await stack.outputs()).toEqual({ ids: [...FORMS.map(() => 1), 8] });
   const bodyOf = (name: string) =>
-    sandbox.requests.map(({ body }) => body as Record<string, unknown>).find((body) => body.event_name === name);
-  const plain = { advertiser_id: 1, value: 1, count_unique: false, click_window: 2592000, view_window: 2592000 };
+    sandbox.requests
+      .map(({ body }) => body as Record<string, unknown>)
+      .find((body) => body.event_name === name);
+  const plain = {
+    advertiser_id: 1,
+    value: 1,
+    count_unique: false,
+    click_window: 2592000,
+    view_window: 2592000,
+  };
   expect(bodyOf("form0")).toEqual({ event_name: "form0", ...plain, attribution: "ALL" });
   expect(bodyOf("most")).toEqual({
-    ...{ event_name: "most", advertiser_id: 1, value: 2.5, event_type_id: 1, segment_id: 77, count_unique: true },
-    ...{ click_window: 604800, view_window: 3600, attribution: "WHITELIST", colour: { deep: [1, null, "x"] } },
+    ...{
+      event_name: "most",
+      advertiser_id: 1,
+      value: 2.5,
+      event_type_id: 1,
+      segment_id: 77,
+      count_unique: true,
+    },
+    ...{
+      click_window: 604800,
+      view_window: 3600,
+      attribution: "WHITELIST",
+      colour: { deep: [1, null, "x"] },
+    },
   });
   const saved = (await stack.resources()).find(({ urn }) => urn.endsWith("::most"));
-  expect(saved?.sourcePosition, "its place in the user's program").toMatch(/^project:\/\/\/index\.js#\d+,\d+$/);
+  expect(saved?.sourcePosition, "its place in the user's program").toMatch(
+    /^project:\/\/\/index\.js#\d+,\d+$/,
+  );
   const ids = await stack.ids();
   expect(ids).toMatchObject({ acme: "1", adopted: "9042" });
 
@@ -68,7 +96,14 @@ console.log("the limit is " + (Error.stackTraceLimit === limit ? "as before" : "
   // Not the dependencies, whose order the engine does not keep, nor what is forgotten.
   const state = async () =>
     (await stack.resources()).map(({ urn, id, inputs, outputs, initErrors, retainOnDelete }) => {
-      return { urn, id, inputs: { ...inputs, existingId: undefined }, outputs, initErrors, retainOnDelete };
+      return {
+        urn,
+        id,
+        inputs: { ...inputs, existingId: undefined },
+        outputs,
+        initErrors,
+        retainOnDelete,
+      };
     });
   const before = await state();
   const again = await well(stack.up("--refresh"));
@@ -85,7 +120,9 @@ console.log("the limit is " + (Error.stackTraceLimit === limit ? "as before" : "
   );
   const up = await well(stack.previewAndUp("--diff"));
   for (const words of [/value\s*: 2\.5 => 3/, /existingId/, /retain/]) expect(up).toMatch(words);
-  expect(up).toContain(`${most} stays live on the platform, and tags that were placed for it keep firing`);
+  expect(up).toContain(
+    `${most} stays live on the platform, and tags that were placed for it keep firing`,
+  );
   expect(up).toMatch(new RegExp(`"most" is \\d+ now. ${most} stays live`));
   expect(sandbox).toMatchObject({ advertiserPosts: 0, eventPosts: 1 });
   const now = await stack.ids();
@@ -111,15 +148,26 @@ new advertising.ConversionEvent("of-lost", { eventName: "Of", advertiserId: lost
 ${events}`);
   const stack = await newStack(shop, { sandbox });
   const body = '{"success":true,"payload":{"id":9007199254740993}}';
-  sandbox.fail({ on: "advertiser", after: 1, act: true, with: { kind: "answer", status: 200, body } });
+  sandbox.fail({
+    on: "advertiser",
+    after: 1,
+    act: true,
+    with: { kind: "answer", status: 200, body },
+  });
   sandbox.fail({ on: "advertiser", after: 1, act: true, with: { kind: "close-without-answer" } });
-  sandbox.fail({ on: "event", after: 2, with: { kind: "answer", status: 406, body: { errors: ["no"] } } });
+  sandbox.fail({
+    on: "event",
+    after: 2,
+    with: { kind: "answer", status: 406, body: { errors: ["no"] } },
+  });
   const { code, output } = await stack.up("--continue-on-error");
   expect(code).not.toBe(0);
   expect(output).toContain("outcome is unknown");
-  expect(output.slice(output.indexOf("Diagnostics:")).match(/WARNING: unknown field colour was dropped/g)).toHaveLength(
-    1,
-  );
+  expect(
+    output
+      .slice(output.indexOf("Diagnostics:"))
+      .match(/WARNING: unknown field colour was dropped/g),
+  ).toHaveLength(1);
   const ids = await stack.ids();
   expect(Object.values(ids)).toContain("9007199254740993");
   expect(Object.values(ids)).toContain("?");

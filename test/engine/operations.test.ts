@@ -2,7 +2,11 @@
 import { expect, it } from "vitest";
 import { newStack, program, useSandbox, well } from "../support/stack.js";
 
-const event = { read: "GET rest/event/{id}", update: "PUT rest/event/{id}", delete: "DELETE rest/event/{id}" };
+const event = {
+  read: "GET rest/event/{id}",
+  update: "PUT rest/event/{id}",
+  delete: "DELETE rest/event/{id}",
+};
 const advertiser = {
   read: "GET rest/advertiser/{id}",
   update: "PUT rest/advertiser/{id}",
@@ -12,7 +16,10 @@ const DELETED = "{ retainOnDelete: false }";
 
 it("a life: changed in place, drift seen and set back, replaced, deleted", async () => {
   const live = [{ id: 3, event_name: "Got", advertiser_id: 1, value: 1 }];
-  const sandbox = await useSandbox({ operations: true, objects: { advertisers: [], events: live } });
+  const sandbox = await useSandbox({
+    operations: true,
+    objects: { advertisers: [], events: live },
+  });
   const shop = (advertiserName: string, eventName: string, value = 1) =>
     program(`
 const a = new advertising.Advertiser("a", { advertiserName: "${advertiserName}" });
@@ -24,7 +31,10 @@ if (${value} === 2) delete events.gone;
 new advertising.ConversionEventSet("s", { advertiserId: pulumi.secret(a.advertiserId), events }, ${DELETED});
 exports.value = advertising.ConversionEvent.get("got", 3).value;`);
   const operations = { createdVisibleAfterSeconds: 0, event, advertiser };
-  const stack = await newStack(shop("A", "Purchase"), { sandbox, config: { "advertising:operations": operations } });
+  const stack = await newStack(shop("A", "Purchase"), {
+    sandbox,
+    config: { "advertising:operations": operations },
+  });
   await well(stack.up());
   const ids = await stack.ids();
   const named = (name: string) => sandbox.events.find(({ event_name }) => event_name === name);
@@ -51,7 +61,9 @@ exports.value = advertising.ConversionEvent.get("got", 3).value;`);
   stack.program(shop("B", "Buy", 2));
   const replacing = await well(stack.previewAndUp());
   expect(replacing).toContain(`is to be replaced. ${bought} will be deleted on the platform`);
-  expect(replacing).toContain(`to delete on the platform, if everything else goes well: gone (${gone})`);
+  expect(replacing).toContain(
+    `to delete on the platform, if everything else goes well: gone (${gone})`,
+  );
   expect(sandbox).toMatchObject({ creates: 6, deletes: 2 });
   expect(sandbox.events.map(({ event_name }) => event_name).sort()).toEqual(["Buy", "Got", "Own"]);
 });

@@ -1,6 +1,14 @@
 /** examples/policy, a pack on this package's classes: it stops a real preview, before anything is sent. */
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { newStack, program, UNCHECKED, useSandbox } from "../support/stack.js";
@@ -43,7 +51,10 @@ describe.skipIf(starter === "")("examples/policy", () => {
       join(stacks, "production.json"),
       readFileSync(join(stacks, "dev.json"), "utf8").replace("/dev", "/production"),
     );
-    cpSync(join(stack.programFolder, "Pulumi.dev.yaml"), join(stack.programFolder, "Pulumi.production.yaml"));
+    cpSync(
+      join(stack.programFolder, "Pulumi.dev.yaml"),
+      join(stack.programFolder, "Pulumi.production.yaml"),
+    );
     const { pack, folder } = startedByStarter();
     stack.setEnvironment({ PATH: `${folder}:${stack.environment.PATH}` });
     const { code, output } = await stack.preview("--policy-pack", pack, "--stack", "production");

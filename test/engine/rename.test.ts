@@ -25,7 +25,8 @@ class Funnel extends pulumi.ComponentResource {
 }
 setTimeout(() => new Funnel("funnel"), 200);`;
 const ALIAS = `aliases: [{ name: "signup", parent: pulumi.rootStackResource }]`;
-const INSIDE = "urn:pulumi:dev::tiny::my:Funnel$pulumi-nodejs:dynamic/advertising:ConversionEvent::signup-web";
+const INSIDE =
+  "urn:pulumi:dev::tiny::my:Funnel$pulumi-nodejs:dynamic/advertising:ConversionEvent::signup-web";
 
 it("an unresolved event and live ones, renamed, moved and removed", async () => {
   const sandbox = await useSandbox({ operations: true });
@@ -42,8 +43,11 @@ it("an unresolved event and live ones, renamed, moved and removed", async () => 
   stack.program(shop({ ...live, signup: "Signup" }));
   const lost = await failed(stack.up());
   expect(saidTwice(lost), lost).toEqual([]);
-  const commands = ["--created 'signup=<its id>'", "--not-created 'signup'"].map((each) => `pending ${each}`);
-  for (const words of ['named "Signup"', ...commands, "[ADVERTISING_OUTCOME_UNKNOWN]"]) expect(lost).toContain(words);
+  const commands = ["--created 'signup=<its id>'", "--not-created 'signup'"].map(
+    (each) => `pending ${each}`,
+  );
+  for (const words of ['named "Signup"', ...commands, "[ADVERTISING_OUTCOME_UNKNOWN]"])
+    expect(lost).toContain(words);
   stack.program(shop(live, {}, inComponent()));
   const stopped = await failed(stack.up());
   for (const words of ["Nothing new is created", 'the alias { name: "signup"', ...commands])
@@ -53,11 +57,18 @@ it("an unresolved event and live ones, renamed, moved and removed", async () => 
 
   // With the alias it is the same one, live ones too.
   const renamed = { "purchase-eu": "Purchase" };
-  stack.program(shop(renamed, { "purchase-eu": `{ aliases: [{ name: "purchase" }] }` }, inComponent(ALIAS)));
+  stack.program(
+    shop(renamed, { "purchase-eu": `{ aliases: [{ name: "purchase" }] }` }, inComponent(ALIAS)),
+  );
   const up = await well(stack.up());
   expect(up).not.toMatch(/stays live|No longer declared/);
-  expect((await stack.resources()).find(({ urn }) => urn === INSIDE)?.id).toBe(String(idOf("Signup")));
-  expect(await stack.ids()).toMatchObject({ "purchase-eu": String(purchase), "signup-web": String(idOf("Signup")) });
+  expect((await stack.resources()).find(({ urn }) => urn === INSIDE)?.id).toBe(
+    String(idOf("Signup")),
+  );
+  expect(await stack.ids()).toMatchObject({
+    "purchase-eu": String(purchase),
+    "signup-web": String(idOf("Signup")),
+  });
   expect(sandbox).toMatchObject({ eventPosts: 3, deletes: 1 });
 
   // What failed half way has not declared everything: nothing is said to leave, or deleted.

@@ -24,7 +24,9 @@ const set = (events: string) =>
 it("ids, leftovers on another machine and from earlier states, a page, and a destroy", async () => {
   const sandbox = await useSandbox();
   const before = set('a, gone: { eventName: "Gone", value: 1 }');
-  const stack = await newStack(body(1, `event("buy", { eventName: "Buy", value: 9 });${before}`), { sandbox });
+  const stack = await newStack(body(1, `event("buy", { eventName: "Buy", value: 9 });${before}`), {
+    sandbox,
+  });
   expect((await stack.up()).code).toBe(0);
   expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 5 });
   const idOf = (name: string) => sandbox.events.find(({ event_name }) => event_name === name)?.id;
@@ -48,7 +50,9 @@ it("ids, leftovers on another machine and from earlier states, a page, and a des
     `${changed} Changed: replaced`,
     `${gone} Gone: replaced in its set, or removed from it`,
   ];
-  expect(leftIn(await run(other, "leftovers", "--format", "json")).toSorted()).toEqual(known.toSorted());
+  expect(leftIn(await run(other, "leftovers", "--format", "json")).toSorted()).toEqual(
+    known.toSorted(),
+  );
   // A removed resource is known to earlier states: an export, or a checkpoint of the backend.
   const history = join(stack.folder, "backend/.pulumi/history/tiny/dev");
   const checkpoints = readdirSync(history).filter((name) => name.endsWith(".checkpoint.json"));
@@ -63,7 +67,10 @@ it("ids, leftovers on another machine and from earlier states, a page, and a des
   expect(page).not.toMatch(/Hush|ciphertext|v1:/);
 
   // After a destroy, every id that left the state, from two exports.
-  for (const [file, text] of Object.entries({ "before.json": exported, "full.json": await other.exported() }))
+  for (const [file, text] of Object.entries({
+    "before.json": exported,
+    "full.json": await other.exported(),
+  }))
     other.write(file, text);
   other.editState((text) => {
     const state = JSON.parse(text);
@@ -73,7 +80,9 @@ it("ids, leftovers on another machine and from earlier states, a page, and a des
   expect(await run(other, "leftovers")).toMatch(/^The state notes nothing/);
   const befores = ["before.json", "full.json"].flatMap((file) => ["--before", file]);
   const { leftovers } = JSON.parse(await run(other, "leftovers", ...befores, "--format", "json"));
-  const listed = (leftovers as { kind: string; id: string }[]).map(({ kind, id }) => `${kind} ${id}`);
+  const listed = (leftovers as { kind: string; id: string }[]).map(
+    ({ kind, id }) => `${kind} ${id}`,
+  );
   const live = [
     ...sandbox.advertisers.map(({ id }) => `Advertiser ${id}`),
     ...sandbox.events.map(({ id }) => `ConversionEvent ${id}`),

@@ -6,7 +6,14 @@ import { expect, it } from "vitest";
 import { struck, upAndKill, upAndStop } from "../support/killing.js";
 import { commandsIn } from "../support/printed-commands.js";
 import { pendingCommand } from "../support/recovery.js";
-import { newStack, program, runProcess, type TestStack, useSandbox, well } from "../support/stack.js";
+import {
+  newStack,
+  program,
+  runProcess,
+  type TestStack,
+  useSandbox,
+  well,
+} from "../support/stack.js";
 
 const COMMAND = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
 
@@ -18,8 +25,14 @@ async function stateOf(stack: TestStack): Promise<Record<string, string>> {
   const entries = (await stack.resources()).flatMap(({ urn, id = "", outputs = {} }) => {
     const name = urn.split("::")[3] ?? "";
     if (outputs.eventIds === undefined) return [[name, id.replace(/^unresolved-.*/, "?")]];
-    const ids = Object.entries(outputs.eventIds as object).map(([key, each]) => [`${name}/${key}`, String(each)]);
-    return [...ids, ...Object.keys((outputs.unresolved as object) ?? {}).map((key) => [`${name}/${key}`, "?"])];
+    const ids = Object.entries(outputs.eventIds as object).map(([key, each]) => [
+      `${name}/${key}`,
+      String(each),
+    ]);
+    return [
+      ...ids,
+      ...Object.keys((outputs.unresolved as object) ?? {}).map((key) => [`${name}/${key}`, "?"]),
+    ];
   });
   return Object.fromEntries(entries.toSorted());
 }
@@ -44,9 +57,18 @@ new advertising.ConversionEventSet("funnel", { advertiserId: 1, events });`);
   const stack = await newStack(shop, { sandbox, config });
   sandbox.fail({ on: "event", times: 7, act: true, with: { kind: "close-without-answer" } });
   expect((await stack.up("--continue-on-error")).code).not.toBe(0);
-  const unknown = { "funnel/a": "?", "funnel/b": "?", "funnel/c": "?", kept: "?", lost: "?", made: "?", secret: "?" };
+  const unknown = {
+    "funnel/a": "?",
+    "funnel/b": "?",
+    "funnel/c": "?",
+    kept: "?",
+    lost: "?",
+    made: "?",
+    secret: "?",
+  };
   expect(await stateOf(stack)).toEqual(unknown);
-  const idOf = (name: string) => String(sandbox.events.find(({ event_name }) => event_name === name)?.id);
+  const idOf = (name: string) =>
+    String(sandbox.events.find(({ event_name }) => event_name === name)?.id);
   const created = ["made", "kept", "secret", "a"].flatMap((name) => [
     "--created",
     `${name === "a" ? "funnel/a" : name}=${idOf(name)}`,
@@ -55,7 +77,8 @@ new advertising.ConversionEventSet("funnel", { advertiserId: 1, events });`);
   // While a run goes on, Pulumi says why not.
   const locks = join(stack.folder, "backend/.pulumi/locks");
   const isLocked = () =>
-    existsSync(locks) && readdirSync(locks, { recursive: true }).some((file) => /json$/.test(`${file}`));
+    existsSync(locks) &&
+    readdirSync(locks, { recursive: true }).some((file) => /json$/.test(`${file}`));
   const locked = async () => {
     while (!isLocked()) await sleep(5);
   };
@@ -66,7 +89,15 @@ new advertising.ConversionEventSet("funnel", { advertiserId: 1, events });`);
   const other = await stack.onAnotherMachine();
   expect(await stateOf(stack)).toEqual(unknown);
 
-  const resolved = await answer(other, 1, ...created, "--not-created", "lost", "--not-created", "funnel/b");
+  const resolved = await answer(
+    other,
+    1,
+    ...created,
+    "--not-created",
+    "lost",
+    "--not-created",
+    "funnel/b",
+  );
   expect(resolved).toContain(`Resolved as created with id ${idOf("a")}: funnel/a`);
   expect(resolved).toContain("Resolved as not created: funnel/b\n");
   expect(resolved).toContain("set existingId to the right one");
@@ -111,28 +142,48 @@ it("what only the journal of a killed run has, or only Pulumi's record of it, is
   expect(await stateOf(stack)).toMatchObject({ "funnel/a": a });
   expect(sandbox.eventPosts).toBe(2);
   // The first machine sees it in the state, and its journal is brought up to date.
-  expect(await answer(stack, 0)).toMatch(/the state has \d+\..*\nNothing is pending.\nPulumi keeps its record/);
+  expect(await answer(stack, 0)).toMatch(
+    /the state has \d+\..*\nNothing is pending.\nPulumi keeps its record/,
+  );
 
   // The stack is renamed before it is asked: what was sent under its old name is listed, and comes along.
-  stack.program(program(`${set} new advertising.ConversionEvent("f", { eventName: "F", advertiserId: 1, value: 1 });`));
+  stack.program(
+    program(
+      `${set} new advertising.ConversionEvent("f", { eventName: "F", advertiserId: 1, value: 1 });`,
+    ),
+  );
   await killed();
   await well(stack.run(["stack", "rename", "prod"]));
   const renamed = await answer(stack, 1);
-  expect(renamed).toMatch(/The stack dev .* has 1 open create .* does not exist any more:\n.*::f: look in the account/);
+  expect(renamed).toMatch(
+    /The stack dev .* has 1 open create .* does not exist any more:\n.*::f: look in the account/,
+  );
   expect((await stack.up()).output).toContain("pending --take-over dev --stack prod");
   expect(sandbox.eventPosts).toBe(3);
   const [takeOver = ""] = commandsIn(renamed).filter((each) => each.includes("--take-over"));
-  expect((await typed(stack, takeOver)).output).toMatch(/Taken over from dev: 1 create[\s\S]* f: look in the account/);
-  await answer(stack, 0, "--created", `f=${sandbox.events.find(({ event_name }) => event_name === "F")?.id}`);
+  expect((await typed(stack, takeOver)).output).toMatch(
+    /Taken over from dev: 1 create[\s\S]* f: look in the account/,
+  );
+  await answer(
+    stack,
+    0,
+    "--created",
+    `f=${sandbox.events.find(({ event_name }) => event_name === "F")?.id}`,
+  );
   await well(stack.up());
   expect(sandbox.eventPosts).toBe(3);
 });
 
 /** Runs a printed command, as somebody who copies it into a shell. */
 const typed = (stack: TestStack, command: string) =>
-  runProcess("sh", ["-c", command.replace("npx pulumi-advertising", `node ${COMMAND}`)], stack.programFolder, {
-    ...stack.environment,
-  });
+  runProcess(
+    "sh",
+    ["-c", command.replace("npx pulumi-advertising", `node ${COMMAND}`)],
+    stack.programFolder,
+    {
+      ...stack.environment,
+    },
+  );
 
 it("stacks of one project in one account are made in one up each; printed commands work from another stack", async () => {
   const sandbox = await useSandbox();
@@ -141,7 +192,8 @@ it("stacks of one project in one account are made in one up each; printed comman
 const a = new advertising.Advertiser("acme", { advertiserName: "Acme" });
 new advertising.ConversionEvent("${name}", { eventName: "Purchase", advertiserId: a.advertiserId, value: 1 });`);
   const stack = await newStack(shop("purchase"), { sandbox });
-  for (const name of ["prod", "pr-7"]) await well(stack.run(["stack", "init", name, "--no-select"]));
+  for (const name of ["prod", "pr-7"])
+    await well(stack.run(["stack", "init", name, "--no-select"]));
   for (const name of ["dev", "prod"]) await well(stack.previewAndUp("--stack", name));
   await well(stack.run(["destroy", "--yes", "--skip-preview", "--stack", "prod"]));
   await well(stack.run(["stack", "rm", "--yes", "prod"]));
@@ -158,7 +210,10 @@ new advertising.ConversionEvent("${name}", { eventName: "Lead", advertiserId: a.
   await well(stack.run(["stack", "select", "pr-7"]));
   stack.program(more("lead-eu"));
   const refused = await typed(stack, "npx pulumi-advertising pending --take-over dev --stack pr-7");
-  expect(refused).toMatchObject({ code: 2, output: expect.stringContaining("the stack dev still exists") });
+  expect(refused).toMatchObject({
+    code: 2,
+    output: expect.stringContaining("the stack dev still exists"),
+  });
   expect(commandsIn(refused.output)).toEqual(["pulumi up --stack dev"]);
   const stopped = await stack.run(["preview", "--stack", "dev"]);
   expect(stopped.code).not.toBe(0);
@@ -171,7 +226,9 @@ new advertising.ConversionEvent("${name}", { eventName: "Lead", advertiserId: a.
   const [forget = ""] = commandsIn(known.output).filter((each) => each.includes("--forget"));
   expect(forget).toContain("--stack dev");
   expect((await typed(stack, forget)).output).toContain(`Forgotten: lead, created as ${id}.`);
-  stack.program(more("lead-eu").replace('{ eventName: "Lead"', `{ existingId: ${id}, eventName: "Lead"`));
+  stack.program(
+    more("lead-eu").replace('{ eventName: "Lead"', `{ existingId: ${id}, eventName: "Lead"`),
+  );
   const adopted = await well(stack.run(["up", "--yes", "--stack", "dev"]));
   expect(adopted).toContain(`adopts ${id}; nothing is sent`);
   expect(sandbox).toMatchObject({ advertiserPosts: 3, eventPosts: 4 });
@@ -199,13 +256,21 @@ LocalWorkspace.createOrSelectStack({ stackName: "dev", projectName: "inline", pr
   expect(output).toContain("Then run `pulumi up`.");
   const printed = commandsIn(output);
   const commandOf = (option: string, name: string) =>
-    printed.find((each) => each.includes(`--${option} '${name}`)) ?? `no --${option} ${name} in ${printed}`;
+    printed.find((each) => each.includes(`--${option} '${name}`)) ??
+    `no --${option} ${name} in ${printed}`;
   const id = String(sandbox.events.find(({ event_name }) => event_name === "there")?.id);
-  expect((await typed(stack, commandOf("not-created", "not-there"))).output).toMatch(/^Resolved as not created/);
+  expect((await typed(stack, commandOf("not-created", "not-there"))).output).toMatch(
+    /^Resolved as not created/,
+  );
   const created = await typed(stack, commandOf("created", "there").replace("<its id>", id));
-  expect(created.output).toMatch(/^Resolved as created with id \d+: there\n[\s\S]*Nothing is pending\./);
+  expect(created.output).toMatch(
+    /^Resolved as created with id \d+: there\n[\s\S]*Nothing is pending\./,
+  );
   await run();
   expect(sandbox.eventPosts).toBe(3);
-  const ids = await typed(stack, "npx pulumi-advertising report ids --stack organization/inline/dev");
+  const ids = await typed(
+    stack,
+    "npx pulumi-advertising report ids --stack organization/inline/dev",
+  );
   expect(JSON.parse(ids.output).events).toMatchObject({ there: Number(id) });
 });

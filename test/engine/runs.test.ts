@@ -23,7 +23,10 @@ it("two machines: one is killed, the other one, without a journal, takes the sta
   };
   expect(await upAndKill(first, locked(), "tree")).toBe(true);
   await second.cancel();
-  expect(await answer(second, sandbox, (await pendingCommand(second)).output), "Pulumi's record").toBe(inFlight);
+  expect(
+    await answer(second, sandbox, (await pendingCommand(second)).output),
+    "Pulumi's record",
+  ).toBe(inFlight);
   await well(second.up());
   // The first one remembers its own creates, and finds them in the state.
   await expectEachOnce(first, sandbox, events, "two machines");
@@ -35,7 +38,12 @@ it("two runs at once, after `pulumi cancel` of one that goes on: the second one 
   // The first run gets no further than this before the second one's engine has read the state.
   const limited = sandbox.fail({
     ...{ on: "event", after: 3, times: Number.MAX_SAFE_INTEGER },
-    with: { kind: "answer", status: 429, headers: { "retry-after": "1" }, body: { message: "slowly" } },
+    with: {
+      kind: "answer",
+      status: 429,
+      headers: { "retry-after": "1" },
+      body: { message: "slowly" },
+    },
   });
   const shop = (more: string) =>
     program(`${more}
@@ -70,7 +78,10 @@ it("two copies of the package: nothing is sent, and both are named, with the cur
     mkdirSync(copy, { recursive: true });
     cpSync(built, join(copy, "dist"), { recursive: true });
     const exports = { ".": "./dist/index.js", "./handlers": "./dist/handlers.js" };
-    writeFileSync(join(copy, "package.json"), JSON.stringify({ name: "pulumi-advertising", version, exports }));
+    writeFileSync(
+      join(copy, "package.json"),
+      JSON.stringify({ name: "pulumi-advertising", version, exports }),
+    );
     return realpathSync(copy);
   };
   const copies = [copyIn(".", "0.2.0"), copyIn("library", "0.1.0")];
@@ -78,7 +89,11 @@ it("two copies of the package: nothing is sent, and both are named, with the cur
   // The library's in the program, and the other one in the provider process.
   stack.program(ofLibrary);
   const output = await failed(stack.up());
-  for (const words of [...copies.map((each) => `  ${each}\n`), "npm dedupe", "1 problem; nothing was registered"])
+  for (const words of [
+    ...copies.map((each) => `  ${each}\n`),
+    "npm dedupe",
+    "1 problem; nothing was registered",
+  ])
     expect(output).toContain(words);
   expect(sandbox.requests).toEqual([]);
   expect(await stack.resources()).toEqual([]);

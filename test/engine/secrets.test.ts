@@ -54,7 +54,12 @@ it("a refusal that echoes everything, while Node.js and Pulumi log all they can"
     NODE_OPTIONS: `${stack.environment.NODE_OPTIONS} --trace-warnings`,
     PULUMI_DEBUG_PROMISE_LEAKS: "true",
   });
-  const { code, output } = await stack.up("--debug", "--continue-on-error", "-v=9", "--logtostderr");
+  const { code, output } = await stack.up(
+    "--debug",
+    "--continue-on-error",
+    "-v=9",
+    "--logtostderr",
+  );
   expect(code).not.toBe(0);
   expect(output).toContain("bad request");
   expect(output).toContain("[secret]");
@@ -80,7 +85,8 @@ it("a refusal that echoes everything, while Node.js and Pulumi log all they can"
       .map((path) => readFileSync(path, "utf8")),
   ];
   for (const needle of [password, ...(cookies ?? [])].flatMap(spellings)) {
-    for (const text of texts) expect(text.includes(needle), `${needle} in ${text.slice(0, 200)}`).toBe(false);
+    for (const text of texts)
+      expect(text.includes(needle), `${needle} in ${text.slice(0, 200)}`).toBe(false);
   }
   expect(sandbox.eventPosts).toBe(3);
   expect(sandbox.logins).toBe(1);
@@ -100,15 +106,22 @@ new advertising.ConversionEventSet("funnel", {
 });`);
 
 it("secret arguments, alone and in a set: refused with an echo, unresolved, and adopted", async () => {
-  const sandbox = await useSandbox({ objects: { advertisers: [{ id: 1, active: true }], events: [] } });
+  const sandbox = await useSandbox({
+    objects: { advertisers: [{ id: 1, active: true }], events: [] },
+  });
   const stack = await newStack(shop(entry), { sandbox });
   const upHidden = async () => {
     const { code, output } = await stack.up("--continue-on-error", "--diff");
     const files = filesBelow(stack.folder).filter((path) => !path.startsWith(stack.programFolder));
     expect(files.length).toBeGreaterThan(3);
-    const texts = [output, await stack.exported(), ...files.map((path) => readFileSync(path, "utf8"))];
+    const texts = [
+      output,
+      await stack.exported(),
+      ...files.map((path) => readFileSync(path, "utf8")),
+    ];
     for (const needle of needles) {
-      for (const text of texts) expect(text.includes(needle), `${needle} in ${text.slice(0, 200)}`).toBe(false);
+      for (const text of texts)
+        expect(text.includes(needle), `${needle} in ${text.slice(0, 200)}`).toBe(false);
     }
     return { code, output };
   };

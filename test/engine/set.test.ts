@@ -8,9 +8,26 @@ const funnel = new advertising.ConversionEventSet("${name}", { advertiserId: 1, 
 exports.ids = funnel.eventIds;`);
 
 it("created, partly refused, completed, changed key by key and moved with an alias", async () => {
-  const keys = ["constructor", "valueOf", "a.b", `a"]["b`, "событие", "__x", "id", "urn", "1", "it's", "k".repeat(100)];
-  const events = Object.fromEntries(keys.map((key, index) => [key, { eventName: `E${index}`, value: index }]));
-  const sandbox = await useSandbox({ objects: { advertisers: [{ id: 1, active: true }], events: [] }, firstId: 11 });
+  const keys = [
+    "constructor",
+    "valueOf",
+    "a.b",
+    `a"]["b`,
+    "событие",
+    "__x",
+    "id",
+    "urn",
+    "1",
+    "it's",
+    "k".repeat(100),
+  ];
+  const events = Object.fromEntries(
+    keys.map((key, index) => [key, { eventName: `E${index}`, value: index }]),
+  );
+  const sandbox = await useSandbox({
+    objects: { advertisers: [{ id: 1, active: true }], events: [] },
+    firstId: 11,
+  });
   // The engine saves the state once, after it has ended the provider.
   const environment = { PULUMI_SKIP_CHECKPOINTS: "true" };
   const stack = await newStack(shop(events), { sandbox, environment });
@@ -37,7 +54,9 @@ const shop = new Shop();`;
   const changed = { new: { eventName: "N", value: 0 }, ...others, urn: { ...urn, value: 70 } };
   stack.program(shop(changed, inComponent));
   const up = await well(stack.previewAndUp());
-  expect(up).toContain(`events: 1 to create, 1 to replace, 1 to remove from the state, ${keys.length - 2} unchanged`);
+  expect(up).toContain(
+    `events: 1 to create, 1 to replace, 1 to remove from the state, ${keys.length - 2} unchanged`,
+  );
   expect(up).toMatch(new RegExp(`to replace, .*live.*: urn \\(${ids.urn}\\)`));
   expect(up).toContain(`to remove from the state: id (${ids.id})`);
   expect(up).toContain("No longer managed after this run: 2 live events.");

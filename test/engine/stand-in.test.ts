@@ -45,7 +45,11 @@ for (const each of JSON.parse(require("node:fs").readFileSync("resources.json", 
 }
 `);
 
-const WAYS = { read: "GET rest/event/{id}", update: "PUT rest/event/{id}", delete: "DELETE rest/event/{id}" };
+const WAYS = {
+  read: "GET rest/event/{id}",
+  update: "PUT rest/event/{id}",
+  delete: "DELETE rest/event/{id}",
+};
 const SETTINGS = {
   authMode: "basic",
   requestTimeoutSeconds: "3600",
@@ -61,7 +65,10 @@ const HANDLERS = {
 async function throughPulumi(sandbox: Sandbox) {
   const stack = await newStack(PROGRAM, { sandbox, project: PROJECT });
   const calls = join(stack.folder, "calls.jsonl");
-  const variables = Object.entries(SETTINGS).map(([key, text]) => [key.replace(/[A-Z]/g, "_$&").toUpperCase(), text]);
+  const variables = Object.entries(SETTINGS).map(([key, text]) => [
+    key.replace(/[A-Z]/g, "_$&").toUpperCase(),
+    text,
+  ]);
   stack.setEnvironment({
     ...Object.fromEntries(variables.map(([name, text]) => [`ADVERTISING_${name}`, text])),
     NODE_OPTIONS: `${keepCompiled} --require ${JSON.stringify(join(import.meta.dirname, "../support/record-calls.cjs"))}`,
@@ -79,9 +86,14 @@ async function throughPulumi(sandbox: Sandbox) {
     } else await stack[how](...args);
     sandbox.endFaults();
     const lines = existsSync(calls) ? readFileSync(calls, "utf8").trim().split("\n") : [];
-    const told = lines.map((line) => JSON.parse(line) as { call: string; handler: string; given: unknown[] });
+    const told = lines.map(
+      (line) => JSON.parse(line) as { call: string; handler: string; given: unknown[] },
+    );
     const state = (await stack.deployment()) as unknown as Partial<Deployment>;
-    return { calls: told.map(({ call, handler, given }) => JSON.stringify([call, handler, ...given])), state };
+    return {
+      calls: told.map(({ call, handler, given }) => JSON.stringify([call, handler, ...given])),
+      state,
+    };
   };
 }
 
@@ -89,11 +101,15 @@ function throughStandIn(sandbox: Sandbox) {
   const folder = newFolder();
   const environment = { PULUMI_BACKEND_URL: "file:///model" };
   const { settings } = readSettings({
-    config: (key) => ({ baseUrl: sandbox.url, email: "a@b.example", password: "a password", ...SETTINGS })[key],
+    config: (key) =>
+      ({ baseUrl: sandbox.url, email: "a@b.example", password: "a password", ...SETTINGS })[key],
     environment: {},
     mayLackPassword: true,
   });
-  const place = { backend: backendIn(environment, folder), stack: `organization/${PROJECT}/${STACK}` };
+  const place = {
+    backend: backendIn(environment, folder),
+    stack: `organization/${PROJECT}/${STACK}`,
+  };
   let state: Deployment = { manifest: { time: "" }, resources: [] };
 
   return async ({ how, fault, isKilled }: Run, resources: readonly Declared[]): Promise<Played> => {
@@ -126,7 +142,10 @@ function throughStandIn(sandbox: Sandbox) {
     const { registrations } = programHalf(resources, STACK, settings, records);
     const armed = fault && sandbox.fail(fault);
     const ending = how === "refresh" ? refresh(state, options) : up(state, registrations, options);
-    const ended = await Promise.race([ending, ...(isKilled === true && armed ? [struck(armed)] : [])]);
+    const ended = await Promise.race([
+      ending,
+      ...(isKilled === true && armed ? [struck(armed)] : []),
+    ]);
     isOver = true;
     if (ended === undefined) run.runtime.journal(refIn(STACK, a).identity).release();
     else run.closeNow();
@@ -147,7 +166,14 @@ function masked({ calls, state }: Played, { url }: Sandbox) {
     outputs,
     ...more
   }: Omit<(typeof resources)[number], "outputs"> & { outputs?: object }) => ({
-    ...{ urn, id, inputs, outputs, delete: more.delete === true, retain: more.retainOnDelete === true },
+    ...{
+      urn,
+      id,
+      inputs,
+      outputs,
+      delete: more.delete === true,
+      retain: more.retainOnDelete === true,
+    },
     ...{ initErrors: more.initErrors ?? [], dependencies: more.dependencies ?? [] },
   });
   const operations = pending
@@ -155,7 +181,10 @@ function masked({ calls, state }: Played, { url }: Sandbox) {
     .map((each) => [each.type, shown(each.resource)]);
   // What does not depend on each other is deleted at the same time.
   const isDelete = (call: string) => call.startsWith(`["delete"`);
-  const inOrder = [...calls.filter((call) => !isDelete(call)), ...calls.filter(isDelete).toSorted()];
+  const inOrder = [
+    ...calls.filter((call) => !isDelete(call)),
+    ...calls.filter(isDelete).toSorted(),
+  ];
   const all = {
     calls: inOrder.map((call) => JSON.parse(call)),
     state: resources.filter(isOurs).map(shown),
@@ -179,7 +208,11 @@ const setOf = (value: number): Declared => {
 };
 const [e, of1] = [event("e", { deletes: true }), event("of-1", { advertiser: "1" })];
 const renamed = event("renamed", { aliases: ["former"], platformName: "former" });
-const REFUSED = { kind: "answer", status: 406, body: { success: false, errors: ["not now"] } } as const;
+const REFUSED = {
+  kind: "answer",
+  status: 406,
+  body: { success: false, errors: ["not now"] },
+} as const;
 
 it("created, changed, renamed, refused in part, killed, replaced, removed and refreshed: the same calls and states", async () => {
   const runs: readonly Run[] = [

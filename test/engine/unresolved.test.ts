@@ -2,7 +2,15 @@
 import { expect, it } from "vitest";
 import { struck, upAndKill } from "../support/killing.js";
 import { pendingCommand } from "../support/recovery.js";
-import { eventsProgram, failed, newStack, program, runProcess, type TestStack, useSandbox } from "../support/stack.js";
+import {
+  eventsProgram,
+  failed,
+  newStack,
+  program,
+  runProcess,
+  type TestStack,
+  useSandbox,
+} from "../support/stack.js";
 
 const LOST = { on: "event", act: true, with: { kind: "close-without-answer" } } as const;
 
@@ -30,12 +38,18 @@ it("every later up stops at it with the same advice; existingId adopts; then rep
   const event = (await stack.resources()).at(-1);
   expect(event?.id).toMatch(/^unresolved-/);
   expect(event?.initErrors?.join()).toContain("outcome is unknown");
-  const marks = [...sandbox.advertisers, ...sandbox.events].map((object) => String(object.alternative_id));
+  const marks = [...sandbox.advertisers, ...sandbox.events].map((object) =>
+    String(object.alternative_id),
+  );
   expect(new Set(marks).size).toBe(2);
 
   stack.program(eventsProgram(1, 77));
   const later = await failed(stack.up());
-  for (const words of ["utcome is unknown", `alternative_id = ${marks[1]}`, "pending --not-created"])
+  for (const words of [
+    "utcome is unknown",
+    `alternative_id = ${marks[1]}`,
+    "pending --not-created",
+  ])
     expect(later).toContain(words);
   expect((await idsOf(stack)).at(-1)).toMatch(/^unresolved-/);
   expect(sandbox.eventPosts).toBe(1);
@@ -66,7 +80,9 @@ it("every later up stops at it with the same advice; existingId adopts; then rep
 });
 
 it("an error hook that asks the engine to create again gets the same answer: one POST each", async () => {
-  const sandbox = await useSandbox({ objects: { advertisers: [{ id: 1, active: true }], events: [] } });
+  const sandbox = await useSandbox({
+    objects: { advertisers: [{ id: 1, active: true }], events: [] },
+  });
   for (const on of ["advertiser", "event"] as const) sandbox.fail({ ...LOST, on, times: 9 });
   const stack = await newStack("", { sandbox });
   // Only an inline program's engine takes error hooks (3.259).
@@ -87,7 +103,12 @@ LocalWorkspace.createOrSelectStack({ stackName: "dev", projectName: "tiny", prog
   .then((stack) => stack.up({ continueOnError: true }))
   .catch((error) => console.log(error.message, "asked", asked));`,
   );
-  const { output } = await runProcess("node", ["inline.cjs"], stack.programFolder, stack.environment);
+  const { output } = await runProcess(
+    "node",
+    ["inline.cjs"],
+    stack.programFolder,
+    stack.environment,
+  );
   expect(Number(/asked (\d+)/.exec(output)?.[1]), output).toBeGreaterThan(3);
   expect(output).toContain("outcome is unknown");
   expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 2 });

@@ -9,7 +9,10 @@ import { eventsProgram, failed, newStack, program, useSandbox, well } from "../s
 
 it("with checkpoints off: what was created is not created again, under another name neither", async () => {
   const sandbox = await useSandbox();
-  const stack = await newStack(eventsProgram(2), { sandbox, environment: { PULUMI_SKIP_CHECKPOINTS: "true" } });
+  const stack = await newStack(eventsProgram(2), {
+    sandbox,
+    environment: { PULUMI_SKIP_CHECKPOINTS: "true" },
+  });
   const state = stack.fromFile.STATE_FILE ?? "";
   const hasEnded = () => {
     const journals = readdirSync(stack.cache, { recursive: true, encoding: "utf8" });
@@ -38,7 +41,9 @@ for (const [name, eventName] of [["${name}", "E0"], ["e1", "E1"]])
   new advertising.ConversionEvent(name, { eventName, advertiserId: a.advertiserId, value: 1 });`);
   stack.program(declared("renamed"));
   const refused = await failed(stack.up("--continue-on-error"));
-  expect(refused).toContain('ConversionEvent "renamed": an earlier run created ConversionEvent "e0" as ');
+  expect(refused).toContain(
+    'ConversionEvent "renamed": an earlier run created ConversionEvent "e0" as ',
+  );
   expect(sandbox.creates).toBe(3);
   stack.program(declared("e0"));
   await well(stack.up());

@@ -17,11 +17,17 @@ it(`${LIVES} lives of a stack (SEED=${seed})`, { timeout: 60_000 + LIVES * 1000 
     const simulation = new Simulation(config);
     await new Life(simulation).live().catch((error: Error) => {
       const log = process.env.MUTATION === undefined ? ["What happened:", ...simulation.log] : [];
-      return expect.fail([`SEED=${seed + life} LIVES=1: ${error.stack}`, JSON.stringify(config), ...log].join("\n"));
+      return expect.fail(
+        [`SEED=${seed + life} LIVES=1: ${error.stack}`, JSON.stringify(config), ...log].join("\n"),
+      );
     });
   }
   const { questions, ...others } = counts;
-  const taken = [...questions].toSorted(([a], [b]) => a - b).map(([commands, times]) => `${times} × ${commands}`);
+  const taken = [...questions]
+    .toSorted(([a], [b]) => a - b)
+    .map(([commands, times]) => `${times} × ${commands}`);
   if (process.env.LIVES !== undefined)
-    console.log(`${JSON.stringify(others)}; answers and edits until an up was well: ${taken.join(", ")}`);
+    console.log(
+      `${JSON.stringify(others)}; answers and edits until an up was well: ${taken.join(", ")}`,
+    );
 });

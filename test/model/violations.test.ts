@@ -17,7 +17,13 @@ const seed = Number(process.env.SEED ?? 1);
 const runProgram = (variables: Readonly<Record<string, string>>) =>
   runProcess(
     "node",
-    [join(repository, "node_modules/vitest/vitest.mjs"), "run", "--project", "model", "test/model/lives.test.ts"],
+    [
+      join(repository, "node_modules/vitest/vitest.mjs"),
+      "run",
+      "--project",
+      "model",
+      "test/model/lives.test.ts",
+    ],
     repository,
     { ...(process.env as Record<string, string>), NO_COLOR: "1", ...variables },
   );
@@ -35,7 +41,11 @@ async function overCores<T, R>(items: readonly T[], work: (item: T) => Promise<R
 /** @returns after how many lives the model finds it, and its message; none if it does not. */
 async function found({ file, from, to }: Mutation): Promise<string | undefined> {
   const MUTATION = JSON.stringify({ file, from, to });
-  const { code, output } = await runProgram({ MUTATION, SEED: String(seed), LIVES: String(MOST_LIVES) });
+  const { code, output } = await runProgram({
+    MUTATION,
+    SEED: String(seed),
+    LIVES: String(MOST_LIVES),
+  });
   if (code === 0) return undefined;
   const [, at, why = ""] = /SEED=(\d+) LIVES=1: (.*)/.exec(output) ?? [];
   return at === undefined ? expect.fail(output) : `after ${Number(at) - seed + 1} lives: ${why}`;
@@ -52,8 +62,15 @@ it.runIf(LIVES > 0)(`${LIVES} lives of a stack`, { timeout: 60_000 + LIVES * 100
   expect(failures.join("")).toBe("");
 });
 
-it.runIf(LIVES > 0)("the model finds each violation", { timeout: violations.length * 900_000 }, async () => {
-  const results = await overCores(violations, async (each) => ({ what: each.what, found: await found(each) }));
-  console.log(results.map(({ what, found: at }) => `${what} | ${at}`).join("\n"));
-  expect(results.filter((each) => each.found === undefined)).toEqual([]);
-});
+it.runIf(LIVES > 0)(
+  "the model finds each violation",
+  { timeout: violations.length * 900_000 },
+  async () => {
+    const results = await overCores(violations, async (each) => ({
+      what: each.what,
+      found: await found(each),
+    }));
+    console.log(results.map(({ what, found: at }) => `${what} | ${at}`).join("\n"));
+    expect(results.filter((each) => each.found === undefined)).toEqual([]);
+  },
+);

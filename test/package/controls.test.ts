@@ -16,7 +16,12 @@ function test(files: readonly string[], names: readonly string[], mutation?: Mut
   const args = ["run", ...files.map((file) => `test/${file}.test.ts`), "-t", named];
   const change = mutation === undefined ? {} : { MUTATION: JSON.stringify(mutation) };
   const environment = { ...(process.env as Record<string, string>), NO_COLOR: "1", ...change };
-  return runProcess("node", [join(repository, "node_modules/vitest/vitest.mjs"), ...args], repository, environment);
+  return runProcess(
+    "node",
+    [join(repository, "node_modules/vitest/vitest.mjs"), ...args],
+    repository,
+    environment,
+  );
 }
 
 it("the source as it is passes the tests of all of them", { timeout: 900_000 }, async () => {

@@ -103,19 +103,44 @@ it.each(Object.keys(require(manifest).dependencies))("%s", (name) => {
   const config = JSON.stringify({ rootDir: project.folder, transform: {} });
   const { code, output } = await project.run(jest, "--config", config);
   const { dependencies } = manifestIn(project.packageFolder);
-  expect(output).toMatch(new RegExp(`^Tests: +${6 + Object.keys(dependencies).length} passed, `, "m"));
+  expect(output).toMatch(
+    new RegExp(`^Tests: +${6 + Object.keys(dependencies).length} passed, `, "m"),
+  );
   expect(code).toBe(0);
 });
 
 it("type-checks strictly, its declarations too; and with the compiler that Pulumi brings for programs that have none", async () => {
   const typed = readFileSync(resolve(import.meta.dirname, "../types/programs.ts"), "utf8");
   for (const file of ["typed.ts", "typed.mts"]) project.write(file, typed);
-  const strict = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--types", "node"];
-  const how = ["--noEmit", "--target", "es2023", "--moduleResolution", "nodenext", "--module", "nodenext"];
-  const { code, output } = await project.run(project.command("tsc"), ...strict, ...how, "typed.ts", "typed.mts");
+  const strict = [
+    "--strict",
+    "--exactOptionalPropertyTypes",
+    "--noUncheckedIndexedAccess",
+    "--types",
+    "node",
+  ];
+  const how = [
+    "--noEmit",
+    "--target",
+    "es2023",
+    "--moduleResolution",
+    "nodenext",
+    "--module",
+    "nodenext",
+  ];
+  const { code, output } = await project.run(
+    project.command("tsc"),
+    ...strict,
+    ...how,
+    "typed.ts",
+    "typed.mts",
+  );
   expect(output).toBe("");
   expect(code).toBe(0);
-  expect(await answerOf("old-compiler.js", WITH_PULUMIS_COMPILER)).toEqual({ version: "3.8.3", faults: [] });
+  expect(await answerOf("old-compiler.js", WITH_PULUMIS_COMPILER)).toEqual({
+    version: "3.8.3",
+    faults: [],
+  });
 });
 
 /** What that old compiler finds wrong in a program and in what it reads of this package; others' types are too new. */
@@ -143,12 +168,19 @@ console.log(JSON.stringify({ version: ts.version, faults }));`;
 
 it("its commands run by npx, and keep their exit codes", async () => {
   const { version } = manifestIn(project.packageFolder);
-  project.write("catalog.yaml", "advertisers: { acme: { advertiserName: Acme } }\neventsFile: events.csv\n");
+  project.write(
+    "catalog.yaml",
+    "advertisers: { acme: { advertiserName: Acme } }\neventsFile: events.csv\n",
+  );
   project.write("events.csv", "key;advertiser;event name;value\r\nbuy;acme;Buy;1\r\n");
   for (const [args, said, expected] of [
     [["pulumi-advertising", "--help"], /^Usage: pulumi-advertising/m, 0],
     [["pulumi-advertising", "--version"], new RegExp(`^${version.replaceAll(".", "\\.")}\n$`), 0],
-    [["pulumi-advertising", "validate", "catalog.yaml"], /1 advertiser, 1 conversion event; 0 errors, 0 warnings/, 0],
+    [
+      ["pulumi-advertising", "validate", "catalog.yaml"],
+      /1 advertiser, 1 conversion event; 0 errors, 0 warnings/,
+      0,
+    ],
     [["advertising-sandbox", "--help"], /^Usage: advertising-sandbox/m, 0],
     [["advertising-sandbox", "--port", "abc"], /port should be >= 0/, 2],
   ] as const) {
@@ -161,7 +193,8 @@ it("its commands run by npx, and keep their exit codes", async () => {
 it("an error names a page in the program's folder, and the section about its code", async () => {
   project.write("wrong.csv", "key,advertiser,event name,value\nbuy,acme,Buy,much\n");
   const { output } = await project.exec("pulumi-advertising", "validate", "wrong.csv");
-  const [, path = "", anchor = ""] = /\(([^()#]+\.md)#(\w+)\) \[ADVERTISING_ARGUMENTS\]/.exec(output) ?? [];
+  const [, path = "", anchor = ""] =
+    /\(([^()#]+\.md)#(\w+)\) \[ADVERTISING_ARGUMENTS\]/.exec(output) ?? [];
   const page = readFileSync(join(project.folder, path), "utf8");
   expect(page).toContain(`\n## \`${anchor.toUpperCase()}\`\n`);
 });
@@ -171,7 +204,9 @@ it("advertising-sandbox serves, and ends at SIGTERM", async () => {
   const { pid, match, ended } = await project.start("advertising-sandbox", [], listens);
   const body = JSON.stringify({ email: "ops@example.com", password: "sandbox-password" });
   const headers = { "content-type": "application/json" };
-  expect((await fetch(`${match[1]}/rest/authenticate`, { method: "POST", headers, body })).status).toBe(200);
+  expect(
+    (await fetch(`${match[1]}/rest/authenticate`, { method: "POST", headers, body })).status,
+  ).toBe(200);
   process.kill(pid, "SIGTERM");
   const end = await ended;
   expect(end.output).toContain("POST /rest/authenticate 200");
@@ -191,11 +226,20 @@ const PROGRAMS = {
 };
 
 /** @param more the program with what it needs of the package inside of it, in place of the plain one. */
-async function upIn(file: keyof typeof PROGRAMS, sandbox: Sandbox, text = PROGRAMS[file]): Promise<TestStack> {
+async function upIn(
+  file: keyof typeof PROGRAMS,
+  sandbox: Sandbox,
+  text = PROGRAMS[file],
+): Promise<TestStack> {
   // What an earlier test left: programs, and the stack's settings.
   for (const name of readdirSync(project.folder))
     if (/^(index\.|Pulumi\.|tsconfig)/.test(name)) rmSync(join(project.folder, name));
-  const stack = await newStack(text, { file, sandbox, programFolder: project.folder, project: "shop" });
+  const stack = await newStack(text, {
+    file,
+    sandbox,
+    programFolder: project.folder,
+    project: "shop",
+  });
   const { code, output } = await stack.up();
   expect(output).toContain("4 created");
   expect(output).not.toMatch(/warning|error/i);
@@ -207,7 +251,11 @@ it.each(["index.mjs", "index.js"] as const)(
   "%s (CommonJS: in a bundle): one login, each object once, its id in the outputs",
   async (file) => {
     const sandbox = await useSandbox();
-    const stack = await upIn(file, sandbox, file === "index.js" ? await bundled(PROGRAMS[file]) : PROGRAMS[file]);
+    const stack = await upIn(
+      file,
+      sandbox,
+      file === "index.js" ? await bundled(PROGRAMS[file]) : PROGRAMS[file],
+    );
     expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 1, eventPosts: 2 });
     const idOf = (name: string) => sandbox.events.find(({ event_name }) => event_name === name)?.id;
     expect(await stack.outputs()).toEqual({ eventIds: [idOf("Landing"), idOf("Basket")] });
@@ -218,7 +266,11 @@ it.each(["index.mjs", "index.js"] as const)(
 async function bundled(text: string): Promise<string> {
   project.write("unbundled.js", text);
   const isOther = (id: string) => !/^[./]|^pulumi-advertising$/.test(id);
-  const bundle = await rolldown({ input: join(project.folder, "unbundled.js"), platform: "node", external: isOther });
+  const bundle = await rolldown({
+    input: join(project.folder, "unbundled.js"),
+    platform: "node",
+    external: isOther,
+  });
   const { output } = await bundle.generate({ format: "cjs" });
   expect(output[0].code).not.toContain('require("pulumi-advertising")');
   return output[0].code;
@@ -262,7 +314,10 @@ it("a program that reaches the package through a library alone is told in one se
   mkdirSync(join(library, "node_modules"), { recursive: true });
   renameSync(packageFolder, nested);
   onTestFinished(() => renameSync(nested, packageFolder));
-  project.write("node_modules/tracking/index.js", 'module.exports = require("pulumi-advertising");');
+  project.write(
+    "node_modules/tracking/index.js",
+    'module.exports = require("pulumi-advertising");',
+  );
   const sandbox = await useSandbox();
   const text = PROGRAMS["index.js"].replace('"pulumi-advertising"', '"tracking"');
   const stack = await newStack(text, { sandbox, programFolder: project.folder, project: "shop" });
@@ -281,7 +336,8 @@ it("a TypeScript program's state is the next version's, installed by pnpm in ano
   const stored = async () =>
     (await stack.resources()).map(({ urn, id, inputs, outputs }) => ({ urn, id, inputs, outputs }));
   const before = await stored();
-  for (const place of [temporary(), "node_modules", version]) expect(JSON.stringify(before)).not.toContain(place);
+  for (const place of [temporary(), "node_modules", version])
+    expect(JSON.stringify(before)).not.toContain(place);
   sandbox.resetCounts();
 
   const next = await packAsVersion("9.0.0", tarball, temporary());

@@ -3,7 +3,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import chromium from "@sparticuz/chromium";
-import { type Browser, type BrowserContextOptions, type Page, chromium as playwright } from "playwright-core";
+import {
+  type Browser,
+  type BrowserContextOptions,
+  type Page,
+  chromium as playwright,
+} from "playwright-core";
 import { afterAll, beforeAll, expect, it, type TestContext } from "vitest";
 import { type Resource, readExport } from "../../provider/src/cli/contents.js";
 import { pageOf } from "../../provider/src/cli/page.js";
@@ -35,7 +40,9 @@ const NAMES = [
 
 /** With long, right-to-left and hostile names among them. */
 function resources(events: number): Resource[] {
-  const advertisers = Array.from({ length: Math.ceil(events / 100) }, (_, i) => storedAdvertiser(`acme-${i}`, i + 1));
+  const advertisers = Array.from({ length: Math.ceil(events / 100) }, (_, i) =>
+    storedAdvertiser(`acme-${i}`, i + 1),
+  );
   const left = { [LEFT_LIVE]: [{ id: "77", name: NAMES[0], at: "2026-03-01T00:00:00.000Z" }] };
   return [
     ...advertisers,
@@ -48,12 +55,19 @@ function resources(events: number): Resource[] {
         clickWindow: 3600 * ((i % 30) + 1),
       }),
     ),
-    storedEvent("funnel/of/newsletters", "9007199254740993", { eventName: "Newsletter sign-up", ...left }),
+    storedEvent("funnel/of/newsletters", "9007199254740993", {
+      eventName: "Newsletter sign-up",
+      ...left,
+    }),
     storedEvent("open", "unresolved-x", UNRESOLVED_OUTPUT),
   ];
 }
 
-async function open(context: TestContext, events: number, options: BrowserContextOptions = {}): Promise<Page> {
+async function open(
+  context: TestContext,
+  events: number,
+  options: BrowserContextOptions = {},
+): Promise<Page> {
   if (typeof browser === "string") return context.skip(browser);
   const [file, shown] = [join(newFolder(), "page.html"), resources(events)];
   writeFileSync(file, pageOf(readExport(exportOf(shown))));
@@ -79,11 +93,17 @@ it.for([
   "%i wide, %i events: nothing is wider than the screen, and everything is there",
   async ([width = 0, events = 0], context) => {
     const page = await open(context, events, { viewport: { width, height: 800 } });
-    expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
-    const keys = await page.locator("section[aria-label=Events] tr[data-row] td:first-child").allTextContents();
+    expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(
+      width,
+    );
+    const keys = await page
+      .locator("section[aria-label=Events] tr[data-row] td:first-child")
+      .allTextContents();
     expect(keys).toHaveLength(events + 2);
     expect(keys.slice(0, events)).toEqual(Array.from({ length: events }, (_, i) => `event-${i}`));
-    expect(await page.locator("section[aria-label='Left live'] tr[data-row]").allTextContents()).toEqual([
+    expect(
+      await page.locator("section[aria-label='Left live'] tr[data-row]").allTextContents(),
+    ).toEqual([
       `funnel/of/newslettersConversionEvent${NAMES[0]}77Copyreplaced2026-03-01 00:00 UTC`,
     ]);
     await page.context().close();
@@ -97,7 +117,10 @@ it("sorts by any column, numbers and windows by what they are, and what is empty
   const page = await open(context, 5, { viewport: { width: 1280, height: 800 } });
   const heading = page.locator("section[aria-label=Events] th", { hasText: "Value" });
   const sort = async (name: string) => {
-    await page.locator("section[aria-label=Events]").getByRole("button", { name, exact: true }).focus();
+    await page
+      .locator("section[aria-label=Events]")
+      .getByRole("button", { name, exact: true })
+      .focus();
     await page.keyboard.press("Enter");
   };
   await sort("Value");
@@ -107,7 +130,15 @@ it("sorts by any column, numbers and windows by what they are, and what is empty
   expect(await cellsOf(page, 6)).toEqual(["100", "9.5", "9.25", "1", "1", "0", "-1"]);
   await sort("Click window");
   expect(await heading.getAttribute("aria-sort")).toBeNull();
-  expect(await cellsOf(page, 7)).toEqual(["1 hour", "2 hours", "3 hours", "4 hours", "5 hours", "30 days", "30 days"]);
+  expect(await cellsOf(page, 7)).toEqual([
+    "1 hour",
+    "2 hours",
+    "3 hours",
+    "4 hours",
+    "5 hours",
+    "30 days",
+    "30 days",
+  ]);
   await sort("Type");
   await sort("Type");
   const [purchase, landing] = ["Purchase (0)", "LandingPage (1)"];
@@ -120,7 +151,9 @@ it("keeps the filter and the headings in sight; on a narrow screen each value ha
   const heading = page.locator("section[aria-label=Events] th").first();
   const last = page.getByRole("button", { name: "Copy the id 10299 of event-299", exact: true });
   await last.scrollIntoViewIfNeeded();
-  const boxes = await Promise.all([page.locator("#filter"), heading].map((each) => each.boundingBox()));
+  const boxes = await Promise.all(
+    [page.locator("#filter"), heading].map((each) => each.boundingBox()),
+  );
   for (const box of boxes) expect(box?.y).toBeGreaterThanOrEqual(0);
   expect(boxes[1]?.y).toBeGreaterThanOrEqual((boxes[0]?.y ?? 0) + (boxes[0]?.height ?? 0));
   await page.setViewportSize({ width: 320, height: 800 });

@@ -1,6 +1,14 @@
 /** examples/starter as a user copies it, and the shell steps of the pipelines, run for real with it and a sandbox. */
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { expect, it } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
@@ -14,7 +22,12 @@ const project = useStarter();
 
 it("examples/starter: its unit tests and its checks pass", async () => {
   for (const script of ["test", "check"]) {
-    const { code, output } = await runProcess("npm", ["run", script], project(), projectEnvironment());
+    const { code, output } = await runProcess(
+      "npm",
+      ["run", script],
+      project(),
+      projectEnvironment(),
+    );
     expect(code, output).toBe(0);
   }
 });
@@ -31,7 +44,12 @@ async function stackOf(sandbox: Sandbox): Promise<TestStack> {
 async function runAll(scripts: readonly string[], environment: Readonly<Record<string, string>>) {
   let output = "";
   for (const script of scripts) {
-    const ended = await runProcess("bash", ["-e", "-o", "pipefail", "-c", script], project(), environment);
+    const ended = await runProcess(
+      "bash",
+      ["-e", "-o", "pipefail", "-c", script],
+      project(),
+      environment,
+    );
     output += ended.output;
     if (ended.code !== 0) return { code: ended.code, output };
   }
@@ -41,7 +59,14 @@ async function runAll(scripts: readonly string[], environment: Readonly<Record<s
 /** One run on a fresh runner: its cache folder is gone, and what the pipeline kept is there. */
 async function apply(pipeline: Pipeline, stack: TestStack, resolve = "") {
   const kept = join(project(), ".kept");
-  const written = ["before.json", "resolve.txt", "pending.txt", "apply.txt", "unresolved.txt", "left.txt"];
+  const written = [
+    "before.json",
+    "resolve.txt",
+    "pending.txt",
+    "apply.txt",
+    "unresolved.txt",
+    "left.txt",
+  ];
   for (const old of [kept, ...written.map((file) => join(project(), file))])
     rmSync(old, { recursive: true, force: true });
   const summary = join(stack.folder, "summary.md");
@@ -61,11 +86,16 @@ async function apply(pipeline: Pipeline, stack: TestStack, resolve = "") {
     if (script.includes("> unresolved.txt") && !(hasApplied && code !== 0)) continue;
     rest += (await runAll([script], environment)).output;
   }
-  return { code, output: output + rest, summary: existsSync(summary) ? readFileSync(summary, "utf8") : "" };
+  return {
+    code,
+    output: output + rest,
+    summary: existsSync(summary) ? readFileSync(summary, "utf8") : "",
+  };
 }
 
 /** The headings of a summary. */
-const partsOf = (summary: string) => [...summary.matchAll(/^### (.*)$/gm)].map(([, title]) => title);
+const partsOf = (summary: string) =>
+  [...summary.matchAll(/^### (.*)$/gm)].map(([, title]) => title);
 
 // Both keep the same file in the same way: so one goes on with what the other has kept.
 it("apply, keep the session, stop at an unresolved create, go on when it is resolved, and name what left the state", async () => {
@@ -74,8 +104,15 @@ it("apply, keep the session, stop at an unresolved create, go on when it is reso
   sandbox.fail({ on: "event", act: true, times: 1, with: { kind: "close-without-answer" } });
   const lost = await apply(github, stack);
   expect(lost.code).not.toBe(0);
-  expect(partsOf(lost.summary)).toEqual(["Before the apply", "Apply", "After the apply", "Left live"]);
-  expect(lost.summary).toMatch(/### Apply\n```\n[\s\S]*\[ADVERTISING_OUTCOME_UNKNOWN\][\s\S]*?\n```\n/);
+  expect(partsOf(lost.summary)).toEqual([
+    "Before the apply",
+    "Apply",
+    "After the apply",
+    "Left live",
+  ]);
+  expect(lost.summary).toMatch(
+    /### Apply\n```\n[\s\S]*\[ADVERTISING_OUTCOME_UNKNOWN\][\s\S]*?\n```\n/,
+  );
   expect(lost.summary).toContain("Its input takes");
   expect(readFileSync(join(project(), "kept.enc"), "latin1")).not.toContain("service_cookie");
   const sent = sandbox.creates;
@@ -88,12 +125,17 @@ it("apply, keep the session, stop at an unresolved create, go on when it is reso
   expect(mistyped.summary).toMatch(/^### Resolve\n```\n[\s\S]*shop\/no one[\s\S]*\n```\n$/);
   expect(sandbox).toMatchObject({ creates: sent, logins: 1 });
 
-  const [, name = ""] = /(shop\/\w+\/\w+)/.exec(stopped.output.slice(stopped.output.indexOf("ConversionEvent"))) ?? [];
+  const [, name = ""] =
+    /(shop\/\w+\/\w+)/.exec(stopped.output.slice(stopped.output.indexOf("ConversionEvent"))) ?? [];
   const idOf = (key: string) => {
     const [, advertiser = "", event = ""] = key.split("/");
-    const owner = sandbox.advertisers.find((each) => `${each.advertiser_name}`.toLowerCase().endsWith(advertiser));
+    const owner = sandbox.advertisers.find((each) =>
+      `${each.advertiser_name}`.toLowerCase().endsWith(advertiser),
+    );
     const isNamed = (text: unknown) => `${text}`.toLowerCase().startsWith(event);
-    return sandbox.events.find((each) => each.advertiser_id === owner?.id && isNamed(each.event_name))?.id;
+    return sandbox.events.find(
+      (each) => each.advertiser_id === owner?.id && isNamed(each.event_name),
+    )?.id;
   };
   const resolved = await apply(gitlab, stack, `--created '${name}=${idOf(name)}'`);
   expect(resolved.code, resolved.output).toBe(0);
@@ -113,7 +155,8 @@ it("apply, keep the session, stop at an unresolved create, go on when it is reso
 });
 
 it("a pull request's preview in one comment, which the next commit rewrites; nothing is sent", async (context) => {
-  if (spawnSync("jq", ["--version"]).status !== 0) return context.skip("no command jq, which GitHub's runners have");
+  if (spawnSync("jq", ["--version"]).status !== 0)
+    return context.skip("no command jq, which GitHub's runners have");
   const sandbox = await useSandbox();
   const stack = await stackOf(sandbox);
   const { ADVERTISING_PASSWORD: _, ...withoutPassword } = stack.environment;
@@ -130,8 +173,16 @@ it("a pull request's preview in one comment, which the next commit rewrites; not
   for (const pipeline of [github, gitlab]) {
     const comments = structuredClone(before);
     const { url } = await serveComments("a token", comments);
-    const ofGitHub = { GH_TOKEN: "a token", GH_TEST_API: url, COMMENTS: "repos/acme/shop/issues/7/comments" };
-    const ofGitLab = { NOTES_TOKEN: "a token", CI_API_V4_URL: `${url}/api/v4`, CI_PROJECT_ID: "12" };
+    const ofGitHub = {
+      GH_TOKEN: "a token",
+      GH_TEST_API: url,
+      COMMENTS: "repos/acme/shop/issues/7/comments",
+    };
+    const ofGitLab = {
+      NOTES_TOKEN: "a token",
+      CI_API_V4_URL: `${url}/api/v4`,
+      CI_PROJECT_ID: "12",
+    };
     const environment = {
       ...withoutPassword,
       STACK: "dev",
@@ -148,7 +199,10 @@ it("a pull request's preview in one comment, which the next commit rewrites; not
       expect(comments).toHaveLength(before.length + 1);
       return { ...ended, comment: comments.at(-1)?.body };
     };
-    expect(await preview(text)).toMatchObject({ code: 0, comment: expect.stringContaining("**5 to create**") });
+    expect(await preview(text)).toMatchObject({
+      code: 0,
+      comment: expect.stringContaining("**5 to create**"),
+    });
     // What is wrong with the program is in the comment and in the log, and fails the job at its end.
     const wrong = await preview(text.replace("value: 25", "value: many"));
     expect(wrong.code).not.toBe(0);

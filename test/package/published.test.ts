@@ -22,7 +22,9 @@ let files: Map<string, string>;
 beforeAll(async () => {
   tarball = await packProvider(temporary());
   const folder = await extract(tarball, temporary());
-  files = new Map(filesBelow(folder).map((file) => [file, readFileSync(join(folder, file), "utf8")]));
+  files = new Map(
+    filesBelow(folder).map((file) => [file, readFileSync(join(folder, file), "utf8")]),
+  );
 });
 
 /** Relative, with slashes, sorted. */
@@ -39,8 +41,19 @@ it("holds package.json, what is compiled, the page's style and script, the schem
   const docs = filesBelow(join(repository, "docs")).map((file) => `docs/${file}`);
   const assets = ["assets/page.css", "assets/page.js"];
   expect(docs).toContain("docs/messages.md");
-  expect([...files.keys()], "if files of former sources stay in provider/dist, remove it and build again").toEqual(
-    ["catalog.schema.json", "package.json", "README.md", "LICENSE", ...assets, ...docs, ...compiled].sort(),
+  expect(
+    [...files.keys()],
+    "if files of former sources stay in provider/dist, remove it and build again",
+  ).toEqual(
+    [
+      "catalog.schema.json",
+      "package.json",
+      "README.md",
+      "LICENSE",
+      ...assets,
+      ...docs,
+      ...compiled,
+    ].sort(),
   );
 });
 
@@ -56,7 +69,9 @@ it("needs only what it declares", () => {
   const { dependencies, peerDependencies } = manifestIn(providerFolder);
   const needed = [...files]
     .filter(([file]) => /\.(js|d\.ts)$/.test(file))
-    .flatMap(([, text]) => [...text.matchAll(/^[^*]*?\b(?:require\(|from |import\()"([^."][^"]*)"/gm)])
+    .flatMap(([, text]) => [
+      ...text.matchAll(/^[^*]*?\b(?:require\(|from |import\()"([^."][^"]*)"/gm),
+    ])
     .map(([, name = ""]) => name)
     .filter((name) => !name.startsWith("node:"))
     .map((name) => name.split("/", name.startsWith("@") ? 2 : 1).join("/"));
@@ -66,7 +81,12 @@ it("needs only what it declares", () => {
 });
 
 const tool = (path: string, ...args: string[]) =>
-  runProcess("node", [join(repository, "node_modules", path), ...args], repository, projectEnvironment());
+  runProcess(
+    "node",
+    [join(repository, "node_modules", path), ...args],
+    repository,
+    projectEnvironment(),
+  );
 
 it("publint has nothing to say", async () => {
   const { code, output } = await tool("publint/src/cli.js", "provider", "--strict");
@@ -75,7 +95,12 @@ it("publint has nothing to say", async () => {
 });
 
 it("its types are found and right for each way of resolving modules (attw)", async () => {
-  const { code, output } = await tool("@arethetypeswrong/cli/dist/index.js", tarball, "--format", "ascii");
+  const { code, output } = await tool(
+    "@arethetypeswrong/cli/dist/index.js",
+    tarball,
+    "--format",
+    "ascii",
+  );
   expect(output).toContain("No problems found");
   expect(code).toBe(0);
 });
@@ -84,7 +109,11 @@ it("its public names are those of public-names.txt; `vitest -u` writes it again,
   const entries = Object.entries(manifestIn(providerFolder).exports).flatMap(([path, entry]) =>
     typeof entry === "string" ? [] : [[path, join(providerFolder, entry.types as string)] as const],
   );
-  const options = { module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2023, skipLibCheck: true };
+  const options = {
+    module: ts.ModuleKind.NodeNext,
+    target: ts.ScriptTarget.ES2023,
+    skipLibCheck: true,
+  };
   const program = ts.createProgram(
     entries.map(([, file]) => file),
     options,
@@ -94,7 +123,8 @@ it("its public names are those of public-names.txt; `vitest -u` writes it again,
     const module = checker.getSymbolAtLocation(program.getSourceFile(file) as ts.SourceFile);
     if (module === undefined) throw new Error(`${relative(repository, file)} is no module`);
     const names = checker.getExportsOfModule(module).map((symbol) => {
-      const { flags } = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+      const { flags } =
+        symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
       return `${symbol.name}${flags & ts.SymbolFlags.Value ? "" : " (type)"}`;
     });
     return [`pulumi-advertising${path.slice(1)}`, ...names.sort().map((name) => `  ${name}`)];

@@ -10,7 +10,17 @@ const repository = resolve(import.meta.dirname, "../..");
 const FILE = "shop.test.mjs";
 /** How Node.js starts each. */
 const RUNNERS = [
-  ["vitest", [join(repository, "node_modules/vitest/vitest.mjs"), "run", "--root", ".", "--config", "none.mjs"]],
+  [
+    "vitest",
+    [
+      join(repository, "node_modules/vitest/vitest.mjs"),
+      "run",
+      "--root",
+      ".",
+      "--config",
+      "none.mjs",
+    ],
+  ],
   ["node:test", ["--test", FILE]],
 ] as const;
 

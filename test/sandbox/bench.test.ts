@@ -8,6 +8,10 @@ it("the client that is measured creates each event once", async () => {
   const { create, close } = await ourClient(sandbox);
   for (let index = 0; index < 3; index++) await create(index);
   await close();
-  expect(sandbox.events.map(({ event_name }) => event_name)).toEqual(["Event 0", "Event 1", "Event 2"]);
+  expect(sandbox.events.map(({ event_name }) => event_name)).toEqual([
+    "Event 0",
+    "Event 1",
+    "Event 2",
+  ]);
   expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 1, eventPosts: 3 });
 });

@@ -33,9 +33,13 @@ export function makeCertificate({
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const key = privateKey.export({ type: "pkcs8", format: "pem" }) as string;
   const algorithm = sequence(oid("2a8648ce3d040302")); // ecdsa-with-SHA256
-  const alternative = host === undefined ? der(0x87, Buffer.from([127, 0, 0, 1])) : der(0x82, Buffer.from(host));
+  const alternative =
+    host === undefined ? der(0x87, Buffer.from([127, 0, 0, 1])) : der(0x82, Buffer.from(host));
   const extensions = [
-    sequence(oid("551d13"), der(0x04, authority ? sequence(der(0x01, Buffer.from([0xff]))) : sequence())),
+    sequence(
+      oid("551d13"),
+      der(0x04, authority ? sequence(der(0x01, Buffer.from([0xff]))) : sequence()),
+    ),
     ...(authority ? [] : [sequence(oid("551d11"), der(0x04, sequence(alternative)))]),
   ];
   const content = sequence(
@@ -49,9 +53,16 @@ export function makeCertificate({
     der(0xa3, sequence(...extensions)),
   );
   const signature = sign("sha256", content, issuer?.key ?? (privateKey as KeyObject));
-  const bytes = sequence(content, algorithm, der(0x03, Buffer.concat([Buffer.from([0]), signature])));
+  const bytes = sequence(
+    content,
+    algorithm,
+    der(0x03, Buffer.concat([Buffer.from([0]), signature])),
+  );
   const lines = bytes.toString("base64").match(/.{1,64}/g) ?? [];
-  return { cert: `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`, key };
+  return {
+    cert: `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`,
+    key,
+  };
 }
 
 function distinguishedName(name: string): Buffer {
@@ -75,6 +86,7 @@ function sequence(...parts: Buffer[]): Buffer {
 function der(tag: number, ...parts: Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;
-  const size = length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+  const size =
+    length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
   return Buffer.concat([Buffer.from([tag, ...size]), content]);
 }

@@ -5,7 +5,12 @@ import { join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { answerCommand, runCommand, sendCommand } from "../../provider/src/sandbox/control.js";
 import { parseFault } from "../../provider/src/sandbox/fault-language.js";
-import { type FaultRule, type Sandbox, type SandboxOptions, startSandbox } from "../../provider/src/sandbox/index.js";
+import {
+  type FaultRule,
+  type Sandbox,
+  type SandboxOptions,
+  startSandbox,
+} from "../../provider/src/sandbox/index.js";
 import { useSandbox } from "../support/stack.js";
 
 const provider = resolve(import.meta.dirname, "../../provider");
@@ -33,7 +38,10 @@ function start(...args: string[]) {
 }
 
 /** Runs it to its end, which is Ctrl-C if it listens. */
-async function run(args: readonly string[], meanwhile: (url: string) => Promise<unknown> = async () => undefined) {
+async function run(
+  args: readonly string[],
+  meanwhile: (url: string) => Promise<unknown> = async () => undefined,
+) {
   const { child, listening, ended } = start(...args);
   const url = await listening;
   if (url !== undefined) {
@@ -52,7 +60,8 @@ async function post(url: string, path: string, body: unknown, cookie = "") {
   return { status: answer.status, cookie: answer.headers.getSetCookie()[0]?.split(";")[0] ?? "" };
 }
 
-const logIn = (url: string) => post(url, "authenticate", { email: "ops@example.com", password: "sandbox-password" });
+const logIn = (url: string) =>
+  post(url, "authenticate", { email: "ops@example.com", password: "sandbox-password" });
 
 async function create(url: string, name: string): Promise<number> {
   const { cookie } = await logIn(url);
@@ -63,9 +72,14 @@ describe("the process", () => {
   it("begins with what to type, prints a line for each request, and ends at Ctrl-C", async () => {
     const { code, output, url } = await run([], (url) => create(url, "Kept"));
     expect(output).toContain(`  pulumi config set advertising:baseUrl ${url}\n`);
-    expect(output).toContain(`npx advertising-sandbox list --port ${new URL(url as string).port}\n`);
+    expect(output).toContain(
+      `npx advertising-sandbox list --port ${new URL(url as string).port}\n`,
+    );
     const lines = output.match(/(?<=^\d\d:\d\d:\d\d )POST .*$/gm) ?? [];
-    expect(lines).toEqual(["POST /rest/authenticate 200", 'POST /rest/advertiser 200, advertiser 1 "Kept"']);
+    expect(lines).toEqual([
+      "POST /rest/authenticate 200",
+      'POST /rest/advertiser 200, advertiser 1 "Kept"',
+    ]);
     expect(code).toBe(0);
   });
 
@@ -81,11 +95,20 @@ describe("the process", () => {
     expect(await say("fail", "advertiser:reset")).toMatchObject({ code: 0 });
     await expect(create(url, "C")).rejects.toThrow();
     const { advertisers } = JSON.parse((await say("list", "--json")).output);
-    expect(advertisers.map((each: { advertiser_name: string }) => each.advertiser_name)).toEqual(["lost", "B"]);
-    expect(await say("lsit")).toMatchObject({ code: 2, output: expect.stringContaining('"lsit" is no command') });
+    expect(advertisers.map((each: { advertiser_name: string }) => each.advertiser_name)).toEqual([
+      "lost",
+      "B",
+    ]);
+    expect(await say("lsit")).toMatchObject({
+      code: 2,
+      output: expect.stringContaining('"lsit" is no command'),
+    });
     child.kill("SIGTERM");
     expect((await ended).code).toBe(0);
-    expect(await say("list")).toMatchObject({ code: 2, output: expect.stringContaining("ECONNREFUSED") });
+    expect(await say("list")).toMatchObject({
+      code: 2,
+      output: expect.stringContaining("ECONNREFUSED"),
+    });
   });
 
   it.each<[string[], RegExp]>([
@@ -108,7 +131,16 @@ const objects = {
     { id: 1, active: true, advertiser_name: "Acme Shoes" },
     { id: 20, active: false, advertiser_name: "Böll\u001b[31m & Söhne" },
   ],
-  events: [{ id: 3, event_name: "Purchase", advertiser_id: 1, value: 25.5, click_window: 604800, attribution: "ALL" }],
+  events: [
+    {
+      id: 3,
+      event_name: "Purchase",
+      advertiser_id: 1,
+      value: 25.5,
+      click_window: 604800,
+      attribution: "ALL",
+    },
+  ],
 };
 
 /** A sandbox as the command starts it. */
@@ -125,7 +157,9 @@ describe("commands", () => {
   it("fail: the next requests fail; none ends that", async () => {
     const { sandbox, say } = await controlled();
     say("fail authenticate:status-503:2 event:close-after-act");
-    expect(() => say("fail authenticate:status-500 authenticate:rest")).toThrow(/"authenticate:rest"/); // and arms neither
+    expect(() => say("fail authenticate:status-500 authenticate:rest")).toThrow(
+      /"authenticate:rest"/,
+    ); // and arms neither
     const statuses = [];
     for (let time = 0; time < 3; time++) statuses.push((await logIn(sandbox.url)).status);
     say("fail any:status-500:always");
@@ -150,7 +184,12 @@ describe("commands", () => {
       expect(runCommand(sandbox, ["edit", "event", "3", ...assignments])).toMatch(/^event 3 "/);
       return sandbox.events[0];
     };
-    const changes = ["value=-30", "event_name=Check out = pay", "attribution=WHITELIST", "segment_id=7"];
+    const changes = [
+      "value=-30",
+      "event_name=Check out = pay",
+      "attribution=WHITELIST",
+      "segment_id=7",
+    ];
     expect(edited(...changes)).toMatchObject({
       id: 3,
       value: -30,
@@ -171,7 +210,9 @@ describe("commands", () => {
     const { sandbox, say } = await controlled({ objects });
     const { cookie } = await logIn(sandbox.url);
     say("expire");
-    expect((await post(sandbox.url, "advertiser", { advertiser_name: "A" }, cookie)).status).toBe(401);
+    expect((await post(sandbox.url, "advertiser", { advertiser_name: "A" }, cookie)).status).toBe(
+      401,
+    );
     say("fail any:status-500");
     sandbox.reset();
     expect(sandbox.snapshot()).toEqual({ advertisers: [], events: [] });
@@ -181,16 +222,31 @@ describe("commands", () => {
     expect(sandbox).toMatchObject({ advertiserPosts: 1, logins: 1 });
   });
 
-  const noCommands = ["lsit", "constructor", "", "list --jsn", "fail", "edit", "edit event", "edit event 3"];
+  const noCommands = [
+    "lsit",
+    "constructor",
+    "",
+    "list --jsn",
+    "fail",
+    "edit",
+    "edit event",
+    "edit event 3",
+  ];
   const others = ["edit campaign 1 value=1", "edit event 3 value", "delete", "delete event 3 20"];
   it.each<[string, RegExp]>([
-    ...[...noCommands, ...others].map((line): [string, RegExp] => [line, /is no command\n {2}fail TARGET/]),
+    ...[...noCommands, ...others].map((line): [string, RegExp] => [
+      line,
+      /is no command\n {2}fail TARGET/,
+    ]),
     ["edit event three value=1", /there is no event NaN/],
     ["edit event 4 value=1", /there is no event 4; `list` shows what lives here/],
     ["delete advertiser 3", /there is no advertiser 3; `list` shows what lives here/],
     ["edit event 3 value=much", /event 3 was not changed: value: /],
     ["edit event 3 value=null", /event 3 was not changed: value: /],
-    ["edit event 3 advertiser_id=20 value=2", /event 3 was not changed: advertiser_id: advertiser 20 is not active/],
+    [
+      "edit event 3 advertiser_id=20 value=2",
+      /event 3 was not changed: advertiser_id: advertiser 20 is not active/,
+    ],
   ])("%j is refused", async (line, reason) => {
     const { sandbox, say } = await controlled({ objects });
     expect(() => say(line)).toThrow(reason);
@@ -199,7 +255,9 @@ describe("commands", () => {
 
   it("arrive at the control address at once, and not from web pages", async () => {
     const { sandbox } = await controlled({ objects, latencyMs: 60_000 });
-    expect(await sendCommand(sandbox.port, ["list", "--json"])).toBe(JSON.stringify(sandbox.snapshot(), undefined, 2));
+    expect(await sendCommand(sandbox.port, ["list", "--json"])).toBe(
+      JSON.stringify(sandbox.snapshot(), undefined, 2),
+    );
     await expect(sendCommand(sandbox.port, ["fial"])).rejects.toThrow('"fial"');
     const headers = { origin: "https://example.com" };
     const body = JSON.stringify(["delete", "event", "3"]);
@@ -216,7 +274,10 @@ describe("commands", () => {
 
 describe("the language of faults", () => {
   it.each<[string, Partial<FaultRule>]>([
-    ["event:close-after-act:1", { on: "event", with: { kind: "close-without-answer" }, act: true, times: 1 }],
+    [
+      "event:close-after-act:1",
+      { on: "event", with: { kind: "close-without-answer" }, act: true, times: 1 },
+    ],
     ["create:reset:3", { on: "create", with: { kind: "reset" }, act: false, times: 3 }],
     ["any:no-answer:always", { with: { kind: "no-answer" }, times: Number.POSITIVE_INFINITY }],
     ["search:session-refusal", { on: "search", with: { kind: "session-refusal" } }],
@@ -236,6 +297,8 @@ describe("the language of faults", () => {
     "",
   ])("%j is not, and the complaint lists what there is", (text) => {
     expect(() => parseFault(text)).toThrow(`${JSON.stringify(text)} is no TARGET:FAULT`);
-    expect(() => parseFault(text)).toThrow(/^TARGET: any, create.*\nFAULT: .*close-without-answer/m);
+    expect(() => parseFault(text)).toThrow(
+      /^TARGET: any, create.*\nFAULT: .*close-without-answer/m,
+    );
   });
 });

@@ -21,12 +21,18 @@ class CookieSession {
     return [...this.#cookies.keys()];
   }
 
-  async request(method: string, path: string, body?: unknown): Promise<{ status: number; body: Body }> {
+  async request(
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<{ status: number; body: Body }> {
     const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join("; ");
     const answer = await fetch(`${this.#base}/${path}`, {
       method,
       headers: { "content-type": "application/json", ...(cookie === "" ? {} : { cookie }) },
-      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      ...(body === undefined
+        ? {}
+        : { body: typeof body === "string" ? body : JSON.stringify(body) }),
     });
     for (const line of answer.headers.getSetCookie()) {
       const [pair = ""] = line.split(";");
@@ -48,30 +54,34 @@ async function start(options: SandboxOptions = {}) {
 }
 
 describe("a session with a cookie jar", () => {
-  it.each([false, true])("logs in, creates, and logs in again when its session has ended (kept: %s)", async (keep) => {
-    const { sandbox, client, credentials } = await start({ rotation: "single-use" });
-    const logIn = () => client.post("rest/authenticate", { ...credentials, keep_logged_in: keep });
-    const create = async (noun: string, body: Body): Promise<number> => {
-      let answer = await client.post(`rest/${noun}`, body);
-      if (answer.status === 401) {
-        await logIn();
-        answer = await client.post(`rest/${noun}`, body);
-      }
-      expect(answer.status).toBe(200);
-      return idOf(answer.body);
-    };
+  it.each([false, true])(
+    "logs in, creates, and logs in again when its session has ended (kept: %s)",
+    async (keep) => {
+      const { sandbox, client, credentials } = await start({ rotation: "single-use" });
+      const logIn = () =>
+        client.post("rest/authenticate", { ...credentials, keep_logged_in: keep });
+      const create = async (noun: string, body: Body): Promise<number> => {
+        let answer = await client.post(`rest/${noun}`, body);
+        if (answer.status === 401) {
+          await logIn();
+          answer = await client.post(`rest/${noun}`, body);
+        }
+        expect(answer.status).toBe(200);
+        return idOf(answer.body);
+      };
 
-    await logIn();
-    expect(client.cookieNames.filter((name) => name.endsWith("_service_cookie"))).toHaveLength(1);
-    const advertiser_id = await create("advertiser", { advertiser_name: "Acme" });
-    await create("event", { event_name: "Landing", advertiser_id, value: 0 });
-    sandbox.expireSessions();
-    await create("event", { event_name: "Purchase", advertiser_id, value: 25 });
+      await logIn();
+      expect(client.cookieNames.filter((name) => name.endsWith("_service_cookie"))).toHaveLength(1);
+      const advertiser_id = await create("advertiser", { advertiser_name: "Acme" });
+      await create("event", { event_name: "Landing", advertiser_id, value: 0 });
+      sandbox.expireSessions();
+      await create("event", { event_name: "Purchase", advertiser_id, value: 25 });
 
-    expect(sandbox.logins).toBe(2);
-    expect([sandbox.advertiserPosts, sandbox.eventPosts]).toEqual([1, 3]);
-    expect(sandbox.events.map(({ event_name }) => event_name)).toEqual(["Landing", "Purchase"]);
-  });
+      expect(sandbox.logins).toBe(2);
+      expect([sandbox.advertiserPosts, sandbox.eventPosts]).toEqual([1, 3]);
+      expect(sandbox.events.map(({ event_name }) => event_name)).toEqual(["Landing", "Purchase"]);
+    },
+  );
 });
 
 describe("the 2.0 login, and strict creates", () => {
@@ -79,9 +89,18 @@ describe("the 2.0 login, and strict creates", () => {
     "a login at %s is good for strict creates",
     async (path) => {
       const { sandbox, client, credentials } = await start();
-      expect(await client.post(path, credentials)).toMatchObject({ status: 200, body: { success: true } });
-      const advertiser = await client.post("rest/advertiser/strict", { advertiser_name: "Acme", active: true });
-      expect(advertiser).toMatchObject({ status: 200, body: { success: true, payload: { id: 1 } } });
+      expect(await client.post(path, credentials)).toMatchObject({
+        status: 200,
+        body: { success: true },
+      });
+      const advertiser = await client.post("rest/advertiser/strict", {
+        advertiser_name: "Acme",
+        active: true,
+      });
+      expect(advertiser).toMatchObject({
+        status: 200,
+        body: { success: true, payload: { id: 1 } },
+      });
       const event = { event_name: "Purchase", advertiser_id: idOf(advertiser.body), value: 25 };
       expect(await client.post("rest/event/strict", event)).toMatchObject({
         status: 200,
@@ -99,7 +118,10 @@ describe("the 2.0 login, and strict creates", () => {
       const body = { advertiser_name: "Acme", colour: "red", size: 3 };
       expect(await client.post("rest/advertiser/strict", body)).toEqual({
         status: 406,
-        body: { success: false, errors: ["colour is not a known field", "size is not a known field"] },
+        body: {
+          success: false,
+          errors: ["colour is not a known field", "size is not a known field"],
+        },
       });
       expect(sandbox.advertisers).toEqual([]);
       expect((await client.post("rest/advertiser", body)).status).toBe(200);
@@ -112,9 +134,15 @@ describe("a client that decides by success alone", () => {
   class Failed extends Error {}
 
   /** Like such clients, ignores the status. */
-  async function call(client: CookieSession, path: string, body?: unknown, method = "POST"): Promise<Body> {
+  async function call(
+    client: CookieSession,
+    path: string,
+    body?: unknown,
+    method = "POST",
+  ): Promise<Body> {
     const answer = (await client.request(method, path, body)).body;
-    if (typeof answer.success !== "boolean") throw new TypeError(`no success in ${JSON.stringify(answer)}`);
+    if (typeof answer.success !== "boolean")
+      throw new TypeError(`no success in ${JSON.stringify(answer)}`);
     if (!answer.success) throw new Failed(JSON.stringify(answer));
     return answer;
   }
@@ -122,7 +150,9 @@ describe("a client that decides by success alone", () => {
   it("sees each success and each failure", async () => {
     const { sandbox, client, credentials } = await start({ loginsPerMinute: 2 });
     const fails = (path: string, body?: unknown, method?: string) =>
-      expect(call(client, path, body, method), `${method ?? "POST"} ${path}`).rejects.toThrow(Failed);
+      expect(call(client, path, body, method), `${method ?? "POST"} ${path}`).rejects.toThrow(
+        Failed,
+      );
 
     await fails("rest/advertiser", { advertiser_name: "Acme" }); // 401: no session
     await fails("rest/authenticate", { ...credentials, password: "wrong" });
@@ -135,7 +165,11 @@ describe("a client that decides by success alone", () => {
     await fails("rest/segment", { segment_name: "S" }); // 404
     await fails("rest/event", undefined, "GET");
     await fails("", undefined, "GET");
-    await call(client, "rest/event", { event_name: "E", advertiser_id: idOf(advertiser), value: 1 });
+    await call(client, "rest/event", {
+      event_name: "E",
+      advertiser_id: idOf(advertiser),
+      value: 1,
+    });
 
     expect([sandbox.advertisers.length, sandbox.events.length]).toEqual([1, 1]);
     expect([sandbox.advertiserPosts, sandbox.eventPosts]).toEqual([4, 2]);
@@ -143,6 +177,8 @@ describe("a client that decides by success alone", () => {
 
   it("sees that an installation takes Basic credentials", async () => {
     const { client, credentials } = await start({ authMode: "basic" });
-    await expect(call(client, "rest/authenticate", credentials)).rejects.toThrow(/"success":false.*Basic/);
+    await expect(call(client, "rest/authenticate", credentials)).rejects.toThrow(
+      /"success":false.*Basic/,
+    );
   });
 });

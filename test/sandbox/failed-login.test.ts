@@ -21,7 +21,9 @@ describe("S4: a login that fails", () => {
     );
     expect(endings.map(messageOf).join()).not.toContain("wrong-password");
     // Later resources of the run do not try it either.
-    expect(messageOf(await client.create())).toMatch(/Nothing was created: the login of this run failed/);
+    expect(messageOf(await client.create())).toMatch(
+      /Nothing was created: the login of this run failed/,
+    );
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
   });
 
@@ -55,13 +57,22 @@ describe("S4: a login that fails", () => {
 
   const html = { "content-type": "text/html" };
   it.each<[string, number, Record<string, string>, unknown]>([
-    ["nginx's page", 400, html, "<html><title>400 No required SSL certificate was sent</title></html>"],
+    [
+      "nginx's page",
+      400,
+      html,
+      "<html><title>400 No required SSL certificate was sent</title></html>",
+    ],
     ["a text", 403, { "content-type": "text/plain" }, "Client certificate required"],
   ])(
     "for want of a client certificate, above TLS: %s says so, and not that the password is wrong",
     async (_, status, headers, body) => {
       const { sandbox, client } = await start();
-      sandbox.fail({ on: "authenticate", with: { kind: "answer", status, headers, body }, times: 100 });
+      sandbox.fail({
+        on: "authenticate",
+        with: { kind: "answer", status, headers, body },
+        times: 100,
+      });
       const message = messageOf(await client.create());
       expect(message).toMatch(
         /it asks for a client certificate, which this package has none of: set advertising:baseUrl/,
@@ -74,7 +85,9 @@ describe("S4: a login that fails", () => {
   it("429 makes all wait together", async () => {
     const clock = new TestClient("http://127.0.0.1:1").clock;
     const sandbox = await useSandbox({ loginsPerMinute: 1, clock: () => clock.wallMs() });
-    expect(await new TestClient(sandbox.url, { clock }).create("other run")).toMatchObject({ kind: "created" });
+    expect(await new TestClient(sandbox.url, { clock }).create("other run")).toMatchObject({
+      kind: "created",
+    });
     const client = new TestClient(sandbox.url, { clock });
     const endings = await client.createMany(20);
     expect(endings.filter(({ kind }) => kind !== "created")).toEqual([]);
@@ -92,7 +105,9 @@ describe("S4: a login that fails", () => {
       times: 100,
     });
     const endings = await client.createMany(20);
-    expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["LoginError", "RateLimitedError"]));
+    expect(new Set(endings.map(({ kind }) => kind))).toEqual(
+      new Set(["LoginError", "RateLimitedError"]),
+    );
     expect(messageOf(endings[0])).toMatch(
       /limits the rate and takes requests again from 2026-01-01T01:00:00.000Z on.*maxWaitSeconds \(120 s\)/,
     );
@@ -143,7 +158,11 @@ describe("S4: a login that fails", () => {
       ["x_service_cookie=value-4711; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT"],
       /has already expired: it ends 1970-01-01T00:00:00\.000Z, and now is 20.*Ask the administrator/,
     ],
-    ["an age of 0", ["x_service_cookie=value-4711; Path=/; Max-Age=0"], /has already expired: it ends after 0 s, and/],
+    [
+      "an age of 0",
+      ["x_service_cookie=value-4711; Path=/; Max-Age=0"],
+      /has already expired: it ends after 0 s, and/,
+    ],
     [
       "another path",
       ["x_service_cookie=value-4711; Path=/admin"],
@@ -155,16 +174,19 @@ describe("S4: a login that fails", () => {
       Array.from({ length: 200 }, (_, index) => `c${index}=value-4711; Path=/`),
       /none of the cookies it set is named <instance_key>_service_cookie/,
     ],
-  ])("a success with %s is an error that names it, and is not repeated", async (_, cookies, words) => {
-    const { sandbox, client } = await start();
-    sandbox.fail({ on: "authenticate", with: login(...cookies), times: 100 });
-    const endings = await client.createMany(5);
-    expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["LoginError"]));
-    expect(messageOf(endings[0])).toMatch(/the platform accepted it \(status 200\), but/);
-    expect(messageOf(endings[0])).toMatch(words);
-    expect(messageOf(endings[0])).not.toContain("value-4711");
-    expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
-  });
+  ])(
+    "a success with %s is an error that names it, and is not repeated",
+    async (_, cookies, words) => {
+      const { sandbox, client } = await start();
+      sandbox.fail({ on: "authenticate", with: login(...cookies), times: 100 });
+      const endings = await client.createMany(5);
+      expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["LoginError"]));
+      expect(messageOf(endings[0])).toMatch(/the platform accepted it \(status 200\), but/);
+      expect(messageOf(endings[0])).toMatch(words);
+      expect(messageOf(endings[0])).not.toContain("value-4711");
+      expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
+    },
+  );
 
   it.each<[string, number, Record<string, string>, unknown, RegExp]>([
     [
@@ -179,7 +201,11 @@ describe("S4: a login that fails", () => {
     ["500 three times", 500, {}, "", /returned status 500/],
   ])("%s", async (_, status, headers, body, words) => {
     const { sandbox, client } = await start();
-    sandbox.fail({ on: "authenticate", with: { kind: "answer", status, headers, body }, times: 100 });
+    sandbox.fail({
+      on: "authenticate",
+      with: { kind: "answer", status, headers, body },
+      times: 100,
+    });
     const ending = await client.create();
     expect(ending.kind).toBe("LoginError");
     expect(messageOf(ending)).toMatch(words);

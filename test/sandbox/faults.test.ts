@@ -13,8 +13,19 @@ import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { Session } from "../../provider/src/client/session.js";
 import { createTransport } from "../../provider/src/client/transport.js";
-import type { Fault, FaultRule, Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
-import { type Ending, everythingIn, messageOf, TestClient, type TestClientOptions } from "../support/client.js";
+import type {
+  Fault,
+  FaultRule,
+  Sandbox,
+  SandboxOptions,
+} from "../../provider/src/sandbox/index.js";
+import {
+  type Ending,
+  everythingIn,
+  messageOf,
+  TestClient,
+  type TestClientOptions,
+} from "../support/client.js";
 import { FakeClock } from "../support/clock.js";
 import { jsonAnswer, useSandbox } from "../support/installation.js";
 import { seededRandom } from "../support/random.js";
@@ -46,7 +57,8 @@ it("Basic credentials that a refusal echoes are masked", async () => {
   const { sandbox, client } = await start({ authMode: "basic" }, basic);
   sandbox.fail({
     on: "advertiser",
-    with: (_, { headers }) => jsonAnswer({ errors: [`authorization ${headers.authorization}`] }, 406),
+    with: (_, { headers }) =>
+      jsonAnswer({ errors: [`authorization ${headers.authorization}`] }, 406),
   });
   expect(messageOf(await client.create())).toMatch(/authorization Basic \[secret\]/);
 });
@@ -99,13 +111,17 @@ describe("T2: certainly not sent: nothing is created, and the server saw nothing
     const ending = await client.create();
     expect(ending.kind).toBe("NotSentError");
     expectProperMessage(ending, url, client);
-    expect(messageOf(ending)).toMatch(/ECONNREFUSED.*nothing listens there: check advertising:baseUrl/);
+    expect(messageOf(ending)).toMatch(
+      /ECONNREFUSED.*nothing listens there: check advertising:baseUrl/,
+    );
     expect(client.clock.monotonicMs()).toBeLessThanOrEqual(120_000);
   });
 
   it("connections are never made (a black hole)", async () => {
     const port = await blackHole();
-    const client = new TestClient(`http://127.0.0.1:${port}`, { settings: { ...basic.settings, ...withoutWaiting } });
+    const client = new TestClient(`http://127.0.0.1:${port}`, {
+      settings: { ...basic.settings, ...withoutWaiting },
+    });
     const ending = await client.create();
     expect(ending.kind).toBe("NotSentError");
     expect(messageOf(ending)).toMatch(
@@ -185,25 +201,37 @@ describe("T2: certainly not sent: nothing is created, and the server saw nothing
       const ending = await client.create();
       expect(ending.kind).toBe("NotSentError");
       expectProperMessage(ending, url, client);
-      expect(messageOf(ending)).toMatch(/; it offers no HTTP\/1\.1, perhaps HTTP\/2 only: .*advertising:baseUrl/);
+      expect(messageOf(ending)).toMatch(
+        /; it offers no HTTP\/1\.1, perhaps HTTP\/2 only: .*advertising:baseUrl/,
+      );
       expect(messageOf(ending)).not.toMatch(/certificate|NODE_EXTRA_CA_CERTS/);
       expect(client.attempts).toHaveLength(1);
     });
 
     const wanting = { requestCert: true, rejectUnauthorized: true, ca: authority.cert } as const;
-    it.each(["TLSv1.2", "TLSv1.3"] as const)("a server that wants a client certificate, %s", async (maxVersion) => {
-      const { server, url } = await serve({ ...makeCertificate({ name: "mtls", issuer }), ...wanting, maxVersion });
-      const words = /; it .*asks for a client certificate, which this package has none of: .*advertising:baseUrl/;
-      // TLS 1.3 says so after the request was written, which then may have arrived for all that is known (T2).
-      const client = new TestClient(url, basic);
-      const ending = await client.create();
-      expect(ending.kind).toBe(maxVersion === "TLSv1.2" ? "NotSentError" : "OutcomeUnknownError");
-      expect(messageOf(ending)).toMatch(words);
-      expect(messageOf(ending)).not.toContain("NODE_EXTRA_CA_CERTS");
-      const byLogin = new TestClient(url);
-      expect(messageOf(await byLogin.create())).toMatch(words);
-      expect([client.attempts.length, byLogin.attempts.length, server.posts.length]).toEqual([1, 1, 0]);
-    });
+    it.each(["TLSv1.2", "TLSv1.3"] as const)(
+      "a server that wants a client certificate, %s",
+      async (maxVersion) => {
+        const { server, url } = await serve({
+          ...makeCertificate({ name: "mtls", issuer }),
+          ...wanting,
+          maxVersion,
+        });
+        const words =
+          /; it .*asks for a client certificate, which this package has none of: .*advertising:baseUrl/;
+        // TLS 1.3 says so after the request was written, which then may have arrived for all that is known (T2).
+        const client = new TestClient(url, basic);
+        const ending = await client.create();
+        expect(ending.kind).toBe(maxVersion === "TLSv1.2" ? "NotSentError" : "OutcomeUnknownError");
+        expect(messageOf(ending)).toMatch(words);
+        expect(messageOf(ending)).not.toContain("NODE_EXTRA_CA_CERTS");
+        const byLogin = new TestClient(url);
+        expect(messageOf(await byLogin.create())).toMatch(words);
+        expect([client.attempts.length, byLogin.attempts.length, server.posts.length]).toEqual([
+          1, 1, 0,
+        ]);
+      },
+    );
 
     it("TLS 1.0 only", async () => {
       const { server, url } = await serve({
@@ -215,7 +243,9 @@ describe("T2: certainly not sent: nothing is created, and the server saw nothing
       const client = new TestClient(url, basic);
       const ending = await client.create();
       expect(ending.kind).toBe("NotSentError");
-      expect(messageOf(ending)).toMatch(/was not sent.*(protocol version|PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL)/i);
+      expect(messageOf(ending)).toMatch(
+        /was not sent.*(protocol version|PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL)/i,
+      );
       expect(messageOf(ending)).not.toContain("NODE_EXTRA_CA_CERTS"); // the certificate is not the cause
       expect(server.posts).toHaveLength(0);
       expect(client.attempts).toHaveLength(1);
@@ -248,7 +278,9 @@ describe("T2: certainly not sent: nothing is created, and the server saw nothing
     const ending = await client.create();
     expect(ending.kind).toBe("NotSentError");
     expectProperMessage(ending, url, client);
-    expect(messageOf(ending)).toMatch(/does not speak TLS.*check the scheme and the port of advertising:baseUrl/);
+    expect(messageOf(ending)).toMatch(
+      /does not speak TLS.*check the scheme and the port of advertising:baseUrl/,
+    );
     expect(counts(sandbox)).toEqual({ logins: 0, creates: 0 });
     expect(client.attempts).toHaveLength(1);
   });
@@ -268,18 +300,25 @@ describe("a server that closes each connection after its answer", () => {
     return { server, closed: closed.promise };
   }
 
-  it.each([1, 16])("once seen, each request has its own connection, %i at once", async (maxConcurrentRequests) => {
-    const { server, closed } = await closing();
-    const client = new TestClient(server.url, { settings: { ...basic.settings, maxConcurrentRequests } });
-    expect(await client.create()).toMatchObject({ kind: "created" });
-    await closed;
-    for (let round = 0; round < 3; round++) {
-      const endings = await client.createMany(5);
-      expect(endings.map(({ kind }) => kind)).toEqual(Array(5).fill("created"));
-    }
-    expect([server.posts.length, server.connections]).toEqual([16, 16]);
-    expect(server.posts.slice(1).map(({ headers }) => headers.connection)).toEqual(Array(15).fill("close"));
-  });
+  it.each([1, 16])(
+    "once seen, each request has its own connection, %i at once",
+    async (maxConcurrentRequests) => {
+      const { server, closed } = await closing();
+      const client = new TestClient(server.url, {
+        settings: { ...basic.settings, maxConcurrentRequests },
+      });
+      expect(await client.create()).toMatchObject({ kind: "created" });
+      await closed;
+      for (let round = 0; round < 3; round++) {
+        const endings = await client.createMany(5);
+        expect(endings.map(({ kind }) => kind)).toEqual(Array(5).fill("created"));
+      }
+      expect([server.posts.length, server.connections]).toEqual([16, 16]);
+      expect(server.posts.slice(1).map(({ headers }) => headers.connection)).toEqual(
+        Array(15).fill("close"),
+      );
+    },
+  );
 
   it("one that says so, or that keeps them, has its connections used again", async () => {
     const server = await startRawServer(async (connection) => {
@@ -289,8 +328,11 @@ describe("a server that closes each connection after its answer", () => {
         if (isLast) connection.end();
       }
     });
-    const client = new TestClient(server.url, { settings: { ...basic.settings, maxConcurrentRequests: 1 } });
-    for (let count = 0; count < 5; count++) expect(await client.create()).toMatchObject({ kind: "created" });
+    const client = new TestClient(server.url, {
+      settings: { ...basic.settings, maxConcurrentRequests: 1 },
+    });
+    for (let count = 0; count < 5; count++)
+      expect(await client.create()).toMatchObject({ kind: "created" });
     expect([server.posts.length, server.connections]).toEqual([5, 2]);
   });
 });
@@ -305,7 +347,9 @@ describe("T1, T2: sent, without an answer that resolves it: one POST, outcome un
     const ending = await client.create();
     expect(ending.kind).toBe("OutcomeUnknownError");
     expectProperMessage(ending, server.url, client);
-    expect(messageOf(ending)).toMatch(/was sent at .*failed after sending \(.*(ECONNRESET|EPIPE|UND_ERR_SOCKET)/);
+    expect(messageOf(ending)).toMatch(
+      /was sent at .*failed after sending \(.*(ECONNRESET|EPIPE|UND_ERR_SOCKET)/,
+    );
     expect(server.posts).toHaveLength(0);
   });
 
@@ -321,7 +365,8 @@ describe("T1, T2: sent, without an answer that resolves it: one POST, outcome un
     {
       name: "the server reads all, and closes without an answer",
       fault: { kind: "close-without-answer" },
-      message: /was sent at 2026-01-01T.*failed after sending \(.*(UND_ERR_SOCKET|other side closed)/,
+      message:
+        /was sent at 2026-01-01T.*failed after sending \(.*(UND_ERR_SOCKET|other side closed)/,
     },
     {
       name: "the server reads all, and resets",
@@ -353,8 +398,16 @@ describe("T1, T2: sent, without an answer that resolves it: one POST, outcome un
     },
     { name: "a bad chunk", fault: wire.badChunk, message: /HPE_|Invalid character in chunk size/ },
     { name: "a garbage status line", fault: wire.garbage, message: /HPE_|Expected HTTP/ },
-    { name: "a header of 1 MB", fault: wire.hugeHeader(1_000_000), message: /UND_ERR_HEADERS_OVERFLOW/ },
-    { name: "10,000 headers", fault: wire.manyHeaders(10_000), message: /UND_ERR_HEADERS_OVERFLOW/ },
+    {
+      name: "a header of 1 MB",
+      fault: wire.hugeHeader(1_000_000),
+      message: /UND_ERR_HEADERS_OVERFLOW/,
+    },
+    {
+      name: "10,000 headers",
+      fault: wire.manyHeaders(10_000),
+      message: /UND_ERR_HEADERS_OVERFLOW/,
+    },
   ])("$name", async ({ fault, message, isSlow = false }) => {
     for (const act of isSlow ? [true] : [true, false]) {
       const { sandbox, client } = await start({}, isSlow ? { settings: withoutWaiting } : {});
@@ -454,7 +507,9 @@ describe("T5: connections that come and go: one POST each, created", () => {
     for (const way of ["end", "reset"] as const) {
       const server = await startRawServer(async (connection) => {
         await connection.readRequest();
-        await connection.answer(200, { payload: { id: connection.index + 1 } }, ["keep-alive: timeout=600"]);
+        await connection.answer(200, { payload: { id: connection.index + 1 } }, [
+          "keep-alive: timeout=600",
+        ]);
         connection[way]();
       });
       const client = new TestClient(server.url, basic);
@@ -489,22 +544,32 @@ describe("T5: connections that come and go: one POST each, created", () => {
   ])("$name", async ({ fault }) => {
     const { sandbox, client } = await start();
     sandbox.fail({ on: "any", with: fault, act: true, times: 100 });
-    for (const id of ["1", "2", "3"]) expect(await client.create(id)).toMatchObject({ kind: "created", id });
+    for (const id of ["1", "2", "3"])
+      expect(await client.create(id)).toMatchObject({ kind: "created", id });
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 3 });
     expect(sandbox.advertisers).toHaveLength(3);
   });
 });
 
 describe("T4: redirects are never followed", () => {
-  it.each([301, 302, 303])("%i to a login page means that the session has ended", async (status) => {
-    const { sandbox, client } = await start();
-    await client.create("first");
-    sandbox.fail({ on: "create", with: { kind: "answer", status, headers: { location: "/login" } } });
-    expect(await client.create("A")).toMatchObject({ kind: "created" });
-    expect(counts(sandbox)).toEqual({ logins: 2, creates: 3 });
-    expect(sandbox.advertisers.map((advertiser) => advertiser.advertiser_name)).toEqual(["first", "A"]);
-    expect(sandbox.requests.every(({ method }) => method === "POST")).toBe(true);
-  });
+  it.each([301, 302, 303])(
+    "%i to a login page means that the session has ended",
+    async (status) => {
+      const { sandbox, client } = await start();
+      await client.create("first");
+      sandbox.fail({
+        on: "create",
+        with: { kind: "answer", status, headers: { location: "/login" } },
+      });
+      expect(await client.create("A")).toMatchObject({ kind: "created" });
+      expect(counts(sandbox)).toEqual({ logins: 2, creates: 3 });
+      expect(sandbox.advertisers.map((advertiser) => advertiser.advertiser_name)).toEqual([
+        "first",
+        "A",
+      ]);
+      expect(sandbox.requests.every(({ method }) => method === "POST")).toBe(true);
+    },
+  );
 
   it.each([307, 308])("%i to another origin, which gets no request", async (status) => {
     const other = await useSandbox();
@@ -527,7 +592,11 @@ describe("T4: redirects are never followed", () => {
     const { sandbox, client } = await start();
     sandbox.fail({
       on: "authenticate",
-      with: { kind: "answer", status: 307, headers: { location: `${other.url}/rest/authenticate` } },
+      with: {
+        kind: "answer",
+        status: 307,
+        headers: { location: `${other.url}/rest/authenticate` },
+      },
     });
     const ending = await client.create();
     expect(ending.kind).toBe("LoginError");
@@ -561,7 +630,11 @@ describe("refused: nothing is created, and the platform's own words are passed o
     },
     {
       name: "200 with an inner success: false",
-      fault: { kind: "answer", status: 200, body: { success: true, payload: { success: false, message: "no" } } },
+      fault: {
+        kind: "answer",
+        status: 200,
+        body: { success: true, payload: { success: false, message: "no" } },
+      },
       message: /refused with status 200: no\./,
     },
   ])("$name", async ({ fault, message }) => {
@@ -579,7 +652,10 @@ describe("refused: nothing is created, and the platform's own words are passed o
 describe("the platform limits the rate", () => {
   it("429 with Retry-After: 2, then served", async () => {
     const { sandbox, client } = await start();
-    sandbox.fail({ on: "create", with: { kind: "answer", status: 429, headers: { "retry-after": "2" } } });
+    sandbox.fail({
+      on: "create",
+      with: { kind: "answer", status: 429, headers: { "retry-after": "2" } },
+    });
     expect(await client.create()).toMatchObject({ kind: "created" });
     expect(client.clock.monotonicMs()).toBeGreaterThanOrEqual(2000);
     expect(client.clock.monotonicMs()).toBeLessThan(3000);
@@ -590,7 +666,11 @@ describe("the platform limits the rate", () => {
   it.each<[string, Record<string, string>, number]>([
     ["with Retry-After: 30", { "retry-after": "30" }, 5],
     ["without a header", {}, 15],
-    ["with a date", { "retry-after": "Thu, 01 Jan 2026 00:00:50 GMT", date: "Thu, 01 Jan 2026 00:00:00 GMT" }, 3],
+    [
+      "with a date",
+      { "retry-after": "Thu, 01 Jan 2026 00:00:50 GMT", date: "Thu, 01 Jan 2026 00:00:00 GMT" },
+      3,
+    ],
     ["with 0", { "retry-after": "0" }, 15],
   ])("429 forever, %s: a bounded number of POSTs", async (_, headers, mostPosts) => {
     const { sandbox, client } = await start();
@@ -615,17 +695,30 @@ describe("T3: answered, but the outcome stays unknown: one POST", () => {
   it.each<{ readonly name: string; readonly fault: Fault; readonly message: RegExp }>([
     {
       name: "status 502",
-      fault: { kind: "answer", status: 502, body: { message: `out of order. ${"x".repeat(5000)}` } },
+      fault: {
+        kind: "answer",
+        status: 502,
+        body: { message: `out of order. ${"x".repeat(5000)}` },
+      },
       message: /got status 502\. The platform said: out of order/,
     },
     {
       name: "200 with an HTML page",
-      fault: { kind: "answer", status: 200, headers: html, body: "<html><title>Maintenance</title></html>" },
+      fault: {
+        kind: "answer",
+        status: 200,
+        headers: html,
+        body: "<html><title>Maintenance</title></html>",
+      },
       message: /it is an HTML page\. The platform said: an HTML page: Maintenance/,
     },
     {
       name: "no id",
-      fault: { kind: "answer", status: 200, body: { success: true, id: null, secret_value: "value-4711" } },
+      fault: {
+        kind: "answer",
+        status: 200,
+        body: { success: true, id: null, secret_value: "value-4711" },
+      },
       message: /status 200, but without a readable id \(its fields: success, id, secret_value\)/,
     },
     {
@@ -656,8 +749,16 @@ describe("T3: answered, but the outcome stays unknown: one POST", () => {
 describe("created", () => {
   const manyKeys = Array.from({ length: 50_000 }, (_, index) => `"k${index}":1`).join();
   it.each([
-    { name: "an id beyond 2^53", body: '{"payload":{"id":9007199254740993}}', id: "9007199254740993" },
-    { name: "50,000 keys and __proto__", body: `{"__proto__":{"polluted":1},${manyKeys},"id":5}`, id: "5" },
+    {
+      name: "an id beyond 2^53",
+      body: '{"payload":{"id":9007199254740993}}',
+      id: "9007199254740993",
+    },
+    {
+      name: "50,000 keys and __proto__",
+      body: `{"__proto__":{"polluted":1},${manyKeys},"id":5}`,
+      id: "5",
+    },
   ])("$name", async ({ body, id }) => {
     const { sandbox, client } = await start();
     sandbox.fail({ on: "create", with: { kind: "answer", status: 200, body }, act: true });
@@ -672,7 +773,10 @@ describe("created", () => {
     const noted = Promise.withResolvers<string>();
     client.onCreated = noted.resolve;
     const send = Session.prototype.send;
-    const slow = vi.spyOn(Session.prototype, "send").mockImplementation(async function (this: Session, ...request) {
+    const slow = vi.spyOn(Session.prototype, "send").mockImplementation(async function (
+      this: Session,
+      ...request
+    ) {
       return { ...(await send.apply(this, request)), kept: stored.promise };
     });
     onTestFinished(() => slow.mockRestore());
@@ -719,7 +823,9 @@ describe("T7: a machine that was suspended between the note and the first byte",
     clock.jumpWall(20_001);
     expect(await suspended).toMatchObject({ code: "ADVERTISING_TOO_LATE", sent: false });
     expect(server.posts).toHaveLength(0);
-    expect(await transport.send({ ...request, notedAtMs: clock.wallMs() })).toMatchObject({ status: 200 });
+    expect(await transport.send({ ...request, notedAtMs: clock.wallMs() })).toMatchObject({
+      status: 200,
+    });
     expect(server.posts).toHaveLength(1);
   });
 
@@ -791,7 +897,12 @@ describe("T6: answers without an end", () => {
     const { sandbox, client } = await start();
     sandbox.fail({
       on: "create",
-      with: { kind: "answer", status: 200, headers: { "content-encoding": encoding }, body: { id: 1 } },
+      with: {
+        kind: "answer",
+        status: 200,
+        headers: { "content-encoding": encoding },
+        body: { id: 1 },
+      },
     });
     expect((await client.create()).kind).toBe("OutcomeUnknownError");
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
@@ -849,7 +960,9 @@ describe("an answer that echoes secrets", () => {
     const server = await startRawServer(async (connection) => {
       await connection.readRequest();
       const bytes = Buffer.from(text);
-      await connection.write(`HTTP/1.1 400 X\r\ncontent-type: text/plain\r\ncontent-length: ${bytes.length}\r\n\r\n`);
+      await connection.write(
+        `HTTP/1.1 400 X\r\ncontent-type: text/plain\r\ncontent-length: ${bytes.length}\r\n\r\n`,
+      );
       await connection.write(bytes.subarray(0, 20));
       await new Promise((resolve) => setImmediate(resolve));
       await connection.write(bytes.subarray(20));
@@ -865,7 +978,11 @@ describe("an answer that echoes secrets", () => {
     const { sandbox, client } = await start({ password }, { settings: { password } });
     sandbox.fail({
       on: "authenticate",
-      with: { kind: "answer", status: 401, body: { message: `no: ${spellings(password).join(" ")}` } },
+      with: {
+        kind: "answer",
+        status: 401,
+        body: { message: `no: ${spellings(password).join(" ")}` },
+      },
     });
     const ending = await client.create();
     expect(ending.kind).toBe("LoginError");
@@ -881,7 +998,8 @@ describe("an answer that echoes secrets", () => {
       const ending = await client.create();
       const cookie = String(sandbox.requests.at(-1)?.headers.cookie).split("=")[1] ?? "";
       const everything = everythingIn("error" in ending ? ending.error : undefined);
-      for (const secret of [...spellings(password), cookie]) expect(everything).not.toContain(secret);
+      for (const secret of [...spellings(password), cookie])
+        expect(everything).not.toContain(secret);
       expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
     }
   });
@@ -909,7 +1027,9 @@ async function blackHole(): Promise<number> {
   onTestFinished(async () => void (await worker.terminate()));
   const [port] = (await once(worker, "message")) as [number];
   const { connect } = await import("node:net");
-  const fillers = Array.from({ length: 8 }, () => connect(port, "127.0.0.1").on("error", () => undefined));
+  const fillers = Array.from({ length: 8 }, () =>
+    connect(port, "127.0.0.1").on("error", () => undefined),
+  );
   onTestFinished(() => {
     for (const filler of fillers) filler.destroy();
   });

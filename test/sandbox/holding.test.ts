@@ -47,65 +47,80 @@ async function start(options = { settings: operatedSettings({ delete: eventOpera
 }
 
 const PAIRS = RESOURCE_FORMS.flatMap((one) => RESOURCE_FORMS.map((other) => ({ one, other })));
-const EVERY = PAIRS.flatMap((pair) => [false, true].map((isReversed) => ({ ...pair, isReversed }))).flatMap((how) =>
-  [false, true].map((isElsewhere) => ({ ...how, isElsewhere })),
-);
+const EVERY = PAIRS.flatMap((pair) =>
+  [false, true].map((isReversed) => ({ ...pair, isReversed })),
+).flatMap((how) => [false, true].map((isElsewhere) => ({ ...how, isElsewhere })));
 
-describe.each(EVERY)("$one, and $other; asked in reverse: $isReversed; without the journal: $isElsewhere", (how) => {
-  const turned = (...program: Program) => (how.isReversed ? program.toReversed() : program);
+describe.each(EVERY)(
+  "$one, and $other; asked in reverse: $isReversed; without the journal: $isElsewhere",
+  (how) => {
+    const turned = (...program: Program) => (how.isReversed ? program.toReversed() : program);
 
-  async function two(more?: Values) {
-    const started = await start();
-    const [a, b] = [started.fixture(how.one, "a", more), started.fixture(how.other, "b", more)];
-    expect((await started.run([a.is(), b.is(B)])).errors).toEqual([]);
-    if (how.isElsewhere) started.moveAway();
-    return { ...started, a, b, c: started.fixture(how.other, "c", more) };
-  }
-
-  it("an object of one that the other names is an error at one of them, and nothing changes", async () => {
-    const { sandbox, run, a, c } = await two({});
-    for (const isUp of [false, true]) {
-      const { errors } = await run(turned(a.is(), c.is({ existingId: 2 })), isUp);
-      expect(errors).toEqual([expect.stringContaining(ONE)]);
-      expect(errors[0]).toMatch(
-        /2 already belongs to (?:ConversionEvent "|events\["k"\] of ConversionEventSet ")[ac]"/,
-      );
+    async function two(more?: Values) {
+      const started = await start();
+      const [a, b] = [started.fixture(how.one, "a", more), started.fixture(how.other, "b", more)];
+      expect((await started.run([a.is(), b.is(B)])).errors).toEqual([]);
+      if (how.isElsewhere) started.moveAway();
+      return { ...started, a, b, c: started.fixture(how.other, "c", more) };
     }
-    expect([a.id, sandbox.eventPosts, sandbox.deletes]).toEqual(["2", 2, 0]);
-  });
 
-  it("an object that the state has twice is an error at the second one, until one of them gives it up", async () => {
-    const { sandbox, run, a, c } = await two();
-    expect((await run([c.is({ existingId: 2 })])).errors).toEqual([]);
-    expect((await run(turned(a.is(), c.is()), false)).errors).toEqual([expect.stringContaining(ONE)]);
-    expect((await run(turned(a.is({ value: 2 }), c.is()))).errors).toEqual([]);
-    expect([a.id, c.id, sandbox.eventPosts, sandbox.deletes]).toEqual(["4", "2", 3, 0]);
-  });
+    it("an object of one that the other names is an error at one of them, and nothing changes", async () => {
+      const { sandbox, run, a, c } = await two({});
+      for (const isUp of [false, true]) {
+        const { errors } = await run(turned(a.is(), c.is({ existingId: 2 })), isUp);
+        expect(errors).toEqual([expect.stringContaining(ONE)]);
+        expect(errors[0]).toMatch(
+          /2 already belongs to (?:ConversionEvent "|events\["k"\] of ConversionEventSet ")[ac]"/,
+        );
+      }
+      expect([a.id, sandbox.eventPosts, sandbox.deletes]).toEqual(["2", 2, 0]);
+    });
 
-  it("they swap their objects: nothing is sent, deleted, or said to be left", async () => {
-    const { sandbox, run, a, b } = await two();
-    const swapped = turned(a.is({ ...B, existingId: 3 }), b.is({ existingId: 2 }));
-    for (const isUp of [false, true]) {
-      const { errors, words } = await run(swapped, isUp);
+    it("an object that the state has twice is an error at the second one, until one of them gives it up", async () => {
+      const { sandbox, run, a, c } = await two();
+      expect((await run([c.is({ existingId: 2 })])).errors).toEqual([]);
+      expect((await run(turned(a.is(), c.is()), false)).errors).toEqual([
+        expect.stringContaining(ONE),
+      ]);
+      expect((await run(turned(a.is({ value: 2 }), c.is()))).errors).toEqual([]);
+      expect([a.id, c.id, sandbox.eventPosts, sandbox.deletes]).toEqual(["4", "2", 3, 0]);
+    });
+
+    it("they swap their objects: nothing is sent, deleted, or said to be left", async () => {
+      const { sandbox, run, a, b } = await two();
+      const swapped = turned(a.is({ ...B, existingId: 3 }), b.is({ existingId: 2 }));
+      for (const isUp of [false, true]) {
+        const { errors, words } = await run(swapped, isUp);
+        expect([errors, words.match(LIVE)]).toEqual([[], null]);
+      }
+      expect((await run(turned(a.is(B), b.is()))).errors).toEqual([]);
+      expect([a.id, b.id, sandbox.eventPosts, sandbox.deletes]).toEqual(["3", "2", 2, 0]);
+    });
+
+    it("an object moves to a new one, the former one is removed, or keeps its place with another object", async () => {
+      const { sandbox, fixture, run, a, b, c } = await two();
+      expect((await run(turned(a.gone(), b.is(B), c.is({ existingId: 2 })))).errors).toEqual([]);
+      const d = fixture(how.one, "d");
+      const B2 = { eventName: "B2" };
+      const { errors, words } = await run(turned(b.is(B2), c.is(), d.is({ ...B, existingId: 3 })));
       expect([errors, words.match(LIVE)]).toEqual([[], null]);
-    }
-    expect((await run(turned(a.is(B), b.is()))).errors).toEqual([]);
-    expect([a.id, b.id, sandbox.eventPosts, sandbox.deletes]).toEqual(["3", "2", 2, 0]);
-  });
-
-  it("an object moves to a new one, the former one is removed, or keeps its place with another object", async () => {
-    const { sandbox, fixture, run, a, b, c } = await two();
-    expect((await run(turned(a.gone(), b.is(B), c.is({ existingId: 2 })))).errors).toEqual([]);
-    const d = fixture(how.one, "d");
-    const B2 = { eventName: "B2" };
-    const { errors, words } = await run(turned(b.is(B2), c.is(), d.is({ ...B, existingId: 3 })));
-    expect([errors, words.match(LIVE)]).toEqual([[], null]);
-    expect([b.id, c.id, d.id, sandbox.eventPosts, sandbox.deletes]).toEqual(["4", "2", "3", 3, 0]);
-    await run([b.is(B2), d.is(B), c.is()]);
-    expect((await run(turned(b.gone(), c.is(), d.is({ eventName: "D" })))).errors).toEqual([]);
-    expect([sandbox.events.map(({ id }) => id), sandbox.eventPosts, sandbox.deletes]).toEqual([[2, 5], 4, 2]);
-  });
-});
+      expect([b.id, c.id, d.id, sandbox.eventPosts, sandbox.deletes]).toEqual([
+        "4",
+        "2",
+        "3",
+        3,
+        0,
+      ]);
+      await run([b.is(B2), d.is(B), c.is()]);
+      expect((await run(turned(b.gone(), c.is(), d.is({ eventName: "D" })))).errors).toEqual([]);
+      expect([sandbox.events.map(({ id }) => id), sandbox.eventPosts, sandbox.deletes]).toEqual([
+        [2, 5],
+        4,
+        2,
+      ]);
+    });
+  },
+);
 
 describe.each(RESOURCE_FORMS)("%s that leaves the state with its object", (shape) => {
   it.each([
@@ -118,7 +133,10 @@ describe.each(RESOURCE_FORMS)("%s that leaves the state with its object", (shape
     // An id that is not known yet may be this one.
     const other = fixture("a single event", "other", { adoptsLater: true });
     const { errors, words } = await run([other.is(), next === undefined ? a.gone() : a.is(next)]);
-    expect([errors, words]).toEqual([[], expect.stringMatching(/2(?: stays live|: k is \d now|, which was k)/)]);
+    expect([errors, words]).toEqual([
+      [],
+      expect.stringMatching(/2(?: stays live|: k is \d now|, which was k)/),
+    ]);
     expect(sandbox).toMatchObject({ deletes: 0, eventPosts: next === undefined ? 2 : 3 });
   });
 
@@ -127,16 +145,21 @@ describe.each(RESOURCE_FORMS)("%s that leaves the state with its object", (shape
     async (which) => {
       const { sandbox, folder, fixture, run } = await start();
       const a = fixture(shape, "a");
-      const b = fixture("a single event", "b", { deletes: true, run: { isUp: true, resources: 2 } });
+      const b = fixture("a single event", "b", {
+        deletes: true,
+        run: { isUp: true, resources: 2 },
+      });
       await run([a.is()]);
       await run([b.is({ existingId: 2 })]); // a run of this target alone
       const { words } = await run([which === "the mover" ? b.gone() : a.gone()]);
-      expect(words).toContain("left the state but was not deleted, because another resource has it");
-      expect([sandbox.deletes, sandbox.eventPosts, journalLines(folder).includes("b confirmed 2")]).toEqual([
-        0,
-        1,
-        true,
-      ]);
+      expect(words).toContain(
+        "left the state but was not deleted, because another resource has it",
+      );
+      expect([
+        sandbox.deletes,
+        sandbox.eventPosts,
+        journalLines(folder).includes("b confirmed 2"),
+      ]).toEqual([0, 1, true]);
     },
   );
 });
@@ -160,7 +183,9 @@ describe.each(RESOURCE_FORMS)("%s that this machine remembers", (shape) => {
     const e = fixture(shape, "e");
     await e.up();
     e.engine.state = undefined;
-    expect(await e.preview()).toContain("an earlier run created it as 2. `pulumi up` takes it over.");
+    expect(await e.preview()).toContain(
+      "an earlier run created it as 2. `pulumi up` takes it over.",
+    );
     expect(wordsOf((await e.up()).run)).toContain("nothing is sent");
     expect([e.id, sandbox.eventPosts]).toEqual(["2", 1]);
     await e.up();
@@ -191,7 +216,9 @@ describe.each(RESOURCE_FORMS)("%s that this machine remembers", (shape) => {
     await e.up();
     await e.kill({ value: 2 });
     for (const words of [await e.preview(), wordsOf((await e.up()).run)])
-      expect(words.match(/created it as 3\. The state has 2\. Nothing manages 3: it stays live/g)).toHaveLength(1);
+      expect(
+        words.match(/created it as 3\. The state has 2\. Nothing manages 3: it stays live/g),
+      ).toHaveLength(1);
     expect([e.id, sandbox.eventPosts]).toEqual(["2", 2]);
   });
 });
@@ -233,9 +260,12 @@ it("an alias that would change a resource's type is an error, and nothing is sen
   const [single, many] = [fixture("a single event", "single"), fixture("a set's event", "many")];
   await run([single.is(), many.is()]);
   const before = sandbox.requests.length;
-  const [one = expect.fail(), set = expect.fail()] = [single, many].map(({ engine }) => engine.state);
+  const [one = expect.fail(), set = expect.fail()] = [single, many].map(
+    ({ engine }) => engine.state,
+  );
   const { event, set: sets } = single.engine.newRun();
-  const refused = /a resource of another type here, with the id (\S+), and an alias can't change its type/;
+  const refused =
+    /a resource of another type here, with the id (\S+), and an alias can't change its type/;
   for (const [failing, id] of [
     [sets.diff(one.id, one.outputs, set.inputs), "2"],
     [sets.update(one.id, one.outputs, set.inputs), "2"],

@@ -18,11 +18,16 @@ async function start() {
         await advertiser.create({ advertiserName: "of the event", __identity: "tiny/dev::owner" });
       const posts = sandbox.creates;
       const provider = "advertiserName" in args ? advertiser : event;
-      const { inputs, failures } = await provider.check({}, { ...args, __identity: "tiny/dev::it" });
+      const { inputs, failures } = await provider.check(
+        {},
+        { ...args, __identity: "tiny/dev::it" },
+      );
       expect(failures).toEqual([]);
       const { id } = await provider.create(inputs);
       expect(sandbox.creates).toBe(posts + 1);
-      const object = [...sandbox.advertisers, ...sandbox.events].find((one) => String(one.id) === id);
+      const object = [...sandbox.advertisers, ...sandbox.events].find(
+        (one) => String(one.id) === id,
+      );
       return { ...object };
     },
   };
@@ -64,7 +69,10 @@ describe("a number", () => {
 
   it("that is -0 arrives as 0, because JSON and the state have only one zero", async () => {
     const { arrived } = await start();
-    expect(await arrived(eventWith({ value: -0, eventTypeId: -0 }))).toMatchObject({ value: 0, event_type_id: 0 });
+    expect(await arrived(eventWith({ value: -0, eventTypeId: -0 }))).toMatchObject({
+      value: 0,
+      event_type_id: 0,
+    });
   });
 });
 
@@ -95,9 +103,16 @@ it("secret numbers that the platform echoes are masked if they have at least 4 c
   sandbox.fail({ on: "event", with: { kind: "answer", status: 406, body: { errors } }, times: 2 });
   const own = { eventName: "blue", value: 98765, additionalFields: { note: [4321, "ab1", 765] } };
   const single = { ...own, advertiserId: 1, __secret: Object.keys(own), __identity: "tiny/dev::e" };
-  const many = { advertiserId: 1, events: { a: own }, __secret: ["events"], __identity: "tiny/dev::s" };
+  const many = {
+    advertiserId: 1,
+    events: { a: own },
+    __secret: ["events"],
+    __identity: "tiny/dev::s",
+  };
   for (const creating of [event.create(single), set.create(many)]) {
     const { message } = await failureOf(creating);
-    expect(message).toContain("value [secret] is too high, as [secret] and '[secret]' are, for 'ab1' or 765");
+    expect(message).toContain(
+      "value [secret] is too high, as [secret] and '[secret]' are, for 'ab1' or 765",
+    );
   }
 });

@@ -43,7 +43,9 @@ describe("M5: what a kill or a lost disk leaves", () => {
       fs.writeFileSync(path, text.subarray(0, length));
       const whole = text.subarray(0, text.lastIndexOf("\n", length - 1) + 1).toString();
       const had = all();
-      expect(had.length).toBe(new Set([A, C].filter((key) => whole.includes(`"key":"${key}"`))).size);
+      expect(had.length).toBe(
+        new Set([A, C].filter((key) => whole.includes(`"key":"${key}"`))).size,
+      );
       await up(() => undefined);
       expect([all(), fs.readFileSync(path, "utf8").endsWith("\n")]).toEqual([had, true]);
     }
@@ -54,13 +56,24 @@ describe("M5: what a kill or a lost disk leaves", () => {
     ["an empty file", "", "its first line is another file's"],
     ["a lost beginning", "\0\0\0\n", "its first line is another file's"],
     ["a lost line", `${header}\0\0\0\n{"key":"${A}","state":"sent"}\n`, "line 2 is not readable"],
-    ["a state that is not known", `${header}{"key":"${A}","state":"rumoured"}\n`, "line 2 is not readable"],
-    ["an id that is no text", `${header}{"key":"${A}","state":"created","id":5}\n`, "line 2 is not readable"],
+    [
+      "a state that is not known",
+      `${header}{"key":"${A}","state":"rumoured"}\n`,
+      "line 2 is not readable",
+    ],
+    [
+      "an id that is no text",
+      `${header}{"key":"${A}","state":"created","id":5}\n`,
+      "line 2 is not readable",
+    ],
     ["a line without a key", `${header}{"state":"sent"}\n`, "line 2 is not readable"],
   ])("%s stops every create, is said in a preview, and stays as it is", async (_, text, words) => {
     const { path, newRun } = await started();
     fs.writeFileSync(path, text);
-    const all = new RegExp(`^Nothing was sent\\. The journal ${path}.*${words}.*\\n {2}rm .${path}`, "s");
+    const all = new RegExp(
+      `^Nothing was sent\\. The journal ${path}.*${words}.*\\n {2}rm .${path}`,
+      "s",
+    );
     const run = newRun();
     await run.openOnce();
     await expectRefused(run, all);
@@ -68,14 +81,20 @@ describe("M5: what a kill or a lost disk leaves", () => {
     run.saw({ key: A, id: "1" });
     run.closeNow([A]);
     expect(newRun().trouble?.message).toMatch(all);
-    expect([fs.readFileSync(path, "utf8"), fs.readdirSync(dirname(path))]).toEqual([text, [basename(path)]]);
+    expect([fs.readFileSync(path, "utf8"), fs.readdirSync(dirname(path))]).toEqual([
+      text,
+      [basename(path)],
+    ]);
   });
 
   it("a later version's file is for that version: nothing says to remove it", async () => {
     const { path, newRun } = await started();
     fs.writeFileSync(path, header.replace("1", "2"));
     const run = newRun();
-    await expectRefused(run, /^Nothing was sent.*written by a later version of this package \(format 2\): update it/);
+    await expectRefused(
+      run,
+      /^Nothing was sent.*written by a later version of this package \(format 2\): update it/,
+    );
     expect(run.trouble?.message).not.toContain("rm ");
     run.closeNow([]);
     expect(fs.readFileSync(path, "utf8")).toBe(header.replace("1", "2"));
@@ -117,8 +136,12 @@ describe("M1: a create that can't be noted is not sent", () => {
     const { openSync } = fs;
     replaceIn(fs, {
       openSync: (target: string, flags: string | number, mode?: number) => {
-        if (!String(target).startsWith(path) || typeof flags === "number") return openSync(target, flags, mode);
-        throw Object.assign(new Error(`${code}: injected, open '${target}'`), { code, syscall: "open" });
+        if (!String(target).startsWith(path) || typeof flags === "number")
+          return openSync(target, flags, mode);
+        throw Object.assign(new Error(`${code}: injected, open '${target}'`), {
+          code,
+          syscall: "open",
+        });
       },
     });
     const run = newRun();
@@ -127,7 +150,9 @@ describe("M1: a create that can't be noted is not sent", () => {
     run.saw({ key: A, id: "42" });
     await expectRefused(
       run,
-      new RegExp(`^Nothing was sent\\. The journal .*${code}.*Make its volume writable, and run this again`),
+      new RegExp(
+        `^Nothing was sent\\. The journal .*${code}.*Make its volume writable, and run this again`,
+      ),
     );
     run.closeNow([A]);
     expect(words()).toEqual(["a sent"]);
@@ -145,7 +170,9 @@ describe("M4: one run at a time", () => {
     await expectRefused(second, /^Nothing was sent.*held by another run.*Let that run end/);
     expect(clock.monotonicMs()).toBeGreaterThanOrEqual(30_000);
     expect(said).toEqual([
-      expect.stringMatching(`in use by process ${process.pid} of .* waits for it, at most 25 s more`),
+      expect.stringMatching(
+        `in use by process ${process.pid} of .* waits for it, at most 25 s more`,
+      ),
     ]);
     second.closeNow([]);
 
@@ -184,9 +211,14 @@ describe("M4: one run at a time", () => {
     fs.linkSync(path, `${path}.had`);
     const before = fs.readFileSync(path, "utf8");
     const expectLeftAlone = takeOverJournal(path);
-    const many = Array.from({ length: 20 }, (_, index) => run.sending(create(`Advertiser::${index}`)));
+    const many = Array.from({ length: 20 }, (_, index) =>
+      run.sending(create(`Advertiser::${index}`)),
+    );
     for (const each of await Promise.allSettled(many))
-      expect(each).toMatchObject({ status: "rejected", reason: { message: expect.stringMatching(TAKEN) } });
+      expect(each).toMatchObject({
+        status: "rejected",
+        reason: { message: expect.stringMatching(TAKEN) },
+      });
     await expect(run.created(A, "43")).rejects.toThrow(TAKEN);
     await expect(run.back(B)).rejects.toThrow(TAKEN);
     run.closeNow([]);
@@ -219,7 +251,9 @@ describe("M4: one run at a time", () => {
     replaceIn(fs, {
       fsyncSync: (file: number) => {
         fsyncSync(file);
-        const isAnew = fs.readdirSync(dirname(path)).some((name) => /\.jsonl\.[^.]*\.tmp$/.test(name));
+        const isAnew = fs
+          .readdirSync(dirname(path))
+          .some((name) => /\.jsonl\.[^.]*\.tmp$/.test(name));
         if (isAnew) expectLeftAlone ??= takeOverJournal(path);
       },
     });
@@ -240,7 +274,10 @@ describe("M4: one run at a time", () => {
     run.given(A);
     change(path);
     const left = fs.readdirSync(dirname(path));
-    await expectRefused(run, /it was removed while this run was using it, and nothing more is sent/);
+    await expectRefused(
+      run,
+      /it was removed while this run was using it, and nothing more is sent/,
+    );
     run.closeNow([]);
     expect(fs.readdirSync(dirname(path))).toEqual(left.filter((each) => !each.endsWith(".lock")));
     if (left.includes(basename(path))) expect(fs.readFileSync(path, "utf8")).toBe("another");
@@ -254,7 +291,9 @@ describe("what is left of it", () => {
     for (const each of [old, young]) fs.writeFileSync(each, "half");
     fs.utimesSync(old, 0, 0);
     await up(() => undefined);
-    expect(fs.readdirSync(dirname(path)).sort()).toEqual([path, young].map((each) => basename(each)));
+    expect(fs.readdirSync(dirname(path)).sort()).toEqual(
+      [path, young].map((each) => basename(each)),
+    );
   });
 
   it("it does not grow: of 300 creates that were sent several times one line each is left", async () => {
@@ -262,7 +301,8 @@ describe("what is left of it", () => {
     const keys = Array.from({ length: 300 }, (_, index) => `Advertiser::${index}`);
     const linesIn = () => fs.readFileSync(path, "utf8").trim().split("\n").length;
     await up(async (run) => {
-      for (let times = 0; times < 6; times++) await Promise.all(keys.map((key) => run.sending(create(key))));
+      for (let times = 0; times < 6; times++)
+        await Promise.all(keys.map((key) => run.sending(create(key))));
     });
     expect(linesIn()).toBe(1 + 1800);
     await up((run) => run.back(keys[0] ?? ""));

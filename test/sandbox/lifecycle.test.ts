@@ -32,7 +32,12 @@ async function start(options: RunOptions = {}, platform: SandboxOptions = {}) {
 it("a targeted destroy, which asks for a `diff` of what depends on its target, gets no message about a replacement", async () => {
   const { sandbox, advertiser, event, set, nextAfterKill } = await start();
   const events = { k: { eventName: "K", value: 1 } };
-  const setInputs = { advertiserId: 1, events, __identity: "tiny/dev::s", __provider: "exports.handler" };
+  const setInputs = {
+    advertiserId: 1,
+    events,
+    __identity: "tiny/dev::s",
+    __provider: "exports.handler",
+  };
   await advertiser.create(inputs);
   const [one, several] = [await event.create(eventInputs), await set.create(setInputs)];
   const { event: later, set: laterSet, told, said } = await nextAfterKill();
@@ -63,10 +68,16 @@ it("an `up` reports a take-over once, afterwards", async () => {
   const { sandbox, advertiser, folder, nextAfterKill } = await start();
   await advertiser.create(inputs);
   const next = await nextAfterKill();
-  const up = { ...inputs, __identity: { identity: inputs.__identity, run: { isUp: true, resources: 1 } } };
+  const up = {
+    ...inputs,
+    __identity: { identity: inputs.__identity, run: { isUp: true, resources: 1 } },
+  };
   const { inputs: checked = {} } = await next.advertiser.check({}, up);
   expect((await next.advertiser.create(checked as Record<string, unknown>)).id).toBe("1");
-  expect([next.told, next.said]).toEqual([[], [expect.stringContaining("it is taken over, and nothing is sent")]]);
+  expect([next.told, next.said]).toEqual([
+    [],
+    [expect.stringContaining("it is taken over, and nothing is sent")],
+  ]);
   next.closeNow();
   expect([sandbox.advertiserPosts, journalLines(folder)]).toEqual([1, ["a reported 1"]]);
 });
@@ -75,11 +86,16 @@ it("ADVERTISING_LOG=debug writes each attempt to standard error: number, status,
   const written = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   onTestFinished(() => written.mockRestore());
   const { sandbox, advertiser } = await start({ environment: { ADVERTISING_LOG: "debug" } });
-  sandbox.fail({ on: "advertiser", with: { kind: "answer", status: 429, headers: { "retry-after": "0" } } });
+  sandbox.fail({
+    on: "advertiser",
+    with: { kind: "answer", status: 429, headers: { "retry-after": "0" } },
+  });
   await advertiser.create(inputs);
   sandbox.fail({ on: "advertiser", act: true, with: { kind: "reset" } });
   await failureOf(advertiser.create({ ...inputs, __identity: "tiny/dev::b" }));
-  const lines = written.mock.calls.map(([text]) => String(text)).filter((text) => text.includes(" POST "));
+  const lines = written.mock.calls
+    .map(([text]) => String(text))
+    .filter((text) => text.includes(" POST "));
   expect(lines.map((line) => line.replace(/^\S+Z |after \d+ ms\n$/g, ""))).toEqual([
     "POST /rest/authenticate attempt 1: status 200 ",
     "POST /rest/advertiser attempt 1: status 429 ",

@@ -10,8 +10,12 @@ import { setTimeout } from "node:timers/promises";
 
 process.umask(0); // so that only the code itself makes files private
 
-const { acquireLock } = await import(new URL("../../provider/dist/files/lock.js", import.meta.url).href);
-const { systemClock } = await import(new URL("../../provider/dist/base/clock.js", import.meta.url).href);
+const { acquireLock } = await import(
+  new URL("../../provider/dist/files/lock.js", import.meta.url).href
+);
+const { systemClock } = await import(
+  new URL("../../provider/dist/base/clock.js", import.meta.url).href
+);
 
 const { lock, log, turns, pauses, dies } = JSON.parse(process.argv[2]);
 const note = (step) => appendFileSync(log, `${process.pid} ${step}\n`);

@@ -1,7 +1,15 @@
 /** The lock, over the real file system: its promises by number, and processes that crash while they hold it. */
 import { execFileSync, fork, spawn } from "node:child_process";
 import { once } from "node:events";
-import fs, { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import fs, {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
@@ -97,7 +105,9 @@ describe("L2, L3: a holder on this machine", () => {
     // It goes on only once the outer one is no shell any more, which would wait for it.
     await vi.waitUntil(() => readFileSync(`/proc/${parent.pid}/comm`, "utf8").trim() === "sleep");
     (parent.stdio[3] as Writable).write("go on\n");
-    await vi.waitUntil(() => readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.[0] === state);
+    await vi.waitUntil(
+      () => readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.[0] === state,
+    );
     writeFileSync(path, lockText(pid));
     if (state === "Z") (await take(path)).release();
     else await expect(take(path)).rejects.toThrow(`process ${pid} of ${processIdentity(pid).host}`);
@@ -108,7 +118,10 @@ describe("L4: a holder on another machine, or in another container", () => {
   const machine = processIdentity(process.pid).machine ?? "";
   const foreign: [string, () => string][] = [
     ["another machine", () => foreignLock],
-    ["another machine with the same name", () => lockText(deadPid(), { machine: "this name, another boot" })],
+    [
+      "another machine with the same name",
+      () => lockText(deadPid(), { machine: "this name, another boot" }),
+    ],
     [
       "another container with the same name and boot",
       () => lockText(deadPid(), { machine: machine.replace(/pid:\[\d+\]|$/, "pid:[7]") }),
@@ -286,7 +299,10 @@ describe("between processes that crash while they hold it", () => {
 
   /** Starts a process that runs its turns after the message `begin`. */
   function start(life: Life) {
-    const child = fork(script, [JSON.stringify(life)], { execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] });
+    const child = fork(script, [JSON.stringify(life)], {
+      execArgv: [],
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
+    });
     onTestFinished(() => void child.kill("SIGKILL"));
     let complaint = "";
     child.stderr?.setEncoding("utf8").on("data", (text: string) => (complaint += text));
@@ -301,14 +317,19 @@ describe("between processes that crash while they hold it", () => {
     return { ready: Promise.race([ready, ended]), begin: () => child.send("begin"), ended };
   }
 
-  it(`L1, L3, L6: one holder at a time among ${PROCESSES} processes (SEED=${seed})`, { timeout: 120_000 }, async () => {
+  it(`L1, L3, L6: one holder at a time among ${PROCESSES} processes (SEED=${seed})`, {
+    timeout: 120_000,
+  }, async () => {
     const random = seededRandom(seed);
     const folder = newFolder();
     const [lock, log] = [join(folder, "the.lock"), join(folder, "log")];
     writeFileSync(log, "");
     /** The processes of one slot, one after the other. Each except the last one dies while it holds the lock. */
     const livesOf = (place: number): Life[] =>
-      [...Array.from({ length: place % 4 }, () => (random() < 0.5 ? "exit" : "kill")), undefined].map((dies) => ({
+      [
+        ...Array.from({ length: place % 4 }, () => (random() < 0.5 ? "exit" : "kill")),
+        undefined,
+      ].map((dies) => ({
         lock,
         log,
         turns: TURNS,

@@ -56,7 +56,9 @@ describe("a login", () => {
     expect(stderr).toBe("");
     expect(code).toBe(0);
     const file = join(folder, "session.json");
-    expect(stdout).toContain(`Logged in as ${sandbox.email} at ${sandbox.url} (settings of the environment`);
+    expect(stdout).toContain(
+      `Logged in as ${sandbox.email} at ${sandbox.url} (settings of the environment`,
+    );
     expect(stdout).toContain(`It is kept in ${file}`);
     const until = Date.parse(/likely good until (\S+)\./.exec(stdout)?.[1] ?? "");
     expect(until).toBeGreaterThanOrEqual(before + 15 * 60_000);
@@ -124,11 +126,15 @@ describe("exit code 1, with the reason", () => {
     const folder = newFolder();
     await login(sandbox, folder);
     const stored = readFileSync(join(folder, "session.json"), "utf8");
-    const { code, stdout, stderr } = await login(sandbox, folder, { ADVERTISING_PASSWORD: "not-this-one" });
+    const { code, stdout, stderr } = await login(sandbox, folder, {
+      ADVERTISING_PASSWORD: "not-this-one",
+    });
     expect(stderr).toContain(
       `The login of ${sandbox.email} at ${sandbox.url}/rest/authenticate failed: the platform refused`,
     );
-    expect(stderr).toMatch(/Check ADVERTISING_EMAIL and ADVERTISING_PASSWORD;.*\[ADVERTISING_LOGIN\]\n$/);
+    expect(stderr).toMatch(
+      /Check ADVERTISING_EMAIL and ADVERTISING_PASSWORD;.*\[ADVERTISING_LOGIN\]\n$/,
+    );
     expect(stdout + stderr).not.toContain("not-this-one");
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(readFileSync(join(folder, "session.json"), "utf8")).toBe(stored);
@@ -155,7 +161,9 @@ describe("exit code 1, with the reason", () => {
     const folder = newFolder();
     mkdirSync(join(folder, "shared"));
     chmodSync(join(folder, "shared"), 0o777);
-    const { code, stderr } = await login(sandbox, folder, { ADVERTISING_COOKIE_FILE: "shared/session.json" });
+    const { code, stderr } = await login(sandbox, folder, {
+      ADVERTISING_COOKIE_FILE: "shared/session.json",
+    });
     expect(stderr).toContain("other users can write to its folder");
     expect(stderr).toMatch(
       /could not be kept in \S+\. Run chmod go-w '\S+' or, [^.]*, or name another place with advertising:cookieFile\./,

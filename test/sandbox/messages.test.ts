@@ -23,7 +23,10 @@ const purchase = {
   attribution: "WHITELIST",
   [IDENTITY]: IDENTITY_OF("purchase"),
 };
-const advertiser1 = { advertisers: [{ id: 1, advertiser_name: "Acme Shoes", active: true }], events: [] };
+const advertiser1 = {
+  advertisers: [{ id: 1, advertiser_name: "Acme Shoes", active: true }],
+  events: [],
+};
 
 async function start(options: RunOptions = {}) {
   const sandbox = await useSandbox({ objects: advertiser1, operations: true });
@@ -120,7 +123,9 @@ const failures: Readonly<Record<string, () => Promise<string>>> = {
   ADVERTISING_USAGE() {
     const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
     return new Promise((resolved) => {
-      execFile(process.execPath, [command, "pendign"], (_error, _stdout, stderr) => resolved(stderr));
+      execFile(process.execPath, [command, "pendign"], (_error, _stdout, stderr) =>
+        resolved(stderr),
+      );
     });
   },
 };
@@ -137,21 +142,28 @@ it.each(Object.entries(failures))("%s", async (code, fail) => {
   );
 });
 
-it.each([true, false])("a backend that is not understood fails each check (up: %s)", async (isUp) => {
-  const home = newFolder();
-  writeFileSync(join(home, "credentials.json"), '{"$pulumiSecureStore":1}');
-  const { advertiser, sandbox } = await start({ environment: { PULUMI_HOME: home } });
-  const run = { isUp, resources: 1, open: "", unclaimed: [] };
-  const news = { ...acme, [IDENTITY]: { identity: IDENTITY_OF("acme"), run } };
-  for (const olds of [{}, acme]) {
-    const { message } = await failureOf(advertiser.check(olds, news));
-    expect(message).toMatch(/^Nothing was sent: .*credentials\.json is encrypted.*\[ADVERTISING_JOURNAL\]$/);
-  }
-  expect(sandbox.requests).toEqual([]);
-});
+it.each([true, false])(
+  "a backend that is not understood fails each check (up: %s)",
+  async (isUp) => {
+    const home = newFolder();
+    writeFileSync(join(home, "credentials.json"), '{"$pulumiSecureStore":1}');
+    const { advertiser, sandbox } = await start({ environment: { PULUMI_HOME: home } });
+    const run = { isUp, resources: 1, open: "", unclaimed: [] };
+    const news = { ...acme, [IDENTITY]: { identity: IDENTITY_OF("acme"), run } };
+    for (const olds of [{}, acme]) {
+      const { message } = await failureOf(advertiser.check(olds, news));
+      expect(message).toMatch(
+        /^Nothing was sent: .*credentials\.json is encrypted.*\[ADVERTISING_JOURNAL\]$/,
+      );
+    }
+    expect(sandbox.requests).toEqual([]);
+  },
+);
 
 it("docs/messages.md has a section for each of them, and no other", () => {
-  const sections = [...page("docs/messages.md").text.matchAll(/^## `(ADVERTISING_\w+)`$/gm)].map(([, code]) => code);
+  const sections = [...page("docs/messages.md").text.matchAll(/^## `(ADVERTISING_\w+)`$/gm)].map(
+    ([, code]) => code,
+  );
   // These two are errors of a whole program: engine/first-preview.
   expect(sections.toSorted()).toEqual(
     [...Object.keys(failures), "ADVERTISING_ARGUMENTS", "ADVERTISING_SETTINGS"].toSorted(),

@@ -40,8 +40,20 @@ const after = fc.nat(4);
 const times = fc.integer({ min: 1, max: 3 });
 const fault: fc.Arbitrary<FaultRule> = fc.oneof(
   fc.record({ on: target, with: fc.constantFrom(...lostAnswers), act: fc.boolean(), after, times }),
-  fc.record({ on: target, with: fc.constantFrom(...refusals), act: fc.constant(false), after, times }),
-  fc.record({ on: target, with: fc.constantFrom(...harmless), act: fc.constant(true), after, times }),
+  fc.record({
+    on: target,
+    with: fc.constantFrom(...refusals),
+    act: fc.constant(false),
+    after,
+    times,
+  }),
+  fc.record({
+    on: target,
+    with: fc.constantFrom(...harmless),
+    act: fc.constant(true),
+    after,
+    times,
+  }),
   fc.record({
     on: fc.constant<FaultRule["on"]>("authenticate"),
     with: fc.constantFrom<Fault>(
@@ -68,7 +80,12 @@ const platform: fc.Arbitrary<InstallationOptions> = fc.record({
     "text-ids",
     "warning",
   ),
-  refusalForm: fc.constantFrom<RefusalForm>("406-errors", "success-false-200", "401-body", "detail"),
+  refusalForm: fc.constantFrom<RefusalForm>(
+    "406-errors",
+    "success-false-200",
+    "401-body",
+    "detail",
+  ),
   gzip: fc.boolean(),
 });
 
@@ -118,7 +135,9 @@ async function ended<T>(work: Promise<T>): Promise<T> {
   return Promise.race([work, limit]).finally(() => clearTimeout(timer));
 }
 
-it(`${RUNS} random sequences: every report is true (SEED=${seed})`, { timeout: RUNS * 1000 }, async () => {
+it(`${RUNS} random sequences: every report is true (SEED=${seed})`, {
+  timeout: RUNS * 1000,
+}, async () => {
   const counts = new Map<string, number>();
   let posts = 0;
   await fc.assert(

@@ -7,16 +7,29 @@ import type { Runtime } from "../../provider/src/operations/runtime.js";
 import type { Fault, Sandbox } from "../../provider/src/sandbox/index.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
-import { type AnswerForms, type InstallationOptions, sessionRefusal } from "../support/installation.js";
+import {
+  type AnswerForms,
+  type InstallationOptions,
+  sessionRefusal,
+} from "../support/installation.js";
 import { operatedSandbox, WITNESS, withWitness } from "../support/operated.js";
 import { failureOf, newRun, type RunOptions } from "../support/run.js";
-import { EventEngine, RESOURCE_FORMS, SingleObjectFixture, wordsOf } from "../support/set-engine.js";
+import {
+  EventEngine,
+  RESOURCE_FORMS,
+  SingleObjectFixture,
+  wordsOf,
+} from "../support/set-engine.js";
 
 type Values = Record<string, unknown>;
 
 const ALL = {
   createdVisibleAfterSeconds: 0,
-  event: { read: "GET rest/event/{id}", update: "PUT rest/event/{id}", delete: "DELETE rest/event/{id}" },
+  event: {
+    read: "GET rest/event/{id}",
+    update: "PUT rest/event/{id}",
+    delete: "DELETE rest/event/{id}",
+  },
 };
 const { read, update, delete: removal } = ALL.event;
 const optionsOf = (operations: unknown) => ({
@@ -41,7 +54,11 @@ const inputs = {
 };
 
 /** A run that begins with the event 2 in the state. */
-async function start(options: InstallationOptions = {}, operations: unknown = ALL, adapt?: RunOptions["adapt"]) {
+async function start(
+  options: InstallationOptions = {},
+  operations: unknown = ALL,
+  adapt?: RunOptions["adapt"],
+) {
   const sandbox = await operatedSandbox(options);
   const folder = newFolder();
   const next = () => newRun(sandbox, folder, { ...optionsOf(operations), ...(adapt && { adapt }) });
@@ -75,20 +92,28 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
   }
   /** An object that this package has not created. */
   const foreign = (value: number) => ({
-    objects: { advertisers: [{ id: 1 }], events: [{ id: 2, event_name: "E", advertiser_id: 1, value }] },
+    objects: {
+      advertisers: [{ id: 1 }],
+      events: [{ id: 2, event_name: "E", advertiser_id: 1, value }],
+    },
   });
 
   it("soon after its create not to find it proves nothing, by the state alone; later it leaves the state", async () => {
     const { sandbox, clock, fixture, inTime } = await one(WITH_ANOTHER);
     const timed = inTime({ event: ALL.event });
-    const options = { ...timed, adapt: (runtime: Runtime) => withWitness(timed.adapt?.(runtime) ?? runtime) };
+    const options = {
+      ...timed,
+      adapt: (runtime: Runtime) => withWitness(timed.adapt?.(runtime) ?? runtime),
+    };
     const [e, elsewhere] = [fixture(), fixture("e", newFolder())];
     await e.up({}, options);
     elsewhere.engine.state = structuredClone(e.engine.state);
     sandbox.delete("event", 2);
     const { error, run } = await elsewhere.engine.refresh(options);
     expect([error, elsewhere.id]).toEqual([undefined, "2"]);
-    expect(wordsOf(run)).toMatch(/does not find 2, but it was just created: until 20\S+Z that proves nothing/);
+    expect(wordsOf(run)).toMatch(
+      /does not find 2, but it was just created: until 20\S+Z that proves nothing/,
+    );
     clock.advance(1_000_000);
     expect((await elsewhere.engine.refresh(options)).error).toBeUndefined();
     expect([elsewhere.id, sandbox.eventPosts]).toEqual([undefined, 1]);
@@ -103,7 +128,9 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     const { sandbox, fixture } = await one(foreign(5));
     const e = fixture();
     const { error = "none" } = await e.up({ value: 7, existingId: 2 }, optionsOf({ event }));
-    expect([e.id, error]).toEqual(words === undefined ? ["2", "none"] : [undefined, expect.stringMatching(words)]);
+    expect([e.id, error]).toEqual(
+      words === undefined ? ["2", "none"] : [undefined, expect.stringMatching(words)],
+    );
     expect(sandbox).toMatchObject({ eventPosts: 0, ...sent });
   });
 
@@ -127,7 +154,11 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     expect(hidden).toMatch(/only the state changes \(segmentId \(secret\)\)/);
     // A known update sends what the state does not have yet.
     expect((await e.up(secret, optionsOf({ event: { update } }))).error).toBeUndefined();
-    expect(sandbox).toMatchObject({ eventPosts: 0, updates: 1, events: [{ id: 2, value: 5, segment_id: 8 }] });
+    expect(sandbox).toMatchObject({
+      eventPosts: 0,
+      updates: 1,
+      events: [{ id: 2, value: 5, segment_id: 8 }],
+    });
   });
 
   it.each<[string, Values, object, object]>([
@@ -150,7 +181,9 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
       expect(e.engine.state?.inputs).toEqual({ ...before, ...e.of({ ...more, value: 5 }) });
       expect(wordsOf((await e.engine.refresh(options)).run)).toBe("");
       const { error = "" } = await e.up(more, options);
-      expect(error).toMatch("existingId" in more ? /existingId 2 differs: value is 5 there, and 1 here/ : /^$/);
+      expect(error).toMatch(
+        "existingId" in more ? /existingId 2 differs: value is 5 there, and 1 here/ : /^$/,
+      );
       expect([sandbox.events.at(-1)?.value, sandbox]).toMatchObject([error === "" ? 1 : 5, sent]);
     },
   );
@@ -163,7 +196,10 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
       const options = optionsOf({ event: { read }, createdVisibleAfterSeconds: 0 });
       const __secret = [shape === "a single event" ? "value" : "events"];
       const plain = e.of({ value: 26 });
-      for (const declared of [when.startsWith("is") ? plain : { ...plain, __secret }, { ...plain, __secret }])
+      for (const declared of [
+        when.startsWith("is") ? plain : { ...plain, __secret },
+        { ...plain, __secret },
+      ])
         expect((await e.engine.up(declared, options)).error).toBeUndefined();
       Object.assign(sandbox.events[0] ?? {}, { value: 99 });
       expect(wordsOf((await e.engine.refresh(options)).run)).toMatch(
@@ -193,7 +229,9 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     const e = fixture();
     await e.up({ value: 26 });
     Object.assign(sandbox.events[0] ?? {}, { value: 99 });
-    const { run } = await e.engine.refresh(optionsOf({ event: { read }, createdVisibleAfterSeconds: 0 }));
+    const { run } = await e.engine.refresh(
+      optionsOf({ event: { read }, createdVisibleAfterSeconds: 0 }),
+    );
     expect(wordsOf(run)).toMatch(
       /^ConversionEvent 2(?: \(events\["k"\]\))? was changed on the platform: value\. To keep that,/,
     );
@@ -239,7 +277,9 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     await e.up({}, KNOWN);
     await byHand(sandbox, "2");
     const { error } = await e.engine.refresh(KNOWN);
-    expect(error).toMatch(/404: event 2 was not found\. Look in the account\..*pulumi state delete/s);
+    expect(error).toMatch(
+      /404: event 2 was not found\. Look in the account\..*pulumi state delete/s,
+    );
     expect([e.id, sandbox.eventPosts]).toEqual(["2", 1]);
     expect((await e.engine.refresh(WITNESSED)).error).toBeUndefined();
     expect(e.id).toBeUndefined();
@@ -275,14 +315,19 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     e.engine.declares = { deletes: true };
     await e.up({}, KNOWN);
     const saved = structuredClone(e.engine.state);
-    for (const work of [async () => (await e.up({ value: 7 }, KNOWN)).error, () => e.engine.destroy(KNOWN)]) {
+    for (const work of [
+      async () => (await e.up({ value: 7 }, KNOWN)).error,
+      () => e.engine.destroy(KNOWN),
+    ]) {
       sandbox.fail({ on: "update", act: true, with: { kind: "answer", status: 500 }, times: 9 });
       sandbox.fail({ on: "delete", with: { kind: "answer", status: 500 }, times: 9 });
       expect(await work()).toMatch(/no usable response/);
       sandbox.endFaults();
       e.engine.state = saved;
       expect(await work()).toBeUndefined();
-      expect(sandbox.events.map(({ value }) => value)).toEqual(e.engine.state === undefined ? [] : [7]);
+      expect(sandbox.events.map(({ value }) => value)).toEqual(
+        e.engine.state === undefined ? [] : [7],
+      );
     }
     expect(sandbox.eventPosts).toBe(1);
   });
@@ -296,7 +341,9 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     const saved = structuredClone(e.engine.state);
     expect(await e.engine.destroy(KNOWN)).toContain("failed after sending");
     e.engine.state = saved;
-    expect(await e.engine.destroy(KNOWN)).toMatch(/404: event 2 was not found\. Look in the account.*state delete/s);
+    expect(await e.engine.destroy(KNOWN)).toMatch(
+      /404: event 2 was not found\. Look in the account.*state delete/s,
+    );
     expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 2, events: [] });
   });
 
@@ -312,7 +359,9 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     const run = engine.newRun(KNOWN);
     await run[shape === "a single event" ? "event" : "set"].delete(id, unknown);
     await run.event.delete("unresolved-x", outputs);
-    expect(run.said).toEqual([expect.stringContaining("because the state does not say which account it belongs to")]);
+    expect(run.said).toEqual([
+      expect.stringContaining("because the state does not say which account it belongs to"),
+    ]);
     expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 0 });
   });
 });
@@ -330,7 +379,10 @@ it("a refresh shows each changed argument once, in the form of the program, and 
     ["advertiser_id", "advertiserId", 2, 2, "1 → 2"],
   ] as const;
   const warned: string[] = [];
-  const adapt = (runtime: Runtime): Runtime => ({ ...runtime, warnEach: ({ text }) => void warned.push(text) });
+  const adapt = (runtime: Runtime): Runtime => ({
+    ...runtime,
+    warnEach: ({ text }) => void warned.push(text),
+  });
   const { event, id, outs, sandbox } = await start({ hasTextValues: true }, ALL, adapt);
   const before = { ...sandbox.events[0] };
   for (const [field, property, theirs, value, words] of changes) {
@@ -338,9 +390,14 @@ it("a refresh shows each changed argument once, in the form of the program, and 
     const { props = {} } = await event.read(id, outs);
     expect(props).toEqual({ ...outs, [property]: value });
     expect(await event.read(id, props as Values)).toEqual({ id, props });
-    expect(warned).toEqual([expect.stringContaining(`was changed on the platform: ${property} ${words}. To`)]);
+    expect(warned).toEqual([
+      expect.stringContaining(`was changed on the platform: ${property} ${words}. To`),
+    ]);
     const replaces = property === "advertiserId" ? ["advertiserId"] : [];
-    expect(await event.diff(id, props as Values, inputs)).toMatchObject({ changes: true, replaces });
+    expect(await event.diff(id, props as Values, inputs)).toMatchObject({
+      changes: true,
+      replaces,
+    });
     warned.length = 0;
   }
 });
@@ -349,7 +406,9 @@ it("an object that is gone leaves the state, and is an error for .get, which oth
   const { event, id, outs, said, sandbox } = await start();
   await event.read(id, outs); // proves that the read works
   expect(await event.read("999", outs)).toEqual({ id: "", props: {} });
-  expect((await failureOf(event.read("999", {}))).message).toContain("there is no event 999 on the platform");
+  expect((await failureOf(event.read("999", {}))).message).toContain(
+    "there is no event 999 on the platform",
+  );
   const { __identity: _, ...given } = inputs;
   expect((await event.read(id, {})).props).toEqual({ ...given, eventId: Number(id) });
   expect([await event.read(id, outs), said, sandbox.reads]).toEqual([{ id, props: outs }, [], 5]);
@@ -371,18 +430,24 @@ it.each<AnswerForms>([
 
 it.each<[string, Fault]>([
   ["500", { kind: "answer", status: 500, body: { message: "event 2 not found" } }],
-  ["a sentence", { kind: "answer", status: 406, body: { payload: [{ message: ["Could not load object 2"] }] } }],
+  [
+    "a sentence",
+    { kind: "answer", status: 406, body: { payload: [{ message: ["Could not load object 2"] }] } },
+  ],
   ["others", { kind: "answer", status: 200, body: { payload: [{ id: 7, event_name: "x" }] } }],
   ["a login page", sessionRefusal("login-page")],
-])("R1: a read that is answered with trouble (%s) leaves the object in the state", async (_, fault) => {
-  const { event, id, outs, sandbox } = await start();
-  sandbox.fail({ on: "read", with: fault, times: 10 });
-  expect((await failureOf(event.read(id, outs))).message).toMatch(
-    /ConversionEvent "purchase" \(2\): GET http:.*rest\/event\/2 .*\[ADVERTISING_(REFUSED|SETTINGS|BAD_ANSWER)\]$/s,
-  );
-  sandbox.endFaults();
-  expect(await event.read(id, outs)).toEqual({ id, props: outs });
-});
+])(
+  "R1: a read that is answered with trouble (%s) leaves the object in the state",
+  async (_, fault) => {
+    const { event, id, outs, sandbox } = await start();
+    sandbox.fail({ on: "read", with: fault, times: 10 });
+    expect((await failureOf(event.read(id, outs))).message).toMatch(
+      /ConversionEvent "purchase" \(2\): GET http:.*rest\/event\/2 .*\[ADVERTISING_(REFUSED|SETTINGS|BAD_ANSWER)\]$/s,
+    );
+    sandbox.endFaults();
+    expect(await event.read(id, outs)).toEqual({ id, props: outs });
+  },
+);
 
 it.each<[string, Fault, RegExp]>([
   [
@@ -391,7 +456,11 @@ it.each<[string, Fault, RegExp]>([
     /no usable response \(status 500/,
   ],
   ["406", { kind: "answer", status: 406, body: { errors: ["in use"] } }, /406: in use\. /],
-  ["another id", { kind: "answer", status: 200, body: { success: true, payload: { id: 77 } } }, /77/],
+  [
+    "another id",
+    { kind: "answer", status: 200, body: { success: true, payload: { id: 77 } } },
+    /77/,
+  ],
 ])(
   "an update or a delete that is answered with %s is an error, and the state keeps what it has",
   async (_, fault, words) => {
@@ -410,7 +479,11 @@ it.each<[string, Fault, RegExp]>([
 it("an update sends only what was changed, a default or null for what was removed, and the id stays", async () => {
   const { event, id, outs, sandbox } = await start();
   const news = { ...inputs, eventName: "Buy", clickWindow: 60 };
-  expect(await event.diff(id, outs, news)).toEqual({ changes: true, replaces: [], deleteBeforeReplace: false });
+  expect(await event.diff(id, outs, news)).toEqual({
+    changes: true,
+    replaces: [],
+    deleteBeforeReplace: false,
+  });
   const updated = await event.update(id, outs, news);
   expect(updated.outs).toEqual({ ...outs, eventName: "Buy", clickWindow: 60 });
   const { eventTypeId: _, ...without } = news;
@@ -420,11 +493,11 @@ it("an update sends only what was changed, a default or null for what was remove
   });
   await event.update(id, more as Values, without);
   expect(sandbox.requests.map(({ method, path, body }) => [method, path, body])).toEqual(
-    [{ event_name: "Buy", click_window: 60 }, { event_type_id: null, note: "x" }, { note: null }].map((body) => [
-      "PUT",
-      "/rest/event/2",
-      body,
-    ]),
+    [
+      { event_name: "Buy", click_window: 60 },
+      { event_type_id: null, note: "x" },
+      { note: null },
+    ].map((body) => ["PUT", "/rest/event/2", body]),
   );
   expect(sandbox.creates).toBe(0);
 });
@@ -439,7 +512,9 @@ describe("delete", () => {
     await next().event.delete(id, outs);
     expect(sandbox).toMatchObject({ creates: 0, deletes: 1 });
     const elsewhere = newRun(sandbox, newFolder(), KNOWN);
-    expect((await failureOf(elsewhere.event.delete(id, outs))).message).toContain("refused with status 404");
+    expect((await failureOf(elsewhere.event.delete(id, outs))).message).toContain(
+      "refused with status 404",
+    );
     const another = await elsewhere.event.create({ ...inputs, __identity: "tiny/dev::another" });
     const working = newRun(sandbox, newFolder(), KNOWN);
     await working.event.delete(another.id, another.outs as Values);
@@ -447,7 +522,10 @@ describe("delete", () => {
     expect(sandbox).toMatchObject({ creates: 1, deletes: 4 });
   });
 
-  const WITHOUT_UPDATE = optionsOf({ createdVisibleAfterSeconds: 0, event: { read, delete: removal } });
+  const WITHOUT_UPDATE = optionsOf({
+    createdVisibleAfterSeconds: 0,
+    event: { read, delete: removal },
+  });
 
   /** An event with the option in its state. */
   async function held(isDeleting = true) {
@@ -476,12 +554,17 @@ describe("delete", () => {
     async (isInState) => {
       const { sandbox, engine, given } = await held(isInState);
       engine.declares = { deletes: !isInState };
-      expect(await engine.preview(given({ value: 2 }), WITHOUT_UPDATE)).toContain("2 stays live on the platform");
+      expect(await engine.preview(given({ value: 2 }), WITHOUT_UPDATE)).toContain(
+        "2 stays live on the platform",
+      );
       const { run } = await engine.up(given({ value: 2 }), WITHOUT_UPDATE);
       expect(wordsOf(run)).toContain("is 3 now. 2 stays live on the platform");
       const { id, outputs } = engine.state ?? expect.fail();
       if (isInState) await run.event.delete("2", { ...outputs, eventId: 2 }); // the engine goes by the state
-      expect([id, outputs.__left]).toEqual(["3", [expect.objectContaining({ id: "2", name: "E" })]]);
+      expect([id, outputs.__left]).toEqual([
+        "3",
+        [expect.objectContaining({ id: "2", name: "E" })],
+      ]);
       expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
     },
   );
@@ -495,7 +578,10 @@ describe("delete", () => {
       const run = engine.newRun(WITHOUT_UPDATE);
       const context = { identity: "tiny/dev::e", run: { isUp: true, resources: 1 }, deletes: true };
       // Under `--replace` there is no `diff`.
-      const { inputs: next = {} } = await run.event.check(before, { ...given({ value: 2 }), __identity: context });
+      const { inputs: next = {} } = await run.event.check(before, {
+        ...given({ value: 2 }),
+        __identity: context,
+      });
       if (isBefore) await run.event.delete(id, outputs);
       const created = await run.event.create(next as Values);
       if (!isBefore) await run.event.delete(id, outputs);
@@ -510,7 +596,9 @@ describe("delete", () => {
 it("without a known operation only the documented ones are sent", async () => {
   const { event, id, outs, sandbox, said } = await start({}, {});
   expect((await event.read(id, outs)).props).toEqual(outs);
-  expect((await event.diff(id, outs, { ...inputs, eventName: "Buy" })).replaces).toEqual(["eventName"]);
+  expect((await event.diff(id, outs, { ...inputs, eventName: "Buy" })).replaces).toEqual([
+    "eventName",
+  ]);
   await event.delete(id, outs);
   expect(said.at(-1)).toContain("no known way to delete");
   expect(sandbox.requests).toEqual([]);

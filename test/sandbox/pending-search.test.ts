@@ -8,19 +8,41 @@ import { newFolder } from "../support/folder.js";
 import { useSandbox } from "../support/stack.js";
 import { urnOf } from "../support/stored.js";
 
-const open = (short: string, record: Partial<CreateRecord> = {}, more: Partial<Create> = {}): Create => {
+const open = (
+  short: string,
+  record: Partial<CreateRecord> = {},
+  more: Partial<Create> = {},
+): Create => {
   const urn = urnOf("ConversionEvent", short);
-  const ref = { key: `ConversionEvent::${short}`, kind: "ConversionEvent", member: undefined, short, urn } as const;
+  const ref = {
+    key: `ConversionEvent::${short}`,
+    kind: "ConversionEvent",
+    member: undefined,
+    short,
+    urn,
+  } as const;
   return {
     ref: { ...ref, resourceUrn: urn },
-    record: { mark: `mark-${short}`, body: "", at: "2020-01-01T00:00:00.000Z", field: "alternative_id", ...record },
+    record: {
+      mark: `mark-${short}`,
+      body: "",
+      at: "2020-01-01T00:00:00.000Z",
+      field: "alternative_id",
+      ...record,
+    },
     known: "state",
     otherRefs: [],
     formerIds: [],
     ...more,
   };
 };
-const event = (id: number, mark: string) => ({ id, event_name: "E", advertiser_id: 1, value: 1, alternative_id: mark });
+const event = (id: number, mark: string) => ({
+  id,
+  event_name: "E",
+  advertiser_id: 1,
+  value: 1,
+  alternative_id: mark,
+});
 
 async function search(creates: readonly Create[], operations: object = {}) {
   const sandbox = await useSandbox({
@@ -37,7 +59,10 @@ async function search(creates: readonly Create[], operations: object = {}) {
     cookieFile: "none",
     requestTimeoutSeconds: "1",
     markField: "alternative_id",
-    operations: JSON.stringify({ event: { search: "GET rest/event?alternative_id={mark}" }, ...operations }),
+    operations: JSON.stringify({
+      event: { search: "GET rest/event?alternative_id={mark}" },
+      ...operations,
+    }),
   };
   const reading = readSettings({
     config: (key) => config[key] as string | undefined,
@@ -47,7 +72,11 @@ async function search(creates: readonly Create[], operations: object = {}) {
   expect(reading.problems).toEqual([]);
   const { answers, told } = await searchFor(creates, reading, newFolder());
   expect(sandbox.creates).toBe(0);
-  return { sandbox, told, found: answers.map(({ create, id }) => `${create.ref.short} ${id ?? "not created"}`) };
+  return {
+    sandbox,
+    told,
+    found: answers.map(({ create, id }) => `${create.ref.short} ${id ?? "not created"}`),
+  };
 }
 
 it("finds the object with exactly this mark, which the resource has not had before; of several, one is to be kept", async () => {
@@ -87,16 +116,28 @@ it("says why it can't search, and sends nothing for it", async () => {
 
 it("a create of which nobody knows when it was sent may have been sent until now: it is looked for later", async () => {
   const operations = { resendAfterSeconds: 1, createdVisibleAfterSeconds: 0 };
-  const { sandbox, found, told } = await search([open("there", { at: "" }), open("gone", { at: "" })], operations);
+  const { sandbox, found, told } = await search(
+    [open("there", { at: "" }), open("gone", { at: "" })],
+    operations,
+  );
   expect({ found, told }).toEqual({ found: ["there 7", "gone not created"], told: [] });
   expect(sandbox.searches).toBe(2);
 });
 
 it("an object that somebody has named for one create is not another one's too", async () => {
-  const objects = { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [event(7, "mark-there")] };
+  const objects = {
+    advertisers: [{ id: 1, advertiser_name: "A", active: true }],
+    events: [event(7, "mark-there")],
+  };
   const { url, email, password } = await useSandbox({ operations: true, objects });
   const operations = JSON.stringify({ event: { search: "GET rest/event?alternative_id={mark}" } });
-  const settings = { BASE_URL: url, EMAIL: email, PASSWORD: password, COOKIE_FILE: "none", OPERATIONS: operations };
+  const settings = {
+    BASE_URL: url,
+    EMAIL: email,
+    PASSWORD: password,
+    COOKIE_FILE: "none",
+    OPERATIONS: operations,
+  };
   for (const [name, value] of Object.entries({ ...settings, MARK_FIELD: "alternative_id" }))
     vi.stubEnv(`ADVERTISING_${name}`, value);
   vi.stubEnv("PATH", ""); // no stack

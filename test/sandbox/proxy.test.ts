@@ -53,12 +53,16 @@ async function start({ certificate = platformCertificate, variables, ...options 
 }
 
 /** By a name, because Node.js warns about TLS with an address. */
-const asSecure = (host: string) => ({ HTTPS_PROXY: `https://${host.replace("127.0.0.1", "localhost")}` });
+const asSecure = (host: string) => ({
+  HTTPS_PROXY: `https://${host.replace("127.0.0.1", "localhost")}`,
+});
 const treatAll = (treatment: Treatment) => ({ treat: () => treatment });
 
 describe("which way requests go", () => {
   it("through a tunnel whose connection is used again", async () => {
-    const { sandbox, proxy, client } = await start({ client: { settings: { maxConcurrentRequests: 1 } } });
+    const { sandbox, proxy, client } = await start({
+      client: { settings: { maxConcurrentRequests: 1 } },
+    });
     expect(await client.create("A")).toMatchObject({ kind: "created" });
     expect(await client.create("B")).toMatchObject({ kind: "created" });
     expect([sandbox.logins, sandbox.creates]).toEqual([1, 2]);
@@ -67,7 +71,9 @@ describe("which way requests go", () => {
   });
 
   it("many at once: each is sent once, in no more tunnels than maxConcurrentRequests", async () => {
-    const { sandbox, proxy, client } = await start({ client: { settings: { maxConcurrentRequests: 4 } } });
+    const { sandbox, proxy, client } = await start({
+      client: { settings: { maxConcurrentRequests: 4 } },
+    });
     const endings = await client.createMany(60);
     expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["created"]));
     expect([sandbox.logins, sandbox.creates]).toEqual([1, 60]);
@@ -78,9 +84,18 @@ describe("which way requests go", () => {
     ["https_proxy", (host) => ({ https_proxy: `http://${host}` })],
     ["HTTP_PROXY alone", (host) => ({ HTTP_PROXY: `http://${host}` })],
     ["http_proxy alone", (host) => ({ http_proxy: `http://${host}/` })],
-    ["small letters before capitals", (host) => ({ https_proxy: `http://${host}`, HTTPS_PROXY: "http://127.0.0.1:1" })],
-    ["a NO_PROXY that names others", (host) => ({ HTTPS_PROXY: `http://${host}`, NO_PROXY: "x.test, form.test" })],
-    ["another port in NO_PROXY", (host) => ({ HTTPS_PROXY: `http://${host}`, NO_PROXY: "platform.test:8443" })],
+    [
+      "small letters before capitals",
+      (host) => ({ https_proxy: `http://${host}`, HTTPS_PROXY: "http://127.0.0.1:1" }),
+    ],
+    [
+      "a NO_PROXY that names others",
+      (host) => ({ HTTPS_PROXY: `http://${host}`, NO_PROXY: "x.test, form.test" }),
+    ],
+    [
+      "another port in NO_PROXY",
+      (host) => ({ HTTPS_PROXY: `http://${host}`, NO_PROXY: "platform.test:8443" }),
+    ],
   ])("%s: through the proxy", async (_, variables) => {
     const { sandbox, proxy, client } = await start({ variables, ...withBasic });
     expect(await client.create()).toMatchObject({ kind: "created" });
@@ -94,7 +109,13 @@ describe("which way requests go", () => {
       // The settings never give a loopback address a proxy, so the transport gets its proxy directly.
       const { front, proxy } = await start();
       const noProxy = list.replace("<port>", String(front));
-      const direct = { url: `http://${proxy.host}/`, host: proxy.host, variable: "HTTPS_PROXY", noProxy, secrets: [] };
+      const direct = {
+        url: `http://${proxy.host}/`,
+        host: proxy.host,
+        variable: "HTTPS_PROXY",
+        noProxy,
+        secrets: [],
+      };
       const transport = createTransport({ settings: settingsOf(), proxy: direct });
       const url = new URL(`https://localhost:${front}/rest/advertiser`);
       // The platform's certificate does not fit this address, which only a direct connection reports.
@@ -142,11 +163,15 @@ describe("which way requests go", () => {
     const front = await startTlsFront(platformCertificate, platform.port);
     const proxy = await startProxy({ to: front });
     const proxyVariables = { HTTPS_PROXY: proxy.host }; // without a scheme, as curl takes it
-    const client = new TestClient(PLATFORM, { settings: { ...basic, maxConcurrentRequests: 1 }, proxyVariables });
+    const client = new TestClient(PLATFORM, {
+      settings: { ...basic, maxConcurrentRequests: 1 },
+      proxyVariables,
+    });
     expect(await client.create()).toMatchObject({ kind: "created" });
     await closed.promise;
     await new Promise((resolve) => setTimeout(resolve, 50)); // the front and the proxy pass the end on
-    for (let count = 0; count < 4; count++) expect(await client.create()).toMatchObject({ kind: "created" });
+    for (let count = 0; count < 4; count++)
+      expect(await client.create()).toMatchObject({ kind: "created" });
     expect([platform.posts.length, proxy.asked.length]).toEqual([5, 5]);
   });
 
@@ -169,19 +194,32 @@ describe("which way requests go", () => {
 
 describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
   it.each<[string, Treatment, RegExp]>([
-    ["407", { kind: "refuse", status: 407 }, /status 407.*platform\.test: set HTTPS_PROXY to http:\/\/user/],
+    [
+      "407",
+      { kind: "refuse", status: 407 },
+      /status 407.*platform\.test: set HTTPS_PROXY to http:\/\/user/,
+    ],
     ["403", { kind: "refuse", status: 403 }, /status 403.*platform\.test: check its rules/],
     ["405", { kind: "refuse", status: 405 }, /status 405/],
     ["204", { kind: "refuse", status: 204 }, /status 204/],
-    ["a redirect", { kind: "refuse", status: 302, headers: ["location: https://login.test/"] }, /status 302/],
+    [
+      "a redirect",
+      { kind: "refuse", status: 302, headers: ["location: https://login.test/"] },
+      /status 302/,
+    ],
   ])("%s: an error at once", async (_, treatment, words) => {
     for (const settings of [{}, basic]) {
-      const { sandbox, proxy, client } = await start({ proxy: treatAll(treatment), client: { settings } });
+      const { sandbox, proxy, client } = await start({
+        proxy: treatAll(treatment),
+        client: { settings },
+      });
       const ending = await client.create();
       expect(ending.kind).toBe("authMode" in settings ? "NotSentError" : "LoginError");
       expect(messageOf(ending)).toMatch(words);
       expect(messageOf(ending)).toContain(`the proxy ${proxy.host} (HTTPS_PROXY)`);
-      expect(messageOf(ending)).toContain("authMode" in settings ? "was not sent" : "Nothing was created.");
+      expect(messageOf(ending)).toContain(
+        "authMode" in settings ? "was not sent" : "Nothing was created.",
+      );
       expect(proxy.asked).toHaveLength(1);
       expect(sandbox.requests).toEqual([]);
       expect(client.said).toEqual([]);
@@ -201,7 +239,10 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
       /could not connect to platform\.test through the proxy/,
     ],
   ])("%s: tried again up to maxWaitSeconds, then an error", async (_, treatment, words) => {
-    const { sandbox, proxy, client } = await start({ proxy: treatAll(treatment), client: { settings: basic } });
+    const { sandbox, proxy, client } = await start({
+      proxy: treatAll(treatment),
+      client: { settings: basic },
+    });
     const ending = await client.create();
     expect(ending.kind).toBe("NotSentError");
     expect(messageOf(ending)).toMatch(words);
@@ -214,10 +255,16 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
 
   it("created once as soon as the proxy works", async () => {
     const treat = (index: number): Treatment =>
-      ([{ kind: "refuse", status: 503 }, { kind: "reset" }, { kind: "tunnel", cutAfter: 100 }][index] as Treatment) ?? {
+      ([{ kind: "refuse", status: 503 }, { kind: "reset" }, { kind: "tunnel", cutAfter: 100 }][
+        index
+      ] as Treatment) ?? {
         kind: "tunnel",
       };
-    const { sandbox, proxy, client } = await start({ proxy: { treat }, client: { settings: basic }, sandbox: basic });
+    const { sandbox, proxy, client } = await start({
+      proxy: { treat },
+      client: { settings: basic },
+      sandbox: basic,
+    });
     expect(await client.create()).toMatchObject({ kind: "created" });
     expect(sandbox.creates).toBe(1);
     expect(proxy.asked).toHaveLength(4);
@@ -247,7 +294,9 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
     });
     const ending = await client.create();
     expect(ending.kind).toBe("NotSentError");
-    expect(messageOf(ending)).toMatch(/through the proxy .*within 1 s \(advertising:requestTimeoutSeconds\)/);
+    expect(messageOf(ending)).toMatch(
+      /through the proxy .*within 1 s \(advertising:requestTimeoutSeconds\)/,
+    );
     expect(client.attempts).toHaveLength(1);
     expect(proxy.asked).toHaveLength(1);
     expect(sandbox.requests).toEqual([]);
@@ -262,13 +311,20 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
     });
     const ending = await client.create();
     expect(ending.kind).toBe("NotSentError");
-    expect(messageOf(ending)).toMatch(/through the proxy .*within 1 s \(advertising:requestTimeoutSeconds\)/);
+    expect(messageOf(ending)).toMatch(
+      /through the proxy .*within 1 s \(advertising:requestTimeoutSeconds\)/,
+    );
     expect(silent.posts).toEqual([]);
   });
 
-  const isAnother = /does not match certificate.*another host's: check HTTPS_PROXY and advertising:baseUrl/;
+  const isAnother =
+    /does not match certificate.*another host's: check HTTPS_PROXY and advertising:baseUrl/;
   it.each<[string, { cert: string; key: string }, RegExp]>([
-    ["self-signed", makeCertificate({ name: "self", host: "platform.test" }), /self-signed.*NODE_EXTRA_CA_CERTS/],
+    [
+      "self-signed",
+      makeCertificate({ name: "self", host: "platform.test" }),
+      /self-signed.*NODE_EXTRA_CA_CERTS/,
+    ],
     [
       "expired",
       makeCertificate({ name: "old", issuer, host: "platform.test", from: -20, to: -10 }),
@@ -276,21 +332,32 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
     ],
     ["for another name", makeCertificate({ name: "other", issuer, host: "other.test" }), isAnother],
     ["for the proxy's address", makeCertificate({ name: "address", issuer }), isAnother],
-  ])("the platform's certificate is checked through the tunnel: %s", async (_, certificate, words) => {
-    const { sandbox, proxy, client } = await start({ certificate, client: { settings: basic } });
-    const ending = await client.create();
-    expect(ending.kind).toBe("NotSentError");
-    expect(messageOf(ending)).toMatch(words);
-    expect(messageOf(ending)).toContain(
-      `could not connect to platform.test through the proxy ${proxy.host} (HTTPS_PROXY) (`,
-    );
-    expect(client.attempts).toHaveLength(1);
-    expect(sandbox.requests).toEqual([]);
-  });
+  ])(
+    "the platform's certificate is checked through the tunnel: %s",
+    async (_, certificate, words) => {
+      const { sandbox, proxy, client } = await start({ certificate, client: { settings: basic } });
+      const ending = await client.create();
+      expect(ending.kind).toBe("NotSentError");
+      expect(messageOf(ending)).toMatch(words);
+      expect(messageOf(ending)).toContain(
+        `could not connect to platform.test through the proxy ${proxy.host} (HTTPS_PROXY) (`,
+      );
+      expect(client.attempts).toHaveLength(1);
+      expect(sandbox.requests).toEqual([]);
+    },
+  );
 
   it.each<[string, { cert: string; key: string }, RegExp]>([
-    ["self-signed", makeCertificate({ name: "self", host: "localhost" }), /self-signed certificate/],
-    ["for another name", makeCertificate({ name: "x", issuer, host: "other.test" }), /does not match certificate/],
+    [
+      "self-signed",
+      makeCertificate({ name: "self", host: "localhost" }),
+      /self-signed certificate/,
+    ],
+    [
+      "for another name",
+      makeCertificate({ name: "x", issuer, host: "other.test" }),
+      /does not match certificate/,
+    ],
   ])("so is the proxy's own: %s", async (_, certificate, words) => {
     const { sandbox, proxy, client } = await start({
       proxy: { certificate },
@@ -300,7 +367,9 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
     const ending = await client.create();
     expect(ending.kind).toBe("NotSentError");
     expect(messageOf(ending)).toMatch(words);
-    expect(messageOf(ending)).toContain(`through the proxy localhost:${proxy.port} (HTTPS_PROXY) (`);
+    expect(messageOf(ending)).toContain(
+      `through the proxy localhost:${proxy.port} (HTTPS_PROXY) (`,
+    );
     expect(client.attempts).toHaveLength(1);
     expect([proxy.asked, sandbox.requests]).toEqual([[], []]);
   });
@@ -312,7 +381,9 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
     });
     const ending = await client.create();
     expect(ending.kind).toBe("NotSentError");
-    expect(messageOf(ending)).toMatch(/the proxy .*does not speak TLS.*check the scheme and the port of HTTPS_PROXY/);
+    expect(messageOf(ending)).toMatch(
+      /the proxy .*does not speak TLS.*check the scheme and the port of HTTPS_PROXY/,
+    );
     expect([proxy.asked, sandbox.requests]).toEqual([[], []]);
     expect(client.attempts).toHaveLength(1);
   });
@@ -350,7 +421,10 @@ describe("sent through the tunnel, and no answer: one POST, outcome unknown", ()
     });
     const front = await startTlsFront(platformCertificate, platform.port);
     let whole = Number.POSITIVE_INFINITY; // bytes of the handshake and the request, once known
-    const treat = (): Treatment => ({ kind: "tunnel", cutAfter: Math.floor(random() * 1.2 * whole) });
+    const treat = (): Treatment => ({
+      kind: "tunnel",
+      cutAfter: Math.floor(random() * 1.2 * whole),
+    });
     const proxy = await startProxy({ to: front, treat });
     const client = new TestClient(PLATFORM, {
       settings: { ...basic, maxWaitSeconds: 1 },
@@ -395,10 +469,14 @@ describe("credentials", () => {
   const withCredentials = (host: string) => ({ HTTPS_PROXY: `http://${raw}@${host}` });
 
   it("go only to the proxy", async () => {
-    const { sandbox, client } = await start({ proxy: { credentials: plain }, variables: withCredentials });
+    const { sandbox, client } = await start({
+      proxy: { credentials: plain },
+      variables: withCredentials,
+    });
     expect(await client.create()).toMatchObject({ kind: "created" });
     expect(sandbox.creates).toBe(1);
-    for (const { headers } of sandbox.requests) expect(headers).not.toHaveProperty("proxy-authorization");
+    for (const { headers } of sandbox.requests)
+      expect(headers).not.toHaveProperty("proxy-authorization");
   });
 
   it("that are wrong: an error at once that does not quote them", async () => {
@@ -414,24 +492,29 @@ describe("credentials", () => {
     for (const needle of needles) expect(everything).not.toContain(needle);
   });
 
-  it.each<Treatment>([{ kind: "close" }, { kind: "reset" }, { kind: "garbage" }, { kind: "tunnel", cutAfter: 100 }])(
-    "are in no property of an error, however deep: $kind",
-    async (treatment) => {
-      const { client, sandbox } = await start({
-        proxy: treatAll(treatment),
-        variables: withCredentials,
-        client: { settings: { ...basic, maxWaitSeconds: 0 } },
-      });
-      const ending = await client.create();
-      expect(ending.kind).toBe("NotSentError");
-      const everything = everythingIn("error" in ending ? ending.error : undefined);
-      for (const needle of needles) expect(everything).not.toContain(needle);
-      expect(sandbox.requests).toEqual([]);
-    },
-  );
+  it.each<Treatment>([
+    { kind: "close" },
+    { kind: "reset" },
+    { kind: "garbage" },
+    { kind: "tunnel", cutAfter: 100 },
+  ])("are in no property of an error, however deep: $kind", async (treatment) => {
+    const { client, sandbox } = await start({
+      proxy: treatAll(treatment),
+      variables: withCredentials,
+      client: { settings: { ...basic, maxWaitSeconds: 0 } },
+    });
+    const ending = await client.create();
+    expect(ending.kind).toBe("NotSentError");
+    const everything = everythingIn("error" in ending ? ending.error : undefined);
+    for (const needle of needles) expect(everything).not.toContain(needle);
+    expect(sandbox.requests).toEqual([]);
+  });
 
   it("that the platform returns are scrubbed", async () => {
-    const { sandbox, client } = await start({ proxy: { credentials: plain }, variables: withCredentials });
+    const { sandbox, client } = await start({
+      proxy: { credentials: plain },
+      variables: withCredentials,
+    });
     const body = { message: `no: ${needles.join(" ")} end` };
     sandbox.fail({ on: "create", with: { kind: "answer", status: 400, body } });
     const ending = await client.create();

@@ -73,11 +73,18 @@ class RawConnection {
     if (end < 0) return undefined;
     const [first = "", ...lines] = this.#received.subarray(0, end).toString("latin1").split("\r\n");
     const headers = Object.fromEntries(
-      lines.map((line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).trim()]),
+      lines.map((line) => [
+        line.slice(0, line.indexOf(":")).toLowerCase(),
+        line.slice(line.indexOf(":") + 1).trim(),
+      ]),
     );
     const bytes = end + 4 + Number(headers["content-length"] ?? 0);
     if (this.#received.length < bytes) return undefined;
-    const request = { headers, body: this.#received.subarray(end + 4, bytes).toString("utf8"), bytes };
+    const request = {
+      headers,
+      body: this.#received.subarray(end + 4, bytes).toString("utf8"),
+      bytes,
+    };
     this.#received = this.#received.subarray(bytes);
     if (first.startsWith("POST ")) this.posts.push(request);
     return request;
@@ -111,7 +118,14 @@ class RawConnection {
 export function rawAnswer(status: number, body: unknown, headers: readonly string[] = []): string {
   const text = JSON.stringify(body);
   const length = `content-length: ${Buffer.byteLength(text)}`;
-  return [`HTTP/1.1 ${status} X`, "content-type: application/json", length, ...headers, "", text].join("\r\n");
+  return [
+    `HTTP/1.1 ${status} X`,
+    "content-type: application/json",
+    length,
+    ...headers,
+    "",
+    text,
+  ].join("\r\n");
 }
 
 /**

@@ -25,8 +25,13 @@ type Values = Record<string, unknown>;
 
 const LOST: FaultRule = { on: "event", act: true, with: { kind: "close-without-answer" } };
 const REFUSED = "not created: an open create has its kind, platform name and advertiser";
-const AS_SENT = /arguments (?:that differ from the program's|other than|than the program has now)|with other arguments/;
-const answeredWith = (id: number): Fault => ({ kind: "answer", status: 200, body: { success: true, payload: { id } } });
+const AS_SENT =
+  /arguments (?:that differ from the program's|other than|than the program has now)|with other arguments/;
+const answeredWith = (id: number): Fault => ({
+  kind: "answer",
+  status: 200,
+  body: { success: true, payload: { id } },
+});
 /** What a person answers, by mark. */
 const answering = (mark: unknown, id: string | null): RunOptions => ({
   environment: { ADVERTISING_ANSWERS: JSON.stringify({ [String(mark)]: id }) },
@@ -42,7 +47,8 @@ async function previewError(fixture: SingleObjectFixture, event?: Values, option
 
 async function start(shape: ResourceForm) {
   const [sandbox, folder] = [await operatedSandbox(), newFolder()];
-  const fixture = (name: string, of: Sandbox = sandbox) => new SingleObjectFixture(shape, of, folder, name);
+  const fixture = (name: string, of: Sandbox = sandbox) =>
+    new SingleObjectFixture(shape, of, folder, name);
   /** The run of a program with these, in this order. */
   const run = async (...program: ReturnType<SingleObjectFixture["is"]>[]) => {
     const now = fixture("any").engine.newRun();
@@ -51,7 +57,8 @@ async function start(shape: ResourceForm) {
     return errors;
   };
   /** In the journal, without the word for a set's key. */
-  const journal = (stack?: string) => journalLines(folder, stack).map((each) => each.replace('["k"]', ""));
+  const journal = (stack?: string) =>
+    journalLines(folder, stack).map((each) => each.replace('["k"]', ""));
   return { sandbox, folder, fixture, run, journal };
 }
 
@@ -63,24 +70,32 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
         true,
         /sent .*"old".* its outcome is unknown.*pending --created 'old.* --stack \S+dev\n.*pending --not-created 'old.* --stack \S+dev\n/s,
       ],
-      ["that was answered", false, /created .*"old".* as 2.*existingId: 2.*pending --forget 'old.* --stack \S+dev\n/s],
-    ])("one %s: the preview stops as the up does, and nothing new is sent in that run", async (_, isLost, words) => {
-      const { sandbox, fixture, run, journal } = await start(shape);
-      if (isLost) sandbox.fail(LOST);
-      await fixture("old").kill();
-      const fresh = fixture("fresh");
-      const other = fixture("other");
-      expect(await fresh.preview()).toMatch(words);
-      const errors = await run(fresh.is(), other.is({ eventName: "Other" }));
-      expect(errors[0]).toContain(REFUSED);
-      expect(errors[0]).toMatch(words);
-      expect(errors[1]).toContain("is not created: nothing new is sent in this run");
-      expect([fresh.engine.state, other.engine.state]).toEqual([undefined, undefined]);
-      // Undone, it goes on; and then the new ones too.
-      if (!isLost) expect(await run(fixture("old").is(), fresh.is())).toEqual([undefined, undefined]);
-      expect(sandbox.eventPosts).toBe(isLost ? 1 : 2);
-      expect(journal()).toContain(isLost ? "old sent" : "old reported 2");
-    });
+      [
+        "that was answered",
+        false,
+        /created .*"old".* as 2.*existingId: 2.*pending --forget 'old.* --stack \S+dev\n/s,
+      ],
+    ])(
+      "one %s: the preview stops as the up does, and nothing new is sent in that run",
+      async (_, isLost, words) => {
+        const { sandbox, fixture, run, journal } = await start(shape);
+        if (isLost) sandbox.fail(LOST);
+        await fixture("old").kill();
+        const fresh = fixture("fresh");
+        const other = fixture("other");
+        expect(await fresh.preview()).toMatch(words);
+        const errors = await run(fresh.is(), other.is({ eventName: "Other" }));
+        expect(errors[0]).toContain(REFUSED);
+        expect(errors[0]).toMatch(words);
+        expect(errors[1]).toContain("is not created: nothing new is sent in this run");
+        expect([fresh.engine.state, other.engine.state]).toEqual([undefined, undefined]);
+        // Undone, it goes on; and then the new ones too.
+        if (!isLost)
+          expect(await run(fixture("old").is(), fresh.is())).toEqual([undefined, undefined]);
+        expect(sandbox.eventPosts).toBe(isLost ? 1 : 2);
+        expect(journal()).toContain(isLost ? "old sent" : "old reported 2");
+      },
+    );
 
     it.each<[string, Values]>([
       ["another name", { eventName: "Other" }],
@@ -152,12 +167,19 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
       await old.up();
       const there = new SingleObjectFixture(shape, sandbox, newFolder(), "old");
       there.engine.state = old.engine.state;
-      expect((await there.engine.refresh(answering(old.unresolved?.mark, "2"))).error).toBeUndefined();
+      expect(
+        (await there.engine.refresh(answering(old.unresolved?.mark, "2"))).error,
+      ).toBeUndefined();
       const [renamed, fresh] = [fixture("renamed"), fixture("fresh")];
       renamed.engine.state = there.engine.state;
       expect(journal()).toEqual(["old sent"]);
       expect(await run(renamed.is(), fresh.is())).toEqual([undefined, undefined]);
-      expect([renamed.id, fresh.id, journal().includes("old sent"), sandbox.eventPosts]).toEqual(["2", "3", false, 2]);
+      expect([renamed.id, fresh.id, journal().includes("old sent"), sandbox.eventPosts]).toEqual([
+        "2",
+        "3",
+        false,
+        2,
+      ]);
     });
   });
 
@@ -166,30 +188,41 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     await fixture("e").kill();
     const there = await operatedSandbox({ objects: sandbox.snapshot() });
     const e = fixture("e", there);
-    const [former = "", now] = [sandbox, there].map(({ url, email }) => `${new URL(url).host} ${email}`);
+    const [former = "", now] = [sandbox, there].map(
+      ({ url, email }) => `${new URL(url).host} ${email}`,
+    );
     const cookieFile = join(folder, "other.json");
     const { error } = await e.up({}, { cookieFile });
     expect(error).toContain(`at ${former}, and the settings of this run name ${now}`);
     expect(error).toContain("ADVERTISING_ACCOUNT_MISMATCH");
-    expect((await e.up({}, { cookieFile, settings: { formerAccount: former } })).error).toBeUndefined();
+    expect(
+      (await e.up({}, { cookieFile, settings: { formerAccount: former } })).error,
+    ).toBeUndefined();
     expect([e.id, sandbox.eventPosts, there.eventPosts]).toEqual(["2", 1, 0]);
     // What had ended cleanly there is none of another account's.
     const third = await operatedSandbox();
-    expect((await fixture("e", third).up({}, { cookieFile: join(folder, "third.json") })).error).toBeUndefined();
+    expect(
+      (await fixture("e", third).up({}, { cookieFile: join(folder, "third.json") })).error,
+    ).toBeUndefined();
     expect([there.eventPosts, third.eventPosts]).toEqual([0, 1]);
   });
 
   describe("another stack of the project", () => {
-    it.each([true, false])("is stopped by nothing that ended cleanly (checkpoints: %s)", async (hasCheckpoints) => {
-      const { sandbox, fixture } = await start(shape);
-      const environment: Record<string, string> = hasCheckpoints ? {} : { PULUMI_SKIP_CHECKPOINTS: "true" };
-      for (const [index, stack] of ["tiny/dev", "tiny/prod", "tiny/pr-7"].entries()) {
-        const e = fixture("e");
-        e.engine.stack = stack;
-        expect((await e.up({}, { environment })).error).toBeUndefined();
-        expect(sandbox.eventPosts).toBe(index + 1);
-      }
-    });
+    it.each([true, false])(
+      "is stopped by nothing that ended cleanly (checkpoints: %s)",
+      async (hasCheckpoints) => {
+        const { sandbox, fixture } = await start(shape);
+        const environment: Record<string, string> = hasCheckpoints
+          ? {}
+          : { PULUMI_SKIP_CHECKPOINTS: "true" };
+        for (const [index, stack] of ["tiny/dev", "tiny/prod", "tiny/pr-7"].entries()) {
+          const e = fixture("e");
+          e.engine.stack = stack;
+          expect((await e.up({}, { environment })).error).toBeUndefined();
+          expect(sandbox.eventPosts).toBe(index + 1);
+        }
+      },
+    );
 
     it.each([true, false])(
       "is stopped by its namesake of a killed run, edited or not (answered: %s)",
@@ -202,7 +235,9 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
         for (const event of [{}, { value: 2 }])
           for (const text of [await now.preview(event), (await now.up(event)).error]) {
             expect(text).toContain(REFUSED);
-            expect(text).toMatch(/an earlier run of the stack organization\/tiny\/dev (created|sent) /);
+            expect(text).toMatch(
+              /an earlier run of the stack organization\/tiny\/dev (created|sent) /,
+            );
             expect(text).toMatch(/pending --take-over dev --stack \S+prod\n/);
           }
         expect((await now.up({ eventName: "Other" })).error).toBeUndefined();
@@ -216,7 +251,9 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
       const now = fixture("e");
       now.engine.stack = "tiny/prod";
       const { runtime } = now.engine.newRun();
-      const [there, here] = ["tiny/dev::e", "tiny/prod::e"].map((identity) => runtime.placeOf(identity));
+      const [there, here] = ["tiny/dev::e", "tiny/prod::e"].map((identity) =>
+        runtime.placeOf(identity),
+      );
       if (there !== undefined && here !== undefined)
         await takeOverOpen(there, here, { folder: join(folder, "stacks") });
       expect((await now.up()).error).toBeUndefined();
@@ -248,7 +285,12 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
           const errors = await run(p.is(), q.is({ eventName: "Q" }));
           expect(errors[0], String(time)).toBeUndefined();
           expect(errors[1]).toContain(`2, which already belongs to ${p.label}.`);
-          expect([p.id, q.id, q.unresolved?.name, sandbox.eventPosts]).toEqual(["2", undefined, "Q", 2]);
+          expect([p.id, q.id, q.unresolved?.name, sandbox.eventPosts]).toEqual([
+            "2",
+            undefined,
+            "Q",
+            2,
+          ]);
         }
       },
     );
@@ -270,7 +312,11 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     const [adopter, fresh] = [fixture("adopter"), fixture("fresh")];
     const errors = await run(adopter.is({ existingId: 2 }), fresh.is({ value: 2 }));
     expect(errors).toEqual([undefined, expect.stringContaining(REFUSED)]);
-    expect([adopter.id, journal(), sandbox.eventPosts]).toEqual(["2", ["adopter confirmed 2", "old sent"], 1]);
+    expect([adopter.id, journal(), sandbox.eventPosts]).toEqual([
+      "2",
+      ["adopter confirmed 2", "old sent"],
+      1,
+    ]);
   });
 
   it.each([true, false])(
@@ -282,7 +328,9 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
       if (isSaved) expect((await e.up()).error).toMatch(/Look in the account for/);
       else await e.kill();
       const { error } = await e.up({ eventName: "Other", existingId: 900 });
-      expect(error).toContain('existingId: 900 does not resolve this create: it was sent with eventName "E"');
+      expect(error).toContain(
+        'existingId: 900 does not resolve this create: it was sent with eventName "E"',
+      );
       expect([e.id, e.unresolved?.name, journal()]).toEqual([undefined, "E", ["e sent"]]);
       expect((await e.up({ existingId: 2 })).error).toBeUndefined();
       expect([e.id, journal(), sandbox.eventPosts]).toEqual(["2", ["e confirmed 2"], 1]);
@@ -293,7 +341,12 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
   it.each<[string, RunOptions | undefined, Values, { updates: number; eventPosts: number }]>([
     ["replaced", undefined, { value: 2 }, { updates: 0, eventPosts: 2 }],
     ["updated, if that is known", UPDATES, { value: 2 }, { updates: 1, eventPosts: 1 }],
-    ["replaced, if it is another advertiser's", UPDATES, { advertiserId: 7 }, { updates: 0, eventPosts: 2 }],
+    [
+      "replaced, if it is another advertiser's",
+      UPDATES,
+      { advertiserId: 7 },
+      { updates: 0, eventPosts: 2 },
+    ],
     ["kept, if the program has what was sent again", UPDATES, {}, { updates: 0, eventPosts: 1 }],
   ])(
     "what was made with other arguments than the program has now is saved as it was sent, and %s by the next up",
@@ -330,7 +383,9 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
         body: "",
         name: isOther ? "Other" : "E",
       } as const;
-      await writeAnswers(e.engine.newRun().runtime.placeOf("tiny/dev::e"), [line], { folder: join(folder, "stacks") });
+      await writeAnswers(e.engine.newRun().runtime.placeOf("tiny/dev::e"), [line], {
+        folder: join(folder, "stacks"),
+      });
       const { error } = await e.up();
       expect([e.id, sandbox.eventPosts]).toEqual(["5", 0]);
       if (isOther) expect(error).toMatch(AS_SENT);
@@ -344,7 +399,8 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     const e = fixture("e");
     sandbox.fail(LOST);
     await e.kill();
-    const ASKS = /Look in the account for.*named "E".*pending --created 'e.*pending --not-created 'e/s;
+    const ASKS =
+      /Look in the account for.*named "E".*pending --created 'e.*pending --not-created 'e/s;
     for (const _ of ["the journal", "the state"]) {
       expect(await previewError(e)).toMatch(ASKS);
       expect((await e.up()).error).toMatch(ASKS);
@@ -381,7 +437,8 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     sandbox.fail({ ...LOST, times: 2 });
     await e.up();
     const { error } = await e.engine.refresh();
-    if (shape === "a single event") expect(error).toContain("A refresh does not find out what became of");
+    if (shape === "a single event")
+      expect(error).toContain("A refresh does not find out what became of");
     expect(e.unresolved?.name).toBe("E");
     expect((await e.engine.refresh(answering(e.unresolved?.mark, "2"))).error).toBeUndefined();
     expect([e.id, e.unresolved, (await e.up()).error]).toEqual(["2", undefined, undefined]);
@@ -406,7 +463,9 @@ it("a key that is renamed in a set after a kill is not made again, and nothing e
   const engine = new SetEngine(sandbox, folder);
   const of = (names: Record<string, string>) => ({
     advertiserId: 1,
-    events: Object.fromEntries(Object.entries(names).map(([key, eventName]) => [key, { eventName, value: 1 }])),
+    events: Object.fromEntries(
+      Object.entries(names).map(([key, eventName]) => [key, { eventName, value: 1 }]),
+    ),
   });
   await engine.up(of({ a: "A" }));
   await engine.upAndKill(of({ a: "A", b: "B" }));

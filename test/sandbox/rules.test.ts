@@ -10,7 +10,12 @@ const advertisers = new Map([
   [2, { id: 2, active: false }],
 ]);
 const event = { event_name: "E", advertiser_id: 1, value: 1 };
-const defaults = { count_unique: false, click_window: LIMIT, view_window: LIMIT, attribution: "ALL" };
+const defaults = {
+  count_unique: false,
+  click_window: LIMIT,
+  view_window: LIMIT,
+  attribution: "ALL",
+};
 
 const checked = (body: object) => checkFields("event", { ...body }, advertisers);
 /** The fields that are refused in an event with `changes`. */
@@ -26,7 +31,10 @@ describe("an event", () => {
   });
 
   const names = (length: number) => ["x", "ä", "🎉"].map((character) => character.repeat(length));
-  const windows = [[1, LIMIT] as unknown[], [-1, 0, 0.5, 1.5, LIMIT + 1, "3600", true] as unknown[]] as const;
+  const windows = [
+    [1, LIMIT] as unknown[],
+    [-1, 0, 0.5, 1.5, LIMIT + 1, "3600", true] as unknown[],
+  ] as const;
   it.each<[string, readonly unknown[], readonly unknown[]]>([
     ["event_name", ["x", ...names(99)], ["", 1, true, ["x"], {}, null, undefined, ...names(100)]],
     ["advertiser_id", [1], ["1", 1.5, true, [1], {}, null, undefined, 2, 3]],
@@ -39,35 +47,65 @@ describe("an event", () => {
     ["view_window", ...windows],
   ])("%s", (field, taken, wrong) => {
     for (const value of taken) expect([value, refused({ [field]: value })]).toEqual([value, []]);
-    for (const value of wrong) expect([value, refused({ [field]: value })]).toEqual([value, [field]]);
+    for (const value of wrong)
+      expect([value, refused({ [field]: value })]).toEqual([value, [field]]);
   });
 
   it("has all its problems reported at once", () => {
-    const wrong = { event_name: "", advertiser_id: "1", value: "1", click_window: 0, attribution: "none" };
-    expect(refused(wrong)).toEqual(["event_name", "advertiser_id", "value", "click_window", "attribution"]);
+    const wrong = {
+      event_name: "",
+      advertiser_id: "1",
+      value: "1",
+      click_window: 0,
+      attribution: "none",
+    };
+    expect(refused(wrong)).toEqual([
+      "event_name",
+      "advertiser_id",
+      "value",
+      "click_window",
+      "attribution",
+    ]);
     expect(refused({}, {})).toEqual(["event_name", "advertiser_id", "value"]);
   });
 });
 
 it("an advertiser needs a name; unknown fields are named and dropped, except for those of the installation", () => {
-  const checkAdvertiser = (body: Record<string, unknown>) => checkFields("advertiser", body, advertisers);
+  const checkAdvertiser = (body: Record<string, unknown>) =>
+    checkFields("advertiser", body, advertisers);
   expect(checkAdvertiser({ advertiser_name: "x".repeat(10_000) }).faults).toEqual([]);
   for (const advertiser_name of ["", 1, ["A"], true, undefined])
-    expect(checkAdvertiser({ advertiser_name }).faults).toMatchObject([{ field: "advertiser_name" }]);
-  const body = JSON.parse('{"advertiser_name":"A","alternative_id":"x","toString":1,"constructor":1,"__proto__":1}');
+    expect(checkAdvertiser({ advertiser_name }).faults).toMatchObject([
+      { field: "advertiser_name" },
+    ]);
+  const body = JSON.parse(
+    '{"advertiser_name":"A","alternative_id":"x","toString":1,"constructor":1,"__proto__":1}',
+  );
   const unknown = ["toString", "constructor", "__proto__"];
-  expect(checkAdvertiser(body)).toEqual({ fields: { advertiser_name: "A", alternative_id: "x" }, faults: [], unknown });
+  expect(checkAdvertiser(body)).toEqual({
+    fields: { advertiser_name: "A", alternative_id: "x" },
+    faults: [],
+    unknown,
+  });
 });
 
 /** A sandbox that a request reaches, and its log. */
 async function start(options: SandboxOptions = {}) {
   const lines: string[] = [];
-  const sandbox = await useSandbox({ authMode: "both", log: (line) => lines.push(line), ...options });
+  const sandbox = await useSandbox({
+    authMode: "both",
+    log: (line) => lines.push(line),
+    ...options,
+  });
   const authorization = `Basic ${Buffer.from(`${sandbox.email}:${sandbox.password}`).toString("base64")}`;
   const post = async (path: string, body: unknown, method = "POST") => {
     const text = typeof body === "string" ? body : JSON.stringify(body);
     const sent = method === "GET" ? {} : { body: text };
-    const answer = await fetch(`${sandbox.url}/rest/${path}`, { method, headers: { authorization }, ...sent });
+    const answer = await fetch(`${sandbox.url}/rest/${path}`, {
+      method,
+      headers: { authorization },
+      ...sent,
+    });
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
   };
   return { sandbox, post, lines };
@@ -77,7 +115,9 @@ describe("over HTTP", () => {
   it("an event is created only with an active advertiser; what is refused creates nothing, and uses up no id", async () => {
     const { sandbox, post } = await start({ advertisersStartActive: false });
     for (const body of ["", "[", "1", '"text"', "null", {}, { advertiser_name: "" }])
-      expect((await post("advertiser", body)).status, JSON.stringify(body)).toBeGreaterThanOrEqual(400);
+      expect((await post("advertiser", body)).status, JSON.stringify(body)).toBeGreaterThanOrEqual(
+        400,
+      );
     await post("advertiser", { advertiser_name: "idle" });
     await post("advertiser", { advertiser_name: "active", active: true });
     expect(await post("event", event)).toMatchObject({
@@ -100,7 +140,9 @@ describe("over HTTP", () => {
     const { sandbox, post } = await start({ keepsUnknownFields });
     const answer = await post("advertiser", { advertiser_name: "A", colour: "red" });
     expect([answer.status, answer.body.errors]).toEqual([200, errors]);
-    expect(sandbox.advertisers.map((advertiser) => "colour" in advertiser)).toEqual([keepsUnknownFields]);
+    expect(sandbox.advertisers.map((advertiser) => "colour" in advertiser)).toEqual([
+      keepsUnknownFields,
+    ]);
   });
 });
 
@@ -109,7 +151,9 @@ describe("the log", () => {
     const { sandbox, lines, post } = await start({ password: "needle-password" });
     await post("authenticate", { email: "needle-mail", password: "needle-wrong" });
     await post("authenticate", { email: sandbox.email, password: sandbox.password });
-    await post("advertiser?password=needle-query", { advertiser_name: `\u001b[31m\u202eB\n"${"x".repeat(500)}` });
+    await post("advertiser?password=needle-query", {
+      advertiser_name: `\u001b[31m\u202eB\n"${"x".repeat(500)}`,
+    });
     await post("event/strict", { ...event, event_name: "Purchase" });
     await post("event", {});
     await post(`${"y".repeat(5000)}`, {}, "GET");
@@ -126,7 +170,10 @@ describe("the log", () => {
   it.each<[Omit<FaultRule, "on">, string]>([
     [{ with: { kind: "reset" } }, "POST /rest/advertiser no response"],
     [{ with: { kind: "reset" }, act: true }, 'POST /rest/advertiser no response, advertiser 1 "A"'],
-    [{ with: { kind: "answer", status: 503 }, act: true }, 'POST /rest/advertiser 503, advertiser 1 "A"'],
+    [
+      { with: { kind: "answer", status: 503 }, act: true },
+      'POST /rest/advertiser 503, advertiser 1 "A"',
+    ],
     [{ with: { kind: "session-refusal" } }, "POST /rest/advertiser 401"],
   ])("has what a client gets to see with the fault %o", async (rule, line) => {
     const { sandbox, lines, post } = await start();

@@ -4,17 +4,33 @@ import { JournalError, systemClock } from "../../provider/src/base/index.js";
 import { conversionEvent } from "../../provider/src/kinds/index.js";
 import type { Runtime } from "../../provider/src/operations/runtime.js";
 import { lookFor } from "../../provider/src/operations/search.js";
-import type { Fault, FaultRule, SandboxAnswerer, SandboxOptions } from "../../provider/src/sandbox/index.js";
+import type {
+  Fault,
+  FaultRule,
+  SandboxAnswerer,
+  SandboxOptions,
+} from "../../provider/src/sandbox/index.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import { jsonAnswer } from "../support/installation.js";
 import { struck } from "../support/killing.js";
 import { eventOperations, operatedSandbox } from "../support/operated.js";
 import { failureOf, newRun } from "../support/run.js";
-import { journalLines, RESOURCE_FORMS, runProgram, SingleObjectFixture, wordsOf } from "../support/set-engine.js";
+import {
+  journalLines,
+  RESOURCE_FORMS,
+  runProgram,
+  SingleObjectFixture,
+  wordsOf,
+} from "../support/set-engine.js";
 
 const lost: Fault = { kind: "close-without-answer" };
-const eventWith = (id: number, alternative_id = "") => ({ id, event_name: "E", advertiser_id: 1, alternative_id });
+const eventWith = (id: number, alternative_id = "") => ({
+  id,
+  event_name: "E",
+  advertiser_id: 1,
+  alternative_id,
+});
 /** An answer to a search. */
 const answerWith =
   (found: (mark: string | undefined) => object[]): SandboxAnswerer =>
@@ -25,12 +41,20 @@ const TOO_LATE_MS = 1_000_000;
 
 async function start(options: SandboxOptions = {}, more: object = {}) {
   const clock = new FakeClock(Date.now());
-  const [sandbox, folder] = [await operatedSandbox({ clock: () => clock.wallMs(), ...options }), newFolder()];
-  const operations = { event: { search: eventOperations.search }, createdVisibleAfterSeconds: 0, ...more };
+  const [sandbox, folder] = [
+    await operatedSandbox({ clock: () => clock.wallMs(), ...options }),
+    newFolder(),
+  ];
+  const operations = {
+    event: { search: eventOperations.search },
+    createdVisibleAfterSeconds: 0,
+    ...more,
+  };
   const settings = { operations: JSON.stringify(operations), markField: "alternative_id" };
   const adapt = (runtime: Runtime): Runtime => ({ ...runtime, clock });
   /** Searches prove nothing then; unlike a 500, this answer is not asked for again after a pause. */
-  const noSearch = () => sandbox.fail({ on: "search", with: { kind: "answer", status: 404 }, times: 50 });
+  const noSearch = () =>
+    sandbox.fail({ on: "search", with: { kind: "answer", status: 404 }, times: 50 });
   return { sandbox, folder, clock, noSearch, run: { settings, adapt } };
 }
 
@@ -56,7 +80,9 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
     sandbox.fail({ on: "event", act: true, with: lost });
     const { error, run: now } = await e.up({}, run);
     expect([error, e.id]).toEqual([undefined, "2"]);
-    expect(wordsOf(now)).toContain(`${e.label} was created as 2: its response was lost, and a search has found it.`);
+    expect(wordsOf(now)).toContain(
+      `${e.label} was created as 2: its response was lost, and a search has found it.`,
+    );
     expect(clock.sleeps).toEqual([1000, 2000, 4000]);
     expect(sandbox).toMatchObject({ eventPosts: 1, searches: 3 });
   });
@@ -76,7 +102,10 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
   });
 
   it("C6: is never sent again with resendAfterSeconds: never, nor if the engine asks again; only the last search is told", async () => {
-    const { sandbox, clock, e, up, run, elsewhere } = await one({}, { resendAfterSeconds: "never" });
+    const { sandbox, clock, e, up, run, elsewhere } = await one(
+      {},
+      { resendAfterSeconds: "never" },
+    );
     const body = { message: "Gateway. Searched for an upstream: none" };
     sandbox.fail({ on: "event", with: { kind: "answer", status: 502, body } });
     await up();
@@ -119,8 +148,16 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
 
   it.each<[string, RegExp, FaultRule["with"]]>([
     ["proves nothing", /Searched for/, { kind: "answer", status: 200, body: {} }],
-    ["ignores the filter", /is the filter known there\?/, answerWith(() => [eventWith(7, "another")])],
-    ["finds two", /found 2 objects: 8 and 9/, answerWith((mark) => [8, 9].map((id) => eventWith(id, mark)))],
+    [
+      "ignores the filter",
+      /is the filter known there\?/,
+      answerWith(() => [eventWith(7, "another")]),
+    ],
+    [
+      "finds two",
+      /found 2 objects: 8 and 9/,
+      answerWith((mark) => [8, 9].map((id) => eventWith(id, mark))),
+    ],
   ])("C2: is not sent again if the search %s", async (_, words, fault) => {
     const objects = { advertisers: [{ id: 1 }], events: [eventWith(7, "another")] };
     const { sandbox, clock, e, up } = await one({ objects });
@@ -171,7 +208,9 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
       noSearch();
       await e.kill({}, run);
       sandbox.endFaults();
-      expect(await e.preview({}, run)).toContain("its outcome is unknown. `pulumi up` looks for it by its mark");
+      expect(await e.preview({}, run)).toContain(
+        "its outcome is unknown. `pulumi up` looks for it by its mark",
+      );
       if (!act) expect(await up()).toMatch(/Searched for/);
       clock.advance(act ? 0 : TOO_LATE_MS);
       expect([await up(), e.id, sandbox.eventPosts]).toEqual([undefined, "2", act ? 1 : 2]);
@@ -188,21 +227,29 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
     expect([e.unresolved?.name, sandbox.searches, sandbox.eventPosts]).toEqual(["E", 0, 1]);
     const other = new SingleObjectFixture("a single event", sandbox, newFolder(), "other");
     await other.up({}, { settings: { markField: "alternative_id" } });
-    expect(other.engine.state?.inputs.__mark).toBe(`alternative_id ${sandbox.events.at(-1)?.alternative_id}`);
+    expect(other.engine.state?.inputs.__mark).toBe(
+      `alternative_id ${sandbox.events.at(-1)?.alternative_id}`,
+    );
   });
 });
 
 it("R6: a create that waited for a rate limit counts as not made only from its last sending on", async () => {
   const { sandbox, clock, folder, run } = await start();
-  const limit = sandbox.fail({ on: "event", with: { kind: "answer", status: 429, headers: { "retry-after": "1" } } });
+  const limit = sandbox.fail({
+    on: "event",
+    with: { kind: "answer", status: 429, headers: { "retry-after": "1" } },
+  });
   sandbox.fail({ on: "event", with: lost });
   const settings = { ...run.settings, requestTimeoutSeconds: "5" };
   const { event, runtime } = newRun(sandbox, folder, { ...run, settings });
-  const failing = failureOf(event.create({ eventName: "E", advertiserId: 1, value: 1, __identity: "tiny/dev::e" }));
+  const failing = failureOf(
+    event.create({ eventName: "E", advertiserId: 1, value: 1, __identity: "tiny/dev::e" }),
+  );
   await struck(limit);
   const firstMs = Date.now();
   await failing; // a second later
-  const sent = runtime.journal("tiny/dev::e").of("ConversionEvent::e") ?? expect.fail("nothing is noted");
+  const sent =
+    runtime.journal("tiny/dev::e").of("ConversionEvent::e") ?? expect.fail("nothing is noted");
   const sentMs = Date.parse(sent.at);
   expect(sentMs).toBeGreaterThan(firstMs);
   const arrivesWithinMs = (5 + 60) * 1000;
@@ -230,22 +277,32 @@ describe("C5: the end of a create", () => {
     const run = newRun(sandbox, folder);
     if (fault !== undefined) sandbox.fail({ on: "event", with: fault });
     await run.event.create(inputs).catch(() => undefined);
-    expect([journalLines(folder), sandbox.eventPosts]).toEqual([noted === undefined ? [] : [noted], 1]);
+    expect([journalLines(folder), sandbox.eventPosts]).toEqual([
+      noted === undefined ? [] : [noted],
+      1,
+    ]);
   });
 
   it("that can't be noted is said, and changes no outcome", async () => {
     const { sandbox, folder } = await start();
-    const failing = async () => Promise.reject(new JournalError("The journal can't be written: no space left."));
+    const failing = async () =>
+      Promise.reject(new JournalError("The journal can't be written: no space left."));
     const adapt = (runtime: Runtime): Runtime => ({
       ...runtime,
-      journal: (identity) => Object.assign(runtime.journal(identity), { created: failing, back: failing }),
+      journal: (identity) =>
+        Object.assign(runtime.journal(identity), { created: failing, back: failing }),
     });
     const run = newRun(sandbox, folder, { adapt });
     expect((await run.event.create(inputs)).id).toBe("2");
-    expect(run.said).toEqual([`ConversionEvent "e" was created as 2. The journal can't be written: no space left.`]);
+    expect(run.said).toEqual([
+      `ConversionEvent "e" was created as 2. The journal can't be written: no space left.`,
+    ]);
     sandbox.fail({ on: "event", with: { kind: "answer", status: 406, body: { errors: ["no"] } } });
     const other = await failureOf(run.event.create({ ...inputs, __identity: "tiny/dev::other" }));
-    expect([other.id, other.message]).toEqual([undefined, expect.stringContaining("Nothing was created.")]);
+    expect([other.id, other.message]).toEqual([
+      undefined,
+      expect.stringContaining("Nothing was created."),
+    ]);
     expect(sandbox.eventPosts).toBe(2);
   });
 });

@@ -14,7 +14,14 @@ import { FakeClock, RealTime } from "../support/clock.js";
 import { deadPid, foreignLock, lockText, takeOver } from "../support/lock.js";
 import { newRun } from "../support/run.js";
 import { counts } from "../support/session.js";
-import { beside, failing, modeOf, start, startWithSession, userRun } from "../support/session-file.js";
+import {
+  beside,
+  failing,
+  modeOf,
+  start,
+  startWithSession,
+  userRun,
+} from "../support/session-file.js";
 import { settingsOf } from "../support/settings.js";
 import { useSandbox } from "../support/stack.js";
 
@@ -40,7 +47,10 @@ describe("the file", () => {
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
     expect([file, dirname(file), join(folder, "new")].map(modeOf)).toEqual([0o600, 0o700, 0o700]);
     expect(beside(file)).toEqual([]); // neither lock nor temporary file
-    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ session: "pulumi-advertising", version: 2 });
+    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({
+      session: "pulumi-advertising",
+      version: 2,
+    });
     const next = client({ cookieFile: file });
     expectCreated(await next.createMany(20));
     expect([counts(sandbox), next.said]).toEqual([{ logins: 1, creates: 21 }, []]);
@@ -56,7 +66,10 @@ describe("the file", () => {
     };
     sandbox.fail({ on: "create", times: 5, act: true, with: withCookie });
     expectCreated(await client().createMany(10));
-    expect({ bytes: readFileSync(file, "utf8"), ...statSync(file) }).toEqual({ ...before, atimeMs: expect.anything() });
+    expect({ bytes: readFileSync(file, "utf8"), ...statSync(file) }).toEqual({
+      ...before,
+      atimeMs: expect.anything(),
+    });
     expect(counts(sandbox)).toEqual({ logins: 0, creates: 10 });
   });
 
@@ -119,7 +132,9 @@ describe("the lock", () => {
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 5 });
     expect(clock.monotonicMs()).toBeGreaterThanOrEqual(MINUTE);
     expect(clock.monotonicMs()).toBeLessThan(MINUTE + 5000);
-    expect(run.said).toEqual([expect.stringContaining(`the lock ${file}.lock is held by another run`)]);
+    expect(run.said).toEqual([
+      expect.stringContaining(`the lock ${file}.lock is held by another run`),
+    ]);
     expect(beside(file)).toEqual(["session.json.lock"]); // it is the holder's
   });
 
@@ -149,10 +164,16 @@ describe("the lock", () => {
       return push(...received);
     };
     const run = client();
-    for (const name of ["A", "B", "C"]) expect(await run.create(name)).toMatchObject({ kind: "created" });
+    for (const name of ["A", "B", "C"])
+      expect(await run.create(name)).toMatchObject({ kind: "created" });
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 3 });
-    expect(run.said).toEqual([expect.stringContaining(`another run took over the lock ${file}.lock`)]);
-    expect([readFileSync(file, "utf8"), readFileSync(`${file}.lock`, "utf8")]).toEqual(["newer", foreignLock]);
+    expect(run.said).toEqual([
+      expect.stringContaining(`another run took over the lock ${file}.lock`),
+    ]);
+    expect([readFileSync(file, "utf8"), readFileSync(`${file}.lock`, "utf8")]).toEqual([
+      "newer",
+      foreignLock,
+    ]);
     expect(beside(file)).toEqual(["session.json.lock"]);
   });
 
@@ -165,7 +186,8 @@ describe("the lock", () => {
     };
     sandbox.fail({ on: "create", times: 10, act: true, with: looking });
     const run = client({ settings: { keepLoggedIn } });
-    for (let index = 0; index < 10; index++) expect(await run.create(`A${index}`)).toMatchObject({ kind: "created" });
+    for (let index = 0; index < 10; index++)
+      expect(await run.create(`A${index}`)).toMatchObject({ kind: "created" });
     expect(atCreates).toEqual(Array.from({ length: 10 }, () => false));
   });
 });
@@ -173,26 +195,41 @@ describe("the lock", () => {
 describe("a file that can't be used is left alone, and the run goes on without it, with one message", () => {
   /** @returns the message. */
   async function goesOn(sandbox: Sandbox, client: TestClient): Promise<string> {
-    for (const name of ["A", "B"]) expect(await client.create(name)).toMatchObject({ kind: "created" });
+    for (const name of ["A", "B"])
+      expect(await client.create(name)).toMatchObject({ kind: "created" });
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 2 });
     expect(client.said).toEqual([
-      expect.stringMatching(/The cookie file .* is not used: .*\. This run keeps its session in memory\./),
+      expect.stringMatching(
+        /The cookie file .* is not used: .*\. This run keeps its session in memory\./,
+      ),
     ]);
     return client.said[0] ?? "";
   }
 
   it.each<[string, (file: string) => void, RegExp]>([
-    ["a link that leads nowhere", (file) => fs.symlinkSync("/nowhere/at/all", file), /it is no regular file/],
+    [
+      "a link that leads nowhere",
+      (file) => fs.symlinkSync("/nowhere/at/all", file),
+      /it is no regular file/,
+    ],
     ["a link", (file) => fs.symlinkSync("/etc/hostname", file), /it is no regular file/],
     ["a folder", (file) => fs.mkdirSync(file), /it is no regular file/],
     ["a pipe", (file) => execFileSync("mkfifo", [file]), /it is no regular file/],
-    ["1 GB", (file) => fs.ftruncateSync(fs.openSync(file, "w"), 1024 ** 3), /it is larger than 67108864 bytes/],
+    [
+      "1 GB",
+      (file) => fs.ftruncateSync(fs.openSync(file, "w"), 1024 ** 3),
+      /it is larger than 67108864 bytes/,
+    ],
   ])("%s", async (_, make, words) => {
     const { sandbox, file, client } = await start();
     make(file);
     const before = fs.lstatSync(file);
     expect(await goesOn(sandbox, client())).toMatch(words);
-    expect(fs.lstatSync(file)).toMatchObject({ ino: before.ino, mode: before.mode, size: before.size });
+    expect(fs.lstatSync(file)).toMatchObject({
+      ino: before.ino,
+      mode: before.mode,
+      size: before.size,
+    });
     expect(beside(file)).toEqual([]);
   });
 
@@ -204,12 +241,15 @@ describe("a file that can't be used is left alone, and the run goes on without i
     expect(await goesOn(sandbox, client({ cookieFile }))).toMatch(words);
   });
 
-  it.skipIf(process.getuid?.() !== 0)("a file of another user (needs root to make one)", async () => {
-    const { sandbox, file, client } = await startWithSession();
-    fs.chownSync(file, 12_345, 12_345);
-    const words = `it belongs to another user (12345, and you are 0). Run as root: chown 0 '${file}'. This run keeps`;
-    expect(await goesOn(sandbox, client())).toContain(words);
-  });
+  it.skipIf(process.getuid?.() !== 0)(
+    "a file of another user (needs root to make one)",
+    async () => {
+      const { sandbox, file, client } = await startWithSession();
+      fs.chownSync(file, 12_345, 12_345);
+      const words = `it belongs to another user (12345, and you are 0). Run as root: chown 0 '${file}'. This run keeps`;
+      expect(await goesOn(sandbox, client())).toContain(words);
+    },
+  );
 
   it("in a folder where everybody may write, unless it is sticky, as /tmp", async () => {
     const { sandbox, folder, client } = await startWithSession();
@@ -260,15 +300,22 @@ describe("a file that can't be used is left alone, and the run goes on without i
 
   it("scrypt is not allowed on this machine", async () => {
     const { sandbox, client } = await startWithSession();
-    const scrypt = (...args: unknown[]) => (args.at(-1) as (error: Error) => void)(new Error("scrypt is not allowed"));
+    const scrypt = (...args: unknown[]) =>
+      (args.at(-1) as (error: Error) => void)(new Error("scrypt is not allowed"));
     replaceIn(crypto, { scrypt });
-    expect(await goesOn(sandbox, client())).toContain("its password can't be checked (scrypt is not allowed)");
+    expect(await goesOn(sandbox, client())).toContain(
+      "its password can't be checked (scrypt is not allowed)",
+    );
   });
 });
 
 it("a file of a later version is refused: nothing is sent, and the file does not change", async () => {
   const { sandbox, file, client } = await start();
-  const text = JSON.stringify({ session: "pulumi-advertising", version: 3, more: "than is known here" });
+  const text = JSON.stringify({
+    session: "pulumi-advertising",
+    version: 3,
+    more: "than is known here",
+  });
   writeFileSync(file, text, { mode: 0o600 });
   const endings = await client().createMany(5);
   expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["LoginError"]));
@@ -293,15 +340,22 @@ describe("a file that is repaired", () => {
     ["binary", () => Buffer.from(Array.from({ length: 4096 }, (_, index) => (index * 37) % 256))],
     ["deep", () => "[".repeat(500_000)],
     ["without a jar", (whole) => JSON.stringify({ ...JSON.parse(whole), jar: undefined })],
-    ["with an invalid jar", (whole) => JSON.stringify({ ...JSON.parse(whole), jar: { cookies: "none" } })],
-    ["without a verifier", (whole) => JSON.stringify({ ...JSON.parse(whole), verifier: undefined })],
+    [
+      "with an invalid jar",
+      (whole) => JSON.stringify({ ...JSON.parse(whole), jar: { cookies: "none" } }),
+    ],
+    [
+      "without a verifier",
+      (whole) => JSON.stringify({ ...JSON.parse(whole), verifier: undefined }),
+    ],
     ["with version 0", (whole) => JSON.stringify({ ...JSON.parse(whole), version: 0 })],
     ["another program's", () => JSON.stringify({ session: "other", version: 2 })],
   ])("%s: one login, one message, and the file is rewritten", async (_, damage) => {
     const { sandbox, file, client } = await startWithSession();
     writeFileSync(file, damage(readFileSync(file, "utf8")));
     const run = userRun(sandbox, file);
-    for (const name of ["A", "B"]) expect(await run.create(name)).toMatchObject({ outs: { advertiserName: name } });
+    for (const name of ["A", "B"])
+      expect(await run.create(name)).toMatchObject({ outs: { advertiserName: name } });
     expect(run.seen()).toEqual([`The cookie file ${file} is damaged; the next login replaces it.`]);
     expect(await client().create("C")).toMatchObject({ kind: "created" });
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 3 });
@@ -309,7 +363,10 @@ describe("a file that is repaired", () => {
 
   it.each<[string, (whole: string) => string]>([
     ["with a byte-order mark", (whole) => `\ufeff${whole}`],
-    ["with CRLF", (whole) => JSON.stringify(JSON.parse(whole), undefined, 2).replaceAll("\n", "\r\n")],
+    [
+      "with CRLF",
+      (whole) => JSON.stringify(JSON.parse(whole), undefined, 2).replaceAll("\n", "\r\n"),
+    ],
   ])("%s: is read", async (_, change) => {
     const { sandbox, file, client } = await startWithSession();
     writeFileSync(file, change(readFileSync(file, "utf8")));
@@ -347,8 +404,12 @@ describe("the password", () => {
   it("changed, on the platform as well: one login with the new one, which later runs do not repeat", async () => {
     const { file, client } = await startWithSession();
     const platform = await useSandbox({ password: PASSWORD });
-    writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), baseUrl: platform.url }));
-    const changed = () => new TestClient(platform.url, { cookieFile: file, ...withPassword(PASSWORD) });
+    writeFileSync(
+      file,
+      JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), baseUrl: platform.url }),
+    );
+    const changed = () =>
+      new TestClient(platform.url, { cookieFile: file, ...withPassword(PASSWORD) });
     const run = changed();
     expectCreated(await run.createMany(5));
     expect([counts(platform), run.said]).toEqual([{ logins: 1, creates: 5 }, []]);
@@ -366,7 +427,10 @@ describe("the password", () => {
     const endings = await client(withPassword("wrong")).createMany(5);
     expect(endings.map(({ kind }) => kind)).toEqual(Array.from({ length: 5 }, () => "LoginError"));
     expect(messageOf(endings[0])).toContain("Check advertising:email and advertising:password");
-    expect([counts(sandbox), readFileSync(file, "utf8")]).toEqual([{ logins: 1, creates: 0 }, before]);
+    expect([counts(sandbox), readFileSync(file, "utf8")]).toEqual([
+      { logins: 1, creates: 0 },
+      before,
+    ]);
     expect(await client().create()).toMatchObject({ kind: "created" });
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
   });
@@ -376,7 +440,8 @@ describe("the password", () => {
     const run = new TestClient(sandbox.url, { cookieFile: file, ...withPassword(PASSWORD) });
     expect(await run.create()).toMatchObject({ kind: "created" });
     const written = `${fs.readdirSync(folder).join(" ")} ${readFileSync(file, "utf8")}`;
-    const { salt } = (JSON.parse(readFileSync(file, "utf8")) as { verifier: { salt: string } }).verifier;
+    const { salt } = (JSON.parse(readFileSync(file, "utf8")) as { verifier: { salt: string } })
+      .verifier;
     const salts = [Buffer.alloc(0), Buffer.from(salt, "base64"), Buffer.from(run.settings.email)];
     const digests = ["md5", "sha1", "sha256", "sha512"].flatMap((name) =>
       salts.flatMap((one) => [
@@ -386,8 +451,15 @@ describe("the password", () => {
       ]),
     );
     const encodings = ["hex", "base64", "base64url"] as const;
-    const spellings = [Buffer.from(PASSWORD), ...digests].flatMap((one) => encodings.map((each) => one.toString(each)));
-    const plain = [PASSWORD, encodeURIComponent(PASSWORD), JSON.stringify(PASSWORD).slice(1, -1), "cret & more"];
+    const spellings = [Buffer.from(PASSWORD), ...digests].flatMap((one) =>
+      encodings.map((each) => one.toString(each)),
+    );
+    const plain = [
+      PASSWORD,
+      encodeURIComponent(PASSWORD),
+      JSON.stringify(PASSWORD).slice(1, -1),
+      "cret & more",
+    ];
     for (const spelling of [...plain, ...spellings]) expect(written).not.toContain(spelling);
   });
 
@@ -413,7 +485,8 @@ describe("long-lived sessions", () => {
     async (rotation) => {
       const { sandbox, file, client } = await start({ rotation });
       const run = client(long);
-      for (let index = 0; index < 5; index++) expect(await run.create(`A${index}`)).toMatchObject({ kind: "created" });
+      for (let index = 0; index < 5; index++)
+        expect(await run.create(`A${index}`)).toMatchObject({ kind: "created" });
       const before = lastCookie(sandbox);
       const text = readFileSync(file, "utf8");
       expect(await client(long).create("next")).toMatchObject({ kind: "created" });
@@ -437,7 +510,10 @@ describe("long-lived sessions", () => {
     "rotation %s: 25 creates at once in two runs: one login",
     async (rotation) => {
       const { sandbox, client } = await start({ rotation, latencyMs: 2 });
-      const runs = [client({ ...long, clock: new RealTime() }), client({ ...long, clock: new RealTime() })];
+      const runs = [
+        client({ ...long, clock: new RealTime() }),
+        client({ ...long, clock: new RealTime() }),
+      ];
       expectCreated((await Promise.all(runs.map((run) => run.createMany(25)))).flat());
       expect(counts(sandbox)).toEqual({ logins: 1, creates: 50 });
     },
@@ -455,7 +531,9 @@ describe("long-lived sessions", () => {
     };
     sandbox.fail({ on: "create", act: true, with: meanwhile });
     expect(await run.create("B")).toMatchObject({ kind: "created", id: "2" });
-    expect(run.said).toEqual([expect.stringContaining("was changed meanwhile and is left as it is")]);
+    expect(run.said).toEqual([
+      expect.stringContaining("was changed meanwhile and is left as it is"),
+    ]);
     expect(readFileSync(file, "utf8")).toBe(text);
   });
 
@@ -466,7 +544,8 @@ describe("long-lived sessions", () => {
       const run = client(long);
       expect(await run.create("first")).toMatchObject({ kind: "created" });
       failing("openSync", ".tmp", code);
-      for (let index = 0; index < 5; index++) expect(await run.create(`A${index}`)).toMatchObject({ kind: "created" });
+      for (let index = 0; index < 5; index++)
+        expect(await run.create(`A${index}`)).toMatchObject({ kind: "created" });
       expect(counts(sandbox)).toEqual({ logins: 1, creates: 6 });
       expect(run.said).toEqual([expect.stringContaining(`${code} (openSync)`)]);
       expect(beside(file)).toEqual([]);

@@ -23,7 +23,10 @@ describe("several processes", () => {
   /** Starts them, and lets them begin together. @returns `undefined` for one that was killed. */
   async function run(tasks: readonly object[]): Promise<(Report | undefined)[]> {
     const children = tasks.map((task) =>
-      fork(script, [JSON.stringify(task)], { execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] }),
+      fork(script, [JSON.stringify(task)], {
+        execArgv: [],
+        stdio: ["ignore", "ignore", "pipe", "ipc"],
+      }),
     );
     onTestFinished(() => {
       for (const child of children) child.kill("SIGKILL");
@@ -52,7 +55,13 @@ describe("several processes", () => {
     );
   }
 
-  const tasks = (sandbox: Sandbox, cookieFile: string, processes: number, creates: number, keepLoggedIn = false) =>
+  const tasks = (
+    sandbox: Sandbox,
+    cookieFile: string,
+    processes: number,
+    creates: number,
+    keepLoggedIn = false,
+  ) =>
     Array.from({ length: processes }, (_, process) => ({
       baseUrl: sandbox.url,
       cookieFile,
@@ -60,12 +69,18 @@ describe("several processes", () => {
       names: Array.from({ length: creates }, (_, index) => `p${process}-${index}`),
     }));
 
-  function expectEachOnce(sandbox: Sandbox, reports: readonly (Report | undefined)[], count: number): void {
+  function expectEachOnce(
+    sandbox: Sandbox,
+    reports: readonly (Report | undefined)[],
+    count: number,
+  ): void {
     const endings = reports.flatMap((report) => report?.endings ?? []);
     expect(endings.flatMap(({ failure }) => failure ?? [])).toEqual([]);
     expect(new Set(endings.map(({ id }) => id)).size).toBe(count);
     expect(sandbox.advertisers).toHaveLength(count);
-    expect(new Set(sandbox.advertisers.map((advertiser) => advertiser.advertiser_name)).size).toBe(count);
+    expect(new Set(sandbox.advertisers.map((advertiser) => advertiser.advertiser_name)).size).toBe(
+      count,
+    );
     expect(reports.flatMap((report) => report?.said ?? [])).toEqual([]);
   }
 
@@ -80,7 +95,9 @@ describe("several processes", () => {
   });
 
   function expectNoFailure(reports: readonly (Report | undefined)[]): void {
-    expect(reports.flatMap((report) => report?.endings ?? []).flatMap(({ failure }) => failure ?? [])).toEqual([]);
+    expect(
+      reports.flatMap((report) => report?.endings ?? []).flatMap(({ failure }) => failure ?? []),
+    ).toEqual([]);
   }
 
   it("the session of 8 processes ends in the middle: at most two more logins, each created once", async () => {
@@ -130,15 +147,20 @@ describe("several processes", () => {
           dieAtCall: first + index,
         }));
         const reports = await run(
-          rounds.map(({ file, dieAtCall }) => ({ ...tasks(sandbox, file, 1, 1, keepLoggedIn)[0], dieAtCall })),
+          rounds.map(({ file, dieAtCall }) => ({
+            ...tasks(sandbox, file, 1, 1, keepLoggedIn)[0],
+            dieAtCall,
+          })),
         );
         for (const [index, { file, dieAtCall }] of rounds.entries()) {
           if (reports[index] === undefined) killed++;
           else finished++;
           const names = existsSync(dirname(file)) ? readdirSync(dirname(file)) : [];
-          for (const name of names) expect([name, modeOf(join(dirname(file), name))]).toEqual([name, 0o600]);
+          for (const name of names)
+            expect([name, modeOf(join(dirname(file), name))]).toEqual([name, 0o600]);
           expect(names.length).toBeLessThanOrEqual(3);
-          if (existsSync(file)) expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ version: 2 });
+          if (existsSync(file))
+            expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ version: 2 });
 
           sandbox.resetCounts();
           const next = client({ cookieFile: file, settings: { keepLoggedIn } });

@@ -1,7 +1,12 @@
 /** The client's session: one login for all requests, one more if the session has ended, and no third. */
 import { describe, expect, it, vi } from "vitest";
 import { messageOf } from "../support/client.js";
-import { type LoginForm, REFUSAL_FORMS, SESSION_REFUSALS, sessionRefusal } from "../support/installation.js";
+import {
+  type LoginForm,
+  REFUSAL_FORMS,
+  SESSION_REFUSALS,
+  sessionRefusal,
+} from "../support/installation.js";
 import { counts, expectEachOnce, start } from "../support/session.js";
 
 vi.setConfig({ testTimeout: 30_000 });
@@ -12,7 +17,10 @@ describe("S3: one login", () => {
     expect(await client.create("A")).toMatchObject({ kind: "created", id: "1" });
     expect(await client.create("B")).toMatchObject({ kind: "created", id: "2" });
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 2 });
-    expect(sandbox.requests[0]?.body).toEqual({ email: "ops@example.com", password: "sandbox-password" });
+    expect(sandbox.requests[0]?.body).toEqual({
+      email: "ops@example.com",
+      password: "sandbox-password",
+    });
   });
 
   it("for 20 creates at once", async () => {
@@ -22,11 +30,16 @@ describe("S3: one login", () => {
   });
 
   it("none with Basic credentials, which go with every create", async () => {
-    const { sandbox, client } = await start({ authMode: "basic" }, { settings: { authMode: "basic" } });
+    const { sandbox, client } = await start(
+      { authMode: "basic" },
+      { settings: { authMode: "basic" } },
+    );
     expectEachOnce(sandbox, await client.createMany(5));
     expect(counts(sandbox)).toEqual({ logins: 0, creates: 5 });
     const expected = `Basic ${Buffer.from("ops@example.com:sandbox-password").toString("base64")}`;
-    expect(new Set(sandbox.requests.map(({ headers }) => headers.authorization))).toEqual(new Set([expected]));
+    expect(new Set(sandbox.requests.map(({ headers }) => headers.authorization))).toEqual(
+      new Set([expected]),
+    );
   });
 
   it("refused Basic credentials are not sent a second time", async () => {
@@ -57,7 +70,10 @@ describe("S3: one login", () => {
   });
 
   it("a 401 for one body with good Basic credentials does not stop others", async () => {
-    const { sandbox, client } = await start({ authMode: "basic" }, { settings: { authMode: "basic" } });
+    const { sandbox, client } = await start(
+      { authMode: "basic" },
+      { settings: { authMode: "basic" } },
+    );
     const first = await client.create("first");
     sandbox.fail({ on: "create", with: { kind: "answer", status: 401 } });
     expect((await client.create("refused")).kind).toBe("RefusedError");
@@ -73,33 +89,41 @@ describe("S3: one login", () => {
     },
   );
 
-  it.each([{ gzip: true }, { pathPrefix: "/some/where" }, { instanceKey: "acme-7_eu" }])("%o", async (options) => {
-    const { sandbox, client } = await start(options);
-    expect(await client.create("A")).toMatchObject({ kind: "created", id: "1" });
-    expect(await client.createEvent("purchase", 1)).toMatchObject({ kind: "created", id: "2" });
-    expect(counts(sandbox)).toEqual({ logins: 1, creates: 2 });
-  });
+  it.each([{ gzip: true }, { pathPrefix: "/some/where" }, { instanceKey: "acme-7_eu" }])(
+    "%o",
+    async (options) => {
+      const { sandbox, client } = await start(options);
+      expect(await client.create("A")).toMatchObject({ kind: "created", id: "1" });
+      expect(await client.createEvent("purchase", 1)).toMatchObject({ kind: "created", id: "2" });
+      expect(counts(sandbox)).toEqual({ logins: 1, creates: 2 });
+    },
+  );
 });
 
 describe("S5: a refusal of the content is not one of the session", () => {
-  it.each(REFUSAL_FORMS)("%s: the platform's words, one POST, no second login", async (refusalForm) => {
-    const { sandbox, client } = await start({ refusalForm });
-    // For the first request of a session, and after others.
-    for (const creates of [1, 3]) {
-      const ending = await client.createEvent("purchase", 4711);
-      expect(ending.kind).toBe("RefusedError");
-      expect(messageOf(ending)).toMatch(
-        /^ConversionEvent "purchase": POST http.*\/rest\/event was refused with status \d+: .*there is no advertiser 4711/,
+  it.each(REFUSAL_FORMS)(
+    "%s: the platform's words, one POST, no second login",
+    async (refusalForm) => {
+      const { sandbox, client } = await start({ refusalForm });
+      // For the first request of a session, and after others.
+      for (const creates of [1, 3]) {
+        const ending = await client.createEvent("purchase", 4711);
+        expect(ending.kind).toBe("RefusedError");
+        expect(messageOf(ending)).toMatch(
+          /^ConversionEvent "purchase": POST http.*\/rest\/event was refused with status \d+: .*there is no advertiser 4711/,
+        );
+        expect(messageOf(ending)).toContain("Nothing was created.");
+        expect(counts(sandbox)).toEqual({ logins: 1, creates });
+        await client.create();
+      }
+      expect(sandbox.events).toEqual([]);
+      const endings = await Promise.all(
+        Array.from({ length: 20 }, (_, index) => client.createEvent(`e${index}`, 4711)),
       );
-      expect(messageOf(ending)).toContain("Nothing was created.");
-      expect(counts(sandbox)).toEqual({ logins: 1, creates });
-      await client.create();
-    }
-    expect(sandbox.events).toEqual([]);
-    const endings = await Promise.all(Array.from({ length: 20 }, (_, index) => client.createEvent(`e${index}`, 4711)));
-    expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["RefusedError"]));
-    expect(counts(sandbox)).toEqual({ logins: 1, creates: 4 + 20 });
-  });
+      expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["RefusedError"]));
+      expect(counts(sandbox)).toEqual({ logins: 1, creates: 4 + 20 });
+    },
+  );
 });
 
 describe("S1: a session that has ended", () => {
@@ -113,29 +137,42 @@ describe("S1: a session that has ended", () => {
     expect(posts.map(({ created }) => created?.id)).toEqual([1, undefined, 2]);
   });
 
-  it.each(SESSION_REFUSALS)("refused with %s while ten creates are in flight: one login for all", async (way) => {
-    const { sandbox, client } = await start({ sessionRefusal: way, latencyMs: 2 });
-    const first = await client.create("first");
-    sandbox.expireSessions();
-    expectEachOnce(sandbox, [first, ...(await client.createMany(10))]);
-    expect(sandbox.logins).toBe(2);
-    expect(sandbox.creates).toBeLessThanOrEqual(1 + 20);
-  });
+  it.each(SESSION_REFUSALS)(
+    "refused with %s while ten creates are in flight: one login for all",
+    async (way) => {
+      const { sandbox, client } = await start({ sessionRefusal: way, latencyMs: 2 });
+      const first = await client.create("first");
+      sandbox.expireSessions();
+      expectEachOnce(sandbox, [first, ...(await client.createMany(10))]);
+      expect(sandbox.logins).toBe(2);
+      expect(sandbox.creates).toBeLessThanOrEqual(1 + 20);
+    },
+  );
 
-  it.each(SESSION_REFUSALS)("ends after every ten requests, refused with %s, during 25 creates", async (way) => {
-    const { sandbox, client } = await start({ sessionRefusal: way, sessionRequests: 10, latencyMs: 1 });
-    expectEachOnce(sandbox, await client.createMany(25));
-    expect(sandbox.logins).toBeLessThanOrEqual(5);
-    expect(sandbox.creates).toBeLessThanOrEqual(25 * 2);
-  });
+  it.each(SESSION_REFUSALS)(
+    "ends after every ten requests, refused with %s, during 25 creates",
+    async (way) => {
+      const { sandbox, client } = await start({
+        sessionRefusal: way,
+        sessionRequests: 10,
+        latencyMs: 1,
+      });
+      expectEachOnce(sandbox, await client.createMany(25));
+      expect(sandbox.logins).toBeLessThanOrEqual(5);
+      expect(sandbox.creates).toBeLessThanOrEqual(25 * 2);
+    },
+  );
 
-  it.each([1, 3])("ends after every %i requests during 20 creates at once: none is refused twice", async (requests) => {
-    const { sandbox, client } = await start({ sessionRequests: requests, latencyMs: 1 });
-    expectEachOnce(sandbox, await client.createMany(20));
-    // At most as many are refused at a session's end as it has served.
-    expect(sandbox.creates).toBeLessThanOrEqual(2 * 20);
-    expect(sandbox.logins).toBeLessThanOrEqual(Math.ceil(20 / requests) + 1);
-  });
+  it.each([1, 3])(
+    "ends after every %i requests during 20 creates at once: none is refused twice",
+    async (requests) => {
+      const { sandbox, client } = await start({ sessionRequests: requests, latencyMs: 1 });
+      expectEachOnce(sandbox, await client.createMany(20));
+      // At most as many are refused at a session's end as it has served.
+      expect(sandbox.creates).toBeLessThanOrEqual(2 * 20);
+      expect(sandbox.logins).toBeLessThanOrEqual(Math.ceil(20 / requests) + 1);
+    },
+  );
 
   it("ends between the login and the create", async () => {
     let now = 0;
@@ -156,40 +193,46 @@ describe("S1: a session that has ended", () => {
     expect(sandbox.advertisers).toEqual([]);
   });
 
-  it.each(SESSION_REFUSALS)("refused with %s again after the login: an error after two POSTs", async (way) => {
-    const { sandbox, client } = await start();
-    await client.create("first");
-    sandbox.expireSessions();
-    sandbox.fail({ on: "create", with: sessionRefusal(way), times: 1000 });
-    const ending = await client.create();
-    expect(ending.kind).toBe("RefusedError");
-    expect(messageOf(ending)).toMatch(/Another login would not help/);
-    expect(messageOf(ending)).toContain("Nothing was created.");
-    expect(counts(sandbox)).toEqual({ logins: 2, creates: 3 });
-    // 20 more creates cause no further login, and none is sent a third time.
-    const endings = await client.createMany(20);
-    expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["RefusedError"]));
-    expect(sandbox.logins).toBeLessThanOrEqual(3);
-    expect(sandbox.creates).toBeLessThanOrEqual(3 + 40);
-    expect(sandbox.advertisers).toHaveLength(1);
-  });
+  it.each(SESSION_REFUSALS)(
+    "refused with %s again after the login: an error after two POSTs",
+    async (way) => {
+      const { sandbox, client } = await start();
+      await client.create("first");
+      sandbox.expireSessions();
+      sandbox.fail({ on: "create", with: sessionRefusal(way), times: 1000 });
+      const ending = await client.create();
+      expect(ending.kind).toBe("RefusedError");
+      expect(messageOf(ending)).toMatch(/Another login would not help/);
+      expect(messageOf(ending)).toContain("Nothing was created.");
+      expect(counts(sandbox)).toEqual({ logins: 2, creates: 3 });
+      // 20 more creates cause no further login, and none is sent a third time.
+      const endings = await client.createMany(20);
+      expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["RefusedError"]));
+      expect(sandbox.logins).toBeLessThanOrEqual(3);
+      expect(sandbox.creates).toBeLessThanOrEqual(3 + 40);
+      expect(sandbox.advertisers).toHaveLength(1);
+    },
+  );
 });
 
 it.each<[string, number, unknown]>([
   ["403 without words", 403, ""],
   ["401 without words", 401, ""],
   ["403 Forbidden", 403, { message: "Forbidden" }],
-])("a missing permission (%s) does not cause a login for each resource", async (_, status, body) => {
-  const { sandbox, client } = await start();
-  sandbox.fail({ on: "event", with: { kind: "answer", status, body }, times: 1000 });
-  for (let index = 0; index < 10; index++) {
-    expect(await client.create(`A${index}`)).toMatchObject({ kind: "created" });
-    expect((await client.createEvent(`e${index}`, 1)).kind).toBe("RefusedError");
-  }
-  expect(sandbox.advertisers).toHaveLength(10);
-  expect(sandbox.eventPosts).toBeLessThanOrEqual(20);
-  expect(sandbox.logins).toBeLessThanOrEqual(3);
-});
+])(
+  "a missing permission (%s) does not cause a login for each resource",
+  async (_, status, body) => {
+    const { sandbox, client } = await start();
+    sandbox.fail({ on: "event", with: { kind: "answer", status, body }, times: 1000 });
+    for (let index = 0; index < 10; index++) {
+      expect(await client.create(`A${index}`)).toMatchObject({ kind: "created" });
+      expect((await client.createEvent(`e${index}`, 1)).kind).toBe("RefusedError");
+    }
+    expect(sandbox.advertisers).toHaveLength(10);
+    expect(sandbox.eventPosts).toBeLessThanOrEqual(20);
+    expect(sandbox.logins).toBeLessThanOrEqual(3);
+  },
+);
 
 describe("a session that ends while a request waits for the rate limit", () => {
   it.each(SESSION_REFUSALS)(
@@ -197,7 +240,10 @@ describe("a session that ends while a request waits for the rate limit", () => {
     async (way) => {
       const { sandbox, client } = await start({ latencyMs: 2 });
       const endings = [await client.create("first")];
-      sandbox.fail({ on: "create", with: { kind: "answer", status: 429, headers: { "retry-after": "2" } } });
+      sandbox.fail({
+        on: "create",
+        with: { kind: "answer", status: 429, headers: { "retry-after": "2" } },
+      });
       sandbox.fail({ on: "create", with: sessionRefusal(way) });
       endings.push(...(await Promise.all([client.create("limited"), client.create("refused")])));
       endings.push(await client.create("later"));
@@ -228,12 +274,18 @@ describe("long-lived sessions", () => {
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 3 });
   });
 
-  it.each(["session", "strict"] as const)("rotation %s: 25 creates at once, one login", async (rotation) => {
-    const { sandbox, client } = await start({ rotation, latencyMs: 2 }, { settings: { keepLoggedIn: true } });
-    expectEachOnce(sandbox, await client.createMany(25));
-    expect(counts(sandbox)).toEqual({ logins: 1, creates: 25 });
-    expect(sandbox.requests[0]?.body).toMatchObject({ keep_logged_in: true });
-  });
+  it.each(["session", "strict"] as const)(
+    "rotation %s: 25 creates at once, one login",
+    async (rotation) => {
+      const { sandbox, client } = await start(
+        { rotation, latencyMs: 2 },
+        { settings: { keepLoggedIn: true } },
+      );
+      expectEachOnce(sandbox, await client.createMany(25));
+      expect(counts(sandbox)).toEqual({ logins: 1, creates: 25 });
+      expect(sandbox.requests[0]?.body).toMatchObject({ keep_logged_in: true });
+    },
+  );
 
   it("rotation single-use: one login for creates one after the other; at once, nothing twice and no false report", async () => {
     // A single-use cookie can't serve several requests at once: a create that is refused twice is reported as refused.
@@ -259,7 +311,10 @@ describe("long-lived sessions", () => {
   });
 
   it("end like others: one login, each object created once", async () => {
-    const { sandbox, client } = await start({ rotation: "strict", latencyMs: 2 }, { settings: { keepLoggedIn: true } });
+    const { sandbox, client } = await start(
+      { rotation: "strict", latencyMs: 2 },
+      { settings: { keepLoggedIn: true } },
+    );
     const first = await client.create("first");
     sandbox.expireSessions();
     expectEachOnce(sandbox, [first, ...(await client.createMany(10))]);
@@ -286,7 +341,9 @@ it("cookies are sent only to the platform's own address, and foreign ones never"
     },
   });
   await client.create();
-  const cookie = String(sandbox.requests.find(({ path }) => path.endsWith("advertiser"))?.headers.cookie);
+  const cookie = String(
+    sandbox.requests.find(({ path }) => path.endsWith("advertiser"))?.headers.cookie,
+  );
   expect(cookie).toContain("sandbox_service_cookie=good");
   expect(cookie).not.toMatch(/foreign|top/);
 });

@@ -15,14 +15,18 @@ const of = (events: object, more: object = {}) => ({ advertiserId: 1, events, ..
 const refusal = { kind: "answer", status: 406, body: { errors: ["busy"] } } as const;
 const lost = { kind: "close-without-answer" } as const;
 
-async function start(operations: Partial<typeof eventOperations> = eventOperations, deletes = false) {
+async function start(
+  operations: Partial<typeof eventOperations> = eventOperations,
+  deletes = false,
+) {
   const clock = new FakeClock(Date.now());
   const sandbox = await operatedSandbox({ clock: () => clock.wallMs() });
   const engine = new SetEngine(sandbox, newFolder());
   engine.declares = { deletes };
   const adapt = (runtime: Runtime): Runtime => ({ ...runtime, clock });
   const options = { settings: { ...operatedSettings(operations), maxWaitSeconds: "0" }, adapt };
-  const up = async (declared: Record<string, unknown>) => (await engine.up(declared, options)).error;
+  const up = async (declared: Record<string, unknown>) =>
+    (await engine.up(declared, options)).error;
   const sent = (wanted: string) => sandbox.requests.filter(({ method }) => method === wanted);
   const puts = () => sent("PUT").map(({ body }) => body);
   const deleted = () => sent("DELETE").map(({ path }) => Number(path.split("/").at(-1)));
@@ -34,7 +38,8 @@ it("a changed member is updated in place", async () => {
   const { sandbox, engine, up, puts } = await start();
   await up(of({ a: A, b: B }));
   const { eventIds } = engine;
-  for (const _ of [1, 2]) expect(await up(of({ a: A, b: { ...B, eventName: "Bee" } }))).toBeUndefined();
+  for (const _ of [1, 2])
+    expect(await up(of({ a: A, b: { ...B, eventName: "Bee" } }))).toBeUndefined();
   expect([engine.eventIds, puts()]).toEqual([eventIds, [{ event_name: "Bee" }]]);
   expect(sandbox).toMatchObject({ eventPosts: 2, updates: 1, deletes: 0 });
 });
@@ -48,7 +53,10 @@ describe.each([[[]], [["events"]], [["defaults"]]])("with secret arguments (%j)"
     async (_, fault, act) => {
       const { sandbox, up, puts } = await start();
       const declare = (value: number, viewWindow: number) =>
-        of({ a: { ...A, value }, b: B }, { defaults: { viewWindow }, ...(secret.length > 0 && { __secret: secret }) });
+        of(
+          { a: { ...A, value }, b: B },
+          { defaults: { viewWindow }, ...(secret.length > 0 && { __secret: secret }) },
+        );
       await up(declare(1, 60));
       for (const news of [declare(5, 60), declare(5, 90)]) {
         sandbox.fail({ on: "update", act, times: 9, with: fault });
@@ -71,7 +79,9 @@ it.each([true, false])(
     const { sandbox, engine, up, puts } = await start();
     const secret = { eventTypeId: 31337 };
     const __secret = [isOwn ? "events" : "defaults"];
-    await up(of({ a: { ...A, ...(isOwn && secret) } }, { defaults: isOwn ? {} : secret, __secret }));
+    await up(
+      of({ a: { ...A, ...(isOwn && secret) } }, { defaults: isOwn ? {} : secret, __secret }),
+    );
     expect(sandbox.events).toMatchObject([{ event_type_id: 31337 }]);
     const news = of({ a: { ...A, value: 5 } });
     sandbox.fail({ on: "update", with: refusal });
@@ -98,11 +108,17 @@ it("marks follow from the set's own, which never changes; twins are looked for, 
     b: { mark: markOf("b"), field: "alternative_id" },
   });
   clock.advance(95_000);
-  expect(await up({ ...of({ a: A, b: A, c: { ...A, value: 7 } }), __secret: ["events"] })).toBeUndefined();
+  expect(
+    await up({ ...of({ a: A, b: A, c: { ...A, value: 7 } }), __secret: ["events"] }),
+  ).toBeUndefined();
   expect(String(engine.state?.inputs.__mark)).toContain(base);
   const marks = sandbox.events.map(({ alternative_id }) => String(alternative_id));
   expect(marks.toSorted()).toEqual(["a", "b", "c"].map(markOf).toSorted());
-  expect([Object.keys(engine.eventIds), engine.unresolved, sandbox.eventPosts]).toEqual([["a", "b", "c"], {}, 4]);
+  expect([Object.keys(engine.eventIds), engine.unresolved, sandbox.eventPosts]).toEqual([
+    ["a", "b", "c"],
+    {},
+    4,
+  ]);
 });
 
 describe("with `retainOnDelete: false` and a known delete", () => {
@@ -119,7 +135,10 @@ describe("with `retainOnDelete: false` and a known delete", () => {
     expect(preview).toContain(`to replace, which makes another live object of each: a (${a})`);
     expect(preview).toContain(`to delete on the platform, if everything else goes well: c (${c})`);
     const { error, run } = await engine.up(declared, options);
-    expect([error, wordsOf(run)]).toEqual([undefined, expect.stringContaining("retainOnDelete: false says: 2, 4.")]);
+    expect([error, wordsOf(run)]).toEqual([
+      undefined,
+      expect.stringContaining("retainOnDelete: false says: 2, 4."),
+    ]);
     expect(preview + wordsOf(run)).not.toContain("stays live");
     expect(deleted().toSorted()).toEqual([a, c]);
     const order = sandbox.requests.map(({ method }) => method);
@@ -151,7 +170,11 @@ describe("with `retainOnDelete: false` and a known delete", () => {
     const { declares } = engine;
     engine.declares = {};
     const { deletes } = sandbox;
-    expect([await up(declared), sandbox.deletes, sandbox.eventPosts]).toEqual([undefined, deletes, 5]);
+    expect([await up(declared), sandbox.deletes, sandbox.eventPosts]).toEqual([
+      undefined,
+      deletes,
+      5,
+    ]);
     expect(engine.state?.outputs.__left).toMatchObject([{ id: String(a) }, { id: String(b) }]);
     engine.state = waiting;
     engine.declares = declares;
@@ -178,13 +201,18 @@ describe("with `retainOnDelete: false` and a known delete", () => {
 
   it("removing a set deletes all its objects, if necessary in a second run, and none twice", async () => {
     const { sandbox, engine, options, up, deleted } = await deleting();
-    const events = Array.from({ length: 40 }, (_, n) => [`k${n}`, { eventName: `E${n}`, value: n }] as const);
+    const events = Array.from(
+      { length: 40 },
+      (_, n) => [`k${n}`, { eventName: `E${n}`, value: n }] as const,
+    );
     await up(of(Object.fromEntries(events)));
     const { id = "", outputs = {} } = engine.state ?? {};
     sandbox.fail({ on: "delete", after: 30, with: refusal, times: 2 });
     const run = engine.newRun(options);
     const { message } = await failureOf(run.set.delete(id, outputs));
-    expect(message).toMatch(/38 of 40 events deleted\. Not deleted: \d+.*busy.*\[ADVERTISING_REFUSED\]$/s);
+    expect(message).toMatch(
+      /38 of 40 events deleted\. Not deleted: \d+.*busy.*\[ADVERTISING_REFUSED\]$/s,
+    );
     run.closeNow();
     await engine.newRun(options).set.delete(id, outputs);
     expect([sandbox.events, deleted().length]).toEqual([[], 42]);

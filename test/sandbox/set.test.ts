@@ -15,7 +15,9 @@ const of = (events: Events) => ({ advertiserId: 1, events });
 
 /** `count` events `k0`, `k1`, … whose names on the platform are their keys. */
 const eventsOf = (count: number, value = 1): Events =>
-  Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, { eventName: `k${index}`, value }]));
+  Object.fromEntries(
+    Array.from({ length: count }, (_, index) => [`k${index}`, { eventName: `k${index}`, value }]),
+  );
 
 async function start(options: SandboxOptions = {}) {
   const [sandbox, folder] = [await operatedSandbox(options), newFolder()];
@@ -51,13 +53,17 @@ describe("one of 40 events has a fault, and the others go on", () => {
     const more: Events = { ...events, new: { eventName: "new", value: 1 } };
     const { [open]: _, ...others } = more;
     const renamed = { ...others, renamed: { eventName: open, value: 1 } };
-    expect(await up(renamed)).toContain("not created: an open create has its kind, platform name and advertiser");
+    expect(await up(renamed)).toContain(
+      "not created: an open create has its kind, platform name and advertiser",
+    );
     expect(sandbox.eventPosts).toBe(40);
     expect(await up(more)).toContain(`events["${open}"]: the ConversionEvent named "${open}"`);
     expect([sandbox.eventPosts, Object.keys(engine.eventIds).length]).toEqual([41, 40]);
     const found = sandbox.events.filter(({ event_name }) => event_name === open);
     expect(found).toHaveLength(1);
-    expect(await up({ ...more, [open]: { ...more[open], existingId: found[0]?.id } })).toBeUndefined();
+    expect(
+      await up({ ...more, [open]: { ...more[open], existingId: found[0]?.id } }),
+    ).toBeUndefined();
     expect(await up(more)).toBeUndefined();
     expect(sandbox.eventPosts).toBe(41);
     expectAllOnce(more);
@@ -67,7 +73,9 @@ describe("one of 40 events has a fault, and the others go on", () => {
     const { sandbox, engine, up, expectAllOnce } = await start();
     const events = eventsOf(40);
     sandbox.fail({ on: "event", after: 17, with: REFUSED });
-    expect(await up(events)).toMatch(/39 of 40 declared events are in the state.*\[ADVERTISING_REFUSED\]$/s);
+    expect(await up(events)).toMatch(
+      /39 of 40 declared events are in the state.*\[ADVERTISING_REFUSED\]$/s,
+    );
     const { id = "", outputs = {}, inputs = {} } = engine.state ?? {};
     const refreshing = engine.newRun();
     await refreshing.set.diff(id, outputs, inputs);
@@ -104,13 +112,17 @@ it("a platform in trouble gets few creates, not all", async () => {
   expect(sandbox.eventPosts).toBeGreaterThanOrEqual(16);
   expect(sandbox.eventPosts).toBeLessThanOrEqual(48);
   expect(Object.keys(engine.unresolved)).toHaveLength(sandbox.eventPosts);
-  expect(error).toMatch(/2\d\d more: .*was not sent, because the outcomes of \d+ events before it are unknown/);
+  expect(error).toMatch(
+    /2\d\d more: .*was not sent, because the outcomes of \d+ events before it are unknown/,
+  );
   expect(error.length).toBeLessThan(20_000);
 });
 
 it("a login that is refused: one login, no create, one reason", async () => {
   const { sandbox, engine } = await start();
-  const { error = "" } = await engine.up(of(eventsOf(40)), { settings: { password: "another password" } });
+  const { error = "" } = await engine.up(of(eventsOf(40)), {
+    settings: { password: "another password" },
+  });
   const logins = sandbox.requests.filter(({ path }) => path.endsWith("authenticate"));
   expect([logins.length, sandbox.eventPosts, engine.state]).toEqual([1, 0, undefined]);
   expect(error.match(/ADVERTISING_LOGIN/g)?.length).toBeLessThanOrEqual(3);
@@ -157,7 +169,9 @@ describe("killed in the middle", () => {
     engine.state = before;
     expect([await up(eventsOf(60, 2)), sandbox.eventPosts]).toEqual([undefined, 120]);
     const live = new Map(sandbox.events.map(({ id, value }) => [id, value]));
-    expect(Object.values(engine.eventIds).map((id) => live.get(id as number))).toEqual(Array(60).fill(2));
+    expect(Object.values(engine.eventIds).map((id) => live.get(id as number))).toEqual(
+      Array(60).fill(2),
+    );
   });
 });
 
@@ -187,25 +201,34 @@ describe("a key is renamed with formerKey, and nothing is sent", () => {
     expect([engine.state?.outputs, sandbox.eventPosts]).toEqual([outputs, 3]);
   });
 
-  it.each([[true], [false]])("after a kill of the first run (%s: before the create is answered)", async (isLost) => {
-    const { sandbox, folder, engine, up } = await start();
-    if (isLost) sandbox.fail({ on: "event", times: 1, act: true, with: LOST });
-    await engine.upAndKill(of({ ...eventsOf(1), a: { eventName: "A", value: 1 } }));
-    const sent = sandbox.eventPosts;
-    expect([sent, engine.state]).toEqual([2, undefined]);
-    const events = renamed(renamed({ ...eventsOf(1), a: { eventName: "A", value: 1 } }, "k0", "b"), "a", "c");
-    expect(await engine.preview(of(events))).toMatch(/events\["b"\]/);
-    const error = await up(events);
-    expect([error === undefined, sandbox.eventPosts]).toEqual([!isLost, sent]);
-    const open = Object.keys(engine.unresolved);
-    expect([...Object.keys(engine.eventIds), ...open].toSorted()).toEqual(["b", "c"]);
-    const [key = ""] = open;
-    // Under the name that it has now, and with the mark that it was sent with.
-    if (isLost) expect(error).toContain(`--created 'funnel/${key}=<its id>'`);
-    expect(journalLines(folder).filter((each) => /k0|"a"/.test(each))).toEqual([]);
-    expect(await engine.preview(of(events))).toContain(isLost ? "The outcome of 1 event is unknown" : "");
-    expect(sandbox.eventPosts).toBe(sent);
-  });
+  it.each([[true], [false]])(
+    "after a kill of the first run (%s: before the create is answered)",
+    async (isLost) => {
+      const { sandbox, folder, engine, up } = await start();
+      if (isLost) sandbox.fail({ on: "event", times: 1, act: true, with: LOST });
+      await engine.upAndKill(of({ ...eventsOf(1), a: { eventName: "A", value: 1 } }));
+      const sent = sandbox.eventPosts;
+      expect([sent, engine.state]).toEqual([2, undefined]);
+      const events = renamed(
+        renamed({ ...eventsOf(1), a: { eventName: "A", value: 1 } }, "k0", "b"),
+        "a",
+        "c",
+      );
+      expect(await engine.preview(of(events))).toMatch(/events\["b"\]/);
+      const error = await up(events);
+      expect([error === undefined, sandbox.eventPosts]).toEqual([!isLost, sent]);
+      const open = Object.keys(engine.unresolved);
+      expect([...Object.keys(engine.eventIds), ...open].toSorted()).toEqual(["b", "c"]);
+      const [key = ""] = open;
+      // Under the name that it has now, and with the mark that it was sent with.
+      if (isLost) expect(error).toContain(`--created 'funnel/${key}=<its id>'`);
+      expect(journalLines(folder).filter((each) => /k0|"a"/.test(each))).toEqual([]);
+      expect(await engine.preview(of(events))).toContain(
+        isLost ? "The outcome of 1 event is unknown" : "",
+      );
+      expect(sandbox.eventPosts).toBe(sent);
+    },
+  );
 
   it("while its create is unresolved in the state, which then has it under the new key", async () => {
     const { sandbox, engine, up } = await start();
@@ -236,7 +259,9 @@ describe("a key is renamed with formerKey, and nothing is sent", () => {
     const { sandbox, engine, up } = await start();
     await up(eventsOf(1));
     const { k0 } = engine.eventIds;
-    const { error, run } = await engine.up(of({ new: { eventName: "k0", value: 2, formerKey: "k0" } }));
+    const { error, run } = await engine.up(
+      of({ new: { eventName: "k0", value: 2, formerKey: "k0" } }),
+    );
     expect([error, sandbox.eventPosts]).toEqual([undefined, 2]);
     expect(wordsOf(run)).toContain(`${k0}: new is ${engine.eventIds.new} now`);
   });
@@ -247,11 +272,19 @@ it("keys turn their objects around with existingId, and nothing is sent", async 
   const [A, B, C] = ["A", "B", "C"].map((eventName) => ({ eventName, value: 1 }));
   await up({ a: A, b: B, c: C } as Events);
   const { a, b, c } = engine.eventIds;
-  const turned = { a: { ...B, existingId: b }, b: { ...C, existingId: c }, c: { ...A, existingId: a } };
+  const turned = {
+    a: { ...B, existingId: b },
+    b: { ...C, existingId: c },
+    c: { ...A, existingId: a },
+  };
   const preview = await engine.preview(of(turned));
   expect(preview).toContain("3 to adopt");
   const { error, run } = await engine.up(of(turned));
-  expect([error, engine.eventIds, sandbox.eventPosts]).toEqual([undefined, { a: b, b: c, c: a }, 3]);
+  expect([error, engine.eventIds, sandbox.eventPosts]).toEqual([
+    undefined,
+    { a: b, b: c, c: a },
+    3,
+  ]);
   expect(preview + wordsOf(run)).not.toMatch(/stays? live|No longer managed/);
 });
 

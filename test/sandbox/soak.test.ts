@@ -33,7 +33,9 @@ interface Counts {
 }
 
 async function sandboxProcess(options: SandboxOptions) {
-  const child = fork(resolve(import.meta.dirname, "../support/sandbox-process.mjs"), [JSON.stringify(options)]);
+  const child = fork(resolve(import.meta.dirname, "../support/sandbox-process.mjs"), [
+    JSON.stringify(options),
+  ]);
   onTestFinished(() => void child.disconnect());
   const [{ url }] = (await once(child, "message")) as [{ url: string }];
   const counts = async () => {
@@ -88,7 +90,9 @@ describe.each<[string, SandboxOptions, boolean, number]>([
 ])("%s", (_, options, keepLoggedIn, maxLogins) => {
   it(title, { timeout: 120_000 }, async () => {
     const sandbox = await sandboxProcess(options);
-    const client = new TestClient(sandbox.url, { settings: { keepLoggedIn, maxConcurrentRequests: AT_ONCE } });
+    const client = new TestClient(sandbox.url, {
+      settings: { keepLoggedIn, maxConcurrentRequests: AT_ONCE },
+    });
     const create = async (name: string) => {
       expect(await client.create(name)).toMatchObject({ kind: "created" });
       client.attempts.length = 0;
@@ -106,13 +110,20 @@ describe("as the engine calls it, with the journal and the cookie file on the di
     const run = newRun(platform, folder, { settings: { maxConcurrentRequests: String(AT_ONCE) } });
     const create = async (name: string) => {
       const identity = `tiny/dev::${name}`;
-      const { inputs } = await run.advertiser.check({}, { advertiserName: name, __identity: identity });
+      const { inputs } = await run.advertiser.check(
+        {},
+        { advertiserName: name, __identity: identity },
+      );
       await run.advertiser.create(inputs);
     };
     await soak(sandbox, create, MAX_LOGINS, MAX_GROWTH_WITH_MEMORY_BYTES);
     run.closeNow();
-    const left = readdirSync(folder, { recursive: true }).filter((name) => /jsonl|lock|tmp/.test(String(name)));
+    const left = readdirSync(folder, { recursive: true }).filter((name) =>
+      /jsonl|lock|tmp/.test(String(name)),
+    );
     expect(left).toEqual([expect.stringMatching(/^stacks\/[0-9a-f]{16}\.jsonl$/)]);
-    expect(journalLines(folder).filter((each) => / reported \d+$/.test(each))).toHaveLength(CREATES);
+    expect(journalLines(folder).filter((each) => / reported \d+$/.test(each))).toHaveLength(
+      CREATES,
+    );
   });
 });

@@ -8,7 +8,10 @@ import { RESOURCE_FORMS, runProgram, SingleObjectFixture } from "../support/set-
 const LOST: FaultRule = { on: "event", act: true, with: { kind: "close-without-answer" } };
 
 /** The run of a preview in which `gone` is no longer declared, and `fresh` is new. @returns its warnings. */
-async function previewOfRename(gone: SingleObjectFixture, fresh: SingleObjectFixture): Promise<string> {
+async function previewOfRename(
+  gone: SingleObjectFixture,
+  fresh: SingleObjectFixture,
+): Promise<string> {
   const run = fresh.engine.newRun();
   await runProgram(run, [gone.gone(), fresh.is()], false);
   run.closeNow();
@@ -18,8 +21,14 @@ async function previewOfRename(gone: SingleObjectFixture, fresh: SingleObjectFix
 describe("a rename without an alias is hinted at", () => {
   const start = async () => {
     const [sandbox, here] = [await operatedSandbox(), newFolder()];
-    const fixture = (name: string, folder = here) => new SingleObjectFixture("a single event", sandbox, folder, name);
-    return { sandbox, old: fixture("old"), fresh: fixture("fresh"), there: fixture("old", newFolder()) };
+    const fixture = (name: string, folder = here) =>
+      new SingleObjectFixture("a single event", sandbox, folder, name);
+    return {
+      sandbox,
+      old: fixture("old"),
+      fresh: fixture("fresh"),
+      there: fixture("old", newFolder()),
+    };
   };
   const HINT = '"fresh" is new, and has the platform name of "old" (';
 
@@ -53,56 +62,69 @@ describe("a rename without an alias is hinted at", () => {
   });
 });
 
-describe.each(RESOURCE_FORMS)("%s: a create of unknown outcome that a colleague has resolved", (form) => {
-  const start = async (): Promise<{ sandbox: Sandbox; here: SingleObjectFixture; there: SingleObjectFixture }> => {
-    const sandbox = await operatedSandbox();
-    const [here, there] = [newFolder(), newFolder()].map((folder) => new SingleObjectFixture(form, sandbox, folder));
-    if (here === undefined || there === undefined) throw new Error("two machines");
-    sandbox.fail(LOST);
-    await here.up();
-    there.engine.state = here.engine.state;
-    const answers = JSON.stringify({ [String(here.unresolved?.mark)]: "2" });
-    expect((await there.engine.refresh({ environment: { ADVERTISING_ANSWERS: answers } })).error).toBeUndefined();
-    return { sandbox, here, there };
-  };
+describe.each(RESOURCE_FORMS)(
+  "%s: a create of unknown outcome that a colleague has resolved",
+  (form) => {
+    const start = async (): Promise<{
+      sandbox: Sandbox;
+      here: SingleObjectFixture;
+      there: SingleObjectFixture;
+    }> => {
+      const sandbox = await operatedSandbox();
+      const [here, there] = [newFolder(), newFolder()].map(
+        (folder) => new SingleObjectFixture(form, sandbox, folder),
+      );
+      if (here === undefined || there === undefined) throw new Error("two machines");
+      sandbox.fail(LOST);
+      await here.up();
+      there.engine.state = here.engine.state;
+      const answers = JSON.stringify({ [String(here.unresolved?.mark)]: "2" });
+      expect(
+        (await there.engine.refresh({ environment: { ADVERTISING_ANSWERS: answers } })).error,
+      ).toBeUndefined();
+      return { sandbox, here, there };
+    };
 
-  it("and nothing else: a preview here warns of no second one", async () => {
-    const { sandbox, here, there } = await start();
-    await there.up();
-    here.engine.state = there.engine.state;
-    expect(await here.preview()).toBe("");
-    expect(sandbox.eventPosts).toBe(1);
-  });
+    it("and nothing else: a preview here warns of no second one", async () => {
+      const { sandbox, here, there } = await start();
+      await there.up();
+      here.engine.state = there.engine.state;
+      expect(await here.preview()).toBe("");
+      expect(sandbox.eventPosts).toBe(1);
+    });
 
-  it("and then replaced: a preview here warns of no second one", async () => {
-    const { sandbox, here, there } = await start();
-    await there.up({ value: 2 });
-    here.engine.state = there.engine.state;
-    expect(await here.preview({ value: 2 })).toBe("");
-    expect([here.id, sandbox.eventPosts]).toEqual(["3", 2]);
-  });
+    it("and then replaced: a preview here warns of no second one", async () => {
+      const { sandbox, here, there } = await start();
+      await there.up({ value: 2 });
+      here.engine.state = there.engine.state;
+      expect(await here.preview({ value: 2 })).toBe("");
+      expect([here.id, sandbox.eventPosts]).toEqual(["3", 2]);
+    });
 
-  it("by existingId: a preview here warns of no second one", async () => {
-    const sandbox = await operatedSandbox();
-    const [here, there] = [newFolder(), newFolder()].map((folder) => new SingleObjectFixture(form, sandbox, folder));
-    if (here === undefined || there === undefined) throw new Error("two machines");
-    sandbox.fail(LOST);
-    await here.up();
-    there.engine.state = here.engine.state;
-    expect((await there.up({ existingId: 2 })).error).toBeUndefined();
-    here.engine.state = there.engine.state;
-    expect(await here.preview({ existingId: 2 })).toBe("");
-    expect([here.id, sandbox.eventPosts]).toEqual(["2", 1]);
-  });
+    it("by existingId: a preview here warns of no second one", async () => {
+      const sandbox = await operatedSandbox();
+      const [here, there] = [newFolder(), newFolder()].map(
+        (folder) => new SingleObjectFixture(form, sandbox, folder),
+      );
+      if (here === undefined || there === undefined) throw new Error("two machines");
+      sandbox.fail(LOST);
+      await here.up();
+      there.engine.state = here.engine.state;
+      expect((await there.up({ existingId: 2 })).error).toBeUndefined();
+      here.engine.state = there.engine.state;
+      expect(await here.preview({ existingId: 2 })).toBe("");
+      expect([here.id, sandbox.eventPosts]).toEqual(["2", 1]);
+    });
 
-  it("while another create of this machine is open: that one is warned of", async () => {
-    const { sandbox, here, there } = await start();
-    here.engine.state = there.engine.state;
-    const before = here.engine.state;
-    sandbox.fail(LOST);
-    await here.up({ value: 2 }); // replaces what the colleague found, and nobody knows whether it did
-    here.engine.state = before;
-    expect(await here.preview({ value: 2 })).toMatch(/its outcome is unknown/);
-    expect(sandbox.eventPosts).toBe(2);
-  });
-});
+    it("while another create of this machine is open: that one is warned of", async () => {
+      const { sandbox, here, there } = await start();
+      here.engine.state = there.engine.state;
+      const before = here.engine.state;
+      sandbox.fail(LOST);
+      await here.up({ value: 2 }); // replaces what the colleague found, and nobody knows whether it did
+      here.engine.state = before;
+      expect(await here.preview({ value: 2 })).toMatch(/its outcome is unknown/);
+      expect(sandbox.eventPosts).toBe(2);
+    });
+  },
+);

@@ -14,18 +14,27 @@ const START = Date.parse("2026-01-01T00:00:00Z");
 const kinds = (endings: readonly Ending[]) => [...new Set(endings.map(({ kind }) => kind))];
 
 /** A platform that answers 429 until `seconds` of the client's time have passed, and notes when each POST arrived. */
-async function limitedFor(seconds: number, headers: readonly string[], options: TestClientOptions = {}) {
+async function limitedFor(
+  seconds: number,
+  headers: readonly string[],
+  options: TestClientOptions = {},
+) {
   const clock = options.clock ?? new FakeClock();
   const postedAt: number[] = [];
   let id = 0;
   const server = await startRawServer(async (connection) => {
     while ((await connection.readRequest()) !== undefined) {
       postedAt.push(clock.monotonicMs());
-      if (clock.monotonicMs() < seconds * 1000) await connection.answer(429, { message: "slow down" }, headers);
+      if (clock.monotonicMs() < seconds * 1000)
+        await connection.answer(429, { message: "slow down" }, headers);
       else await connection.answer(200, { payload: { id: ++id } });
     }
   });
-  const client = new TestClient(server.url, { ...options, clock, settings: { ...basic, ...options.settings } });
+  const client = new TestClient(server.url, {
+    ...options,
+    clock,
+    settings: { ...basic, ...options.settings },
+  });
   return { server, client, clock, postedAt };
 }
 
@@ -72,7 +81,9 @@ describe("Retry-After", () => {
 describe("after five silent seconds", () => {
   it("nothing listens: 16 creates say once what is tried, and for how long still", async () => {
     const port = await closedPort();
-    const client = new TestClient(`http://127.0.0.1:${port}`, { settings: { ...basic, maxWaitSeconds: 60 } });
+    const client = new TestClient(`http://127.0.0.1:${port}`, {
+      settings: { ...basic, maxWaitSeconds: 60 },
+    });
     expect(kinds(await client.createMany(16))).toEqual(["NotSentError"]);
     expect(client.said).toEqual([
       `No connection to 127.0.0.1:${port} after 5 s (ECONNREFUSED). Retries end after 60 s (advertising:maxWaitSeconds). ` +
@@ -107,7 +118,9 @@ describe("after five silent seconds", () => {
         await connection.answer(200, { payload: { id: server.posts.length } });
       }
     });
-    const client = new TestClient(server.url, { settings: { ...basic, requestTimeoutSeconds: 30 } });
+    const client = new TestClient(server.url, {
+      settings: { ...basic, requestTimeoutSeconds: 30 },
+    });
     expect(await client.create()).toMatchObject({ kind: "created" });
     client.clock.advance(60_000);
     const creating = client.create();
@@ -164,7 +177,8 @@ describe("within maxWaitSeconds", () => {
     });
     const endings = await client.createMany(20);
     expect(kinds(endings)).toEqual(["RateLimitedError"]);
-    for (const ending of endings) expect(messageOf(ending)).toContain(`maxWaitSeconds (${maxWaitSeconds} s)`);
+    for (const ending of endings)
+      expect(messageOf(ending)).toContain(`maxWaitSeconds (${maxWaitSeconds} s)`);
     // At worst the last ones begin when the first ones give up.
     expect(clock.monotonicMs()).toBeLessThanOrEqual(2 * maxWaitSeconds * 1000);
     expect(postedAt.length).toBeLessThanOrEqual(20 * (6 + maxWaitSeconds / 10));

@@ -2,7 +2,11 @@
 import { type Answer, readAnswer } from "../../provider/src/client/answer.js";
 
 /** @param body a text is used as it is, anything else as JSON. */
-export function answer(status: number, body: unknown = "", headers: Record<string, string> = {}): Answer {
+export function answer(
+  status: number,
+  body: unknown = "",
+  headers: Record<string, string> = {},
+): Answer {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   return readAnswer({ status, headers, setCookies: [], body: text });
 }

@@ -7,7 +7,10 @@ import { onTestFinished } from "vitest";
  * @param module its default import, such as that of `node:fs/promises`.
  * @returns a function that undoes it.
  */
-export function replaceIn<T extends object>(module: T, replacements: Partial<Record<keyof T, unknown>>): () => void {
+export function replaceIn<T extends object>(
+  module: T,
+  replacements: Partial<Record<keyof T, unknown>>,
+): () => void {
   const names = Object.keys(replacements) as (keyof T)[];
   const originals = Object.fromEntries(names.map((name) => [name, module[name]]));
   const assign = (functions: object) => {

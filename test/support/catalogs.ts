@@ -18,11 +18,21 @@ export function folderWith(files: Readonly<Record<string, string | Buffer>>): st
 }
 
 /** The findings in a file with this name and content, as they are printed. @param beside other files in its folder. */
-export function findingsIn(name: string, content: string | Buffer, beside: Readonly<Record<string, string>> = {}) {
-  return catalogFindings(name, content, beside).map((finding) => `${finding.level} ${describeFinding(finding)}`);
+export function findingsIn(
+  name: string,
+  content: string | Buffer,
+  beside: Readonly<Record<string, string>> = {},
+) {
+  return catalogFindings(name, content, beside).map(
+    (finding) => `${finding.level} ${describeFinding(finding)}`,
+  );
 }
 
-export function catalogFindings(name: string, content: string | Buffer, beside: Readonly<Record<string, string>> = {}) {
+export function catalogFindings(
+  name: string,
+  content: string | Buffer,
+  beside: Readonly<Record<string, string>> = {},
+) {
   return readCatalog(name, folderWith({ [name]: content, ...beside }), LIMITS).findings;
 }
 
@@ -37,10 +47,22 @@ export const MISTAKES: Readonly<Record<string, readonly [text: string, told: str
     yamlWith("click_window: 7d"),
     ":5:50 acme/purchase: click_window is not a known argument; did you mean clickWindow?",
   ],
-  "a number in quotes": [yamlWith('eventTypeId: "1"'), "write its number without quotes, or Purchase or LandingPage"],
-  "a unit that is none": [yamlWith("clickWindow: 7 dayz"), "write seconds, or a number with its unit: 7d, 12h, 90min"],
-  "yes, which is a string in YAML 1.2": [yamlWith("countUnique: yes"), 'expected true or false; got the string "yes"'],
-  "a name that is a number": ["advertisers: { acme: { advertiserName: 2024 } }", "got 2024; put it in quotes"],
+  "a number in quotes": [
+    yamlWith('eventTypeId: "1"'),
+    "write its number without quotes, or Purchase or LandingPage",
+  ],
+  "a unit that is none": [
+    yamlWith("clickWindow: 7 dayz"),
+    "write seconds, or a number with its unit: 7d, 12h, 90min",
+  ],
+  "yes, which is a string in YAML 1.2": [
+    yamlWith("countUnique: yes"),
+    'expected true or false; got the string "yes"',
+  ],
+  "a name that is a number": [
+    "advertisers: { acme: { advertiserName: 2024 } }",
+    "got 2024; put it in quotes",
+  ],
   "no value": [
     "advertisers: { acme: { advertiserName: A, events: { e: { eventName: E } } } }",
     "acme/e: value is required: expected a finite number",
@@ -86,7 +108,10 @@ export function csvOf(events: number): string[] {
     (_, i) =>
       `event-${i};Store ${i % 10};"Purchase; no. ${i}";${i}.5;${i % 2 === 0 ? "Purchase" : "1"};7d;12 hours;whitelist`,
   );
-  return ["Key;Advertiser;Event name;Value;event_type_id;Click window;viewWindow;ATTRIBUTION", ...rows];
+  return [
+    "Key;Advertiser;Event name;Value;event_type_id;Click window;viewWindow;ATTRIBUTION",
+    ...rows,
+  ];
 }
 
 /** The file's text as spreadsheets save it. */

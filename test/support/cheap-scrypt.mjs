@@ -6,5 +6,6 @@ import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 
 const { scrypt } = crypto;
-crypto.scrypt = (password, salt, length, _cost, done) => scrypt(password, salt, length, { N: 2 }, done);
+crypto.scrypt = (password, salt, length, _cost, done) =>
+  scrypt(password, salt, length, { N: 2 }, done);
 syncBuiltinESMExports();

@@ -54,7 +54,10 @@ export class TestClient {
   readonly close: () => Promise<void>;
   readonly #client: Client;
 
-  constructor(baseUrl: string, { settings, cookieFile, clock, proxyVariables = {} }: TestClientOptions = {}) {
+  constructor(
+    baseUrl: string,
+    { settings, cookieFile, clock, proxyVariables = {} }: TestClientOptions = {},
+  ) {
     this.settings = settingsOf({ baseUrl, cookieFile, ...settings });
     this.clock = clock ?? new FakeClock();
     const reading = { settings: this.settings, proxy: readProxy(proxyVariables, baseUrl).proxy };
@@ -98,7 +101,11 @@ export class TestClient {
     );
   }
 
-  async send(operation: Operation, fields: Readonly<Record<string, unknown>>, label: string): Promise<Ending> {
+  async send(
+    operation: Operation,
+    fields: Readonly<Record<string, unknown>>,
+    label: string,
+  ): Promise<Ending> {
     const beforeSend = async () => {
       this.announced++;
       this.whileNoting();
@@ -128,5 +135,11 @@ export function messageOf(ending: Ending | undefined): string {
 
 /** `value` with all that it refers to, hidden or not: an error, its causes and theirs. */
 export function everythingIn(value: unknown): string {
-  return inspect(value, { depth: 20, showHidden: true, getters: true, maxArrayLength: 1000, maxStringLength: 100_000 });
+  return inspect(value, {
+    depth: 20,
+    showHidden: true,
+    getters: true,
+    maxArrayLength: 1000,
+    maxStringLength: 100_000,
+  });
 }

@@ -14,10 +14,15 @@ export interface Comment {
 const PER_PAGE = 2;
 
 /** The server ends with the test. @param token that each request needs. @param comments that already exist. */
-export async function serveComments(token: string, comments: Comment[]): Promise<{ readonly url: string }> {
+export async function serveComments(
+  token: string,
+  comments: Comment[],
+): Promise<{ readonly url: string }> {
   const server = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? "", url);
-    const given = request.headers["private-token"] ?? request.headers.authorization?.replace(/^(token|Bearer) /, "");
+    const given =
+      request.headers["private-token"] ??
+      request.headers.authorization?.replace(/^(token|Bearer) /, "");
     if (given !== token) return answer(response, 401, { message: "401 Unauthorized" });
     const [, id] = /(?:comments|notes)\/(\d+)$/.exec(pathname) ?? [];
     if (request.method === "GET") {
@@ -29,7 +34,10 @@ export async function serveComments(token: string, comments: Comment[]): Promise
       return answer(
         response,
         200,
-        shown.map((each) => ({ ...each, url: `${url}/repos/acme/shop/issues/comments/${each.id}` })),
+        shown.map((each) => ({
+          ...each,
+          url: `${url}/repos/acme/shop/issues/comments/${each.id}`,
+        })),
       );
     }
     const { body } = JSON.parse(await text(request)) as { body: string };

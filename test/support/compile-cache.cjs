@@ -9,7 +9,8 @@ const Module = require("node:module");
 const { existsSync } = require("node:fs");
 const { join } = require("node:path");
 
-const [, kind = "others"] = /@pulumi[\\/]pulumi[\\/]cmd[\\/]([\w-]+)/.exec(process.argv[1] ?? "") ?? [];
+const [, kind = "others"] =
+  /@pulumi[\\/]pulumi[\\/]cmd[\\/]([\w-]+)/.exec(process.argv[1] ?? "") ?? [];
 Module.enableCompileCache(join(__dirname, "..", "..", ".pulumi-local", "compile-cache", kind));
 
 /**
@@ -17,7 +18,8 @@ Module.enableCompileCache(join(__dirname, "..", "..", ".pulumi-local", "compile-
  * sources. Programs of an installed package (test/package) run as users' programs do.
  */
 const isOfProgram = kind === "run" || kind === "dynamic-provider";
-const isJavaScript = isOfProgram && process.cwd().includes(".pulumi-local") && !existsSync("tsconfig.json");
+const isJavaScript =
+  isOfProgram && process.cwd().includes(".pulumi-local") && !existsSync("tsconfig.json");
 if (isJavaScript) process.env.PULUMI_NODEJS_TYPESCRIPT = "false";
 
 const PULUMI = /[\\/]@pulumi[\\/]pulumi[\\/]/;
@@ -39,7 +41,8 @@ Module._load = function (request, parent, ...rest) {
   const loadNow = () => load.call(this, request, parent, ...rest);
   const matches = ({ by, what }) => what.test(request) && by.test(parent?.filename ?? "");
   if (request === "source-map-support/register" && isJavaScript) return {};
-  if (request === SCRIPT_REPORTS && kind === "run") return { isInitializedAsync: async () => undefined };
+  if (request === SCRIPT_REPORTS && kind === "run")
+    return { isInitializedAsync: async () => undefined };
   if (RARELY_USED.some(matches)) return lazyModule((name) => loadNow()[name]);
   if (matches(RARELY_CALLED)) return lazyModule((name) => lazyFunction(() => loadNow()[name]));
   return loadNow();

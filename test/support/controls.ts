@@ -13,7 +13,14 @@ export interface Control extends Mutation {
   readonly named: string;
 }
 
-type Row = readonly [promise: string, file: string, from: string, to: string, test: string, named: string];
+type Row = readonly [
+  promise: string,
+  file: string,
+  from: string,
+  to: string,
+  test: string,
+  named: string,
+];
 
 const rows: Row[] = [
   // Never twice

@@ -19,7 +19,12 @@ interface Node {
 /** A change that may not be on the disk yet. */
 type Unsynced =
   /** A write, of which possibly only a beginning is kept. */
-  | { readonly kind: "data"; readonly node: Node; readonly at: number; readonly bytes: Buffer | "cut" }
+  | {
+      readonly kind: "data";
+      readonly node: Node;
+      readonly at: number;
+      readonly bytes: Buffer | "cut";
+    }
   /** A name that leads elsewhere now, or nowhere; a rename is one such change of two names. */
   | {
       readonly kind: "names";
@@ -71,9 +76,13 @@ class MemoryFiles {
   moment(): Moment {
     const texts = new Map([...this.#nodes].map((node) => [node, node.synced]));
     // Changes of files that no name leads to any more do not count.
-    const named = this.#unsynced.flatMap((each) => (each.kind === "names" ? each.names.map(([, node]) => node) : []));
+    const named = this.#unsynced.flatMap((each) =>
+      each.kind === "names" ? each.names.map(([, node]) => node) : [],
+    );
     const reached = new Set([...this.#syncedNames.values(), ...named]);
-    this.#unsynced = this.#unsynced.filter((each) => each.kind === "names" || reached.has(each.node));
+    this.#unsynced = this.#unsynced.filter(
+      (each) => each.kind === "names" || reached.has(each.node),
+    );
     return { names: new Map(this.#syncedNames), texts, unsynced: [...this.#unsynced] };
   }
 
@@ -89,7 +98,12 @@ class MemoryFiles {
       if ((asked & constants.O_EXCL) !== 0) throw failure("EEXIST", path);
       if ((asked & constants.O_TRUNC) !== 0) this.#write(node, 0, "cut", path);
     }
-    this.#open.set(++this.#lastNumber, { node, path, appends: (asked & constants.O_APPEND) !== 0, at: 0 });
+    this.#open.set(++this.#lastNumber, {
+      node,
+      path,
+      appends: (asked & constants.O_APPEND) !== 0,
+      at: 0,
+    });
     return this.#lastNumber;
   }
 
@@ -115,7 +129,8 @@ class MemoryFiles {
 
   fsyncSync(file: number): void {
     const { node, path } = this.#of(file);
-    const isMeant = (each: Unsynced) => (each.kind === "data" ? each.node === node : each.folders.includes(path));
+    const isMeant = (each: Unsynced) =>
+      each.kind === "data" ? each.node === node : each.folders.includes(path);
     for (const each of this.#unsynced.filter(isMeant)) {
       if (each.kind === "data") node.synced = written(node.synced, each.at, each.bytes);
       else for (const [name, target] of each.names) put(this.#syncedNames, name, target);
@@ -191,7 +206,13 @@ class MemoryFiles {
   }
 
   #newNode(isFolder: boolean, mode: number): Node {
-    const node = { number: this.#nodes.size + 1, isFolder, mode, text: Buffer.alloc(0), synced: Buffer.alloc(0) };
+    const node = {
+      number: this.#nodes.size + 1,
+      isFolder,
+      mode,
+      text: Buffer.alloc(0),
+      synced: Buffer.alloc(0),
+    };
     this.#nodes.add(node);
     return node;
   }
@@ -252,7 +273,8 @@ export function imageAfter({ names, texts, unsynced }: Moment, fates: readonly F
       held.set(each.node, written(held.get(each.node) ?? Buffer.alloc(0), each.at, kept));
     }
   }
-  const isReached = (path: string): boolean => path === "/" || (left.has(path) && isReached(dirname(path)));
+  const isReached = (path: string): boolean =>
+    path === "/" || (left.has(path) && isReached(dirname(path)));
   return new Map(
     [...left]
       .filter(([path]) => path !== "/" && isReached(path))

@@ -45,7 +45,13 @@ export type SessionRefusal = (typeof SESSION_REFUSALS)[number];
 export type RecordForm = "object" | "payload" | "payload-list" | "list" | "own-name";
 
 /** How an object that isn't there is answered. */
-export type GoneForm = "404" | "404-bare" | "410" | "empty-list" | "empty-payload" | "could-not-load";
+export type GoneForm =
+  | "404"
+  | "404-bare"
+  | "410"
+  | "empty-list"
+  | "empty-payload"
+  | "could-not-load";
 
 export type LoginForm = "success-true" | "success-text-true" | "payload-text";
 
@@ -68,7 +74,10 @@ export interface AnswerForms {
 export type InstallationOptions = Omit<SandboxOptions, "answer"> & AnswerForms;
 
 export function startInstallation(options: InstallationOptions = {}): Promise<Sandbox> {
-  return startSandbox({ ...options, answer: (answer, request) => inForm(options, answer, request) });
+  return startSandbox({
+    ...options,
+    answer: (answer, request) => inForm(options, answer, request),
+  });
 }
 
 /** An installation that ends with the test. */
@@ -101,7 +110,11 @@ function inForm(forms: AnswerForms, answer: SandboxAnswer, request: SandboxReque
 }
 
 /** @returns what is different. */
-function change(forms: AnswerForms, answer: SandboxAnswer, request: SandboxRequest): Partial<SandboxAnswer> {
+function change(
+  forms: AnswerForms,
+  answer: SandboxAnswer,
+  request: SandboxRequest,
+): Partial<SandboxAnswer> {
   const { operation, created } = request;
   const body = JSON.parse(String(answer.body));
   if (operation === "authenticate") return logIn(forms.loginForm, answer, body);
@@ -161,7 +174,11 @@ function create(
 }
 
 /** @param errors `<field> <reason>`. */
-function refuse(form: RefusalForm = "406-errors", noun: string, errors: readonly string[]): Partial<SandboxAnswer> {
+function refuse(
+  form: RefusalForm = "406-errors",
+  noun: string,
+  errors: readonly string[],
+): Partial<SandboxAnswer> {
   const message = errors.join("; ");
   switch (form) {
     case "406-errors":
@@ -186,7 +203,10 @@ function refuse(form: RefusalForm = "406-errors", noun: string, errors: readonly
     case "plain-text":
       return { status: 400, headers: { "content-type": "text/plain" }, body: message };
     case "inner-success-false":
-      return changed({ success: true, payload: { success: false, error_code: "E_FIELD", message } });
+      return changed({
+        success: true,
+        payload: { success: false, error_code: "E_FIELD", message },
+      });
   }
 }
 
@@ -196,7 +216,10 @@ const LOGIN_PAGE =
 function refuseSession(way: SessionRefusal): SandboxAnswer {
   switch (way) {
     case "401":
-      return jsonAnswer({ success: false, message: "Your session has expired. Please log in." }, 401);
+      return jsonAnswer(
+        { success: false, message: "Your session has expired. Please log in." },
+        401,
+      );
     case "403":
       return jsonAnswer({ success: false, message: "Forbidden" }, 403);
     case "redirect":
@@ -225,7 +248,11 @@ function gone(form: GoneForm = "404", noun: string, id: string): Partial<Sandbox
   }
 }
 
-function readObject(forms: AnswerForms, noun: string, object: SandboxObject): Partial<SandboxAnswer> {
+function readObject(
+  forms: AnswerForms,
+  noun: string,
+  object: SandboxObject,
+): Partial<SandboxAnswer> {
   const record = recordOf(forms, noun, object);
   switch (forms.recordForm) {
     case "object":
@@ -241,14 +268,22 @@ function readObject(forms: AnswerForms, noun: string, object: SandboxObject): Pa
   }
 }
 
-function listObjects(forms: AnswerForms, noun: string, objects: readonly SandboxObject[]): Partial<SandboxAnswer> {
+function listObjects(
+  forms: AnswerForms,
+  noun: string,
+  objects: readonly SandboxObject[],
+): Partial<SandboxAnswer> {
   const records = objects.map((object) => recordOf(forms, noun, object));
   if (forms.recordForm === "list") return changed(records);
   if (forms.recordForm === "own-name") return changed({ success: true, [`${noun}s`]: records });
   return changed({ success: true, payload: records });
 }
 
-function recordOf({ hasTextValues = false }: AnswerForms, noun: string, { id, ...fields }: SandboxObject): object {
+function recordOf(
+  { hasTextValues = false }: AnswerForms,
+  noun: string,
+  { id, ...fields }: SandboxObject,
+): object {
   if (!hasTextValues) return { id, ...fields };
   const texts = Object.entries(fields).map(([name, value]) => [name, asText(value)]);
   return {

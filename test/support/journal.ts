@@ -23,7 +23,8 @@ export const ANY_ACCOUNT: RunAccount = { account: "", isSameAccount: () => true 
 
 export const OURS: RunAccount = {
   account: "platform.example a@example.com",
-  isSameAccount: (recorded) => recorded === undefined || recorded === "platform.example a@example.com",
+  isSameAccount: (recorded) =>
+    recorded === undefined || recorded === "platform.example a@example.com",
 };
 
 /** A create that is about to be sent. */

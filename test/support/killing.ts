@@ -52,7 +52,10 @@ export async function upAndSignal(
  * Starts `pulumi up` and pauses all of it when `when` resolves, as Ctrl-Z or a suspended machine do.
  * @returns a function that lets it go on to its end.
  */
-export async function upAndStop(stack: TestStack, when: Promise<unknown>): Promise<() => Promise<RunResult>> {
+export async function upAndStop(
+  stack: TestStack,
+  when: Promise<unknown>,
+): Promise<() => Promise<RunResult>> {
   const { pid, ended } = startUp(stack);
   await Promise.race([when, ended]);
   const stopped = [pid, ...sessionOf(pid)];
@@ -64,10 +67,15 @@ export async function upAndStop(stack: TestStack, when: Promise<unknown>): Promi
 }
 
 /** Starts `pulumi up` and kills only the provider process. */
-export async function upAndKillProvider(stack: TestStack, when: Promise<unknown>): Promise<RunResult> {
+export async function upAndKillProvider(
+  stack: TestStack,
+  when: Promise<unknown>,
+): Promise<RunResult> {
   const { pid, ended } = startUp(stack);
   await Promise.race([when, ended]);
-  const providers = sessionOf(pid).filter((member) => commandOf(member).includes("dynamic-provider"));
+  const providers = sessionOf(pid).filter((member) =>
+    commandOf(member).includes("dynamic-provider"),
+  );
   if (providers.length === 0) throw new Error("no provider process was found");
   for (const provider of providers) kill(provider);
   return ended;

@@ -22,7 +22,8 @@ export function mutating(): Plugin[] {
   if (MUTATION === undefined) return [];
   const mutation = JSON.parse(MUTATION) as Mutation;
   const path = resolve(import.meta.dirname, "../../provider/src", mutation.file);
-  const transform = (code: string, id: string) => (id.split("?", 1)[0] === path ? mutated(code, mutation) : undefined);
+  const transform = (code: string, id: string) =>
+    id.split("?", 1)[0] === path ? mutated(code, mutation) : undefined;
   // A cache of transformed modules would not have the change.
   const config = () => ({ test: { fsModuleCache: false } });
   return [{ name: "mutation", enforce: "pre", config, transform }];

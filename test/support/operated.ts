@@ -14,8 +14,13 @@ export const eventOperations = {
 };
 
 /** The settings for it. @param event the operations on events that are known. */
-export function operatedSettings(event: Partial<typeof eventOperations> = eventOperations): Record<string, string> {
-  return { operations: JSON.stringify({ event, createdVisibleAfterSeconds: 0 }), markField: "alternative_id" };
+export function operatedSettings(
+  event: Partial<typeof eventOperations> = eventOperations,
+): Record<string, string> {
+  return {
+    operations: JSON.stringify({ event, createdVisibleAfterSeconds: 0 }),
+    markField: "alternative_id",
+  };
 }
 
 export function operatedSandbox(options: InstallationOptions = {}): Promise<Sandbox> {
@@ -33,7 +38,12 @@ export function withWitness(runtime: Runtime): Runtime {
     const real = runtime.client();
     const operation = knownOperations(conversionEvent, runtime.reading.settings).read;
     if (operation !== undefined && !hasRead)
-      void real.read({ kind: conversionEvent, operation, id: String(WITNESS.id), label: "witness" });
+      void real.read({
+        kind: conversionEvent,
+        operation,
+        id: String(WITNESS.id),
+        label: "witness",
+      });
     hasRead = true;
     return real;
   };

@@ -61,9 +61,16 @@ export function packProvider(into: string): Promise<string> {
 }
 
 /** The same package with another version number. */
-export async function packAsVersion(version: string, tarball: string, into: string): Promise<string> {
+export async function packAsVersion(
+  version: string,
+  tarball: string,
+  into: string,
+): Promise<string> {
   const folder = await extract(tarball, join(into, `as-${version}`));
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ ...manifestIn(folder), version }, undefined, 2));
+  writeFileSync(
+    join(folder, "package.json"),
+    JSON.stringify({ ...manifestIn(folder), version }, undefined, 2),
+  );
   return pack(folder, into);
 }
 
@@ -91,17 +98,27 @@ export class InstalledProject {
   }
 
   /** @param parent each project gets its own folder in this one. */
-  static async create(manager: Manager, tarball: string, parent: string): Promise<InstalledProject> {
+  static async create(
+    manager: Manager,
+    tarball: string,
+    parent: string,
+  ): Promise<InstalledProject> {
     const folder = mkdtempSync(join(parent, `${manager}-`));
     const tool = await provide(manager, parent);
-    const project = new InstalledProject(folder, tool === undefined ? ["npx", "--no", "--"] : [tool, "exec"]);
+    const project = new InstalledProject(
+      folder,
+      tool === undefined ? ["npx", "--no", "--"] : [tool, "exec"],
+    );
     copyFileSync(tarball, join(project.folder, basename(tarball)));
     project.write(
       "package.json",
       JSON.stringify({
         name: "shop",
         private: true,
-        dependencies: { ...versions("@pulumi/pulumi"), "pulumi-advertising": `file:./${basename(tarball)}` },
+        dependencies: {
+          ...versions("@pulumi/pulumi"),
+          "pulumi-advertising": `file:./${basename(tarball)}`,
+        },
         devDependencies: versions("typescript", "@types/node"),
       }),
     );
@@ -118,7 +135,8 @@ export class InstalledProject {
     const tool = await provide(manager, parent);
     const isYarn = manager.startsWith("yarn");
     const project = new InstalledProject(folder, ["npx", "--no", "--"]);
-    for (const name of ["apps/shop", "libs/tracking"]) mkdirSync(join(folder, name), { recursive: true });
+    for (const name of ["apps/shop", "libs/tracking"])
+      mkdirSync(join(folder, name), { recursive: true });
     const own = { ...versions("@pulumi/pulumi"), "pulumi-advertising": `file:${tarball}` };
     // To yarn, a tarball that two workspaces name is two packages.
     const devDependencies = isYarn ? {} : own;
@@ -138,7 +156,11 @@ export class InstalledProject {
     const programFolder = join(folder, "apps", "shop");
     if (tool === undefined || !isYarn) return { programFolder, environment: {}, install };
     // As `yarn exec pulumi up` has it.
-    const NODE_OPTIONS = await succeed(tool, ["exec", "node", "--print", "process.env.NODE_OPTIONS"], programFolder);
+    const NODE_OPTIONS = await succeed(
+      tool,
+      ["exec", "node", "--print", "process.env.NODE_OPTIONS"],
+      programFolder,
+    );
     return { programFolder, environment: { NODE_OPTIONS: NODE_OPTIONS.trim() }, install };
   }
 
@@ -150,14 +172,21 @@ export class InstalledProject {
     if (manager.startsWith("yarn")) {
       const linker = manager === "yarn" ? "node-modules" : `pnp\n${more}`;
       this.write("yarn.lock", "");
-      this.write(".yarnrc.yml", `nodeLinker: ${linker}\nenableTelemetry: false\nenableImmutableInstalls: false\n`);
-      await succeed(tool, ["install"], this.folder, { YARN_GLOBAL_FOLDER: join(pnpmFolder, "yarn") });
+      this.write(
+        ".yarnrc.yml",
+        `nodeLinker: ${linker}\nenableTelemetry: false\nenableImmutableInstalls: false\n`,
+      );
+      await succeed(tool, ["install"], this.folder, {
+        YARN_GLOBAL_FOLDER: join(pnpmFolder, "yarn"),
+      });
       return;
     }
     // pnpm asks about each dependency's install script. This one, of a dependency of Pulumi's, is not needed.
     this.write("pnpm-workspace.yaml", `${more}allowBuilds:\n  protobufjs: false\n`);
     const store = ["--prefer-offline", "--store-dir", join(pnpmFolder, "store")];
-    await succeed(tool, ["install", ...store], this.folder, { XDG_CACHE_HOME: join(pnpmFolder, "cache") });
+    await succeed(tool, ["install", ...store], this.folder, {
+      XDG_CACHE_HOME: join(pnpmFolder, "cache"),
+    });
   }
 
   write(name: string, text: string): void {
@@ -190,10 +219,15 @@ export class InstalledProject {
    */
   start(name: string, args: readonly string[], sign: RegExp): Promise<Started> {
     return new Promise((resolved, reject) => {
-      const child = spawn(this.command(name), args, { cwd: this.folder, env: projectEnvironment() });
+      const child = spawn(this.command(name), args, {
+        cwd: this.folder,
+        env: projectEnvironment(),
+      });
       onTestFinished(() => void child.kill("SIGKILL"));
       let output = "";
-      const ended = new Promise<RunResult>((resolve) => child.once("close", (code) => resolve({ code, output })));
+      const ended = new Promise<RunResult>((resolve) =>
+        child.once("close", (code) => resolve({ code, output })),
+      );
       for (const stream of [child.stdout, child.stderr]) {
         stream.setEncoding("utf8").on("data", (text: string) => {
           output += text;
@@ -215,7 +249,10 @@ export class InstalledProject {
 
 /** As the repository has them. */
 function versions(...names: string[]) {
-  const ours = { ...manifestIn(repository).devDependencies, ...manifestIn(providerFolder).devDependencies };
+  const ours = {
+    ...manifestIn(repository).devDependencies,
+    ...manifestIn(providerFolder).devDependencies,
+  };
   return Object.fromEntries(names.map((name) => [name, ours[name]]));
 }
 
@@ -261,13 +298,20 @@ export function projectEnvironment(): Record<string, string> {
   const inherited = Object.entries(inheritedEnvironment());
   return {
     ...Object.fromEntries(
-      inherited.filter(([name]) => !/^(npm_(package|lifecycle)_|npm_config_local_prefix)/.test(name)),
+      inherited.filter(
+        ([name]) => !/^(npm_(package|lifecycle)_|npm_config_local_prefix)/.test(name),
+      ),
     ),
     NO_COLOR: "1",
   };
 }
 
-async function succeed(command: string, args: string[], cwd: string, environment = {}): Promise<string> {
+async function succeed(
+  command: string,
+  args: string[],
+  cwd: string,
+  environment = {},
+): Promise<string> {
   const environmentOfTools = { ...projectEnvironment(), ...inheritedProxies(), ...environment };
   const { code, output } = await runProcess(command, args, cwd, environmentOfTools);
   if (code !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${code}:\n${output}`);

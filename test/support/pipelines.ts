@@ -29,7 +29,11 @@ interface GitLab {
     readonly script: readonly string[];
     readonly after_script: readonly string[];
     readonly variables: Readonly<Record<string, string | number>>;
-    readonly cache: { readonly key: string; readonly paths: readonly [string]; readonly when: string };
+    readonly cache: {
+      readonly key: string;
+      readonly paths: readonly [string];
+      readonly when: string;
+    };
   };
 }
 
@@ -49,7 +53,9 @@ export interface Pipeline {
 }
 
 function stepsOf({ steps }: Job, isLate: boolean): string[] {
-  const own = steps.filter(({ run = "npm ci" }) => !["npm ci", "npm test", "npm run check"].includes(run));
+  const own = steps.filter(
+    ({ run = "npm ci" }) => !["npm ci", "npm test", "npm run check"].includes(run),
+  );
   return own
     .filter((step) => (step.if ?? "").includes("always()") === isLate)
     .map(({ run = "", if: condition }) =>

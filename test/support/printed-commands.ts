@@ -17,6 +17,12 @@ export function saidTwice(output: string): string[] {
   const sentences = reportIn(output)
     .split("\n")
     .flatMap((line) => line.trim().split(/(?<=\.) /))
-    .filter((text) => text.length > 24 && !/^(?:pulumi:pulumi:Stack|pulumi-nodejs:|error: update failed)/.test(text));
-  return [...Map.groupBy(sentences, (text) => text)].flatMap(([text, all]) => (all.length > 1 ? [text] : []));
+    .filter(
+      (text) =>
+        text.length > 24 &&
+        !/^(?:pulumi:pulumi:Stack|pulumi-nodejs:|error: update failed)/.test(text),
+    );
+  return [...Map.groupBy(sentences, (text) => text)].flatMap(([text, all]) =>
+    all.length > 1 ? [text] : [],
+  );
 }

@@ -36,7 +36,8 @@ export async function startProxy({ to, treat, credentials, certificate, port = 0
   /** How many of the client's bytes arrived for each tunnel. */
   const came: number[] = [];
   const authorization = credentials && `Basic ${Buffer.from(credentials).toString("base64")}`;
-  const server: Server = certificate === undefined ? createServer() : createSecureServer(certificate);
+  const server: Server =
+    certificate === undefined ? createServer() : createSecureServer(certificate);
   server.on("request", ({ url }, answer) => {
     forwarded.push(String(url));
     answer.writeHead(501).end();
@@ -47,7 +48,9 @@ export async function startProxy({ to, treat, credentials, certificate, port = 0
     const treatment = treat?.(asked.length) ?? { kind: "tunnel" };
     asked.push(String(request.url));
     if (authorization !== undefined && request.headers["proxy-authorization"] !== authorization) {
-      client.end('HTTP/1.1 407 X\r\nproxy-authenticate: Basic realm="x"\r\ncontent-length: 2\r\n\r\nno');
+      client.end(
+        'HTTP/1.1 407 X\r\nproxy-authenticate: Basic realm="x"\r\ncontent-length: 2\r\n\r\nno',
+      );
       return;
     }
     switch (treatment.kind) {
@@ -66,7 +69,13 @@ export async function startProxy({ to, treat, credentials, certificate, port = 0
       }
       case "refuse":
         client.end(
-          [`HTTP/1.1 ${treatment.status} X`, ...(treatment.headers ?? []), "content-length: 2", "", "no"].join("\r\n"),
+          [
+            `HTTP/1.1 ${treatment.status} X`,
+            ...(treatment.headers ?? []),
+            "content-length: 2",
+            "",
+            "no",
+          ].join("\r\n"),
         );
         return;
       case "close":
@@ -98,7 +107,12 @@ export async function startTlsFront(certificate: TlsOptions, to: number): Promis
 }
 
 /** Passes on what comes from either side, until `cutAfter` bytes of the client have passed. */
-function joinSockets(client: Socket, upstream: Socket, cutAfter = Infinity, onPassed = (_passed: number) => {}): void {
+function joinSockets(
+  client: Socket,
+  upstream: Socket,
+  cutAfter = Infinity,
+  onPassed = (_passed: number) => {},
+): void {
   let passed = 0;
   client.on("data", (chunk: Buffer) => {
     const room = cutAfter - passed;
@@ -118,7 +132,10 @@ function joinSockets(client: Socket, upstream: Socket, cutAfter = Infinity, onPa
 
 function ownedBy(server: Server | ReturnType<typeof createTlsServer>): Set<Socket> {
   const sockets = new Set<Socket>();
-  server.on("connection", (socket: Socket) => void sockets.add(socket.on("error", () => undefined)));
+  server.on(
+    "connection",
+    (socket: Socket) => void sockets.add(socket.on("error", () => undefined)),
+  );
   onTestFinished(async () => {
     for (const socket of sockets) socket.destroy();
     server.close();
@@ -127,7 +144,10 @@ function ownedBy(server: Server | ReturnType<typeof createTlsServer>): Set<Socke
   return sockets;
 }
 
-async function listen(server: Server | ReturnType<typeof createTlsServer>, port: number): Promise<number> {
+async function listen(
+  server: Server | ReturnType<typeof createTlsServer>,
+  port: number,
+): Promise<number> {
   server.listen(port, "127.0.0.1");
   await once(server, "listening");
   return (server.address() as AddressInfo).port;

@@ -21,7 +21,10 @@ function recorded(handlers) {
       call,
       (...given) => {
         const { latest } = JSON.parse(readFileSync(RECORD_STATE, "utf8")).checkpoint;
-        appendFileSync(RECORD_TO, `${JSON.stringify({ call, handler, given, state: latest ?? {} })}\n`);
+        appendFileSync(
+          RECORD_TO,
+          `${JSON.stringify({ call, handler, given, state: latest ?? {} })}\n`,
+        );
         return provider[call](...given);
       },
     ]);
@@ -39,7 +42,9 @@ function registerInTurn(client) {
   if (isPatched) return;
   isPatched = true;
   const { registerResource } = client;
-  const order = JSON.parse(readFileSync("resources.json", "utf8")).map(({ type, name }) => `${type} ${name}`);
+  const order = JSON.parse(readFileSync("resources.json", "utf8")).map(
+    ({ type, name }) => `${type} ${name}`,
+  );
   const waiting = new Map();
   const sendNext = () => {
     const send = waiting.get(order[0]);

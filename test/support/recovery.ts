@@ -24,12 +24,18 @@ export const pendingCommand = (stack: TestStack, ...args: readonly string[]): Pr
 /** Answers what is asked for, as somebody does who looks in the account. @returns how many creates that were. */
 export async function answer(stack: TestStack, sandbox: Sandbox, asked: string): Promise<number> {
   const names = new Set(
-    [...asked.matchAll(/(?:--created '|^ {2})([\w/]+)(?:=|: look in the account)/gm)].map(([, name = ""]) => name),
+    [...asked.matchAll(/(?:--created '|^ {2})([\w/]+)(?:=|: look in the account)/gm)].map(
+      ([, name = ""]) => name,
+    ),
   );
   const answers = [...names].flatMap((name) => {
-    const found = objectsOf(sandbox).filter((object) => nameOf(object) === name.split("/").at(-1)?.toUpperCase());
+    const found = objectsOf(sandbox).filter(
+      (object) => nameOf(object) === name.split("/").at(-1)?.toUpperCase(),
+    );
     expect(found.length, "at most one object of a create").toBeLessThanOrEqual(1);
-    return found[0] === undefined ? ["--not-created", name] : ["--created", `${name}=${found[0].id}`];
+    return found[0] === undefined
+      ? ["--not-created", name]
+      : ["--created", `${name}=${found[0].id}`];
   });
   expect(await well(pendingCommand(stack, ...answers))).toContain("Nothing is pending");
   return names.size;
@@ -49,16 +55,24 @@ export async function recover(stack: TestStack, sandbox: Sandbox): Promise<numbe
 }
 
 export const objectsOf = (sandbox: Sandbox) => [...sandbox.advertisers, ...sandbox.events];
-const nameOf = (object: Sandbox["events"][number]) => String(object.advertiser_name ?? object.event_name);
+const nameOf = (object: Sandbox["events"][number]) =>
+  String(object.advertiser_name ?? object.event_name);
 
 /** Expects that every object exists once and is managed, and that nothing is left to do. */
-export async function expectEachOnce(stack: TestStack, sandbox: Sandbox, events: number, how: string): Promise<void> {
+export async function expectEachOnce(
+  stack: TestStack,
+  sandbox: Sandbox,
+  events: number,
+  how: string,
+): Promise<void> {
   const objects = objectsOf(sandbox);
   expect(new Set(objects.map(nameOf)).size, `${how}: nothing twice`).toBe(objects.length);
   const managed = Object.values(await stack.ids()).flatMap((id) =>
     typeof id === "object" ? Object.values(id ?? {}) : id,
   );
-  expect(managed.map(String).sort(), `${how}: nothing unmanaged`).toEqual(objects.map(({ id }) => String(id)).sort());
+  expect(managed.map(String).sort(), `${how}: nothing unmanaged`).toEqual(
+    objects.map(({ id }) => String(id)).sort(),
+  );
   expect(managed).toHaveLength(events + 1);
   const posts = sandbox.creates;
   expect(await well(stack.up()), how).not.toMatch(/created|updated/);

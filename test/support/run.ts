@@ -33,7 +33,8 @@ export function newRun(
 ) {
   const { url: baseUrl, email, password } = platform;
   const config: Record<string, string> = { baseUrl, email, password, cookieFile, ...settings };
-  const told: { readonly severity: Severity; readonly urn: string; readonly message: string }[] = [];
+  const told: { readonly severity: Severity; readonly urn: string; readonly message: string }[] =
+    [];
   const real = createRuntime(
     (key) => config[key],
     environment,
@@ -78,7 +79,9 @@ export function newRun(
 }
 
 /** The error that the engine gets of a create that fails. */
-export function failureOf(creating: Promise<unknown>): Promise<Error & { id?: string; properties?: unknown }> {
+export function failureOf(
+  creating: Promise<unknown>,
+): Promise<Error & { id?: string; properties?: unknown }> {
   return creating.then(
     () => expect.fail("it did not fail"),
     (error: Error) => error,

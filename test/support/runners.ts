@@ -49,7 +49,10 @@ function newDisk(job: number, { fails = "none", isKilled = false, key = "a key" 
   /** Answers as GitHub names the outcomes of a step. */
   const shell = (script: string, own: Environment): string => {
     const args = ["--noprofile", "--norc", "-eo", "pipefail", "-c", `export STEP=$$\n${script}`];
-    const { status, signal } = spawnSync("bash", args, { cwd: folder, env: { ...environment, ...own } });
+    const { status, signal } = spawnSync("bash", args, {
+      cwd: folder,
+      env: { ...environment, ...own },
+    });
     if (signal !== null) return "cancelled";
     return status === 0 ? "success" : "failure";
   };
@@ -87,17 +90,23 @@ export function onGitHub({ env = {}, steps }: Job = ON_GITHUB.jobs.apply): Runne
       "secrets.KEEP_KEY": fate.key ?? "a key",
     };
     /** Fills in `${{ … }}`; an unknown value is empty, as a secret that is not set. */
-    const filledIn = (text = "") => text.replace(/\$\{\{ ([\w.]+) \}\}/g, (_, name: string) => values[name] ?? "");
-    const own = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, filledIn(value)]));
+    const filledIn = (text = "") =>
+      text.replace(/\$\{\{ ([\w.]+) \}\}/g, (_, name: string) => values[name] ?? "");
+    const own = Object.fromEntries(
+      Object.entries(env).map(([name, value]) => [name, filledIn(value)]),
+    );
     const outcomeOf = ({ uses, run = "", with: inputs = {} }: Job["steps"][number]) => {
       if (uses === undefined) return disk.shell(run, own);
       if (uses.startsWith(fate.fails ?? "none")) return "failure";
       const [file, key] = [join(disk.folder, inputs.path ?? ""), filledIn(inputs.key)];
       if (uses.startsWith("actions/cache/restore")) {
-        const newest = [...caches].findLast(([name]) => name.startsWith(filledIn(inputs["restore-keys"])));
+        const newest = [...caches].findLast(([name]) =>
+          name.startsWith(filledIn(inputs["restore-keys"])),
+        );
         if (newest !== undefined) copyFileSync(newest[1], file);
       }
-      if (uses.startsWith("actions/cache/save") && existsSync(file) && !caches.has(key)) caches.set(key, file);
+      if (uses.startsWith("actions/cache/save") && existsSync(file) && !caches.has(key))
+        caches.set(key, file);
       return "success";
     };
     let status = "success";
@@ -129,7 +138,8 @@ export function onGitLab(): Runner {
     const outcome = disk.shell([...shared.before_script, ...apply.script].join("\n"), own);
     const status = { success: "success", failure: "failed", cancelled: "canceled" }[outcome] ?? "";
     disk.shell(apply.after_script.join("\n"), { ...own, CI_JOB_STATUS: status });
-    if (apply.cache.when === "always" || outcome === "success") cached = existsSync(file) ? file : undefined;
+    if (apply.cache.when === "always" || outcome === "success")
+      cached = existsSync(file) ? file : undefined;
     return disk.journalIn(own.XDG_CACHE_HOME ?? "");
   };
 }

@@ -24,7 +24,10 @@ export async function start(options: InstallationOptions = {}) {
 }
 
 /** The same, with a session in the file. */
-export async function startWithSession(options: InstallationOptions = {}, more: TestClientOptions = {}) {
+export async function startWithSession(
+  options: InstallationOptions = {},
+  more: TestClientOptions = {},
+) {
   const started = await start(options);
   expect(await started.client(more).create("earlier")).toMatchObject({ kind: "created" });
   started.sandbox.resetCounts();
@@ -44,7 +47,8 @@ export function userRun(sandbox: Sandbox, cookieFile: string) {
 }
 
 /** The other files in the cookie file's folder. */
-export const beside = (file: string) => readdirSync(dirname(file)).filter((name) => name !== basename(file));
+export const beside = (file: string) =>
+  readdirSync(dirname(file)).filter((name) => name !== basename(file));
 
 /** Fails a call until the test ends, if its path has `part` or its file's fits `made`. @returns how often it did. */
 export function failing(

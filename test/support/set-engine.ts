@@ -46,13 +46,16 @@ export function journalLines(folder: string, stack = "organization/tiny/dev"): s
 
 function recordsIn(folder: string, stack: string): JournalEntry[] {
   const all = everyJournal(join(folder, "stacks")).filter((each) => each.stack === stack);
-  return all.flatMap(({ records }) => [...records.values()]).filter(({ state }) => state !== "closed");
+  return all
+    .flatMap(({ records }) => [...records.values()])
+    .filter(({ state }) => state !== "closed");
 }
 
 const messageOf = (error: Error) => error.message;
 
 /** All that a run has said. */
-export const wordsOf = ({ told, said }: Run) => [...told.map(({ message }) => message), ...said].join("\n");
+export const wordsOf = ({ told, said }: Run) =>
+  [...told.map(({ message }) => message), ...said].join("\n");
 
 abstract class Engine {
   state: Saved | undefined;
@@ -106,10 +109,16 @@ abstract class Engine {
     let error: string | undefined;
     try {
       if (this.state !== undefined) {
-        const { id, props, inputs } = await this.provider(run).read(this.state.id, this.state.outputs);
+        const { id, props, inputs } = await this.provider(run).read(
+          this.state.id,
+          this.state.outputs,
+        );
         const { initError: _, ...kept } = this.state;
         const found = inputs && { inputs: { ...carriedBack(inputs), __provider: PROVIDER } };
-        this.state = id === "" ? undefined : { ...kept, ...found, id: String(id), outputs: carriedBack(props) };
+        this.state =
+          id === ""
+            ? undefined
+            : { ...kept, ...found, id: String(id), outputs: carriedBack(props) };
       }
     } catch (failure) {
       error = (failure as Error).message;
@@ -135,7 +144,12 @@ abstract class Engine {
   }
 
   /** @param context what the program process says of the whole run. */
-  async begin(run: Run, declared: Values, context: Values, isUp: boolean): Promise<(() => Promise<void>)[]> {
+  async begin(
+    run: Run,
+    declared: Values,
+    context: Values,
+    isUp: boolean,
+  ): Promise<(() => Promise<void>)[]> {
     const provider = this.provider(run);
     const given = { identity: `${this.stack}::${this.name}`, ...context, ...this.declares };
     const check = async (olds: Values) => {
@@ -169,7 +183,12 @@ abstract class Engine {
     } catch (thrown) {
       const error = thrown as Error & { id?: string; properties?: Values };
       if (error.id !== undefined)
-        this.state = { id: error.id, inputs, outputs: carriedBack(error.properties), initError: error.message };
+        this.state = {
+          id: error.id,
+          inputs,
+          outputs: carriedBack(error.properties),
+          initError: error.message,
+        };
       throw error;
     }
   }
@@ -209,7 +228,9 @@ export async function runProgram(
   program: readonly (readonly [Engine, Values | undefined])[],
   isUp = true,
 ): Promise<(string | undefined)[]> {
-  const declared = program.flatMap(([engine, values]) => (values === undefined ? [] : [[engine, values] as const]));
+  const declared = program.flatMap(([engine, values]) =>
+    values === undefined ? [] : [[engine, values] as const],
+  );
   const all = declared.flatMap(([engine, values]) => engine.namesOf(values));
   const namesakesOf = (engine: Engine, values: Values) => {
     const own = engine.namesOf(values);
@@ -269,12 +290,17 @@ export class SetEngine extends Engine {
 
   namesOf({ events }: Values): Named[] {
     const entries = Object.entries((events ?? {}) as Record<string, Values>);
-    return entries.map(([key, { eventName }]) => ({ key: memberRef(this.ref, key).key, name: eventName }));
+    return entries.map(([key, { eventName }]) => ({
+      key: memberRef(this.ref, key).key,
+      name: eventName,
+    }));
   }
 
   adoptedIn({ events }: Values): string[] {
     const entries = Object.values((events ?? {}) as Record<string, Values>);
-    return entries.flatMap(({ existingId }) => (existingId === undefined ? [] : String(existingId)));
+    return entries.flatMap(({ existingId }) =>
+      existingId === undefined ? [] : String(existingId),
+    );
   }
 }
 
@@ -301,15 +327,21 @@ export class SingleObjectFixture {
 
   constructor(shape: ResourceForm, sandbox: Platform, folder: string, name = "buy") {
     this.engine =
-      shape === "a single event" ? new EventEngine(sandbox, folder, name) : new SetEngine(sandbox, folder, name);
+      shape === "a single event"
+        ? new EventEngine(sandbox, folder, name)
+        : new SetEngine(sandbox, folder, name);
     const isSet = this.engine instanceof SetEngine;
-    this.label = isSet ? `events["k"] of ConversionEventSet "${name}"` : `ConversionEvent "${name}"`;
+    this.label = isSet
+      ? `events["k"] of ConversionEventSet "${name}"`
+      : `ConversionEvent "${name}"`;
   }
 
   /** Its arguments in the form of its resource. */
   of({ advertiserId = 1, ...event }: Values): Values {
     const entry = { eventName: "E", value: 1, ...event };
-    return this.engine instanceof SetEngine ? { advertiserId, events: { k: entry } } : { advertiserId, ...entry };
+    return this.engine instanceof SetEngine
+      ? { advertiserId, events: { k: entry } }
+      : { advertiserId, ...entry };
   }
 
   /** The platform's id in the state. */
@@ -321,7 +353,9 @@ export class SingleObjectFixture {
 
   get unresolved(): Values | undefined {
     const { engine } = this;
-    return engine instanceof SetEngine ? engine.unresolved.k : (engine.state?.outputs.unresolved as Values | undefined);
+    return engine instanceof SetEngine
+      ? engine.unresolved.k
+      : (engine.state?.outputs.unresolved as Values | undefined);
   }
 
   /** What it has left live. */
@@ -334,8 +368,10 @@ export class SingleObjectFixture {
   gone = () => [this.engine, undefined] as const;
 
   up = async (event: Values = {}, options?: RunOptions) => this.engine.up(this.of(event), options);
-  preview = async (event: Values = {}, options?: RunOptions) => this.engine.preview(this.of(event), options);
-  kill = async (event: Values = {}, options?: RunOptions) => this.engine.upAndKill(this.of(event), undefined, options);
+  preview = async (event: Values = {}, options?: RunOptions) =>
+    this.engine.preview(this.of(event), options);
+  kill = async (event: Values = {}, options?: RunOptions) =>
+    this.engine.upAndKill(this.of(event), undefined, options);
 }
 
 export type ResourceForm = "a single event" | "a set's event";

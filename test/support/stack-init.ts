@@ -6,7 +6,15 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -62,18 +70,27 @@ function write(path: string, text: string): void {
 }
 
 /** Writes what the command would write, and selects the stack as it does. */
-export function copyStack({ state, backend: ofBackend, settings }: InitialisedStack, places: StackPlaces): void {
+export function copyStack(
+  { state, backend: ofBackend, settings }: InitialisedStack,
+  places: StackPlaces,
+): void {
   const { project, programFolder, backend } = places;
   write(stateFileIn(backend, project), state.replace(nameIn(PROJECT), nameIn(project)));
   write(backendFileIn(backend), ofBackend);
   const settingsFile = settingsFileIn(programFolder);
-  const hasSettings = existsSync(settingsFile) && readFileSync(settingsFile, "utf8").includes(settings); // from an earlier stack in this folder
+  const hasSettings =
+    existsSync(settingsFile) && readFileSync(settingsFile, "utf8").includes(settings); // from an earlier stack in this folder
   if (!hasSettings) appendFileSync(settingsFile, settings);
   selectStack(places);
 }
 
 /** Writes what `pulumi stack select` would write. */
-export function selectStack({ project, programFolder, home, backendUrl }: Omit<StackPlaces, "backend">): void {
+export function selectStack({
+  project,
+  programFolder,
+  home,
+  backendUrl,
+}: Omit<StackPlaces, "backend">): void {
   const place = createHash("sha1").update(join(programFolder, "Pulumi.yaml")).digest("hex");
   write(
     join(home, "workspaces", `${project}-${place}-workspace.json`),
@@ -84,12 +101,18 @@ export function selectStack({ project, programFolder, home, backendUrl }: Omit<S
 /** The parts of a Vault that Pulumi uses: encrypting and decrypting with a key, which is not secret here. */
 async function startKeyServer() {
   const server = createServer(async (request, response) => {
-    const { plaintext, ciphertext } = (await json(request)) as { plaintext?: string; ciphertext?: string };
+    const { plaintext, ciphertext } = (await json(request)) as {
+      plaintext?: string;
+      ciphertext?: string;
+    };
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify({ data: { plaintext: ciphertext, ciphertext: plaintext } }));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => server.close(),
+  };
 }
 
 export default async function initialiseStack(project: TestProject): Promise<() => void> {
@@ -99,7 +122,14 @@ export default async function initialiseStack(project: TestProject): Promise<() 
     const backend = join(folder, "backend");
     mkdirSync(backend);
     writeFileSync(join(folder, "Pulumi.yaml"), `name: ${PROJECT}\nruntime: nodejs\n`);
-    const args = ["stack", "init", STACK, "--non-interactive", "--secrets-provider", "hashivault://tests"];
+    const args = [
+      "stack",
+      "init",
+      STACK,
+      "--non-interactive",
+      "--secrets-provider",
+      "hashivault://tests",
+    ];
     await promisify(execFile)("pulumi", args, {
       cwd: folder,
       env: {
@@ -140,9 +170,13 @@ exec "${real.trim()}" "$@"
   return () => {
     keys.close();
     const all = existsSync(starts) ? readFileSync(starts, "utf8").trim().split("\n") : [];
-    const counts = [...Map.groupBy(all, (name) => name)].map(([name, each]) => `${name} ${each.length}`);
+    const counts = [...Map.groupBy(all, (name) => name)].map(
+      ([name, each]) => `${name} ${each.length}`,
+    );
     if (all.length > 0)
-      console.log(`${all.length} processes of Pulumi in ${project.name}: ${counts.sort().join(", ")}`);
+      console.log(
+        `${all.length} processes of Pulumi in ${project.name}: ${counts.sort().join(", ")}`,
+      );
     rmSync(counting, { recursive: true, force: true });
     const limit = LIMITS[project.name] ?? 0;
     if (process.env.KILLS === undefined && all.length > limit)

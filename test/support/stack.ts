@@ -2,7 +2,15 @@
  * Real Pulumi runs of tiny programs: a project in its own folder, with its own backend, home and cache.
  */
 import { spawn } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { expect, inject, onTestFinished } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
@@ -37,7 +45,10 @@ export interface StateResource {
 /** The parts of a stack's state that tests read. */
 interface Deployment {
   readonly resources?: readonly StateResource[];
-  readonly pending_operations?: readonly { readonly type: string; readonly resource: StateResource }[];
+  readonly pending_operations?: readonly {
+    readonly type: string;
+    readonly resource: StateResource;
+  }[];
 }
 
 export interface StackOptions {
@@ -95,18 +106,30 @@ export class TestStack {
       ...options.environment,
     };
     const project = this.#project;
-    this.write("Pulumi.yaml", `name: ${project}\nruntime: nodejs\nmain: ${options.file ?? "index.js"}\n`);
+    this.write(
+      "Pulumi.yaml",
+      `name: ${project}\nruntime: nodejs\nmain: ${options.file ?? "index.js"}\n`,
+    );
     if (options.programFolder === undefined) {
       this.write("package.json", JSON.stringify({ name: project, private: true }));
     }
     if (options.file?.endsWith(".ts")) {
       this.write(
         "tsconfig.json",
-        JSON.stringify({ compilerOptions: { strict: true, target: "es2023", module: "nodenext", skipLibCheck: true } }),
+        JSON.stringify({
+          compilerOptions: {
+            strict: true,
+            target: "es2023",
+            module: "nodenext",
+            skipLibCheck: true,
+          },
+        }),
       );
     }
     if (options.config !== undefined) {
-      const lines = Object.entries(options.config).map(([key, value]) => `  ${key}: ${JSON.stringify(value)}\n`);
+      const lines = Object.entries(options.config).map(
+        ([key, value]) => `  ${key}: ${JSON.stringify(value)}\n`,
+      );
       this.write(`Pulumi.${STACK}.yaml`, `config:\n${lines.join("")}`);
     }
     this.program(program);
@@ -128,12 +151,18 @@ export class TestStack {
 
   get #places() {
     const { programFolder } = this;
-    return { project: this.#project, programFolder, home: join(this.folder, "home"), backendUrl: this.#backendUrl };
+    return {
+      project: this.#project,
+      programFolder,
+      home: join(this.folder, "home"),
+      backendUrl: this.#backendUrl,
+    };
   }
 
   /** Creates the stack `dev`, and selects it. */
   async init(): Promise<void> {
-    if (this.#isInFiles) copyStack(inject("initialisedStack"), { ...this.#places, backend: this.#backend });
+    if (this.#isInFiles)
+      copyStack(inject("initialisedStack"), { ...this.#places, backend: this.#backend });
     else await this.#runWell("stack", "init", STACK);
   }
 
@@ -145,7 +174,8 @@ export class TestStack {
 
   /** `pulumi cancel`: removes the lock of an interrupted run. */
   async cancel(): Promise<void> {
-    if (this.#isInFiles) rmSync(join(this.#backend, ".pulumi", "locks"), { recursive: true, force: true });
+    if (this.#isInFiles)
+      rmSync(join(this.#backend, ".pulumi", "locks"), { recursive: true, force: true });
     else await this.#runWell("cancel", "--yes");
   }
 
@@ -192,7 +222,13 @@ export class TestStack {
 
   /** Runs a Pulumi command to its end. @param input for its standard input. */
   run(args: readonly string[], input = ""): Promise<RunResult> {
-    return runProcess("pulumi", [...args, "--non-interactive"], this.programFolder, this.#environment, input);
+    return runProcess(
+      "pulumi",
+      [...args, "--non-interactive"],
+      this.programFolder,
+      this.#environment,
+      input,
+    );
   }
 
   up = (...args: string[]) => this.run(["up", "--yes", "--skip-preview", ...args]);
@@ -230,7 +266,9 @@ export class TestStack {
   /** What `pulumi stack export` prints. */
   async exported(): Promise<string> {
     if (!this.#isInFiles) return (await this.#runWell("stack", "export")).output;
-    const { checkpoint } = JSON.parse(readFileSync(stateFileIn(this.#backend, this.#project), "utf8"));
+    const { checkpoint } = JSON.parse(
+      readFileSync(stateFileIn(this.#backend, this.#project), "utf8"),
+    );
     return JSON.stringify({ version: 3, deployment: checkpoint.latest ?? {} }, undefined, 2);
   }
 
@@ -245,7 +283,8 @@ export class TestStack {
   /** What each resource has, by name: its id, or a set's ids by key; `?` for a create of unknown outcome. */
   async ids(): Promise<Record<string, unknown>> {
     const all = await this.resources();
-    const idOf = ({ id, outputs }: StateResource) => outputs?.eventIds ?? id?.replace(/^unresolved-.*/, "?");
+    const idOf = ({ id, outputs }: StateResource) =>
+      outputs?.eventIds ?? id?.replace(/^unresolved-.*/, "?");
     return Object.fromEntries(all.map((each) => [each.urn.split("::").at(-1), idOf(each)]));
   }
 
@@ -307,7 +346,8 @@ const PROXY_VARIABLE = /^(HTTPS?|NO|ALL)_PROXY$/i;
 
 /** This process's environment without what would affect a run: the user's settings, keys and proxies, and vitest's. */
 export function inheritedEnvironment(): Record<string, string> {
-  const isOthers = (name: string) => /^(ADVERTISING_|PULUMI_|VAULT_|VITEST)/.test(name) || PROXY_VARIABLE.test(name);
+  const isOthers = (name: string) =>
+    /^(ADVERTISING_|PULUMI_|VAULT_|VITEST)/.test(name) || PROXY_VARIABLE.test(name);
   const { PATH, ...others } = inherited((name) => !isOthers(name));
   const COUNT_AS = basename(expect.getState().testPath ?? "", ".test.ts");
   return { ...others, PATH: `${inject("counting")}:${PATH}`, COUNT_AS, NODE_OPTIONS: keepCompiled };
@@ -319,7 +359,9 @@ export function inheritedProxies(): Record<string, string> {
 }
 
 function inherited(isWanted: (name: string) => boolean): Record<string, string> {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => isWanted(name))) as Record<string, string>;
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => isWanted(name)),
+  ) as Record<string, string>;
 }
 
 export function runProcess(

@@ -4,7 +4,10 @@ import { type Resource, SECRET_SIGNATURE } from "../../provider/src/cli/contents
 
 /** A text that must never be shown. */
 export const CIPHERTEXT = "v1:c2VjcmV0:never-shown";
-export const encrypted = { [SECRET_SIGNATURE]: "1b47061264138c4ac30d75fd1eb44270", ciphertext: CIPHERTEXT };
+export const encrypted = {
+  [SECRET_SIGNATURE]: "1b47061264138c4ac30d75fd1eb44270",
+  ciphertext: CIPHERTEXT,
+};
 
 export const urnOf = (kind: string, name: string) =>
   `urn:pulumi:dev::shop::pulumi-nodejs:dynamic/advertising:${kind}::${name}`;
@@ -15,7 +18,12 @@ function stored(kind: string, name: string, values: Partial<Resource>): Resource
   return { urn, type, inputs: {}, retainOnDelete: true, ...values };
 }
 
-export function storedAdvertiser(name: string, id: number | string, advertiserName: unknown = name, rest: object = {}) {
+export function storedAdvertiser(
+  name: string,
+  id: number | string,
+  advertiserName: unknown = name,
+  rest: object = {},
+) {
   const outputs = { advertiserName, advertiserId: id };
   return stored("Advertiser", name, { id: String(id), outputs, ...rest });
 }
@@ -29,7 +37,12 @@ export const EVENT = {
   attribution: "ALL",
 } as const;
 
-export function storedEvent(name: string, id: number | string, outputs: object = {}, rest: object = {}) {
+export function storedEvent(
+  name: string,
+  id: number | string,
+  outputs: object = {},
+  rest: object = {},
+) {
   const values = { eventName: name, advertiserId: 1, ...EVENT, eventId: id, ...outputs };
   return stored("ConversionEvent", name, { id: String(id), outputs: values, ...rest });
 }
@@ -47,5 +60,10 @@ export function exportOf(resources: readonly Resource[], time = "2026-03-02T10:0
 
 /** The outputs of a resource whose create has an unknown outcome. */
 export const UNRESOLVED_OUTPUT = {
-  unresolved: { at: "2026-03-01T09:00:00.000Z", mark: "m", body: "", what: "It was sent, and the connection ended." },
+  unresolved: {
+    at: "2026-03-01T09:00:00.000Z",
+    mark: "m",
+    body: "",
+    what: "It was sent, and the connection ended.",
+  },
 };

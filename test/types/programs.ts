@@ -27,7 +27,10 @@ import { type DeclaredResource, type Mocks, outputOf, setMocks } from "pulumi-ad
 
 const config = new pulumi.Config();
 
-const args: AdvertiserArgs = { advertiserName: pulumi.output("Acme Shoes"), additionalFields: { active: true } };
+const args: AdvertiserArgs = {
+  advertiserName: pulumi.output("Acme Shoes"),
+  additionalFields: { active: true },
+};
 const acme = new Advertiser("acme", args, { protect: true });
 const eventArgs: ConversionEventArgs = {
   eventName: "Purchase",
@@ -41,13 +44,22 @@ const eventArgs: ConversionEventArgs = {
   attribution: Attribution.Whitelist,
 };
 const purchase = new ConversionEvent("purchase", eventArgs);
-new ConversionEvent("other", { ...eventArgs, eventTypeId: 12, attribution: "WHITELIST", existingId: 4 });
+new ConversionEvent("other", {
+  ...eventArgs,
+  eventTypeId: 12,
+  attribution: "WHITELIST",
+  existingId: 4,
+});
 
 // Ids, as a program comes by them: no cast.
 const existing = Advertiser.get("existing", "7");
 export const ids: ConversionEventArgs["advertiserId"][] = [
   ...[acme, existing, pulumi.output(acme), Promise.resolve(existing), acme.id, acme.advertiserId],
-  ...[config.require("advertiser"), config.requireNumber("advertiser"), config.requireSecret("advertiser")],
+  ...[
+    config.require("advertiser"),
+    config.requireNumber("advertiser"),
+    config.requireSecret("advertiser"),
+  ],
 ];
 export const more: ConversionEventArgs["existingId" | "segmentId"][] = [
   config.require("event"),
@@ -59,7 +71,11 @@ Advertiser.get("by-output", acme.advertiserId);
 ConversionEvent.get("by-id", purchase.id, { parent: acme });
 
 // Outputs.
-export const given: pulumi.Output<number>[] = [acme.advertiserId, purchase.eventId, existing.advertiserId];
+export const given: pulumi.Output<number>[] = [
+  acme.advertiserId,
+  purchase.eventId,
+  existing.advertiserId,
+];
 export const name: pulumi.Output<string> = purchase.eventName;
 export const optionalOutput: pulumi.Output<number | undefined> = purchase.segmentId;
 export const attribution: pulumi.Output<Attribution> = purchase.attribution;
@@ -67,10 +83,17 @@ export const attribution: pulumi.Output<Attribution> = purchase.attribution;
 // What .get() refers to: a resource like any other, of which only the id is known.
 const event: ConversionEventReference = ConversionEvent.get("event", "8");
 export const known: pulumi.Output<number> = event.eventId;
-export const perhaps: pulumi.Output<string | undefined>[] = [existing.advertiserName, event.eventName];
+export const perhaps: pulumi.Output<string | undefined>[] = [
+  existing.advertiserName,
+  event.eventName,
+];
 export const resources: pulumi.CustomResource[] = [acme, existing, purchase, event];
 export const either: AdvertiserReference[] = [acme, existing];
-new Advertiser("after", { advertiserName: "Acme" }, { dependsOn: [existing, event], parent: existing });
+new Advertiser(
+  "after",
+  { advertiserName: "Acme" },
+  { dependsOn: [existing, event], parent: existing },
+);
 
 // What is optional may turn out to be nothing.
 declare const maybe: pulumi.Output<number | undefined>;
@@ -87,12 +110,18 @@ const optional: Partial<ConversionEventArgs> = {
 new ConversionEvent("maybe", { ...eventArgs, ...optional });
 const { existingId, additionalFields } = acme;
 new Advertiser("maybe", { advertiserName: "Acme", existingId, additionalFields });
-const events = { purchase: { eventName: "Purchase", value: 25, existingId: maybe, clickWindow: undefined } };
+const events = {
+  purchase: { eventName: "Purchase", value: 25, existingId: maybe, clickWindow: undefined },
+};
 new ConversionEventSet("maybe", { advertiserId: acme, defaults: pulumi.output(undefined), events });
 
 // Event types: the known ones, and any other number.
 export const eventTypes: EventType[] = [EventType.Purchase, EventType.LandingPage, 0, 1];
-for (const eventTypeId of [12, pulumi.output(EventType.LandingPage), config.requireNumber("eventType")])
+for (const eventTypeId of [
+  12,
+  pulumi.output(EventType.LandingPage),
+  config.requireNumber("eventType"),
+])
   new ConversionEvent("typed", { ...eventArgs, eventTypeId });
 
 // Data files.
@@ -125,7 +154,13 @@ declare function validateResourceOfType<TResource extends pulumi.Resource, TArgs
 validateResourceOfType(ConversionEvent, (checked) => {
   const window: number | undefined = checked.clickWindow;
   const text: string = checked.eventName;
-  if (window === undefined || text === "" || checked.advertiserId === 7 || checked.eventTypeId === 0) throw new Error();
+  if (
+    window === undefined ||
+    text === "" ||
+    checked.advertiserId === 7 ||
+    checked.eventTypeId === 0
+  )
+    throw new Error();
 });
 
 // @ts-expect-error the name is missing
@@ -154,8 +189,14 @@ export const certain: pulumi.Output<string> = existing.advertiserName;
 if (ConversionEvent.isInstance(unknown)) unknown.value.apply((value: number) => value.toFixed(2));
 // @ts-expect-error the name is not optional
 new Advertiser("b", { advertiserName: existing.advertiserName });
-new ConversionEventSet("s", { advertiserId: 1, events: { b: { eventName: "B", value: 1, formerKey: "a" } } });
-new ConversionEventSet("s", { advertiserId: 1, events: { b: { eventName: "B", value: 1, formerKey: undefined } } });
+new ConversionEventSet("s", {
+  advertiserId: 1,
+  events: { b: { eventName: "B", value: 1, formerKey: "a" } },
+});
+new ConversionEventSet("s", {
+  advertiserId: 1,
+  events: { b: { eventName: "B", value: 1, formerKey: undefined } },
+});
 new Catalog("c", { file: "catalog.yaml", sets: new pulumi.Config().getBoolean("sets") });
 // @ts-expect-error only an event of a set has one
 new ConversionEvent("c", { ...eventArgs, formerKey: "a" });

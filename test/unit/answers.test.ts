@@ -21,7 +21,11 @@ const EMPTY = { ...OK, payload: [] };
 /** The form that the service itself was seen to use. */
 const NOT_LOADED = {
   ...NO,
-  payload: [{ message: ["there were problems", "with your request", "Could not load object 1003 to delete"] }],
+  payload: [
+    {
+      message: ["there were problems", "with your request", "Could not load object 1003 to delete"],
+    },
+  ],
 };
 
 type Rows = readonly (readonly [outcome: string, status: number, ...bodies: unknown[]])[];
@@ -55,21 +59,63 @@ const searches: Classify = (status, body) => {
 /** Says no, or not clearly yes, beside whatever else it says; no documented refusal. */
 const UNWELL = [
   ...[0, "0", "no", null, "", {}, "pending"].map((success) => ({ success })),
-  ...[{ ok: false }, { successful: false }, { result: "failed" }, { status: "error" }, { status: 500 }],
-  ...[{ error: "denied" }, { error: { code: 7, message: "denied" } }, { error: true }, { error_code: "E7" }],
+  ...[
+    { ok: false },
+    { successful: false },
+    { result: "failed" },
+    { status: "error" },
+    { status: 500 },
+  ],
+  ...[
+    { error: "denied" },
+    { error: { code: 7, message: "denied" } },
+    { error: true },
+    { error_code: "E7" },
+  ],
   ...[{ error_message: "denied" }, { errors: ["denied"] }, { failed: 1 }, { failed: [7] }],
-  ...[{ message: "ERROR: in use" }, { message: ["ERROR: in use"] }, { warnings: ["ERROR: in use"] }],
-  ...[{ meta: { task: { status: "failed" } } }, { shards: [{ success: false }] }, { count: 0 }, { affected_rows: 0 }],
+  ...[
+    { message: "ERROR: in use" },
+    { message: ["ERROR: in use"] },
+    { warnings: ["ERROR: in use"] },
+  ],
+  ...[
+    { meta: { task: { status: "failed" } } },
+    { shards: [{ success: false }] },
+    { count: 0 },
+    { affected_rows: 0 },
+  ],
 ];
 const DOCUMENTED_NO = [
   ...[NO, { success: "false" }, { success: " False " }, { errors: ["ERROR: denied"] }],
   { errors: { event_name: ["ERROR: denied"] } },
 ];
-const UNREADABLE = ["OK", "<html><title>Done</title></html>", "null", "true", "1003", '"1003"', "[]", "{}", '{"id":'];
+const UNREADABLE = [
+  "OK",
+  "<html><title>Done</title></html>",
+  "null",
+  "true",
+  "1003",
+  '"1003"',
+  "[]",
+  "{}",
+  '{"id":',
+];
 
 table("a create", creates, [
-  ["created 1", 200, { payload: { id: 1 } }, { ...OK, payload: { id: 1 } }, { success: "true", payload: { id: "1" } }],
-  ["created 1", 200, { success: 1, id: 1 }, { success: " True ", id: 1 }, { payload: { event: { event_id: " 1 " } } }],
+  [
+    "created 1",
+    200,
+    { payload: { id: 1 } },
+    { ...OK, payload: { id: 1 } },
+    { success: "true", payload: { id: "1" } },
+  ],
+  [
+    "created 1",
+    200,
+    { success: 1, id: 1 },
+    { success: " True ", id: 1 },
+    { payload: { event: { event_id: " 1 " } } },
+  ],
   [
     "created 8",
     200,
@@ -98,9 +144,23 @@ table("a create", creates, [
     { ...OK, errors: [], payload: { id: 8 } },
     { ...OK, error: null, error_code: 0, payload: { id: 8 } },
   ],
-  ["created 8", 200, { ...OK, errors: [{ field: "colour", message: "WARNING: dropped" }], payload: { id: 8 } }],
-  ["created 8", 200, { ...OK, errors: ["WARNING: colour"], payload: { id: 8 } }, { status: "OK", code: 200, id: 8 }],
-  ["created 3", 200, { id: 3, status: "PENDING" }, { ...OK, payload: { id: 3, status: "paused", deleted: 0 } }],
+  [
+    "created 8",
+    200,
+    { ...OK, errors: [{ field: "colour", message: "WARNING: dropped" }], payload: { id: 8 } },
+  ],
+  [
+    "created 8",
+    200,
+    { ...OK, errors: ["WARNING: colour"], payload: { id: 8 } },
+    { status: "OK", code: 200, id: 8 },
+  ],
+  [
+    "created 3",
+    200,
+    { id: 3, status: "PENDING" },
+    { ...OK, payload: { id: 3, status: "paused", deleted: 0 } },
+  ],
   [
     "created 1003",
     201,
@@ -110,15 +170,33 @@ table("a create", creates, [
     { payload: { ...MADE, advertiser_id: "3", event_name: " X " } },
   ],
   ["created 9007199254740993", 200, '{"payload":{"id":9007199254740993}}'],
-  ["unknown", 200, ...UNWELL.flatMap((no) => [{ payload: { id: 1 }, ...no }, { payload: { id: 1, ...no } }])],
-  ["unknown", 200, { payload: { id: 1 }, created: false }, { payload: [{ id: 1, message: "ERROR: in use" }] }],
+  [
+    "unknown",
+    200,
+    ...UNWELL.flatMap((no) => [{ payload: { id: 1 }, ...no }, { payload: { id: 1, ...no } }]),
+  ],
+  [
+    "unknown",
+    200,
+    { payload: { id: 1 }, created: false },
+    { payload: [{ id: 1, message: "ERROR: in use" }] },
+  ],
   ["unknown", 200, "", ...UNREADABLE, OK, "[".repeat(200_000)],
   [
     "unknown",
     200,
-    ...[0, "0", null, "", -5, 1.5, "x", [], "007", "9".repeat(31)].map((id) => ({ ...OK, payload: { id } })),
+    ...[0, "0", null, "", -5, 1.5, "x", [], "007", "9".repeat(31)].map((id) => ({
+      ...OK,
+      payload: { id },
+    })),
   ],
-  ["unknown", 200, [{ id: 1 }, { id: 2 }], { payload: { advertiser_id: 3 } }, { payload: { id: 5, event_id: 6 } }],
+  [
+    "unknown",
+    200,
+    [{ id: 1 }, { id: 2 }],
+    { payload: { advertiser_id: 3 } },
+    { payload: { id: 5, event_id: 6 } },
+  ],
   [
     "unknown",
     200,
@@ -127,50 +205,108 @@ table("a create", creates, [
     { payload: { id: 4, event: { id: 5 } } },
   ],
   ["unknown", 200, '{"__proto__":{"id":5},"payload":{"__proto__":{"id":6}}}', '{"id":1e20}'],
-  ["unknown", 200, { id: "8842", payload: { message: "queued" } }, { jsonrpc: "2.0", id: 1, result: { queued: true } }],
+  [
+    "unknown",
+    200,
+    { id: "8842", payload: { message: "queued" } },
+    { jsonrpc: "2.0", id: 1, result: { queued: true } },
+  ],
   [
     "unknown",
     200,
     { ...OK, id: 17, payload: { event: { name: "x" } } },
     { ...OK, status: "queued", payload: { id: 4 } },
   ],
-  ["unknown", 200, { ...OK, payload: { ...MADE, event_name: "y" } }, { ...OK, payload: { ...MADE, advertiser_id: 4 } }],
+  [
+    "unknown",
+    200,
+    { ...OK, payload: { ...MADE, event_name: "y" } },
+    { ...OK, payload: { ...MADE, advertiser_id: 4 } },
+  ],
   ["unknown", 202, { id: 4 }, { ...OK, payload: { id: 4 } }],
-  ...[203, 206, 207, 307, 308, 408, 499, 500, 503].map((status) => ["unknown", status, { id: 4 }, ""] as const),
+  ...[203, 206, 207, 307, 308, 408, 499, 500, 503].map(
+    (status) => ["unknown", status, { id: 4 }, ""] as const,
+  ),
   ["unknown", 204, ""],
   ["refused", 200, ...DOCUMENTED_NO, ...DOCUMENTED_NO.map((no) => ({ ...OK, payload: no }))],
-  ["refused", 200, ...DOCUMENTED_NO.map((no) => ({ payload: { event: no } })), [NO], [NO, NO], { events: [NO] }],
-  ["refused", 200, { ...NO, payload: { id: 1 } }, { ...OK, errors: ["WARNING: a", "ERROR: b"], payload: { id: 1 } }],
+  [
+    "refused",
+    200,
+    ...DOCUMENTED_NO.map((no) => ({ payload: { event: no } })),
+    [NO],
+    [NO, NO],
+    { events: [NO] },
+  ],
+  [
+    "refused",
+    200,
+    { ...NO, payload: { id: 1 } },
+    { ...OK, errors: ["WARNING: a", "ERROR: b"], payload: { id: 1 } },
+  ],
   ["unknown", 200, [NO, OK], { payload: [NO, OK] }],
-  ...[400, 401, 403, 404, 405, 406, 409, 422].map((status) => ["refused", status, { id: 4 }, ""] as const),
+  ...[400, 401, 403, 404, 405, 406, 409, 422].map(
+    (status) => ["refused", status, { id: 4 }, ""] as const,
+  ),
   ...[301, 302, 303].map((status) => ["refused", status, ""] as const),
 ]);
 
 it("an own name that begins with ERROR says nothing", () => {
   const sent = { ...SENT, event_name: "ERROR: page" };
   const echoed = answer(201, { ...sent, id: 8 });
-  expect(classifyCreate(echoed, conversionEvent.create, sent)).toEqual({ kind: "created", id: "8" });
+  expect(classifyCreate(echoed, conversionEvent.create, sent)).toEqual({
+    kind: "created",
+    id: "8",
+  });
 });
 
 it("an advertiser's id may be its advertiser_id, which is no other one's", () => {
   const made = answer(200, { payload: { advertiser_id: 3 } });
-  expect(classifyCreate(made, advertiser.create, { advertiser_name: "A" })).toEqual({ kind: "created", id: "3" });
+  expect(classifyCreate(made, advertiser.create, { advertiser_name: "A" })).toEqual({
+    kind: "created",
+    id: "3",
+  });
 });
 
 it.each<[unknown, string]>([
   [{ id: 3, payload: { id: 4 } }, "with the id 4 and 3: not clearly the id of one new object"],
   [{ payload: { id: 4, errors: ["denied"] } }, "with the id 4, but its payload.errors says no"],
-  [{ payload: { ...MADE, event_name: "y" } }, "with the id 1003, but its event_name is not what was sent"],
+  [
+    { payload: { ...MADE, event_name: "y" } },
+    "with the id 1003, but its event_name is not what was sent",
+  ],
   [{ token: "hidden" }, "but without a readable id (its fields: token)"],
 ])("an id that was not believed is said, and no value: %j", (body, words) => {
-  const { reason = "" } = classifyCreate(answer(200, body), conversionEvent.create, SENT) as { reason?: string };
+  const { reason = "" } = classifyCreate(answer(200, body), conversionEvent.create, SENT) as {
+    reason?: string;
+  };
   expect(reason).toBe(`status 200, ${words}`);
 });
 
 const changes: Rows = [
-  ["done", 200, "", OK, { success: "true" }, { success: 1 }, { ...OK, message: "the event was changed" }, [OK]],
-  ["done", 200, { ...OK, payload: MADE }, { ...OK, payload: "done" }, { ...OK, payload: { advertiser_id: 3 } }],
-  ["done", 200, { ...OK, errors: ["WARNING: colour"] }, { ...OK, errors: [] }, { ...OK, payload: OK }],
+  [
+    "done",
+    200,
+    "",
+    OK,
+    { success: "true" },
+    { success: 1 },
+    { ...OK, message: "the event was changed" },
+    [OK],
+  ],
+  [
+    "done",
+    200,
+    { ...OK, payload: MADE },
+    { ...OK, payload: "done" },
+    { ...OK, payload: { advertiser_id: 3 } },
+  ],
+  [
+    "done",
+    200,
+    { ...OK, errors: ["WARNING: colour"] },
+    { ...OK, errors: [] },
+    { ...OK, payload: OK },
+  ],
   ["done", 201, { ...OK, payload: MADE }],
   ["done", 204, ""],
   [
@@ -191,14 +327,25 @@ const changes: Rows = [
     { event: { id: ID } },
     { payload: { event_id: 1003 } },
   ],
-  ["unclear", 200, { ...OK, payload: [] }, { ...OK, payload: null }, { ...OK, payload: "ERROR: in use" }],
+  [
+    "unclear",
+    200,
+    { ...OK, payload: [] },
+    { ...OK, payload: null },
+    { ...OK, payload: "ERROR: in use" },
+  ],
   [
     "unclear",
     200,
     { ...OK, payload: [{ ...MADE, message: "ERROR: in use" }] },
     { id: 1003, message: "could not be changed" },
   ],
-  ["unclear", 200, { ...OK, status: "queued" }, { ...OK, id: 8842, payload: { message: "accepted" } }],
+  [
+    "unclear",
+    200,
+    { ...OK, status: "queued" },
+    { ...OK, id: 8842, payload: { message: "accepted" } },
+  ],
   [
     "unclear",
     200,
@@ -209,7 +356,9 @@ const changes: Rows = [
   ],
   ["refused", 200, ...DOCUMENTED_NO, { ...NO, message: "no", payload: MADE }],
   ["unclear", 201, "", { id: 77 }],
-  ...[202, 203, 207, 302, 500, 503].map((status) => [status === 302 ? "refused" : "unclear", status, OK] as const),
+  ...[202, 203, 207, 302, 500, 503].map(
+    (status) => [status === 302 ? "refused" : "unclear", status, OK] as const,
+  ),
   ["refused", 400, OK, MADE],
   ["refused", 406, { message: "can not be deleted: pixel 7 was not found" }],
   ["refused", 405, ""],
@@ -221,18 +370,37 @@ table("an update", updates, [
   ["refused", 404, "", { message: "event 1003 was not found" }],
   ["refused", 410, ""],
   ["done", 200, MADE, [MADE], { payload: { ...MADE, value: "1.00", count_unique: 0 } }],
-  ["unclear", 200, { ...MADE, value: 2 }, { ...OK, updated: 0 }, { ...OK, payload: { ...MADE, changed: false } }],
+  [
+    "unclear",
+    200,
+    { ...MADE, value: 2 },
+    { ...OK, updated: 0 },
+    { ...OK, payload: { ...MADE, changed: false } },
+  ],
 ]);
 table("a delete", deletes, [
   ...changes,
   ["gone", 404, "", { message: "event 1003 was not found" }, { message: "denied" }],
   ["gone", 410, ""],
   ["refused", 404, "<html><title>Not Found</title></html>", { payload: MADE }],
-  ["unclear", 200, [], EMPTY, MADE, { ...OK, deleted: false }, { ...OK, deleted: 0 }, { id: 1003, deleted: true }],
+  [
+    "unclear",
+    200,
+    [],
+    EMPTY,
+    MADE,
+    { ...OK, deleted: false },
+    { ...OK, deleted: 0 },
+    { id: 1003, deleted: true },
+  ],
 ]);
 
 /** Sentences that say that there is no object: they decide nothing. */
-const ABSENCES = ["event 1003 was not found", "Could not load object 1003 to delete", "event 1003 has been deleted"];
+const ABSENCES = [
+  "event 1003 was not found",
+  "Could not load object 1003 to delete",
+  "event 1003 has been deleted",
+];
 /** No object, and nothing else that has a meaning. */
 const NONE = [
   ...[
@@ -278,14 +446,31 @@ const NOT_NONE = [
     { payload: [], code: 0 },
     { payload: [], has_more: true },
   ],
-  ...[{ payload: [], next: "/rest/event?page=2" }, { payload: [null] }, { payload: [[]] }, { payload: [{}] }],
-  ...[{ payload: [{ id: 7 }] }, { payload: [], advertisers: [{ id: 1 }] }, { payload: [], success: "maybe" }],
+  ...[
+    { payload: [], next: "/rest/event?page=2" },
+    { payload: [null] },
+    { payload: [[]] },
+    { payload: [{}] },
+  ],
+  ...[
+    { payload: [{ id: 7 }] },
+    { payload: [], advertisers: [{ id: 1 }] },
+    { payload: [], success: "maybe" },
+  ],
   ...[{ items: [] }, [[]], OK, { ...OK, message: "No events found" }],
   ...UNWELL.filter((no) => !("count" in no)).map((no) => ({ payload: [], ...no })),
 ];
 
 table("a read", reads, [
-  ["done", 200, MADE, { ...OK, payload: MADE }, { payload: [MADE] }, [MADE], { events: [MADE, { ...MADE, id: 7 }] }],
+  [
+    "done",
+    200,
+    MADE,
+    { ...OK, payload: MADE },
+    { payload: [MADE] },
+    [MADE],
+    { events: [MADE, { ...MADE, id: 7 }] },
+  ],
   ["done", 200, { payload: { event_id: "1003" } }],
   [
     "unclear",
@@ -296,20 +481,51 @@ table("a read", reads, [
     "",
     ...UNREADABLE.slice(0, 2),
   ],
-  ["gone", 404, "", {}, "Not Found", { error: "Not Found", status: 404 }, { message: ABSENCES[0] }, NO],
+  [
+    "gone",
+    404,
+    "",
+    {},
+    "Not Found",
+    { error: "Not Found", status: 404 },
+    { message: ABSENCES[0] },
+    NO,
+  ],
   ["gone", 410, "", { message: "gone" }],
-  ["gone", 200, "null", { payload: null }, { ...OK, event: null }, { payload: null, errors: [] }, ...NONE],
-  ["refused", 404, "<html><title>Not Found</title></html>", { payload: MADE }, { message: ABSENCES[0], payload: MADE }],
+  [
+    "gone",
+    200,
+    "null",
+    { payload: null },
+    { ...OK, event: null },
+    { payload: null, errors: [] },
+    ...NONE,
+  ],
+  [
+    "refused",
+    404,
+    "<html><title>Not Found</title></html>",
+    { payload: MADE },
+    { message: ABSENCES[0], payload: MADE },
+  ],
   ["refused", 400, { detail: ABSENCES[0] }],
   ["refused", 406, NOT_LOADED, "", ...ABSENCES.map((message) => ({ errors: [message] }))],
   ["refused", 200, NO, ...ABSENCES.map((message) => ({ ...NO, message }))],
-  ["unclear", 200, ...NOT_NONE, { ...OK, message: ABSENCES[0] }, { ...OK, payload: null, warning: "shard 3 is down" }],
+  [
+    "unclear",
+    200,
+    ...NOT_NONE,
+    { ...OK, message: ABSENCES[0] },
+    { ...OK, payload: null, warning: "shard 3 is down" },
+  ],
   ["unclear", 200, {}, { payload: {} }, ...ABSENCES],
   ["unclear", 200, { event: { name: ABSENCES[0] } }],
   ...[401, 402, 403, 409, 421, 423, 425, 428, 429, 451].map(
     (status) => ["refused", status, { message: ABSENCES[0] }] as const,
   ),
-  ...[201, 202, 207, 408, 500].map((status) => ["unclear", status, { ...EMPTY, message: ABSENCES[0] }] as const),
+  ...[201, 202, 207, 408, 500].map(
+    (status) => ["unclear", status, { ...EMPTY, message: ABSENCES[0] }] as const,
+  ),
 ]);
 
 table("a search", searches, [
@@ -352,7 +568,10 @@ table("a search", searches, [
 ]);
 
 it("an answer that broke off proves nothing but a refusal by its status", () => {
-  const broken = (status: number, body: unknown) => ({ ...answer(status, body), broken: "ended early" });
+  const broken = (status: number, body: unknown) => ({
+    ...answer(status, body),
+    broken: "ended early",
+  });
   const kinds = (status: number, body: unknown) => [
     classifyCreate(broken(status, body), conversionEvent.create, {}).kind,
     classifyRead(broken(status, body), TARGET).kind,
@@ -363,7 +582,13 @@ it("an answer that broke off proves nothing but a refusal by its status", () => 
   for (const body of [EMPTY, { payload: MADE }, NO, "", OK]) {
     expect(kinds(200, body)).toEqual(["unknown", "unclear", "unclear", "unclear", "unclear"]);
   }
-  expect(kinds(404, { message: ABSENCES[0] })).toEqual(["refused", "unclear", "unclear", "unclear", "unclear"]);
+  expect(kinds(404, { message: ABSENCES[0] })).toEqual([
+    "refused",
+    "unclear",
+    "unclear",
+    "unclear",
+    "unclear",
+  ]);
 });
 
 describe("what kind of body an answer has is judged by its content", () => {
@@ -371,7 +596,12 @@ describe("what kind of body an answer has is judged by its content", () => {
   it.each<[string, string, Record<string, string>, object]>([
     ["JSON with HTML's content type", "[1]", HTML, { kind: "json", data: [1] }],
     ["JSON behind a byte order mark", "\ufeff{}", {}, { kind: "json", data: {} }],
-    ["an integer beyond 2^53", '{"id":-9007199254740992}', {}, { data: { id: "-9007199254740992" } }],
+    [
+      "an integer beyond 2^53",
+      '{"id":-9007199254740992}',
+      {},
+      { data: { id: "-9007199254740992" } },
+    ],
     [
       "no integer",
       '{"value":12345678901234567.5,"other":1e20}',
@@ -394,7 +624,15 @@ describe("what kind of body an answer has is judged by its content", () => {
 });
 
 table("the session", (status, body) => sessionSignOf(answer(status, body)) ?? "not about it", [
-  ["clear", 401, "", "Unauthorized", NO, { message: "Your session has expired" }, { detail: "Please log in" }],
+  [
+    "clear",
+    401,
+    "",
+    "Unauthorized",
+    NO,
+    { message: "Your session has expired" },
+    { detail: "Please log in" },
+  ],
   [
     "clear",
     401,
@@ -404,41 +642,92 @@ table("the session", (status, body) => sessionSignOf(answer(status, body)) ?? "n
   ],
   ["clear", 401, { error_code: "LOGIN_REQUIRED", message: "no" }],
   ["doubtful", 401, { ...NO, errors: ["event_name is not valid"] }, { colour: ["not known"] }],
-  ["doubtful", 401, { message: "Invalid token in JSON at position 3" }, "Unexpected token < in JSON at position 0"],
-  ["bare", 403, "", { message: "403 Forbidden" }, { ...NO, message: "Forbidden" }, "<html>no</html>"],
+  [
+    "doubtful",
+    401,
+    { message: "Invalid token in JSON at position 3" },
+    "Unexpected token < in JSON at position 0",
+  ],
+  [
+    "bare",
+    403,
+    "",
+    { message: "403 Forbidden" },
+    { ...NO, message: "Forbidden" },
+    "<html>no</html>",
+  ],
   ["clear", 403, { message: "no session" }],
   ["doubtful", 403, { message: "You may not create events for this advertiser" }],
   ["clear", 200, '<html><title>Sign in</title><input type="password"></html>'],
   [
     "clear",
     200,
-    ...["You are not logged in", "NOT_LOGGED_IN", "E7: LOGIN_REQUIRED", "Unauthorized"].map((message) => ({
+    ...["You are not logged in", "NOT_LOGGED_IN", "E7: LOGIN_REQUIRED", "Unauthorized"].map(
+      (message) => ({
+        ...NO,
+        message,
+      }),
+    ),
+  ],
+  [
+    "clear",
+    200,
+    { success: "false", payload: "not authenticated" },
+    [{ ...NO, message: "You are not logged in" }],
+  ],
+  [
+    "clear",
+    200,
+    ...["LOGIN_REQUIRED", "NotLoggedIn", "UNAUTHORIZED"].map((error_code) => ({
       ...NO,
-      message,
+      error_code,
     })),
   ],
-  ["clear", 200, { success: "false", payload: "not authenticated" }, [{ ...NO, message: "You are not logged in" }]],
-  ["clear", 200, ...["LOGIN_REQUIRED", "NotLoggedIn", "UNAUTHORIZED"].map((error_code) => ({ ...NO, error_code }))],
-  ["clear", 200, { ...NO, code: "session_expired" }, { ...OK, payload: { ...NO, message: "Not authorized." } }],
+  [
+    "clear",
+    200,
+    { ...NO, code: "session_expired" },
+    { ...OK, payload: { ...NO, message: "Not authorized." } },
+  ],
   [
     "clear",
     200,
     { ...NO, message: '"You are not logged in"' },
     { ...NO, message: "You aren't logged in, so it can't be done" },
   ],
-  ["not about it", 200, "<html><a href='/login'>Log in</a></html>", '{"payload":{"id":1,"event_name":"Login"'],
   [
     "not about it",
     200,
-    ...["the name is taken", "Forbidden", "Not authorized to create events"].map((message) => ({ ...NO, message })),
+    "<html><a href='/login'>Log in</a></html>",
+    '{"payload":{"id":1,"event_name":"Login"',
   ],
   [
     "not about it",
     200,
-    ...['"Login" is taken', `The name 'Sign in' isn't free`].map((name) => ({ ...NO, message: `Sorry: ${name}` })),
+    ...["the name is taken", "Forbidden", "Not authorized to create events"].map((message) => ({
+      ...NO,
+      message,
+    })),
   ],
-  ["not about it", 200, { ...NO, message: "session_count is bad" }, { ...NO, message: "Unexpected token < in JSON" }],
-  ["not about it", 200, { ...NO, message: "Not authorized", errors: ["segment_id is another account's"] }],
+  [
+    "not about it",
+    200,
+    ...['"Login" is taken', `The name 'Sign in' isn't free`].map((name) => ({
+      ...NO,
+      message: `Sorry: ${name}`,
+    })),
+  ],
+  [
+    "not about it",
+    200,
+    { ...NO, message: "session_count is bad" },
+    { ...NO, message: "Unexpected token < in JSON" },
+  ],
+  [
+    "not about it",
+    200,
+    { ...NO, message: "Not authorized", errors: ["segment_id is another account's"] },
+  ],
   [
     "not about it",
     200,
@@ -461,5 +750,6 @@ it.each<[string, string | undefined]>([
   ["/oauth?client_id=12&back=/", undefined],
   ["https://[", "clear"],
 ])("a redirect to %s", (location, sign) => {
-  for (const status of [301, 302, 303]) expect(sessionSignOf(answer(status, "", { location }))).toBe(sign);
+  for (const status of [301, 302, 303])
+    expect(sessionSignOf(answer(status, "", { location }))).toBe(sign);
 });

@@ -5,7 +5,15 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { readCatalog } from "../../provider/src/catalog/read-catalog.js";
 import { secondsIn } from "../../provider/src/catalog/spelling.js";
-import { asSpreadsheet, csvOf, findingsIn, folderWith, LIMITS, MISTAKES, yamlWith } from "../support/catalogs.js";
+import {
+  asSpreadsheet,
+  csvOf,
+  findingsIn,
+  folderWith,
+  LIMITS,
+  MISTAKES,
+  yamlWith,
+} from "../support/catalogs.js";
 
 const YAML = `
 # yaml-language-server: $schema=node_modules/pulumi-advertising/catalog.schema.json
@@ -25,11 +33,17 @@ advertisers:
 
 /** What a file without mistakes declares. */
 function declaredIn(name: string, content: string | Buffer, beside: Record<string, string> = {}) {
-  const { advertisers, events, findings } = readCatalog(name, folderWith({ [name]: content, ...beside }), LIMITS);
+  const { advertisers, events, findings } = readCatalog(
+    name,
+    folderWith({ [name]: content, ...beside }),
+    LIMITS,
+  );
   expect(findings).toEqual([]);
   return {
     advertisers: Object.fromEntries(advertisers.map(({ key, args }) => [key, args])),
-    events: Object.fromEntries(events.map(({ key, advertiser, args }) => [`${advertiser}/${key}`, args])),
+    events: Object.fromEntries(
+      events.map(({ key, advertiser, args }) => [`${advertiser}/${key}`, args]),
+    ),
   };
 }
 
@@ -44,8 +58,14 @@ describe("a cell", () => {
       "eventTypeId",
       cell,
     ]),
-    ...["TRUE", "no", "1", "Ja", "nein", "oui", "NON", "WAHR", "faux"].map((cell) => ["countUnique", cell]),
-    ...["7 Days", "3600", "1.5h", "14 Tage", "2 Stunden", "7 jours", "1 heure"].map((cell) => ["clickWindow", cell]),
+    ...["TRUE", "no", "1", "Ja", "nein", "oui", "NON", "WAHR", "faux"].map((cell) => [
+      "countUnique",
+      cell,
+    ]),
+    ...["7 Days", "3600", "1.5h", "14 Tage", "2 Stunden", "7 jours", "1 heure"].map((cell) => [
+      "clickWindow",
+      cell,
+    ]),
     ...["123456789012345678901234567890", "12"].map((cell) => ["existingId", cell]),
     ["attribution", "whitelist"],
   ])("of %s may be %s", (column = "", cell = "") => {
@@ -68,14 +88,23 @@ describe("a cell", () => {
     ["segmentId", "0017", 'got the string "0017"; write its digits alone: 17'],
     ["segmentId", "=1+1", '; got the formula "=1+1": write the value that it has'],
   ])("of %s can't be %s", (column, cell, message) => {
-    expect(cellFindings(column, cell)).toEqual([expect.stringContaining(`error c.csv:2 a/e: ${column} `)]);
+    expect(cellFindings(column, cell)).toEqual([
+      expect.stringContaining(`error c.csv:2 a/e: ${column} `),
+    ]);
     expect(cellFindings(column, cell)[0]).toContain(message);
   });
 
   it("can't be an error of a spreadsheet in any column, in English or German; other words are names", () => {
-    const told = (cell: string) => `is the spreadsheet's error "${cell}": write the value that is meant`;
-    const rows = ["purchase,acme,#N/A,25,7d", "#REF!,#NV,B,#DIV/0!,7d", "nan,acme,nan,5,7d", "null,acme,NULL,5,#WERT!"];
-    const got = (cell: string) => `got the spreadsheet's error "${cell}": write the value that is meant`;
+    const told = (cell: string) =>
+      `is the spreadsheet's error "${cell}": write the value that is meant`;
+    const rows = [
+      "purchase,acme,#N/A,25,7d",
+      "#REF!,#NV,B,#DIV/0!,7d",
+      "nan,acme,nan,5,7d",
+      "null,acme,NULL,5,#WERT!",
+    ];
+    const got = (cell: string) =>
+      `got the spreadsheet's error "${cell}": write the value that is meant`;
     expect(findingsIn("c.csv", [`${HEADER},clickWindow`, ...rows].join("\n"))).toEqual([
       expect.stringMatching(/^error c\.csv:2 acme\/purchase: eventName expected /),
       `error c.csv:3 #NV: advertiser ${told("#NV")}`,
@@ -90,22 +119,33 @@ describe("a cell", () => {
   });
 
   it("knows those of German, French and Spanish spreadsheets, and leaves names of campaigns", () => {
-    const words = "#ÜBERLAUF! #KALK! #VALEUR\u00a0! #NOM? #CHAMP! #N/DISP #¡DESBORDAMIENTO! Fehler:502 ####".split(" ");
+    const words =
+      "#ÜBERLAUF! #KALK! #VALEUR\u00a0! #NOM? #CHAMP! #N/DISP #¡DESBORDAMIENTO! Fehler:502 ####".split(
+        " ",
+      );
     const found = (name: string) => findingsIn("c.csv", `${HEADER}\na,x,${name},1`);
-    expect(words.filter((word) => !found(word).join().includes("the spreadsheet's error"))).toEqual([]);
+    expect(words.filter((word) => !found(word).join().includes("the spreadsheet's error"))).toEqual(
+      [],
+    );
     expect(["#sale!", "#champ", "#1", "C#", "Error:502"].flatMap(found)).toEqual([]);
   });
 
   it.each([
-    ...["9007199254740993", "-9007199254740993", "9007199254740993.0"].map((cell) => [cell, true] as const),
-    ...['"12,50"', '"1.000,50"', '"1,000"', "10%", "€ 5", "1 000"].map((cell) => [cell, true] as const),
+    ...["9007199254740993", "-9007199254740993", "9007199254740993.0"].map(
+      (cell) => [cell, true] as const,
+    ),
+    ...['"12,50"', '"1.000,50"', '"1,000"', "10%", "€ 5", "1 000"].map(
+      (cell) => [cell, true] as const,
+    ),
     ...["9007199254740991", "1e300", "0.1234567890123456789"].map((cell) => [cell, false] as const),
   ])("of value: %s, which is refused: %s", (cell, isRefused) => {
     const refused = (next: string) => (isRefused ? [expect.stringContaining(PLAIN + next)] : []);
     expect(cellFindings("segmentId", "", cell)).toEqual(refused("thousands"));
     // YAML and JSON read one with a decimal point as a number, which drops digits.
     if (!/^-?\d+$/.test(cell)) return;
-    expect(findingsIn("c.yaml", yamlWith("").replace("value: 1", `value: ${cell}`))).toEqual(refused("quotes"));
+    expect(findingsIn("c.yaml", yamlWith("").replace("value: 1", `value: ${cell}`))).toEqual(
+      refused("quotes"),
+    );
   });
 
   it.each<[string, string | number]>([
@@ -124,13 +164,29 @@ describe("YAML and JSON", () => {
   const shared = { clickWindow: 604_800, viewWindow: 43_200, attribution: "WHITELIST" };
   const expected = {
     advertisers: {
-      acme: { advertiserName: "Acme Shoes", existingId: "90071992547409931", additionalFields: { active: true } },
+      acme: {
+        advertiserName: "Acme Shoes",
+        existingId: "90071992547409931",
+        additionalFields: { active: true },
+      },
       no: { advertiserName: "Nøroy" },
     },
     events: {
-      "acme/purchase": { eventName: "Purchase", value: 25, eventTypeId: 0, ...shared, clickWindow: 3600 },
+      "acme/purchase": {
+        eventName: "Purchase",
+        value: 25,
+        eventTypeId: 0,
+        ...shared,
+        clickWindow: 3600,
+      },
       "acme/landing": { eventName: "Landing page", value: 0.5, eventTypeId: 1, ...shared },
-      "acme/constructor": { eventName: "2024-01-01", value: 0, existingId: 12, countUnique: true, ...shared },
+      "acme/constructor": {
+        eventName: "2024-01-01",
+        value: 0,
+        existingId: 12,
+        countUnique: true,
+        ...shared,
+      },
     },
   };
 
@@ -142,16 +198,26 @@ describe("YAML and JSON", () => {
     expect(declaredIn("catalog.yml", text)).toEqual(expected);
   });
 
-  it.each(Object.entries(MISTAKES))("%s is reported once, with its place", (_name, [text, message]) => {
-    const findings = findingsIn("catalog.yaml", text);
-    expect(findings).toHaveLength(1);
-    expect(findings[0]?.endsWith(message), findings[0]).toBe(true);
-    expect(findings[0]).toMatch(/^error catalog\.yaml:\d+:\d+ /);
-  });
+  it.each(Object.entries(MISTAKES))(
+    "%s is reported once, with its place",
+    (_name, [text, message]) => {
+      const findings = findingsIn("catalog.yaml", text);
+      expect(findings).toHaveLength(1);
+      expect(findings[0]?.endsWith(message), findings[0]).toBe(true);
+      expect(findings[0]).toMatch(/^error catalog\.yaml:\d+:\d+ /);
+    },
+  );
 
-  const grow = Array.from({ length: 12 }, (_, i) => `l${i + 1}: &l${i + 1} [${`*l${i}, `.repeat(9)}]`);
+  const grow = Array.from(
+    { length: 12 },
+    (_, i) => `l${i + 1}: &l${i + 1} [${`*l${i}, `.repeat(9)}]`,
+  );
   it.each([
-    ["two documents", "advertisers: {}\n---\na: 1\n", "2:1 has several documents: remove the lines with ---"],
+    [
+      "two documents",
+      "advertisers: {}\n---\na: 1\n",
+      "2:1 has several documents: remove the lines with ---",
+    ],
     ["a type of its own", "advertisers: !mine {}\n", "1:14 "],
     [
       "what << brings in",
@@ -159,7 +225,11 @@ describe("YAML and JSON", () => {
       "1:1 defaults: viewWindow expected whole",
     ],
     ["nothing", "# nothing yet\n", "1:1 has no advertisers and no events"],
-    ["an alias within itself", "advertisers: { a: { advertiserName: A, additionalFields: &a { b: *a } } }", "1:"],
+    [
+      "an alias within itself",
+      "advertisers: { a: { advertiserName: A, additionalFields: &a { b: *a } } }",
+      "1:",
+    ],
     [
       "aliases that grow without end",
       ["l0: &l0 [x]", ...grow].join("\n"),
@@ -173,7 +243,10 @@ describe("YAML and JSON", () => {
     const keys = (one: string, other: string) =>
       findingsIn(
         "c.yaml",
-        yamlWith("").replace(/purchase: (.*)/, `${one}: $1\n      ${other}: { eventName: Y, value: 1 }`),
+        yamlWith("").replace(
+          /purchase: (.*)/,
+          `${one}: $1\n      ${other}: { eventName: Y, value: 1 }`,
+        ),
       );
     expect(keys("café", "cafe\u0301")).toEqual([
       'error c.yaml:6:7 acme/café: key "café" is already used at c.yaml:5; keys of an advertiser\'s events must differ in more than case or how accents are encoded',
@@ -196,11 +269,14 @@ describe("YAML and JSON", () => {
     expect(declaredIn("catalog.json", text).advertisers).toEqual({
       a: { advertiserName: "A", existingId: "123456789012345678901" },
     });
-    const wrong = (replaced: string) => findingsIn("catalog.json", text.replace('"value": 1', replaced))[0];
+    const wrong = (replaced: string) =>
+      findingsIn("catalog.json", text.replace('"value": 1', replaced))[0];
     expect(wrong('"value": "1"')).toContain(
       'error catalog.json:2:121 a/e: value expected a finite number; got the string "1"; write a plain number',
     );
-    expect(wrong('"value": 1, "value": 1')).toContain('has the key "value" twice: keys must differ');
+    expect(wrong('"value": 1, "value": 1')).toContain(
+      'has the key "value" twice: keys must differ',
+    );
     expect(findingsIn("catalog.json", "")[0]).toMatch(/^error catalog\.json:1:1 /);
   });
 });
@@ -209,29 +285,43 @@ it("the same keys are the same text in YAML and in CSV", () => {
   const keys = ["007", "1.10", "0x1F", "1e3", "12345678901234567890", ".5", "true"];
   const rows = keys.map((key, i) => `${key},acme,E${i},1\n`).join("");
   const events = keys.map((key, i) => `${key}: { eventName: E${i}, value: 1 }`).join(", ");
-  const yaml = declaredIn("c.yaml", `advertisers: { acme: { advertiserName: acme, events: { ${events} } } }`);
+  const yaml = declaredIn(
+    "c.yaml",
+    `advertisers: { acme: { advertiserName: acme, events: { ${events} } } }`,
+  );
   expect(declaredIn("c.csv", `${HEADER}\n${rows}`)).toEqual(yaml);
   expect(Object.keys(yaml.events).toSorted()).toEqual(keys.map((key) => `acme/${key}`).toSorted());
 });
 
-it.each(["0017", "0x1F", "1e3", "8001.0"])("the id %s in YAML is what was written, and refused", (text) => {
-  const [finding, ...others] = findingsIn("c.yaml", yamlWith(`segmentId: 7, existingId: ${text}`));
-  expect(finding).toContain(
-    `existingId expected the id of a live event, an integer from 1 to 9007199254740991; got the string "${text}"`,
-  );
-  expect(others).toEqual([]);
-  const field = declaredIn("c.yaml", yamlWith(`additionalFields: { existingId: ${text} }`)).events["acme/purchase"];
-  expect(field?.additionalFields).toEqual({ existingId: Number(text) });
-});
+it.each(["0017", "0x1F", "1e3", "8001.0"])(
+  "the id %s in YAML is what was written, and refused",
+  (text) => {
+    const [finding, ...others] = findingsIn(
+      "c.yaml",
+      yamlWith(`segmentId: 7, existingId: ${text}`),
+    );
+    expect(finding).toContain(
+      `existingId expected the id of a live event, an integer from 1 to 9007199254740991; got the string "${text}"`,
+    );
+    expect(others).toEqual([]);
+    const field = declaredIn("c.yaml", yamlWith(`additionalFields: { existingId: ${text} }`))
+      .events["acme/purchase"];
+    expect(field?.additionalFields).toEqual({ existingId: Number(text) });
+  },
+);
 
 it("a spreadsheet's error is no name and no key in YAML and JSON either; names of advertisers are held against each other", () => {
   const events = '"#WERT!": { eventName: "#N/A", value: 1 }';
   const named = (name: string) => `advertiserName: "${name}"`;
   const text = `advertisers: { a: { ${named("Acme")}, events: { ${events} } }, b: { ${named("Ac\\u00adme")} }, c: { ${named("NULL")} } }`;
   expect(findingsIn("c.yaml", text)).toEqual([
-    expect.stringContaining('a/#WERT!: key is the spreadsheet\'s error "#WERT!": write the value that is meant'),
+    expect.stringContaining(
+      'a/#WERT!: key is the spreadsheet\'s error "#WERT!": write the value that is meant',
+    ),
     expect.stringContaining('got the spreadsheet\'s error "#N/A": write the value that is meant'),
-    expect.stringContaining('b: advertiserName "Ac\\u00adme" has a character that nobody sees, U+00AD (soft hyphen)'),
+    expect.stringContaining(
+      'b: advertiserName "Ac\\u00adme" has a character that nobody sees, U+00AD (soft hyphen)',
+    ),
     expect.stringContaining(
       'b: advertiserName "Ac\\u00adme" is also the name of "a"; they look the same, and differ in U+00AD',
     ),
@@ -246,14 +336,19 @@ it.each([
   ["Sign\ufe0eup", "they look the same, and differ in U+FE0E"],
 ])("two names that look the same are a warning that names the characters: %j", (name, told) => {
   const findings = findingsIn("c.csv", `${HEADER}\na,x,Signup,1\nb,x,${name},1\n`);
-  const [finding = "", ...others] = findings.filter((each) => !each.includes("has a character that nobody sees"));
+  const [finding = "", ...others] = findings.filter(
+    (each) => !each.includes("has a character that nobody sees"),
+  );
   expect(finding).toMatch(/^warning c\.csv:3 x\/b: eventName "/);
   expect(finding).toContain(`is also the name of "x/a"; ${told}`);
   expect([others, /[\u200b\u00ad]/.test(finding)]).toEqual([[], false]);
 });
 
 it("two keys that look the same are refused, and a key with a character that nobody sees is shown with its code", () => {
-  const [key, unseen] = findingsIn("c.csv", `${HEADER}\na b,x,A,1\na\u00a0b,x,B,1\nc\u200b,x,C,1\n`);
+  const [key, unseen] = findingsIn(
+    "c.csv",
+    `${HEADER}\na b,x,A,1\na\u00a0b,x,B,1\nc\u200b,x,C,1\n`,
+  );
   const why = "they look the same, and differ in U+00A0 (no-break space) and U+0020 (space)";
   expect(key).toBe(`error c.csv:3 x/a\\u00a0b: key "a\\u00a0b" is already used at c.csv:2; ${why}`);
   expect(unseen).toContain('key "c\\u200b" is not valid: expected 1 to 100 characters without');
@@ -288,11 +383,16 @@ describe("CSV", () => {
   it.each(["1.200 Minuten", "1,200 h"])("with semicolons, the window %s is two windows", (cell) => {
     const text = `${HEADER},clickWindow`.replaceAll(",", ";");
     const told = `, which may be 1.2000 or 1200: write the one that is meant`;
-    expect(findingsIn("c.csv", `${text}\na;x;A;1;${cell}\n`)).toEqual([expect.stringContaining(told)]);
+    expect(findingsIn("c.csv", `${text}\na;x;A;1;${cell}\n`)).toEqual([
+      expect.stringContaining(told),
+    ]);
   });
 
   it("headings that nobody knows are told with the nearest known one, whatever separates them", () => {
-    const told = ["Keey is not a known column; did you mean key?", "Valeu is not a known column; did you mean value?"];
+    const told = [
+      "Keey is not a known column; did you mean key?",
+      "Valeu is not a known column; did you mean value?",
+    ];
     for (const separator of [",", ";", "\t", "|"])
       expect(findingsIn("c.csv", ["Keey", "Valeu"].join(separator))).toEqual([
         ...told.map((each) => `error c.csv:1 ${each}`),
@@ -306,11 +406,20 @@ describe("CSV", () => {
     "Key,Advertiser name,Event name,Value,Event type,Segment,countUnique,clickWindow,viewWindow,attribution,existingId",
     "Key , Advertiser,Event name,VALUE,Event Type ID,Segment-Id,Count unique,Click window,View window,Attribution,Existing ID",
   ])("has the columns %s", (header) => {
-    expect(declaredIn("c.csv", `${header}\nbuy,4711,Purchase,1,landing page,7,Yes,7 Days,3600,all,12\n`)).toEqual({
+    expect(
+      declaredIn("c.csv", `${header}\nbuy,4711,Purchase,1,landing page,7,Yes,7 Days,3600,all,12\n`),
+    ).toEqual({
       advertisers: { 4711: undefined },
       events: {
         "4711/buy": {
-          ...{ eventName: "Purchase", value: 1, eventTypeId: 1, segmentId: 7, countUnique: true, clickWindow: 604_800 },
+          ...{
+            eventName: "Purchase",
+            value: 1,
+            eventTypeId: 1,
+            segmentId: 7,
+            countUnique: true,
+            clickWindow: 604_800,
+          },
           ...{ viewWindow: 3600, attribution: "ALL", existingId: 12 },
         },
       },
@@ -323,8 +432,14 @@ describe("CSV", () => {
       "semicolons, CRLF, a byte order mark, quotes and empty rows",
       '\ufeffkey;advertiser;eventName;value;;\r\n;;;;;\r\n\r\n"a"; Acme ;"A";1;;\r\n  ;;;\r\n',
     ],
-    ["a line that names the delimiter", "sep=|\r\nkey|advertiser|eventName|value\r\na|Acme|A|1\r\n"],
-    ["UTF-16, as spreadsheets save it", Buffer.from(`\ufeff${HEADER}\r\na,Acme,A,1`.replaceAll(",", "\t"), "utf16le")],
+    [
+      "a line that names the delimiter",
+      "sep=|\r\nkey|advertiser|eventName|value\r\na|Acme|A|1\r\n",
+    ],
+    [
+      "UTF-16, as spreadsheets save it",
+      Buffer.from(`\ufeff${HEADER}\r\na,Acme,A,1`.replaceAll(",", "\t"), "utf16le"),
+    ],
     ["UTF-16 in the other order", Buffer.from(`\ufeff${HEADER}\r\na,Acme,A,1`, "utf16le").swap16()],
   ])("may have %s", (_name, content) => {
     expect(declaredIn("c.csv", content)).toEqual({
@@ -366,16 +481,28 @@ describe("CSV", () => {
   });
 
   it.each<[string, string[]]>([
-    ["", ["c.csv:1 has no column key, advertiser, eventName, value: the first row names the columns"]],
+    [
+      "",
+      ["c.csv:1 has no column key, advertiser, eventName, value: the first row names the columns"],
+    ],
     [`${HEADER}\n`, ["c.csv:1:1 has no advertisers and no events"]],
-    ["key,advertiser,value\na,Acme,1\n", ["c.csv:1 has no column eventName: the first row names the columns"]],
+    [
+      "key,advertiser,value\na,Acme,1\n",
+      ["c.csv:1 has no column eventName: the first row names the columns"],
+    ],
     [
       "a,value\n",
-      ["is not a known column", "c.csv:1 has no column key, advertiser, eventName: the first row names the columns"],
+      [
+        "is not a known column",
+        "c.csv:1 has no column key, advertiser, eventName: the first row names the columns",
+      ],
     ],
     [
       `${HEADER}\na,Acme,A,x\nb,Acme,"B,1\n`,
-      ['c.csv:2 Acme/a: value expected a finite number; got the string "x"', "c.csv:3 is not read as CSV: "],
+      [
+        'c.csv:2 Acme/a: value expected a finite number; got the string "x"',
+        "c.csv:3 is not read as CSV: ",
+      ],
     ],
     ...["0047", "4711.0", "4.711", "1.23E+15", "0"].map((text): [string, string[]] => [
       `${HEADER}\na,${text},A,1\n`,
@@ -384,7 +511,9 @@ describe("CSV", () => {
       ],
     ]),
   ])("%j is refused", (text, messages) => {
-    expect(findingsIn("c.csv", text)).toEqual(messages.map((message) => expect.stringContaining(message)));
+    expect(findingsIn("c.csv", text)).toEqual(
+      messages.map((message) => expect.stringContaining(message)),
+    );
   });
 
   it("an advertiser whose name is almost another one's is a warning if nothing declares them", () => {
@@ -420,25 +549,53 @@ describe("CSV", () => {
     const told = `warning c.csv:3 ${other}/b: advertiser "${other}" is almost "${one}": it is another advertiser, with this event alone`;
     const findings = findingsIn("c.csv", `${HEADER}\na,${one},A,1\nb,${other},B,1\n`);
     expect(findings).toEqual(Array(amount).fill(told));
-    expect(findingsIn("c.csv", `${HEADER}\na,${one},A,1\nb,${other},B,1\nc,${other},C,1\nd,${one},D,1\n`)).toEqual([]);
+    expect(
+      findingsIn(
+        "c.csv",
+        `${HEADER}\na,${one},A,1\nb,${other},B,1\nc,${other},C,1\nd,${one},D,1\n`,
+      ),
+    ).toEqual([]);
   });
 
   it.each([
-    ...["Total", "TOTAL: 3 events", "Grand total", "Subtotal", "Summe", "Gesamtsumme", "Gesamt", "Total général"],
+    ...[
+      "Total",
+      "TOTAL: 3 events",
+      "Grand total",
+      "Subtotal",
+      "Summe",
+      "Gesamtsumme",
+      "Gesamt",
+      "Total général",
+    ],
     ...["Totale", "Totale complessivo", "Somma", "Totales", "Total general", "Suma", "Subtotale"],
     ...["Totaal", "Eindtotaal", "Subtotaal", "Som", "Razem", "Suma końcowa"],
   ])("a row of sums is a warning: %s", (text) => {
     const told = `is ${JSON.stringify(text)}: if that is a row of sums, remove it; it is read as an event`;
-    expect(findingsIn("c.csv", `${HEADER}\n${text},x,A,1\n`)).toEqual([`warning c.csv:2 x/${text}: key ${told}`]);
-    expect(findingsIn("c.csv", `${HEADER}\na,x,${text},1\n`)).toEqual([`warning c.csv:2 x/a: eventName ${told}`]);
+    expect(findingsIn("c.csv", `${HEADER}\n${text},x,A,1\n`)).toEqual([
+      `warning c.csv:2 x/${text}: key ${told}`,
+    ]);
+    expect(findingsIn("c.csv", `${HEADER}\na,x,${text},1\n`)).toEqual([
+      `warning c.csv:2 x/a: eventName ${told}`,
+    ]);
     expect(findingsIn("c.csv", `${HEADER}\na,x,A,1\n,${text},,1\n`)).toContain(
       `warning c.csv:3 ${text}: advertiser ${told}`,
     );
   });
 
   it("what only begins like a row of sums is none", () => {
-    const names = ["Total Wine", "Totally", "Sum up", "Gesamtschule", "Summer", "Razem z Tobą", "Sombrero"];
-    expect(findingsIn("c.csv", [HEADER, ...names.map((name, at) => `k${at},x,${name},1`)].join("\n"))).toEqual([]);
+    const names = [
+      "Total Wine",
+      "Totally",
+      "Sum up",
+      "Gesamtschule",
+      "Summer",
+      "Razem z Tobą",
+      "Sombrero",
+    ];
+    expect(
+      findingsIn("c.csv", [HEADER, ...names.map((name, at) => `k${at},x,${name},1`)].join("\n")),
+    ).toEqual([]);
   });
 
   it.each([
@@ -459,14 +616,19 @@ describe("CSV", () => {
   });
 
   it("another encoding, a missing file and an unknown ending are reported", () => {
-    const folder = folderWith({ "c.xlsx": "", "c.csv": Buffer.from(`${HEADER}\na,B\xfccher,A,1`, "latin1") });
+    const folder = folderWith({
+      "c.xlsx": "",
+      "c.csv": Buffer.from(`${HEADER}\na,B\xfccher,A,1`, "latin1"),
+    });
     const reasons = ["c.csv", "e.csv", "c.xlsx"].map((name) =>
       readCatalog(name, folder, LIMITS).findings.map(({ reason }) => reason),
     );
     expect(reasons).toEqual([
       ['is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"'],
       [`is not there; looked for ${join(folder, "e.csv")}`],
-      ["is not a supported type of file: expected a name that ends in .yaml, .yml, .json, .csv, .tsv"],
+      [
+        "is not a supported type of file: expected a name that ends in .yaml, .yml, .json, .csv, .tsv",
+      ],
     ]);
   });
 
@@ -474,7 +636,10 @@ describe("CSV", () => {
     const [header = "", ...rows] = csvOf(300);
     const once = declaredIn("c.csv", asSpreadsheet([header, ...rows]));
     expect(declaredIn("c.csv", [header, ...rows.toReversed()].join("\n"))).toEqual(once);
-    const findings = findingsIn("c.csv", [header, ...rows.map((row) => row.replace(";7d;", ";7x;"))].join("\n"));
+    const findings = findingsIn(
+      "c.csv",
+      [header, ...rows.map((row) => row.replace(";7d;", ";7x;"))].join("\n"),
+    );
     expect(findings[299]).toMatch(/^error c\.csv:301 Store 9\/event-299: clickWindow /);
   });
 });
@@ -484,19 +649,25 @@ describe("events in a CSV file of a YAML catalog", () => {
     "defaults: { clickWindow: 7d }\nadvertisers:\n  acme: { advertiserName: Acme Shoes, events: { a: { eventName: A, value: 1 } } }\neventsFile: events.csv\n";
 
   it("have its defaults and its advertisers", () => {
-    expect(declaredIn("catalog.yaml", catalog, { "events.csv": `${HEADER}\nb,acme,B,2\n` }).events).toEqual({
+    expect(
+      declaredIn("catalog.yaml", catalog, { "events.csv": `${HEADER}\nb,acme,B,2\n` }).events,
+    ).toEqual({
       "acme/a": { eventName: "A", value: 1, clickWindow: 604_800 },
       "acme/b": { eventName: "B", value: 2, clickWindow: 604_800 },
     });
   });
 
   it("of an undeclared advertiser are refused, with the nearest declared one; so is a file that is not there", () => {
-    expect(findingsIn("catalog.yaml", catalog, { "events.csv": `${HEADER}\na,acme,B,2\nc,acmee,C,1\n` })).toEqual([
+    expect(
+      findingsIn("catalog.yaml", catalog, { "events.csv": `${HEADER}\na,acme,B,2\nc,acmee,C,1\n` }),
+    ).toEqual([
       'error events.csv:2 acme/a: key "a" is already used at catalog.yaml:3; keys of an advertiser\'s events must differ in more than case or how accents are encoded',
       'error events.csv:3 acmee/c: advertiser "acmee" is not declared; did you mean acme?',
     ]);
     expect(findingsIn("catalog.yaml", catalog)).toEqual([
-      expect.stringMatching(/^error catalog\.yaml:4:1 eventsFile "events\.csv" is not there; looked for /),
+      expect.stringMatching(
+        /^error catalog\.yaml:4:1 eventsFile "events\.csv" is not there; looked for /,
+      ),
     ]);
   });
 });
@@ -504,16 +675,23 @@ describe("events in a CSV file of a YAML catalog", () => {
 it.each([
   ["{}", "warning"],
   ["{ errors: { uniqueNames: true } }", "error"],
-])("with the rules %s, two names that differ in case and separators alone are: %s", (rules, level) => {
-  const names = ["Add to cart", "add-to  Cart", "★", "☆"];
-  const events = names.map((name, at) => `      e${at}: { value: 1, eventName: ${name} }\n`).join("");
-  const text = `rules: ${rules}\nadvertisers:\n  acme:\n    advertiserName: Acme\n    events:\n${events}`;
-  const message = 'acme/e1: eventName "add-to  Cart" is also the name of "acme/e0", case and separators aside';
-  expect(findingsIn("c.yaml", text)).toEqual([`${level} c.yaml:7:23 ${message}`]);
-});
+])(
+  "with the rules %s, two names that differ in case and separators alone are: %s",
+  (rules, level) => {
+    const names = ["Add to cart", "add-to  Cart", "★", "☆"];
+    const events = names
+      .map((name, at) => `      e${at}: { value: 1, eventName: ${name} }\n`)
+      .join("");
+    const text = `rules: ${rules}\nadvertisers:\n  acme:\n    advertiserName: Acme\n    events:\n${events}`;
+    const message =
+      'acme/e1: eventName "add-to  Cart" is also the name of "acme/e0", case and separators aside';
+    expect(findingsIn("c.yaml", text)).toEqual([`${level} c.yaml:7:23 ${message}`]);
+  },
+);
 
 describe("a key that is there twice", () => {
-  const list = (text: string, name = "c.yaml") => findingsIn(name, text).filter((each) => each.startsWith("error"));
+  const list = (text: string, name = "c.yaml") =>
+    findingsIn(name, text).filter((each) => each.startsWith("error"));
 
   it("is an error, and so are all other mistakes, below the second one too", () => {
     const text = `advertisers:
@@ -537,13 +715,17 @@ defaults: { viewWindow: 7y }
 
   it("is one in JSON too", () => {
     expect(
-      list('{ "advertisers": { "a": { "advertiserName": 5 },\n "a": { "advertiserName": "A" } } }', "c.json"),
+      list(
+        '{ "advertisers": { "a": { "advertiserName": 5 },\n "a": { "advertiserName": "A" } } }',
+        "c.json",
+      ),
     ).toEqual(['error c.json:2:2 has the key "a" twice: keys must differ']);
   });
 });
 
 describe("JSON", () => {
-  const told = (text: string) => findingsIn("c.json", text).map((each) => each.replace("error c.json:", ""));
+  const told = (text: string) =>
+    findingsIn("c.json", text).map((each) => each.replace("error c.json:", ""));
 
   it.each<[string, string[]]>([
     [
@@ -566,14 +748,23 @@ describe("JSON", () => {
         "1:3 is not read as JSON: names and texts need double quotes in JSON; true, false and null are in small letters",
       ],
     ],
-    ['{ "advertisers": {} ', ["1:21 is not read as JSON: Expected ',' or '}' after property value"]],
+    [
+      '{ "advertisers": {} ',
+      ["1:21 is not read as JSON: Expected ',' or '}' after property value"],
+    ],
     ['{ "advertisers" {} }', ["1:17 is not read as JSON: Expected ':' after property name"]],
-    ['{ "advertisers": }', ["1:18 is not read as JSON: } comes where a value or a name is expected"]],
+    [
+      '{ "advertisers": }',
+      ["1:18 is not read as JSON: } comes where a value or a name is expected"],
+    ],
     [
       '{ "defaults": { "clickWindow": .5 } }',
       ["1:32 is not read as JSON: a number is not written as in JSON, such as 0.5 or -3"],
     ],
-    ['{ "defaults": , }', ["1:15 is not read as JSON: , comes where a value or a name is expected"]],
+    [
+      '{ "defaults": , }',
+      ["1:15 is not read as JSON: , comes where a value or a name is expected"],
+    ],
     [
       '{ "a\nb": 1 }',
       [
@@ -596,8 +787,14 @@ describe("JSON", () => {
       `{ "defaults": { "clickWindow": ${number} } }`,
       ["1:32 is not read as JSON: a number is not written as in JSON, such as 0.5 or -3"],
     ]),
-    ['{ "a": NaN }', ["1:8 is not read as JSON: a number is not written as in JSON, such as 0.5 or -3"]],
-    ['{ "advertisers": {} } }', ["1:23 is not read as JSON: Unexpected non-whitespace character after JSON"]],
+    [
+      '{ "a": NaN }',
+      ["1:8 is not read as JSON: a number is not written as in JSON, such as 0.5 or -3"],
+    ],
+    [
+      '{ "advertisers": {} } }',
+      ["1:23 is not read as JSON: Unexpected non-whitespace character after JSON"],
+    ],
     [
       "advertisers: {}",
       [
@@ -640,9 +837,13 @@ describe("what a spreadsheet or a copy has changed is a warning", () => {
       [id, "c.yaml"],
       [`"${id}"`, "c.yaml"],
     ] as const)
-      expect(findingsIn(file, yamlWith(`existingId: ${written}`))).toEqual(isRounded ? [place(50)] : []);
+      expect(findingsIn(file, yamlWith(`existingId: ${written}`))).toEqual(
+        isRounded ? [place(50)] : [],
+      );
     const json = `{ "advertisers": { "a": { "advertiserName": "A", "existingId": ${id} } } }`;
-    expect(findingsIn("c.json", json)).toEqual(isRounded ? [`warning c.json:1:50 a: existingId ${told}`] : []);
+    expect(findingsIn("c.json", json)).toEqual(
+      isRounded ? [`warning c.json:1:50 a: existingId ${told}`] : [],
+    );
     const advertiser = isRounded ? [`warning c.csv:2 ${id}/e: advertiser ${told}`] : [];
     expect(findingsIn("c.csv", `${HEADER}\ne,${id},E,1\n`)).toEqual(advertiser);
   });
@@ -653,20 +854,31 @@ describe("what a spreadsheet or a copy has changed is a warning", () => {
     ["\ufeffSignup", "U+FEFF (byte order mark)"],
   ])("the name %j", (name, unseen) => {
     const told = `warning c.yaml:5:19 acme/purchase: eventName ${JSON.stringify(name).replace(/[^ -~]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`)} has a character that nobody sees, ${unseen}: is it meant?`;
-    expect(findingsIn("c.yaml", yamlWith("").replace("eventName: Purchase", `eventName: "${name}"`))).toEqual([told]);
+    expect(
+      findingsIn("c.yaml", yamlWith("").replace("eventName: Purchase", `eventName: "${name}"`)),
+    ).toEqual([told]);
   });
 
-  it.each(["Achat\u00a0!", "«\u00a0Achat\u00a0»", "❤\ufe0f", "👩\u200d💻 Kauf", "می\u200cخرم", "क्\u200dष"])(
-    "but not %s",
-    (name) => {
-      expect(findingsIn("c.yaml", yamlWith("").replace("eventName: Purchase", `eventName: "${name}"`))).toEqual([]);
-    },
-  );
+  it.each([
+    "Achat\u00a0!",
+    "«\u00a0Achat\u00a0»",
+    "❤\ufe0f",
+    "👩\u200d💻 Kauf",
+    "می\u200cخرم",
+    "क्\u200dष",
+  ])("but not %s", (name) => {
+    expect(
+      findingsIn("c.yaml", yamlWith("").replace("eventName: Purchase", `eventName: "${name}"`)),
+    ).toEqual([]);
+  });
 });
 
 describe("formerKey", () => {
   it("is a column, and an event's in YAML", () => {
-    const row = declaredIn("c.csv", `${HEADER},Former key\nbuy,x,Buy,1,e\u0301\nlook,x,Look,1,\n`).events;
+    const row = declaredIn(
+      "c.csv",
+      `${HEADER},Former key\nbuy,x,Buy,1,e\u0301\nlook,x,Look,1,\n`,
+    ).events;
     const args = { eventName: "Buy", value: 1, formerKey: "é" };
     expect(row).toEqual({ "x/buy": args, "x/look": { eventName: "Look", value: 1 } });
     expect(declaredIn("c.yaml", yamlWith("formerKey: buy")).events).toMatchObject({
@@ -675,7 +887,15 @@ describe("formerKey", () => {
   });
 
   it("of one event is that of no other event, and no key of now; all of them are listed", () => {
-    const rows = ["a,x,A,1,a", "b,x,B,1,a", "c,x,C,1,old", "d,x,D,1,old", "e,y,E,1,old", 'f,y,F,1," "', "g,y,G,1,#N/A"];
+    const rows = [
+      "a,x,A,1,a",
+      "b,x,B,1,a",
+      "c,x,C,1,old",
+      "d,x,D,1,old",
+      "e,y,E,1,old",
+      'f,y,F,1," "',
+      "g,y,G,1,#N/A",
+    ];
     expect(findingsIn("c.csv", [`${HEADER},formerKey`, ...rows].join("\n"))).toEqual([
       'error c.csv:2 x/a: formerKey "a" is its own key: leave formerKey out',
       'error c.csv:3 x/b: formerKey "a" is the key of another event: one of the two can\'t go on with its object',
@@ -690,7 +910,9 @@ describe("formerKey", () => {
 });
 
 it("a window so short that days were probably meant is a warning", () => {
-  expect(findingsIn("c.yaml", "defaults: { viewWindow: 1 }\nadvertisers: { a: { advertiserName: A } }")).toEqual([
+  expect(
+    findingsIn("c.yaml", "defaults: { viewWindow: 1 }\nadvertisers: { a: { advertiserName: A } }"),
+  ).toEqual([
     "warning c.yaml:1:13 defaults: viewWindow is 1 second; windows are seconds here. If days were meant, write 86400 (1 day)",
   ]);
   expect(findingsIn("c.csv", `${HEADER},clickWindow\na,Acme,A,1,30\nb,Acme,B,1,30d\n`)).toEqual([
@@ -700,15 +922,25 @@ it("a window so short that days were probably meant is a warning", () => {
 
 describe("catalog.schema.json", () => {
   const repository = resolve(import.meta.dirname, "../..");
-  const schema = JSON.parse(readFileSync(join(repository, "provider/catalog.schema.json"), "utf8")) as object;
+  const schema = JSON.parse(
+    readFileSync(join(repository, "provider/catalog.schema.json"), "utf8"),
+  ) as object;
 
   it("is what the rules make: npm run schema writes it again", async () => {
     const [script, paths] = [
       "scripts/catalog-schema.mjs",
-      ["kinds/index", "rules/index", "catalog/written", "catalog/catalog-validator", "catalog/spelling"],
+      [
+        "kinds/index",
+        "rules/index",
+        "catalog/written",
+        "catalog/catalog-validator",
+        "catalog/spelling",
+      ],
     ];
     const { catalogJsonSchema } = await import(join(repository, script));
     const modules = paths.map((module) => import(join(repository, `provider/src/${module}.ts`)));
-    expect(schema).toEqual(JSON.parse(JSON.stringify(catalogJsonSchema({ z }, ...(await Promise.all(modules))))));
+    expect(schema).toEqual(
+      JSON.parse(JSON.stringify(catalogJsonSchema({ z }, ...(await Promise.all(modules))))),
+    );
   });
 });

@@ -42,9 +42,12 @@ function runIn(cwd: string, environment: Record<string, string>, ...args: string
 
 it("a Node.js that is too old is refused, and no other", () => {
   expect(manifest.engines.node).toBe(`>=${NEEDED_NODE}`);
-  expect(versionProblem("20.20.2")).toContain("Node.js 22.19.0 or later is needed; this is 20.20.2");
+  expect(versionProblem("20.20.2")).toContain(
+    "Node.js 22.19.0 or later is needed; this is 20.20.2",
+  );
   expect(versionProblem("22.18.9")).toBeDefined();
-  for (const fits of ["22.19.0", "22.20.1", "23.0.0", "100.0.0"]) expect(versionProblem(fits)).toBe(undefined);
+  for (const fits of ["22.19.0", "22.20.1", "23.0.0", "100.0.0"])
+    expect(versionProblem(fits)).toBe(undefined);
 });
 
 it.each([
@@ -61,7 +64,12 @@ it.each([
 
 it("commands that it prints are about the same stack and folder", async () => {
   const run = async () => 0;
-  await command({ help: "", options: STACK_OPTIONS, run }).run(["--stack", "acme/dev", "--cwd", "my shop"]);
+  await command({ help: "", options: STACK_OPTIONS, run }).run([
+    "--stack",
+    "acme/dev",
+    "--cwd",
+    "my shop",
+  ]);
   expect(asTyped("pulumi up")).toBe("pulumi up --stack acme/dev --cwd 'my shop'");
 });
 
@@ -81,18 +89,30 @@ const FILES = {
 describe("exit code 2, and in words why", () => {
   it.each([
     [[], "a command is missing"],
-    [["pendign"], 'there is no command "pendign"; known are leftovers, login, pending, report and validate'],
+    [
+      ["pendign"],
+      'there is no command "pendign"; known are leftovers, login, pending, report and validate',
+    ],
     [["pending", "e"], "Unexpected argument 'e'. This command does not take positional arguments"],
     [["login", "--stak", "dev"], "Unknown option '--stak'"],
     [["validate"], "expected one file; got none"],
-    [["validate", "a.csv", "--format", "jsn"], 'there is no format "jsn"; known are text, json and github'],
-    [["pending", "--state", "one.json", "--search"], "--state only looks; to resolve, leave it out"],
+    [
+      ["validate", "a.csv", "--format", "jsn"],
+      'there is no format "jsn"; known are text, json and github',
+    ],
+    [
+      ["pending", "--state", "one.json", "--search"],
+      "--state only looks; to resolve, leave it out",
+    ],
     [["report"], 'there is no report ""; known are ids, page and comment'],
     [
       ["report", "comment", "--fail-on", "renames"],
       'there is no reason to fail "renames"; known are rename and replace',
     ],
-    [["report", "ids", "--state", "one.json", "--stack", "dev"], "--state already says which state: leave out --stack"],
+    [
+      ["report", "ids", "--state", "one.json", "--stack", "dev"],
+      "--state already says which state: leave out --stack",
+    ],
   ])("%j was called wrongly", async (args, sentence) => {
     const { code, stdout, stderr } = await runIn(folderWith(FILES), {}, ...args);
     expect(stderr).toContain(`pulumi-advertising: ${sentence}`);
@@ -102,7 +122,10 @@ describe("exit code 2, and in words why", () => {
 
   it.each([
     [["leftovers"], "the `pulumi` command is not on the PATH"],
-    [["leftovers", "--before", "none.json", "--state", "one.json"], "none.json could not be read: ENOENT"],
+    [
+      ["leftovers", "--before", "none.json", "--state", "one.json"],
+      "none.json could not be read: ENOENT",
+    ],
     [
       ["leftovers", "--before", "theirs.json", "--state", "ours.json"],
       "theirs.json is a state of the stack organization/shop/prod, not of organization/shop/dev",
@@ -136,7 +159,10 @@ describe("validate", () => {
     expect(stdout).toMatch(
       /^error: bad\.yaml:1:16 a: advertiserName is required: .*\nerror: bad\.yaml:1:21 a: advertiserNam is not a known argument.*\nbad\.yaml: 2 errors, 0 warnings \(.*\) \[ADVERTISING_ARGUMENTS\]\n$/,
     );
-    expect(await check(["none.csv"])).toMatchObject({ code: 1, stdout: expect.stringContaining("1:1 is not there") });
+    expect(await check(["none.csv"])).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("1:1 is not there"),
+    });
   });
 
   it("json, and annotations for GitHub at the file in the repository", async () => {
@@ -149,7 +175,9 @@ describe("validate", () => {
       ...{ file: "bad, 100%.csv", ok: false, advertisers: 1, events: 1 },
       findings: [{ level: "error", ...place, subject: "Acme/a", property: "value", message }],
     });
-    const github = await check(["bad, 100%.csv", "--format", "github"], { GITHUB_WORKSPACE: tmpdir() });
+    const github = await check(["bad, 100%.csv", "--format", "github"], {
+      GITHUB_WORKSPACE: tmpdir(),
+    });
     expect(github.code).toBe(1);
     expect(github.stdout).toMatch(
       /^::error file=advertising-catalog-\w+\/bad%2C 100%25\.csv,line=2::Acme\/a: value expected a finite number; got the string "10%25"; write .*\nbad, 100%\.csv: 1 error, 0 warnings /,
@@ -159,7 +187,10 @@ describe("validate", () => {
   it("the installation's limit comes from the environment", async () => {
     expect((await check(["wide.csv"])).code).toBe(1);
     expect((await check(["wide.csv"], { ADVERTISING_MAX_WINDOW_SECONDS: "2678400" })).code).toBe(0);
-    const wrong = await check(["wide.csv"], { ADVERTISING_MAX_WINDOW_SECONDS: "31d", ADVERTISING_EMAIL: "" });
+    const wrong = await check(["wide.csv"], {
+      ADVERTISING_MAX_WINDOW_SECONDS: "31d",
+      ADVERTISING_EMAIL: "",
+    });
     expect(wrong).toMatchObject({ code: 2, stdout: "" });
     expect(wrong.stderr).toMatch(
       /^pulumi-advertising: ADVERTISING_MAX_WINDOW_SECONDS expected whole seconds[^;]*; got the string "31d" /,
@@ -181,14 +212,18 @@ it("pending: what only this machine's journal has; commands name 20, and say how
     const files = { ...FILES, "ours.json": JSON.stringify(ours) };
     return runIn(folderWith(files), environment, "pending", "--state", "ours.json");
   };
-  const made = ["7", "8"].map((id): JournalLine => ({ ...sent, state: "created", id, key: `Advertiser::a${id}` }));
+  const made = ["7", "8"].map(
+    (id): JournalLine => ({ ...sent, state: "created", id, key: `Advertiser::a${id}` }),
+  );
   expect(await pending(made)).toEqual({
     code: 0,
     stdout:
       "Nothing is pending.\nCreated by earlier runs, and not in the state yet: a7 (7) and a8 (8). The next `pulumi up` on this machine with the same account takes them over, if the program declares them.\nPulumi keeps its record of the interrupted run, and this command may ask about it again. Once nothing is open and `pulumi up` has ended, drop it:\n  pulumi refresh --clear-pending-creates --yes\n",
     stderr: "",
   });
-  const open = await pending(Array.from({ length: 30 }, (_, n) => ({ ...sent, key: `ConversionEvent::e${n}` })));
+  const open = await pending(
+    Array.from({ length: 30 }, (_, n) => ({ ...sent, key: `ConversionEvent::e${n}` })),
+  );
   expect(open.code).toBe(1);
   for (const part of [
     /^30 creates may .*\n {2}e0: look in the account for the ConversionEvent, sent at 2026/,
@@ -197,9 +232,14 @@ it("pending: what only this machine's journal has; commands name 20, and say how
     "The same for 10 more",
   ])
     expect(open.stdout).toMatch(part);
-  const resource = { ...storedEvent("b", 2), inputs: { eventName: "c", advertiserId: 1, value: 1 } };
+  const resource = {
+    ...storedEvent("b", 2),
+    inputs: { eventName: "c", advertiserId: 1, value: 1 },
+  };
   const { stdout } = await pending([], { type: "creating", resource });
-  expect(stdout).toMatch(/ {2}b: look .*; 2 is another one(\n.*)*\nIf an update is known.*(\n.*)*\nPulumi keeps/);
+  expect(stdout).toMatch(
+    / {2}b: look .*; 2 is another one(\n.*)*\nIf an update is known.*(\n.*)*\nPulumi keeps/,
+  );
 });
 
 it("pending: a journal that is damaged, or that a run is using, is spoken of as in an `up`", async () => {
@@ -207,11 +247,20 @@ it("pending: a journal that is damaged, or that a run is using, is spoken of as 
   const place = { backend, stack: "organization/shop/dev" };
   const folder = join(cache, "pulumi-advertising/stacks");
   const pending = () =>
-    runIn(folderWith(FILES), { XDG_CACHE_HOME: cache, PULUMI_BACKEND_URL: backend }, "pending", "--state", "ours.json");
+    runIn(
+      folderWith(FILES),
+      { XDG_CACHE_HOME: cache, PULUMI_BACKEND_URL: backend },
+      "pending",
+      "--state",
+      "ours.json",
+    );
   expect(await pending()).toMatchObject({ code: 0, stdout: "Nothing is pending.\n" });
   const run = new JournalFile({ ...place, folder });
   await run.open();
-  expect(await pending()).toMatchObject({ code: 0, stdout: expect.stringMatching(/^A run .* is under way/) });
+  expect(await pending()).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^A run .* is under way/),
+  });
   run.release();
   expect(await pending()).toMatchObject({ code: 0, stdout: "Nothing is pending.\n" });
   writeFileSync(run.path, `${readFileSync(run.path, "utf8")}{}\n`);
@@ -223,28 +272,46 @@ it("pending: a journal that is damaged, or that a run is using, is spoken of as 
 });
 
 it("without a project file: what an inline program's stack is called", async () => {
-  const folder = folderWith({ pulumi: `#!${process.execPath}\nconsole.error("error: no"); process.exit(1);\n` });
+  const folder = folderWith({
+    pulumi: `#!${process.execPath}\nconsole.error("error: no"); process.exit(1);\n`,
+  });
   chmodSync(join(folder, "pulumi"), 0o755);
   const { code, stderr } = await runIn(folder, { PATH: folder }, "leftovers");
   expect(code).toBe(2);
-  expect(stderr).toMatch(/`pulumi stack export` failed: error: no\n.*--stack organization\/project\/stack /);
+  expect(stderr).toMatch(
+    /`pulumi stack export` failed: error: no\n.*--stack organization\/project\/stack /,
+  );
 });
 
 describe("reports", () => {
   it("of a checkpoint of a file backend's history as of an export; to standard output, or to a file", async () => {
     const checkpoint = { latest: JSON.parse(FILES["one.json"]).deployment };
-    const folder = folderWith({ ...FILES, "one.checkpoint.json": JSON.stringify({ version: 3, checkpoint }) });
+    const folder = folderWith({
+      ...FILES,
+      "one.checkpoint.json": JSON.stringify({ version: 3, checkpoint }),
+    });
     const ids = (...args: string[]) => runIn(folder, {}, "report", "ids", "--state", ...args);
     const printed = await ids("one.json");
     expect(printed).toMatchObject({ code: 0, stderr: "" });
     expect(JSON.parse(printed.stdout)).toEqual({ advertisers: { acme: 1 }, events: { buy: 2 } });
-    expect(await ids("one.checkpoint.json", "--out", "ids.json")).toEqual({ code: 0, stdout: "", stderr: "" });
+    expect(await ids("one.checkpoint.json", "--out", "ids.json")).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: "",
+    });
     expect(readFileSync(resolve(folder, "ids.json"), "utf8")).toBe(printed.stdout);
   });
 
   it("comment --fail-on: exit code 1 if there is one, and the comment all the same", async () => {
-    const [urn, type] = [urnOf("ConversionEvent", "buy"), "pulumi-nodejs:dynamic/advertising:ConversionEvent"];
-    const [inputs, now] = [EVENT, { ...EVENT, value: 2 }].map((each) => ({ eventName: "B", advertiserId: 1, ...each }));
+    const [urn, type] = [
+      urnOf("ConversionEvent", "buy"),
+      "pulumi-nodejs:dynamic/advertising:ConversionEvent",
+    ];
+    const [inputs, now] = [EVENT, { ...EVENT, value: 2 }].map((each) => ({
+      eventName: "B",
+      advertiserId: 1,
+      ...each,
+    }));
     const oldState = { type, id: "5", inputs, outputs: inputs };
     const steps = [{ op: "replace", urn, oldState, newState: { type, inputs: now } }];
     const folder = folderWith({ "preview.json": JSON.stringify({ steps }) });
@@ -253,13 +320,24 @@ describe("reports", () => {
       [["--fail-on", "rename"], 0],
       [["--fail-on", "rename,replace"], 1],
     ] as const) {
-      const comment = await runIn(folder, {}, "report", "comment", "--preview", "preview.json", ...args);
+      const comment = await runIn(
+        folder,
+        {},
+        "report",
+        "comment",
+        "--preview",
+        "preview.json",
+        ...args,
+      );
       expect(comment).toMatchObject({ code, stdout: expect.stringContaining("**1 to replace**") });
     }
   });
 
   it("warns about a set whose ids are secret, and about what has no id yet", async () => {
-    const resources = [storedSet("all", { eventIds: encrypted }), storedEvent("open", "unresolved-x")];
+    const resources = [
+      storedSet("all", { eventIds: encrypted }),
+      storedEvent("open", "unresolved-x"),
+    ];
     const folder = folderWith({ "hidden.json": exportOf(resources) });
     const { code, stderr } = await runIn(folder, {}, "report", "ids", "--state", "hidden.json");
     expect(code).toBe(0);
@@ -283,21 +361,31 @@ it("a state in and out through non-blocking pipes, as from npx: it arrives whole
   /** Writes a text in two parts, so that the command also reads while nothing is there; and reads nothing meanwhile. */
   const piped = (input: string, ...args: string[]) =>
     new Promise<{ code: number | null; stdout: string; stderr: string }>((resolved) => {
-      const child = spawn(process.execPath, ["-e", parent, file, ...args, "--state", "-"], { env: { PATH: "" } });
+      const child = spawn(process.execPath, ["-e", parent, file, ...args, "--state", "-"], {
+        env: { PATH: "" },
+      });
       let [stdout, stderr] = ["", ""];
       child.stdout.on("data", (part) => (stdout += part)).pause();
       child.stderr.on("data", (part) => (stderr += part));
       child.stdin.on("error", () => {}); // the command may end without having read all of it
       child.on("close", (code) => resolved({ code, stdout, stderr }));
       child.stdin.write(input.slice(0, 9));
-      setTimeout(() => child.stdin.end(input.slice(9), () => setTimeout(() => child.stdout.resume(), 100)), 400);
+      setTimeout(
+        () => child.stdin.end(input.slice(9), () => setTimeout(() => child.stdout.resume(), 100)),
+        400,
+      );
     });
-  const events = Array.from({ length: 3000 }, (_, n) => storedEvent(`${"k".repeat(1000)}${n}`, n + 1));
+  const events = Array.from({ length: 3000 }, (_, n) =>
+    storedEvent(`${"k".repeat(1000)}${n}`, n + 1),
+  );
   const ids = await piped(exportOf(events), "report", "ids");
   expect(ids).toMatchObject({ code: 0, stderr: "" });
   expect(Object.keys(JSON.parse(ids.stdout).events)).toHaveLength(3000);
   const twice = await piped(FILES["one.json"], "leftovers", "--before", "-");
-  expect(twice).toMatchObject({ code: 2, stderr: expect.stringContaining("this is not what `pulumi stack export`") });
+  expect(twice).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("this is not what `pulumi stack export`"),
+  });
 });
 
 const YAML = "name: shop\nruntime: nodejs\n";
@@ -306,11 +394,26 @@ const YAML = "name: shop\nruntime: nodejs\n";
 it.each<[string, Record<string, string>, string, string]>([
   ["no project", {}, "docs", "docs"],
   ["no main, from a folder in it", { "Pulumi.yaml": YAML }, "docs", "."],
-  ["main is a file in a folder", { "Pulumi.yaml": `${YAML}main: src/index.js\n`, "src/index.js": "" }, "docs", "src"],
+  [
+    "main is a file in a folder",
+    { "Pulumi.yaml": `${YAML}main: src/index.js\n`, "src/index.js": "" },
+    "docs",
+    "src",
+  ],
   ["main is a folder", { "Pulumi.yaml": `${YAML}main: ./src/\n`, "src/index.js": "" }, ".", "src"],
   ["main is outside", { "a/Pulumi.yaml": `${YAML}main: ../src\n`, "src/index.js": "" }, "a", "src"],
-  ["JSON comes first", { "Pulumi.json": '{"main":"src"}', "Pulumi.yaml": YAML, "src/index.js": "" }, ".", "src"],
-  ["a folder with that name does not count", { "Pulumi.yaml": YAML, "a/Pulumi.yaml/x": "" }, "a", "."],
+  [
+    "JSON comes first",
+    { "Pulumi.json": '{"main":"src"}', "Pulumi.yaml": YAML, "src/index.js": "" },
+    ".",
+    "src",
+  ],
+  [
+    "a folder with that name does not count",
+    { "Pulumi.yaml": YAML, "a/Pulumi.yaml/x": "" },
+    "a",
+    ".",
+  ],
   ["a file that can't be read", { "Pulumi.yaml": "main: [" }, ".", "."],
 ])("the folder that a program runs in: %s", (_, files, from, expected) => {
   const top = newFolder();

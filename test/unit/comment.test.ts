@@ -15,7 +15,12 @@ const side = (urn: string, id: string | undefined, inputs: Values, outputs?: Val
 });
 const ACME = urnOf("Advertiser", "acme");
 const E = (name: string) => urnOf("ConversionEvent", name);
-const event = (eventName: string, more: Values = {}) => ({ eventName, advertiserId: 1, ...EVENT, ...more });
+const event = (eventName: string, more: Values = {}) => ({
+  eventName,
+  advertiserId: 1,
+  ...EVENT,
+  ...more,
+});
 
 const step = (op: string, urn: string, id: string | undefined, olds?: Values, news?: Values) => ({
   op,
@@ -25,22 +30,29 @@ const step = (op: string, urn: string, id: string | undefined, olds?: Values, ne
 });
 const create = (urn: string, inputs: Values) => step("create", urn, undefined, undefined, inputs);
 const remove = (urn: string, id: string, inputs: Values) => step("delete", urn, id, inputs);
-const replace = (urn: string, id: string, olds: Values, news: Values) => step("replace", urn, id, olds, news);
+const replace = (urn: string, id: string, olds: Values, news: Values) =>
+  step("replace", urn, id, olds, news);
 /** As with `retainOnDelete: false`. */
 const deleting = <T extends { oldState: Values | undefined }>({ oldState, ...rest }: T) => {
   const inputs = { ...(oldState?.inputs as Values), __delete: true };
   return { ...rest, oldState: { ...oldState, retainOnDelete: undefined, inputs } };
 };
 
-const readIn = (preview: object, { operations, markField }: { operations?: string; markField?: string } = {}) => {
+const readIn = (
+  preview: object,
+  { operations, markField }: { operations?: string; markField?: string } = {},
+) => {
   vi.stubEnv("ADVERTISING_OPERATIONS", operations);
   vi.stubEnv("ADVERTISING_MARK_FIELD", markField);
   return readPreview(JSON.stringify(preview));
 };
 const read = (...given: Parameters<typeof readIn>) => commentOf(readIn(...given));
-const unescaped = (text: string) => text.replace(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code)));
+const unescaped = (text: string) =>
+  text.replace(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code)));
 const commentOn = (steps: object[], operations?: object) =>
-  unescaped(read({ steps }, operations && { operations: JSON.stringify({ event: operations }) }).text);
+  unescaped(
+    read({ steps }, operations && { operations: JSON.stringify({ event: operations }) }).text,
+  );
 /** How many objects have which fate. */
 const counted = (steps: object[], operations?: object, more: object = {}) => {
   const environment = { operations: JSON.stringify({ event: operations }), ...more };
@@ -53,13 +65,24 @@ const counted = (steps: object[], operations?: object, more: object = {}) => {
     .join(", ");
 };
 
-const OTHER = { op: "create", urn: "urn:pulumi:dev::shop::random:index:X::x", newState: { type: "random:index:X" } };
-const C = { gone: remove(E("gone"), "6", event("B")), replaced: replace(E("c"), "7", event("C"), event("C2")) };
+const OTHER = {
+  op: "create",
+  urn: "urn:pulumi:dev::shop::random:index:X::x",
+  newState: { type: "random:index:X" },
+};
+const C = {
+  gone: remove(E("gone"), "6", event("B")),
+  replaced: replace(E("c"), "7", event("C"), event("C2")),
+};
 const KNOWN = { update: "PUT rest/event/{id}", delete: "DELETE rest/event/{id}" };
 const secret = event("[secret]");
 const pending = { unresolved: { mark: "m", at: "2026-01-01T00:00:00Z", what: "", body: "f" } };
 
-const onlyRead = (id: string) => ({ ...side(E("a"), id, {}), retainOnDelete: undefined, external: true });
+const onlyRead = (id: string) => ({
+  ...side(E("a"), id, {}),
+  retainOnDelete: undefined,
+  external: true,
+});
 const same = step("same", E("moved"), "6", event("B"), event("B"));
 
 it.each<[string, string, ...Parameters<typeof counted>]>([
@@ -71,14 +94,27 @@ it.each<[string, string, ...Parameters<typeof counted>]>([
     "1 perhaps replace",
     [replace(E("c"), "7", event("C"), event("C", { advertiserId: UNKNOWN }))],
   ],
-  ["a secret that has changed, as the engine says", "1 replace", [replace(E("c"), "7", secret, secret)]],
+  [
+    "a secret that has changed, as the engine says",
+    "1 replace",
+    [replace(E("c"), "7", secret, secret)],
+  ],
   [
     "a secret beside its existingId",
     "1 update state only",
     [step("update", E("c"), "7", { ...secret, existingId: 7 }, { ...secret, existingId: 7 })],
   ],
-  ["a replacement that only the engine was asked for", "1 replace", [replace(E("c"), "7", event("C"), event("C"))]],
-  ["deletes, where the package knows of one", "1 delete, 1 replace", [deleting(C.gone), deleting(C.replaced)], KNOWN],
+  [
+    "a replacement that only the engine was asked for",
+    "1 replace",
+    [replace(E("c"), "7", event("C"), event("C"))],
+  ],
+  [
+    "deletes, where the package knows of one",
+    "1 delete, 1 replace",
+    [deleting(C.gone), deleting(C.replaced)],
+    KNOWN,
+  ],
   ["no delete is known", "1 replace, 1 retain", [deleting(C.gone), deleting(C.replaced)], {}],
   ["retainOnDelete", "1 retain", [C.gone], KNOWN],
   ["an unchanged resource has it too", "1 move", [same, deleting(C.gone)], KNOWN],
@@ -93,9 +129,17 @@ it.each<[string, string, ...Parameters<typeof counted>]>([
     "1 blocked",
     [replace(E("c"), "unresolved-m", { ...event("C"), ...pending }, event("C"))],
   ],
-  ["unresolved, and removed", "1 blocked", [remove(E("c"), "unresolved-m", { ...event("C"), ...pending })]],
+  [
+    "unresolved, and removed",
+    "1 blocked",
+    [remove(E("c"), "unresolved-m", { ...event("C"), ...pending })],
+  ],
   ["what an earlier run replaced", "", [{ ...C.gone, op: "delete-replaced" }]],
-  ["what is only read (.get) is nobody's", "1 retain", [{ op: "read", urn: E("a"), newState: onlyRead("6") }, C.gone]],
+  [
+    "what is only read (.get) is nobody's",
+    "1 retain",
+    [{ op: "read", urn: E("a"), newState: onlyRead("6") }, C.gone],
+  ],
 ])("%s: %s", (_, expected, ...given) => {
   expect(counted(...given)).toBe(expected);
 });
@@ -124,7 +168,11 @@ it.each<[string, object, RegExp]>([
     replace(E("a"), "5", event("A"), event("[secret]")),
     / \| 5 \| <code>eventName \(secret, not compared\)<.code> \|$/m,
   ],
-  ["not known yet", replace(E("a"), "5", event("A"), event("A", { value: UNKNOWN })), /value 1 → not known yet/],
+  [
+    "not known yet",
+    replace(E("a"), "5", event("A"), event("A", { value: UNKNOWN })),
+    /value 1 → not known yet/,
+  ],
   ["long", replace(E("a"), "5", event("A"), event("B".repeat(99))), /eventName "A" → "B{58}…</],
   [
     "adopts another",
@@ -133,7 +181,13 @@ it.each<[string, object, RegExp]>([
   ],
   [
     "edited beside its existingId",
-    step("update", E("a"), "5", event("A", { existingId: 5 }), event("A", { existingId: 5, segmentId: 4 })),
+    step(
+      "update",
+      E("a"),
+      "5",
+      event("A", { existingId: 5 }),
+      event("A", { existingId: 5, segmentId: 4 }),
+    ),
     /^\*\*1 to change in the state only\*\*\n\n#### Not sent: the platform is not told\n\n.*\n.*\n\| update state only .* \| 5 \| <code>segmentId none → 4<.code> \|$/m,
   ],
 ])("a change has its old and its new value: %s", (_, change, expected) => {
@@ -141,23 +195,34 @@ it.each<[string, object, RegExp]>([
 });
 
 it("says how many objects stay live and how many are deleted; the stack's setting comes before the environment's", () => {
-  expect(commentOn([C.gone, C.replaced])).toMatch(/Up to 2 objects would stay live .*; tags keep firing their ids\./);
+  expect(commentOn([C.gone, C.replaced])).toMatch(
+    /Up to 2 objects would stay live .*; tags keep firing their ids\./,
+  );
   const comment = commentOn([deleting(C.gone), C.replaced], KNOWN);
-  expect(comment).toMatch(/Up to 1 object would stay live .*\n\nUp to 1 object would be deleted on the platform/);
+  expect(comment).toMatch(
+    /Up to 1 object would stay live .*\n\nUp to 1 object would be deleted on the platform/,
+  );
   // What is replaced is deleted only if state and program have the option.
   expect(commentOn([deleting(C.replaced)], KNOWN)).toContain("1 object would stay live");
   const both = replace(E("c"), "7", event("C"), event("C2", { __delete: true }));
   expect(commentOn([deleting(both)], KNOWN)).toContain("1 object would be deleted on the platform");
   const operations = JSON.stringify({ event: KNOWN });
-  const of = (config: object, environment: object) => read({ steps: [deleting(C.gone)], config }, environment).text;
-  expect(of({ "advertising:operations": operations }, { operations: "{}" })).toContain("would be deleted");
-  expect(of({ "advertising:operations": "no JSON" }, { operations })).not.toContain("would be deleted");
+  const of = (config: object, environment: object) =>
+    read({ steps: [deleting(C.gone)], config }, environment).text;
+  expect(of({ "advertising:operations": operations }, { operations: "{}" })).toContain(
+    "would be deleted",
+  );
+  expect(of({ "advertising:operations": "no JSON" }, { operations })).not.toContain(
+    "would be deleted",
+  );
 });
 
 it("counts renames and replacements, for --fail-on", () => {
   const steps = [create(E("bought"), event("B")), C.gone, C.replaced];
   expect(
-    read({ steps: [...steps, replace(E("d"), "8", event("D"), event("D", { advertiserId: UNKNOWN }))] }),
+    read({
+      steps: [...steps, replace(E("d"), "8", event("D"), event("D", { advertiserId: UNKNOWN }))],
+    }),
   ).toMatchObject({ renames: 1, replacements: 2 });
 });
 
@@ -170,7 +235,9 @@ describe("the rename guard", () => {
     expect(comment).toContain(
       "<code>bought</code> is new, and as far as this preview shows, all its arguments are those of <code>gone</code> (6), which leaves the state. This would make a second live object.",
     );
-    expect(comment).toContain("It looks like a rename: to go on with 6, set <code>existingId: 6</code>.");
+    expect(comment).toContain(
+      "It looks like a rename: to go on with 6, set <code>existingId: 6</code>.",
+    );
     expect(commentOn([create(E("bought"), event("B")), deleting(C.gone)], KNOWN)).toContain(
       "This would delete that object, and make another one.",
     );
@@ -178,8 +245,16 @@ describe("the rename guard", () => {
 
   it.each<[number, string, object[]]>([
     [0, "one different argument", [create(E("x"), event("B", { value: 2 })), C.gone]],
-    [2, "two creates with the same body", [create(E("x"), event("B")), create(E("y"), event("B")), C.gone]],
-    [1, "an advertiser that is not known yet", [create(E("x"), event("B", { advertiserId: UNKNOWN })), C.gone]],
+    [
+      2,
+      "two creates with the same body",
+      [create(E("x"), event("B")), create(E("y"), event("B")), C.gone],
+    ],
+    [
+      1,
+      "an advertiser that is not known yet",
+      [create(E("x"), event("B", { advertiserId: UNKNOWN })), C.gone],
+    ],
     [0, "an unchanged resource has it too", [same, create(E("x"), event("B")), C.gone]],
   ])("%i: %s", (expected, _, steps) => {
     expect(looksLike(steps)).toBe(expected);
@@ -191,8 +266,15 @@ describe("a set", () => {
   const { value: __, ...defaults } = EVENT;
   const entry = (value: unknown, eventName = "A") => ({ eventName, value });
   const olds = {
-    ...{ advertiserId: 1, defaults, events: { a: entry(1), b: entry(1), same: entry(1), gone: entry(1) } },
-    ...{ eventIds: { a: 8, b: 9, same: 10, gone: 11 }, sentAs: { b: "a fingerprint of other arguments" } },
+    ...{
+      advertiserId: 1,
+      defaults,
+      events: { a: entry(1), b: entry(1), same: entry(1), gone: entry(1) },
+    },
+    ...{
+      eventIds: { a: 8, b: 9, same: 10, gone: 11 },
+      sentAs: { b: "a fingerprint of other arguments" },
+    },
   };
   const EVENTS = { a: entry(2), b: entry(2), same: entry(1), new: entry(5) };
   const update = (events: unknown, more: Values = {}, outputs: Values = {}) => ({
@@ -203,15 +285,34 @@ describe("a set", () => {
 
   it.each<[string, string, ...Parameters<typeof counted>]>([
     ["its members, key by key", "1 create, 1 retain, 2 replace", [update(EVENTS)]],
-    ["of another advertiser", "1 create, 1 retain, 3 replace", [update(EVENTS, { advertiserId: 2 })], KNOWN],
-    ["with retainOnDelete: false", "1 create, 1 delete, 1 replace, 1 update", [update(EVENTS, DELETES)], KNOWN],
-    ["removed, with retainOnDelete: false", "4 delete", [deleting(remove(SET, "set-x", olds))], KNOWN],
+    [
+      "of another advertiser",
+      "1 create, 1 retain, 3 replace",
+      [update(EVENTS, { advertiserId: 2 })],
+      KNOWN,
+    ],
+    [
+      "with retainOnDelete: false",
+      "1 create, 1 delete, 1 replace, 1 update",
+      [update(EVENTS, DELETES)],
+      KNOWN,
+    ],
+    [
+      "removed, with retainOnDelete: false",
+      "4 delete",
+      [deleting(remove(SET, "set-x", olds))],
+      KNOWN,
+    ],
     [
       "replaced, because somebody asks the engine",
       "4 create, 4 retain",
       [replace(SET, "set-x", olds, { ...olds, eventIds: undefined })],
     ],
-    ["a secret that may have changed", "1 perhaps replace, 3 retain", [update({ a: entry("[secret]") })]],
+    [
+      "a secret that may have changed",
+      "1 perhaps replace, 3 retain",
+      [update({ a: entry("[secret]") })],
+    ],
     [
       "secret fields that all share",
       "4 perhaps replace",
@@ -220,12 +321,24 @@ describe("a set", () => {
     [
       "a key that goes on under another one",
       "1 rename",
-      [update({ ...olds.events, gone: undefined, kept: { ...entry(1), formerKey: "gone" } }, {}, { sentAs: {} })],
+      [
+        update(
+          { ...olds.events, gone: undefined, kept: { ...entry(1), formerKey: "gone" } },
+          {},
+          { sentAs: {} },
+        ),
+      ],
     ],
     [
       "unresolved",
       "1 blocked",
-      [update({ ...olds.events, new: entry(5) }, {}, { unresolved: { new: pending.unresolved }, sentAs: {} })],
+      [
+        update(
+          { ...olds.events, new: entry(5) },
+          {},
+          { unresolved: { new: pending.unresolved }, sentAs: {} },
+        ),
+      ],
     ],
   ])("%s: %s", (_, expected, ...given) => {
     expect(counted(...given)).toBe(expected);
@@ -245,8 +358,12 @@ describe("a set", () => {
   });
 
   it("whose events are all secret is named", () => {
-    expect(commentOn([update("[secret]")])).toMatch(/1 to change in a set whose events are secret[\s\S]*<code>funnel</);
-    expect(commentOn([{ ...update("[secret]"), op: "same" }])).toContain("The preview shows no changes of these");
+    expect(commentOn([update("[secret]")])).toMatch(
+      /1 to change in a set whose events are secret[\s\S]*<code>funnel</,
+    );
+    expect(commentOn([{ ...update("[secret]"), op: "same" }])).toContain(
+      "The preview shows no changes of these",
+    );
   });
 
   it("a key that was renamed, and an event that moved out of it, look like renames", () => {
@@ -255,7 +372,9 @@ describe("a set", () => {
       "<code>funnel/renamed</code> is new",
     );
     const own = create(E("own"), event("A"));
-    expect(commentOn([update(events, {}, { sentAs: {} }), own])).toContain("<code>own</code> is new");
+    expect(commentOn([update(events, {}, { sentAs: {} }), own])).toContain(
+      "<code>own</code> is new",
+    );
     expect(commentOn([update(events, {}, { sentAs: {} }), own])).toMatch(
       /to go on with \d+, set <code>existingId: \d+</,
     );
@@ -267,8 +386,11 @@ describe("a set", () => {
       /1 to go on under another key, and nothing is sent[\s\S]*\| rename \|.*funnel\/kept.*\| 11 \| <code>key gone → kept<.code> \|/,
     );
     const events = { ...olds.events, gone: undefined, kept: entry(1) };
-    expect(commentOn([update(events, {}, { sentAs: {} })])).toContain('set <code>formerKey: "gone"</code>');
-    const inCatalog = (name: string) => E(name).replace("pulumi-nodejs", "advertising:index:Catalog$pulumi-nodejs");
+    expect(commentOn([update(events, {}, { sentAs: {} })])).toContain(
+      'set <code>formerKey: "gone"</code>',
+    );
+    const inCatalog = (name: string) =>
+      E(name).replace("pulumi-nodejs", "advertising:index:Catalog$pulumi-nodejs");
     const [from, to] = [
       remove(inCatalog("shop/acme/buy"), "6", event("B")),
       create(inCatalog("shop/acme/b"), event("B")),
@@ -286,12 +408,19 @@ it("5,000 changes stay below 60,000 characters, and say how many have no room", 
     create(E(`new ${i} ${"x".repeat(i % 90)}`), event(`Event ${i % 4000}`)),
     remove(E(`old ${i}`), String(i + 1), event(`Event ${i % 4000}`)),
   ]).flat();
-  const { text } = read({ steps, diagnostics: [{ severity: "warning", message: "long ".repeat(20_000), urn: ACME }] });
+  const { text } = read({
+    steps,
+    diagnostics: [{ severity: "warning", message: "long ".repeat(20_000), urn: ACME }],
+  });
   expect(text.length).toBeLessThanOrEqual(MAX_CHARACTERS);
   expect(text).toContain("5000 to create, 5000 to leave the state");
   expect(text).toMatch(/… and \d+ more, for which there is no room here/);
   expect(text.match(/<details>/g)?.length ?? 0).toBe(text.match(/<\/details>/g)?.length ?? 0);
-  const errors = Array.from({ length: 500 }, () => ({ severity: "error", message: "<b>".repeat(900), urn: ACME }));
+  const errors = Array.from({ length: 500 }, () => ({
+    severity: "error",
+    message: "<b>".repeat(900),
+    urn: ACME,
+  }));
   expect(read({ steps, diagnostics: errors }).text.length).toBeLessThanOrEqual(MAX_CHARACTERS);
 });
 
@@ -299,13 +428,16 @@ it.each([
   [[], undefined],
   [[create(E("a"), event("A"))], "As far as it got: **1 to create**\n"],
   [[OTHER], undefined],
-])("a failed preview never says that nothing changes, because it did not see everything", (steps, told) => {
-  const { text } = read({ steps, diagnostics: [{ severity: "error", message: "no" }] });
-  expect(text).toContain("**The preview failed: 1 error.**");
-  expect(text).not.toContain("The preview shows no changes");
-  expect(text.includes("As far as it got")).toBe(told !== undefined);
-  expect(text).toContain(told ?? "");
-});
+])(
+  "a failed preview never says that nothing changes, because it did not see everything",
+  (steps, told) => {
+    const { text } = read({ steps, diagnostics: [{ severity: "error", message: "no" }] });
+    expect(text).toContain("**The preview failed: 1 error.**");
+    expect(text).not.toContain("The preview shows no changes");
+    expect(text.includes("As far as it got")).toBe(told !== undefined);
+    expect(text).toContain(told ?? "");
+  },
+);
 
 it("names can't be markup, mention people, or turn the reading direction", () => {
   const name = "<script>alert(1)</script> @everyone | `x` **b** \u202egnp.exe\n# heading";
@@ -314,7 +446,9 @@ it("names can't be markup, mention people, or turn the reading direction", () =>
   const { text } = read({ steps, diagnostics });
   for (const part of ["<script", "@everyone", "`x`", "**b**", "\u202e", "\n# heading"])
     expect(text).not.toContain(part);
-  expect(unescaped(text)).toContain("<script>alert(1)</script> @everyone | `x` **b**  gnp.exe # heading");
+  expect(unescaped(text)).toContain(
+    "<script>alert(1)</script> @everyone | `x` **b**  gnp.exe # heading",
+  );
 });
 
 it("a secret is shown as secret, and a value that is not known yet is left out", () => {

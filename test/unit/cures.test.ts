@@ -1,5 +1,13 @@
 /** A file that can't be used: what is in its way, and the cure that works there, before anything is written too. */
-import fs, { chmodSync, chownSync, constants, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import fs, {
+  chmodSync,
+  chownSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import {
@@ -16,7 +24,8 @@ import { newFolder } from "../support/folder.js";
 import { create, DEV, stackOn } from "../support/journal.js";
 
 const uid = process.getuid?.() ?? 0;
-const refused = (code: string) => Object.assign(new Error(`${code}: refused`), { code, syscall: "open" });
+const refused = (code: string) =>
+  Object.assign(new Error(`${code}: refused`), { code, syscall: "open" });
 
 /** What comes of reading a file, with the cure. */
 function troubleOf(path: string): string {
@@ -53,12 +62,15 @@ describe("a cure for each reason", () => {
     expect(cureFor(refused(code), path)).toBe(cure);
   });
 
-  it.skipIf(process.platform !== "linux").each(["EACCES", "EROFS"])("%s of a home folder that is not yours", (code) => {
-    replaceIn(fs, { existsSync: (path: string) => path !== cacheFolder() && existsSync(path) });
-    expect(cureFor(refused(code), CACHED)).toBe(
-      "Set XDG_CACHE_HOME to a folder that you can write to, and that later runs have too",
-    );
-  });
+  it.skipIf(process.platform !== "linux").each(["EACCES", "EROFS"])(
+    "%s of a home folder that is not yours",
+    (code) => {
+      replaceIn(fs, { existsSync: (path: string) => path !== cacheFolder() && existsSync(path) });
+      expect(cureFor(refused(code), CACHED)).toBe(
+        "Set XDG_CACHE_HOME to a folder that you can write to, and that later runs have too",
+      );
+    },
+  );
 
   it.skipIf(process.platform !== "linux")("EACCES of a cache folder that is there", () => {
     replaceIn(fs, { existsSync: (path: string) => path === cacheFolder() || existsSync(path) });
@@ -92,7 +104,10 @@ describe("modes", () => {
   it("a file that others may read, and whose mode can't be set", () => {
     const path = newFile(0o644);
     const fchmodSync = () => {
-      throw Object.assign(new Error("EPERM: operation not permitted, fchmod"), { code: "EPERM", syscall: "fchmod" });
+      throw Object.assign(new Error("EPERM: operation not permitted, fchmod"), {
+        code: "EPERM",
+        syscall: "fchmod",
+      });
     };
     replaceIn(fs, { fchmodSync });
     expect(troubleOf(path)).toBe(
@@ -137,7 +152,9 @@ describe("before anything is written", () => {
     "below /proc, where root seems to be allowed, both fail at once",
     async () => {
       const run = stackOn(systemDisk, DEV, "/proc/nobody/.cache/stacks").newRun();
-      expect(run.trouble?.message).toMatch(/^Nothing was sent\. The journal .*EROFS: .*\. Make its volume writable/);
+      expect(run.trouble?.message).toMatch(
+        /^Nothing was sent\. The journal .*EROFS: .*\. Make its volume writable/,
+      );
       await expect(run.sending(create("Advertiser::a"))).rejects.toThrow("EROFS");
       expect(() => makePrivateFolder("/proc/nobody/.cache", systemDisk)).toThrow("EROFS");
     },

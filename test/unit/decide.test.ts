@@ -60,7 +60,15 @@ interface Situation {
 }
 
 function both(situation: Situation, can: Abilities) {
-  const { held, unresolved, before = A, sentAs: earlier, wanted, advertiserId = 7, deletes = false } = situation;
+  const {
+    held,
+    unresolved,
+    before = A,
+    sentAs: earlier,
+    wanted,
+    advertiserId = 7,
+    deletes = false,
+  } = situation;
   const circumstances: Circumstances = { can, deletes: () => deletes };
   const id = unresolved === undefined ? held : `unresolved-${unresolved.mark}`;
   const olds = { advertiserId: 7, ...before, unresolved, [SENT_AS]: earlier };
@@ -126,19 +134,42 @@ const TABLE: readonly [string, Situation, By<ShownAction>, By<Fate>?][] = [
   ["a new one adopts an id that is not known yet", { wanted: later }, "create"],
 
   ["nothing differs", { held: 5, wanted: A }, "same"],
-  ["no fields and an empty object of fields", { held: 5, wanted: { ...A, additionalFields: {} } }, "same"],
+  [
+    "no fields and an empty object of fields",
+    { held: 5, wanted: { ...A, additionalFields: {} } },
+    "same",
+  ],
   ["an id as digits", { held: 5, wanted: A, advertiserId: "7" }, "same"],
   ["existingId is removed again", { held: 5, before: own, wanted: A }, "same"],
   ["an argument differs", { held: 5, wanted: other }, changed, left],
   ["an argument is gone", { held: 5, before: { ...A, segmentId: 3 }, wanted: A }, changed, left],
-  ["an argument differs, and deletes are on", { held: 5, wanted: other, deletes: true }, changed, replacedAndDeleted],
+  [
+    "an argument differs, and deletes are on",
+    { held: 5, wanted: other, deletes: true },
+    changed,
+    replacedAndDeleted,
+  ],
   ["an argument is not known yet", { held: 5, wanted: unknown }, perhapsChanged, left],
   ["the advertiser differs", { held: 5, wanted: A, advertiserId: 8 }, "replace", "live"],
-  ["the advertiser is not known yet", { held: 5, wanted: A, advertiserId: UNKNOWN }, "perhaps replace", "live"],
-  ["the same, and an argument differs", { held: 5, wanted: other, advertiserId: UNKNOWN }, "replace", "live"],
+  [
+    "the advertiser is not known yet",
+    { held: 5, wanted: A, advertiserId: UNKNOWN },
+    "perhaps replace",
+    "live",
+  ],
+  [
+    "the same, and an argument differs",
+    { held: 5, wanted: other, advertiserId: UNKNOWN },
+    "replace",
+    "live",
+  ],
 
   ["existingId names its own object", { held: 5, wanted: own }, "same"],
-  ["… and an argument differs", { held: 5, wanted: { ...own, value: 2 } }, update("update", "update state only")],
+  [
+    "… and an argument differs",
+    { held: 5, wanted: { ...own, value: 2 } },
+    update("update", "update state only"),
+  ],
   [
     "… and one is not known yet",
     { held: 5, wanted: { ...own, value: UNKNOWN } },
@@ -149,8 +180,16 @@ const TABLE: readonly [string, Situation, By<ShownAction>, By<Fate>?][] = [
   ["… and deletes are on", { held: 5, wanted: foreign, deletes: true }, "adopt", deleted],
   ["existingId is not known yet", { held: 5, wanted: later }, "perhaps replace", "live"],
 
-  ["unresolved", { ...waiting, wanted: A }, (can) => (can.search(OPEN.field) ? "recover" : "blocked")],
-  ["unresolved, with other arguments", { unresolved: { ...OPEN, field: undefined }, wanted: other }, "blocked"],
+  [
+    "unresolved",
+    { ...waiting, wanted: A },
+    (can) => (can.search(OPEN.field) ? "recover" : "blocked"),
+  ],
+  [
+    "unresolved, with other arguments",
+    { unresolved: { ...OPEN, field: undefined }, wanted: other },
+    "blocked",
+  ],
   [
     "unresolved, sent with its mark in another field",
     { unresolved: { ...OPEN, field: "other" }, wanted: A },
@@ -160,19 +199,51 @@ const TABLE: readonly [string, Situation, By<ShownAction>, By<Fate>?][] = [
   ["… with another name", { ...waiting, wanted: { ...foreign, eventName: "B" } }, "blocked"],
   ["… with another value", { ...waiting, wanted: { ...foreign, value: 2 } }, "blocked"],
   ["… with another advertiser", { ...waiting, wanted: foreign, advertiserId: 8 }, "blocked"],
-  ["… with an advertiser that is not known", { ...waiting, wanted: foreign, advertiserId: UNKNOWN }, "adopt"],
-  ["… which it was to replace", { unresolved: { ...OPEN, replaces: "9" }, wanted: foreign }, "blocked"],
+  [
+    "… with an advertiser that is not known",
+    { ...waiting, wanted: foreign, advertiserId: UNKNOWN },
+    "adopt",
+  ],
+  [
+    "… which it was to replace",
+    { unresolved: { ...OPEN, replaces: "9" }, wanted: foreign },
+    "blocked",
+  ],
   ["… that is not known yet", { ...waiting, wanted: later }, "adopt"],
   ["unresolved, and no longer declared", waiting, "blocked"],
 
-  ["made with the arguments of now", { held: 5, before: {}, sentAs: `${bodyOf(A)} 7`, wanted: A }, "same"],
+  [
+    "made with the arguments of now",
+    { held: 5, before: {}, sentAs: `${bodyOf(A)} 7`, wanted: A },
+    "same",
+  ],
   ["made with others", { held: 5, sentAs: "another 7", wanted: A }, changed, left],
-  ["made with others, for another owner", { held: 5, sentAs: "another 8", wanted: A }, "replace", "live"],
-  ["made with others, for an owner that nobody knows", { held: 5, sentAs: "another", wanted: A }, "replace", "live"],
-  ["… and one is not known yet", { held: 5, sentAs: "another 7", wanted: unknown }, "perhaps replace", "live"],
+  [
+    "made with others, for another owner",
+    { held: 5, sentAs: "another 8", wanted: A },
+    "replace",
+    "live",
+  ],
+  [
+    "made with others, for an owner that nobody knows",
+    { held: 5, sentAs: "another", wanted: A },
+    "replace",
+    "live",
+  ],
+  [
+    "… and one is not known yet",
+    { held: 5, sentAs: "another 7", wanted: unknown },
+    "perhaps replace",
+    "live",
+  ],
 
   ["no longer declared", { held: 5 }, "retain", "live"],
-  ["… and deletes are on", { held: 5, deletes: true }, (can) => (can.delete ? "delete" : "retain"), deleted],
+  [
+    "… and deletes are on",
+    { held: 5, deletes: true },
+    (can) => (can.delete ? "delete" : "retain"),
+    deleted,
+  ],
 ];
 
 it.each(TABLE)("%s", (_, situation, expected, fate) => {
@@ -187,7 +258,14 @@ it.each(TABLE)("%s", (_, situation, expected, fate) => {
       is: by(expected, can),
       former: by(fate, can),
     });
-    const decided = ({ action, changed: names, id, isDeclared, unresolved, former }: typeof single) => {
+    const decided = ({
+      action,
+      changed: names,
+      id,
+      isDeclared,
+      unresolved,
+      former,
+    }: typeof single) => {
       return { action, names, id, isDeclared, unresolved, former };
     };
     expect(member && decided(member)).toEqual(decided(single));
@@ -195,7 +273,9 @@ it.each(TABLE)("%s", (_, situation, expected, fate) => {
 });
 
 it("the table has every action", () => {
-  const all = new Set(COMBINATIONS.flatMap((can) => TABLE.map(([, situation]) => both(situation, can)[0].action.do)));
+  const all = new Set(
+    COMBINATIONS.flatMap((can) => TABLE.map(([, situation]) => both(situation, can)[0].action.do)),
+  );
   const known = [
     "adopt",
     "create",
@@ -213,7 +293,10 @@ it("the table has every action", () => {
 
 it("says why existingId does not resolve a create, and what an update sends", () => {
   const why = (wanted: Values, more = {}) => {
-    const { action } = both({ unresolved: { ...OPEN, ...more }, wanted: { ...A, existingId: 9, ...wanted } }, ALL)[0];
+    const { action } = both(
+      { unresolved: { ...OPEN, ...more }, wanted: { ...A, existingId: 9, ...wanted } },
+      ALL,
+    )[0];
     return action.do === "blocked" ? action.why : undefined;
   };
   const end = "Nothing is adopted until you resolve it.";
@@ -241,7 +324,12 @@ describe("the members of a set", () => {
   const shared = { advertiserId: 7, defaults: { clickWindow: 60 } };
   const held = { ...shared, events: { a: A, b: B }, eventIds: { a: 1, b: 2 } };
   const plan = (olds: Values, news: Values, circumstances?: Circumstances) => {
-    const members = plannedObjects(event, readStoredSet(olds), readDeclaredSet(news), circumstances);
+    const members = plannedObjects(
+      event,
+      readStoredSet(olds),
+      readDeclaredSet(news),
+      circumstances,
+    );
     return Object.fromEntries(members.map((member) => [member.key, shownAction(member)]));
   };
   const events = (more: Values) => ({ ...shared, events: more });
@@ -250,7 +338,12 @@ describe("the members of a set", () => {
   it.each<[string, Values, Values, Record<string, ShownAction>]>([
     ["a new set", {}, events({ a: A }), { a: "create" }],
     ["nothing differs", held, events({ b: B, a: A }), { b: "same", a: "same" }],
-    ["a key is gone, and one is new", held, events({ a: A, c: B }), { a: "same", c: "create", b: "retain" }],
+    [
+      "a key is gone, and one is new",
+      held,
+      events({ a: A, c: B }),
+      { a: "same", c: "create", b: "retain" },
+    ],
     ["another advertiser", held, { ...held, advertiserId: 8 }, { a: "replace", b: "replace" }],
     [
       "another default, which one member overrides",
@@ -271,8 +364,18 @@ describe("the members of a set", () => {
       { a: "perhaps replace", b: "same", c: "create" },
     ],
     ["the defaults are not known", held, { ...held, defaults: UNKNOWN }, perhaps],
-    ["a key is renamed", held, events({ a: A, c: { ...B, formerKey: "b" } }), { a: "same", c: "rename" }],
-    ["… and changed", held, events({ a: A, c: { ...B, value: 3, formerKey: "b" } }), { a: "same", c: "replace" }],
+    [
+      "a key is renamed",
+      held,
+      events({ a: A, c: { ...B, formerKey: "b" } }),
+      { a: "same", c: "rename" },
+    ],
+    [
+      "… and changed",
+      held,
+      events({ a: A, c: { ...B, value: 3, formerKey: "b" } }),
+      { a: "same", c: "replace" },
+    ],
     [
       "… and adopts that object",
       held,
@@ -286,7 +389,12 @@ describe("the members of a set", () => {
       { c: "adopt", a: "same" },
     ],
     ["… before", held, events({ a: { ...A, formerKey: "old" }, b: B }), { a: "same", b: "same" }],
-    ["… and has an object already", held, events({ a: { ...A, formerKey: "b" } }), { a: "same", b: "retain" }],
+    [
+      "… and has an object already",
+      held,
+      events({ a: { ...A, formerKey: "b" } }),
+      { a: "same", b: "retain" },
+    ],
     [
       "… and the former key is of no event",
       held,
@@ -319,7 +427,10 @@ describe("the members of a set", () => {
 
   it("an entry that is not known can be updated, unless its advertiser differs too", () => {
     const circumstances = { can: ALL, deletes: () => false };
-    expect(plan(held, { ...shared, events: UNKNOWN }, circumstances)).toEqual({ a: "update", b: "update" });
+    expect(plan(held, { ...shared, events: UNKNOWN }, circumstances)).toEqual({
+      a: "update",
+      b: "update",
+    });
     const others = plan(held, { ...events({ a: UNKNOWN }), advertiserId: 8 }, circumstances);
     expect(others.a).toBe("perhaps replace");
   });
@@ -340,12 +451,34 @@ describe("what differs", () => {
   const fields = (additionalFields: unknown) => ({ ...A, additionalFields });
   it.each<[string, unknown, unknown, string[], boolean?]>([
     ["null for absent", { ...A, segmentId: null }, A, []],
-    ["fields in another order", fields({ a: 1, b: { c: 2, d: 3 } }), fields({ b: { d: 3, c: 2 }, a: 1 }), []],
+    [
+      "fields in another order",
+      fields({ a: 1, b: { c: 2, d: 3 } }),
+      fields({ b: { d: 3, c: 2 }, a: 1 }),
+      [],
+    ],
     ["a field", fields({ a: 1 }), fields({ a: 2 }), ["additionalFields"]],
-    ["an id beyond a number", { segmentId: "9007199254740993" }, { segmentId: "9007199254740993" }, []],
+    [
+      "an id beyond a number",
+      { segmentId: "9007199254740993" },
+      { segmentId: "9007199254740993" },
+      [],
+    ],
     ["hidden properties", { __at: "x" }, { __identity: "y", existingId: 5 }, []],
-    ["one value, and one that is not known", A, { eventName: "B", value: UNKNOWN }, ["eventName", "value"], false],
-    ["what is not known, deep inside", fields({ a: 1 }), fields({ a: [UNKNOWN] }), ["additionalFields"], true],
+    [
+      "one value, and one that is not known",
+      A,
+      { eventName: "B", value: UNKNOWN },
+      ["eventName", "value"],
+      false,
+    ],
+    [
+      "what is not known, deep inside",
+      fields({ a: 1 }),
+      fields({ a: [UNKNOWN] }),
+      ["additionalFields"],
+      true,
+    ],
     ["no shape that anybody knows", { value: [] }, { value: { deep: [null] } }, ["value"]],
     ["nothing", undefined, null, []],
   ])("%s", (_, olds, news, names, perhaps = false) => {
@@ -354,7 +487,12 @@ describe("what differs", () => {
 
   const limits = { maxWindowSeconds: 2_592_000, markField: undefined };
   it.each<[string, Values, Values, Values]>([
-    ["the same in other forms", { ...A, segmentId: 3 }, { event_name: "A", value: "1", segment_id: "3" }, {}],
+    [
+      "the same in other forms",
+      { ...A, segmentId: 3 },
+      { event_name: "A", value: "1", segment_id: "3" },
+      {},
+    ],
     ["more than the program says, and less", A, { segment_id: 3 }, {}],
     ["no value", A, { event_name: "A", value: null }, { value: undefined }],
     [
@@ -372,8 +510,13 @@ describe("what differs", () => {
   it("of what a create was sent with, only what is known on both sides counts", () => {
     const sent = { name: "A", facts: { advertiserId: 7, value: 1 } };
     const otherwise = (values: Values) => sentOtherwise(event, values, sent);
-    expect(otherwise({ eventName: "A", advertiserId: "7", value: UNKNOWN, clickWindow: 1 })).toEqual({});
-    expect(otherwise({ eventName: "B", advertiserId: 8 })).toEqual({ eventName: "A", advertiserId: 7 });
+    expect(
+      otherwise({ eventName: "A", advertiserId: "7", value: UNKNOWN, clickWindow: 1 }),
+    ).toEqual({});
+    expect(otherwise({ eventName: "B", advertiserId: 8 })).toEqual({
+      eventName: "A",
+      advertiserId: 7,
+    });
     expect(sentOtherwise(event, { eventName: "B" }, {})).toEqual({});
   });
 });
@@ -383,9 +526,12 @@ it.each([
   [{}, 301_000],
   [{ createdVisibleAfterSeconds: 0 }, 1000],
   [{ createdVisibleAfterSeconds: 20 }, 21_000],
-])("with the setting %j, the absence of an object created at 1 s proves something from %d ms on", (setting, fromMs) => {
-  expect(visibleFromMs(1000, { operations: operationsSchema.parse(setting) })).toBe(fromMs);
-});
+])(
+  "with the setting %j, the absence of an object created at 1 s proves something from %d ms on",
+  (setting, fromMs) => {
+    expect(visibleFromMs(1000, { operations: operationsSchema.parse(setting) })).toBe(fromMs);
+  },
+);
 
 it("a changed window is shown in seconds and in the unit that people think in", () => {
   const [olds, news] = [

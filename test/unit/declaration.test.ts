@@ -11,7 +11,9 @@ await pulumi.runtime.setMocks({
   call: ({ inputs }) => inputs,
 });
 
-const deleting = settingsOf({ operations: operationsSchema.parse({ event: { delete: "DELETE rest/event/{id}" } }) });
+const deleting = settingsOf({
+  operations: operationsSchema.parse({ event: { delete: "DELETE rest/event/{id}" } }),
+});
 
 const EVENT = { eventName: "Buy", advertiserId: 7, value: 1 };
 const KEY = "ConversionEvent::e";
@@ -57,10 +59,16 @@ describe("a single resource", () => {
 
   it.each<[string, unknown, string[]]>([
     ["a name", [{ name: "old" }, { name: "older", parent: undefined }], ["old", "older"]],
-    ["a URN", ["urn:pulumi:dev::shop::pulumi-nodejs:dynamic/advertising:ConversionEvent::old::x"], ["old::x"]],
+    [
+      "a URN",
+      ["urn:pulumi:dev::shop::pulumi-nodejs:dynamic/advertising:ConversionEvent::old::x"],
+      ["old::x"],
+    ],
     ["what the program does not know", [pulumi.output("urn"), { name: pulumi.output("old") }], []],
   ])("has the former names that aliases say: %s", (_, aliases, names) => {
-    expect(event(EVENT, { options: { aliases } as pulumi.CustomResourceOptions }).aliasNames).toEqual(names);
+    expect(
+      event(EVENT, { options: { aliases } as pulumi.CustomResourceOptions }).aliasNames,
+    ).toEqual(names);
   });
 
   it("that is only read declares no name, and only its id is checked", () => {
@@ -73,25 +81,36 @@ describe("a single resource", () => {
   });
 
   it("with problems lists them all", () => {
-    const wrong = event({ ...EVENT, value: "1", clickWindow: 7 }, { options: { retainOnDelete: false, import: "4" } });
+    const wrong = event(
+      { ...EVENT, value: "1", clickWindow: 7 },
+      { options: { retainOnDelete: false, import: "4" } },
+    );
     expect(wrong.finding.problems).toBe(3);
     expect(wrong.finding.lines).toEqual([
       'value expected a finite number; got the string "1"',
       expect.stringMatching(/^import is an option that does not work here/),
       expect.stringMatching(/^retainOnDelete can't be false/),
     ]);
-    expect(wrong.warnings).toEqual([expect.stringMatching(/^ConversionEvent "e": clickWindow is 7 seconds;/)]);
+    expect(wrong.warnings).toEqual([
+      expect.stringMatching(/^ConversionEvent "e": clickWindow is 7 seconds;/),
+    ]);
   });
 
   it("may be deleted if a delete is known", () => {
     const options = { retainOnDelete: false };
-    expect(declared(call(EVENT, { options }), deleting)).toMatchObject({ finding: { lines: [] }, deletes: true });
+    expect(declared(call(EVENT, { options }), deleting)).toMatchObject({
+      finding: { lines: [] },
+      deletes: true,
+    });
     expect(event(EVENT, { options })).toMatchObject({ finding: { problems: 1 }, deletes: false });
   });
 });
 
 describe("a set", () => {
-  const events = { a: { eventName: "A", value: 1 }, b: { eventName: "B", value: 2, clickWindow: 60, existingId: 5 } };
+  const events = {
+    a: { eventName: "A", value: 1 },
+    b: { eventName: "B", value: 2, clickWindow: 60, existingId: 5 },
+  };
 
   it("declares its members", () => {
     const { kind, objects, key } = set({ events });

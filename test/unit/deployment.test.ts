@@ -8,8 +8,20 @@ import { type ProgramContext, readStored } from "../../provider/src/state/index.
 const OF_STATE = { wasSecret: new Set(["eventName"]), wasDeleting: true, deletes: true };
 const OF_NOTHING = { wasSecret: new Set<string>(), wasDeleting: false, deletes: false };
 
-function check(run: Deployment, key: string, more: Partial<ProgramContext> = {}, isNew = true, kind: Kind = event) {
-  run.noteChecked(key, kind, { identity: `shop/dev::${key}`, ...more }, isNew, isNew ? OF_NOTHING : OF_STATE);
+function check(
+  run: Deployment,
+  key: string,
+  more: Partial<ProgramContext> = {},
+  isNew = true,
+  kind: Kind = event,
+) {
+  run.noteChecked(
+    key,
+    kind,
+    { identity: `shop/dev::${key}`, ...more },
+    isNew,
+    isNew ? OF_NOTHING : OF_STATE,
+  );
 }
 const upOf = (resources: number) => ({ run: { isUp: true, resources } });
 
@@ -42,7 +54,11 @@ it("a context says whether it is an `up`; it is whole once as many were checked 
 
 it("one resource has an object; whoever comes second is told who; what gives its object up claims nothing, so moves, swaps and circles work", () => {
   const run = new Deployment();
-  expect(["a", "b", "a"].map((key) => run.claim(event, "5", key))).toEqual([undefined, "a", undefined]);
+  expect(["a", "b", "a"].map((key) => run.claim(event, "5", key))).toEqual([
+    undefined,
+    "a",
+    undefined,
+  ]);
   expect(run.holderOf(event, "5")).toBe("a");
   for (const after of [["b 5"], ["a 6", "b 5"], ["a 6", "b 7", "c 5"]])
     for (const those of [after, after.toReversed()]) {
@@ -71,7 +87,11 @@ it("a create is declared by its key, by a namesake that the program names, or by
   const [A_SET, MEMBER] = ["ConversionEventSet::a", 'ConversionEventSet::a["k"]'];
   const run = new Deployment();
   check(run, "now", { namesakes: ["namesake"] });
-  expect(["namesake", "now", MEMBER].map((key) => run.isDeclared(key))).toEqual([true, false, false]);
+  expect(["namesake", "now", MEMBER].map((key) => run.isDeclared(key))).toEqual([
+    true,
+    false,
+    false,
+  ]);
   run.declared.add(A_SET);
   expect(run.isDeclared(MEMBER)).toBe(true);
 });

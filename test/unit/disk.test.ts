@@ -8,7 +8,13 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type Clock, systemClock } from "../../provider/src/base/index.js";
-import { Journal, journalPath, readJournal, takeOverOpen, writeAnswers } from "../../provider/src/journal/index.js";
+import {
+  Journal,
+  journalPath,
+  readJournal,
+  takeOverOpen,
+  writeAnswers,
+} from "../../provider/src/journal/index.js";
 import { type Fate, type Image, imageAfter, MemoryDisk, type Moment } from "../support/disk.js";
 import { ANY_ACCOUNT, create, DEV, entryLine, FOLDER, PROD } from "../support/journal.js";
 import { seededRandom } from "../support/random.js";
@@ -37,7 +43,8 @@ const keyOf = (name: string) => `Advertiser::${name}`;
 class Life {
   readonly disk = new MemoryDisk(new Map([["/home", { mode: 0o755 }]]));
   readonly clock = new HastyClock();
-  readonly moments: { readonly what: string; readonly moment: Moment; readonly facts: Facts }[] = [];
+  readonly moments: { readonly what: string; readonly moment: Moment; readonly facts: Facts }[] =
+    [];
   /** In the order in which they were written: what is so from then on. */
   readonly #lines: { readonly key: string; readonly says: string }[] = [];
   /** So many of them are certainly on the disk. */
@@ -45,7 +52,8 @@ class Life {
   #ids = 40;
 
   constructor() {
-    this.disk.onChange = (what) => this.moments.push({ what, moment: this.disk.moment(), facts: this.#facts() });
+    this.disk.onChange = (what) =>
+      this.moments.push({ what, moment: this.disk.moment(), facts: this.#facts() });
   }
 
   #facts(): Facts {
@@ -56,8 +64,13 @@ class Life {
   }
 
   /** @param write resolves once that is on the disk, with all that was written before. */
-  async says(says: Readonly<Record<string, string>>, write: () => Promise<void> | void): Promise<void> {
-    const count = this.#lines.push(...Object.entries(says).map(([name, says]) => ({ key: keyOf(name), says })));
+  async says(
+    says: Readonly<Record<string, string>>,
+    write: () => Promise<void> | void,
+  ): Promise<void> {
+    const count = this.#lines.push(
+      ...Object.entries(says).map(([name, says]) => ({ key: keyOf(name), says })),
+    );
     await write();
     this.#confirmed = Math.max(this.#confirmed, count);
   }
@@ -152,7 +165,11 @@ async function everyCrash(life: Life, check: (image: Image, facts: Facts) => Pro
     for (const fates of fatesOf(moment, random)) {
       counts.crashes++;
       const image = imageAfter(moment, fates);
-      const files = [...image].map(([path, { text, mode }]) => [path, mode, text?.toString() ?? "a folder"]);
+      const files = [...image].map(([path, { text, mode }]) => [
+        path,
+        mode,
+        text?.toString() ?? "a folder",
+      ]);
       const digest = JSON.stringify([files, [...facts]]);
       if (checked.has(digest)) continue;
       checked.add(digest);
@@ -161,7 +178,9 @@ async function everyCrash(life: Life, check: (image: Image, facts: Facts) => Pro
         await check(afterRestart(image), facts);
         if (fates.every((fate) => fate === 1)) await check(image, facts);
       } catch (error) {
-        throw new Error(`after ${what} (DISK_SEED=${seed}), with ${fates}\n${files.join("\n")}`, { cause: error });
+        throw new Error(`after ${what} (DISK_SEED=${seed}), with ${fates}\n${files.join("\n")}`, {
+          cause: error,
+        });
       }
     }
   }
@@ -170,17 +189,30 @@ async function everyCrash(life: Life, check: (image: Image, facts: Facts) => Pro
 
 /** All combinations if they are few; else all lost, all kept, each one alone lost, kept or torn, and random ones. */
 function fatesOf({ unsynced }: Moment, random: () => number): Fate[][] {
-  const choices = unsynced.map((each): Fate[] => (each.kind === "data" && each.bytes !== "cut" ? [0, 1, 0.5] : [0, 1]));
+  const choices = unsynced.map((each): Fate[] =>
+    each.kind === "data" && each.bytes !== "cut" ? [0, 1, 0.5] : [0, 1],
+  );
   if (choices.reduce((product, each) => product * each.length, 1) <= AT_ONCE)
-    return choices.reduce<Fate[][]>((all, each) => all.flatMap((some) => each.map((fate) => [...some, fate])), [[]]);
+    return choices.reduce<Fate[][]>(
+      (all, each) => all.flatMap((some) => each.map((fate) => [...some, fate])),
+      [[]],
+    );
   const alone = choices.flatMap((fates, at) =>
-    [0, 1].flatMap((rest) => fates.map((fate) => choices.map((_, index) => (index === at ? fate : rest)))),
+    [0, 1].flatMap((rest) =>
+      fates.map((fate) => choices.map((_, index) => (index === at ? fate : rest))),
+    ),
   );
   const byChance = Array.from({ length: AT_ONCE }, () =>
-    choices.map((each) => (each.length === 3 && random() < 0.3 ? random() : (each[Math.floor(random() * 2)] ?? 0))),
+    choices.map((each) =>
+      each.length === 3 && random() < 0.3 ? random() : (each[Math.floor(random() * 2)] ?? 0),
+    ),
   );
   // With few crashes per moment, the random ones include some of each kind.
-  return [...[0, 1].map((fate) => choices.map(() => fate)), ...byChance, ...(AT_ONCE < 64 ? [] : alone)];
+  return [
+    ...[0, 1].map((fate) => choices.map(() => fate)),
+    ...byChance,
+    ...(AT_ONCE < 64 ? [] : alone),
+  ];
 }
 
 /** After a restart of the machine: no lock belongs to a living process. */
@@ -190,7 +222,10 @@ const afterRestart = (image: Image): Image =>
       path,
       text === undefined || !/\.lock(\.[^.]*\.tmp)?$/.test(path)
         ? { mode, ...(text && { text }) }
-        : { mode, text: Buffer.from(text.toString().replace('"machine":"', '"machine":"before, ')) },
+        : {
+            mode,
+            text: Buffer.from(text.toString().replace('"machine":"', '"machine":"before, ')),
+          },
     ]),
   );
 
@@ -206,11 +241,17 @@ async function checkNextRun(image: Image, facts: Facts, place: typeof DEV): Prom
     const says = entryLine(run.of(key));
     must(allowed.includes(says), `${key} is ${allowed.join(" or ")}, and not ${says}`);
     const had = read.get(key);
-    must(entryLine(had?.state === "closed" ? undefined : had) === says, `readers see another ${key}`);
+    must(
+      entryLine(had?.state === "closed" ? undefined : had) === says,
+      `readers see another ${key}`,
+    );
   }
   for (const key of read.keys()) must(facts.has(key), `${key} is invented`);
   await run.sending(create(keyOf("next")));
-  must(entryLine(runOn(disk, clock, place).of(keyOf("next"))) === "sent", "it is not written any more");
+  must(
+    entryLine(runOn(disk, clock, place).of(keyOf("next"))) === "sent",
+    "it is not written any more",
+  );
   run.release();
 }
 
@@ -236,7 +277,9 @@ it.each([
   "M1, M2: whatever the power failure takes of %s: what was confirmed is known, and nothing else",
   { timeout: 600_000 },
   async (what, live, place) => {
-    const counts = await everyCrash(await live(), (image, facts) => checkNextRun(image, facts, place));
+    const counts = await everyCrash(await live(), (image, facts) =>
+      checkNextRun(image, facts, place),
+    );
     console.log(`${what}: ${JSON.stringify(counts)}, DISK_SEED=${seed}`);
     expect(counts.crashes).toBeGreaterThan(100);
   },

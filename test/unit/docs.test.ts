@@ -28,7 +28,10 @@ it.each(pages.map(({ path }) => path))("%s: each relative link leads somewhere",
     const [file = "", anchor] = target.split("#");
     const found = file === "" ? join(repository, path) : resolve(repository, dirname(path), file);
     if (!existsSync(found) || relative(repository, found).startsWith("..")) return true;
-    return anchor !== undefined && !anchorsOf(proseOf({ path, text: readFileSync(found, "utf8") })).includes(anchor);
+    return (
+      anchor !== undefined &&
+      !anchorsOf(proseOf({ path, text: readFileSync(found, "utf8") })).includes(anchor)
+    );
   });
   expect(wrong).toEqual([]);
 });
@@ -51,15 +54,23 @@ it("each TypeScript block compiles", { timeout: 60_000 }, () => {
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, repository);
   const host = ts.createCompilerHost(options);
   const { fileExists, readFile, getSourceFile } = host;
-  const kind = { languageVersion: ts.ScriptTarget.ES2023, impliedNodeFormat: ts.ModuleKind.ESNext } as const;
+  const kind = {
+    languageVersion: ts.ScriptTarget.ES2023,
+    impliedNodeFormat: ts.ModuleKind.ESNext,
+  } as const;
   host.fileExists = (name) => files.has(resolve(name)) || fileExists(name);
   host.readFile = (name) => files.get(resolve(name)) ?? readFile(name);
   host.getSourceFile = (name, ...rest) => {
     const text = files.get(resolve(name));
-    return text === undefined ? getSourceFile(name, ...rest) : ts.createSourceFile(name, text, kind);
+    return text === undefined
+      ? getSourceFile(name, ...rest)
+      : ts.createSourceFile(name, text, kind);
   };
   const problems = ts
     .getPreEmitDiagnostics(ts.createProgram([...files.keys()], options, host))
-    .map(({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`);
+    .map(
+      ({ file, messageText }) =>
+        `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`,
+    );
   expect(problems).toEqual([]);
 });

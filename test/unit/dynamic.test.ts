@@ -56,14 +56,22 @@ async function shown(call: Promise<unknown>) {
 }
 
 describe("what leaves after a failure", () => {
-  const secret = new RefusedError(`${PLATFORM.password} was refused`, { cause: new Error(PLATFORM.password) });
+  const secret = new RefusedError(`${PLATFORM.password} was refused`, {
+    cause: new Error(PLATFORM.password),
+  });
 
   it("of create and update is a message, scrubbed, without a stack and a cause", async () => {
     const run = runWith(fails(secret));
     const message =
       "[secret] was refused (node_modules/pulumi-advertising/docs/messages.md#advertising_refused) [ADVERTISING_REFUSED]";
-    expect(await shown(run.event.create(inputs))).toEqual({ message, stack: "", text: `Error: ${message}` });
-    expect(await shown(run.event.update("unresolved-m-1", unresolved, inputs))).toMatchObject({ stack: "" });
+    expect(await shown(run.event.create(inputs))).toEqual({
+      message,
+      stack: "",
+      text: `Error: ${message}`,
+    });
+    expect(await shown(run.event.update("unresolved-m-1", unresolved, inputs))).toMatchObject({
+      stack: "",
+    });
     expect(run.posts()).toBe(1);
   });
 
@@ -103,7 +111,11 @@ describe("what leaves after a failure", () => {
       [before, 0],
     ] as const) {
       const error = await shown(event.create(inputs));
-      expect([error.message, error.stack, "id" in error]).toEqual([expect.stringMatching(words), "", amount === 1]);
+      expect([error.message, error.stack, "id" in error]).toEqual([
+        expect.stringMatching(words),
+        "",
+        amount === 1,
+      ]);
       expect(posts()).toBe(amount);
     }
   });
@@ -127,7 +139,12 @@ describe("an error that the engine saves", () => {
       ...ARGUMENTS,
       __at: ACCOUNT,
       __provider: PROVIDER,
-      unresolved: { ...open, mark, body: expect.stringMatching(/^[\da-f]{32}$/), what: "It was sent with [secret]." },
+      unresolved: {
+        ...open,
+        mark,
+        body: expect.stringMatching(/^[\da-f]{32}$/),
+        what: "It was sent with [secret].",
+      },
     });
     // Error hooks ask again: the same answer, and no second create.
     expect(await shown(run.event.create(inputs))).toMatchObject({ id: error.id });
@@ -159,7 +176,11 @@ describe("what leaves otherwise", () => {
       { ...inputs, __identity: { identity: inputs.__identity } },
     );
     expect(failures).toEqual([]);
-    expect(checked).toMatchObject({ ...ARGUMENTS, __identity: inputs.__identity, countUnique: false });
+    expect(checked).toMatchObject({
+      ...ARGUMENTS,
+      __identity: inputs.__identity,
+      countUnique: false,
+    });
     expect(checked).not.toHaveProperty("__at");
     expect(await run.event.create(checked)).toMatchObject({
       id: "9007199254740993",
@@ -173,31 +194,53 @@ describe("what leaves otherwise", () => {
     const diff = (news: object) => event.diff("6", outputs, { ...inputs, ...news });
     const deleteBeforeReplace = false;
     expect(await diff({})).toEqual({ changes: false, replaces: [], deleteBeforeReplace });
-    expect(await diff({ value: 2 })).toEqual({ changes: true, replaces: ["value"], deleteBeforeReplace });
-    expect(await diff({ existingId: 7 })).toEqual({ changes: true, replaces: ["existingId"], deleteBeforeReplace });
+    expect(await diff({ value: 2 })).toEqual({
+      changes: true,
+      replaces: ["value"],
+      deleteBeforeReplace,
+    });
+    expect(await diff({ existingId: 7 })).toEqual({
+      changes: true,
+      replaces: ["existingId"],
+      deleteBeforeReplace,
+    });
   });
 
   it("problems of a check come all at once, each with its code, and at no property, whose value the engine would print", async () => {
-    const { failures } = await runWith().event.check({}, { ...inputs, advertiserId: undefined, value: "x" });
+    const { failures } = await runWith().event.check(
+      {},
+      { ...inputs, advertiserId: undefined, value: "x" },
+    );
     const reasons = [
       /^advertiserId is required: is the output's name right\? .*\[ADVERTISING_ARGUMENTS\]$/,
       /^value expected a finite number; got .*\[ADVERTISING_ARGUMENTS\]$/,
     ];
-    expect(failures).toEqual(reasons.map((reason) => ({ property: "", reason: expect.stringMatching(reason) })));
+    expect(failures).toEqual(
+      reasons.map((reason) => ({ property: "", reason: expect.stringMatching(reason) })),
+    );
   });
 
   it("what a person answers is read as it was sent, and what is not there is gone", async () => {
     const read = (answers: object) => {
-      const { event } = runWith(undefined, { environment: { ADVERTISING_ANSWERS: JSON.stringify(answers) } });
+      const { event } = runWith(undefined, {
+        environment: { ADVERTISING_ANSWERS: JSON.stringify(answers) },
+      });
       return event.read("unresolved-m-1", unresolved);
     };
     expect(await read({ "m-1": null })).toEqual({ id: "", props: {} });
     const { unresolved: _, ...before } = unresolved;
     expect(await read({ "m-1": "4711" })).toEqual({
       id: "4711",
-      props: { ...before, eventId: 4711, __sentAs: "b 1", __resolved: ["m-1 2026-01-01T00:00:00.000Z"] },
+      props: {
+        ...before,
+        eventId: 4711,
+        __sentAs: "b 1",
+        __resolved: ["m-1 2026-01-01T00:00:00.000Z"],
+      },
     });
-    expect((await shown(read({ other: null }))).message).toContain("A refresh does not find out what became of");
+    expect((await shown(read({ other: null }))).message).toContain(
+      "A refresh does not find out what became of",
+    );
   });
 
   it("without a known read it comes back as it is, for `.get` with its id", async () => {
@@ -223,5 +266,7 @@ it("another account is an error with both accounts and what to do, unless it is 
   expect((await shown(diff({}))).message).toMatch(
     /ConversionEvent "signup" at 127\.0\.0\.1:8787 a@b\.c, and the settings of this run name x\.example a@b\.c\. Nothing was sent\..*\n +pulumi config set advertising:formerAccount '127\.0\.0\.1:8787 a@b\.c'\n\(node_modules.pulumi-advertising.docs.*\) \[ADVERTISING_ACCOUNT_MISMATCH\]$/s,
   );
-  expect(await diff({ formerAccount: ` ${there.toUpperCase()} ` })).toMatchObject({ changes: false });
+  expect(await diff({ formerAccount: ` ${there.toUpperCase()} ` })).toMatchObject({
+    changes: false,
+  });
 });

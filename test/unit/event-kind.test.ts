@@ -33,9 +33,13 @@ describe("what is wrong", () => {
     expect(problems.map(({ property, reason }) => `${property} ${reason}`)).toEqual([
       expect.stringMatching(/^advertiserId expected an Advertiser or its id.*; got -1$/),
       expect.stringMatching(/^defaults\.clickWindow expected whole seconds/),
-      expect.stringMatching(/^defaults\.attribution expected "ALL" or "WHITELIST"; got the string "all"$/),
+      expect.stringMatching(
+        /^defaults\.attribution expected "ALL" or "WHITELIST"; got the string "all"$/,
+      ),
       expect.stringMatching(/^events\["purchase"\]\.eventName expected a string/),
-      expect.stringMatching(/^events\["purchase"\]\.value expected a finite number; got the string "25"$/),
+      expect.stringMatching(
+        /^events\["purchase"\]\.value expected a finite number; got the string "25"$/,
+      ),
       expect.stringMatching(
         /^events\["a\\"\]\[\\"b"\]\.eventName expected a string of 1 to 99 .*; got a string of 100 characters$/,
       ),
@@ -44,13 +48,18 @@ describe("what is wrong", () => {
       expect.stringMatching(/^events\["none"\]\.value is required/),
       'events["text"] expected an object; got the string "Purchase"',
       'events["list"] expected an object; got a list',
-      expect.stringMatching(/^events\["\\u0000"\] is not a valid key: expected 1 to 100 characters/),
+      expect.stringMatching(
+        /^events\["\\u0000"\] is not a valid key: expected 1 to 100 characters/,
+      ),
       "evnts is not a known argument; did you mean events?",
     ]);
   });
 
   it("a set needs an advertiser and events, which may be empty", () => {
-    expect(paths({ advertiserId: undefined, events: undefined })).toEqual(["advertiserId", "events"]);
+    expect(paths({ advertiserId: undefined, events: undefined })).toEqual([
+      "advertiserId",
+      "events",
+    ]);
     expect(paths({ events: [] })).toEqual(["events"]);
     expect(paths({ events: {} })).toEqual([]);
   });
@@ -58,7 +67,9 @@ describe("what is wrong", () => {
   it("defaults can't give what each event has its own, nor an entry what is the set's", () => {
     for (const name of ["existingId", "eventName", "value", "advertiserId"])
       expect(paths({ defaults: { [name]: 1 } })).toEqual([`defaults.${name}`]);
-    expect(paths({ events: { e: { ...E, advertiserId: 1 } } })).toEqual([`events["e"].advertiserId`]);
+    expect(paths({ events: { e: { ...E, advertiserId: 1 } } })).toEqual([
+      `events["e"].advertiserId`,
+    ]);
   });
 
   it.each([
@@ -75,19 +86,32 @@ describe("what is wrong", () => {
   ])("a key that is %s is refused", (_, key) => {
     const events = JSON.parse(`{${JSON.stringify(key)}: {"eventName": "E", "value": 1}}`) as object;
     expect(check({ events }).problems).toEqual([
-      { property: `events[${JSON.stringify(key)}]`, reason: expect.stringContaining("is not a valid key") },
+      {
+        property: `events[${JSON.stringify(key)}]`,
+        reason: expect.stringContaining("is not a valid key"),
+      },
     ]);
   });
 
-  it.each(["🛒".repeat(100), "constructor", `a"]["b`, "__x", "a b"])("the key %s is taken", (key) => {
-    const { values, problems } = check({ events: { [key]: E } });
-    expect([problems, values.events]).toEqual([[], { [key]: E }]);
-  });
+  it.each(["🛒".repeat(100), "constructor", `a"]["b`, "__x", "a b"])(
+    "the key %s is taken",
+    (key) => {
+      const { values, problems } = check({ events: { [key]: E } });
+      expect([problems, values.events]).toEqual([[], { [key]: E }]);
+    },
+  );
 });
 
 it("an entry's arguments come before the set's defaults, and those before the API's", () => {
-  const { values } = check({ defaults: { clickWindow: 60 }, events: { e: { ...E, viewWindow: 5 } } });
-  expect(values).toEqual({ advertiserId: 1, defaults: { clickWindow: 60 }, events: { e: { ...E, viewWindow: 5 } } });
+  const { values } = check({
+    defaults: { clickWindow: 60 },
+    events: { e: { ...E, viewWindow: 5 } },
+  });
+  expect(values).toEqual({
+    advertiserId: 1,
+    defaults: { clickWindow: 60 },
+    events: { e: { ...E, viewWindow: 5 } },
+  });
   expect(conversionEventSet.defaultsIn({ ...limits, maxWindowSeconds: 3600 })).toEqual({
     countUnique: false,
     clickWindow: 3600,
@@ -99,9 +123,20 @@ it("an entry's arguments come before the set's defaults, and those before the AP
 it("an id that a spreadsheet has rounded, and a name with a character that nobody sees, are warnings with their path", () => {
   const rounded = "1234567890123450";
   const told = `is ${rounded}: spreadsheets and programs keep 15 to 17 digits of a number and write zeros for the others; is that the whole id?`;
-  const event = { eventName: "Sign\u200bup", value: 1, existingId: Number(rounded), segmentId: `${rounded}00` };
+  const event = {
+    eventName: "Sign\u200bup",
+    value: 1,
+    existingId: Number(rounded),
+    segmentId: `${rounded}00`,
+  };
   const unseen = String.raw`"Sign\u200bup" has a character that nobody sees, U+200B (zero-width space): is it meant?`;
-  expect(conversionEventSet.warnings({ advertiserId: rounded, defaults: {}, events: { a: event, b: E } })).toEqual([
+  expect(
+    conversionEventSet.warnings({
+      advertiserId: rounded,
+      defaults: {},
+      events: { a: event, b: E },
+    }),
+  ).toEqual([
     { property: "advertiserId", reason: told },
     { property: 'events["a"].eventName', reason: unseen },
     { property: 'events["a"].segmentId', reason: told.replace(rounded, `${rounded}00`) },
@@ -116,20 +151,35 @@ it("an id that a spreadsheet has rounded, and a name with a character that nobod
 it("short windows are warned of, in defaults and in each entry", () => {
   const events = { a: { ...E, clickWindow: 30 }, b: { ...E, viewWindow: 366 } };
   expect(conversionEventSet.warnings({ defaults: { viewWindow: 1 }, events })).toEqual([
-    { property: "defaults.viewWindow", reason: expect.stringContaining("is 1 second; windows are seconds here.") },
+    {
+      property: "defaults.viewWindow",
+      reason: expect.stringContaining("is 1 second; windows are seconds here."),
+    },
     { property: 'events["a"].clickWindow', reason: expect.stringContaining("write 2592000") },
   ]);
 });
 
 it("names and keys that look the same, and names that stand for no value, are warned of", () => {
-  const names = { a: "Café", b: "Cafe\u0301", c: "Caf\u00e9", "a\u200b": "cafe", d: "None", e: "None" };
-  const events = Object.fromEntries(Object.entries(names).map(([key, eventName]) => [key, { ...E, eventName }]));
+  const names = {
+    a: "Café",
+    b: "Cafe\u0301",
+    c: "Caf\u00e9",
+    "a\u200b": "cafe",
+    d: "None",
+    e: "None",
+  };
+  const events = Object.fromEntries(
+    Object.entries(names).map(([key, eventName]) => [key, { ...E, eventName }]),
+  );
   const missing = 'is "None": is that a name, or was there no value?';
   const told = "they look the same, and differ in";
   expect(conversionEventSet.warnings({ events })).toEqual([
     { property: 'events["d"].eventName', reason: missing },
     { property: 'events["e"].eventName', reason: missing },
-    { property: 'events["a\u200b"]', reason: `is "a\\u200b" beside "a": ${told} U+200B (zero-width space)` },
+    {
+      property: 'events["a\u200b"]',
+      reason: `is "a\\u200b" beside "a": ${told} U+200B (zero-width space)`,
+    },
     {
       property: 'events["b"].eventName',
       reason: `is "Cafe\u0301" beside "Café": ${told} U+0065, U+0301 and U+00E9`,

@@ -19,7 +19,12 @@ const upTo = (amount: number) => Array.from({ length: amount }, (_, index) => in
 
 const event = (name: string, args: object) =>
   declare(
-    { kind: conversionEvent, name, args: { eventName: name, advertiserId: 7, ...args }, options: {} },
+    {
+      kind: conversionEvent,
+      name,
+      args: { eventName: name, advertiserId: 7, ...args },
+      options: {},
+    },
     settingsOf(),
   );
 
@@ -46,7 +51,10 @@ it.each([
       ({ reason }) => reason,
     );
   expect(said(items)).toEqual([`1 got "1", 1${others}`]);
-  expect(said([...items, { name: "x", reason: "is absent" }])).toEqual([`1 got "1", 1${others}`, "x is absent"]);
+  expect(said([...items, { name: "x", reason: "is absent" }])).toEqual([
+    `1 got "1", 1${others}`,
+    "x is absent",
+  ]);
 });
 
 it.each([
@@ -55,7 +63,9 @@ it.each([
 ])(
   "in %i events of a program it has a section each, of many the first 100; one that is only likely is one warning",
   (amount, more) => {
-    const wrong = upTo(amount).map((each) => event(`e${each}`, { value: `${each},5`, viewWindow: 7 }));
+    const wrong = upTo(amount).map((each) =>
+      event(`e${each}`, { value: `${each},5`, viewWindow: 7 }),
+    );
     const { lines, warnings } = judged(...wrong);
     const sections = upTo(Math.min(amount, 100)).flatMap((each) => [
       `  ConversionEvent "e${each}":`,
@@ -70,9 +80,18 @@ it.each([
 );
 
 it("in events of a set it is one line", () => {
-  const wrong = upTo(50).map((each): [string, object] => [`e${each}`, { eventName: "E", value: `${each},5` }]);
-  const args = { advertiserId: 7, events: { ...Object.fromEntries(wrong), other: { eventName: "", value: 1 } } };
-  expect(judged(declare({ kind: conversionEventSet, name: "funnel", args, options: {} }, settingsOf())).lines).toEqual([
+  const wrong = upTo(50).map((each): [string, object] => [
+    `e${each}`,
+    { eventName: "E", value: `${each},5` },
+  ]);
+  const args = {
+    advertiserId: 7,
+    events: { ...Object.fromEntries(wrong), other: { eventName: "", value: 1 } },
+  };
+  expect(
+    judged(declare({ kind: conversionEventSet, name: "funnel", args, options: {} }, settingsOf()))
+      .lines,
+  ).toEqual([
     "51 problems; nothing was sent.",
     '  ConversionEventSet "funnel":',
     '    events["e1"].value expected a finite number; got the string "1,5" (also in events["e2"].value, events["e3"].value, events["e4"].value and 46 more)',

@@ -20,7 +20,8 @@ const event = () => new Fake(typeTokenOf("ConversionEvent"), "purchase", { adver
 const bucket = () => new Fake("aws:s3/bucket:Bucket", "logs", {});
 const component = () => new pulumi.ComponentResource("my:shop:Shop", "shop");
 
-const resolved = <T>(output: unknown) => new Promise<T>((resolve) => void (output as pulumi.Output<T>).apply(resolve));
+const resolved = <T>(output: unknown) =>
+  new Promise<T>((resolve) => void (output as pulumi.Output<T>).apply(resolve));
 const others = { eventName: "E", value: 1 };
 
 function problemsOf(kind: Kind, args: Record<string, unknown>) {
@@ -42,7 +43,10 @@ describe("an Advertiser as advertiserId", () => {
   });
 
   it("leaves secrets secret", async () => {
-    const { advertiserId } = idsOf(conversionEvent, { ...others, advertiserId: pulumi.secret("41") });
+    const { advertiserId } = idsOf(conversionEvent, {
+      ...others,
+      advertiserId: pulumi.secret("41"),
+    });
     expect(await pulumi.isSecret(advertiserId as pulumi.Output<string>)).toBe(true);
     expect(await resolved(advertiserId)).toBe("41");
   });
@@ -65,15 +69,18 @@ describe("a resource of another kind is refused in words", () => {
   it("an Advertiser as an argument that takes no resource", () => {
     const ids = { segmentId: advertiser(), existingId: advertiser() };
     expect(problemsOf(conversionEvent, { ...others, advertiserId: 1, ...ids })).toEqual([
-      { property: "segmentId", reason: expect.stringMatching(/^expected the id of a segment.*; got an Advertiser$/) },
+      {
+        property: "segmentId",
+        reason: expect.stringMatching(/^expected the id of a segment.*; got an Advertiser$/),
+      },
       {
         property: "existingId",
         reason: expect.stringMatching(/^expected the id of a live event.*; got an Advertiser$/),
       },
     ]);
-    expect(problemsOf(advertiserKind, { advertiserName: "A", existingId: advertiser() })).toMatchObject([
-      { property: "existingId" },
-    ]);
+    expect(
+      problemsOf(advertiserKind, { advertiserName: "A", existingId: advertiser() }),
+    ).toMatchObject([{ property: "existingId" }]);
   });
 });
 

@@ -4,9 +4,10 @@ import { join, relative, resolve, sep } from "node:path";
 import { expect, it } from "vitest";
 
 const source = resolve(import.meta.dirname, "../../provider/src");
-const MODULES = "base files rules kinds settings state journal client plan operations dynamic catalog program".split(
-  " ",
-);
+const MODULES =
+  "base files rules kinds settings state journal client plan operations dynamic catalog program".split(
+    " ",
+  );
 /** What each module may import: those before it in the list, except what would load HTTP or decide by I/O. */
 const beforeIn = (module: string) => MODULES.slice(0, MODULES.indexOf(module));
 const without = (modules: readonly string[], ...others: string[]) =>
@@ -58,7 +59,8 @@ it("there are no import cycles, of types either", () => {
   const visit = (file: string, way: readonly string[]): void => {
     if (way.includes(file)) circles.push([...way.slice(way.indexOf(file)), file].join(" > "));
     if (way.includes(file) || done.has(file)) return;
-    for (const each of imports) if (each.isOurs && each.file === file) visit(each.target, [...way, file]);
+    for (const each of imports)
+      if (each.isOurs && each.file === file) visit(each.target, [...way, file]);
     done.add(file);
   };
   for (const file of files) visit(file, []);
@@ -68,8 +70,13 @@ it("there are no import cycles, of types either", () => {
 it("the program process reaches no HTTP and no cookies, and nobody loads what only some runs need", () => {
   const all = imports.filter(({ isType }) => !isType);
   const reached = new Set(["index.ts"]);
-  for (const file of reached) for (const each of all) if (each.file === file && each.isOurs) reached.add(each.target);
-  expect([...reached].filter((file) => /^(client|operations|dynamic|sandbox|cli)\//.test(file))).toEqual([]);
-  const libraries = all.filter(({ isOurs }) => !isOurs).map(({ target }) => target.split("/")[0] ?? "");
+  for (const file of reached)
+    for (const each of all) if (each.file === file && each.isOurs) reached.add(each.target);
+  expect(
+    [...reached].filter((file) => /^(client|operations|dynamic|sandbox|cli)\//.test(file)),
+  ).toEqual([]);
+  const libraries = all
+    .filter(({ isOurs }) => !isOurs)
+    .map(({ target }) => target.split("/")[0] ?? "");
   expect(libraries.filter((name) => NOWHERE_AT_START.includes(name))).toEqual([]);
 });

@@ -11,7 +11,17 @@ import {
   writeAnswers,
 } from "../../provider/src/journal/index.js";
 import { MemoryDisk } from "../support/disk.js";
-import { AT, create, DEV, entryLine, FOLDER, OURS, PROD, stackOn, type Work } from "../support/journal.js";
+import {
+  AT,
+  create,
+  DEV,
+  entryLine,
+  FOLDER,
+  OURS,
+  PROD,
+  stackOn,
+  type Work,
+} from "../support/journal.js";
 
 const KEY = "ConversionEvent::purchase";
 const [A, B, C] = ["Advertiser::a", "Advertiser::b", "Advertiser::c"] as const;
@@ -57,7 +67,9 @@ const [head = [], ...rows] = TABLE.trim()
   .split("\n")
   .map((line) => line.split("|").map((cell) => cell.trim()));
 const CASES = rows.flatMap(([from = "", ...cells]) =>
-  cells.flatMap((to, index) => (to === "" ? [] : [[from, head[index + 1], to, EVENTS[index] ?? nothing] as const])),
+  cells.flatMap((to, index) =>
+    to === "" ? [] : [[from, head[index + 1], to, EVENTS[index] ?? nothing] as const],
+  ),
 );
 
 describe("M2, M3: one record a key, from one state to the next", () => {
@@ -78,10 +90,16 @@ describe("M2, M3: one record a key, from one state to the next", () => {
     async (isSame) => {
       const { up, newRun } = stackOn();
       const account = isSame ? OURS.account : "platform.example b@example.com";
-      await up((run) => run.sending({ ...create(A), name: "Acme", account }).then(() => run.created(A, "42")));
+      await up((run) =>
+        run.sending({ ...create(A), name: "Acme", account }).then(() => run.created(A, "42")),
+      );
       await up((run) => run.saw({ key: B, id: "42" }), [], OURS);
       expect(newRun().openAtStart).toHaveLength(isSame ? 0 : 1);
-      expect(newRun().of(A)).toMatchObject({ state: isSame ? "confirmed" : "created", id: "42", name: "Acme" });
+      expect(newRun().of(A)).toMatchObject({
+        state: isSame ? "confirmed" : "created",
+        id: "42",
+        name: "Acme",
+      });
     },
   );
 
@@ -93,9 +111,17 @@ describe("M2, M3: one record a key, from one state to the next", () => {
     await up((run) => {
       run.saw({ key: "Advertiser::new-a", creates: [create(A).mark] });
       run.saw({ key: "Advertiser::new-b", id: "7", creates: [`${create(B).mark} ${AT}`] });
-      run.saw({ key: "Advertiser::new-c", id: "8", creates: [`${create(C).mark} 2020-01-01T00:00:00.000Z`] });
+      run.saw({
+        key: "Advertiser::new-c",
+        id: "8",
+        creates: [`${create(C).mark} 2020-01-01T00:00:00.000Z`],
+      });
     });
-    expect([A, B, C].map((key) => entryLine(newRun().of(key)))).toEqual(["none", "confirmed 7", "sent"]);
+    expect([A, B, C].map((key) => entryLine(newRun().of(key)))).toEqual([
+      "none",
+      "confirmed 7",
+      "sent",
+    ]);
   });
 
   it("with checkpoints off a clean end leaves its creates open, until a later run has seen them", async () => {
@@ -179,7 +205,9 @@ describe("M2, M3: one record a key, from one state to the next", () => {
   it("what is open under a former key comes before what was only seen under the new one", async () => {
     const { up, words } = stackOn();
     await up(async (run) => run.saw({ key: B, id: "41" }));
-    await up((run) => run.sending({ ...create(A), replaces: "41" }).then(() => run.created(A, "42")));
+    await up((run) =>
+      run.sending({ ...create(A), replaces: "41" }).then(() => run.created(A, "42")),
+    );
     await up(async (run) => run.renamed(A, B));
     expect(words()).toEqual(["b created 42", "a closed 42"]);
   });
@@ -195,7 +223,14 @@ describe("M2, M3: one record a key, from one state to the next", () => {
       await run.back(KEY);
     });
     await up((run) => run.created(KEY, "43", { at: AT, mark: "n" }));
-    expect(newRun().of(KEY)).toEqual({ key: KEY, state: "created", id: "43", at: AT, mark: "n", body: "" });
+    expect(newRun().of(KEY)).toEqual({
+      key: KEY,
+      state: "created",
+      id: "43",
+      at: AT,
+      mark: "n",
+      body: "",
+    });
   });
 });
 
@@ -209,7 +244,9 @@ describe("M1: what is on the disk before a byte leaves", () => {
     disk.onChange = (what) => calls.push(what);
     await run.sending(create(KEY));
     expect(calls).toEqual([`write ${path}`, `sync ${path}`]);
-    await Promise.all(Array.from({ length: 100 }, (_, index) => run.sending(create(`Advertiser::${index}`))));
+    await Promise.all(
+      Array.from({ length: 100 }, (_, index) => run.sending(create(`Advertiser::${index}`))),
+    );
     expect([calls.length, words().length]).toEqual([4, 101]);
   });
 
@@ -242,7 +279,11 @@ describe("M1: what is on the disk before a byte leaves", () => {
     await run.sending(create(KEY));
     run.given(A);
     run.closeNow([]);
-    expect([KEY, A, B].map((key) => entryLine(newRun().of(key)))).toEqual(["sent", "reported 42", "none"]);
+    expect([KEY, A, B].map((key) => entryLine(newRun().of(key)))).toEqual([
+      "sent",
+      "reported 42",
+      "none",
+    ]);
   });
 });
 
@@ -293,13 +334,17 @@ describe("what others ask of it", () => {
     const holders = ["42", "43", "40", "1"].map((id) => newRun().holderOf("Advertiser", id));
     expect(holders).toEqual([B, A, "Advertiser::d", undefined]);
     expect(newRun().holderOf("ConversionEvent", "42")).toBeUndefined();
-    expect(["42", "43"].map((id) => isTwiceIn(newRun().records.values(), "Advertiser", id))).toEqual([true, false]);
+    expect(
+      ["42", "43"].map((id) => isTwiceIn(newRun().records.values(), "Advertiser", id)),
+    ).toEqual([true, false]);
   });
 
   it("a run of another account finds what was sent, and for whom; an answer is kept with its moment", async () => {
     const { up, newRun, disk, all, append } = stackOn();
     await up((run) => run.sending({ ...create(KEY), account: "platform.example a@example.com" }));
-    expect(newRun().openAtStart).toMatchObject([{ key: KEY, account: "platform.example a@example.com" }]);
+    expect(newRun().openAtStart).toMatchObject([
+      { key: KEY, account: "platform.example a@example.com" },
+    ]);
     await writeAnswers(DEV, [{ key: KEY, state: "closed", at: AT }], { folder: FOLDER, disk });
     expect([newRun().of(KEY), newRun().openAtStart]).toEqual([undefined, []]);
     append("unfinished");
@@ -309,19 +354,28 @@ describe("what others ask of it", () => {
 
   it("three stacks of one name in three backends share nothing, and find what is open in the project's others", async () => {
     const { disk, append } = stackOn();
-    const places = ["file:///a", "s3://bucket", "https://api.pulumi.com"].map((backend) => ({ ...DEV, backend }));
+    const places = ["file:///a", "s3://bucket", "https://api.pulumi.com"].map((backend) => ({
+      ...DEV,
+      backend,
+    }));
     for (const [index, place] of places.entries()) {
       const { up, newRun } = stackOn(disk, place);
       const before = places.slice(0, index).map((elsewhere) => ({ elsewhere, key: KEY }));
-      expect([newRun().of(KEY), openElsewhere(place, FOLDER, disk)]).toMatchObject([undefined, before]);
+      expect([newRun().of(KEY), openElsewhere(place, FOLDER, disk)]).toMatchObject([
+        undefined,
+        before,
+      ]);
       await up(FROM.sent ?? nothing);
     }
-    for (const stack of ["organization/other/dev", "acme/shop/dev"]) await stackOn(disk, { ...DEV, stack }).up(nothing);
+    for (const stack of ["organization/other/dev", "acme/shop/dev"])
+      await stackOn(disk, { ...DEV, stack }).up(nothing);
     append("", `${FOLDER}/damaged.jsonl`);
     append("{}\n", `${FOLDER}/deleted.lines`);
     disk.mkdirSync(`${FOLDER}/folder.jsonl`, { recursive: true, mode: 0o700 });
     expect(everyJournal(FOLDER, disk)).toHaveLength(5);
-    const found = openElsewhere(PROD, FOLDER, disk).map(({ elsewhere, key }) => `${elsewhere?.backend} ${key}`);
+    const found = openElsewhere(PROD, FOLDER, disk).map(
+      ({ elsewhere, key }) => `${elsewhere?.backend} ${key}`,
+    );
     expect(found.toSorted()).toEqual(places.map(({ backend }) => `${backend} ${KEY}`).toSorted());
     expect(everyJournal("/nowhere", disk)).toEqual([]);
   });

@@ -20,7 +20,10 @@ import { page } from "../support/pages.js";
 
 /** The compiler says which argument a program can't give, or can't read. */
 const declared: {
-  readonly [Name in KindName]: readonly Record<keyof (typeof kindsByName)[Name]["wireNames"], unknown>[];
+  readonly [Name in KindName]: readonly Record<
+    keyof (typeof kindsByName)[Name]["wireNames"],
+    unknown
+  >[];
 } = {
   Advertiser: [{} as Required<AdvertiserArgs>, {} as publicNames.Advertiser],
   ConversionEvent: [{} as Required<ConversionEventArgs>, {} as publicNames.ConversionEvent],
@@ -34,48 +37,60 @@ function sectionOf(title: string): string {
   return section.split("\n## ", 1)[0] ?? "";
 }
 
-describe.each([...KINDS, ...SETS].map((resource) => [resource.name, resource] as const))("%s", (name, resource) => {
-  it("has a class and a provider", () => {
-    expect(Object.keys(publicNames)).toContain(name);
-    expect(Object.keys(handlers)).toContain(handlerOf(name));
-  });
+describe.each([...KINDS, ...SETS].map((resource) => [resource.name, resource] as const))(
+  "%s",
+  (name, resource) => {
+    it("has a class and a provider", () => {
+      expect(Object.keys(publicNames)).toContain(name);
+      expect(Object.keys(handlers)).toContain(handlerOf(name));
+    });
 
-  it("has a section of the reference page", () => {
-    expect(sectionOf(`\`${name}\``)).not.toBe("");
-  });
+    it("has a section of the reference page", () => {
+      expect(sectionOf(`\`${name}\``)).not.toBe("");
+    });
 
-  it("has rules for each argument that holds an id, or may be another resource", () => {
-    const rules = Object.keys(resource.rules(LIMITS).shape);
-    expect(rules).toEqual(expect.arrayContaining([...resource.exactIds]));
-    expect([...resource.exactIds]).toEqual(expect.arrayContaining(Object.keys(resource.references)));
-  });
-});
+    it("has rules for each argument that holds an id, or may be another resource", () => {
+      const rules = Object.keys(resource.rules(LIMITS).shape);
+      expect(rules).toEqual(expect.arrayContaining([...resource.exactIds]));
+      expect([...resource.exactIds]).toEqual(
+        expect.arrayContaining(Object.keys(resource.references)),
+      );
+    });
+  },
+);
 
-describe.each(KINDS.map((kind) => [kind.name, kind] as const))("each wire name of %s", (name, kind) => {
-  const { wireNames, create, owner } = kind;
+describe.each(KINDS.map((kind) => [kind.name, kind] as const))(
+  "each wire name of %s",
+  (name, kind) => {
+    const { wireNames, create, owner } = kind;
 
-  it("has a rule, and each rule a wire name", () => {
-    const rules = Object.keys(kind.rules(LIMITS).shape);
-    expect(rules.toSorted()).toEqual([...Object.keys(wireNames), "existingId", "additionalFields"].toSorted());
-  });
+    it("has a rule, and each rule a wire name", () => {
+      const rules = Object.keys(kind.rules(LIMITS).shape);
+      expect(rules.toSorted()).toEqual(
+        [...Object.keys(wireNames), "existingId", "additionalFields"].toSorted(),
+      );
+    });
 
-  it("is known to the sandbox", () => {
-    expect(routeOf("POST", `/rest/${create.noun}`, DEFAULTS)).toMatchObject({ operation: create.noun });
-    const body = Object.fromEntries(Object.values(wireNames).map((field) => [field, 1]));
-    expect(checkFields(create.noun as Noun, body, new Map()).unknown).toEqual([]);
-  });
+    it("is known to the sandbox", () => {
+      expect(routeOf("POST", `/rest/${create.noun}`, DEFAULTS)).toMatchObject({
+        operation: create.noun,
+      });
+      const body = Object.fromEntries(Object.values(wireNames).map((field) => [field, 1]));
+      expect(checkFields(create.noun as Noun, body, new Map()).unknown).toEqual([]);
+    });
 
-  it("stands on the reference page", () => {
-    const section = sectionOf(`\`${name}\``);
-    const missing = Object.entries(wireNames).flat();
-    expect(missing.filter((each) => !section.includes(`\`${each}\``))).toEqual([]);
-  });
+    it("stands on the reference page", () => {
+      const section = sectionOf(`\`${name}\``);
+      const missing = Object.entries(wireNames).flat();
+      expect(missing.filter((each) => !section.includes(`\`${each}\``))).toEqual([]);
+    });
 
-  it("has an owner among them, if any", () => {
-    expect([undefined, ...Object.keys(wireNames)]).toContain(owner);
-    if (owner !== undefined) expect(kind.identifyingProperties).toContain(owner);
-  });
-});
+    it("has an owner among them, if any", () => {
+      expect([undefined, ...Object.keys(wireNames)]).toContain(owner);
+      if (owner !== undefined) expect(kind.identifyingProperties).toContain(owner);
+    });
+  },
+);
 
 it("a program can give each argument, and read it: the compiler says which one it can't", () => {
   expect(Object.keys(declared)).toEqual(KINDS.map(({ name }) => name));

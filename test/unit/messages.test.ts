@@ -10,7 +10,13 @@ import * as tell from "../../provider/src/operations/messages.js";
 import { expectSameAccount } from "../../provider/src/operations/outcome.js";
 import { NO_ABILITIES, plannedObjects } from "../../provider/src/plan/index.js";
 import { ProgramValidator } from "../../provider/src/program/program-validator.js";
-import { readDeclaredSet, readStoredSet, refOf, refOfKey, unresolvedMessage } from "../../provider/src/state/index.js";
+import {
+  readDeclaredSet,
+  readStoredSet,
+  refOf,
+  refOfKey,
+  unresolvedMessage,
+} from "../../provider/src/state/index.js";
 
 const AT = "2026-01-01T00:00:00.000Z";
 const STACK = "organization/shop/dev";
@@ -24,10 +30,21 @@ const open = (key: string, more: Partial<OpenCreate> = {}): OpenCreate => ({
   ...{ key, state: "sent", at: AT, mark: "m", body: "b", name: "Purchase", facts },
   ...more,
 });
-const namesake = (ref: typeof purchase, create: OpenCreate) => ({ ref, open: create, isPerhaps: false });
+const namesake = (ref: typeof purchase, create: OpenCreate) => ({
+  ref,
+  open: create,
+  isPerhaps: false,
+});
 const OLD = "ConversionEvent::old";
 const elsewhere = { backend: "file:///states", stack: "organization/shop/old" };
-const record = { at: AT, mark: "m", body: "b", name: "Purchase", facts, what: "The connection ended." };
+const record = {
+  at: AT,
+  mark: "m",
+  body: "b",
+  name: "Purchase",
+  facts,
+  what: "The connection ended.",
+};
 
 const planned = (stored: object, declared: object, deletes = false) => {
   const can = { ...NO_ABILITIES, delete: deletes };
@@ -62,10 +79,15 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
   "a new event, and an open create of its name, whose outcome is unknown": () =>
     tell.namesakesMessage([namesake(purchase, open(OLD))]),
   "a new key in a set": () =>
-    tell.namesakesMessage([namesake(inSet, open('ConversionEventSet::funnel["old"]', { id: "4711" }))]),
+    tell.namesakesMessage([
+      namesake(inSet, open('ConversionEventSet::funnel["old"]', { id: "4711" })),
+    ]),
   "a new row of a catalog": () =>
     tell.namesakesMessage([
-      namesake(inCatalog, open("ConversionEvent::advertising:index:Catalog$::shop/acme/old", { id: "4711" })),
+      namesake(
+        inCatalog,
+        open("ConversionEvent::advertising:index:Catalog$::shop/acme/old", { id: "4711" }),
+      ),
     ]),
   "several of a renamed set": () =>
     tell.namesakesMessage(
@@ -82,11 +104,13 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
     tell.namesakesMessage([namesake(purchase, open(OLD, { elsewhere }))]),
   "in a preview, with an advertiser that is not known yet": () =>
     tell.possibleNamesakeNotice(namesake(purchase, open(OLD, { id: "4711" }))).text,
-  "a new event after that, in the same run": () => tell.refusedBeforeMessage(purchase, 'ConversionEvent "lead"'),
+  "a new event after that, in the same run": () =>
+    tell.refusedBeforeMessage(purchase, 'ConversionEvent "lead"'),
   "an unresolved create": () => unresolvedMessage(purchase, record),
   "a preview, before a take-over": () =>
     tell.takeOverNotice(purchase, { ...record, id: "4711", state: "created" }, "now").text,
-  "created with other arguments, in a preview": () => tell.madeOtherwiseMessage([{ ref: purchase, id: "4711" }]),
+  "created with other arguments, in a preview": () =>
+    tell.madeOtherwiseMessage([{ ref: purchase, id: "4711" }]),
   "a preview, before a create of unknown outcome is looked for": () =>
     tell.takeOverNotice(purchase, record, "search").text,
   "taken over": () => tell.takenOverMessageOf(purchase, "4711"),
@@ -94,16 +118,26 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
   "events of a set of unknown outcome": () =>
     tell.unresolvedMembersMessage(
       event,
-      ["buy", "lead"].map((key) => ({ ref: refOfKey(`ConversionEventSet::funnel["${key}"]`, STACK), record })),
+      ["buy", "lead"].map((key) => ({
+        ref: refOfKey(`ConversionEventSet::funnel["${key}"]`, STACK),
+        record,
+      })),
     ),
   "created beside the state's object": () =>
     tell.secondObjectNotice(event, purchase, { ...open(OLD, { id: "4711" }) }, "42").text,
-  "a resource that had an object before": () => tell.formerObjectNotice(event, purchase, "4711").text,
-  "a new event with the name of an earlier one": () => tell.likelyRenameNotice(purchase, OLD, "4711").text,
+  "a resource that had an object before": () =>
+    tell.formerObjectNotice(event, purchase, "4711").text,
+  "a new event with the name of an earlier one": () =>
+    tell.likelyRenameNotice(purchase, OLD, "4711").text,
   "a new row with the name of an earlier one": () =>
-    tell.likelyRenameNotice(inCatalog, "ConversionEvent::advertising:index:Catalog$::shop/acme/old", "4711").text,
+    tell.likelyRenameNotice(
+      inCatalog,
+      "ConversionEvent::advertising:index:Catalog$::shop/acme/old",
+      "4711",
+    ).text,
   "an adoption": () => adoption(tell.adoption(purchase, "4711", NO_ABILITIES)),
-  "an adoption, with a known read and update": () => adoption(tell.adoption(purchase, "4711", ABLE)),
+  "an adoption, with a known read and update": () =>
+    adoption(tell.adoption(purchase, "4711", ABLE)),
   "adopted, made with other arguments": () => tell.adoptedOtherwiseNotice(purchase, "4711").text,
   "another object than before": () => tell.exchangedNotice(purchase, "42", "is to be 4711").text,
   "only the state changes": () => tell.stateOnlyNotice(purchase, "42", ["value 25 → 26"]).text,
@@ -115,9 +149,11 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
     planned(HELD, { events: { purchase: { eventName: "Buy", value: 1 } } }),
   "a set: a renamed key": () =>
     planned(HELD, { events: { purchase: { eventName: "Buy", value: 1, formerKey: "buy" } } }),
-  "a set: adopted": () => planned({}, { events: { buy: { eventName: "Buy", value: 1, existingId: 4711 } } }),
+  "a set: adopted": () =>
+    planned({}, { events: { buy: { eventName: "Buy", value: 1, existingId: 4711 } } }),
   "a set: removed, with a known delete": () => planned(HELD, { events: {} }, true),
-  "what leaves the state, in an up": () => atEnd([{ ...open(OLD), state: "confirmed", id: "42" }], false),
+  "what leaves the state, in an up": () =>
+    atEnd([{ ...open(OLD), state: "confirmed", id: "42" }], false),
   "an open create that nothing declares": () => atEnd([open(OLD)], true),
   "an object that was changed by hand": () => tell.driftNotice(purchase, ["value 26 → 99"]).text,
   "another account": () =>

@@ -7,7 +7,10 @@ import { mutated } from "../support/mutation.js";
 
 it("the text that each control and violation replaces is in the source exactly once", () => {
   const wrong = [...controls, ...violations].flatMap((each) => {
-    const source = readFileSync(resolve(import.meta.dirname, "../../provider/src", each.file), "utf8");
+    const source = readFileSync(
+      resolve(import.meta.dirname, "../../provider/src", each.file),
+      "utf8",
+    );
     try {
       return mutated(source, each) === source ? `${each.file}: ${each.from} stays` : [];
     } catch (error) {

@@ -39,12 +39,29 @@ it.each(PLACES)("$name in $parentTypes", ({ name, parentTypes }) => {
     const text = identityText(identity);
     expect([parseIdentity(text), stackOf(text)]).toEqual([identity, `${organization}/shop/dev`]);
     const [single, set] = [refOf("ConversionEvent", text), refOf("ConversionEventSet", text)];
-    expect([keyOfUrn("ConversionEvent", single.urn), resourceKeyIn(single.key)]).toEqual([single.key, single.key]);
-    expect(parseKey(single.key)).toMatchObject({ name, parentTypes, kind: "ConversionEvent", short: name });
+    expect([keyOfUrn("ConversionEvent", single.urn), resourceKeyIn(single.key)]).toEqual([
+      single.key,
+      single.key,
+    ]);
+    expect(parseKey(single.key)).toMatchObject({
+      name,
+      parentTypes,
+      kind: "ConversionEvent",
+      short: name,
+    });
     for (const member of NAMES) {
       const { key, label } = memberRef(set, member);
-      expect(parseKey(key)).toMatchObject({ name, parentTypes, member, label, kind: "ConversionEvent" });
-      expect([memberOf(keyOfUrn("ConversionEventSet", set.urn), member), resourceKeyIn(key)]).toEqual([key, set.key]);
+      expect(parseKey(key)).toMatchObject({
+        name,
+        parentTypes,
+        member,
+        label,
+        kind: "ConversionEvent",
+      });
+      expect([
+        memberOf(keyOfUrn("ConversionEventSet", set.urn), member),
+        resourceKeyIn(key),
+      ]).toEqual([key, set.key]);
     }
   }
 });
@@ -69,12 +86,17 @@ it("are stored and shown in these forms", () => {
 });
 
 it("in a program, before anything is registered: with the types of all parents, and the organization that backends without any answer", async () => {
-  const newResource = ({ name, inputs }: pulumi.runtime.MockResourceArgs) => ({ id: `${name}-id`, state: inputs });
+  const newResource = ({ name, inputs }: pulumi.runtime.MockResourceArgs) => ({
+    id: `${name}-id`,
+    state: inputs,
+  });
   await pulumi.runtime.setMocks({ newResource, call: ({ inputs }) => inputs }, "shop", "dev");
   const outer = new pulumi.ComponentResource("my:index:Outer", "outer");
   const inner = new pulumi.ComponentResource("my:Inner", "inner", {}, { parent: outer });
   expect(placeOfProgram()).toEqual({ organization: "organization", project: "shop", stack: "dev" });
-  expect([undefined, outer, inner].map((parent) => [typesOf(parent), identityOf("e", parent)])).toEqual([
+  expect(
+    [undefined, outer, inner].map((parent) => [typesOf(parent), identityOf("e", parent)]),
+  ).toEqual([
     [undefined, "shop/dev::e"],
     ["my:index:Outer", "shop/dev::my:index:Outer$::e"],
     ["my:index:Outer$my:Inner", "shop/dev::my:index:Outer$my:Inner$::e"],

@@ -32,7 +32,9 @@ describe("messages", () => {
     warnEach({ sort: "changed", urn: "urn", text: "x was changed", brief: "x" });
     expect(log).toHaveLength(11);
     tellCollected(); // a moment later it comes by itself
-    expect(log.slice(11)).toEqual([expect.stringMatching(/^warn {2}12 more, gone: e0, e1, e2, .*e10, e11$/)]);
+    expect(log.slice(11)).toEqual([
+      expect.stringMatching(/^warn {2}12 more, gone: e0, e1, e2, .*e10, e11$/),
+    ]);
   });
 });
 
@@ -40,7 +42,9 @@ describe("progress", () => {
   function linesOf(total: number, msEach: number) {
     const clock = new FakeClock();
     const lines: { text: string; atMs: number }[] = [];
-    const isDone = progressOf(total, clock, (text) => lines.push({ text, atMs: clock.monotonicMs() }));
+    const isDone = progressOf(total, clock, (text) =>
+      lines.push({ text, atMs: clock.monotonicMs() }),
+    );
     for (let done = 0; done < total; done++) {
       clock.advance(msEach);
       isDone();
@@ -49,9 +53,12 @@ describe("progress", () => {
   }
 
   it("says how many of how many are done, and the pace, but not within a minute, nor at the end, which the engine says", () => {
-    const textsOf = (...given: Parameters<typeof linesOf>) => linesOf(...given).map(({ text }) => text);
+    const textsOf = (...given: Parameters<typeof linesOf>) =>
+      linesOf(...given).map(({ text }) => text);
     expect([...textsOf(10_000, 5), ...textsOf(1, 120_000)]).toEqual([]);
-    expect(textsOf(3000, 100)).toEqual([600, 1200, 2400].map((done) => `${done} of 3000, 10.0 a second`));
+    expect(textsOf(3000, 100)).toEqual(
+      [600, 1200, 2400].map((done) => `${done} of 3000, 10.0 a second`),
+    );
   });
 
   it.each([
@@ -59,7 +66,8 @@ describe("progress", () => {
     [600, 60_000],
   ])("is a handful of lines an hour for %i in all, one in %i ms", (total, msEach) => {
     const byHour = Map.groupBy(linesOf(total, msEach), ({ atMs }) => Math.ceil(atMs / 3_600_000));
-    for (let hour = 1; hour <= 10; hour++) expect([2, 3, 4, 5, 6, 7]).toContain(byHour.get(hour)?.length);
+    for (let hour = 1; hour <= 10; hour++)
+      expect([2, 3, 4, 5, 6, 7]).toContain(byHour.get(hour)?.length);
   });
 });
 

@@ -25,12 +25,21 @@ const set = refOf("ConversionEventSet", "shop/dev::funnel");
 const A = { eventName: "A", value: 1 };
 const CHANGED = { ...A, value: 2 };
 const OPEN = { at: "2026-01-01T00:00:00Z", mark: "m", body: "f", name: "A", what: "It was sent." };
-const ALL: Abilities = { read: true, update: true, delete: true, search: (field) => field !== undefined };
-const END = "stays live on the platform, and tags that were placed for it keep firing; deactivate it there by hand.";
+const ALL: Abilities = {
+  read: true,
+  update: true,
+  delete: true,
+  search: (field) => field !== undefined,
+};
+const END =
+  "stays live on the platform, and tags that were placed for it keep firing; deactivate it there by hand.";
 
 function members(olds: object, news: object, can = NO_ABILITIES) {
   const shared = { advertiserId: 7, defaults: {} };
-  const [stored, declared] = [readStoredSet({ ...shared, ...olds }), readDeclaredSet({ ...shared, ...news })];
+  const [stored, declared] = [
+    readStoredSet({ ...shared, ...olds }),
+    readDeclaredSet({ ...shared, ...news }),
+  ];
   return plannedObjects(conversionEvent, stored, declared, { can, deletes: () => true });
 }
 /** As Pulumi gives them: sorted as text, `k10` before `k2`. */
@@ -97,7 +106,9 @@ describe("a preview says what becomes of each key", () => {
     ],
   ])("%s", (_, can, unresolved, events, kept, lines) => {
     const those = members({ ...HELD, unresolved }, { events }, can);
-    expect(planMessage(conversionEvent, those, can, (id) => kept.includes(id))).toBe(lines.join("\n"));
+    expect(planMessage(conversionEvent, those, can, (id) => kept.includes(id))).toBe(
+      lines.join("\n"),
+    );
   });
 
   it.each<[string, object, string[]]>([
@@ -133,24 +144,36 @@ describe("a preview says what becomes of each key", () => {
       ],
     ],
   ])("%s", (_, events, lines) => {
-    expect(planMessage(conversionEvent, members(HELD, { events }, ALL), ALL)).toBe(lines.join("\n"));
+    expect(planMessage(conversionEvent, members(HELD, { events }, ALL), ALL)).toBe(
+      lines.join("\n"),
+    );
   });
 
   it("lists the first of thousands, without control characters, and says nothing if there is nothing to do", () => {
     const planned = (events: object, olds = {}) =>
       planMessage(conversionEvent, members(olds, { events }), NO_ABILITIES);
-    expect(planned(many(3000))).toBe(`events: 3000 to create, 0 unchanged\n  to create: ${FIRST_20}, and 2980 more`);
+    expect(planned(many(3000))).toBe(
+      `events: 3000 to create, 0 unchanged\n  to create: ${FIRST_20}, and 2980 more`,
+    );
     expect(planned({ "a\u202eb": A })).toContain("to create: a b");
     expect(planned(HELD.events, HELD)).toBeUndefined();
   });
 });
 
 describe("after an `up`", () => {
-  const created = (id: string, isTakenOver = false): Outcome => ({ kind: "created", id, isTakenOver });
+  const created = (id: string, isTakenOver = false): Outcome => ({
+    kind: "created",
+    id,
+    isTakenOver,
+  });
 
   it("lists objects that are no longer managed, with both ids; of many the ids", () => {
     const left = (amount: number) =>
-      keys(amount).map((key, at) => ({ id: String(Number(key.slice(1)) + 1), key, at: String(at) }));
+      keys(amount).map((key, at) => ({
+        id: String(Number(key.slice(1)) + 1),
+        key,
+        at: String(at),
+      }));
     const now = new Map([
       ["k0", "5"],
       ["k1", "9"],
@@ -159,11 +182,17 @@ describe("after an `up`", () => {
     const told = (amount: number) => leftMessage(conversionEvent, left(amount), now)?.split("\n");
     expect(told(3)).toEqual(["No longer managed after this run: 3 live events.", ...lines]);
     expect(told(0)).toBeUndefined();
-    expect(told(25)?.slice(20)).toEqual(["  20, which was k19", "  and 5 more: 21–25", `Each ${END}`]);
+    expect(told(25)?.slice(20)).toEqual([
+      "  20, which was k19",
+      "  and 5 more: 21–25",
+      `Each ${END}`,
+    ]);
   });
 
   it("says which were taken over", () => {
-    const outcomes = new Map(keys(40).map((key, at) => [key, created(key.slice(1), at % 2 === 0)] as const));
+    const outcomes = new Map(
+      keys(40).map((key, at) => [key, created(key.slice(1), at % 2 === 0)] as const),
+    );
     expect(takenOverMessage(outcomes, set)).toMatch(
       /^ConversionEventSet "funnel": earlier runs had created 20 events; now taken over, and nothing is sent: k0 \(0\), .*, k\d+ \(\d+\)$/,
     );
@@ -173,8 +202,13 @@ describe("after an `up`", () => {
 
 it("in a list of many that were changed by hand, each has its name and both values", () => {
   const { label } = memberRef(set, "a");
-  const { brief } = driftNotice({ label: `${label} (3)`, resourceUrn: "" }, ["segmentId none → 8", "value 26 → 99"]);
-  expect(brief).toBe('events["a"] of ConversionEventSet "funnel" (3): segmentId none → 8 and value 26 → 99');
+  const { brief } = driftNotice({ label: `${label} (3)`, resourceUrn: "" }, [
+    "segmentId none → 8",
+    "value 26 → 99",
+  ]);
+  expect(brief).toBe(
+    'events["a"] of ConversionEventSet "funnel" (3): segmentId none → 8 and value 26 → 99',
+  );
 });
 
 describe("the error of the whole set", () => {
@@ -190,7 +224,8 @@ describe("the error of the whole set", () => {
   };
   const errorOf = (key: string, reason: string) =>
     new RefusedError(`${memberRef(set, key).label}: POST https://x was refused: ${reason}`);
-  const refused = (key: string, reason: string) => [key, { kind: "failed", error: errorOf(key, reason) }] as const;
+  const refused = (key: string, reason: string) =>
+    [key, { kind: "failed", error: errorOf(key, reason) }] as const;
 
   it("has each reason once, with all its keys and its code; of thousands the first ones", () => {
     const failed = keys(50).map((key) => refused(key, key === "k7" ? "the name is taken" : "no"));
@@ -213,7 +248,10 @@ describe("the error of the whole set", () => {
   it("has deletes that failed, and what was made with other arguments", () => {
     const kept = [{ key: "k9", id: "9", error: errorOf("k9", "in use") }];
     const asSent = ["k10", "k2"].map((key) => {
-      return [key, { kind: "created", id: key.slice(1), isTakenOver: true, sentAs: { body: "f" } }] as const;
+      return [
+        key,
+        { kind: "created", id: key.slice(1), isTakenOver: true, sentAs: { body: "f" } },
+      ] as const;
     });
     expect(trouble(asSent, 2, 2, kept).text.split("\n")).toEqual([
       'ConversionEventSet "funnel": 2 of 2 declared events are in the state. Failed:',
@@ -245,7 +283,9 @@ describe("the error of the whole set", () => {
       keys(500).map((key) => open(key)),
       500,
     ).text;
-    expect([...all.matchAll(/events\["k(\d+)"\]/g)].map(([, at]) => Number(at))).toEqual([...Array(20).keys()]);
+    expect([...all.matchAll(/events\["k(\d+)"\]/g)].map(([, at]) => Number(at))).toEqual([
+      ...Array(20).keys(),
+    ]);
     expect(all).toContain("  and 480 more\n");
     expect(commandsIn(all).map((line) => line.match(/--/g)?.length)).toEqual([20, 20]);
   });

@@ -7,7 +7,14 @@ import type { JournalEntry, OpenCreate } from "../../provider/src/journal/journa
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { fingerprintOfBody } from "../../provider/src/kinds/kind.js";
 import { markOf } from "../../provider/src/state/index.js";
-import { EVENT, encrypted, storedAdvertiser, storedEvent, storedSet, urnOf } from "../support/stored.js";
+import {
+  EVENT,
+  encrypted,
+  storedAdvertiser,
+  storedEvent,
+  storedSet,
+  urnOf,
+} from "../support/stored.js";
 
 const TIME = "2026-03-02T10:00:00Z";
 const [BEFORE, AFTER] = ["2026-03-02T09:59:59Z", "2026-03-02T10:00:01Z"];
@@ -26,7 +33,11 @@ const unresolved = (mark: string, more: object = {}) => ({
     ...more,
   },
 });
-const record = (key: string, state: JournalEntry["state"], more: Partial<JournalEntry> = {}): JournalEntry => ({
+const record = (
+  key: string,
+  state: JournalEntry["state"],
+  more: Partial<JournalEntry> = {},
+): JournalEntry => ({
   ...{ key, state, at: BEFORE, mark: `mark of ${key}`, body: "b", name: "Signup" },
   ...more,
 });
@@ -48,7 +59,12 @@ function facts(
   const own = new Map(journal.map((each) => [each.key, each]));
   return factsIn(
     stack,
-    { own, runs: [`${BEFORE} ours`], elsewhere, isGone: ({ stack: name }) => name.endsWith("/gone") },
+    {
+      own,
+      runs: [`${BEFORE} ours`],
+      elsewhere,
+      isGone: ({ stack: name }) => name.endsWith("/gone"),
+    },
     PLACE,
   );
 }
@@ -59,25 +75,39 @@ const entry = (eventName: string) => ({ eventName, value: 1 });
 const events = { a: entry("A"), b: entry("B") };
 const { value: _, ...defaults } = EVENT;
 const updating = (given: object) =>
-  operation("updating", { ...storedSet("funnel", {}), inputs: { advertiserId: 1, defaults, events: given } });
+  operation("updating", {
+    ...storedSet("funnel", {}),
+    inputs: { advertiserId: 1, defaults, events: given },
+  });
 
 describe("what is pending", () => {
   const BUY = "ConversionEvent::buy";
   const OPEN = storedEvent("buy", "unresolved-m", unresolved("m"));
-  const [sent, live, none] = (["sent", "confirmed", "closed"] as const).map((state) => record(BUY, state));
+  const [sent, live, none] = (["sent", "confirmed", "closed"] as const).map((state) =>
+    record(BUY, state),
+  );
   const FUNNEL = storedSet("funnel", { events, eventIds: { a: 1, b: 2 } });
   const MARK = markOf(markOf(PLACE.backend, PLACE.stack, BUY), undefined);
   const RESOLVED = storedEvent("buy-eu", 4, { __resolved: [`m ${BEFORE}`] });
   const stored = { e10: unresolved("m").unresolved, e2: unresolved("n").unresolved };
   const made = (name: string) => record(`ConversionEvent::${name}`, name as "created", { id: "1" });
-  const changed = { a: { ...entry("A"), value: 7 }, b: entry("B"), c: entry("C"), d: { ...entry("D"), existingId: 5 } };
+  const changed = {
+    a: { ...entry("A"), value: 7 },
+    b: entry("B"),
+    c: entry("C"),
+    d: { ...entry("D"), existingId: 5 },
+  };
   const created = { ...updating(events), type: "creating" };
 
   it.each<[string, string[], Resource[], ((JournalEntry | undefined)[] | undefined)?, object[]?]>([
     ["nothing", [], [storedEvent("ok", 1)]],
     ["a single one in the state", ["buy (state)"], [OPEN]],
     ["what only waits for its removal is not", [], [{ ...OPEN, delete: true }]],
-    ["members, in natural order", ["f/e2 (state)", "f/e10 (state)"], [storedSet("f", { events, unresolved: stored })]],
+    [
+      "members, in natural order",
+      ["f/e2 (state)", "f/e10 (state)"],
+      [storedSet("f", { events, unresolved: stored })],
+    ],
     ["one that only the journal has", ["buy (journal)"], [], [sent]],
     ["one that both have, once", ["buy (state)"], [OPEN], [sent]],
     ["the next run sees it in the state", [], [storedEvent("buy", 4)], [sent]],
@@ -87,7 +117,12 @@ describe("what is pending", () => {
       [storedEvent("buy", 4)],
       [record(BUY, "sent", { replaces: "4" })],
     ],
-    ["made, reported, live and none are not", [], [], ["created", "reported", "confirmed", "closed"].map(made)],
+    [
+      "made, reported, live and none are not",
+      [],
+      [],
+      ["created", "reported", "confirmed", "closed"].map(made),
+    ],
     ["one that only Pulumi's record has", ["buy (record)"], [], undefined, [creating("buy")]],
     ["the journal has no line about it, but others", ["buy (record)"], [], [], [creating("buy")]],
     [
@@ -97,13 +132,37 @@ describe("what is pending", () => {
       undefined,
       [creating("buy"), creating("buy", { value: 2 })],
     ],
-    ["the state has it", [], [storedEvent("buy", 4)], undefined, [creating("buy", { __mark: "f m" })]],
-    ["with other ones", ["buy (record)"], [storedEvent("buy", 4, { value: 2 })], undefined, [creating("buy")]],
+    [
+      "the state has it",
+      [],
+      [storedEvent("buy", 4)],
+      undefined,
+      [creating("buy", { __mark: "f m" })],
+    ],
+    [
+      "with other ones",
+      ["buy (record)"],
+      [storedEvent("buy", 4, { value: 2 })],
+      undefined,
+      [creating("buy")],
+    ],
     ["an adoption sent nothing", [], [], undefined, [creating("buy", { existingId: 4 })]],
     ["the state has it as unresolved, once", ["buy (state)"], [OPEN], undefined, [creating("buy")]],
     ["the journal has it as sent", ["buy (journal)"], [], [sent], [creating("buy")]],
-    ["the journal has it as made", [], [], [record(BUY, "created", { id: "9" })], [creating("buy")]],
-    ["handed over, and not saved", [], [], [record(BUY, "reported", { id: "9" })], [creating("buy")]],
+    [
+      "the journal has it as made",
+      [],
+      [],
+      [record(BUY, "created", { id: "9" })],
+      [creating("buy")],
+    ],
+    [
+      "handed over, and not saved",
+      [],
+      [],
+      [record(BUY, "reported", { id: "9" })],
+      [creating("buy")],
+    ],
     [
       "what the state had before says nothing of it",
       ["buy (record)"],
@@ -153,7 +212,12 @@ describe("what is pending", () => {
       [],
       [storedEvent("buy", 4, { value: encrypted, __resolved: [`${MARK} ${TIME}`] })],
       [],
-      [creating("buy", { value: { ...encrypted, ciphertext: "v1:other" }, __run: `${BEFORE} theirs` })],
+      [
+        creating("buy", {
+          value: { ...encrypted, ciphertext: "v1:other" },
+          __run: `${BEFORE} theirs`,
+        }),
+      ],
     ],
     [
       "another create with the mark of one that was resolved before",
@@ -180,9 +244,21 @@ describe("what is pending", () => {
       undefined,
       [updating(changed)],
     ],
-    ["members of a set that was created", ["funnel/a (record)", "funnel/b (record)"], [], undefined, [created]],
+    [
+      "members of a set that was created",
+      ["funnel/a (record)", "funnel/b (record)"],
+      [],
+      undefined,
+      [created],
+    ],
     ["the state has the set that was created", [], [storedSet("funnel", {})], undefined, [created]],
-    ["a set's update that was deleting", [], [FUNNEL], undefined, [{ ...updating(changed), type: "deleting" }]],
+    [
+      "a set's update that was deleting",
+      [],
+      [FUNNEL],
+      undefined,
+      [{ ...updating(changed), type: "deleting" }],
+    ],
   ])("%s", (_, expected, resources, journal, operations) => {
     const records = journal?.filter((each) => each !== undefined);
     const { open } = facts(resources, records, operations);
@@ -203,14 +279,28 @@ describe("what is pending", () => {
       record('ConversionEventSet::funnel["a"]', "reported", { id: "5" }),
     ];
     expect(madeIn([], journal)).toEqual(["buy 4", "funnel/a 5"]);
-    expect(madeIn([storedEvent("renamed", 4), storedAdvertiser("a", 5)], journal)).toEqual(["funnel/a 5"]);
+    expect(madeIn([storedEvent("renamed", 4), storedAdvertiser("a", 5)], journal)).toEqual([
+      "funnel/a 5",
+    ]);
   });
 
   it("tells of the record's creates what their inputs say, but nothing secret", () => {
     const inputs = { eventName: "buy", advertiserId: 1, ...EVENT };
-    const [plain, secret] = [creating("buy", { __mark: "alternative_id m1" }), creating("shh", { value: encrypted })];
-    const [first, second] = facts([storedEvent("buy", 3, { value: 9 })], undefined, [plain, secret]).open;
-    expect(first?.record).toMatchObject({ mark: "m1", field: "alternative_id", name: "buy", replaces: "3", at: "" });
+    const [plain, secret] = [
+      creating("buy", { __mark: "alternative_id m1" }),
+      creating("shh", { value: encrypted }),
+    ];
+    const [first, second] = facts([storedEvent("buy", 3, { value: 9 })], undefined, [
+      plain,
+      secret,
+    ]).open;
+    expect(first?.record).toMatchObject({
+      mark: "m1",
+      field: "alternative_id",
+      name: "buy",
+      replaces: "3",
+      at: "",
+    });
     expect(first?.record.body).toBe(fingerprintOfBody(conversionEvent, inputs));
     expect(second?.record).toMatchObject({ body: "", name: "shh" });
     expect(JSON.stringify(second?.record)).not.toContain("ciphertext");
@@ -240,19 +330,26 @@ describe("answers", () => {
       record("ConversionEvent::seen", "confirmed", { id: "10" }),
     ],
   );
-  const read = (answers: Partial<Parameters<typeof readAnswers>[0]>) => readAnswers(given(answers), known);
+  const read = (answers: Partial<Parameters<typeof readAnswers>[0]>) =>
+    readAnswers(given(answers), known);
   const verdicts = (answers: Partial<Parameters<typeof readAnswers>[0]>) =>
     read(answers).answers.map(({ create, id }) => `${create.ref.short} ${id}`);
 
   it.each([
     [{ created: ["buy=4711"] }, ["buy 4711"]],
     [{ created: [`${E("buy")}=4711`] }, ["buy 4711"]],
-    [{ created: ['funnel["a"]=4711'], notCreated: ["funnel/b"] }, ["funnel/a 4711", "funnel/b undefined"]],
+    [
+      { created: ['funnel["a"]=4711'], notCreated: ["funnel/b"] },
+      ["funnel/a 4711", "funnel/b undefined"],
+    ],
     [{ created: [`${SET}["b"]=4711`] }, ["funnel/b 4711"]],
     [{ notCreated: ["funnel"] }, ["funnel/a undefined", "funnel/b undefined"]],
     [{ notCreated: [SET, "sent"] }, ["funnel/a undefined", "funnel/b undefined", "sent undefined"]],
     [{ created: ["sent=7"] }, ["sent 7"]],
-    [{ created: [`${E("twin")}=4711`, `${urnOf("Advertiser", "twin")}=4711`] }, ["twin 4711", "twin 4711"]],
+    [
+      { created: [`${E("twin")}=4711`, `${urnOf("Advertiser", "twin")}=4711`] },
+      ["twin 4711", "twin 4711"],
+    ],
   ])("%j", (answers, expected) => {
     expect(verdicts(answers)).toEqual(expected);
   });
@@ -278,12 +375,18 @@ describe("answers", () => {
       '9 is not the id of "buy": an earlier run created it as "made". If there is no other object, it was not created: --not-created \'buy\'',
     ],
     [{ created: ["buy=10"] }, '10 is not the id of "buy": an earlier run created it as "seen"'],
-    [{ created: ["buy=3"] }, '3 is not the id of "buy": it is an object that this resource has or had before'],
+    [
+      { created: ["buy=3"] },
+      '3 is not the id of "buy": it is an object that this resource has or had before',
+    ],
     [
       { created: ["funnel/a=20"] },
       '20 is not the id of "funnel/a": it is an object that this resource has or had before',
     ],
-    [{ forget: ["other"] }, "\"other\" is nothing that this machine's journal or the state's unresolved creates have"],
+    [
+      { forget: ["other"] },
+      "\"other\" is nothing that this machine's journal or the state's unresolved creates have",
+    ],
     [{ forget: ["sent"], created: ["sent=4711"] }, '"sent" is given two answers'],
   ])("%j is refused, and nothing is resolved", (answers, fault) => {
     const all = () => read({ ...answers, notCreated: [...(answers.notCreated ?? []), "nobody"] });
@@ -294,7 +397,9 @@ describe("answers", () => {
 
   it("--forget ends any line of the journal, and what the state has as unresolved", () => {
     const forgotten = (...names: string[]) =>
-      read({ forget: names }).forgotten.map((each) => `${each.ref.short}${isInState(each) ? " (state)" : ""}`);
+      read({ forget: names }).forgotten.map(
+        (each) => `${each.ref.short}${isInState(each) ? " (state)" : ""}`,
+      );
     expect(forgotten("made", "sent", E("seen"), "buy", "funnel/b")).toEqual([
       ...["made", "sent", "seen"],
       ...["buy (state)", "funnel/b (state)"],
@@ -311,13 +416,13 @@ describe("one create under several names", () => {
   it("what the state has under a new name, and the journal under a former one, is one, and goes by both", () => {
     const renamed = storedEvent("buy-eu", "unresolved-m", unresolved("m"));
     const known = facts([renamed], [record("ConversionEvent::buy", "sent", { mark: "m" })]);
-    expect(known.open.map(({ ref, otherRefs }) => [ref.short, ...otherRefs.map((each) => each.short)])).toEqual([
-      ["buy-eu", "buy"],
-    ]);
+    expect(
+      known.open.map(({ ref, otherRefs }) => [ref.short, ...otherRefs.map((each) => each.short)]),
+    ).toEqual([["buy-eu", "buy"]]);
     for (const name of ["buy", "buy-eu", E("buy"), E("buy-eu")])
-      expect(readAnswers({ created: [`${name}=5`], notCreated: [], forget: [] }, known).answers).toMatchObject([
-        { create: { ref: { short: "buy-eu" } }, id: "5" },
-      ]);
+      expect(
+        readAnswers({ created: [`${name}=5`], notCreated: [], forget: [] }, known).answers,
+      ).toMatchObject([{ create: { ref: { short: "buy-eu" } }, id: "5" }]);
   });
 
   it("what somebody resolved elsewhere, or the state has by its id, is out of date here", () => {
@@ -331,7 +436,10 @@ describe("one create under several names", () => {
   });
 
   it("what was sent here, and the state has under its key, is out of date too; an object beside that one is not", () => {
-    const records = [record("ConversionEvent::buy", "sent"), record("ConversionEvent::lead", "created", { id: "9" })];
+    const records = [
+      record("ConversionEvent::buy", "sent"),
+      record("ConversionEvent::lead", "created", { id: "9" }),
+    ];
     const { outdated } = facts([storedEvent("buy", 4), storedEvent("lead", 5)], records);
     expect(outdated.map(({ ref, held }) => `${ref.short} ${held}`)).toEqual(["buy 4"]);
   });
@@ -342,21 +450,31 @@ describe("one create under several names", () => {
     const words = (answers: object) =>
       readAnswers({ created: [], notCreated: [], forget: [], ...answers }, known).known;
     expect(words({ created: ["buy=4"] })).toEqual(["buy is 4 already: the state has it."]);
-    expect(words({ notCreated: ["buy"] })).toEqual(["buy is resolved already: the state has what became of it."]);
+    expect(words({ notCreated: ["buy"] })).toEqual([
+      "buy is resolved already: the state has what became of it.",
+    ]);
     expect(() => words({ created: ["other=4"] })).toThrow(/"other" is not a pending create/);
   });
 
   it("what the journal has as sent, and the state has by another create, stops no up any more", () => {
-    const { open, outdated } = facts([storedEvent("buy", 4)], [record("ConversionEvent::buy", "sent")]);
+    const { open, outdated } = facts(
+      [storedEvent("buy", 4)],
+      [record("ConversionEvent::buy", "sent")],
+    );
     expect([open, outdated]).toMatchObject([[], [{ ref: { short: "buy" }, held: "4" }]]);
     const replacing = record("ConversionEvent::buy", "sent", { replaces: "4" });
-    expect(facts([storedEvent("buy", 4)], [replacing])).toMatchObject({ open: [{ known: "journal" }], outdated: [] });
+    expect(facts([storedEvent("buy", 4)], [replacing])).toMatchObject({
+      open: [{ known: "journal" }],
+      outdated: [],
+    });
   });
 
   it("what only Pulumi's record has is noted, before a refresh drops that record", () => {
     const open = storedEvent("buy", "unresolved-m", unresolved("m"));
     const { length } = facts([open], [], [creating("lead")]).open;
-    const lines = recordedLines(facts([open], [], [creating("lead")]), TIME).map(({ line }) => line);
+    const lines = recordedLines(facts([open], [], [creating("lead")]), TIME).map(
+      ({ line }) => line,
+    );
     expect([length, lines]).toMatchObject([
       2,
       [{ key: "ConversionEvent::lead", state: "sent", at: TIME, name: "lead" }],
@@ -364,7 +482,11 @@ describe("one create under several names", () => {
   });
 
   it("an id of another account is another object", () => {
-    const made = record("ConversionEvent::lead", "created", { id: "5", mark: "n", account: "a x@y" });
+    const made = record("ConversionEvent::lead", "created", {
+      id: "5",
+      mark: "n",
+      account: "a x@y",
+    });
     const there = storedEvent("y", 5, { __at: "b x@y" });
     expect(facts([there], [made]).made).toHaveLength(1);
     expect(facts([storedEvent("y", 5, { __at: "a x@y" })], [made]).made).toEqual([]);
@@ -375,7 +497,10 @@ describe("on the machine whose run was interrupted", () => {
   const created = (run: string) => ({
     ...updating(events),
     type: "creating",
-    resource: { ...updating(events).resource, inputs: { ...updating(events).resource.inputs, __run: run } },
+    resource: {
+      ...updating(events).resource,
+      inputs: { ...updating(events).resource.inputs, __run: run },
+    },
   });
   const sent = record('ConversionEventSet::funnel["a"]', "sent");
 
@@ -403,7 +528,8 @@ it("a set's run without a changed argument has the name of an earlier run: what 
   const operation = { ...updating(events), resource: { ...updating(events).resource, inputs } };
   const before = (run: string) =>
     storedSet("funnel", { events, eventIds: { a: 1 } }, { inputs: { ...inputs, __run: run } });
-  const asked = (run: string) => facts([before(run)], [], [operation]).open.map(({ ref }) => ref.short);
+  const asked = (run: string) =>
+    facts([before(run)], [], [operation]).open.map(({ ref }) => ref.short);
   expect([asked("ours"), asked("theirs")]).toEqual([["funnel/b"], []]);
 });
 
@@ -413,7 +539,10 @@ describe("another stack of the project", () => {
 
   it("its open creates are listed by their URN, unless this stack's state has the object", () => {
     const { elsewhere, open: own } = facts([], [], [], [open]);
-    expect([own, elsewhere.map(({ ref }) => ref.urn)]).toEqual([[], [E("buy").replace(":dev:", ":old:")]]);
+    expect([own, elsewhere.map(({ ref }) => ref.urn)]).toEqual([
+      [],
+      [E("buy").replace(":dev:", ":old:")],
+    ]);
     expect(facts([storedEvent("y", 5)], [], [], [open]).elsewhere).toEqual([]);
   });
 

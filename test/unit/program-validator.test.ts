@@ -45,9 +45,12 @@ function aSet(adopts: Record<string, string | undefined> | undefined): Declarati
   return declared(FUNNEL, {}, { objects: adopts === undefined ? undefined : objects });
 }
 
-const journal = (...records: (Partial<JournalEntry> & Pick<JournalEntry, "key" | "state">)[]): JournalEntry[] =>
+const journal = (
+  ...records: (Partial<JournalEntry> & Pick<JournalEntry, "key" | "state">)[]
+): JournalEntry[] =>
   records.map((each) => ({ at: "2026-01-01T00:00:00.000Z", mark: "m", body: "b", ...each }));
-const live = (key: string, id: string, name?: string) => ({ key, state: "confirmed", id, name }) as const;
+const live = (key: string, id: string, name?: string) =>
+  ({ key, state: "confirmed", id, name }) as const;
 
 function all(...declarations: Declaration[]): ProgramValidator {
   const validator = new ProgramValidator();
@@ -61,7 +64,10 @@ const atEnd = (records: JournalEntry[], batch: Declaration[], isPreview = false)
 describe("between resources", () => {
   it("two can't adopt one object of a kind, in whichever batches", () => {
     const one = declared(event("one"), { adopts: "7" });
-    const others = [declared("Advertiser::acme", { adopts: "7" }), declared(event("later"), { adopts: KNOWN_LATER })];
+    const others = [
+      declared("Advertiser::acme", { adopts: "7" }),
+      declared(event("later"), { adopts: KNOWN_LATER }),
+    ];
     const set = aSet({ a: "7", b: "8", c: "8", d: undefined });
     const why = (path: string, id: string, by: string) =>
       `${path}existingId ${id} already belongs to "${by}": one object can't be two resources; correct this existingId, or remove the other one`;
@@ -101,7 +107,9 @@ describe("between resources", () => {
       [event("b")]: { ...context, deletes: undefined },
       "Advertiser::acme": expect.objectContaining({ run, deletes: true }),
     });
-    const many = Array.from({ length: 100 }, (_, n) => declared(event(`e${n}`), { adopts: String(n) }));
+    const many = Array.from({ length: 100 }, (_, n) =>
+      declared(event(`e${n}`), { adopts: String(n) }),
+    );
     const { contexts } = look(...batch, ...many);
     expect(contexts.get(event("a"))?.adopted?.split(",")).toHaveLength(100);
     expect(contexts.get(event("b"))?.adopted).toBeUndefined();
@@ -123,7 +131,11 @@ describe("what crosses to the provider process", () => {
     const named = (key: string, platformName: string, more: Partial<ResourceDeclaration> = {}) =>
       declared(key, { platformName }, more);
     const member = memberOf(FUNNEL, "a");
-    const set = declared(FUNNEL, {}, { objects: [{ key: member, adopts: undefined, platformName: "Buy" }] });
+    const set = declared(
+      FUNNEL,
+      {},
+      { objects: [{ key: member, adopts: undefined, platformName: "Buy" }] },
+    );
     const batch = [
       named(event("one"), "Buy", { formerKeys: [event("was")] }),
       named(event("two"), "Buy"),
@@ -136,7 +148,9 @@ describe("what crosses to the provider process", () => {
       formerKeys: [event("was")],
       namesakes: [event("two"), member],
     });
-    expect(contexts.get(FUNNEL)).toMatchObject({ namesakes: [event("one"), event("was"), event("two")] });
+    expect(contexts.get(FUNNEL)).toMatchObject({
+      namesakes: [event("one"), event("was"), event("two")],
+    });
     for (const key of [event("three"), "Advertiser::a"])
       expect(contexts.get(key)).toMatchObject({ formerKeys: [], namesakes: [] });
   });
@@ -144,7 +158,10 @@ describe("what crosses to the provider process", () => {
 
 describe("open creates of earlier runs", () => {
   const member = memberOf(FUNNEL, "a");
-  const [MOVED, OTHER] = ["ConversionEventSet::my:A$::funnel", "ConversionEventSet::other"] as const;
+  const [MOVED, OTHER] = [
+    "ConversionEventSet::my:A$::funnel",
+    "ConversionEventSet::other",
+  ] as const;
   const ALIAS = { aliasNames: ["funnel"] };
   const records = journal(
     { key: event("sent"), state: "sent" },
@@ -159,27 +176,54 @@ describe("open creates of earlier runs", () => {
   const [sent, made, inSet] = ["sent (outcome unknown)", "made (9)", "funnel/a (outcome unknown)"];
   it.each<[string, Declaration[], (string | undefined)[]]>([
     ["by nothing", [declared(event("new")), aSet({})], [inSet, made, sent]],
-    ["by their own keys", [declared(event("sent")), declared(event("made")), aSet({ a: undefined })], []],
+    [
+      "by their own keys",
+      [declared(event("sent")), declared(event("made")), aSet({ a: undefined })],
+      [],
+    ],
     ["by a set whose events are unknown", [aSet(undefined)], [made, sent]],
-    ["by a former key", [declared(FUNNEL, { key: memberOf(FUNNEL, "b"), formerKey: member })], [made, sent]],
+    [
+      "by a former key",
+      [declared(FUNNEL, { key: memberOf(FUNNEL, "b"), formerKey: member })],
+      [made, sent],
+    ],
     ["by the id of one", [aSet({ b: "9" })], [inSet, sent]],
-    ["by an alias", [declared(event("x"), {}, { aliasNames: ["sent", "made"] }), aSet({})], [inSet]],
+    [
+      "by an alias",
+      [declared(event("x"), {}, { aliasNames: ["sent", "made"] }), aSet({})],
+      [inSet],
+    ],
     ["by a set that has another event", [aSet({ b: undefined })], [inSet, made, sent]],
     ["by a set of another parent", [declared(MOVED, { key: memberOf(MOVED, "a") })], [made, sent]],
-    ["by a set whose alias says so", [declared(OTHER, { key: memberOf(OTHER, "a") }, ALIAS)], [made, sent]],
-    ["by one whose events are unknown", [declared(OTHER, {}, { ...ALIAS, objects: undefined })], [made, sent]],
+    [
+      "by a set whose alias says so",
+      [declared(OTHER, { key: memberOf(OTHER, "a") }, ALIAS)],
+      [made, sent],
+    ],
+    [
+      "by one whose events are unknown",
+      [declared(OTHER, {}, { ...ALIAS, objects: undefined })],
+      [made, sent],
+    ],
   ])("are declared %s, in previews too", (_, batch, names) => {
     for (const isPreview of [true, false]) {
-      const lines = atEnd(records, [declared(event("live")), declared(event("reported")), ...batch], isPreview);
+      const lines = atEnd(
+        records,
+        [declared(event("live")), declared(event("reported")), ...batch],
+        isPreview,
+      );
       const [line = ""] = lines;
       expect(lines).toHaveLength(names.length === 0 ? 0 : 1);
       for (const name of names) expect(line).toContain(name);
-      for (const name of [sent, made, inSet]) if (!names.includes(name)) expect(line).not.toContain(name);
+      for (const name of [sent, made, inSet])
+        if (!names.includes(name)) expect(line).not.toContain(name);
     }
   });
 
   it("are named at the end, with the command that tells what to do", () => {
-    expect(atEnd(records, [declared(event("live")), declared(event("reported")), aSet({})])).toEqual([
+    expect(
+      atEnd(records, [declared(event("live")), declared(event("reported")), aSet({})]),
+    ).toEqual([
       "3 creates of interrupted runs are declared by nothing: funnel/a (outcome unknown), made (9) and sent (outcome unknown). " +
         "To see what to do:\n  npx pulumi-advertising pending",
     ]);
@@ -198,7 +242,11 @@ describe("what leaves", () => {
     ["nor below another parent", [declared("ConversionEvent::my:A$::purchase")], []],
     ["nor if an alias names it", [declared(event("buy"), {}, { aliasNames: ["purchase"] })], []],
     ["nor if it is adopted", [declared(event("buy"), { adopts: "42" })], []],
-    ["another kind's id is another object's", [declared("Advertiser::a", { adopts: "42" })], [stays]],
+    [
+      "another kind's id is another object's",
+      [declared("Advertiser::a", { adopts: "42" })],
+      [stays],
+    ],
     ["nor if it is read", [declared(event("purchase"), {}, { isRead: true })], []],
   ])("%s", (_, batch, lines) => {
     const known = live(event("known"), "1");
@@ -218,11 +266,14 @@ describe("what leaves", () => {
   });
 
   it("goes on under another key that has the object by now", () => {
-    expect(atEnd(journal(purchase, live(event("buy"), "42")), [declared(event("buy"))])).toEqual([]);
+    expect(atEnd(journal(purchase, live(event("buy"), "42")), [declared(event("buy"))])).toEqual(
+      [],
+    );
   });
 
   it("is all kinds in one sentence, sorted as people count; of many the ids are said", () => {
-    const made = (n: number) => ({ key: event(`e-${n}`), state: "reported", id: String(n) }) as const;
+    const made = (n: number) =>
+      ({ key: event(`e-${n}`), state: "reported", id: String(n) }) as const;
     expect(atEnd(journal(made(10), made(2), live("Advertiser::a", "5")), [])).toEqual([
       leaves("a (5), e-2 (2), e-10 (10)"),
     ]);

@@ -15,7 +15,8 @@ describe("after `pulumi stack rename`", () => {
     for (const [index, records] of had.entries())
       for (const [key, state] of Object.entries(records))
         await stacks[index]?.up(async (run) => {
-          if (state.startsWith("confirmed ")) return run.saw({ key, id: state.slice(state.indexOf(" ") + 1) });
+          if (state.startsWith("confirmed "))
+            return run.saw({ key, id: state.slice(state.indexOf(" ") + 1) });
           await run.sending({ ...create(key), mark: `${index} ${key}` });
           if (state !== "sent") await run.created(key, state.slice(state.indexOf(" ") + 1));
         });
@@ -24,7 +25,11 @@ describe("after `pulumi stack rename`", () => {
   }
 
   it("the new name has all that the former one has open, and the former one has it no longer", async () => {
-    const { former, now, takeOver } = await renamed({ [A]: "sent", [B]: "created 42", [C]: "confirmed 3" });
+    const { former, now, takeOver } = await renamed({
+      [A]: "sent",
+      [B]: "created 42",
+      [C]: "confirmed 3",
+    });
     expect(await takeOver()).toEqual({ moved: [A, B], kept: [] });
     expect(await takeOver()).toEqual({ moved: [], kept: [] });
     expect(now.words()).toEqual(["a sent", "b created 42"]);
@@ -36,7 +41,11 @@ describe("after `pulumi stack rename`", () => {
     const { disk, former, now, takeOver } = await renamed({ [A]: "created 42" });
     const run = former.newRun();
     await run.expectUsable();
-    const held = takeOverOpen(DEV, PROD, { folder: FOLDER, disk, clock: { ...systemClock, monotonicMs: soon() } });
+    const held = takeOverOpen(DEV, PROD, {
+      folder: FOLDER,
+      disk,
+      clock: { ...systemClock, monotonicMs: soon() },
+    });
     await expect(held).rejects.toThrow(/^Nothing was sent.*held by another run/);
     run.release();
     disk.onChange = (what) => {

@@ -11,29 +11,51 @@ describe("a create is sent again only if it was certainly not acted upon", () =>
   it.each(["ENOTFOUND", "ECONNREFUSED", "UND_ERR_CONNECT_TIMEOUT", "ECONNRESET", "ETIMEDOUT"])(
     "%s before sending: again",
     (code) => {
-      expect(decideRetry({ ...question, attempt: new TransportFailure(code, false, "x") }).kind).toBe("again");
+      expect(
+        decideRetry({ ...question, attempt: new TransportFailure(code, false, "x") }).kind,
+      ).toBe("again");
     },
   );
 
-  it.each(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "ETIMEDOUT", "ADVERTISING_TIMEOUT", "HPE_INVALID", "ECONNREFUSED"])(
-    "%s after sending: never",
-    (code) => {
-      expect(decideRetry({ ...question, attempt: new TransportFailure(code, true, "x") }).kind).toBe("done");
-    },
-  );
+  it.each([
+    "ECONNRESET",
+    "EPIPE",
+    "UND_ERR_SOCKET",
+    "ETIMEDOUT",
+    "ADVERTISING_TIMEOUT",
+    "HPE_INVALID",
+    "ECONNREFUSED",
+  ])("%s after sending: never", (code) => {
+    expect(decideRetry({ ...question, attempt: new TransportFailure(code, true, "x") }).kind).toBe(
+      "done",
+    );
+  });
 
-  it.each(["CERT_HAS_EXPIRED", "SELF_SIGNED_CERT_IN_CHAIN", "ERR_TLS_CERT_ALTNAME_INVALID", "EPROTO"])(
-    "%s: not again, the answer would be the same",
-    (code) => {
-      expect(decideRetry({ ...question, attempt: new TransportFailure(code, false, "x") }).kind).toBe("done");
-    },
-  );
+  it.each([
+    "CERT_HAS_EXPIRED",
+    "SELF_SIGNED_CERT_IN_CHAIN",
+    "ERR_TLS_CERT_ALTNAME_INVALID",
+    "EPROTO",
+  ])("%s: not again, the answer would be the same", (code) => {
+    expect(decideRetry({ ...question, attempt: new TransportFailure(code, false, "x") }).kind).toBe(
+      "done",
+    );
+  });
 
   it.each<[number, string]>([
     ...[500, 502, 503, 504].map((status): [number, string] => [status, "again"]),
-    ...[204, 302, 400, 401, 403, 404, 405, 407, 429].map((status): [number, string] => [status, "done"]),
+    ...[204, 302, 400, 401, 403, 404, 405, 407, 429].map((status): [number, string] => [
+      status,
+      "done",
+    ]),
   ])("a proxy that refuses the tunnel with status %i: %s", (status, kind) => {
-    const proxy = { url: "", host: "proxy.test:3128", variable: "HTTPS_PROXY", noProxy: "", secrets: [] };
+    const proxy = {
+      url: "",
+      host: "proxy.test:3128",
+      variable: "HTTPS_PROXY",
+      noProxy: "",
+      secrets: [],
+    };
     const refusal = new TunnelFailure(new Error(`Proxy response (${status}) !== 200`), proxy);
     const failure = new TransportFailure("UND_ERR_ABORTED", false, "x", refusal);
     expect(decideRetry({ ...question, attempt: failure }).kind).toBe(kind);
@@ -44,7 +66,9 @@ describe("a create is sent again only if it was certainly not acted upon", () =>
   });
 
   it("after 429, or a 503 that names a time: again after a wait", () => {
-    expect(decideRetry({ ...question, attempt: answer(429, "", { "retry-after": "2" }) })).toMatchObject({
+    expect(
+      decideRetry({ ...question, attempt: answer(429, "", { "retry-after": "2" }) }),
+    ).toMatchObject({
       kind: "limited",
       delayMs: 2000,
     });
@@ -52,7 +76,9 @@ describe("a create is sent again only if it was certainly not acted upon", () =>
       kind: "limited",
       delayMs: 1000,
     });
-    expect(decideRetry({ ...question, attempt: answer(503, "", { "retry-after": "9" }) })).toMatchObject({
+    expect(
+      decideRetry({ ...question, attempt: answer(503, "", { "retry-after": "9" }) }),
+    ).toMatchObject({
       kind: "limited",
       delayMs: 9000,
     });
@@ -71,7 +97,8 @@ describe("a create is sent again only if it was certainly not acted upon", () =>
 it("a login may be sent again after an unknown outcome, up to three times in all", () => {
   const failure = new TransportFailure("ECONNRESET", true, "x");
   const kinds = [1, 2, 3].map(
-    (attemptNumber) => decideRetry({ ...question, repeatable: true, attemptNumber, attempt: failure }).kind,
+    (attemptNumber) =>
+      decideRetry({ ...question, repeatable: true, attemptNumber, attempt: failure }).kind,
   );
   expect(kinds).toEqual(["again", "again", "done"]);
   expect(decideRetry({ ...question, repeatable: true, attempt: answer(503) }).kind).toBe("again");

@@ -13,12 +13,14 @@ const html = (text: string, apostrophe: string) =>
     text,
   );
 const percent = (text: string) => encodeURIComponent(text.toWellFormed());
-const strict = (text: string) => percent(text).replace(/[!'()*~]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
+const strict = (text: string) =>
+  percent(text).replace(/[!'()*~]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
 
 const SPELLINGS: Readonly<Record<string, (text: string) => string>> = {
   "as it is": (text) => text,
   "percent-encoded": percent,
-  "percent-encoded in lower case": (text) => percent(text).replace(/%../g, (each) => each.toLowerCase()),
+  "percent-encoded in lower case": (text) =>
+    percent(text).replace(/%../g, (each) => each.toLowerCase()),
   "percent-encoded as RFC 3986 has it": strict,
   "as a form has it": (text) => strict(text).replaceAll("%20", "+"),
   "JSON-escaped": json,
@@ -66,8 +68,14 @@ it.each([
 it.each([
   ['{"value":12345}, 12345.0, 12345.', '{"value":[secret]}, [secret], [secret].'],
   ["12,345 or 12,345.00, of 7,12345", "[secret] or [secret], of 7,[secret]"],
-  ["-12345 value%3D12345 is%2012345 &#39;12345", "-[secret] value%3D[secret] is%20[secret] &#39;[secret]"],
-  ["ids stay: 612345, 123456, 12345.5, 0.12345, 2345", "ids stay: 612345, 123456, 12345.5, 0.12345, 2345"],
+  [
+    "-12345 value%3D12345 is%2012345 &#39;12345",
+    "-[secret] value%3D[secret] is%20[secret] &#39;[secret]",
+  ],
+  [
+    "ids stay: 612345, 123456, 12345.5, 0.12345, 2345",
+    "ids stay: 612345, 123456, 12345.5, 0.12345, 2345",
+  ],
   ["0.50 and 1e+21", "[secret] and [secret]"],
 ])("a secret number is removed, and never from the middle of another one: %s", (text, scrubbed) => {
   const secrets = new Secrets();
@@ -86,25 +94,39 @@ it("of many that replace each other the newest are masked, and those registered 
   const secrets = new Secrets();
   secrets.add("the-password");
   for (let n = 0; n < 3000; n++) secrets.addPassing(`cookie-number-${n}-`);
-  expect(secrets.scrub("the-password cookie-number-2999- cookie-number-2500-")).toBe("[secret] [secret] [secret]");
+  expect(secrets.scrub("the-password cookie-number-2999- cookie-number-2500-")).toBe(
+    "[secret] [secret] [secret]",
+  );
   expect(secrets.scrub("cookie-number-1-")).toBe("cookie-number-1-");
 });
 
 it("of several at one place the longest is masked, overlapping ones as one, and nothing between two", () => {
   const secrets = new Secrets();
   for (const each of ["abc", 'abc"d', 'abc"def', "efgh"]) secrets.add(each);
-  expect(secrets.scrub('abc&quot;def abc"d abc abd abc"defgh')).toBe("[secret] [secret] [secret] abd [secret]");
+  expect(secrets.scrub('abc&quot;def abc"d abc abd abc"defgh')).toBe(
+    "[secret] [secret] [secret] abd [secret]",
+  );
 });
 
 it("a random secret is removed in one spelling, whatever is around it", () => {
   const nasty = fc
-    .string({ unit: fc.constantFrom(..."abnux0245CF%&#;\\\"'/<>+ =öÖ€😀\n"), minLength: 4, maxLength: 20 })
+    .string({
+      unit: fc.constantFrom(..."abnux0245CF%&#;\\\"'/<>+ =öÖ€😀\n"),
+      minLength: 4,
+      maxLength: 20,
+    })
     .filter((text) => /\S{4}/.test(text));
   const around = fc.constantFrom("", "C:\\", "100%", "R&", '"', "\\", "lt;", "41", "u0041", "n");
   fc.assert(
-    fc.property(nasty, fc.constantFrom(...Object.values(SPELLINGS)), around, around, (any, spell, before, after) => {
-      expect(maskedWith(any, before + spell(any) + after)).not.toContain(spell(any));
-    }),
+    fc.property(
+      nasty,
+      fc.constantFrom(...Object.values(SPELLINGS)),
+      around,
+      around,
+      (any, spell, before, after) => {
+        expect(maskedWith(any, before + spell(any) + after)).not.toContain(spell(any));
+      },
+    ),
     { numRuns: 1000 },
   );
 });
@@ -113,11 +135,22 @@ it("a random secret is removed in Base64, whatever is encoded with it", () => {
   const long = fc.string({ minLength: 6, maxLength: 20 }).filter((text) => /\S{4}/.test(text));
   const around = fc.string({ maxLength: 9 });
   fc.assert(
-    fc.property(long, around, around, fc.constantFrom("base64", "base64url"), (any, before, after, encoding) => {
-      const left = maskedWith(any, Buffer.from(before + any + after).toString(encoding as BufferEncoding));
-      expect(left).toContain("[secret]");
-      expect(left.split("[secret]").map((piece) => Buffer.from(piece, "base64").toString())).not.toContain(any);
-    }),
+    fc.property(
+      long,
+      around,
+      around,
+      fc.constantFrom("base64", "base64url"),
+      (any, before, after, encoding) => {
+        const left = maskedWith(
+          any,
+          Buffer.from(before + any + after).toString(encoding as BufferEncoding),
+        );
+        expect(left).toContain("[secret]");
+        expect(
+          left.split("[secret]").map((piece) => Buffer.from(piece, "base64").toString()),
+        ).not.toContain(any);
+      },
+    ),
     { numRuns: 1000 },
   );
 });

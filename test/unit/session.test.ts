@@ -3,7 +3,11 @@ import { afterEach, expect, it, vi } from "vitest";
 import type { Attempt } from "../../provider/src/client/decide-retry.js";
 import { Session } from "../../provider/src/client/session.js";
 import { SessionJar, sessionBlocker } from "../../provider/src/client/session-jar.js";
-import { type HttpAnswer, type HttpRequest, TransportFailure } from "../../provider/src/client/transport.js";
+import {
+  type HttpAnswer,
+  type HttpRequest,
+  TransportFailure,
+} from "../../provider/src/client/transport.js";
 import type { Settings } from "../../provider/src/settings/settings.js";
 import { dependenciesOf } from "../support/client-dependencies.js";
 import { FakeClock } from "../support/clock.js";
@@ -49,7 +53,12 @@ function answer(
   status: number,
   body: object = status === 200 ? { success: true, payload: { id: 1 } } : {},
 ): HttpAnswer {
-  return { status, headers: { "content-type": "application/json" }, setCookies: [], body: JSON.stringify(body) };
+  return {
+    status,
+    headers: { "content-type": "application/json" },
+    setCookies: [],
+    body: JSON.stringify(body),
+  };
 }
 
 const nothing = async () => undefined;
@@ -65,9 +74,14 @@ it("S2: the moment of sending is reported before each sending", async () => {
     },
   });
   const sentAt: string[] = [];
-  expect(await post(session, "{}", async (at) => void sentAt.push(at))).toMatchObject({ session: "accepted" });
+  expect(await post(session, "{}", async (at) => void sentAt.push(at))).toMatchObject({
+    session: "accepted",
+  });
   expect(sentAt).toEqual(["2026-01-01T00:00:00.000Z", "2026-01-01T00:00:01.000Z"]);
-  expect(creates.map(({ headers }) => headers.cookie)).toEqual(["x_service_cookie=1", "x_service_cookie=2"]);
+  expect(creates.map(({ headers }) => headers.cookie)).toEqual([
+    "x_service_cookie=1",
+    "x_service_cookie=2",
+  ]);
   expect(logins()).toBe(2);
 });
 
@@ -86,7 +100,11 @@ it("S1: a create that was about to be sent when the session ended is not sent on
   expect(await slow).toMatchObject({ session: "accepted" });
   expect(await refused).toMatchObject({ session: "accepted" });
   const sent = creates.slice(2).map(({ body, headers }) => `${body} ${headers.cookie}`);
-  expect(sent).toEqual(["refused x_service_cookie=1", "refused x_service_cookie=2", "slow x_service_cookie=2"]);
+  expect(sent).toEqual([
+    "refused x_service_cookie=1",
+    "refused x_service_cookie=2",
+    "slow x_service_cookie=2",
+  ]);
 });
 
 it("20 creates whose connections time out do so together, not one after the other", async () => {
@@ -94,10 +112,16 @@ it("20 creates whose connections time out do so together, not one after the othe
     settings: { authMode: "basic" },
     create: async () => {
       await clock.sleep(30_000);
-      return new TransportFailure("UND_ERR_CONNECT_TIMEOUT", false, "no connection could be made within 30 s");
+      return new TransportFailure(
+        "UND_ERR_CONNECT_TIMEOUT",
+        false,
+        "no connection could be made within 30 s",
+      );
     },
   });
-  const endings = await Promise.allSettled(Array.from({ length: 20 }, () => post(session, "{}", nothing)));
+  const endings = await Promise.allSettled(
+    Array.from({ length: 20 }, () => post(session, "{}", nothing)),
+  );
   expect(endings.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => "rejected"));
   expect(creates.length).toBeGreaterThanOrEqual(20);
   expect(clock.monotonicMs()).toBeLessThan(2 * 120_000 + 60_000);
@@ -107,7 +131,11 @@ it("creates that are sent and not answered do not hold up the others one after t
   const { session, clock, creates } = start({
     create: async () => {
       await clock.sleep(30_000);
-      return new TransportFailure("ADVERTISING_TIMEOUT", true, "no whole response came within 30 s");
+      return new TransportFailure(
+        "ADVERTISING_TIMEOUT",
+        true,
+        "no whole response came within 30 s",
+      );
     },
   });
   await Promise.allSettled(Array.from({ length: 8 }, () => post(session, "{}", nothing)));
@@ -168,21 +196,32 @@ it.each<[string, number, object, number, string, boolean]>([
 const event = new URL("https://platform.example/rest/event");
 afterEach(() => void vi.useRealTimers());
 
-it.each([-5, 0, 5])("a cookie ends by the platform's clock: this machine's is %i h ahead of it", (hours) => {
-  const there = Date.UTC(2026, 0, 1);
-  vi.useFakeTimers({ toFake: ["Date"], now: there + hours * 3_600_000 });
-  const jar = new SessionJar();
-  const [soon, date] = ["Thu, 01 Jan 2026 00:15:00 GMT", "Thu, 01 Jan 2026 00:00:00 GMT"];
-  jar.store({ setCookies: [`x_service_cookie=1; Path=/; Expires=${soon}`], headers: { date } }, event);
-  expect(jar.endsAtMs(event, false)).toBe(Date.now() + 15 * 60_000);
-  vi.setSystemTime(Date.now() + 14 * 60_000);
-  expect(jar.hasSession(event)).toBe(true);
-  vi.setSystemTime(Date.now() + 60_000);
-  expect(jar.hasSession(event)).toBe(false);
-  const cookies = { setCookies: [`x_service_cookie=1; Path=/; Expires=${date}`], headers: { date: soon } };
-  const over = sessionBlocker(cookies, event, event);
-  expect(over.why).toMatch(/it ends 2026-01-01T00:00:00\.000Z, and now is 2026-01-01T00:15:00\.000Z there$/);
-});
+it.each([-5, 0, 5])(
+  "a cookie ends by the platform's clock: this machine's is %i h ahead of it",
+  (hours) => {
+    const there = Date.UTC(2026, 0, 1);
+    vi.useFakeTimers({ toFake: ["Date"], now: there + hours * 3_600_000 });
+    const jar = new SessionJar();
+    const [soon, date] = ["Thu, 01 Jan 2026 00:15:00 GMT", "Thu, 01 Jan 2026 00:00:00 GMT"];
+    jar.store(
+      { setCookies: [`x_service_cookie=1; Path=/; Expires=${soon}`], headers: { date } },
+      event,
+    );
+    expect(jar.endsAtMs(event, false)).toBe(Date.now() + 15 * 60_000);
+    vi.setSystemTime(Date.now() + 14 * 60_000);
+    expect(jar.hasSession(event)).toBe(true);
+    vi.setSystemTime(Date.now() + 60_000);
+    expect(jar.hasSession(event)).toBe(false);
+    const cookies = {
+      setCookies: [`x_service_cookie=1; Path=/; Expires=${date}`],
+      headers: { date: soon },
+    };
+    const over = sessionBlocker(cookies, event, event);
+    expect(over.why).toMatch(
+      /it ends 2026-01-01T00:00:00\.000Z, and now is 2026-01-01T00:15:00\.000Z there$/,
+    );
+  },
+);
 
 it("a request sends the newest cookies for its path that have not expired", () => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 0, 1) });
@@ -190,14 +229,26 @@ it("a request sends the newest cookies for its path that have not expired", () =
   expect(jar.header(event)).toBe("");
   jar.store(
     {
-      setCookies: ["x_service_cookie=1; Path=/; Expires=Thu, 01 Jan 2026 00:01:00 GMT", "b=2; Path=/rest/advertiser"],
+      setCookies: [
+        "x_service_cookie=1; Path=/; Expires=Thu, 01 Jan 2026 00:01:00 GMT",
+        "b=2; Path=/rest/advertiser",
+      ],
       headers: {},
     },
     event,
   );
-  expect([jar.header(event), jar.header(event)]).toEqual(["x_service_cookie=1", "x_service_cookie=1"]);
+  expect([jar.header(event), jar.header(event)]).toEqual([
+    "x_service_cookie=1",
+    "x_service_cookie=1",
+  ]);
   expect(jar.header(url)).toBe("b=2; x_service_cookie=1"); // the longer path first (RFC 6265, section 5.4)
-  jar.store({ setCookies: ["x_service_cookie=2; Path=/; Expires=Thu, 01 Jan 2026 00:01:00 GMT"], headers: {} }, event);
+  jar.store(
+    {
+      setCookies: ["x_service_cookie=2; Path=/; Expires=Thu, 01 Jan 2026 00:01:00 GMT"],
+      headers: {},
+    },
+    event,
+  );
   expect(jar.header(event)).toBe("x_service_cookie=2");
   vi.setSystemTime(Date.UTC(2026, 0, 1, 0, 1));
   expect(jar.header(event)).toBe("");

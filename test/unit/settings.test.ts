@@ -12,7 +12,11 @@ import {
 
 const complete = { baseUrl: "https://x.example", email: "a@b.c", password: "pw" };
 
-function read(config: Record<string, string>, environment: Record<string, string> = {}, extra = {}) {
+function read(
+  config: Record<string, string>,
+  environment: Record<string, string> = {},
+  extra = {},
+) {
   return readSettings({
     config: (key) => config[key],
     environment,
@@ -54,7 +58,11 @@ describe("defaults and sources", () => {
 
   it("come from the environment if a key is not set, and from the key if both are", () => {
     const { password, ...rest } = { ...complete, email: "key@b.c" };
-    const environment = { ADVERTISING_EMAIL: "env@b.c", ADVERTISING_AUTH_MODE: "basic", ADVERTISING_PASSWORD: "[1]" };
+    const environment = {
+      ADVERTISING_EMAIL: "env@b.c",
+      ADVERTISING_AUTH_MODE: "basic",
+      ADVERTISING_PASSWORD: "[1]",
+    };
     const { settings, credentials } = read(rest, environment);
     expect(settings).toMatchObject({ email: "key@b.c", authMode: "basic", password: "[1]" });
     expect(credentials).toBe("advertising:email and ADVERTISING_PASSWORD");
@@ -75,20 +83,35 @@ describe("a value", () => {
     ["password", "{not json}", "{not json}"],
     ["authenticatePath", "/api/2.0/login", "api/2.0/login"],
   ])("of %s may be %s", (key, value, taken) => {
-    expect(read({ ...complete, [key]: value })).toMatchObject({ problems: [], settings: { [key]: taken } });
+    expect(read({ ...complete, [key]: value })).toMatchObject({
+      problems: [],
+      settings: { [key]: taken },
+    });
   });
 
-  it.each(["x.example:8443/api a@b.c", " X.Example:8443/api A@b.c\n"])("of formerAccount: %j", (formerAccount) => {
-    const { settings, problems } = read({ ...complete, formerAccount });
-    expect(problems).toEqual([]);
-    const former = { ...settings, baseUrl: "https://x.example:8443/api", email: "a@b.c" };
-    expect(settings.formerAccount).toEqual([accountOf(former)]);
-  });
+  it.each(["x.example:8443/api a@b.c", " X.Example:8443/api A@b.c\n"])(
+    "of formerAccount: %j",
+    (formerAccount) => {
+      const { settings, problems } = read({ ...complete, formerAccount });
+      expect(problems).toEqual([]);
+      const former = { ...settings, baseUrl: "https://x.example:8443/api", email: "a@b.c" };
+      expect(settings.formerAccount).toEqual([accountOf(former)]);
+    },
+  );
 
   it("several former accounts are one account, and any other is another", () => {
-    const { settings } = read({ ...complete, formerAccount: "X.example a@b.c, y.example/api A@b.c" });
+    const { settings } = read({
+      ...complete,
+      formerAccount: "X.example a@b.c, y.example/api A@b.c",
+    });
     const isSame = sameAccountAs(settings);
-    for (const account of [accountOf(settings), "x.example a@b.c", "y.example/api a@b.c", undefined, ""])
+    for (const account of [
+      accountOf(settings),
+      "x.example a@b.c",
+      "y.example/api a@b.c",
+      undefined,
+      "",
+    ])
       expect(isSame(account), String(account)).toBe(true);
     expect(isSame("z.example a@b.c")).toBe(false);
   });
@@ -109,7 +132,10 @@ describe("a value", () => {
     ["cookieFile", "~user/session.json"],
     ["markField", "a b"],
     ["markField", "__proto__"],
-    ...["advertiser_name", "advertiser_id", "event_name", "value", " attribution "].map((name) => ["markField", name]),
+    ...["advertiser_name", "advertiser_id", "event_name", "value", " attribution "].map((name) => [
+      "markField",
+      name,
+    ]),
     ["email", "a b"],
     ["email", "a:b"],
     ["email", '"a@b.c"'],
@@ -118,34 +144,40 @@ describe("a value", () => {
     ["formerAccount", "https://x.example as a@b.c"],
     ["operations", "GET rest/event/{id}"],
     ["operations", "{broken"],
-  ])("of %s can't be %s, which is one problem with the command of its example", (key = "", value = "") => {
-    const { problems } = read({ ...complete, [key]: value });
-    const { expected, example } = SETTINGS[key as keyof typeof SETTINGS];
-    expect(problems).toMatchObject([
-      {
-        source: `advertising:${key}`,
-        reason: expect.stringContaining(`expected ${expected}; got `),
-        command: expect.stringMatching(/^pulumi config set .*advertising:/),
-      },
-    ]);
-    if (key !== "operations") expect(problems[0]?.command).toContain(example);
-    expect(JSON.stringify(problems)).not.toContain("geheim");
-  });
+  ])(
+    "of %s can't be %s, which is one problem with the command of its example",
+    (key = "", value = "") => {
+      const { problems } = read({ ...complete, [key]: value });
+      const { expected, example } = SETTINGS[key as keyof typeof SETTINGS];
+      expect(problems).toMatchObject([
+        {
+          source: `advertising:${key}`,
+          reason: expect.stringContaining(`expected ${expected}; got `),
+          command: expect.stringMatching(/^pulumi config set .*advertising:/),
+        },
+      ]);
+      if (key !== "operations") expect(problems[0]?.command).toContain(example);
+      expect(JSON.stringify(problems)).not.toContain("geheim");
+    },
+  );
 
-  it.each(["geheim\n", "geheim\r\n", "geheim\r"])("of password can't be %j: it ends in a line end", (password) => {
-    const problem = {
-      reason: "ends in a line end, which no login takes",
-      command: "pulumi config set --secret advertising:password",
-      or: "ADVERTISING_PASSWORD",
-    };
-    const { password: _, ...rest } = complete;
-    for (const mayLackPassword of [true, false]) {
-      const configured = read({ ...rest, password }, {}, { mayLackPassword });
-      expect(configured.problems).toEqual([{ source: "advertising:password", ...problem }]);
-      const inEnvironment = read(rest, { ADVERTISING_PASSWORD: password }, { mayLackPassword });
-      expect(inEnvironment.problems).toEqual([{ source: "ADVERTISING_PASSWORD", ...problem }]);
-    }
-  });
+  it.each(["geheim\n", "geheim\r\n", "geheim\r"])(
+    "of password can't be %j: it ends in a line end",
+    (password) => {
+      const problem = {
+        reason: "ends in a line end, which no login takes",
+        command: "pulumi config set --secret advertising:password",
+        or: "ADVERTISING_PASSWORD",
+      };
+      const { password: _, ...rest } = complete;
+      for (const mayLackPassword of [true, false]) {
+        const configured = read({ ...rest, password }, {}, { mayLackPassword });
+        expect(configured.problems).toEqual([{ source: "advertising:password", ...problem }]);
+        const inEnvironment = read(rest, { ADVERTISING_PASSWORD: password }, { mayLackPassword });
+        expect(inEnvironment.problems).toEqual([{ source: "ADVERTISING_PASSWORD", ...problem }]);
+      }
+    },
+  );
 
   it.each(['"geheim"', "'geheim'", "`geheim`", "“geheim”", "‘geheim’"])(
     "of password may be %s, as it is, with a warning",
@@ -154,22 +186,35 @@ describe("a value", () => {
       const warning = expect.stringMatching(
         /password .*quotes.*\n {2}pulumi config set --secret advertising:password$/i,
       );
-      for (const reading of [read({ ...rest, password }), read(rest, { ADVERTISING_PASSWORD: password })])
-        expect(reading).toMatchObject({ problems: [], settings: { password }, warnings: [warning] });
+      for (const reading of [
+        read({ ...rest, password }),
+        read(rest, { ADVERTISING_PASSWORD: password }),
+      ])
+        expect(reading).toMatchObject({
+          problems: [],
+          settings: { password },
+          warnings: [warning],
+        });
     },
   );
 
   it.each(['"', "'", 'a"b"', '"a', "”geheim“", "pass word "])(
     "of password may be %j, without a warning",
     (password) => {
-      expect(read({ ...complete, password })).toMatchObject({ problems: [], warnings: [], settings: { password } });
+      expect(read({ ...complete, password })).toMatchObject({
+        problems: [],
+        warnings: [],
+        settings: { password },
+      });
     },
   );
 
   const plain = SETTING_NAMES.filter((key) => SETTINGS[key].structured === undefined);
   it.each(plain)("of %s can't be a structured one, whose content is not shown", (key) => {
     for (const text of ['{"x":"geheim"}', '["geheim"]', " {} "]) {
-      const reason = expect.stringMatching(/^expected .*; got a structured value, (an object|a list)$/);
+      const reason = expect.stringMatching(
+        /^expected .*; got a structured value, (an object|a list)$/,
+      );
       const { problems } = read({ ...complete, [key]: text });
       expect(problems).toMatchObject([{ source: `advertising:${key}`, reason }]);
       expect(JSON.stringify(problems)).not.toContain("geheim");
@@ -198,11 +243,17 @@ describe("problems", () => {
   it.each([{}, { ADVERTISING_PASSWORD: "" }])(
     "a preview without a password has a note with the command: %j",
     (more) => {
-      const { problems, warnings, notes } = read({ baseUrl: complete.baseUrl, email: complete.email }, more, {
-        mayLackPassword: true,
-      });
+      const { problems, warnings, notes } = read(
+        { baseUrl: complete.baseUrl, email: complete.email },
+        more,
+        {
+          mayLackPassword: true,
+        },
+      );
       expect([problems, warnings]).toEqual([[], []]);
-      expect(notes).toEqual([expect.stringContaining("pulumi config set --secret advertising:password")]);
+      expect(notes).toEqual([
+        expect.stringContaining("pulumi config set --secret advertising:password"),
+      ]);
     },
   );
 
@@ -214,12 +265,19 @@ describe("problems", () => {
 
   it("an unknown environment variable is a warning with the nearest one, without its value", () => {
     const environment = { ADVERTISING_TIMEOUT: "geheim", ADVERTISING_COLOUR: "geheim" };
-    const others = { ADVERTISING_LOG: "debug", ADVERTISING_ANSWERS: "{}", ADVERTISINGX: "1", MY_ADVERTISING_KEY: "1" };
+    const others = {
+      ADVERTISING_LOG: "debug",
+      ADVERTISING_ANSWERS: "{}",
+      ADVERTISINGX: "1",
+      MY_ADVERTISING_KEY: "1",
+    };
     const { problems, warnings } = read(complete, { ...environment, ...others });
     expect(problems).toEqual([]);
     expect(warnings).toEqual([
       expect.stringMatching(/^ADVERTISING_COLOUR .* known are .*markField/),
-      expect.stringMatching(/^ADVERTISING_TIMEOUT .*did you mean ADVERTISING_REQUEST_TIMEOUT_SECONDS\?$/),
+      expect.stringMatching(
+        /^ADVERTISING_TIMEOUT .*did you mean ADVERTISING_REQUEST_TIMEOUT_SECONDS\?$/,
+      ),
     ]);
     expect(warnings.join()).not.toContain("geheim");
   });
@@ -228,7 +286,8 @@ describe("problems", () => {
 describe("operations", () => {
   const operations = (value: unknown, more: Record<string, string> = {}) =>
     read({ ...complete, operations: JSON.stringify(value), ...more });
-  const problemsOf = (value: unknown) => operations(value).problems.map(({ source, reason }) => `${source} ${reason}`);
+  const problemsOf = (value: unknown) =>
+    operations(value).problems.map(({ source, reason }) => `${source} ${reason}`);
 
   it("are read as data: method, path, and whether a request may be repeated", () => {
     const { settings, problems } = operations(
@@ -249,18 +308,28 @@ describe("operations", () => {
   });
 
   it("may be JSON in the environment too; what is wrong there is named by its variable", () => {
-    const known = '{"advertiser":{"delete":"DELETE rest/advertiser?id={id}"},"resendAfterSeconds":"never"';
+    const known =
+      '{"advertiser":{"delete":"DELETE rest/advertiser?id={id}"},"resendAfterSeconds":"never"';
     const { settings, problems } = read(complete, {
       ADVERTISING_OPERATIONS: `${known},"createdVisibleAfterSeconds":"0"}`,
     });
     expect(problems).toEqual([]);
-    expect(settings.operations).toMatchObject({ of: { advertiser: { delete: { method: "DELETE" } } } });
-    expect(settings.operations).toMatchObject({ resendAfterSeconds: undefined, createdVisibleAfterSeconds: 0 });
-    expect(read(complete, { ADVERTISING_OPERATIONS: '{"event":{"reed":"GET rest/event/{id}"}}' }).problems).toEqual([
+    expect(settings.operations).toMatchObject({
+      of: { advertiser: { delete: { method: "DELETE" } } },
+    });
+    expect(settings.operations).toMatchObject({
+      resendAfterSeconds: undefined,
+      createdVisibleAfterSeconds: 0,
+    });
+    expect(
+      read(complete, { ADVERTISING_OPERATIONS: '{"event":{"reed":"GET rest/event/{id}"}}' })
+        .problems,
+    ).toEqual([
       {
         source: "ADVERTISING_OPERATIONS.event.reed",
         reason: "is not a known argument; did you mean read?",
-        command: "pulumi config set --path 'advertising:operations.event.read' 'GET rest/event/{id}'",
+        command:
+          "pulumi config set --path 'advertising:operations.event.read' 'GET rest/event/{id}'",
       },
     ]);
   });
@@ -270,10 +339,18 @@ describe("operations", () => {
       events: { read: "GET rest/event/{id}" },
       resendAfterSeconds: -1,
       createdVisibleAfterSeconds: "never",
-      event: { reed: "GET rest/event/{id}", read: "POST rest/event/{id}", update: ["PUT rest/event"] },
+      event: {
+        reed: "GET rest/event/{id}",
+        read: "POST rest/event/{id}",
+        update: ["PUT rest/event"],
+      },
       advertiser: "GET",
     });
-    expect(problems.map(({ source, reason }) => `${source.replace("advertising:operations.", "")} ${reason}`)).toEqual([
+    expect(
+      problems.map(
+        ({ source, reason }) => `${source.replace("advertising:operations.", "")} ${reason}`,
+      ),
+    ).toEqual([
       'advertiser expected an object of read, update, delete, search; got the string "GET"',
       'event.read expected GET and a path, such as GET rest/event/{id}; got the string "POST rest/event/{id}"',
       "event.update expected PUT or PATCH or POST and a path, such as PUT rest/event/{id}; got a list",
@@ -282,8 +359,11 @@ describe("operations", () => {
       'createdVisibleAfterSeconds expected whole seconds from 0 to 86400 (1 day); got the string "never"',
       "events is not a known argument; did you mean event?",
     ]);
-    for (const { source, command } of problems) expect(command).toBe(`pulumi config rm --path '${source}'`);
-    expect(operations({ event: { search: "GET rest/event?alternative_id={mark}" } }).problems).toEqual([
+    for (const { source, command } of problems)
+      expect(command).toBe(`pulumi config rm --path '${source}'`);
+    expect(
+      operations({ event: { search: "GET rest/event?alternative_id={mark}" } }).problems,
+    ).toEqual([
       {
         source: "advertising:operations.event.search",
         reason: "needs advertising:markField, the field that each create carries its mark in",
@@ -293,27 +373,41 @@ describe("operations", () => {
   });
 
   it.each([
-    ...["GET rest/event/{event_id}", "GET rest/event"].map((text) => [text, "needs the placeholder {id} in its path"]),
-    ...["/evil.example/{id}", "https://evil.example/{id}", "../event/{id}", "a/../../{id}", "a/%2e%2E/{id}"].map(
-      (path) => [
-        `GET /${path}`,
-        "leaves the base URL, or may; expected a plain path below it, without a host, .. or #",
-      ],
-    ),
-    ...["a/..%2f{id}", "a\\{id}", "a//{id}", "{id}#a"].map((path) => [`GET ${path}`, "leaves the base URL, or may"]),
+    ...["GET rest/event/{event_id}", "GET rest/event"].map((text) => [
+      text,
+      "needs the placeholder {id} in its path",
+    ]),
+    ...[
+      "/evil.example/{id}",
+      "https://evil.example/{id}",
+      "../event/{id}",
+      "a/../../{id}",
+      "a/%2e%2E/{id}",
+    ].map((path) => [
+      `GET /${path}`,
+      "leaves the base URL, or may; expected a plain path below it, without a host, .. or #",
+    ]),
+    ...["a/..%2f{id}", "a\\{id}", "a//{id}", "{id}#a"].map((path) => [
+      `GET ${path}`,
+      "leaves the base URL, or may",
+    ]),
   ])("the read %s is refused", (text, message) => {
-    expect(problemsOf({ event: { read: text } })).toEqual([expect.stringContaining(`event.read ${message}`)]);
+    expect(problemsOf({ event: { read: text } })).toEqual([
+      expect.stringContaining(`event.read ${message}`),
+    ]);
   });
 
-  it.each(["POST rest/event?id={id}", "POST rest/event;v=1?id={id}", "POST rest/event/;{id}", "POST rest/event{id}"])(
-    "%s, which a server could take for a create, is refused",
-    (text) => {
-      for (const name of ["update", "delete"])
-        expect(problemsOf({ event: { [name]: text } })).toEqual([
-          expect.stringContaining(`event.${name} may be the create itself`),
-        ]);
-    },
-  );
+  it.each([
+    "POST rest/event?id={id}",
+    "POST rest/event;v=1?id={id}",
+    "POST rest/event/;{id}",
+    "POST rest/event{id}",
+  ])("%s, which a server could take for a create, is refused", (text) => {
+    for (const name of ["update", "delete"])
+      expect(problemsOf({ event: { [name]: text } })).toEqual([
+        expect.stringContaining(`event.${name} may be the create itself`),
+      ]);
+  });
 
   it.each([
     ["update", "POST rest/event/{id}"],
@@ -354,7 +448,10 @@ describe("the proxy", () => {
     expect(proxyOf({ HTTPS_PROXY: p, NO_PROXY: "a, .b *.c:8" }).proxy?.noProxy).toBe("a, .b *.c:8");
     expect(proxyOf({ HTTPS_PROXY: p, NO_PROXY: "a", no_proxy: "" }).proxy?.noProxy).toBe("");
     for (const baseUrl of ["http://localhost:8787", "https://127.1.2.3", "http://[::1]:8787"])
-      expect(proxyOf({ HTTPS_PROXY: "nonsense" }, baseUrl)).toMatchObject({ proxy: undefined, problems: [] });
+      expect(proxyOf({ HTTPS_PROXY: "nonsense" }, baseUrl)).toMatchObject({
+        proxy: undefined,
+        problems: [],
+      });
   });
 
   it.each([
@@ -384,10 +481,13 @@ describe("the proxy", () => {
     ["http://us%65r:p%61ss%40@p.test", ["pass@", "p%61ss%40", "user:pass@", "us%65r:p%61ss%40"]],
     ["http://m%C3%BCller:x%2Fy@p.test", ["x/y", "x%2Fy", "müller:x/y", "m%C3%BCller:x%2Fy"]],
     ["http://token@p.test", ["token", "token:"]],
-  ])("%s has these secrets; a user name beside a password stays readable", (HTTPS_PROXY, secret) => {
-    const secrets = proxyOf({ HTTPS_PROXY }).proxy?.secrets ?? [];
-    expect(new Set(secrets)).toEqual(new Set(secret));
-  });
+  ])(
+    "%s has these secrets; a user name beside a password stays readable",
+    (HTTPS_PROXY, secret) => {
+      const secrets = proxyOf({ HTTPS_PROXY }).proxy?.secrets ?? [];
+      expect(new Set(secrets)).toEqual(new Set(secret));
+    },
+  );
 
   it("has its credentials scrubbed in the provider process from its start", () => {
     const config: Record<string, string> = { baseUrl: "https://x.example", email: "a@b.c" };

@@ -17,7 +17,10 @@ import { commandsIn } from "../support/printed-commands.js";
 const AT = "2026-01-01T00:00:00.000Z";
 const record = { at: AT, mark: "m", body: "f", what: "It was sent, and the connection ended." };
 const facts = { advertiserId: 7, value: 1 };
-const LANDING = memberOf(keyOf("ConversionEventSet", { name: "funnel", parentTypes: undefined }), "landing");
+const LANDING = memberOf(
+  keyOf("ConversionEventSet", { name: "funnel", parentTypes: undefined }),
+  "landing",
+);
 
 /** The words that a POSIX shell reads in a line. */
 function wordsOf(line: string): string[] {
@@ -28,7 +31,10 @@ function wordsOf(line: string): string[] {
 it.each([
   [{}, `the ConversionEvent, sent at ${AT}`],
   [{ at: "" }, "the ConversionEvent"],
-  [{ name: "A\nB", facts }, `the ConversionEvent named "A B" (advertiserId 7, value 1), sent at ${AT}`],
+  [
+    { name: "A\nB", facts },
+    `the ConversionEvent named "A B" (advertiserId 7, value 1), sent at ${AT}`,
+  ],
   [
     { field: "alternative_id", replaces: "5" },
     `the ConversionEvent, sent at ${AT}, alternative_id = m; 5 is another one`,
@@ -59,16 +65,21 @@ describe("the ways out", () => {
     ]);
   });
 
-  it.each(["purchase", "it's", 'a "b"', "a b", "$HOME `id` \\ !", "-x; rm y", 'funnel/it\'s "a" $b'])(
-    "pass the name %s unchanged",
-    (name) => {
-      const pending = (...args: string[]) => ["npx", "pulumi-advertising", "pending", ...args];
-      expect(commandsIn(resolveCommands([name]).join("\n")).map(wordsOf)).toEqual([
-        pending("--created", `${name}=<its id>`),
-        pending("--not-created", name),
-      ]);
-    },
-  );
+  it.each([
+    "purchase",
+    "it's",
+    'a "b"',
+    "a b",
+    "$HOME `id` \\ !",
+    "-x; rm y",
+    'funnel/it\'s "a" $b',
+  ])("pass the name %s unchanged", (name) => {
+    const pending = (...args: string[]) => ["npx", "pulumi-advertising", "pending", ...args];
+    expect(commandsIn(resolveCommands([name]).join("\n")).map(wordsOf)).toEqual([
+      pending("--created", `${name}=<its id>`),
+      pending("--not-created", name),
+    ]);
+  });
 });
 
 it("an unresolved create, each time that it stops a run", () => {
@@ -79,13 +90,19 @@ it("an unresolved create, each time that it stops a run", () => {
   ];
   const sent = { ...record, name: "A", searched: "Searched: there is none." };
   expect(unresolvedMessage(parseKey(LANDING), sent)).toBe(lines.join("\n"));
-  expect(unresolvedMessage(parseKey(LANDING), sent, "Why not.")).toBe(["Why not.", ...lines].join("\n"));
+  expect(unresolvedMessage(parseKey(LANDING), sent, "Why not.")).toBe(
+    ["Why not.", ...lines].join("\n"),
+  );
 });
 
 it("what this machine knows of a create", () => {
-  expect(whatHappened("X", { at: AT })).toBe(`X: an earlier run sent it at ${AT}, and its outcome is unknown.`);
+  expect(whatHappened("X", { at: AT })).toBe(
+    `X: an earlier run sent it at ${AT}, and its outcome is unknown.`,
+  );
   expect(whatHappened("X", { at: AT, id: "5" })).toBe("X: an interrupted run created it as 5.");
-  expect(whatHappened("X", { at: AT, id: "5", state: "reported" })).toBe("X: an earlier run created it as 5.");
+  expect(whatHappened("X", { at: AT, id: "5", state: "reported" })).toBe(
+    "X: an earlier run created it as 5.",
+  );
 });
 
 it("what becomes of an object", () => {

@@ -46,12 +46,18 @@ const STATE = {
 it("a set is written as it was read, with any key, and an id beyond a number's precision", () => {
   const stored = readStoredSet({ ...STATE, __provider: "the engine's" });
   expect(JSON.parse(JSON.stringify(writeStoredSet(stored, exactId, STATE.__at)))).toEqual(STATE);
-  expect(stored.sentAs.get("constructor")).toEqual({ body: "fd8ad8ac2bd60f2e38b2d9cb4f2d6a9b", owner: "7" });
+  expect(stored.sentAs.get("constructor")).toEqual({
+    body: "fd8ad8ac2bd60f2e38b2d9cb4f2d6a9b",
+    owner: "7",
+  });
 });
 
 it("an empty set, and one of no shape that anybody knows, are empty", () => {
   const empty = { advertiserId: undefined, defaults: {}, events: {}, eventIds: {} };
-  for (const odd of [{}, { events: "x", eventIds: [], sentAs: { a: 5 }, unresolved: null, __left: {}, __created: 5 }])
+  for (const odd of [
+    {},
+    { events: "x", eventIds: [], sentAs: { a: 5 }, unresolved: null, __left: {}, __created: 5 },
+  ])
     expect(writeStoredSet(readStoredSet(odd), exactId, "")).toEqual(empty);
   expect(readDeclaredSet({ advertiserId: 7, events: UNKNOWN })).toEqual({
     advertiserId: 7,
@@ -66,12 +72,25 @@ it("all that a set has of an event goes on under its new key", () => {
   const { set, moved } = withNewKeys(readStoredSet(STATE), readDeclaredSet({ events }));
   expect([...moved]).toEqual([["start", "landing"]]);
   const text = JSON.stringify(STATE).replaceAll('"landing"', '"start"');
-  expect(JSON.parse(JSON.stringify(writeStoredSet(set, exactId, STATE.__at)))).toEqual(JSON.parse(text));
+  expect(JSON.parse(JSON.stringify(writeStoredSet(set, exactId, STATE.__at)))).toEqual(
+    JSON.parse(text),
+  );
 });
 
 it("a member has its own arguments before the set's, `null` as none, the fields of both, and what is not known", () => {
-  const defaults = { clickWindow: 9, viewWindow: 9, segmentId: UNKNOWN, additionalFields: { b: 3, c: 4 } };
-  const entry = { value: UNKNOWN, clickWindow: 5, viewWindow: null, existingId: 5, additionalFields: { a: 1, b: 2 } };
+  const defaults = {
+    clickWindow: 9,
+    viewWindow: 9,
+    segmentId: UNKNOWN,
+    additionalFields: { b: 3, c: 4 },
+  };
+  const entry = {
+    value: UNKNOWN,
+    clickWindow: 5,
+    viewWindow: null,
+    existingId: 5,
+    additionalFields: { a: 1, b: 2 },
+  };
   expect(eventIn({ advertiserId: 7, defaults }, entry)).toEqual({
     advertiserId: 7,
     value: UNKNOWN,
@@ -90,10 +109,17 @@ it("what was really sent is its body, and its owner if that may be shown", () =>
 it("what is not there, or has another shape, is nothing", () => {
   const left = [{ id: "3", at: "2026-11-20T20:00:00.000Z" }];
   expect(leftLiveIn({ __left: [null, { id: 5 }, ...left] })).toEqual(left);
-  expect([...secretArgumentsIn({ __secret: ["value"] }), ...secretArgumentsIn({})]).toEqual(["value"]);
-  expect([{ [ACCOUNT]: "x y" }, { [ACCOUNT]: 5 }, undefined].map(isOfKnownAccount)).toEqual([true, false, false]);
+  expect([...secretArgumentsIn({ __secret: ["value"] }), ...secretArgumentsIn({})]).toEqual([
+    "value",
+  ]);
+  expect([{ [ACCOUNT]: "x y" }, { [ACCOUNT]: 5 }, undefined].map(isOfKnownAccount)).toEqual([
+    true,
+    false,
+    false,
+  ]);
   const context = { identity: "shop/dev::a", run: { isUp: true, resources: 1 } };
   expect(readProgramContext(context)).toBe(context);
   expect(readProgramContext("shop/dev::a")).toEqual({ identity: "shop/dev::a" });
-  for (const other of [undefined, null, {}, { identity: 5 }]) expect(readProgramContext(other)).toBeUndefined();
+  for (const other of [undefined, null, {}, { identity: 5 }])
+    expect(readProgramContext(other)).toBeUndefined();
 });

@@ -3,7 +3,13 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { withPage } from "../../provider/src/base/errors.js";
-import { asTyped, commandsTake, idRanges, nearest, printable } from "../../provider/src/base/index.js";
+import {
+  asTyped,
+  commandsTake,
+  idRanges,
+  nearest,
+  printable,
+} from "../../provider/src/base/index.js";
 import { SETTING_NAMES } from "../../provider/src/settings/settings.js";
 import { newFolder } from "../support/folder.js";
 
@@ -25,7 +31,10 @@ it("the nearest of several names is suggested, whatever their order", () => {
   expect(nearest("vlaue", ["eventName", "value"])).toBe("value");
   const known = ["created", "not-created"];
   for (const each of [known, known.toReversed()])
-    expect([nearest("not-create", each), nearest("creatd", each)]).toEqual(["not-created", "created"]);
+    expect([nearest("not-create", each), nearest("creatd", each)]).toEqual([
+      "not-created",
+      "created",
+    ]);
 });
 
 it.each([
@@ -45,7 +54,10 @@ it("a printed command takes the stack that it is about", () => {
   expect(asTyped("pulumi up")).toBe("pulumi up --stack 'my dev'");
   // Pulumi's command line can't run an inline program.
   commandsTake(() => ({ options: [{ option: "--stack", value: "o/p/dev" }], isInline: true }));
-  expect(["pulumi up", "pulumi cancel"].map(asTyped)).toEqual(["pulumi up", "pulumi cancel --stack o/p/dev"]);
+  expect(["pulumi up", "pulumi cancel"].map(asTyped)).toEqual([
+    "pulumi up",
+    "pulumi cancel --stack o/p/dev",
+  ]);
   commandsTake(() => ({ options: [], isInline: false }));
   expect(asTyped("pulumi up")).toBe("pulumi up");
 });

@@ -1,6 +1,11 @@
 /** Reports on a state: ids, the page (`test/package/page.test.ts` opens it in a browser), and what is left live. */
 import { describe, expect, it } from "vitest";
-import { contentsOf, type Resource, readExport, valuesOf } from "../../provider/src/cli/contents.js";
+import {
+  contentsOf,
+  type Resource,
+  readExport,
+  valuesOf,
+} from "../../provider/src/cli/contents.js";
 import { LEFTOVER_FORMATS, leftoversOf } from "../../provider/src/cli/leftovers.js";
 import { pageOf } from "../../provider/src/cli/page.js";
 import { addressesBy, ID_FORMATS } from "../../provider/src/cli/report-command.js";
@@ -16,7 +21,8 @@ import {
 } from "../support/stored.js";
 
 const TIME = "2026-03-02T10:00:00Z";
-const stateOf = (resources: readonly Resource[], time = TIME) => readExport(exportOf(resources, time));
+const stateOf = (resources: readonly Resource[], time = TIME) =>
+  readExport(exportOf(resources, time));
 const NOTED = { id: "7", name: "Old", at: "2026-03-01T00:00:00.000Z" };
 
 const STATE = [
@@ -24,11 +30,23 @@ const STATE = [
   storedEvent("signup", "unresolved-x", UNRESOLVED_OUTPUT),
   storedEvent("buy", 11, { eventName: '=SUM("x")', eventTypeId: 0 }),
   storedEvent("old", 9, {}, { delete: true }),
-  storedSet("funnel", { events: { a: { eventName: "A", value: 2 } }, eventIds: { a: "90071992547409930" } }),
+  storedSet("funnel", {
+    events: { a: { eventName: "A", value: 2 } },
+    eventIds: { a: "90071992547409930" },
+  }),
 ];
 
-function ids(format: keyof typeof ID_FORMATS, resources: readonly Resource[], template?: string): string {
-  return ID_FORMATS[format]?.(contentsOf(resources), template === undefined ? undefined : addressesBy(template)) ?? "";
+function ids(
+  format: keyof typeof ID_FORMATS,
+  resources: readonly Resource[],
+  template?: string,
+): string {
+  return (
+    ID_FORMATS[format]?.(
+      contentsOf(resources),
+      template === undefined ? undefined : addressesBy(template),
+    ) ?? ""
+  );
 }
 
 const page = (resources: readonly Resource[], time = TIME) => pageOf(stateOf(resources, time));
@@ -72,29 +90,52 @@ describe("ids", () => {
     const event = storedEvent("a", 1, { eventName: "50% & more", value: 2.5 });
     const text = ids("json", [event], "x/{id}?n={eventName}&v={value}&s={segmentId}");
     expect(text).toContain("x/1?n=50%25%20%26%20more&v=2.5&s=");
-    expect(() => addressesBy("https://t.example/{id}/{eventNam}")).toThrow(/knows {id}.*; got {eventNam}$/);
+    expect(() => addressesBy("https://t.example/{id}/{eventNam}")).toThrow(
+      /knows {id}.*; got {eventNam}$/,
+    );
   });
 });
 
 describe("contents", () => {
   it("in natural order, whatever the state's: event-2 before event-10", () => {
-    const events = ["event-10", "event-2", "Event-1", "event-1"].map((name, index) => storedEvent(name, index + 1));
-    expect(contentsOf(events).events.map(({ key }) => key)).toEqual(["event-1", "Event-1", "event-2", "event-10"]);
-    for (const format of Object.keys(ID_FORMATS)) expect(ids(format, STATE.toReversed())).toBe(ids(format, STATE));
+    const events = ["event-10", "event-2", "Event-1", "event-1"].map((name, index) =>
+      storedEvent(name, index + 1),
+    );
+    expect(contentsOf(events).events.map(({ key }) => key)).toEqual([
+      "event-1",
+      "Event-1",
+      "event-2",
+      "event-10",
+    ]);
+    for (const format of Object.keys(ID_FORMATS))
+      expect(ids(format, STATE.toReversed())).toBe(ids(format, STATE));
   });
 
   it("two of one name have their URNs as keys; one that is being replaced does not count", () => {
     const event = storedEvent("buy", 1);
-    const below = { ...storedEvent("buy", 2), urn: event.urn.replace("::pulumi-nodejs", "::Shop$pulumi-nodejs") };
+    const below = {
+      ...storedEvent("buy", 2),
+      urn: event.urn.replace("::pulumi-nodejs", "::Shop$pulumi-nodejs"),
+    };
     const keysOf = (...all: Resource[]) => contentsOf(all).events.map(({ key }) => key);
     expect(keysOf(event, below).toSorted()).toEqual([below.urn, event.urn].toSorted());
     expect(keysOf(event, { ...event, delete: true })).toEqual(["buy"]);
   });
 
   it("arguments: what a refresh found removed has no default", () => {
-    const events = { own: { eventName: "Own", value: 1 }, gone: { eventName: "Gone", value: 1, segmentId: null } };
-    const set = storedSet("s", { defaults: { segmentId: 5 }, events, eventIds: { own: 1, gone: 2 } });
-    expect(contentsOf([set]).events.map((each) => valuesOf(each).segmentId)).toEqual([undefined, 5]);
+    const events = {
+      own: { eventName: "Own", value: 1 },
+      gone: { eventName: "Gone", value: 1, segmentId: null },
+    };
+    const set = storedSet("s", {
+      defaults: { segmentId: 5 },
+      events,
+      eventIds: { own: 1, gone: 2 },
+    });
+    expect(contentsOf([set]).events.map((each) => valuesOf(each).segmentId)).toEqual([
+      undefined,
+      5,
+    ]);
   });
 });
 
@@ -103,7 +144,10 @@ describe("the page", () => {
     const name = `<script>alert(1)</script>" onclick='x' & \u0645\u0631\u062d\u0628\u0627`;
     const left = { [LEFT_LIVE]: [{ ...NOTED, name }] };
     const inputs = { __identity: `shop/${name}::b` };
-    const text = page([storedAdvertiser(name, 1), storedEvent(name, 2, { eventName: name, ...left }, { inputs })]);
+    const text = page([
+      storedAdvertiser(name, 1),
+      storedEvent(name, 2, { eventName: name, ...left }, { inputs }),
+    ]);
     expect(text).toContain("<title>Conversion events of organization/shop/&#60;script");
     expect(text.match(/<script/g)).toHaveLength(1);
     expect(text).toContain("default-src 'none'");
@@ -117,7 +161,16 @@ describe("the page", () => {
       storedEvent("b", 4711, {}, { pendingReplacement: true }),
       storedEvent("c", "unresolved-x", UNRESOLVED_OUTPUT),
     ]);
-    const parts = [">7 days<", ">none yet<", ">unresolved<", "Left live (2)", ">Old<", ">7<", ">4711<", ">replaced<"];
+    const parts = [
+      ">7 days<",
+      ">none yet<",
+      ">unresolved<",
+      "Left live (2)",
+      ">Old<",
+      ">7<",
+      ">4711<",
+      ">replaced<",
+    ];
     for (const part of parts) expect(text).toContain(part);
     expect(text).toContain(`0 advertisers, 3 events, 1 unresolved, state of 2026-03-02 10:00 UTC<`);
     expect(page([], "")).toContain("0 advertisers, 0 events, 0 unresolved<");
@@ -126,13 +179,20 @@ describe("the page", () => {
 
 describe("left live", () => {
   const inShort = (...args: Parameters<typeof leftoversOf>) =>
-    leftoversOf(...args).map(({ kind, id, name, key, why }) => `${kind} ${id} ${name} ${key}: ${why}`);
+    leftoversOf(...args).map(
+      ({ kind, id, name, key, why }) => `${kind} ${id} ${name} ${key}: ${why}`,
+    );
   const idsOf = (...args: Parameters<typeof leftoversOf>) =>
     leftoversOf(...args).map(({ kind, id }) => `${kind} ${id}`);
 
   it("what the state notes about replacements and about events that left a set, in natural order, unless it has it again", () => {
     const at = "2026-03-02T00:00:00.000Z";
-    const left = ["e10", "e2"].map((key, index) => ({ id: String(index + 30), name: key, key, at }));
+    const left = ["e10", "e2"].map((key, index) => ({
+      id: String(index + 30),
+      name: key,
+      key,
+      at,
+    }));
     const set = storedSet("funnel", {
       eventIds: { a: 20 },
       [LEFT_LIVE]: [...left, { id: "9", key: "b", at }],
@@ -148,25 +208,42 @@ describe("left live", () => {
     expect(idsOf(stateOf([...state, ...again]), [])).toEqual([]);
   });
 
-  it.each([{ delete: true }, { pendingReplacement: true }])("what is replaced, until the next run: %j", (mark) => {
-    const why = (rest: object) => leftoversOf(stateOf([storedEvent("buy", 7, {}, rest)]), []).map((each) => each.why);
-    expect(why(mark)).toEqual(["replaced"]);
-    const deleting = "replaced; live only if it is not deleted (retainOnDelete was off)";
-    expect(why({ ...mark, retainOnDelete: undefined })).toEqual([deleting]);
-  });
+  it.each([{ delete: true }, { pendingReplacement: true }])(
+    "what is replaced, until the next run: %j",
+    (mark) => {
+      const why = (rest: object) =>
+        leftoversOf(stateOf([storedEvent("buy", 7, {}, rest)]), []).map((each) => each.why);
+      expect(why(mark)).toEqual(["replaced"]);
+      const deleting = "replaced; live only if it is not deleted (retainOnDelete was off)";
+      expect(why({ ...mark, retainOnDelete: undefined })).toEqual([deleting]);
+    },
+  );
 
   const set = storedSet("funnel", { eventIds: { a: 20, b: 21 } });
-  const before = stateOf([storedAdvertiser("acme", 1), storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] }), set]);
+  const before = stateOf([
+    storedAdvertiser("acme", 1),
+    storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] }),
+    set,
+  ]);
 
   it("after a destroy all ids are listed: single resources, members and what was noted", () => {
-    const all = ["Advertiser 1", "ConversionEvent 7", "ConversionEvent 8", "ConversionEvent 20", "ConversionEvent 21"];
+    const all = [
+      "Advertiser 1",
+      "ConversionEvent 7",
+      "ConversionEvent 8",
+      "ConversionEvent 20",
+      "ConversionEvent 21",
+    ];
     expect(idsOf(stateOf([]), [before])).toEqual(all);
   });
 
   it("an earlier state that had an object is named, also if two kinds share an id; not what was only read (.get)", () => {
     const theirs = storedAdvertiser("theirs", 5, "theirs", { external: true });
     const first = [storedAdvertiser("acme", 1), storedEvent("a", 1), theirs];
-    const second = [storedAdvertiser("acme", 1), storedEvent("b", 2, {}, { retainOnDelete: undefined })];
+    const second = [
+      storedAdvertiser("acme", 1),
+      storedEvent("b", 2, {}, { retainOnDelete: undefined }),
+    ];
     const earlier = [stateOf(first, "2026-01-01T00:00:00Z"), stateOf(second, "")];
     expect(inShort(stateOf([storedAdvertiser("acme", 1)]), earlier)).toEqual([
       "ConversionEvent 1 a a: removed since 2026-01-01T00:00:00Z",
@@ -175,9 +252,16 @@ describe("left live", () => {
   });
 
   it("what the state of now notes is said with its words; what any resource of its kind has again is not listed", () => {
-    const again = [storedSet("other", { eventIds: { x: 20 } }), storedAdvertiser("acme", 1), storedAdvertiser("a", 21)];
+    const again = [
+      storedSet("other", { eventIds: { x: 20 } }),
+      storedAdvertiser("acme", 1),
+      storedAdvertiser("a", 21),
+    ];
     expect(
-      inShort(stateOf([storedEvent("buy", 9, { [LEFT_LIVE]: [{ ...NOTED, id: "8" }] }), ...again]), [before]),
+      inShort(
+        stateOf([storedEvent("buy", 9, { [LEFT_LIVE]: [{ ...NOTED, id: "8" }] }), ...again]),
+        [before],
+      ),
     ).toEqual([
       "ConversionEvent 7 Old buy: replaced",
       "ConversionEvent 8 Old buy: replaced",
@@ -186,7 +270,8 @@ describe("left live", () => {
   });
 
   it("text says what to do with them", () => {
-    const text = (...resources: Resource[]) => LEFTOVER_FORMATS.text?.(leftoversOf(stateOf(resources), []));
+    const text = (...resources: Resource[]) =>
+      LEFTOVER_FORMATS.text?.(leftoversOf(stateOf(resources), []));
     expect(
       text(storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] })),
     ).toBe(`1 object that this stack no longer manages. Tags that were placed for it keep firing: deactivate it in the platform's own interface.
@@ -198,23 +283,33 @@ describe("left live", () => {
 
 it("left live, as CSV: the fields of the JSON, and no formula for a spreadsheet, which reads it as UTF-8", () => {
   const left = { ...NOTED, name: "=A1, b" };
-  const text = LEFTOVER_FORMATS.csv?.(leftoversOf(stateOf([storedEvent("buy", 8, { [LEFT_LIVE]: [left] })]), []));
+  const text = LEFTOVER_FORMATS.csv?.(
+    leftoversOf(stateOf([storedEvent("buy", 8, { [LEFT_LIVE]: [left] })]), []),
+  );
   const header = "\ufeffkind,id,name,key,at,why\r\n";
-  expect(text).toBe(`${header}ConversionEvent,7,"'=A1, b",buy,2026-03-01T00:00:00.000Z,replaced\r\n`);
+  expect(text).toBe(
+    `${header}ConversionEvent,7,"'=A1, b",buy,2026-03-01T00:00:00.000Z,replaced\r\n`,
+  );
   expect(LEFTOVER_FORMATS.csv?.([])).toBe(header);
 });
 
 const HIDDEN = [
   storedAdvertiser("acme", 1, encrypted),
   storedEvent("buy", 2, { eventName: encrypted, value: encrypted, clickWindow: encrypted }),
-  storedSet("one", { events: { a: encrypted, b: { eventName: encrypted, value: 1 } }, eventIds: { a: 3, b: 4 } }),
+  storedSet("one", {
+    events: { a: encrypted, b: { eventName: encrypted, value: 1 } },
+    eventIds: { a: 3, b: 4 },
+  }),
   storedSet("all", { events: encrypted, eventIds: { a: 5 } }),
   storedSet("ids", { events: { a: { eventName: "A", value: 1 } }, eventIds: encrypted }),
 ];
 it.each([
-  ...Object.keys(ID_FORMATS).map((format) => [`ids, ${format}`, () => ids(format, HIDDEN)] as const),
+  ...Object.keys(ID_FORMATS).map(
+    (format) => [`ids, ${format}`, () => ids(format, HIDDEN)] as const,
+  ),
   ...Object.entries(LEFTOVER_FORMATS).map(
-    ([format, write]) => [`left live, ${format}`, () => write(leftoversOf(stateOf([]), [stateOf(HIDDEN)]))] as const,
+    ([format, write]) =>
+      [`left live, ${format}`, () => write(leftoversOf(stateOf([]), [stateOf(HIDDEN)]))] as const,
   ),
   ["page", () => page(HIDDEN)] as const,
 ])("no secret is shown: %s", (name, write) => {

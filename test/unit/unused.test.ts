@@ -13,13 +13,18 @@ const textsOf = (...patterns: string[]) =>
       .map((path) => [path, readFileSync(join(repository, path), "utf8")] as const),
   );
 const code = textsOf("{provider/src,test,scripts,examples}/**/*.{ts,mts,mjs,cjs}", "*.ts");
-const everything = new Map([...code, ...textsOf("*.json", ".github/**/*.yml", "{provider,examples/*}/*.json")]);
+const everything = new Map([
+  ...code,
+  ...textsOf("*.json", ".github/**/*.yml", "{provider,examples/*}/*.json"),
+]);
 
 /** Loaded by users, Pulumi, vitest or a shell: all that these files export counts as used. */
 const ENTRIES =
   /^provider\/src\/(index|handlers|testing\/index|sandbox\/index)\.ts$|^examples\/|^test\/types\/|\.test\.ts$|^vitest\.config\.ts$|^test\/support\/stack-init\.ts$/;
 
-const wordsOf = new Map([...code].map(([path, text]) => [path, text.match(/[\w$]+/g) ?? []] as const));
+const wordsOf = new Map(
+  [...code].map(([path, text]) => [path, text.match(/[\w$]+/g) ?? []] as const),
+);
 const usersOf = new Map<string, Set<string>>();
 for (const [path, words] of wordsOf)
   for (const word of words) usersOf.set(word, (usersOf.get(word) ?? new Set()).add(path));
@@ -43,7 +48,10 @@ it("each exported value is used by another file, and each exported type there or
 it("each file is imported or named by another one", () => {
   const unnamed = [...code.keys()].filter((path) => {
     const name = basename(path).replace(/\.ts$/, ".js");
-    return !ENTRIES.test(path) && ![...everything].some(([other, text]) => other !== path && text.includes(name));
+    return (
+      !ENTRIES.test(path) &&
+      ![...everything].some(([other, text]) => other !== path && text.includes(name))
+    );
   });
   expect(unnamed).toEqual([]);
 });
@@ -60,11 +68,16 @@ const NOT_IMPORTED: Record<string, string> = {
 
 it.each(["package.json", "provider/package.json"])("each dependency of %s is used", (manifest) => {
   const { dependencies = {}, devDependencies = {} } = JSON.parse(everything.get(manifest) ?? "{}");
-  const own = [...code].filter(([path]) => manifest === "package.json" || path.startsWith("provider/src/"));
+  const own = [...code].filter(
+    ([path]) => manifest === "package.json" || path.startsWith("provider/src/"),
+  );
   const unused = Object.keys({ ...dependencies, ...devDependencies }).filter((name) => {
     const sign = NOT_IMPORTED[name];
-    if (sign !== undefined) return ![...everything].some(([path, text]) => path !== manifest && text.includes(sign));
-    return !own.some(([, text]) => new RegExp(`(from|import|require\\w*)\\b[ (]*["']${name}(/[^"']*)?["']`).test(text));
+    if (sign !== undefined)
+      return ![...everything].some(([path, text]) => path !== manifest && text.includes(sign));
+    return !own.some(([, text]) =>
+      new RegExp(`(from|import|require\\w*)\\b[ (]*["']${name}(/[^"']*)?["']`).test(text),
+    );
   });
   expect(unused).toEqual([]);
 });

@@ -18,7 +18,10 @@ function holdsUnknown(value: unknown): boolean {
 }
 
 const processes: [string, { unknown: () => unknown; isUnknown: (value: unknown) => boolean }][] = [
-  ["the program, an Output", { unknown: () => pulumi.output("later"), isUnknown: (value) => isNotPlain(value) }],
+  [
+    "the program, an Output",
+    { unknown: () => pulumi.output("later"), isUnknown: (value) => isNotPlain(value) },
+  ],
   ["the provider", { unknown: () => UNKNOWN, isUnknown: holdsUnknown }],
 ];
 const limits = { maxWindowSeconds: 2_592_000, markField: undefined };
@@ -32,10 +35,13 @@ function check(
   args: object,
   { isUnknown = holdsUnknown, markField = undefined as string | undefined } = {},
 ) {
-  return validate({ ...needed.get(schema), ...args }, schema.rules({ ...limits, markField }), { isUnknown });
+  return validate({ ...needed.get(schema), ...args }, schema.rules({ ...limits, markField }), {
+    isUnknown,
+  });
 }
 
-const fieldsOf = (additionalFields: unknown, reading = {}) => check(conversionEvent, { additionalFields }, reading);
+const fieldsOf = (additionalFields: unknown, reading = {}) =>
+  check(conversionEvent, { additionalFields }, reading);
 
 describe.each([...needed.keys()].map((schema) => [schema.name, schema] as const))(
   "additionalFields of %s",
@@ -52,7 +58,9 @@ describe.each([...needed.keys()].map((schema) => [schema.name, schema] as const)
           ),
         },
       ]);
-      expect(check(schema, { additionalFields: { other: 1 } }, { markField: "alternative_id" }).problems).toEqual([]);
+      expect(
+        check(schema, { additionalFields: { other: 1 } }, { markField: "alternative_id" }).problems,
+      ).toEqual([]);
     });
 
     it("must not set what is an argument's", () => {
@@ -68,12 +76,14 @@ describe.each(processes)("a value that is not known yet, in %s", (_, { unknown, 
   it("does not keep the known names from being checked", () => {
     for (const name of ["event_name", "alternative_id", ""]) {
       expect(
-        fieldsOf({ x: unknown(), [name]: "v" }, { isUnknown, markField: "alternative_id" }).problems,
+        fieldsOf({ x: unknown(), [name]: "v" }, { isUnknown, markField: "alternative_id" })
+          .problems,
         name,
       ).toMatchObject([{ property: "additionalFields" }]);
-      expect(fieldsOf({ [name]: unknown() }, { isUnknown, markField: "alternative_id" }).problems, name).toMatchObject([
-        { property: "additionalFields" },
-      ]);
+      expect(
+        fieldsOf({ [name]: unknown() }, { isUnknown, markField: "alternative_id" }).problems,
+        name,
+      ).toMatchObject([{ property: "additionalFields" }]);
     }
   });
 
@@ -81,12 +91,17 @@ describe.each(processes)("a value that is not known yet, in %s", (_, { unknown, 
     for (const value of [() => 1, Number.NaN, { deep: [Symbol("s")] }, new Date(0)]) {
       expect(fieldsOf({ x: unknown(), y: value }, { isUnknown }).problems).toHaveLength(1);
     }
-    expect(check(conversionEvent, { eventName: [unknown()] }, { isUnknown }).problems).toHaveLength(1);
+    expect(check(conversionEvent, { eventName: [unknown()] }, { isUnknown }).problems).toHaveLength(
+      1,
+    );
   });
 
   it("is left as it is, at any depth", () => {
     const [a, b, c] = [unknown(), unknown(), unknown()];
-    const { values, problems } = fieldsOf({ a, list: [1, b, undefined], deep: { c, gone: undefined } }, { isUnknown });
+    const { values, problems } = fieldsOf(
+      { a, list: [1, b, undefined], deep: { c, gone: undefined } },
+      { isUnknown },
+    );
     expect(problems).toEqual([]);
     const fields = values.additionalFields as { a: unknown; list: unknown[]; deep: object };
     expect(fields.a).toBe(a);
@@ -124,7 +139,9 @@ describe("values that JSON can't carry", () => {
     ["no fields at all", "x"],
     ["a list", []],
   ])("%s is refused", (_, fields) => {
-    expect(fieldsOf(fields, { isUnknown: () => false }).problems).toMatchObject([{ property: "additionalFields" }]);
+    expect(fieldsOf(fields, { isUnknown: () => false }).problems).toMatchObject([
+      { property: "additionalFields" },
+    ]);
   });
 
   it("the same object in two places is accepted", () => {
@@ -134,13 +151,45 @@ describe("values that JSON can't carry", () => {
 });
 
 const NO_NUMBERS = [Number.NaN, Number.POSITIVE_INFINITY, "1e21"];
-const NO_IDS = [...NO_NUMBERS, 1e21, 2 ** 53, 0.5, -1, "1.0", "-1", " 1", "0x1", "", "9".repeat(31), "007"];
+const NO_IDS = [
+  ...NO_NUMBERS,
+  1e21,
+  2 ** 53,
+  0.5,
+  -1,
+  "1.0",
+  "-1",
+  " 1",
+  "0x1",
+  "",
+  "9".repeat(31),
+  "007",
+];
 const NO_WINDOWS = [...NO_NUMBERS, 0, -0, -1, 0.5, 2_592_001];
 const NO_NAMES = [
-  ...["a\r\nb", "a\n", "\ta", "a\u0000b", "\u001b[31mred", "a\u007f", "a\u0085b", "a\u009b31m", "", " ", "\u200b"],
+  ...[
+    "a\r\nb",
+    "a\n",
+    "\ta",
+    "a\u0000b",
+    "\u001b[31mred",
+    "a\u007f",
+    "a\u0085b",
+    "a\u009b31m",
+    "",
+    " ",
+    "\u200b",
+  ],
   ...["a\ud83d", "\udc69b", "\udc69\ud83d", "🎉".repeat(100), 7],
 ];
-const NO_FIELDS = [Number.NaN, [{ y: [Number.NEGATIVE_INFINITY] }], 1n, "\ud800", ["a\udc00"], { "\ud800": 1 }];
+const NO_FIELDS = [
+  Number.NaN,
+  [{ y: [Number.NEGATIVE_INFINITY] }],
+  1n,
+  "\ud800",
+  ["a\udc00"],
+  { "\ud800": 1 },
+];
 
 it.each<[string, readonly unknown[]]>([
   ["eventName", NO_NAMES],
@@ -151,13 +200,16 @@ it.each<[string, readonly unknown[]]>([
   ["countUnique", ["yes", 1]],
   ["attribution", ["all", "🎉"]],
   ["additionalFields", NO_FIELDS.map((x) => ({ fine: 1, x }))],
-])("%s refuses what the platform could not take as it is, in words that can be printed", (property, values) => {
-  for (const value of values) {
-    const { problems } = check(conversionEvent, { [property]: value });
-    expect(problems, JSON.stringify(property)).toMatchObject([{ property }]);
-    for (const { reason } of problems) expect(reason).toBe(printable(reason));
-  }
-});
+])(
+  "%s refuses what the platform could not take as it is, in words that can be printed",
+  (property, values) => {
+    for (const value of values) {
+      const { problems } = check(conversionEvent, { [property]: value });
+      expect(problems, JSON.stringify(property)).toMatchObject([{ property }]);
+      for (const { reason } of problems) expect(reason).toBe(printable(reason));
+    }
+  },
+);
 
 it.each(["toString", "constructor", "__proto__", "hasOwnProperty", "click_window"])(
   "the unknown argument %s is refused",
@@ -192,7 +244,10 @@ describe("reasons that say what to write instead", () => {
       { eventName: `${"x".repeat(70)}\n` },
       "eventName expected a string of 1 to 99 characters, not blank, without control characters; got a string of 71 characters, among them U+000A (line break)",
     ],
-    [{ existingId: 0 }, "existingId expected the id of a live event, an integer from 1 to 9007199254740991; got 0"],
+    [
+      { existingId: 0 },
+      "existingId expected the id of a live event, an integer from 1 to 9007199254740991; got 0",
+    ],
   ])("%j", (args, reason) => {
     expect(reasonsOf(args)).toEqual([reason]);
   });
@@ -221,7 +276,10 @@ describe("reasons that say what to write instead", () => {
 describe("a map of members", () => {
   const key = expecting("1 to 100 characters", z.string().min(1).max(100));
   const rules = z.strictObject({
-    events: expecting("events by key", z.record(key, expecting("an object", conversionEvent.rules(limits)))),
+    events: expecting(
+      "events by key",
+      z.record(key, expecting("an object", conversionEvent.rules(limits))),
+    ),
   });
   const event = { eventName: "E", advertiserId: 1, value: 1 };
   const checked = (events: unknown, reading: object = {}) =>
@@ -233,8 +291,14 @@ describe("a map of members", () => {
       member: UNKNOWN,
       known: { ...event, value: "y" },
     });
-    expect(values.events).toMatchObject({ part: { advertiserId: UNKNOWN, clickWindow: 2_592_000 }, member: UNKNOWN });
-    expect(problems.map(({ property }) => property)).toEqual(['events["part"].value', 'events["known"].value']);
+    expect(values.events).toMatchObject({
+      part: { advertiserId: UNKNOWN, clickWindow: 2_592_000 },
+      member: UNKNOWN,
+    });
+    expect(problems.map(({ property }) => property)).toEqual([
+      'events["part"].value',
+      'events["known"].value',
+    ]);
     expect(checked(UNKNOWN)).toEqual({ values: { events: UNKNOWN }, problems: [] });
   });
 
@@ -243,7 +307,9 @@ describe("a map of members", () => {
       a: { ...event, eventName: "needle\n", additionalFields: "needle" },
       b: { ...event, value: "needle" },
     };
-    const within = checked(inside, { secret: new Set(['events["a"]', 'events["b"].value']) }).problems;
+    const within = checked(inside, {
+      secret: new Set(['events["a"]', 'events["b"].value']),
+    }).problems;
     expect(within).toHaveLength(3);
     expect(JSON.stringify(within)).not.toContain("needle");
   });

@@ -24,20 +24,32 @@ function clientOf(respond: (request: string) => Response | Promise<Response>): C
 }
 
 function target(method: "GET" | "DELETE", id: string) {
-  const operation = { method, path: "rest/event/{id}", repeatable: true, noun: "event", fields: [] };
+  const operation = {
+    method,
+    path: "rest/event/{id}",
+    repeatable: true,
+    noun: "event",
+    fields: [],
+  };
   return { kind: conversionEvent, operation, id, label: "E" };
 }
 
 it("a read that has found nothing yet proves nothing; afterwards it does", async () => {
   const client = clientOf((request) => (request.endsWith("7") ? FOUND : NOT_FOUND));
-  await expect(client.read(target("GET", "8"))).rejects.toMatchObject({ code: "ADVERTISING_REFUSED" });
+  await expect(client.read(target("GET", "8"))).rejects.toMatchObject({
+    code: "ADVERTISING_REFUSED",
+  });
   expect(await client.read(target("GET", "7"))).toMatchObject({ id: 7 });
   expect(await client.read(target("GET", "8"))).toBeUndefined();
 });
 
 it("an empty list without a witness is an error too", async () => {
-  const client = clientOf((request) => (request.endsWith("7") ? FOUND : { status: 200, body: "[]" }));
-  await expect(client.read(target("GET", "8"))).rejects.toMatchObject({ code: "ADVERTISING_BAD_ANSWER" });
+  const client = clientOf((request) =>
+    request.endsWith("7") ? FOUND : { status: 200, body: "[]" },
+  );
+  await expect(client.read(target("GET", "8"))).rejects.toMatchObject({
+    code: "ADVERTISING_BAD_ANSWER",
+  });
   await client.read(target("GET", "7"));
   expect(await client.read(target("GET", "8"))).toBeUndefined();
 });
@@ -48,7 +60,9 @@ it("a read is no witness of a delete", async () => {
     return request === "DELETE 7" ? DONE : NOT_FOUND;
   });
   await client.read(target("GET", "7"));
-  await expect(client.delete(target("DELETE", "8"))).rejects.toMatchObject({ code: "ADVERTISING_REFUSED" });
+  await expect(client.delete(target("DELETE", "8"))).rejects.toMatchObject({
+    code: "ADVERTISING_REFUSED",
+  });
   expect(await client.delete(target("DELETE", "7"))).toBe(true);
   expect(await client.delete(target("DELETE", "8"))).toBe(false);
 });
@@ -56,21 +70,26 @@ it("a read is no witness of a delete", async () => {
 it.each([
   ["found", FOUND, undefined],
   ["not found either", NOT_FOUND, "ADVERTISING_REFUSED"],
-])("one that is not found waits for another one in flight, which is %s", async (_, response, code) => {
-  const slow = Promise.withResolvers<Response>();
-  const client = clientOf((request) => {
-    if (request.startsWith("DELETE")) return DONE;
-    return request.endsWith("7") ? slow.promise : NOT_FOUND;
-  });
-  // The session lets no more requests be in flight than it has accepted.
-  for (const id of ["1", "2"]) await client.delete(target("DELETE", id));
-  const found = client.read(target("GET", "7")).catch(() => undefined);
-  const missing = client.read(target("GET", "8")).then(
-    (record) => record,
-    (error) => error.code,
-  );
-  expect(await Promise.race([missing, new Promise((resolve) => setImmediate(resolve, "waits"))])).toBe("waits");
-  slow.resolve(response);
-  await found;
-  expect(await missing).toBe(code);
-});
+])(
+  "one that is not found waits for another one in flight, which is %s",
+  async (_, response, code) => {
+    const slow = Promise.withResolvers<Response>();
+    const client = clientOf((request) => {
+      if (request.startsWith("DELETE")) return DONE;
+      return request.endsWith("7") ? slow.promise : NOT_FOUND;
+    });
+    // The session lets no more requests be in flight than it has accepted.
+    for (const id of ["1", "2"]) await client.delete(target("DELETE", id));
+    const found = client.read(target("GET", "7")).catch(() => undefined);
+    const missing = client.read(target("GET", "8")).then(
+      (record) => record,
+      (error) => error.code,
+    );
+    expect(
+      await Promise.race([missing, new Promise((resolve) => setImmediate(resolve, "waits"))]),
+    ).toBe("waits");
+    slow.resolve(response);
+    await found;
+    expect(await missing).toBe(code);
+  },
+);

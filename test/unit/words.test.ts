@@ -18,22 +18,48 @@ const read = (
   headers = {},
   sent: object = SENT,
   clean: (text: string) => string = String,
-) => wordsOf({ ...plain, answer: answer(status, body, headers), fields: { ...sent }, secrets: { scrub: clean } });
+) =>
+  wordsOf({
+    ...plain,
+    answer: answer(status, body, headers),
+    fields: { ...sent },
+    secrets: { scrub: clean },
+  });
 
 const wrong = '"foo" is not a valid choice.';
 it.each<[string, unknown, string[], Record<string, string>?]>([
   ["a message", { success: false, message: "no such segment" }, ["no such segment"]],
   ["one word", { message: "exists" }, ["exists"]],
   ["a text in payload", { payload: "created not" }, ["created not"]],
-  ["lists in payload", { payload: { campaign: ["You must pick one."] } }, ["campaign: You must pick one."]],
+  [
+    "lists in payload",
+    { payload: { campaign: ["You must pick one."] } },
+    ["campaign: You must pick one."],
+  ],
   ["a payload that is a list", { payload: ["a", "b"] }, ["a", "b"]],
-  ["errors, nested by field", { errors: { event: { click_window: ["too big"] } } }, ["event.click_window: too big"]],
+  [
+    "errors, nested by field",
+    { errors: { event: { click_window: ["too big"] } } },
+    ["event.click_window: too big"],
+  ],
   ["errors as codes", { errors: { event_name: "too_long" } }, ["event_name: too_long"]],
-  ["entries that name their field", { errors: [{ field: "value", message: "bad" }] }, ["field: value", "bad"]],
+  [
+    "entries that name their field",
+    { errors: [{ field: "value", message: "bad" }] },
+    ["field: value", "bad"],
+  ],
   ["keyed by a known field", { event_name: "required" }, ["event_name: required"]],
   ["keyed by a field that was sent", { colour: "is odd" }, ["colour: is odd"]],
-  ["keyed by a field that nobody knows", { zone: ["This field is required."] }, ["zone: This field is required."]],
-  ["nested by module", { modules: { geo: { advertiser_id: [wrong] } } }, [`modules.geo.advertiser_id: ${wrong}`]],
+  [
+    "keyed by a field that nobody knows",
+    { zone: ["This field is required."] },
+    ["zone: This field is required."],
+  ],
+  [
+    "nested by module",
+    { modules: { geo: { advertiser_id: [wrong] } } },
+    [`modules.geo.advertiser_id: ${wrong}`],
+  ],
   ["detail", { detail: "not valid" }, ["not valid"]],
   [
     "problem+json",
@@ -52,12 +78,20 @@ it.each<[string, unknown, string[], Record<string, string>?]>([
   ],
   ["a code", { payload: { error_code: "E7", message: "no" } }, ["error_code: E7", "no"]],
   ["no field's errors", { non_field_errors: ["Too many."] }, ["Too many."]],
-  ["a fault", { fault: { faultstring: "Quota violation." } }, ["fault.faultstring: Quota violation."]],
+  [
+    "a fault",
+    { fault: { faultstring: "Quota violation." } },
+    ["fault.faultstring: Quota violation."],
+  ],
   ["a bare string", '"Not today."', ["Not today."]],
   ["a list of strings", ["Too long.", "Too loud."], ["Too long.", "Too loud."]],
   ["behind a byte order mark", '\ufeff{"message":"No way."}', ["No way."]],
   ["the same twice", { message: "no", errors: ["no"] }, ["no"]],
-  ["a sentence that contains what was sent", { message: "purchase of shoes is taken" }, ["purchase of shoes is taken"]],
+  [
+    "a sentence that contains what was sent",
+    { message: "purchase of shoes is taken" },
+    ["purchase of shoes is taken"],
+  ],
   ["plain text", "advertiser unknown", ["advertiser unknown"]],
   ["a plain sentence as text/html", "The name is taken.", ["The name is taken."], HTML],
   ["half a JSON", '{"message": "No way.", "x": NaN}', ['{"message": "No way.", "x": NaN}']],
@@ -67,7 +101,11 @@ it.each<[string, unknown, string[], Record<string, string>?]>([
     '<html><title>Not now</title><style>p > b {}</style><!-- <p>x --><h1>Not now</h1><p a=">">The name is taken.</p>',
     ["an HTML page: Not now The name is taken."],
   ],
-  ["a page without a title", "<html><body>Out of order<script>x</script>", ["an HTML page: Out of order"]],
+  [
+    "a page without a title",
+    "<html><body>Out of order<script>x</script>",
+    ["an HTML page: Out of order"],
+  ],
   ["control characters", { message: "a\u001b[31mb\r\nc" }, ["a [31mb c"]],
   ["nested too deep", `${"[".repeat(1e5)}"The name is taken."${"]".repeat(1e5)}`, []],
   ["hardly any body", "", []],
@@ -75,7 +113,11 @@ it.each<[string, unknown, string[], Record<string, string>?]>([
   ["the request", { message: "bad", ...SENT, event: SENT, request: { body: SENT } }, ["bad"]],
   ["a value in a message's place", { message: " Purchase of  shoes" }, []],
   ["a value in a page", "<p>purchase of shoes</p><p>is taken</p>", ["is taken"]],
-  ["flags and numbers", { success: "false", error: "true", message: 7, errors: [null, "", " - "] }, []],
+  [
+    "flags and numbers",
+    { success: "false", error: "true", message: 7, errors: [null, "", " - "] },
+    [],
+  ],
 ])("%s", (_, body, words, headers) => {
   expect(read(400, body, headers)).toEqual(words);
 });
@@ -95,20 +137,40 @@ it.each<[unknown, string[]]>([
 });
 
 describe("secrets", () => {
-  it.each(["password", "accessToken", "Set-Cookie", "sessionId", "auth", "Authorization", "x-api-key", "clientSecret"])(
-    "nothing under %s is quoted, however deep",
-    (name) => {
-      const canary = "the canary is alive";
-      for (const value of [canary, [canary], { message: canary }, [{ errors: [{ message: canary }] }]]) {
-        expect(read(400, { message: "bad", errors: { [name]: value } })).toEqual(["bad"]);
-      }
-    },
-  );
+  it.each([
+    "password",
+    "accessToken",
+    "Set-Cookie",
+    "sessionId",
+    "auth",
+    "Authorization",
+    "x-api-key",
+    "clientSecret",
+  ])("nothing under %s is quoted, however deep", (name) => {
+    const canary = "the canary is alive";
+    for (const value of [
+      canary,
+      [canary],
+      { message: canary },
+      [{ errors: [{ message: canary }] }],
+    ]) {
+      expect(read(400, { message: "bad", errors: { [name]: value } })).toEqual(["bad"]);
+    }
+  });
 
   it.each(
     [
-      ["Failed: password=canary&x=1", 'half {"password":"canary", "message', 'half {"password":"canary one two'],
-      ["Authorization: Bearer canary-1234", "authorization: Basic canary==", "api_key = 'canary'", "Cookie: a=canary"],
+      [
+        "Failed: password=canary&x=1",
+        'half {"password":"canary", "message',
+        'half {"password":"canary one two',
+      ],
+      [
+        "Authorization: Bearer canary-1234",
+        "authorization: Basic canary==",
+        "api_key = 'canary'",
+        "Cookie: a=canary",
+      ],
     ].flat(),
   )("one that is named in a text is masked: %s", (text) => {
     for (const body of [text, { message: text }, `<p>${text}</p>`]) {
@@ -116,10 +178,12 @@ describe("secrets", () => {
     }
   });
 
-  it.each(["password: is too short", "token: required", "Bearer authentication needed", 'Unexpected token: "x"'])(
-    "a sentence about one stays: %s",
-    (text) => expect(read(400, text)).toEqual([text]),
-  );
+  it.each([
+    "password: is too short",
+    "token: required",
+    "Bearer authentication needed",
+    'Unexpected token: "x"',
+  ])("a sentence about one stays: %s", (text) => expect(read(400, text)).toEqual([text]));
 
   it("are masked before a text is cut", () => {
     const secret = "correct horse battery staple";
@@ -137,17 +201,36 @@ describe("secrets", () => {
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
   it(`a random answer has no secret and no value that was sent quoted (SEED=${seed})`, () => {
     const canary = fc.stringMatching(/^canary( [a-z]{2,8}){1,4}$/);
-    const name = fc.constantFrom("errors", "data", "modules", "event_name", "detail", "payload", "x-y", "0", "message");
+    const name = fc.constantFrom(
+      "errors",
+      "data",
+      "modules",
+      "event_name",
+      "detail",
+      "payload",
+      "x-y",
+      "0",
+      "message",
+    );
     const path = fc.array(fc.option(name), { maxLength: 8 });
     const wrap = (inner: unknown, names: readonly (string | null)[]) =>
-      names.reduce<unknown>((part, each) => (each === null ? ["a", part] : { x: "b c", [each]: part }), inner);
+      names.reduce<unknown>(
+        (part, each) => (each === null ? ["a", part] : { x: "b c", [each]: part }),
+        inner,
+      );
     fc.assert(
       fc.property(canary, path, path, (text, inner, outer) => {
         const told = JSON.stringify(wrap(text, outer));
-        expect(read(400, told, {}, { event_name: "x", more: { a: [text] } }).join()).not.toContain("canary");
-        expect(read(400, wrap({ api_token: wrap(text, inner) }, outer)).join()).not.toContain("canary");
+        expect(read(400, told, {}, { event_name: "x", more: { a: [text] } }).join()).not.toContain(
+          "canary",
+        );
+        expect(read(400, wrap({ api_token: wrap(text, inner) }, outer)).join()).not.toContain(
+          "canary",
+        );
         const clean = (said: string) => said.replaceAll(text, "[secret]");
-        expect(read(400, wrap(`with ${text} in it`, outer), {}, {}, clean).join()).not.toContain("canary");
+        expect(read(400, wrap(`with ${text} in it`, outer), {}, {}, clean).join()).not.toContain(
+          "canary",
+        );
       }),
       { seed, numRuns: 300 },
     );
@@ -158,7 +241,10 @@ describe("a hostile answer", () => {
   // So many bytes are read of an answer, and reading that is not linear would take minutes.
   const many = 2 ** 20;
   it.each<[string, () => string]>([
-    ["a million keys", () => `{${Array.from({ length: many / 20 }, (_, i) => `"k${i}":["is bad"]`).join()}}`],
+    [
+      "a million keys",
+      () => `{${Array.from({ length: many / 20 }, (_, i) => `"k${i}":["is bad"]`).join()}}`,
+    ],
     ["a long name", () => `{"${"aB-".repeat(many / 4)}":["x y"]}`],
     ["a long text", () => JSON.stringify({ message: "token ".repeat(many / 6) })],
     ["unclosed tags", () => "<p ".repeat(many / 3)],
@@ -178,13 +264,27 @@ describe("a hostile answer", () => {
 
 describe("the advice after a refusal", () => {
   const refused = (body: unknown, status = 400, known = fields) => {
-    const asked = { what: "X", operation: { ...conversionEvent.create, fields: known }, fields: SENT, credentials: "" };
+    const asked = {
+      what: "X",
+      operation: { ...conversionEvent.create, fields: known },
+      fields: SENT,
+      credentials: "",
+    };
     const settings = settingsOf({ baseUrl: "https://x.example" });
-    return refusal({ ...plain, ...asked, settings, answer: answer(status, body), session: "accepted" }).message;
+    return refusal({
+      ...plain,
+      ...asked,
+      settings,
+      answer: answer(status, body),
+      session: "accepted",
+    }).message;
   };
 
   it.each<[boolean, unknown[]]>([
-    [true, ["advertiser_id advertiser 1 is not active", { message: "no; The advertiser is inactive." }]],
+    [
+      true,
+      ["advertiser_id advertiser 1 is not active", { message: "no; The advertiser is inactive." }],
+    ],
     [
       true,
       [
@@ -200,15 +300,27 @@ describe("the advice after a refusal", () => {
         { errors: { segment_id: ["is not active"] } },
       ],
     ],
-    [false, ["advertiser 3's segment is not active", "advertiser 3 is active, but the segment is not known", ""]],
+    [
+      false,
+      [
+        "advertiser 3's segment is not active",
+        "advertiser 3 is active, but the segment is not known",
+        "",
+      ],
+    ],
   ])("is to activate the advertiser: %s", (isGiven, bodies) => {
     for (const body of bodies) {
-      expect(refused(body).includes("Activate that advertiser on the platform, by hand"), String(body)).toBe(isGiven);
+      expect(
+        refused(body).includes("Activate that advertiser on the platform, by hand"),
+        String(body),
+      ).toBe(isGiven);
       expect(refused(body, 400, ["advertiser_name"])).not.toContain("Activate");
     }
   });
 
   it("of 404 is about the address", () => {
-    expect(refused("", 404)).toMatch(/404: the response does not say why\. Nothing.*Check advertising:baseUrl/);
+    expect(refused("", 404)).toMatch(
+      /404: the response does not say why\. Nothing.*Check advertising:baseUrl/,
+    );
   });
 });

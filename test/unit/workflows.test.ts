@@ -5,13 +5,16 @@ import { type Fate, onGitHub, onGitLab } from "../support/runners.js";
 
 it("GitHub: only a job on main, in an environment of its own, has the platform's credentials; a fork gets nothing", () => {
   const { env, defaults, jobs } = ON_GITHUB;
-  const hasAny = (values: object) => /ADVERTISING_PASSWORD|KEEP_KEY/.test(Object.values(values).join("\n"));
+  const hasAny = (values: object) =>
+    /ADVERTISING_PASSWORD|KEEP_KEY/.test(Object.values(values).join("\n"));
   expect([env, jobs.preview, jobs.preview.env ?? {}].filter(hasAny)).toEqual([]);
   expect(jobs.apply).toMatchObject({
     if: "github.event_name != 'pull_request' && github.ref == 'refs/heads/main'",
     environment: "production",
   });
-  expect(jobs.preview.if).toContain("github.event.pull_request.head.repo.full_name == github.repository");
+  expect(jobs.preview.if).toContain(
+    "github.event.pull_request.head.repo.full_name == github.repository",
+  );
   expect(defaults.run.shell).toBe("bash"); // this adds `-o pipefail`, which GitHub leaves out if no shell is named
 });
 

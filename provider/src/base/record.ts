@@ -36,7 +36,9 @@ type Given<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } &
 };
 
 export function withoutUndefined<T extends object>(properties: T): Given<T> {
-  return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined)) as Given<T>;
+  return Object.fromEntries(
+    Object.entries(properties).filter(([, value]) => value !== undefined),
+  ) as Given<T>;
 }
 
 /** Whether `value` is a text, a number or a truth value, so that a message can show it. */
@@ -61,7 +63,10 @@ export function canonicalJson(value: unknown): string {
 }
 
 function withSortedNames(_: string, value: unknown): unknown {
-  const isFields = typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+  const isFields =
+    typeof value === "object" &&
+    value !== null &&
+    Object.getPrototypeOf(value) === Object.prototype;
   if (!isFields) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

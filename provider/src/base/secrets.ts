@@ -113,7 +113,10 @@ function spelled(text: string): string[] {
   const json = JSON.stringify(text).slice(1, -1);
   const percent = encodeURIComponent(text.toWellFormed());
   const strict = percent.replace(/[!'()*~]/g, (each) => `%${each.charCodeAt(0).toString(16)}`);
-  const ascii = json.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const ascii = json.replace(
+    /[^\x20-\x7e]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
   const html = text.replace(/[&<>"]/g, (each) => ENTITIES[each] ?? each);
   return [
     ...[text, bytes.toString("hex"), ...base64Of(bytes)],

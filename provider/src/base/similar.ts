@@ -53,7 +53,11 @@ export function editsBetween(one: string, other: string): number {
  * Completes an error about an unknown name: `did you mean value?` if one is near, else the names that are known.
  * @param written how the suggested name is written.
  */
-export function didYouMean(typed: string, known: readonly string[], written = (name: string) => name): string {
+export function didYouMean(
+  typed: string,
+  known: readonly string[],
+  written = (name: string) => name,
+): string {
   const meant = nearest(typed, known);
   return meant === undefined ? `known are ${known.join(", ")}` : `did you mean ${written(meant)}?`;
 }

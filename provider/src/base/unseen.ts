@@ -80,7 +80,8 @@ export function looksOf(text: string): string {
 /** How two texts that look the same differ; `undefined` if a reader sees the difference. */
 export function unseenDifference(one: string, other: string): string | undefined {
   if (one === other || looksOf(one) !== looksOf(other)) return undefined;
-  const isUneven = (character: string) => one.split(character).length !== other.split(character).length;
+  const isUneven = (character: string) =>
+    one.split(character).length !== other.split(character).length;
   const uneven = describeCharacters([...new Set(one + other)].filter(isUneven));
   return `they look the same, and differ in ${uneven || "the order of their characters"}`;
 }
@@ -89,7 +90,11 @@ export function unseenDifference(one: string, other: string): string | undefined
  * How a text differs from the first of its group that looks the same: `"Bu\u200by" beside "Buy": …`; `undefined` if it
  * is that first one.
  */
-export function lookAlike(known: Map<string, string>, text: string, group = ""): string | undefined {
+export function lookAlike(
+  known: Map<string, string>,
+  text: string,
+  group = "",
+): string | undefined {
   const looks = `${group} ${looksOf(text)}`;
   const first = known.get(looks);
   if (first === undefined) known.set(looks, text);

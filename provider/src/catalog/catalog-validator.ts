@@ -65,19 +65,28 @@ export class CatalogValidator {
     const advertisers = declared.map((each) => ({ key: each.key, args: this.#advertiser(each) }));
     if (written.advertisers === undefined) this.#warnOfMisspeltAdvertisers();
     this.#formerKeys();
-    const defaults = new Map(declared.map((each) => [each.key, mergedWith(shared, this.#shared(each.defaults))]));
+    const defaults = new Map(
+      declared.map((each) => [each.key, mergedWith(shared, this.#shared(each.defaults))]),
+    );
     const events = written.events.map((event) => {
       const { key, subject, advertiser: owner } = event;
-      const args = mergedWith(defaults.get(owner) ?? shared, this.#event(event, defaults, isUnique));
+      const args = mergedWith(
+        defaults.get(owner) ?? shared,
+        this.#event(event, defaults, isUnique),
+      );
       return { key, subject, advertiser: owner, args };
     });
     const isEmpty = declared.length === 0 && events.length === 0 && written.findings.length === 0;
     const start = { file: written.file, line: 1, column: 1 };
     if (isEmpty) this.#findings.push(errorAt(start, "", "has no advertisers and no events"));
     const findings = [...written.findings, ...this.#findings].toSorted(inOrderOfFile);
-    const wrong = new Set(findings.filter(({ level }) => level === "error").map(({ subject }) => subject));
+    const wrong = new Set(
+      findings.filter(({ level }) => level === "error").map(({ subject }) => subject),
+    );
     const right = advertisers.filter(({ key }) => !wrong.has(key));
-    const live = new Set(events.map(({ advertiser: key }) => key).filter((key) => LIVE_ID.test(key)));
+    const live = new Set(
+      events.map(({ advertiser: key }) => key).filter((key) => LIVE_ID.test(key)),
+    );
     const keys = new Set([...right.map(({ key }) => key), ...live]);
     return {
       advertisers: [...right, ...[...live].map((key) => ({ key, args: undefined }))],
@@ -92,26 +101,52 @@ export class CatalogValidator {
 
   #advertiser(written: WrittenAdvertiser): Values {
     const isDeclared = this.written.advertisers !== undefined;
-    this.#find(written, isDeclared ? "key" : "advertiser", this.#keyProblem(written, advertiserKey, ""));
+    this.#find(
+      written,
+      isDeclared ? "key" : "advertiser",
+      this.#keyProblem(written, advertiserKey, ""),
+    );
     const values = this.#values(written, advertiser.rules(this.limits), advertiser);
-    if (isDeclared) this.#find(written, "advertiserName", this.#nameProblem(written, "", "advertiserName"), "warning");
+    if (isDeclared)
+      this.#find(
+        written,
+        "advertiserName",
+        this.#nameProblem(written, "", "advertiserName"),
+        "warning",
+      );
     return values;
   }
 
-  #event(written: WrittenEvent, advertisers: ReadonlyMap<string, unknown>, isUnique: boolean): Values {
+  #event(
+    written: WrittenEvent,
+    advertisers: ReadonlyMap<string, unknown>,
+    isUnique: boolean,
+  ): Values {
     const { advertiser: owner } = written;
     this.#find(written, "key", this.#keyProblem(written, eventKey, owner));
     this.#find(written, "advertiser", ownerProblem(owner, advertisers));
     this.#find(written, "advertiser", roundedId(owner), "warning");
-    const values = this.#values(written, conversionEventSet.memberRules(this.limits), conversionEvent);
+    const values = this.#values(
+      written,
+      conversionEventSet.memberRules(this.limits),
+      conversionEvent,
+    );
     const level = isUnique ? "error" : "warning";
     this.#find(written, "eventName", this.#nameProblem(written, owner, "eventName"), level);
-    return withoutUndefined<Record<string, unknown>>({ ...values, formerKey: formerKeyOf(written) });
+    return withoutUndefined<Record<string, unknown>>({
+      ...values,
+      formerKey: formerKeyOf(written),
+    });
   }
 
   #formerKeys(): void {
-    for (const events of Map.groupBy(this.written.events, ({ advertiser: owner }) => owner).values()) {
-      const conflicts = formerKeyConflicts(events.map((event) => ({ key: event.key, formerKey: formerKeyOf(event) })));
+    for (const events of Map.groupBy(
+      this.written.events,
+      ({ advertiser: owner }) => owner,
+    ).values()) {
+      const conflicts = formerKeyConflicts(
+        events.map((event) => ({ key: event.key, formerKey: formerKeyOf(event) })),
+      );
       for (const event of events) this.#find(event, "formerKey", conflicts.get(event.key));
     }
   }
@@ -119,15 +154,18 @@ export class CatalogValidator {
   /** The values that fit; what does not, or is likely a mistake, is noted. */
   #values(written: Written | undefined, rules: Rules, kind?: Kind): Values {
     if (written === undefined) return {};
-    const advice = (property: string, value: unknown) => fieldNamed(property)?.advice(value, written.format);
+    const advice = (property: string, value: unknown) =>
+      fieldNamed(property)?.advice(value, written.format);
     const { values, problems } = validate(written.given, rules, { isUnknown: () => false, advice });
     for (const { property, reason } of problems) this.#find(written, property, reason);
     if (kind === undefined) return values;
-    for (const { property, reason } of kind.warnings(values)) this.#find(written, property, reason, "warning");
+    for (const { property, reason } of kind.warnings(values))
+      this.#find(written, property, reason, "warning");
     const id = values.existingId;
     if (id === undefined) return values;
     const other = this.#otherWith(`id ${kind.name} ${id}`, written);
-    if (other !== undefined) this.#find(written, "existingId", adoptedTwice(String(id), other.subject));
+    if (other !== undefined)
+      this.#find(written, "existingId", adoptedTwice(String(id), other.subject));
     return values;
   }
 
@@ -138,7 +176,8 @@ export class CatalogValidator {
     if (mistake !== undefined) return `is ${mistake}`;
     const expected = `expected ${expectationOf(rule)}`;
     if (key === "") return `is required: ${expected}`;
-    if (!rule.safeParse(key).success) return joined("; ", `${quoted(key)} is not valid: ${expected}`, plainDigits(key));
+    if (!rule.safeParse(key).success)
+      return joined("; ", `${quoted(key)} is not valid: ${expected}`, plainDigits(key));
     const other = this.#otherWith(`key ${withoutCase(owner)}/${withoutCase(key)}`, written);
     if (other === undefined) return undefined;
     const { file, line } = other.sourceOf("key");
@@ -150,7 +189,10 @@ export class CatalogValidator {
   #nameProblem(written: Written, owner: string, property: string): string | undefined {
     const name = written.given[property];
     if (typeof name !== "string" || name === "") return undefined; // reported with the arguments
-    const other = this.#otherWith(`name ${owner}/${letters(name.normalize("NFKC")) || name}`, written);
+    const other = this.#otherWith(
+      `name ${owner}/${letters(name.normalize("NFKC")) || name}`,
+      written,
+    );
     if (other === undefined) return undefined;
     const told = `${quoted(name)} is also the name of ${quoted(other.subject)}`;
     const unseen = unseenDifference(name, String(other.given[property]));
@@ -161,7 +203,9 @@ export class CatalogValidator {
   /** Warns of an advertiser that has a single event and almost the name of another one. */
   #warnOfMisspeltAdvertisers(): void {
     const groups = [...Map.groupBy(this.written.events, ({ advertiser }) => advertiser).values()];
-    const events = groups.toSorted((a, b) => b.length - a.length).map(([event, ...others]) => ({ event, others }));
+    const events = groups
+      .toSorted((a, b) => b.length - a.length)
+      .map(([event, ...others]) => ({ event, others }));
     const known: string[] = [];
     for (const { event, others } of events) {
       if (event === undefined) continue;
@@ -188,7 +232,13 @@ export class CatalogValidator {
     level: CatalogFinding["level"] = "error",
   ): void {
     if (reason === undefined) return;
-    this.#findings.push({ level, subject: written.subject, property, reason, source: written.sourceOf(property) });
+    this.#findings.push({
+      level,
+      subject: written.subject,
+      property,
+      reason,
+      source: written.sourceOf(property),
+    });
   }
 }
 
@@ -208,13 +258,18 @@ function formerKeyOf({ given }: WrittenEvent): string | undefined {
 function mergedWith(defaults: Values, own: Values): Values {
   const merged = { ...defaults, ...own };
   if (merged.additionalFields === undefined) return merged;
-  return { ...merged, additionalFields: { ...asRecord(defaults.additionalFields), ...asRecord(own.additionalFields) } };
+  return {
+    ...merged,
+    additionalFields: { ...asRecord(defaults.additionalFields), ...asRecord(own.additionalFields) },
+  };
 }
 
 /** Each text that stands for an advertiser is its key, and its name. */
 function advertisersNamedIn(events: readonly WrittenEvent[]): WrittenAdvertiser[] {
   const first = new Map(events.toReversed().map((event) => [event.advertiser, event]));
-  const named = [...first.values()].filter(({ advertiser: key }) => key !== "" && !LIVE_ID.test(key));
+  const named = [...first.values()].filter(
+    ({ advertiser: key }) => key !== "" && !LIVE_ID.test(key),
+  );
   return named.reverse().map(({ advertiser: key, sourceOf }) => ({
     ...{ format: "csv", key, subject: key, given: { advertiserName: key }, defaults: undefined },
     sourceOf: () => sourceOf("advertiser"),
@@ -230,7 +285,9 @@ function isAlmost(name: string, other: string): boolean {
   if (letters(name) === letters(other)) return true;
   const words = wordsOfName(name);
   const others = wordsOfName(other);
-  return words.length === others.length && words.every((word, at) => isMisspelt(word, others[at] ?? ""));
+  return (
+    words.length === others.length && words.every((word, at) => isMisspelt(word, others[at] ?? ""))
+  );
 }
 
 function isMisspelt(word: string, meant: string): boolean {

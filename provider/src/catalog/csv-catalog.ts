@@ -53,7 +53,9 @@ export function readCsvEvents(text: string, file: string): WrittenCatalog {
     events.push(event);
     findings.push(...summaryIn(event));
     // In a column without a heading, or beyond the last one.
-    const stray = row.cells.find((cell, column) => cell !== "" && (header.cells[column] ?? "") === "");
+    const stray = row.cells.find(
+      (cell, column) => cell !== "" && (header.cells[column] ?? "") === "",
+    );
     if (stray === undefined) continue;
     const reason = `the row has more cells than the header (${quoted(stray)})`;
     const cure = "put a value that contains the delimiter in quotes";
@@ -62,17 +64,32 @@ export function readCsvEvents(text: string, file: string): WrittenCatalog {
   return { file, events, findings };
 }
 
-function headerFindings({ cells, source }: Row, columns: readonly (string | undefined)[]): CatalogFinding[] {
+function headerFindings(
+  { cells, source }: Row,
+  columns: readonly (string | undefined)[],
+): CatalogFinding[] {
   const unknown = cells.filter((heading, at) => heading !== "" && columns[at] === undefined);
-  const twice = columns.filter((column, at) => column !== undefined && columns.indexOf(column) !== at);
-  const findings = unknown.map((heading) =>
-    errorAt(source, "", `is not a known column; ${didYouMean(heading, CSV_COLUMNS)}`, printable(heading)),
+  const twice = columns.filter(
+    (column, at) => column !== undefined && columns.indexOf(column) !== at,
   );
-  if (twice.length > 0) findings.push(errorAt(source, "", `has two columns ${[...new Set(twice)].join(", ")}`));
+  const findings = unknown.map((heading) =>
+    errorAt(
+      source,
+      "",
+      `is not a known column; ${didYouMean(heading, CSV_COLUMNS)}`,
+      printable(heading),
+    ),
+  );
+  if (twice.length > 0)
+    findings.push(errorAt(source, "", `has two columns ${[...new Set(twice)].join(", ")}`));
   return findings;
 }
 
-function readEvent({ cells, source }: Row, columns: readonly unknown[], isComma: boolean): WrittenEvent {
+function readEvent(
+  { cells, source }: Row,
+  columns: readonly unknown[],
+  isComma: boolean,
+): WrittenEvent {
   const cellOf = (column: string) => cells[columns.indexOf(column)] ?? "";
   const key = normalizedKey(cellOf("key"));
   const advertiser = normalizedKey(cellOf("advertiser"));
@@ -145,7 +162,8 @@ function readCsv(
 function delimiterOf(text: string): string {
   const [header = ""] = text.split("\n", 1);
   const columns = (delimiter: string) => header.split(delimiter);
-  const amount = (delimiter: string) => columns(delimiter).filter(columnOf).length * 1000 + columns(delimiter).length;
+  const amount = (delimiter: string) =>
+    columns(delimiter).filter(columnOf).length * 1000 + columns(delimiter).length;
   return DELIMITERS.reduce((best, each) => (amount(each) > amount(best) ? each : best));
 }
 

@@ -61,7 +61,8 @@ function partAt(pattern: RegExp, text: string, offset: number): string | undefin
 
 /** @param rest begins with what is no part of JSON. */
 function reasonFor(rest: string): string {
-  if (/^[+.\d-]|^(NaN|Infinity)\b/.test(rest)) return "a number is not written as in JSON, such as 0.5 or -3";
+  if (/^[+.\d-]|^(NaN|Infinity)\b/.test(rest))
+    return "a number is not written as in JSON, such as 0.5 or -3";
   if (/^[\p{L}_$'`‘’“”„«]/u.test(rest))
     return "names and texts need double quotes in JSON; true, false and null are in small letters";
   if (rest.startsWith('"'))

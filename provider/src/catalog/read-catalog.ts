@@ -34,31 +34,51 @@ export function readCatalog(file: string, folder: string, limits: Limits): Catal
 }
 
 /** @param named the place at which a problem with the file itself is reported: in the catalog, of its `eventsFile`. */
-function readWritten(file: string, folder: string, named: Source = { file, line: 1, column: 1 }): WrittenCatalog {
+function readWritten(
+  file: string,
+  folder: string,
+  named: Source = { file, line: 1, column: 1 },
+): WrittenCatalog {
   const format = formatOf(file);
   if (format === undefined) {
     const known = Object.keys(FORMATS).join(", ");
-    return unread(file, named, `is not a supported type of file: expected a name that ends in ${known}`);
+    return unread(
+      file,
+      named,
+      `is not a supported type of file: expected a name that ends in ${known}`,
+    );
   }
   let text: string;
   try {
     text = readCatalogText(readFileSync(resolve(folder, file)), format);
   } catch (error) {
     const reason = reasonOf(error, resolve(folder, file));
-    return unread(file, named, named.file === file ? reason : `eventsFile ${quoted(file)} ${reason}`);
+    return unread(
+      file,
+      named,
+      named.file === file ? reason : `eventsFile ${quoted(file)} ${reason}`,
+    );
   }
   if (format === "csv") return readCsvEvents(text, file);
   const written = readYamlCatalog(text, file, format);
   if (written.eventsFile === undefined) return written;
   const { events, findings } = eventsFileOf(written.eventsFile, file, folder);
-  return { ...written, events: [...written.events, ...events], findings: [...written.findings, ...findings] };
+  return {
+    ...written,
+    events: [...written.events, ...events],
+    findings: [...written.findings, ...findings],
+  };
 }
 
 function unread(file: string, place: Source, reason: string): WrittenCatalog {
   return { file, events: [], findings: [errorAt(place, "", reason)] };
 }
 
-function eventsFileOf({ path, source }: EventsFile, catalog: string, folder: string): WrittenCatalog {
+function eventsFileOf(
+  { path, source }: EventsFile,
+  catalog: string,
+  folder: string,
+): WrittenCatalog {
   const file = isAbsolute(path) ? path : join(dirname(catalog), path);
   if (formatOf(file) === "csv") return readWritten(file, folder, source);
   const expected = "expected a name that ends in .csv or .tsv";
@@ -84,7 +104,8 @@ class NoText extends Error {}
 function readCatalogText(bytes: Buffer, format: Format): string {
   const beginning = bytes.subarray(0, 1000).toString("latin1").replaceAll("\0", "");
   const other = OTHER_FORMATS.find(({ start }) => start.test(beginning));
-  if (other !== undefined) throw new NoText(`is ${other.what}, whatever its name says: save it as ${SAVED_AS[format]}`);
+  if (other !== undefined)
+    throw new NoText(`is ${other.what}, whatever its name says: save it as ${SAVED_AS[format]}`);
   const mark = bytes.subarray(0, 2).toString("hex");
   return new TextDecoder(ENCODINGS[mark] ?? "utf-8", { fatal: true }).decode(bytes);
 }
@@ -93,6 +114,7 @@ function reasonOf(error: unknown, path: string): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (error instanceof NoText) return message;
   if (code === "ENOENT") return `is not there; looked for ${path}`;
-  if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") return 'is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"';
+  if (code === "ERR_ENCODING_INVALID_ENCODED_DATA")
+    return 'is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"';
   return `can't be read: ${message}`;
 }

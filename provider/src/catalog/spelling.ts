@@ -5,7 +5,12 @@
  */
 import type { z } from "zod";
 import { didYouMean, letters, nearest, own, quoted } from "../base/index.js";
-import { advertiser, conversionEventSet, type Limits, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
+import {
+  advertiser,
+  conversionEventSet,
+  type Limits,
+  THIRTY_DAYS_IN_SECONDS,
+} from "../kinds/index.js";
 import { described, type Form, InWords } from "../rules/index.js";
 
 /** How a file is written, and so how its values are to be written. */
@@ -203,7 +208,9 @@ function unclear(number: string): InWords | undefined {
 }
 
 function oneOf(number: string, one: string, other: string): InWords {
-  return new InWords(`${quoted(number)}, which may be ${one} or ${other}: write the one that is meant`);
+  return new InWords(
+    `${quoted(number)}, which may be ${one} or ${other}: write the one that is meant`,
+  );
 }
 
 /** @returns the cell itself where it is no number, or a whole one that a JavaScript number would round. */
@@ -231,7 +238,8 @@ export const WINDOW_TEXT = new RegExp(
 /** @returns whole seconds; `text` itself where it is no window. */
 export function secondsIn(text: string): number | string {
   const [, amount = "", unit = ""] = WINDOW_TEXT.exec(text.toLowerCase()) ?? [];
-  const [each = Number.NaN] = WINDOW_UNITS.find(([, words]) => new RegExp(`^(${words})$`).test(unit)) ?? [];
+  const [each = Number.NaN] =
+    WINDOW_UNITS.find(([, words]) => new RegExp(`^(${words})$`).test(unit)) ?? [];
   const seconds = Number(amount) * each;
   const whole = Math.round(seconds);
   if (Math.abs(seconds - whole) < 1e-6) return whole;

@@ -47,7 +47,11 @@ export interface CatalogContent {
   /** Those without an error. Without `args`: one that lives already and is no resource; its key is its id. */
   readonly advertisers: readonly { readonly key: string; readonly args: Values | undefined }[];
   /** Those without an error, of advertisers without one. `args`: with the catalog's defaults, not the platform's. */
-  readonly events: readonly { readonly key: string; readonly advertiser: string; readonly args: Values }[];
+  readonly events: readonly {
+    readonly key: string;
+    readonly advertiser: string;
+    readonly args: Values;
+  }[];
   readonly findings: readonly CatalogFinding[];
 }
 
@@ -58,7 +62,12 @@ export interface CatalogFinding extends Problem {
 }
 
 /** An error that stands in a file. @param property the one that it is about, if it is about one. */
-export function errorAt(source: Source, subject: string, reason: string, property = ""): CatalogFinding {
+export function errorAt(
+  source: Source,
+  subject: string,
+  reason: string,
+  property = "",
+): CatalogFinding {
   return { level: "error", subject, property, reason, source };
 }
 
@@ -94,7 +103,8 @@ const KEY = "(?!__proto__$)(?!\\s)(?:(?!::)[^\\p{C}\\p{Zl}\\p{Zp}/]){1,100}(?<!\
 const NOT_A_NUMBER = "(?![\\d.,' +-]+$)(?!\\d[.,]?\\d*[eE]\\+?\\d+$)";
 
 function keyRule(what: string, pattern: string) {
-  const without = "without /, ::, control and invisible characters, spaces at the ends, and Pulumi's own names";
+  const without =
+    "without /, ::, control and invisible characters, spaces at the ends, and Pulumi's own names";
   const rule = z.string().regex(new RegExp(`^${pattern}`, "u"));
   return expecting(
     `1 to 100 characters ${what}${without}`,

@@ -49,7 +49,8 @@ export function readYamlCatalog(text: string, file: string, format: TextFormat):
   const unread = (offset: number, reason: string) =>
     errorAt(placeOf(offset), "", `is not read as ${format.toUpperCase()}: ${reason}`);
   const faults = format === "json" ? jsonFaults(text) : [];
-  if (faults.length > 0) return { file, events: [], findings: faults.map((each) => unread(each.offset, each.reason)) };
+  if (faults.length > 0)
+    return { file, events: [], findings: faults.map((each) => unread(each.offset, each.reason)) };
 
   const problems = [...document.errors, ...document.warnings];
   const findings = problems.map(({ code, pos: [offset], message }) => {
@@ -70,7 +71,8 @@ export function readYamlCatalog(text: string, file: string, format: TextFormat):
 
 /** What is wrong, by the library's code, for people who write catalogs. @param rest the text from there on. */
 const REASONS: Readonly<Record<string, (rest: string) => string>> = {
-  DUPLICATE_KEY: (rest) => `has the key ${quoted(/^(["']?)(.+?)\1\s*:/.exec(rest)?.[2] ?? "")} twice: keys must differ`,
+  DUPLICATE_KEY: (rest) =>
+    `has the key ${quoted(/^(["']?)(.+?)\1\s*:/.exec(rest)?.[2] ?? "")} twice: keys must differ`,
   MULTIPLE_DOCS: () => "has several documents: remove the lines with ---, or make a file of each",
 };
 
@@ -85,7 +87,8 @@ function keepIdsAsWritten(document: Document): void {
       const name = String((key as Scalar).value);
       if (name === "additionalFields") return visit.SKIP;
       const isNumber = isScalar(value) && typeof value.value !== "string";
-      if (isNumber && fieldNamed(name)?.isId && String(value.value) !== value.source) value.value = value.source;
+      if (isNumber && fieldNamed(name)?.isId && String(value.value) !== value.source)
+        value.value = value.source;
       return undefined;
     },
   });
@@ -140,10 +143,16 @@ class YamlReader {
     const { file, findings } = this;
     const top = this.#object([], "", data, "advertisers, by key") ?? {};
     for (const name of Object.keys(top))
-      if (!TOP.includes(name)) this.#find([name], "", `${quoted(name)} is not known; ${didYouMean(name, TOP)}`);
+      if (!TOP.includes(name))
+        this.#find([name], "", `${quoted(name)} is not known; ${didYouMean(name, TOP)}`);
     const advertisers: WrittenAdvertiser[] = [];
     const events: WrittenEvent[] = [];
-    for (const { path, subject: advertiser, given } of this.#members([], "", "advertisers", top.advertisers)) {
+    for (const { path, subject: advertiser, given } of this.#members(
+      [],
+      "",
+      "advertisers",
+      top.advertisers,
+    )) {
       const { defaults, events: own, ...fields } = given;
       const shared = this.#fields([...path, "defaults"], `${advertiser} defaults`, defaults);
       advertisers.push({ ...this.#written(path, advertiser, fields), defaults: shared });
@@ -153,19 +162,29 @@ class YamlReader {
     const defaults = this.#fields(["defaults"], "defaults", top.defaults);
     const rules = this.#fields(["rules"], "rules", top.rules);
     const declared = top.advertisers !== undefined && { advertisers };
-    return { file, defaults, rules, ...declared, events, findings, ...this.#eventsFile(top.eventsFile) };
+    return {
+      file,
+      defaults,
+      rules,
+      ...declared,
+      events,
+      findings,
+      ...this.#eventsFile(top.eventsFile),
+    };
   }
 
   #eventsFile(path: unknown): Pick<YamlCatalog, "eventsFile"> {
     if (path === undefined) return {};
-    if (typeof path === "string") return { eventsFile: { path, source: this.sourceOf(["eventsFile"]) } };
+    if (typeof path === "string")
+      return { eventsFile: { path, source: this.sourceOf(["eventsFile"]) } };
     this.#find(["eventsFile"], "", `eventsFile expected the path of a CSV file; got ${show(path)}`);
     return {};
   }
 
   /** The objects by key below `name`. @param owner the subject that they belong to; empty at the top. */
   #members(above: Path, owner: string, name: keyof typeof SHAPES, value: unknown): Member[] {
-    const content = this.#object([...above, name], owner || name, value ?? {}, `${name} by key`) ?? {};
+    const content =
+      this.#object([...above, name], owner || name, value ?? {}, `${name} by key`) ?? {};
     const members: Member[] = [];
     for (const [key, member] of Object.entries(content)) {
       const path = [...above, name, key];
@@ -177,14 +196,20 @@ class YamlReader {
   }
 
   #fields(path: Path, subject: string, value: unknown): Written {
-    return this.#written(path, subject, this.#object(path, subject, value ?? {}, "an object") ?? {});
+    return this.#written(
+      path,
+      subject,
+      this.#object(path, subject, value ?? {}, "an object") ?? {},
+    );
   }
 
   #written(path: Path, subject: string, values: Values): Written {
     const given: Record<string, unknown> = {};
-    for (const [name, value] of Object.entries(values)) given[name] = fieldNamed(name)?.fromData(value) ?? value;
+    for (const [name, value] of Object.entries(values))
+      given[name] = fieldNamed(name)?.fromData(value) ?? value;
     const { format } = this;
-    const sourceOf = (property: string) => this.sourceOf(property === "key" ? path : [...path, ...property.split(".")]);
+    const sourceOf = (property: string) =>
+      this.sourceOf(property === "key" ? path : [...path, ...property.split(".")]);
     return { format, subject, key: normalizedKey(path.at(-1) ?? ""), given, sourceOf };
   }
 

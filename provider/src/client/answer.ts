@@ -18,9 +18,11 @@ export function readAnswer(answer: HttpAnswer): Answer {
   try {
     return { ...answer, kind: "json", data: parseExact(text) };
   } catch (error) {
-    if (error instanceof RangeError) return { ...answer, kind: "text", broken: "it is nested too deep" };
+    if (error instanceof RangeError)
+      return { ...answer, kind: "text", broken: "it is nested too deep" };
     const contentType = answer.headers["content-type"] ?? "";
-    const isHtml = /^<(!doctype html|html|head|body|\?xml)|<\/html>/i.test(text) || /html/i.test(contentType);
+    const isHtml =
+      /^<(!doctype html|html|head|body|\?xml)|<\/html>/i.test(text) || /html/i.test(contentType);
     return { ...answer, kind: isHtml ? "html" : "text" };
   }
 }
@@ -44,7 +46,9 @@ const SECRET_NAME =
 /** All values in their order. Without recursion, because an answer may be nested a hundred thousand times. */
 export function leavesOf(root: unknown): Leaf[] {
   const leaves: Leaf[] = [];
-  const stack: Leaf[] = [{ path: [], value: root, isEntry: false, isSecret: false, isWarned: false }];
+  const stack: Leaf[] = [
+    { path: [], value: root, isEntry: false, isSecret: false, isWarned: false },
+  ];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const { path, value, isSecret, isWarned } = next;
     if (!isFilled(value)) {
@@ -142,7 +146,10 @@ export const WRAPPERS = ["payload", "result", "data"];
 function placesIn(data: unknown, noun: string): unknown[] {
   const root = soleOf(data);
   const wrapped = WRAPPERS.map((name) => own(root, name));
-  const named = [...wrapped.map(soleOf), root].flatMap((part) => [own(part, noun), own(part, `${noun}s`)]);
+  const named = [...wrapped.map(soleOf), root].flatMap((part) => [
+    own(part, noun),
+    own(part, `${noun}s`),
+  ]);
   return [...wrapped, ...named].filter((part) => part !== undefined && part !== null);
 }
 

@@ -42,7 +42,9 @@ export type CreateVerdict =
   | { readonly kind: "unknown"; readonly reason: string };
 
 /** The platform did not carry out the request, or did not say clearly that it did. */
-export type Trouble = { readonly kind: "refused" } | { readonly kind: "unclear"; readonly reason: string };
+export type Trouble =
+  | { readonly kind: "refused" }
+  | { readonly kind: "unclear"; readonly reason: string };
 
 export type Verdict =
   | { readonly kind: "done"; readonly record?: WireRecord }
@@ -56,7 +58,11 @@ export interface LiveObject {
   readonly id: string;
 }
 
-export function classifyCreate(answer: Answer, { noun }: Pick<Operation, "noun">, sent: Values): CreateVerdict {
+export function classifyCreate(
+  answer: Answer,
+  { noun }: Pick<Operation, "noun">,
+  sent: Values,
+): CreateVerdict {
   const { status, data } = answer;
   const unknown = (reason: string): CreateVerdict => ({
     kind: "unknown",
@@ -98,7 +104,11 @@ export function classifyDelete(answer: Answer, target: LiveObject): Verdict {
   const { noun } = target.kind.create;
   if (isEmptySuccess(answer)) return { kind: "done" };
   if (isNotFound(answer, noun)) return { kind: "gone" };
-  return troubleIn(answer, noun) ?? changeTrouble(answer, target, "deleted") ?? classifySuccess(answer, noun);
+  return (
+    troubleIn(answer, noun) ??
+    changeTrouble(answer, target, "deleted") ??
+    classifySuccess(answer, noun)
+  );
 }
 
 export function classifyRead(answer: Answer, { kind, id }: LiveObject): Verdict {
@@ -111,9 +121,13 @@ export function classifyRead(answer: Answer, { kind, id }: LiveObject): Verdict 
   if (records.length === 0) return unclearBecause("it has no object with an id");
   // Some servers ignore an unknown filter, and send other objects. An object of another kind may have the same id.
   const nameField = kind.wireNames[kind.nameProperty] ?? "";
-  const isOfKind = (record: Values) => Object.hasOwn(record, nameField) || Object.hasOwn(record, `${noun}_id`);
-  const [record, ...others] = records.filter((found) => ownIdOf(found, noun) === id && isOfKind(found));
-  if (record === undefined || others.length > 0) return unclearBecause("it has another object, or more than one");
+  const isOfKind = (record: Values) =>
+    Object.hasOwn(record, nameField) || Object.hasOwn(record, `${noun}_id`);
+  const [record, ...others] = records.filter(
+    (found) => ownIdOf(found, noun) === id && isOfKind(found),
+  );
+  if (record === undefined || others.length > 0)
+    return unclearBecause("it has another object, or more than one");
   return { kind: "done", record };
 }
 
@@ -129,7 +143,8 @@ export function classifySearch(
   const records = recordsIn(answer.data, noun);
   const found = records.filter((record) => own(record, field) === mark);
   const ids = found.flatMap((record) => ownIdOf(record, noun) ?? []);
-  if (ids.length > 0 || hasOnly(answer, noun, Array.isArray)) return { kind: "listed", ids: [...new Set(ids)] };
+  if (ids.length > 0 || hasOnly(answer, noun, Array.isArray))
+    return { kind: "listed", ids: [...new Set(ids)] };
   if (records.length > 0) return unclearBecause("it has other objects: is the filter known there?");
   return unclearBecause("it has no list of objects with ids");
 }
@@ -183,7 +198,12 @@ function classifySuccess({ data }: Answer, noun: string): Verdict {
 }
 
 /** What makes one doubt that an object was changed or deleted: an objection, or another object's id. */
-function changeTrouble(answer: Answer, { kind, id }: LiveObject, act: Act, sent: Values = {}): Trouble | undefined {
+function changeTrouble(
+  answer: Answer,
+  { kind, id }: LiveObject,
+  act: Act,
+  sent: Values = {},
+): Trouble | undefined {
   const { noun } = kind.create;
   const objection = objectionIn(answer, act, noun, sent);
   if (objection !== undefined) return unclearBecause(objection);
@@ -206,7 +226,8 @@ function contradictionIn(data: unknown, noun: string, sent: Values): string | un
 
 /** Whether an answered value may stand for the sent one, like "25.00" for 25. A field sent as null is absent then. */
 function isSame(theirs: unknown, ours: unknown): boolean {
-  const plain = (value: unknown) => folded((JSON.stringify(value ?? null) ?? "").replace(/^"|"$/g, ""));
+  const plain = (value: unknown) =>
+    folded((JSON.stringify(value ?? null) ?? "").replace(/^"|"$/g, ""));
   return formsOf(theirs).some((form) => plain(form) === plain(ours));
 }
 
@@ -229,7 +250,10 @@ function hasOnly(answer: Answer, noun: string, isNothing: (value: unknown) => bo
   if (status !== 200 || kind !== "json" || broken !== undefined) return false;
   const places = [...WRAPPERS, noun, `${noun}s`];
   const isInPlace = ({ path, value, isEntry }: Leaf) =>
-    typeof value === "object" && !isEntry && path.length <= 3 && path.every((name) => places.includes(name));
+    typeof value === "object" &&
+    !isEntry &&
+    path.length <= 3 &&
+    path.every((name) => places.includes(name));
   const leaves = leavesOf(data);
   const hasNothing = leaves.some((leaf) => isInPlace(leaf) && isNothing(leaf.value));
   return hasNothing && leaves.every((leaf) => isInPlace(leaf) || isHarmless(leaf));

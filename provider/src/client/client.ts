@@ -109,7 +109,9 @@ export class Client {
       values: { id: target.id },
       fields,
     };
-    const { verdict, response } = await this.#classified(request, (answer) => classifyUpdate(answer, target, fields));
+    const { verdict, response } = await this.#classified(request, (answer) =>
+      classifyUpdate(answer, target, fields),
+    );
     if (verdict.kind === "done") return warningsOf(response);
     throw troubled(verdict, response);
   }
@@ -185,9 +187,11 @@ export class Client {
       await beforeSend?.(at);
       sentAt = at;
     };
-    const sent = await this.#session.send({ method, url, body, repeatable }, noteSending).catch((error: unknown) => {
-      throw unanswered(error, request, url, sentAt);
-    });
+    const sent = await this.#session
+      .send({ method, url, body, repeatable }, noteSending)
+      .catch((error: unknown) => {
+        throw unanswered(error, request, url, sentAt);
+      });
     return { ...request, ...sent, sentAt };
   }
 }

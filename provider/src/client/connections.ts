@@ -67,7 +67,10 @@ function throughTunnel(
     const timer = setTimeout(() => {
       isOver = true;
       const late = new Error(`no connection could be made within ${timeoutMs / 1000} s`);
-      callback(new TunnelFailure(Object.assign(late, { code: "UND_ERR_CONNECT_TIMEOUT" }), proxy), null);
+      callback(
+        new TunnelFailure(Object.assign(late, { code: "UND_ERR_CONNECT_TIMEOUT" }), proxy),
+        null,
+      );
     }, timeoutMs);
     connect(target, (error, socket) => {
       clearTimeout(timer);
@@ -83,13 +86,19 @@ function throughTunnel(
 export function reasonOf(error: Error): { readonly code: string; readonly message: string } {
   const { code = "UND_ERR_UNKNOWN" } = error as NodeJS.ErrnoException;
   const inside: unknown = error instanceof AggregateError ? error.errors[0] : error.cause;
-  const isOuter = error instanceof AggregateError || error instanceof TunnelFailure || code.startsWith("UND_ERR_PRX");
+  const isOuter =
+    error instanceof AggregateError ||
+    error instanceof TunnelFailure ||
+    code.startsWith("UND_ERR_PRX");
   if (isOuter && inside instanceof Error) return reasonOf(inside);
   return { code, message: error.message || code };
 }
 
 /** @param onEndedThere is called where the other side ends a connection after an answer that did not announce it. */
-export function createConnector(timeout: number, onEndedThere: () => void): buildConnector.connector {
+export function createConnector(
+  timeout: number,
+  onEndedThere: () => void,
+): buildConnector.connector {
   const connect = undici().buildConnector({ timeout, allowH2: false });
   return (target, callback) =>
     connect(target, (...result) => {

@@ -85,7 +85,10 @@ const MAX_RETRY_AFTER_MS = 366 * 24 * 3600 * 1000;
  * `undefined` if it is absent or unreadable. A date is compared with the answer's own `Date`, if any: a wrong clock does
  * no harm.
  */
-export function retryAfterMs(headers: Readonly<Record<string, string>>, wallClockMs: number): number | undefined {
+export function retryAfterMs(
+  headers: Readonly<Record<string, string>>,
+  wallClockMs: number,
+): number | undefined {
   const value = headers["retry-after"]?.trim() ?? "";
   if (/^\d+(\.\d+)?$/.test(value)) return Math.min(MAX_RETRY_AFTER_MS, Number(value) * 1000);
   const until = Date.parse(value);

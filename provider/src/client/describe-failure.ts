@@ -8,7 +8,10 @@ export const NO_CLIENT_CERTIFICATE =
 
 /** What to do next, by what the failure says. */
 const NEXT_STEPS: readonly (readonly [RegExp, string])[] = [
-  [/wrong.version.number|packet length too long/i, "it does not speak TLS: check the scheme and the port of {address}"],
+  [
+    /wrong.version.number|packet length too long/i,
+    "it does not speak TLS: check the scheme and the port of {address}",
+  ],
   [
     /NO_APPLICATION_PROTOCOL/i,
     "it offers no HTTP/1.1, perhaps HTTP/2 only: switch HTTP/1.1 on there, or check {address}",
@@ -17,9 +20,13 @@ const NEXT_STEPS: readonly (readonly [RegExp, string])[] = [
   // In TLS 1.2 the alert is the same for two reasons.
   [
     /ALERT_HANDSHAKE_FAILURE/,
-    "it has no cipher in common with Node.js, or asks for a client certificate, " + NO_CLIENT_CERTIFICATE,
+    "it has no cipher in common with Node.js, or asks for a client certificate, " +
+      NO_CLIENT_CERTIFICATE,
   ],
-  [/protocol.version|UNSUPPORTED_PROTOCOL|NO_SHARED_CIPHER|HANDSHAKE_FAILURE/i, "TLS 1.2 or newer is needed there"],
+  [
+    /protocol.version|UNSUPPORTED_PROTOCOL|NO_SHARED_CIPHER|HANDSHAKE_FAILURE/i,
+    "TLS 1.2 or newer is needed there",
+  ],
   [
     /CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/,
     "check this machine's clock; if it is right, the certificate has to be renewed",

@@ -40,7 +40,11 @@ export function credentialsOf(
   return async () => login;
 }
 
-function sessionStoreOf(settings: Settings, dependencies: ClientDependencies, sender: RetryingSender): SessionStore {
+function sessionStoreOf(
+  settings: Settings,
+  dependencies: ClientDependencies,
+  sender: RetryingSender,
+): SessionStore {
   const logInFor = (url: URL) => logIn(settings, dependencies, sender, url);
   return new SessionStore(settings, dependencies, logInFor);
 }

@@ -12,7 +12,8 @@ export type Act = keyof typeof DONE;
 
 const FLAG = /^(is_?)?(success(ful)?|ok)$/i;
 const STATE = /^(status|result|outcome)(_?code)?$/i;
-const FAILED = /^(nok|ko|no|false|err(or)?|fail(ed|ure)?|denied|refused|rejected|unsuccessful|[45]\d\d)$/i;
+const FAILED =
+  /^(nok|ko|no|false|err(or)?|fail(ed|ure)?|denied|refused|rejected|unsuccessful|[45]\d\d)$/i;
 const UNFINISHED = /^(0|queued|pending|accepted|scheduled|processing|in[ _]progress)$/i;
 const ERROR = /^(errors?(_?(code|message|description))?|failed|failures?)$/i;
 
@@ -39,7 +40,8 @@ function isDoubtful({ path, value }: Leaf, act: Act, isRecord: boolean): boolean
   const name = path.at(-1) ?? "";
   if (DONE[act].test(name)) return /^(0|false)$/.test(String(value));
   if (path.length > 1) return false;
-  if (name === "payload" && act !== "created") return value === null || (Array.isArray(value) && isHollow(value));
+  if (name === "payload" && act !== "created")
+    return value === null || (Array.isArray(value) && isHollow(value));
   // Of an object, the state is its own, such as "pending".
   return STATE.test(name) && !isRecord && UNFINISHED.test(String(value));
 }
@@ -48,11 +50,19 @@ function isDoubtful({ path, value }: Leaf, act: Act, isRecord: boolean): boolean
  * Where a response says no, or makes one doubt, at any depth.
  * @param sent a request's values, because the name of an event may begin with "ERROR".
  */
-export function objectionIn({ data }: Answer, act: Act, noun: string, sent: Values): string | undefined {
+export function objectionIn(
+  { data }: Answer,
+  act: Act,
+  noun: string,
+  sent: Values,
+): string | undefined {
   const isRecord = ownIdOf(data, noun) !== undefined;
   const isEcho = (value: unknown) => leavesOf(sent).some((leaf) => leaf.value === value);
   const objection = leavesOf(data).find(
-    (leaf) => saysNo(leaf) || isDoubtful(leaf, act, isRecord) || (beginsWithError(leaf.value) && !isEcho(leaf.value)),
+    (leaf) =>
+      saysNo(leaf) ||
+      isDoubtful(leaf, act, isRecord) ||
+      (beginsWithError(leaf.value) && !isEcho(leaf.value)),
   );
   if (objection === undefined) return undefined;
   const names = objection.path.filter((name) => /^\w{1,40}$/.test(name)).join(".");

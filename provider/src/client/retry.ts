@@ -18,7 +18,9 @@ export interface WaitBudget {
  * Makes one attempt: calls `transmit` once with the request, which so has the latest cookie.
  * @returns `undefined` if it had to wait first, so that the rate limit may be another one by now: it is called again.
  */
-export type AttemptOnce = (transmit: (request: HttpRequest) => Promise<Attempt>) => Promise<Attempt | undefined>;
+export type AttemptOnce = (
+  transmit: (request: HttpRequest) => Promise<Attempt>,
+) => Promise<Attempt | undefined>;
 
 export interface SendOptions {
   /** Carrying it out twice does no harm: false for a create, which has no idempotency key; true for all others. */

@@ -95,7 +95,8 @@ export class SessionStore {
     });
     const restore = async (): Promise<Opened | undefined> => {
       const stored = this.#read();
-      if (stored === undefined || isAnew || stored.stamp === ended || !stored.jar.hasSession(url)) return undefined;
+      if (stored === undefined || isAnew || stored.stamp === ended || !stored.jar.hasSession(url))
+        return undefined;
       // The platform decides on a changed password. Until it accepts that, the file stays for runs with the other one.
       const { jar, stamp, verifier } = stored;
       if ((await this.#hash(verifier.salt)) !== verifier.hash) return undefined;
@@ -112,7 +113,11 @@ export class SessionStore {
         const { baseUrl, email, keepLoggedIn } = this.settings;
         const { jar, stamp } = session;
         const account = { baseUrl, email, keepLoggedIn };
-        const head = { session: "pulumi-advertising", version: SESSION_FILE_VERSION, ...account } as const;
+        const head = {
+          session: "pulumi-advertising",
+          version: SESSION_FILE_VERSION,
+          ...account,
+        } as const;
         this.#write({ ...head, verifier: { salt, hash }, stamp, jar }, lock);
       });
     }
@@ -130,7 +135,8 @@ export class SessionStore {
         return { cookie: opened.jar.header(to) };
       },
       keep: async (response, from) => {
-        if (keepLoggedIn && response.setCookies.length > 0) await this.#keep(opened, { response, url: from });
+        if (keepLoggedIn && response.setCookies.length > 0)
+          await this.#keep(opened, { response, url: from });
       },
     };
   }
@@ -184,14 +190,21 @@ export class SessionStore {
       return undefined;
     }
     if (accountOf(stored) !== accountOf(settings))
-      throw new UntrustedFile("it has another account's session; give each account a file of its own");
+      throw new UntrustedFile(
+        "it has another account's session; give each account a file of its own",
+      );
     if (stored.keepLoggedIn !== settings.keepLoggedIn) return undefined;
     return { ...stored, jar };
   }
 
   #write(stored: Stored, lock: Lock): void {
     const path = this.#path ?? "";
-    replacePrivate(path, JSON.stringify({ ...stored, jar: stored.jar.toJSON() }), systemDisk, lock.confirm);
+    replacePrivate(
+      path,
+      JSON.stringify({ ...stored, jar: stored.jar.toJSON() }),
+      systemDisk,
+      lock.confirm,
+    );
     removeLeftovers(path, this.dependencies.clock.wallMs(), systemDisk);
   }
 
@@ -199,7 +212,9 @@ export class SessionStore {
   async #hash(salt: string): Promise<string> {
     try {
       const derive = promisify<string, Buffer, number, typeof COST, Buffer>(scrypt);
-      return (await derive(this.settings.password ?? "", Buffer.from(salt, "base64"), BYTES, COST)).toString("base64");
+      return (
+        await derive(this.settings.password ?? "", Buffer.from(salt, "base64"), BYTES, COST)
+      ).toString("base64");
     } catch (error) {
       // For example because scrypt is not allowed on this machine.
       throw new UntrustedFile(`its password can't be checked (${(error as Error).message})`);
@@ -238,7 +253,9 @@ export class SessionStore {
   }
 
   #abandon(why: string): void {
-    this.dependencies.say(`The cookie file ${this.#path} ${why}. This run keeps its session in memory.`);
+    this.dependencies.say(
+      `The cookie file ${this.#path} ${why}. This run keeps its session in memory.`,
+    );
     this.#path = undefined;
   }
 }

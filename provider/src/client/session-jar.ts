@@ -45,7 +45,8 @@ export class SessionJar {
     for (const cookie of cookiesIn(setCookies)) {
       const { expires } = cookie;
       // An end is a date of the platform's clock: this machine's may be hours off.
-      if (expires instanceof Date) cookie.expires = new Date(expires.getTime() + Date.now() - nowAt(headers.date));
+      if (expires instanceof Date)
+        cookie.expires = new Date(expires.getTime() + Date.now() - nowAt(headers.date));
       this.#jar.setCookieSync(cookie, url.href, { ignoreError: true });
     }
   }
@@ -75,7 +76,9 @@ export class SessionJar {
    * @param isLongLived then another cookie, with any name, may say so too (API page, sessions).
    */
   endsAtMs(url: URL, isLongLived: boolean): number | undefined {
-    const cookies = this.#jar.getCookiesSync(url.href).filter((cookie) => isLongLived || isSession(cookie));
+    const cookies = this.#jar
+      .getCookiesSync(url.href)
+      .filter((cookie) => isLongLived || isSession(cookie));
     const stated = cookies.flatMap((cookie) => cookie.expiryTime() ?? []).filter(Number.isFinite);
     if (stated.length === 0) return undefined;
     return Math.max(...stated);
@@ -93,7 +96,9 @@ function isSession({ key, value }: Cookie): boolean {
 }
 
 function cookiesIn(setCookies: readonly string[]): Cookie[] {
-  return setCookies.slice(0, MAX_COOKIES).flatMap((header) => toughCookie().Cookie.parse(header) ?? []);
+  return setCookies
+    .slice(0, MAX_COOKIES)
+    .flatMap((header) => toughCookie().Cookie.parse(header) ?? []);
 }
 
 /** In milliseconds since 1970; now where there is no date. */

@@ -23,9 +23,11 @@ const ABOUT_A_LOGIN =
 /** Parsers use "token" for an unexpected part of a body. */
 const ABOUT_SYNTAX = /\b(json(?! +web)|unexpected|syntax|position|line|column|offset|character)\b/i;
 /** Uninformative words beside a bare status. `Unauthorized` alone means the login; with more words, a permission. */
-const STATUS_PHRASE = /^(\W|error|\d{3}|unauthori[sz]ed|not authori[sz]ed|forbidden|(access )?denied)*$/i;
+const STATUS_PHRASE =
+  /^(\W|error|\d{3}|unauthori[sz]ed|not authori[sz]ed|forbidden|(access )?denied)*$/i;
 /** Quoted parts of a sentence are left out: the name of an event may be "Login". */
-const QUOTED_WORDS = /(?<=.)("[^"]{0,200}"|\u201c[^\u201d]{0,200}\u201d|`[^`]{0,200}`|(?<!\w)'[^']{0,200}'(?!\w))/g;
+const QUOTED_WORDS =
+  /(?<=.)("[^"]{0,200}"|\u201c[^\u201d]{0,200}\u201d|`[^`]{0,200}`|(?<!\w)'[^']{0,200}'(?!\w))/g;
 const HTML_PAGE = /^\s*\ufeff?\s*<(!doctype html|html)\b/i;
 const PASSWORD_FIELD = /<input\b[^<>]*\btype\s*=\s*["']?password/i;
 

@@ -35,7 +35,8 @@ interface SessionResponse {
 /** Awaited before the first byte may leave, with that moment (ISO 8601); called again before each further sending. */
 export type BeforeSend = (sentAt: string) => Promise<void>;
 
-type SessionRequest = Pick<HttpRequest, "method" | "url" | "body"> & Pick<SendOptions, "repeatable">;
+type SessionRequest = Pick<HttpRequest, "method" | "url" | "body"> &
+  Pick<SendOptions, "repeatable">;
 
 interface OpenLogin {
   readonly login: Login;
@@ -47,7 +48,8 @@ interface OpenLogin {
 }
 
 /** One error for the whole run says why. */
-const LOGIN_FAILED = "Nothing was created: the login of this run failed (its error says why), and is not tried again.";
+const LOGIN_FAILED =
+  "Nothing was created: the login of this run failed (its error says why), and is not tried again.";
 /** A younger session does not count as ended after a sign that may have another meaning. */
 const YOUNG_MS = 60_000;
 
@@ -135,7 +137,12 @@ export class Session {
   }
 
   /** What an attempt says about its login. @returns `undefined` if there is no response. */
-  #learn(attempt: Attempt, current: OpenLogin, url: URL, isResend: boolean): SessionResponse | undefined {
+  #learn(
+    attempt: Attempt,
+    current: OpenLogin,
+    url: URL,
+    isResend: boolean,
+  ): SessionResponse | undefined {
     if (attempt instanceof TransportFailure) {
       // What was sent was let through, whatever happened to its answer.
       if (attempt.sent) current.accepted++;

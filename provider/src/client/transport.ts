@@ -21,7 +21,13 @@ import { gunzip } from "node:zlib";
 import type { Dispatcher } from "undici";
 import { type Clock, systemClock } from "../base/index.js";
 import type { SettingsReading } from "../settings/index.js";
-import { createConnector, createProxyAgent, reasonOf, TunnelFailure, undici } from "./connections.js";
+import {
+  createConnector,
+  createProxyAgent,
+  reasonOf,
+  TunnelFailure,
+  undici,
+} from "./connections.js";
 
 export interface HttpRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -118,7 +124,10 @@ export function createTransport(
     const isTooLate = () => clock.wallMs() - notedAtMs > timeoutMs;
     return new Promise((resolve) => {
       const exchange = new HttpExchange(timeoutMs, isTooLate, resolve, onStart);
-      agent.dispatch({ origin: url.origin, path, method, headers, body, idempotent: false }, exchange);
+      agent.dispatch(
+        { origin: url.origin, path, method, headers, body, idempotent: false },
+        exchange,
+      );
     });
   }
   return { send, close: () => agent.destroy() };
@@ -162,7 +171,9 @@ class HttpExchange implements Dispatcher.DispatchHandler {
     raw: Record<string, string | string[] | undefined>, // names are in lower case
   ): void {
     if (status < 200) return; // an interim answer, such as 103 Early Hints
-    const headers = Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, String(value)]));
+    const headers = Object.fromEntries(
+      Object.entries(raw).map(([name, value]) => [name, String(value)]),
+    );
     this.#head = { status, headers, setCookies: [raw["set-cookie"] ?? []].flat() };
   }
 
@@ -196,7 +207,12 @@ class HttpExchange implements Dispatcher.DispatchHandler {
     }
     const code = this.#sent ? "ADVERTISING_TIMEOUT" : "UND_ERR_CONNECT_TIMEOUT";
     const what = this.#sent ? "no whole response came" : "no connection could be made";
-    return new TransportFailure(code, this.#sent, `${what} within ${limitOf(this.timeoutMs)}`, cause);
+    return new TransportFailure(
+      code,
+      this.#sent,
+      `${what} within ${limitOf(this.timeoutMs)}`,
+      cause,
+    );
   }
 }
 
@@ -211,7 +227,10 @@ function tooLate(timeoutMs: number): Error {
 }
 
 /** With a limit: a small answer may unpack to gigabytes. No request asks for a packed one; some proxies pack anyway. */
-async function unpacked(head: Omit<HttpAnswer, "body">, chunks: readonly Buffer[]): Promise<HttpAnswer> {
+async function unpacked(
+  head: Omit<HttpAnswer, "body">,
+  chunks: readonly Buffer[],
+): Promise<HttpAnswer> {
   const raw = Buffer.concat(chunks);
   const encoding = head.headers["content-encoding"]?.trim().toLowerCase() || "identity";
   if (encoding === "identity" || raw.length === 0) return { ...head, body: raw.toString("utf8") };

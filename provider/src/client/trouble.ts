@@ -49,7 +49,8 @@ export function refusal(answered: Answered): RefusedError {
   const sentences = ["the response does not say why."];
   if (words.length > 0) sentences[0] = asSentence(words, MAX_REFUSAL_CHARACTERS);
   if (!operation.repeatable) sentences.push(NOTHING_CREATED);
-  if (status >= 300 && status < 400) sentences.push("Redirects are never followed: check advertising:baseUrl.");
+  if (status >= 300 && status < 400)
+    sentences.push("Redirects are never followed: check advertising:baseUrl.");
   const advice = adviceOn(answered, words);
   if (advice !== undefined) sentences.push(advice);
   return new RefusedError(`${what} was refused with status ${status}: ${sentences.join(" ")}`);
@@ -97,10 +98,13 @@ export function unanswered(
 ): unknown {
   const otherwise = operation.repeatable ? "" : ` ${NOTHING_CREATED}`;
   if (error instanceof StopWaiting)
-    return new RateLimitedError(`${what} was not carried out: ${error.message}.${otherwise} Run it again then.`);
+    return new RateLimitedError(
+      `${what} was not carried out: ${error.message}.${otherwise} Run it again then.`,
+    );
   if (!(error instanceof TransportFailure)) return error;
   const cause = describeFailure(error, url);
-  if (!error.sent) return new NotSentError(`${what} was not sent: ${cause}.${otherwise}`, { cause: error });
+  if (!error.sent)
+    return new NotSentError(`${what} was not sent: ${cause}.${otherwise}`, { cause: error });
   const message = `${what} was sent at ${sentAt}, but ${cause}.`;
   if (!operation.repeatable) return new OutcomeUnknownError(message, sentAt, { cause: error });
   return new BadAnswerError(`${message} Run it again.`, { cause: error });

@@ -60,7 +60,8 @@ function wordsIn({ answer, operation, fields, secrets }: Quotable): string[] {
     const { path, value, isSecret } = leaf;
     if (words.size >= MAX_WORDS) break;
     if (typeof value !== "string" || isSecret || !/\p{L}/u.test(value)) continue;
-    if (!isSpoken(leaf, known) || echoes.has(folded(value)) || /^\s*(true|false)\s*$/i.test(value)) continue;
+    if (!isSpoken(leaf, known) || echoes.has(folded(value)) || /^\s*(true|false)\s*$/i.test(value))
+      continue;
     const names = path.filter((name) => !PLAIN_NAME.test(name) && SHOWN_NAME.test(name));
     words.add(safe([names.join("."), value].filter(Boolean).join(": "), secrets));
   }
@@ -81,7 +82,8 @@ function safe(text: string, secrets: Quotable["secrets"]): string {
 }
 
 const MARKUP = /<\/[a-z]|^\s*<[a-z!?]/i;
-const HIDDEN = /<(script|style|template|svg|textarea|select)\b[\s\S]*?(<\/\1\s*>|$)|<!--[\s\S]*?(-->|$)/gi;
+const HIDDEN =
+  /<(script|style|template|svg|textarea|select)\b[\s\S]*?(<\/\1\s*>|$)|<!--[\s\S]*?(-->|$)/gi;
 /** A tag; an attribute's quoted value may contain `>`. */
 const TAG = /<[a-z!?/](?:[^<>"']|"[^"<]*"|'[^'<]*'|["'])*>?/gi;
 

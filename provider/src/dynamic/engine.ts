@@ -5,7 +5,9 @@ import * as state from "@pulumi/pulumi/runtime/state.js";
 import type { TellAt } from "../operations/index.js";
 
 /** Exported by Pulumi's runtime, but not in its types. */
-const { getStore } = state as unknown as { getStore(): { settings: { options: { engineAddr?: string } } } };
+const { getStore } = state as unknown as {
+  getStore(): { settings: { options: { engineAddr?: string } } };
+};
 
 /** @param address the engine's, `host:port`; without it (tests without an engine) messages go to standard error. */
 export function engineLog(address: string | undefined): TellAt {

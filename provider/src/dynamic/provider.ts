@@ -25,7 +25,13 @@ import {
   readResource,
   updateResource,
 } from "../operations/index.js";
-import { IDENTITY, type ProgramContext, type ResourceRef, readProgramContext, refOf } from "../state/index.js";
+import {
+  IDENTITY,
+  type ProgramContext,
+  type ResourceRef,
+  readProgramContext,
+  refOf,
+} from "../state/index.js";
 
 /** @param runtime the process's runtime, once the engine has configured the provider. */
 export function createProvider(
@@ -44,7 +50,11 @@ export function createProvider(
     async check(olds: Values, given: Values): Promise<dynamic.CheckResult> {
       return guarded(async () => {
         const { ref, context } = refIn(resource.name, given);
-        const { inputs, failures } = await check(resource, runtime(), ref, { context, olds, news: given });
+        const { inputs, failures } = await check(resource, runtime(), ref, {
+          context,
+          olds,
+          news: given,
+        });
         // The engine prints each reason after "resource '<name>' has a problem: ", and before it the value of the
         // property that is named, even a secret one: so none is named.
         return { inputs, failures: failures.map((reason) => ({ property: "", reason })) };
@@ -63,7 +73,10 @@ export function createProvider(
     },
 
     async read(id: string, properties: Values = {}): Promise<dynamic.ReadResult> {
-      return guarded(async () => (await readResource(resource, runtime(), id, properties)) ?? GONE, forDisplay);
+      return guarded(
+        async () => (await readResource(resource, runtime(), id, properties)) ?? GONE,
+        forDisplay,
+      );
     },
 
     async update(id: string, olds: Values, news: Values): Promise<dynamic.UpdateResult> {
@@ -127,7 +140,10 @@ function messageOf(error: unknown): string {
 
 /** Runs a call of the engine. Any failure leaves scrubbed and without a stack. */
 function guard(runtime: () => Runtime) {
-  return async <T>(work: () => T | Promise<T>, asError: (error: unknown, secrets: Secrets) => Error): Promise<T> => {
+  return async <T>(
+    work: () => T | Promise<T>,
+    asError: (error: unknown, secrets: Secrets) => Error,
+  ): Promise<T> => {
     try {
       return await work();
     } catch (error) {

@@ -1,5 +1,13 @@
 /** Files that this user alone reads and writes, and a lock between processes. Nothing here knows what a file is for. */
-export { acquireLock, cureFor, type Lock, LockHeld, LockLost, type LockOptions, withLock } from "./lock.js";
+export {
+  acquireLock,
+  cureFor,
+  type Lock,
+  LockHeld,
+  LockLost,
+  type LockOptions,
+  withLock,
+} from "./lock.js";
 export {
   appendHints,
   cacheFolder,

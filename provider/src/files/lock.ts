@@ -45,7 +45,9 @@ const SILENT_WAIT_MS = 5000;
 
 export class LockHeld extends Error {
   constructor(path: string, holder: string) {
-    super(`the lock ${path} is held by another run (${processIn(holder)}); if there is no such run, remove that file`);
+    super(
+      `the lock ${path} is held by another run (${processIn(holder)}); if there is no such run, remove that file`,
+    );
   }
 }
 
@@ -56,7 +58,9 @@ function processIn(holder: string): string {
 
 export class LockLost extends Error {
   constructor(path: string) {
-    super(`another run took over the lock ${path} while this one was stopped or cut off from the disk`);
+    super(
+      `another run took over the lock ${path} while this one was stopped or cut off from the disk`,
+    );
   }
 }
 
@@ -116,7 +120,11 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
 }
 
 /** @param work asks the lock before it changes anything. */
-export async function withLock(path: string, options: LockOptions, work: (lock: Lock) => unknown): Promise<void> {
+export async function withLock(
+  path: string,
+  options: LockOptions,
+  work: (lock: Lock) => unknown,
+): Promise<void> {
   const lock = await acquireLock(path, options);
   try {
     await work(lock);
@@ -213,7 +221,8 @@ function readLock(path: string, disk: Disk): string | undefined {
  */
 function fateOf(holder: string | undefined): "alive" | "dead" | "elsewhere" {
   const { pid, machine, started } = asRecord(jsonIn(holder));
-  if (machine === undefined || machine !== machineOf() || !Number.isSafeInteger(pid)) return "elsewhere";
+  if (machine === undefined || machine !== machineOf() || !Number.isSafeInteger(pid))
+    return "elsewhere";
   try {
     process.kill(Number(pid), 0);
   } catch (error) {

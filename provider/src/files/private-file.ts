@@ -109,7 +109,8 @@ export function cureOf(error: unknown, path: string): string | undefined {
   if (!hasCode(error, "EACCES", "EPERM", "EROFS")) return undefined;
   if (isMovable(path) && !fs.existsSync(cacheFolder()))
     return "Set XDG_CACHE_HOME to a folder that you can write to, and that later runs have too";
-  if (hasCode(error, "EROFS")) return `Make its volume writable${elsewhere(path, "on another disk")}`;
+  if (hasCode(error, "EROFS"))
+    return `Make its volume writable${elsewhere(path, "on another disk")}`;
   const writable = `Make ${path} and its folder writable for you alone`;
   if (!HAS_MODES) return writable;
   return `${writable} (as root: ${chown(path)})${elsewhere(path, "of yours")}`;
@@ -201,7 +202,12 @@ export function appendHints(path: string, lines: string, disk: Disk = systemDisk
  * after {@link syncFolder}. @param confirm throws where the file must not be replaced any more; called last.
  * @throws UntrustedFile where anything but this user's regular file is there; what `confirm` throws; system errors.
  */
-export function replacePrivate(path: string, content: string, disk: Disk, confirm: () => void): void {
+export function replacePrivate(
+  path: string,
+  content: string,
+  disk: Disk,
+  confirm: () => void,
+): void {
   makePrivateFolder(dirname(path), disk);
   readPrivate(path, disk); // a link or a folder is not overwritten: somebody put it there for a reason
   const temporary = `${path}.${randomUUID()}.tmp`;
@@ -261,9 +267,14 @@ export function removeLeftovers(path: string, nowMs: number, disk: Disk): void {
 }
 
 /** Where each operating system keeps what a program may lose: a contract, since runs find earlier runs' files there. */
-export function cacheFolder(platform = process.platform, environment = process.env, home = homedir()): string {
+export function cacheFolder(
+  platform = process.platform,
+  environment = process.env,
+  home = homedir(),
+): string {
   const name = "pulumi-advertising";
   if (platform === "darwin") return join(home, "Library", "Caches", name);
-  if (platform === "win32") return join(environment.LOCALAPPDATA || join(home, "AppData", "Local"), name, "Cache");
+  if (platform === "win32")
+    return join(environment.LOCALAPPDATA || join(home, "AppData", "Local"), name, "Cache");
   return join(environment.XDG_CACHE_HOME || join(home, ".cache"), name);
 }

@@ -54,7 +54,8 @@ export function parseProject(text: string): Values {
   const [error] = document?.errors ?? [];
   if (error !== undefined) throw error;
   const project: unknown = document?.toJS();
-  if (typeof project !== "object" || project === null || Array.isArray(project)) throw new Error("it is no map");
+  if (typeof project !== "object" || project === null || Array.isArray(project))
+    throw new Error("it is no map");
   return asRecord(project);
 }
 
@@ -64,7 +65,10 @@ export function parseProject(text: string): Values {
  */
 export function commandTargetOf(stack: string, folder: string): CommandTarget {
   const isInline = !isProjectOf(stack, folder);
-  return { options: [isInline ? { option: "--stack", value: stack } : stackOption(stack)], isInline };
+  return {
+    options: [isInline ? { option: "--stack", value: stack } : stackOption(stack)],
+    isInline,
+  };
 }
 
 /** Whether a folder's project file is that of a stack. @param stack `<organization>/<project>/<stack>` */
@@ -102,7 +106,10 @@ function urlIn(project: Values): string | undefined {
 }
 
 function lastLogin({ PULUMI_CREDENTIALS_PATH, PULUMI_HOME }: Environment): string {
-  const path = join(PULUMI_CREDENTIALS_PATH || PULUMI_HOME || join(homedir(), ".pulumi"), "credentials.json");
+  const path = join(
+    PULUMI_CREDENTIALS_PATH || PULUMI_HOME || join(homedir(), ".pulumi"),
+    "credentials.json",
+  );
   const credentials = jsonIn(readHints(path));
   if (own(credentials, "$pulumiSecureStore") !== undefined)
     throw new JournalError(
@@ -158,7 +165,12 @@ const STORE_VARIABLES: Readonly<Record<string, readonly string[]>> = {
     ...["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"],
     ...["AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_CONFIG_FILE"], // a profile may name an endpoint
   ],
-  azblob: ["AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_DOMAIN", "AZURE_STORAGE_IS_LOCAL_EMULATOR", ...AZURE_CONNECTIONS],
+  azblob: [
+    "AZURE_STORAGE_ACCOUNT",
+    "AZURE_STORAGE_DOMAIN",
+    "AZURE_STORAGE_IS_LOCAL_EMULATOR",
+    ...AZURE_CONNECTIONS,
+  ],
   gs: ["STORAGE_EMULATOR_HOST"],
   postgres: ["PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE", "PGSERVICEFILE"],
 };
@@ -173,6 +185,8 @@ function storeSettings(url: string, environment: Environment): string[] {
 }
 
 function withoutKeys(connection: string): string {
-  const parts = connection.split(";").filter((part) => /^(AccountName|BlobEndpoint|EndpointSuffix)=/.test(part));
+  const parts = connection
+    .split(";")
+    .filter((part) => /^(AccountName|BlobEndpoint|EndpointSuffix)=/.test(part));
   return parts.join(";");
 }

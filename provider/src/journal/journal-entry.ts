@@ -97,10 +97,18 @@ export function lineOf(line: object): string {
 }
 
 /** @param runs names of the last runs that have used it, the latest last. */
-export function journalText(place: StackPlace, runs: readonly string[], records: Iterable<JournalEntry>): string {
+export function journalText(
+  place: StackPlace,
+  runs: readonly string[],
+  records: Iterable<JournalEntry>,
+): string {
   const { stack, backend, provider = "default" } = place;
-  const kept = [...records].filter(({ state, at, id }) => state !== "closed" || at !== "" || id !== undefined);
-  return [{ journal: FORMAT_NAME, version: VERSION, stack, backend, provider, runs }, ...kept].map(lineOf).join("");
+  const kept = [...records].filter(
+    ({ state, at, id }) => state !== "closed" || at !== "" || id !== undefined,
+  );
+  return [{ journal: FORMAT_NAME, version: VERSION, stack, backend, provider, runs }, ...kept]
+    .map(lineOf)
+    .join("");
 }
 
 /** A journal that can't be relied on. Nothing may be created until somebody has looked. */
@@ -118,7 +126,9 @@ export function readJournal(path: string, disk: Disk = systemDisk) {
   const { journal, version, stack, backend, runs } = asRecord(jsonIn(lines[0]));
   if (journal !== FORMAT_NAME) throw new DamagedJournal("its first line is another file's");
   if (version !== VERSION)
-    throw new Error(`it was written by a later version of this package (format ${String(version)}): update it`);
+    throw new Error(
+      `it was written by a later version of this package (format ${String(version)}): update it`,
+    );
   const records = new Map<string, JournalEntry>();
   for (const [index, each] of lines.slice(1).entries()) {
     const line = jsonIn(each);

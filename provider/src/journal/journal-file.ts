@@ -77,7 +77,10 @@ export class JournalFile {
       if (this.#isOver) throw new Error("the run has ended");
       disk.rmSync(endedPath(path), { force: true }); // a former run's
       removeLeftovers(path, Date.now(), disk);
-      const { records, runs } = readJournal(path, disk) ?? { records: new Map<string, JournalEntry>(), runs: [] };
+      const { records, runs } = readJournal(path, disk) ?? {
+        records: new Map<string, JournalEntry>(),
+        runs: [],
+      };
       const named = [...new Set([...runs, ...(this.options.runs ?? [])])].slice(-MAX_RUNS);
       replacePrivate(path, journalText(this.options, named, records.values()), disk, lock.confirm);
       syncFolder(dirname(path), disk); // a run that was killed in between may have given the file its name
@@ -172,7 +175,11 @@ function waitMessage(holder: string, leftMs: number): string {
 }
 
 /** Whether a run has this stack's journal now. Changes nothing. */
-export async function isJournalInUse(place: StackPlace, folder: string, disk = systemDisk): Promise<boolean> {
+export async function isJournalInUse(
+  place: StackPlace,
+  folder: string,
+  disk = systemDisk,
+): Promise<boolean> {
   const path = journalPath(place, folder);
   if (disk.lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;
   try {
@@ -184,7 +191,9 @@ export async function isJournalInUse(place: StackPlace, folder: string, disk = s
   }
 }
 
-type Here = Pick<JournalOptions, "clock" | "maxWaitMs" | "disk" | "say"> & { readonly folder: string };
+type Here = Pick<JournalOptions, "clock" | "maxWaitMs" | "disk" | "say"> & {
+  readonly folder: string;
+};
 
 /**
  * All are on the disk when it resolves. @param runs names of runs whose creates are among them.
@@ -227,7 +236,11 @@ export async function takeOverOpen(former: StackPlace, now: StackPlace, here: He
 }
 
 /** @param path the journal's. @param error whatever came of using it. @param before what came of the create. */
-export function journalErrorFrom(path: string, error: unknown, before = "Nothing was sent. "): JournalError {
+export function journalErrorFrom(
+  path: string,
+  error: unknown,
+  before = "Nothing was sent. ",
+): JournalError {
   if (error instanceof JournalError) return error;
   const { message } = error as Error;
   const journal = `The journal ${path}, which keeps an interrupted run from creating things twice`;

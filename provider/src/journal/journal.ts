@@ -223,10 +223,14 @@ export class Journal {
     this.#seeFormer(key, id);
     if (this.#ofThisRun.has(key)) return;
     const known = this.of(key);
-    const isSame = (known?.deletes ?? false) === deletes && (name === undefined || known?.name === name);
+    const isSame =
+      (known?.deletes ?? false) === deletes && (name === undefined || known?.name === name);
     if (known?.state === "confirmed" && known.id === id && isSame) return;
     if (known !== undefined && isOther(known, id, creates)) return;
-    this.#see(key, id, { deletes: deletes || undefined, ...(name !== undefined && { name, facts }) });
+    this.#see(key, id, {
+      deletes: deletes || undefined,
+      ...(name !== undefined && { name, facts }),
+    });
   }
 
   /** A create under another key is this object, or the unresolved create that the state has under this key. */
@@ -270,7 +274,9 @@ export class Journal {
   closeNow(left: readonly string[], hasCheckpoints = true): void {
     const recordsOf = (keys: Iterable<string>) => [...keys].flatMap((key) => this.of(key) ?? []);
     const made = recordsOf(this.#given).filter(isOpen);
-    const reported = made.map(({ key, id }): JournalLine => ({ key, state: "reported", id, unsaved: !hasCheckpoints }));
+    const reported = made.map(
+      ({ key, id }): JournalLine => ({ key, state: "reported", id, unsaved: !hasCheckpoints }),
+    );
     const leaving = recordsOf(left).filter((record) => !isOpen(record));
     this.#file.endNow([...this.#seen, ...reported, ...leaving.map(({ key }) => gone(key))]);
   }
@@ -287,7 +293,8 @@ export class Journal {
 
   #learn(line: JournalLine): void {
     applyLine(this.records, line);
-    if (line.id !== undefined) this.#holders?.set(objectKey(parseKey(line.key).kind, line.id), line.key);
+    if (line.id !== undefined)
+      this.#holders?.set(objectKey(parseKey(line.key).kind, line.id), line.key);
   }
 
   async #write(line: JournalLine, before = ""): Promise<void> {

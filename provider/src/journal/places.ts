@@ -15,7 +15,8 @@ import { objectKey } from "../state/index.js";
 export function cookieFileFor(settings: Settings, folder: string): string | undefined {
   const { baseUrl, email, keepLoggedIn, authenticatePath, cookieFile } = settings;
   if (cookieFile === "none") return undefined;
-  if (cookieFile !== undefined) return resolve(folder, cookieFile.replace(/^~(?=[/\\]|$)/, homedir));
+  if (cookieFile !== undefined)
+    return resolve(folder, cookieFile.replace(/^~(?=[/\\]|$)/, homedir));
   const address = baseUrl.replace(/^http:/, "https:"); // plain HTTP is for a loopback address alone
   const name = digestOf(address, email.toLowerCase(), String(keepLoggedIn), authenticatePath);
   return join(cacheFolder(), `session-${name}.json`);
@@ -33,7 +34,10 @@ export function journalFolder(): string {
   return join(cacheFolder(), "stacks");
 }
 
-export function journalPath({ backend, stack, provider = "default" }: StackPlace, folder = journalFolder()): string {
+export function journalPath(
+  { backend, stack, provider = "default" }: StackPlace,
+  folder = journalFolder(),
+): string {
   return join(folder, `${digestOf(backend, stack, provider)}.jsonl`);
 }
 
@@ -47,7 +51,12 @@ export function endedPath(journal: string): string {
  * One file for all stacks, since a `destroy` does not say which it is about; any run may append lines to it. Only a
  * hint: nothing fails without it. @param account of this run. @param isSameAccount true of its former names too.
  */
-export function deletedObjects(folder: string, account: string, isSameAccount: IsSameAccount, disk: Disk = systemDisk) {
+export function deletedObjects(
+  folder: string,
+  account: string,
+  isSameAccount: IsSameAccount,
+  disk: Disk = systemDisk,
+) {
   const path = join(folder, "deleted.lines");
   /** @returns the object of a line, if it was this account's. */
   const objectIn = (line: string): string[] => {

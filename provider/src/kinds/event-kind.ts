@@ -58,7 +58,12 @@ const eventRules = onceFor(({ maxWindowSeconds, markField }) => {
 /** The API's defaults. An installation whose limit is lower than the default of a window must not refuse it. */
 function eventDefaults({ maxWindowSeconds }: Limits) {
   const window = Math.min(THIRTY_DAYS_IN_SECONDS, maxWindowSeconds);
-  return { countUnique: false, clickWindow: window, viewWindow: window, attribution: Attribution.All };
+  return {
+    countUnique: false,
+    clickWindow: window,
+    viewWindow: window,
+    attribution: Attribution.All,
+  };
 }
 
 export const conversionEvent: KindOf<typeof wireNames> = {
@@ -103,7 +108,9 @@ const key = expecting(
 );
 
 /** Texts that look the same and are not: names or keys of two live objects. @param texts by their property. */
-function lookAlikes(texts: readonly { readonly property: string; readonly text: unknown }[]): Problem[] {
+function lookAlikes(
+  texts: readonly { readonly property: string; readonly text: unknown }[],
+): Problem[] {
   const known = new Map<string, string>();
   const problems: Problem[] = [];
   for (const { property, text } of texts) {
@@ -141,7 +148,8 @@ function formerKeyConflict(
   takenBy: ReadonlyMap<string, string>,
 ): string | undefined {
   if (formerKey === key) return "is its own key: leave formerKey out";
-  if (keys.has(formerKey)) return "is the key of another event: one of the two can't go on with its object";
+  if (keys.has(formerKey))
+    return "is the key of another event: one of the two can't go on with its object";
   const other = takenBy.get(formerKey);
   if (other === undefined) return undefined;
   return `is also the formerKey of ${quoted(other)}: one object can't be two events`;
@@ -163,7 +171,10 @@ export const conversionEventSet: SetKind = {
   rules: onceFor((limits) =>
     z.strictObject({
       advertiserId: eventRules(limits).shape.advertiserId,
-      defaults: expecting("an object of arguments that all events share", sharedRules(limits)).optional(),
+      defaults: expecting(
+        "an object of arguments that all events share",
+        sharedRules(limits),
+      ).optional(),
       events: expecting(
         "an object with each event under its key",
         z.record(key, expecting("an object", memberRules(limits))),
@@ -180,15 +191,25 @@ export const conversionEventSet: SetKind = {
     return conflicts.map(([key, reason]) => ({ property: `${pathOf(key)}.formerKey`, reason }));
   },
   warnings: ({ advertiserId, defaults, events }) => {
-    const entries = Object.entries(asRecord(events)).map(([key, event]) => ({ key, event: asRecord(event) }));
+    const entries = Object.entries(asRecord(events)).map(([key, event]) => ({
+      key,
+      event: asRecord(event),
+    }));
     const rounded = roundedId(advertiserId);
     const problems = rounded === undefined ? [] : [{ property: "advertiserId", reason: rounded }];
     return [
       ...problems,
       ...likelyMistakes(conversionEvent, asRecord(defaults), "defaults."),
-      ...entries.flatMap(({ key, event }) => likelyMistakes(conversionEvent, event, `${pathOf(key)}.`)),
+      ...entries.flatMap(({ key, event }) =>
+        likelyMistakes(conversionEvent, event, `${pathOf(key)}.`),
+      ),
       ...lookAlikes(entries.map(({ key }) => ({ property: pathOf(key), text: key }))),
-      ...lookAlikes(entries.map(({ key, event }) => ({ property: `${pathOf(key)}.eventName`, text: event.eventName }))),
+      ...lookAlikes(
+        entries.map(({ key, event }) => ({
+          property: `${pathOf(key)}.eventName`,
+          text: event.eventName,
+        })),
+      ),
     ];
   },
 };

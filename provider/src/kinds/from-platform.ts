@@ -1,5 +1,12 @@
 /** An object as the platform has it, in wire names, beside our arguments. Never throws, whatever it gets. Pure. */
-import { asRecord, hasValue, isSameValue, own, type Values, withoutUndefined } from "../base/index.js";
+import {
+  asRecord,
+  hasValue,
+  isSameValue,
+  own,
+  type Values,
+  withoutUndefined,
+} from "../base/index.js";
 import { asAccepted, defaultOf, formsOf, isContainer } from "../rules/index.js";
 import type { Kind, Limits } from "./kind.js";
 
@@ -7,7 +14,12 @@ import type { Kind, Limits } from "./kind.js";
 export type Differences = ReadonlyMap<string, unknown>;
 
 /** Compares only arguments that were given or have a default of this package, and only if the answer has them. */
-export function differencesIn(kind: Kind, limits: Limits, values: Values, record: Values): Differences {
+export function differencesIn(
+  kind: Kind,
+  limits: Limits,
+  values: Values,
+  record: Values,
+): Differences {
   const rules = kind.rules(limits).shape;
   const found = new Map<string, unknown>();
   for (const [property, field] of Object.entries(kind.wireNames)) {
@@ -33,7 +45,10 @@ export function argumentsFrom(kind: Kind, limits: Limits, record: Values): Recor
 }
 
 export function withDifferences(values: Values, differences: Differences): Record<string, unknown> {
-  return withoutUndefined<Record<string, unknown>>({ ...values, ...Object.fromEntries(differences) });
+  return withoutUndefined<Record<string, unknown>>({
+    ...values,
+    ...Object.fromEntries(differences),
+  });
 }
 
 function likeOurs(ours: unknown, theirs: unknown): unknown {
@@ -42,7 +57,10 @@ function likeOurs(ours: unknown, theirs: unknown): unknown {
     return ours.map((each, at) => likeOurs(each, theirs[at]));
   }
   if (isContainer(ours) && isContainer(theirs)) {
-    const fields = Object.entries(ours).map(([name, each]) => [name, likeOurs(each, own(theirs, name) ?? null)]);
+    const fields = Object.entries(ours).map(([name, each]) => [
+      name,
+      likeOurs(each, own(theirs, name) ?? null),
+    ]);
     return Object.fromEntries(fields);
   }
   return formsOf(theirs).find((each) => typeof each === typeof ours) ?? theirs ?? null;

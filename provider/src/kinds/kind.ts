@@ -44,7 +44,12 @@ export function onceFor<T>(make: (limits: Limits) => T): (limits: Limits) => T {
 }
 
 /** Holds arguments against all that is known of a resource. As {@link validate}. */
-export function checkArguments(resource: Kind | SetKind, given: Values, limits: Limits, reading: Reading) {
+export function checkArguments(
+  resource: Kind | SetKind,
+  given: Values,
+  limits: Limits,
+  reading: Reading,
+) {
   const { values, problems } = validate(given, resource.rules(limits), reading);
   return { values, problems: [...problems, ...resource.conflicts(values)] };
 }
@@ -99,7 +104,11 @@ export function ownerIn({ owner }: Kind, values: Values): unknown {
 }
 
 /** The name by which the platform knows an object, if it may be shown. @param secret arguments that must not be. */
-export function displayName({ nameProperty }: Kind, values: Values, secret: ReadonlySet<string>): string | undefined {
+export function displayName(
+  { nameProperty }: Kind,
+  values: Values,
+  secret: ReadonlySet<string>,
+): string | undefined {
   const name = values[nameProperty];
   return typeof name === "string" && !secret.has(nameProperty) ? name : undefined;
 }
@@ -140,12 +149,24 @@ export type KnownOperations = Readonly<Partial<Record<OptionalOperation, Operati
 
 /** `POST rest/<noun>`: the one operation that is known of every kind. */
 export function createOf(noun: string, wireNames: Readonly<Record<string, string>>): Operation {
-  return { method: "POST", path: `rest/${noun}`, repeatable: false, noun, fields: Object.values(wireNames) };
+  return {
+    method: "POST",
+    path: `rest/${noun}`,
+    repeatable: false,
+    noun,
+    fields: Object.values(wireNames),
+  };
 }
 
 /** The address that an operation is sent to. @param values for the placeholders of its path. */
-export function addressOf({ path }: Operation, baseUrl: string, values?: Readonly<Record<string, string>>): URL {
-  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values?.[name] ?? ""));
+export function addressOf(
+  { path }: Operation,
+  baseUrl: string,
+  values?: Readonly<Record<string, string>>,
+): URL {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(values?.[name] ?? ""),
+  );
   return new URL(`${baseUrl}/${filled}`);
 }
 

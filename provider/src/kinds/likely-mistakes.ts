@@ -12,7 +12,8 @@ export function likelyMistakes(kind: Kind, values: Values, at = ""): Problem[] {
   };
   for (const property of WINDOWS) note(property, shortWindow(values[property]));
   for (const reason of oddName(values[kind.nameProperty])) note(kind.nameProperty, reason);
-  for (const property of [...kind.exactIds, "existingId"]) note(property, roundedId(values[property]));
+  for (const property of [...kind.exactIds, "existingId"])
+    note(property, roundedId(values[property]));
   return problems;
 }
 
@@ -30,7 +31,8 @@ function oddName(name: unknown): string[] {
   const reasons: string[] = [];
   if (NO_NAME.test(name)) reasons.push(`is "${name}": is that a name, or was there no value?`);
   const unseen = strayIn(name);
-  if (unseen !== undefined) reasons.push(`${quoted(name)} has a character that nobody sees, ${unseen}: is it meant?`);
+  if (unseen !== undefined)
+    reasons.push(`${quoted(name)} has a character that nobody sees, ${unseen}: is it meant?`);
   return reasons;
 }
 
@@ -39,6 +41,7 @@ const ROUNDED_ID = /^[1-9](\d{14}0+|\d{16}00+)$/;
 
 export function roundedId(id: unknown): string | undefined {
   if (!isPlain(id) || !ROUNDED_ID.test(String(id))) return undefined;
-  const cause = "spreadsheets and programs keep 15 to 17 digits of a number and write zeros for the others";
+  const cause =
+    "spreadsheets and programs keep 15 to 17 digits of a number and write zeros for the others";
   return `is ${id}: ${cause}; is that the whole id?`;
 }

@@ -3,7 +3,14 @@
  * deletes what has left a set, last and only if everything else went well; and writes the next state.
  */
 import { randomUUID } from "node:crypto";
-import { type AdvertisingError, count, idRanges, RefusedError, type Values, withoutUndefined } from "../base/index.js";
+import {
+  type AdvertisingError,
+  count,
+  idRanges,
+  RefusedError,
+  type Values,
+  withoutUndefined,
+} from "../base/index.js";
 import { displayName, type Kind, type SetKind } from "../kinds/index.js";
 import { type Action, adoptedBy, type PlannedObject } from "../plan/index.js";
 import { exactId } from "../rules/index.js";
@@ -102,7 +109,13 @@ function asNew(object: PlannedObject, before: PlannedObject | undefined): Planne
   if (before === undefined) return { ...object, action };
   const { id, olds, unresolved, former } = before;
   const isDeleted = former?.isDeleted === true;
-  return { ...object, action, olds, unresolved, former: id === undefined ? undefined : { id, isDeleted } };
+  return {
+    ...object,
+    action,
+    olds,
+    unresolved,
+    former: id === undefined ? undefined : { id, isDeleted },
+  };
 }
 
 /** @returns the next outputs. @throws AdvertisingError, Incomplete something failed; a set's has the next outputs. */
@@ -115,7 +128,12 @@ export async function updateResource(
   const isSet = "member" in resource;
   const open = unresolvedIn(change.olds);
   if (!isSet && open !== undefined) throw new Incomplete(unresolvedMessage(ref, open));
-  const work = { resource, ref, inputs: change.news, ...planObjects(resource, runtime, ref, change) };
+  const work = {
+    resource,
+    ref,
+    inputs: change.news,
+    ...planObjects(resource, runtime, ref, change),
+  };
   const done = await carryOut(runtime, work);
   if (isSet) return setOutputs(runtime, work, done, change.id);
   return singleOutputs(work, done).outs;
@@ -156,10 +174,14 @@ async function carryOut(runtime: Runtime, work: Work): Promise<Done> {
   const tasks = tasksOf(runtime, work, secret);
   noteRefusals(kind, runtime, tasks);
   const tell = (text: string) => runtime.tellAt("info", ref.resourceUrn, `${ref.label}: ${text}`);
-  const outcomes = await operations.executeAll(tasks, progressOf(tasks.length, runtime.clock, tell));
+  const outcomes = await operations.executeAll(
+    tasks,
+    progressOf(tasks.length, runtime.clock, tell),
+  );
   const all = [...outcomes.values()];
   const journal = runtime.journal(ref.identity);
-  for (const { ref: own } of tasks) if (outcomes.get(own.member ?? SINGLE)?.kind === "created") journal.given(own.key);
+  for (const { ref: own } of tasks)
+    if (outcomes.get(own.member ?? SINGLE)?.kind === "created") journal.given(own.key);
   const isWell = !all.some(isTrouble);
   const at = runtime.now();
   const leaving = objects.flatMap((object): LeftLive[] => {
@@ -175,21 +197,34 @@ async function carryOut(runtime: Runtime, work: Work): Promise<Done> {
     action.do === "delete" && (!isWell || kept.some((each) => each.id === id));
   const remaining = objects.filter((object) => !isRemoved(object) || isStill(object));
   const after = nextState({ kind, stored, declared, secret }, remaining, outcomes);
-  if (all.some((outcome) => outcome.kind === "created")) after.created = momentToKeep(runtime) ?? after.created;
+  if (all.some((outcome) => outcome.kind === "created"))
+    after.created = momentToKeep(runtime) ?? after.created;
   const resolved = objects
     .filter(({ key }) => !after.unresolved.has(key))
     .flatMap(({ unresolved }) => unresolved ?? []);
   after.resolved = [...new Set([...stored.resolved, ...resolved.map(sendingOf)])];
   const held = new Set(after.eventIds.values());
-  const isLeft = ({ id }: LeftLive) => !gone.has(id) && !held.has(id) && !runtime.deleted.has(kind.name, id);
+  const isLeft = ({ id }: LeftLive) =>
+    !gone.has(id) && !held.has(id) && !runtime.deleted.has(kind.name, id);
   after.left = [...stored.left, ...leaving].filter(isLeft);
-  const unmanaged = leaving.filter((each) => isLeft(each) && !runtime.deployment.isKept(kind, each.id));
+  const unmanaged = leaving.filter(
+    (each) => isLeft(each) && !runtime.deployment.isKept(kind, each.id),
+  );
   const outs: Values = withoutUndefined({
     ...(resource === kind && argumentsIn(inputs)),
     ...writeStored(resource, after, exactId, runtime.account),
     ...(circumstances.can.read && keptForRead(inputs)),
   });
-  return { outcomes, unmanaged, gone, kept, after, outs, isWell: isWell && kept.length === 0, tasks };
+  return {
+    outcomes,
+    unmanaged,
+    gone,
+    kept,
+    after,
+    outs,
+    isWell: isWell && kept.length === 0,
+    tasks,
+  };
 }
 
 function tasksOf(runtime: Runtime, work: Work, secret: ReadonlySet<string>): ObjectTask[] {
@@ -199,7 +234,9 @@ function tasksOf(runtime: Runtime, work: Work, secret: ReadonlySet<string>): Obj
     const own = objectRef(resource, ref, key);
     const replaces = replacedBy(runtime, own, id);
     const left = stored.left.filter((each) => (each.key ?? SINGLE) === key);
-    const formerIds = [...left.map((each) => each.id), replaces].filter((each) => each !== undefined);
+    const formerIds = [...left.map((each) => each.id), replaces].filter(
+      (each) => each !== undefined,
+    );
     const mark = markFor(runtime, own, replaces, inputs);
     return { ...object, ref: own, secret, created: stored.created, replaces, formerIds, mark };
   });
@@ -209,7 +246,8 @@ function tasksOf(runtime: Runtime, work: Work, secret: ReadonlySet<string>): Obj
 function noteRefusals(kind: Kind, runtime: Runtime, tasks: readonly ObjectTask[]): void {
   for (const { action, ref, values, replaces, mark } of tasks) {
     const isNew = action.do === "create" || action.do === "replace";
-    if (isNew && takeableOf(runtime, ref, replaces, mark) === undefined) createBlocker(kind, runtime, ref, values);
+    if (isNew && takeableOf(runtime, ref, replaces, mark) === undefined)
+      createBlocker(kind, runtime, ref, values);
   }
 }
 
@@ -231,7 +269,10 @@ async function deleteLeaving(
 ): Promise<Deletes> {
   if (!("member" in resource)) {
     const former = objects.flatMap((object) => object.former ?? []);
-    return { gone: new Set(former.filter(({ isDeleted }) => isDeleted).map(({ id }) => id)), kept: [] };
+    return {
+      gone: new Set(former.filter(({ isDeleted }) => isDeleted).map(({ id }) => id)),
+      kept: [],
+    };
   }
   if (!isWell || !circumstances.can.delete) return { gone: new Set(), kept: [] };
   const wanted = leaving.filter(({ id }) => circumstances.deletes(id));
@@ -272,7 +313,10 @@ async function deleteMembers(
 }
 
 /** A single resource's id and outputs, or the error with which its call fails. */
-function singleOutputs({ ref, inputs }: Work, { outcomes, outs, after }: Done): { id: string; outs: Values } {
+function singleOutputs(
+  { ref, inputs }: Work,
+  { outcomes, outs, after }: Done,
+): { id: string; outs: Values } {
   const outcome = outcomes.get(SINGLE);
   if (outcome === undefined) return { id: after.eventIds.get(SINGLE) ?? "", outs };
   if (outcome.kind === "failed") throw outcome.error;
@@ -280,7 +324,10 @@ function singleOutputs({ ref, inputs }: Work, { outcomes, outs, after }: Done): 
   if (outcome.kind === "unresolved") {
     const { record, why } = outcome;
     // Never only digits, as the platform's ids are.
-    throw new Incomplete(unresolvedMessage(ref, record, why), { id: `unresolved-${record.mark}`, properties });
+    throw new Incomplete(unresolvedMessage(ref, record, why), {
+      id: `unresolved-${record.mark}`,
+      properties,
+    });
   }
   const { id } = outcome;
   if (outcome.kind === "created" && outcome.sentAs !== undefined)
@@ -289,13 +336,25 @@ function singleOutputs({ ref, inputs }: Work, { outcomes, outs, after }: Done): 
 }
 
 /** Says what became of a single resource's create beside its id. */
-function tellCreated(kind: Kind, runtime: Runtime, ref: ResourceRef, { outcomes, tasks }: Done): void {
+function tellCreated(
+  kind: Kind,
+  runtime: Runtime,
+  ref: ResourceRef,
+  { outcomes, tasks }: Done,
+): void {
   const { deployment, deleted } = runtime;
   const outcome = outcomes.get(SINGLE);
   const id = idAfter(outcome);
-  if (outcome?.kind === "created" && outcome.isTakenOver) runtime.say(takenOverMessageOf(ref, outcome.id));
+  if (outcome?.kind === "created" && outcome.isTakenOver)
+    runtime.say(takenOverMessageOf(ref, outcome.id));
   const held = tasks[0]?.replaces;
-  if (held === undefined || held === id || deployment.isKept(kind, held) || deleted.has(kind.name, held)) return;
+  if (
+    held === undefined ||
+    held === id ||
+    deployment.isKept(kind, held) ||
+    deleted.has(kind.name, held)
+  )
+    return;
   // The engine has it deleted.
   if (deployment.checked(ref.key).wasDeleting && !deployment.isStaying(kind, held)) return;
   deployment.noteStaying(kind, held); // the engine may still ask for its delete, by the option in the state
@@ -309,11 +368,13 @@ function setOutputs(runtime: Runtime, work: Work, done: Done, id: string): Value
   const { ref, objects, stored, inputs } = work;
   const { outcomes, unmanaged, gone, kept, after, outs } = done;
   const kind = kindOf(work.resource);
-  const tell = (severity: Severity, text: string | undefined) => runtime.tellAt(severity, ref.resourceUrn, text);
+  const tell = (severity: Severity, text: string | undefined) =>
+    runtime.tellAt(severity, ref.resourceUrn, text);
   tell("info", takenOverMessage(outcomes, ref));
   tell("info", adoptedMessage(objects, outcomes));
   tell("warn", leftMessage(kind, unmanaged, after.eventIds));
-  if (gone.size > 0) tell("info", `Deleted on the platform, as retainOnDelete: false says: ${idRanges([...gone])}.`);
+  if (gone.size > 0)
+    tell("info", `Deleted on the platform, as retainOnDelete: false says: ${idRanges([...gone])}.`);
   if (done.isWell) return outs;
   const { text, code } = setFailureMessage(kind, ref, objects, outcomes, kept, after.eventIds);
   const hasMembers = [stored, after].some((each) => each.eventIds.size + each.unresolved.size > 0);

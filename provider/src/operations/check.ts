@@ -13,8 +13,21 @@ import {
   withPage,
 } from "../base/index.js";
 import type { JournalEntry } from "../journal/index.js";
-import { adoptedTwice, checkArguments, fingerprintOfBody, type Kind, ownerIn, type SetKind } from "../kinds/index.js";
-import { abilitiesOf, adoptedBy, holdsUnknown, type PlannedObject, plannedObjects } from "../plan/index.js";
+import {
+  adoptedTwice,
+  checkArguments,
+  fingerprintOfBody,
+  type Kind,
+  ownerIn,
+  type SetKind,
+} from "../kinds/index.js";
+import {
+  abilitiesOf,
+  adoptedBy,
+  holdsUnknown,
+  type PlannedObject,
+  plannedObjects,
+} from "../plan/index.js";
 import { problemMessages } from "../rules/index.js";
 import { describeSettingProblem } from "../settings/index.js";
 import {
@@ -58,15 +71,26 @@ import type { CheckRequest, Runtime } from "./runtime.js";
 import { markInput } from "./search.js";
 
 /** Fills in a set's defaults. @returns what becomes of a new resource's objects; undefined if they are not known yet. */
-function declaredIn(resource: Kind | SetKind, { reading }: Runtime, values: Record<string, unknown>) {
+function declaredIn(
+  resource: Kind | SetKind,
+  { reading }: Runtime,
+  values: Record<string, unknown>,
+) {
   if ("member" in resource && values.defaults !== UNKNOWN)
     values.defaults = { ...resource.defaultsIn(reading.settings), ...asRecord(values.defaults) };
   const declared = readDeclared(resource, values);
-  const objects = declared.events && plannedObjects(kindOf(resource), readStored(resource, undefined, {}), declared);
+  const objects =
+    declared.events &&
+    plannedObjects(kindOf(resource), readStored(resource, undefined, {}), declared);
   return { objects, formerKeys: [...declared.formerKeys] };
 }
 
-export async function check(resource: Kind | SetKind, runtime: Runtime, ref: ResourceRef, request: CheckRequest) {
+export async function check(
+  resource: Kind | SetKind,
+  runtime: Runtime,
+  ref: ResourceRef,
+  request: CheckRequest,
+) {
   const { deployment, reading } = runtime;
   const { context, olds, news } = request;
   const { values, problems } = checkArguments(resource, news, reading.settings, {
@@ -82,16 +106,25 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, ref: Res
   const { objects: declared, formerKeys } = declaredIn(resource, runtime, values);
   const inState = formerRefIn(resource, context, olds);
   const wasSecret = secretArgumentsIn(olds);
-  deployment.noteChecked(ref.key, kind, context, isNew, { wasSecret, wasDeleting, deletes, inState });
+  deployment.noteChecked(ref.key, kind, context, isNew, {
+    wasSecret,
+    wasDeleting,
+    deletes,
+    inState,
+  });
   const refTo = ({ key }: PlannedObject) => objectRef(resource, ref, key);
-  for (const key of declared?.map((each) => refTo(each).key) ?? [ref.key]) deployment.declared.add(key);
+  for (const key of declared?.map((each) => refTo(each).key) ?? [ref.key])
+    deployment.declared.add(key);
   for (const [, former] of formerKeys) deployment.declared.add(memberRef(ref, former).key);
   const members = declared ?? [];
-  const twice = members.flatMap((member) => claimConflict(kind, runtime, refTo(member), member) ?? []);
+  const twice = members.flatMap(
+    (member) => claimConflict(kind, runtime, refTo(member), member) ?? [],
+  );
   const journal = runtime.journal(ref.identity);
   // In an `up` the journal is this run's from its first `check` on.
   if (deployment.isUp) await journal.openOnce();
-  for (const [former, key] of formerKeysIn(resource, ref, context, members, formerKeys)) journal.renamed(former, key);
+  for (const [former, key] of formerKeysIn(resource, ref, context, members, formerKeys))
+    journal.renamed(former, key);
   for (const each of members) tellMadeOtherwise(kind, runtime, refTo(each), each);
   // What is in the state has a `diff`, which says the same of what it creates.
   const fresh = isNew && problems.length + twice.length === 0 ? members : [];
@@ -104,13 +137,16 @@ export async function check(resource: Kind | SetKind, runtime: Runtime, ref: Res
   if (deployment.isWhole) runtime.tellCollected();
   const failures = [
     ...twice.map((text) => withPage(text, ArgumentsError.code)),
-    ...reading.problems.map((problem) => withPage(describeSettingProblem(problem), SettingsError.code)),
+    ...reading.problems.map((problem) =>
+      withPage(describeSettingProblem(problem), SettingsError.code),
+    ),
     ...problemMessages(problems).map((text) => withPage(text, ArgumentsError.code)),
     ...stops.map(({ message, code }) => withPage(message, code)),
   ];
   if (failures.length > 0) deployment.hasFailed = true;
   else if (resource !== kind && isNew && !deployment.isUp) {
-    const isToCreate = (member: PlannedObject) => takeableOf(runtime, refTo(member), undefined) === undefined;
+    const isToCreate = (member: PlannedObject) =>
+      takeableOf(runtime, refTo(member), undefined) === undefined;
     const plan = planMessage(kind, members.filter(isToCreate), abilitiesOf(kind, reading.settings));
     runtime.tellAt("info", ref.resourceUrn, plan);
   }
@@ -141,14 +177,20 @@ function claimConflict(
 }
 
 /** Warns where a resource adopts what a run here has made with other arguments, and no read compares them. */
-function tellMadeOtherwise(kind: Kind, runtime: Runtime, ref: ResourceRef, { entry, values }: PlannedObject): void {
+function tellMadeOtherwise(
+  kind: Kind,
+  runtime: Runtime,
+  ref: ResourceRef,
+  { entry, values }: PlannedObject,
+): void {
   const id = adoptedBy(entry);
   if (id === undefined || holdsUnknown(values)) return;
   if (abilitiesOf(kind, runtime.reading.settings).read) return;
   const journal = runtime.journal(ref.identity);
   const made = journal.of(journal.holderOf(kind.name, id) ?? "");
   if (made?.id !== id || made.key === ref.key || made.body === "") return;
-  if (made.body !== fingerprintOfBody(kind, values)) runtime.warnEach(adoptedOtherwiseNotice(ref, id));
+  if (made.body !== fingerprintOfBody(kind, values))
+    runtime.warnEach(adoptedOtherwiseNotice(ref, id));
 }
 
 /** The state's name of what an alias renames. */
@@ -175,7 +217,9 @@ function formerKeysIn(
   const moved = former.flatMap((set) =>
     members.map(({ key }) => [memberOf(set, key), memberRef(ref, key).key] as const),
   );
-  const renamed = ofMembers.map(([key, each]) => [memberRef(ref, each).key, memberRef(ref, key).key] as const);
+  const renamed = ofMembers.map(
+    ([key, each]) => [memberRef(ref, each).key, memberRef(ref, key).key] as const,
+  );
   return [...moved, ...renamed];
 }
 
@@ -184,10 +228,16 @@ function isToSend(values: Values, olds: Values): boolean {
   return Object.keys(values).some((name) => !isDeepStrictEqual(values[name], olds[name]));
 }
 
-function tellAdoption(kind: Kind, runtime: Runtime, ref: ResourceRef, members: readonly PlannedObject[]): void {
+function tellAdoption(
+  kind: Kind,
+  runtime: Runtime,
+  ref: ResourceRef,
+  members: readonly PlannedObject[],
+): void {
   for (const { entry } of members) {
     const id = adoptedBy(entry);
-    if (id !== undefined) runtime.tellAdopted(adoption(ref, id, abilitiesOf(kind, runtime.reading.settings)));
+    if (id !== undefined)
+      runtime.tellAdopted(adoption(ref, id, abilitiesOf(kind, runtime.reading.settings)));
   }
 }
 
@@ -228,7 +278,8 @@ export function tellBefore(
   runtime.tellCollected();
   const namesakes = stops.flatMap((each) => each.namesakes ?? []);
   const sure = namesakes.filter(({ isPerhaps }) => !isPerhaps);
-  if (sure.length === 0) for (const each of namesakes) runtime.warnEach(possibleNamesakeNotice(each));
+  if (sure.length === 0)
+    for (const each of namesakes) runtime.warnEach(possibleNamesakeNotice(each));
   const madeOtherwise = stops.flatMap((each) => each.madeOtherwise ?? []);
   const unknown = stops.flatMap((each) => each.open ?? []);
   const messages: string[] = [];
@@ -236,7 +287,8 @@ export function tellBefore(
   if (sure.length > 0) messages.push(namesakesMessage(sure));
   const [first] = unknown;
   if (first?.ref.member !== undefined) messages.push(unresolvedMembersMessage(kind, unknown));
-  else if (first !== undefined) messages.push(unresolvedMessage(first.ref, first.record, first.why));
+  else if (first !== undefined)
+    messages.push(unresolvedMessage(first.ref, first.record, first.why));
   return messages.map((message) => new OutcomeUnknownError(message, ""));
 }
 
@@ -256,10 +308,16 @@ function tellNew(kind: Kind, runtime: Runtime, object: NewObject): Partial<Stops
 }
 
 /** In a preview: what becomes of a new object's own create of an earlier run. */
-function tellOwn(kind: Kind, runtime: Runtime, { ref, values }: NewObject, entry: JournalEntry): Partial<Stops> {
+function tellOwn(
+  kind: Kind,
+  runtime: Runtime,
+  { ref, values }: NewObject,
+  entry: JournalEntry,
+): Partial<Stops> {
   const { id, field } = entry;
   const { label } = ref;
-  const tell = (how: "search" | "perhaps" | "now") => runtime.warnEach(takeOverNotice(ref, entry, how));
+  const tell = (how: "search" | "perhaps" | "now") =>
+    runtime.warnEach(takeOverNotice(ref, entry, how));
   if (id === undefined) {
     if (!abilitiesOf(kind, runtime.reading.settings).search(field))
       return { open: [{ ref, record: recordOf({ ...entry, what: whatHappened(label, entry) }) }] };

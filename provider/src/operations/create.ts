@@ -64,7 +64,13 @@ export async function createOnce(
   const open = openIn(label, entry, runtime.deployment.unresolved.get(key) ?? unresolved);
   let { mark } = create;
   if (open !== undefined) {
-    const finding = await search(kind, runtime, create, open, runtime.deployment.unresolved.has(key));
+    const finding = await search(
+      kind,
+      runtime,
+      create,
+      open,
+      runtime.deployment.unresolved.has(key),
+    );
     if (finding.kind === "unresolved") return finding;
     if (finding.kind === "found") {
       const { what: _, searched: __, ...sent } = open;
@@ -72,7 +78,9 @@ export async function createOnce(
       return takeOver(kind, runtime, create, { ...open, id: finding.id });
     }
     if (entry !== undefined) await journal.back(key);
-    runtime.say(`${label} was sent at ${open.at}, and a search finds no object with its mark: it is sent again.`);
+    runtime.say(
+      `${label} was sent at ${open.at}, and a search finds no object with its mark: it is sent again.`,
+    );
     mark = open.mark;
   } else {
     const blocker = createBlocker(kind, runtime, ref, values);
@@ -114,7 +122,12 @@ export function takeableOf(
 }
 
 /** Not what ended cleanly at another account. */
-function isTakeable(runtime: Runtime, ref: ResourceRef, held: string | undefined, entry: JournalEntry): boolean {
+function isTakeable(
+  runtime: Runtime,
+  ref: ResourceRef,
+  held: string | undefined,
+  entry: JournalEntry,
+): boolean {
   const { state, id, account } = entry;
   if (state === "confirmed") return false;
   if (state === "reported" && !runtime.isSameAccount(account)) return false;
@@ -124,15 +137,21 @@ function isTakeable(runtime: Runtime, ref: ResourceRef, held: string | undefined
 }
 
 /** A resource's create of unknown outcome, by the journal and the state: of two sendings the later moment counts. */
-function openIn(label: string, entry: JournalEntry | undefined, unresolved: Unresolved | undefined) {
-  if (entry === undefined || (unresolved !== undefined && unresolved.at >= entry.at)) return unresolved;
+function openIn(
+  label: string,
+  entry: JournalEntry | undefined,
+  unresolved: Unresolved | undefined,
+) {
+  if (entry === undefined || (unresolved !== undefined && unresolved.at >= entry.at))
+    return unresolved;
   return recordOf({ ...entry, what: whatHappened(label, entry) });
 }
 
 /** What has or had an object, as "which …" goes on; none if it is new. */
 function holderOf(kind: Kind, runtime: Runtime, { ref, formerIds }: ObjectTask, id: string) {
   const other = runtime.deployment.holderOf(kind, id);
-  if (other !== undefined && other !== ref.key) return `already belongs to ${parseKey(other).label}`;
+  if (other !== undefined && other !== ref.key)
+    return `already belongs to ${parseKey(other).label}`;
   if (formerIds.includes(id)) return "this resource had before";
   const had = runtime.journal(ref.identity).holderOf(kind.name, id);
   if (had !== undefined && had !== ref.key) return `already belongs to ${parseKey(had).label}`;
@@ -159,7 +178,11 @@ function takeOver(
 }
 
 /** A body that nobody knows is taken for the program's, unless something that is known contradicts it. */
-export function isMadeOtherwise(kind: Kind, values: Values, made: Pick<JournalEntry, "body" | "name" | "facts">) {
+export function isMadeOtherwise(
+  kind: Kind,
+  values: Values,
+  made: Pick<JournalEntry, "body" | "name" | "facts">,
+) {
   if (made.body === "") return Object.keys(sentOtherwise(kind, values, made)).length > 0;
   return made.body !== fingerprintOfBody(kind, values);
 }
@@ -178,7 +201,8 @@ async function send(
   // After the sending nothing may fail: a note that can't be written is only reported.
   const note = (writing: Promise<void>, before = "") =>
     writing.catch((error: Error) => runtime.say(`${before}${error.message}`));
-  const noteCreated = (id: string) => note(journal.created(key, id), `${label} was created as ${id}. `);
+  const noteCreated = (id: string) =>
+    note(journal.created(key, id), `${label} was created as ${id}. `);
   try {
     const { id, warnings } = await runtime.client().create({
       operation: kind.create,
@@ -222,15 +246,23 @@ async function send(
 }
 
 /** Looks for an open create by its mark, if there is a search. What another resource has or had is not it. */
-async function search(kind: Kind, runtime: Runtime, create: ObjectTask, open: Unresolved, wasJustSent: boolean) {
+async function search(
+  kind: Kind,
+  runtime: Runtime,
+  create: ObjectTask,
+  open: Unresolved,
+  wasJustSent: boolean,
+) {
   const { reading, secrets } = runtime;
-  if (!abilitiesOf(kind, reading.settings).search(open.field)) return { kind: "unresolved", record: open } as const;
+  if (!abilitiesOf(kind, reading.settings).search(open.field))
+    return { kind: "unresolved", record: open } as const;
   const { ref, formerIds } = create;
   const finding = await lookFor(kind, runtime, ref.label, open, wasJustSent, formerIds);
   if (finding.kind === "not-made") return finding;
   const owner = finding.kind === "found" ? holderOf(kind, runtime, create, finding.id) : undefined;
   if (finding.kind === "found" && owner === undefined) return finding;
-  const words = finding.kind === "found" ? `A search found ${finding.id}, which ${owner}.` : finding.words;
+  const words =
+    finding.kind === "found" ? `A search found ${finding.id}, which ${owner}.` : finding.words;
   return { kind: "unresolved", record: { ...open, searched: secrets.scrub(words) } } as const;
 }
 
@@ -246,14 +278,23 @@ function doubtIn(error: unknown, sentAt: string | undefined, label: string) {
 /** @throws AccountMismatchError what an interrupted run sent to another account is to be resolved there. */
 export function expectAccountOfOpen(runtime: Runtime, journal: Journal): void {
   for (const [account, key] of journal.accountsOfOpen)
-    expectSameAccount(runtime, account, `An interrupted run sent ${parseKey(key).label}, which no state has yet,`);
+    expectSameAccount(
+      runtime,
+      account,
+      `An interrupted run sent ${parseKey(key).label}, which no state has yet,`,
+    );
 }
 
 /**
  * The guard before every new POST: an open create of the same kind, platform name and advertiser may be this object
  * under another name. What its own resource looks after, in this run, stops nothing else.
  */
-export function namesakeOf(kind: Kind, runtime: Runtime, ref: ResourceRef, values: Values): Namesake | undefined {
+export function namesakeOf(
+  kind: Kind,
+  runtime: Runtime,
+  ref: ResourceRef,
+  values: Values,
+): Namesake | undefined {
   const { deployment } = runtime;
   const journal = runtime.journal(ref.identity);
   const given = values[kind.nameProperty];
@@ -262,10 +303,15 @@ export function namesakeOf(kind: Kind, runtime: Runtime, ref: ResourceRef, value
     if (!runtime.isSameAccount(open.account)) return false;
     if (open.isInState === true) return !deployment.isDeclared(open.key);
     if (deployment.hasSeen(kind, open)) return false;
-    if (open.id !== undefined && (deployment.isKept(kind, open.id) || runtime.deleted.has(kind.name, open.id)))
+    if (
+      open.id !== undefined &&
+      (deployment.isKept(kind, open.id) || runtime.deleted.has(kind.name, open.id))
+    )
       return false;
     if (open.elsewhere !== undefined) return true;
-    return journal.isStillOpen(open.key) && open.key !== ref.key && !deployment.isDeclared(open.key);
+    return (
+      journal.isStillOpen(open.key) && open.key !== ref.key && !deployment.isDeclared(open.key)
+    );
   };
   const found = runtime.openCreates(ref.identity).find(kind.name, name);
   const candidates = found.filter((open) => hasSameOwner(kind, open, values) && isOther(open));

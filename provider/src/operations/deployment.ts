@@ -68,7 +68,13 @@ export class Deployment {
   }
 
   /** @param isNew whether the engine gave no old inputs: a new resource, or the second `check` of a replacement. */
-  noteChecked(key: string, kind: Kind, context: ProgramContext, isNew: boolean, was: Checked): void {
+  noteChecked(
+    key: string,
+    kind: Kind,
+    context: ProgramContext,
+    isNew: boolean,
+    was: Checked,
+  ): void {
     const { run, adopted = "", adoptsLater, namesakes = [] } = context;
     const known = (isNew ? this.#checked.get(key) : undefined) ?? was;
     if (!isNew) this.held.delete(key);

@@ -25,7 +25,14 @@ import {
 import { type Abilities, abilitiesOf, resolutionConflict, visibleFromMs } from "../plan/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
-import { isOfKnownAccount, memberOf, parseKey, SINGLE, staysLive, whatHappened } from "../state/index.js";
+import {
+  isOfKnownAccount,
+  memberOf,
+  parseKey,
+  SINGLE,
+  staysLive,
+  whatHappened,
+} from "../state/index.js";
 import { createOnce } from "./create.js";
 import { notDeletedMessage, tooEarlyMessage, warnOfPlatform } from "./messages.js";
 import { asOurs, type ObjectTask, type Outcome, recordOf } from "./outcome.js";
@@ -61,7 +68,10 @@ export class ObjectOperations {
   }
 
   /** @param tasks with work to do. @returns each outcome, by key. */
-  async executeAll(tasks: readonly ObjectTask[], isDone?: () => void): Promise<Map<string, Outcome>> {
+  async executeAll(
+    tasks: readonly ObjectTask[],
+    isDone?: () => void,
+  ): Promise<Map<string, Outcome>> {
     const { runtime } = this;
     const outcomes = new Map<string, Outcome>();
     let created = 0;
@@ -82,7 +92,8 @@ export class ObjectOperations {
     const outcomeOf = async (task: ObjectTask): Promise<Outcome> => {
       const expectMayBegin = () => {
         runtime.expectEngine();
-        if (trouble !== undefined) throw new NotSentError(`${task.ref.label} was not sent, because ${trouble}.`);
+        if (trouble !== undefined)
+          throw new NotSentError(`${task.ref.label} was not sent, because ${trouble}.`);
       };
       try {
         return await this.#execute(task, expectMayBegin);
@@ -103,7 +114,10 @@ export class ObjectOperations {
       case "recover":
         return this.runtime.track(() => createOnce(this.kind, this.runtime, task, expectMayBegin));
       case "update":
-        await this.#update({ id, label: ref.label, created }, changedFields(this.kind, olds, values, action.changed));
+        await this.#update(
+          { id, label: ref.label, created },
+          changedFields(this.kind, olds, values, action.changed),
+        );
         return { kind: "managed", id };
       case "adopt":
         return this.#adopt(task, action.id ?? "");
@@ -133,7 +147,9 @@ export class ObjectOperations {
   async #update(target: Target, fields: Record<string, unknown>): Promise<void> {
     if (Object.keys(fields).length === 0) return;
     const { runtime } = this;
-    const warnings = await runtime.track(() => runtime.client().update(this.#request("update", target), fields));
+    const warnings = await runtime.track(() =>
+      runtime.client().update(this.#request("update", target), fields),
+    );
     warnOfPlatform(runtime, target.label, warnings);
   }
 
@@ -165,10 +181,12 @@ export class ObjectOperations {
       throw new ArgumentsError(`${label}: existingId ${adoptedTwice(id, parseKey(other).label)}`);
     const journal = runtime.journal(identity);
     const entry = journal.of(key);
-    const sent = entry?.state === "sent" ? { ...entry, what: whatHappened(label, entry) } : undefined;
+    const sent =
+      entry?.state === "sent" ? { ...entry, what: whatHappened(label, entry) } : undefined;
     for (const record of [unresolved, sent]) {
       const why = record && resolutionConflict(kind, id, theirs, record);
-      if (record !== undefined && why !== undefined) return { kind: "unresolved", record: recordOf(record), why };
+      if (record !== undefined && why !== undefined)
+        return { kind: "unresolved", record: recordOf(record), why };
     }
     await this.#update({ id, label }, changedFields(kind, theirs, values, [...differences.keys()]));
     if (entry?.id !== undefined && entry.id !== id && entry.state !== "confirmed")
@@ -189,7 +207,9 @@ export class ObjectOperations {
           `Correct existingId, or leave it out. If ${id} was created a short time ago, run this again later.`,
       );
     const differences = differencesIn(kind, this.runtime.reading.settings, values, record);
-    const wrong = [...differences].filter(([property]) => !this.can.update || property === kind.owner);
+    const wrong = [...differences].filter(
+      ([property]) => !this.can.update || property === kind.owner,
+    );
     if (wrong.length === 0) return differences;
     const told = wrong.map(([property, theirs]) => {
       if (secret.has(property)) return property;
@@ -215,7 +235,9 @@ export class ObjectOperations {
       return false;
     }
     if (!runtime.deleted.has(kind.name, id)) {
-      const wasThere = await runtime.track(() => runtime.client().delete(this.#request("delete", target)));
+      const wasThere = await runtime.track(() =>
+        runtime.client().delete(this.#request("delete", target)),
+      );
       if (!wasThere) this.#expectProven(target);
     }
     runtime.deleted.add(kind.name, id);
@@ -230,7 +252,8 @@ export class ObjectOperations {
     if (!isOfKnownAccount(properties)) return "the state does not say which account it belongs to";
     if (deployment.isStaying(kind, id))
       return "this run did not see retainOnDelete: false at the resource itself, before and now (`--replace` hides it)";
-    if (deployment.mayBeKept(kind, id) || runtime.isShared(kind, id)) return "another resource has it, or may adopt it";
+    if (deployment.mayBeKept(kind, id) || runtime.isShared(kind, id))
+      return "another resource has it, or may adopt it";
     return undefined;
   }
 }
@@ -241,7 +264,12 @@ export function momentToKeep({ reading, now }: Runtime): string | undefined {
 }
 
 /** Fields by wire names; `null` for an argument that no longer has a value, or a default. */
-function changedFields(kind: Kind, olds: Values, news: Values, changed: readonly string[]): Record<string, unknown> {
+function changedFields(
+  kind: Kind,
+  olds: Values,
+  news: Values,
+  changed: readonly string[],
+): Record<string, unknown> {
   const given = Object.fromEntries(
     changed.filter((name) => name !== "additionalFields").map((name) => [name, news[name]]),
   );

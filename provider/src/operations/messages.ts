@@ -18,7 +18,12 @@ import {
 } from "../base/index.js";
 import type { JournalEntry, OpenCreate } from "../journal/index.js";
 import { CATALOG_SEPARATOR, CATALOG_TYPE, displayName, type Kind } from "../kinds/index.js";
-import { type Abilities, type PlannedObject, type ShownAction, shownAction } from "../plan/index.js";
+import {
+  type Abilities,
+  type PlannedObject,
+  type ShownAction,
+  shownAction,
+} from "../plan/index.js";
 import {
   describe,
   howToKeep,
@@ -48,7 +53,12 @@ import type { Runtime } from "./runtime.js";
 type Shown = Pick<ResourceRef, "label" | "resourceUrn">;
 
 /** @param detail follows the object's name in a list. */
-function notice(sort: string, { label, resourceUrn: urn }: Shown, text: string, detail?: string): Notice {
+function notice(
+  sort: string,
+  { label, resourceUrn: urn }: Shown,
+  text: string,
+  detail?: string,
+): Notice {
   return { sort, urn, text, brief: detail === undefined ? label : `${label} (${detail})` };
 }
 
@@ -131,7 +141,11 @@ function lastPart(name: string): string {
 }
 
 /** @param abilities which operations are known for its kind. */
-export function adoption({ label, resourceUrn: urn }: ResourceRef, id: string, { read, update }: Abilities): Adoption {
+export function adoption(
+  { label, resourceUrn: urn }: ResourceRef,
+  id: string,
+  { read, update }: Abilities,
+): Adoption {
   const object = id === UNKNOWN ? "an object whose id is not known yet" : id;
   return {
     urn,
@@ -158,7 +172,8 @@ export function namesakesMessage(all: readonly Namesake[]): string {
     ...cut(
       lines,
       MAX_LISTED,
-      (others) => `  and ${others} more, which \`${asTyped("npx pulumi-advertising pending")}\` lists`,
+      (others) =>
+        `  and ${others} more, which \`${asTyped("npx pulumi-advertising pending")}\` lists`,
     ),
     ...namesakeAdvice(first, opens),
   ].join("\n");
@@ -212,7 +227,8 @@ function renameCure(ref: ResourceRef, open: OpenCreate): string {
     return `set formerKey: ${JSON.stringify(former.member)}, or ${adopt}`;
   if (former.member !== ref.member) return adopt;
   if (isOfCatalog(ref) && ref.member !== undefined) return adopt;
-  if (isOfCatalog(ref)) return `set formerKey: ${JSON.stringify(lastPart(former.name))}, or ${adopt}`;
+  if (isOfCatalog(ref))
+    return `set formerKey: ${JSON.stringify(lastPart(former.name))}, or ${adopt}`;
   const alias = aliasOf(former, ref);
   const ofSet = ref.member === undefined ? "" : " to the set";
   return `add ${alias}${ofSet}, or ${adopt}`;
@@ -248,7 +264,9 @@ export function replacedNotice(
   { id, isDeleted }: NonNullable<PlannedObject["former"]>,
   then: string,
 ): Notice {
-  const fate = isDeleted ? `${id} will be deleted on the platform (retainOnDelete: false)` : staysLive(kind, id);
+  const fate = isDeleted
+    ? `${id} will be deleted on the platform (retainOnDelete: false)`
+    : staysLive(kind, id);
   const sort = `replaced, and ${isDeleted ? "deleted" : "left live"} on the platform`;
   return notice(sort, ref, `${ref.label} ${then}. ${fate}.`, `${id}; it ${then}`);
 }
@@ -267,7 +285,12 @@ export function stateOnlyNotice(ref: ResourceRef, id: string, changes: readonly 
 }
 
 /** What this machine has of a resource whose object the state goes on with, in a preview and once in an `up`. */
-export function secondObjectNotice(kind: Kind, ref: ResourceRef, entry: JournalEntry, held: string): Notice {
+export function secondObjectNotice(
+  kind: Kind,
+  ref: ResourceRef,
+  entry: JournalEntry,
+  held: string,
+): Notice {
   const { id } = entry;
   const next =
     id === undefined
@@ -277,8 +300,13 @@ export function secondObjectNotice(kind: Kind, ref: ResourceRef, entry: JournalE
   return notice("also made by earlier runs", ref, text, id ?? "outcome unknown");
 }
 
-export function warnOfPlatform({ say }: Pick<Runtime, "say">, label: string, warnings: readonly string[]): void {
-  for (const warning of warnings) say(`Platform warning (first seen for ${label}): ${warning}`, warning);
+export function warnOfPlatform(
+  { say }: Pick<Runtime, "say">,
+  label: string,
+  warnings: readonly string[],
+): void {
+  for (const warning of warnings)
+    say(`Platform warning (first seen for ${label}): ${warning}`, warning);
 }
 
 export function goneNotice(ref: Shown): Notice {
@@ -298,7 +326,10 @@ export function tooEarlyNotice(ref: Shown, id: string, until: string): Notice {
 /** What becomes of it, the next preview shows. @param changes from `changeMessages`, or just the arguments. */
 export function driftNotice(ref: Shown, changes: readonly string[]): Notice {
   const text = `${ref.label} was changed on the platform: ${enumerate(changes)}. To keep that, copy the refreshed values into your program.`;
-  return { ...notice("changed on the platform", ref, text), brief: `${ref.label}: ${enumerate(changes)}` };
+  return {
+    ...notice("changed on the platform", ref, text),
+    brief: `${ref.label}: ${enumerate(changes)}`,
+  };
 }
 
 export function stateForRead(): string {
@@ -323,9 +354,17 @@ const PLAN: readonly (readonly [action: ShownAction, title: string, detail?: str
   ["update", "to update in place"],
   ["recover", "to look for on the platform"],
   ["replace", "to replace", ", which makes another live object of each"],
-  ["perhaps replace", "perhaps to replace", ", if values that are not known yet turn out to differ"],
+  [
+    "perhaps replace",
+    "perhaps to replace",
+    ", if values that are not known yet turn out to differ",
+  ],
   ["adopt", "to adopt"],
-  ["update state only", "to change in the state only", ", since the platform has no known way to update"],
+  [
+    "update state only",
+    "to change in the state only",
+    ", since the platform has no known way to update",
+  ],
   ["retain", "to remove from the state"],
   ["delete", "to delete on the platform", ", if everything else goes well"],
 ];
@@ -341,7 +380,9 @@ export function planMessage(
   isKept: (id: string) => boolean = () => false,
 ): string | undefined {
   const shown = ({ key, formerKey, id, action }: PlannedObject) => {
-    const ids = [...new Set([id, action.do === "adopt" ? action.id : undefined])].filter((each) => each !== undefined);
+    const ids = [...new Set([id, action.do === "adopt" ? action.id : undefined])].filter(
+      (each) => each !== undefined,
+    );
     const keys = formerKey === undefined ? [key] : [formerKey, key];
     return `${keys.map(printable).join(" → ")}${ids.length === 0 ? "" : ` (${ids.join(" → ")})`}`;
   };
@@ -354,7 +395,9 @@ export function planMessage(
   if (parts.length === 0) return undefined;
   const counts = parts.map(({ title, those }) => `${those.length} ${title}`);
   const leaving = members.filter((member) => shownAction(member) !== "perhaps replace");
-  const former = leaving.flatMap((each) => (each.former === undefined || isKept(each.former.id) ? [] : each.former));
+  const former = leaving.flatMap((each) =>
+    each.former === undefined || isKept(each.former.id) ? [] : each.former,
+  );
   const [gone = [], live = []] = [true, false].map((is) =>
     former.flatMap(({ id, isDeleted }) => (isDeleted === is ? id : [])),
   );
@@ -363,7 +406,8 @@ export function planMessage(
     ...parts.map(({ title, detail, those }) => `  ${title}${detail}: ${listed(those)}`),
     ...renameHints(kind, members, isKept),
     live.length > 0 && `${staysLive(kind, `Each former object (${idRanges(live)})`)}.`,
-    gone.length > 0 && `${idRanges(gone)} will be deleted on the platform after that (retainOnDelete: false).`,
+    gone.length > 0 &&
+      `${idRanges(gone)} will be deleted on the platform after that (retainOnDelete: false).`,
     of("replace").length > 0 && howToKeep("one"),
   ]
     .filter((line) => line !== false)
@@ -371,9 +415,15 @@ export function planMessage(
 }
 
 /** A new key whose event has the platform name of one that leaves is likely that one. Nothing is decided by it. */
-function renameHints(kind: Kind, members: readonly PlannedObject[], isKept: (id: string) => boolean): string[] {
+function renameHints(
+  kind: Kind,
+  members: readonly PlannedObject[],
+  isKept: (id: string) => boolean,
+): string[] {
   const nameOf = (values: Values) => displayName(kind, values, new Set()) ?? UNKNOWN;
-  const removed = members.filter(({ isDeclared, former }) => !isDeclared && former !== undefined && !isKept(former.id));
+  const removed = members.filter(
+    ({ isDeclared, former }) => !isDeclared && former !== undefined && !isKept(former.id),
+  );
   const byName = Map.groupBy(removed, ({ olds }) => nameOf(olds));
   byName.delete(UNKNOWN);
   const hints = members.flatMap(({ key, action, values }) => {
@@ -403,7 +453,9 @@ export function leftMessage(
   const inOrder = left.toSorted((a, b) => natural(a.key ?? "", b.key ?? ""));
   const lines = inOrder.map(({ id, key = "" }) => {
     const isNow = now.get(key);
-    return isNow === undefined ? `  ${id}, which was ${printable(key)}` : `  ${id}: ${printable(key)} is ${isNow} now`;
+    return isNow === undefined
+      ? `  ${id}, which was ${printable(key)}`
+      : `  ${id}: ${printable(key)} is ${isNow} now`;
   });
   const others = idRanges(inOrder.slice(MAX_LISTED).map(({ id }) => id));
   return [
@@ -423,12 +475,17 @@ export function takenOverMessage(outcomes: Outcomes, { label }: ResourceRef): st
 }
 
 /** Which members an `up` has adopted; undefined if none was. */
-export function adoptedMessage(members: readonly PlannedObject[], outcomes: Outcomes): string | undefined {
+export function adoptedMessage(
+  members: readonly PlannedObject[],
+  outcomes: Outcomes,
+): string | undefined {
   const adopted = members.filter(({ key, id, action }) => {
     return action.do === "adopt" && action.id !== id && outcomes.get(key)?.kind === "managed";
   });
   if (adopted.length === 0) return undefined;
-  const those = adopted.map(({ key, action }) => `${printable(key)} (${action.do === "adopt" ? action.id : ""})`);
+  const those = adopted.map(
+    ({ key, action }) => `${printable(key)} (${action.do === "adopt" ? action.id : ""})`,
+  );
   return `adopted ${count(adopted.length, "event")}; nothing was created: ${listed(those)}`;
 }
 
@@ -466,12 +523,19 @@ export function setFailureMessage(
   const inState = declared.filter(({ key }) => held.has(key)).length;
   const lines = [
     `${set.label}: ${inState} of ${count(declared.length, "declared event")} ${agree(declared.length === 1 ? 1 : inState, "is", "are")} in the state.${failed.length > 0 ? " Failed:" : ""}`,
-    ...cut(reasonLines(set, failed), MAX_LISTED, (others) => `  and ${count(others, "more reason")}`),
+    ...cut(
+      reasonLines(set, failed),
+      MAX_LISTED,
+      (others) => `  and ${count(others, "more reason")}`,
+    ),
     ...(refused.length === 0 ? [] : ["The next `pulumi up` sends only what is missing."]),
     ...(asSent.length === 0 ? [] : [savedAsSentMessage(asSent)]),
     ...(open.length === 0 ? [] : [unresolvedMembersMessage(kind, open)]),
   ];
-  const code = open.length > 0 ? OutcomeUnknownError.code : (failed[0]?.error.code ?? OutcomeUnknownError.code);
+  const code =
+    open.length > 0
+      ? OutcomeUnknownError.code
+      : (failed[0]?.error.code ?? OutcomeUnknownError.code);
   return { text: lines.join("\n"), code };
 }
 
@@ -495,7 +559,9 @@ export function unresolvedMembersMessage(kind: Kind, open: readonly OpenObject[]
 
 /** A sentence about a member, for use after its key. */
 function withoutLabel({ label }: ResourceRef, sentence: string): string {
-  return sentence.startsWith(label) ? sentence.slice(label.length).replace(/^[:\s]+/, "") : sentence;
+  return sentence.startsWith(label)
+    ? sentence.slice(label.length).replace(/^[:\s]+/, "")
+    : sentence;
 }
 
 /** Each reason once, with all its members. */

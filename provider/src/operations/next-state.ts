@@ -16,7 +16,11 @@ export interface Before {
 }
 
 /** @param objects those that stay in the state. @returns the next state, without what it has left live. */
-export function nextState(before: Before, objects: readonly PlannedObject[], outcomes: Outcomes): StoredSet {
+export function nextState(
+  before: Before,
+  objects: readonly PlannedObject[],
+  outcomes: Outcomes,
+): StoredSet {
   const { advertiserId, defaults } = before.declared;
   const next: StoredSet = {
     advertiserId,
@@ -63,7 +67,10 @@ function entryAfter(
   const known = stored.sentAs.get(key);
   const isDescribed = known === undefined && isDeepStrictEqual(olds, eventIn(declared, then));
   if (isDescribed && secret.size === 0) return { entry: then };
-  const sentAs = known ?? { body: fingerprintOfBody(kind, olds), owner: shownOwner(stored, secret) };
+  const sentAs = known ?? {
+    body: fingerprintOfBody(kind, olds),
+    owner: shownOwner(stored, secret),
+  };
   // An old value may have been secret, and no input of now keeps it so.
   if (secret.size > 0) return { entry: {}, sentAs };
   return { entry: then, sentAs };

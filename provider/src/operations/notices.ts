@@ -94,7 +94,11 @@ export function createMessages(secrets: Secrets, log: TellAt) {
     timer = undefined;
     for (const [sends, all] of adopted) {
       if (all.size > MAX_ADOPTIONS) {
-        tellAt("info", "", `${all.size} objects are adopted; ${sends}: ${[...all].sort(natural).join(", ")}`);
+        tellAt(
+          "info",
+          "",
+          `${all.size} objects are adopted; ${sends}: ${[...all].sort(natural).join(", ")}`,
+        );
         adopted.set(sends, new Set());
       }
     }

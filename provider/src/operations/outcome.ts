@@ -18,7 +18,8 @@ import type { ResourceRef, SentAs, Unresolved } from "../state/index.js";
 import type { Runtime } from "./runtime.js";
 
 /** One object of a run, a single resource or a member of a set, with what is to be done with it. */
-export interface ObjectTask extends Pick<PlannedObject, "action" | "id" | "olds" | "values" | "unresolved"> {
+export interface ObjectTask
+  extends Pick<PlannedObject, "action" | "id" | "olds" | "values" | "unresolved"> {
   readonly ref: ResourceRef;
   readonly secret: ReadonlySet<string>;
   /** When it was created at the latest, as the state has it. */
@@ -68,7 +69,10 @@ export function isTrouble(outcome: Outcome): boolean {
 }
 
 /** What a create was sent with, for an object whose arguments may have changed since. */
-export function sentAsOf(kind: Kind, { body, facts = {} }: Pick<Unresolved, "body" | "facts">): SentAs {
+export function sentAsOf(
+  kind: Kind,
+  { body, facts = {} }: Pick<Unresolved, "body" | "facts">,
+): SentAs {
   const owner = ownerIn(kind, facts);
   return { body, owner: owner === undefined ? undefined : String(owner) };
 }
@@ -91,7 +95,17 @@ export class Incomplete extends Error {
 }
 
 /** As the state keeps it, without what only the journal has. */
-export function recordOf({ at, mark, body, field, name, facts, replaces, what, searched }: Unresolved): Unresolved {
+export function recordOf({
+  at,
+  mark,
+  body,
+  field,
+  name,
+  facts,
+  replaces,
+  what,
+  searched,
+}: Unresolved): Unresolved {
   return withoutUndefined({ at, mark, body, field, name, facts, replaces, what, searched });
 }
 

@@ -48,7 +48,12 @@ import type { Change, Runtime } from "./runtime.js";
 import { secretIn } from "./secrets.js";
 
 /** @param asked whether its objects are deleted when they leave the state. @param olds its outputs in the state. */
-function circumstancesOf(kind: Kind, { deployment, reading }: Runtime, asked: boolean, olds: Values): Circumstances {
+function circumstancesOf(
+  kind: Kind,
+  { deployment, reading }: Runtime,
+  asked: boolean,
+  olds: Values,
+): Circumstances {
   return {
     can: abilitiesOf(kind, reading.settings),
     deletes: (id) => asked && isOfKnownAccount(olds) && !deployment.mayBeKept(kind, id),
@@ -66,7 +71,12 @@ export interface Plan {
 }
 
 /** @throws ArgumentsError an alias gives it the state of another type. */
-export function planObjects(resource: Kind | SetKind, runtime: Runtime, ref: ResourceRef, change: Change): Plan {
+export function planObjects(
+  resource: Kind | SetKind,
+  runtime: Runtime,
+  ref: ResourceRef,
+  change: Change,
+): Plan {
   const { id, olds, news } = change;
   expectSameType(resource, change, ref.label);
   // The engine deletes a single resource's object by the option in the state; a set deletes by the option of now.
@@ -113,21 +123,29 @@ export async function planResource(
   }
   if (isChecked) {
     const secret = secretIn(resource, runtime, ref.key, change.news);
-    for (const object of objects) notePlanned(kind, runtime, objectRef(resource, ref, object.key), object, secret);
+    for (const object of objects)
+      notePlanned(kind, runtime, objectRef(resource, ref, object.key), object, secret);
     if (single !== undefined) tellSingle(kind, runtime, ref, single);
     else tellSet(kind, runtime, ref, objects);
   }
   // Members that are not known yet are changes too.
-  const hasChanges = declared.events === undefined || objects.some((object) => shownAction(object) !== "same");
+  const hasChanges =
+    declared.events === undefined || objects.some((object) => shownAction(object) !== "same");
   return {
     changes: hasChanges || preparesRead(kind, runtime, ref, change),
     replaces: single === undefined ? [] : replacesOf(kind, single, change.news),
   };
 }
 
-function expectNotBlocked({ deployment }: Runtime, ref: ResourceRef, { action }: PlannedObject): void {
+function expectNotBlocked(
+  { deployment }: Runtime,
+  ref: ResourceRef,
+  { action }: PlannedObject,
+): void {
   if (action.do !== "blocked") return;
-  throw new Incomplete(unresolvedMessage(deployment.checked(ref.key).inState ?? ref, action.record, action.why));
+  throw new Incomplete(
+    unresolvedMessage(deployment.checked(ref.key).inState ?? ref, action.record, action.why),
+  );
 }
 
 /** What the state says about creates: which of them were found, and which are still open. */
@@ -153,7 +171,9 @@ function noteCreates(
     deployment.noteSeen(kind, undefined, [mark]);
     // What is declared looks after its own create. The others may be a new event under another key.
     if (!isDeclared)
-      runtime.openCreates(ref.identity).add({ ...unresolved, key: own.key, state: "sent", isInState: true });
+      runtime
+        .openCreates(ref.identity)
+        .add({ ...unresolved, key: own.key, state: "sent", isInState: true });
     else if (deployment.isUp && id === undefined) journal.saw({ key: own.key, creates: [mark] });
   }
 }
@@ -176,23 +196,35 @@ function notePlanned(
   const entry = journal.of(ref.key);
   // A create that the state knows the outcome of has made what it has, or what that replaced.
   const isBeside =
-    entry !== undefined && entry.state !== "confirmed" && entry.id !== id && !deployment.hasSeen(kind, entry);
+    entry !== undefined &&
+    entry.state !== "confirmed" &&
+    entry.id !== id &&
+    !deployment.hasSeen(kind, entry);
   const isUnsaid = entry?.id === undefined && entry?.replaces !== id; // resolved by the state, which has something
-  if (isBeside && (action.do === "same" || isUnsaid)) runtime.warnEach(secondObjectNotice(kind, ref, entry, id));
+  if (isBeside && (action.do === "same" || isUnsaid))
+    runtime.warnEach(secondObjectNotice(kind, ref, entry, id));
   deployment.noteSeen(kind, id, []);
   const { deletes } = deployment.checked(resourceKeyIn(ref.key));
-  if (deployment.isUp) journal.saw({ key: ref.key, id, deletes, ...identifyingIn(kind, olds, secret) });
+  if (deployment.isUp)
+    journal.saw({ key: ref.key, id, deletes, ...identifyingIn(kind, olds, secret) });
   const other = former === undefined ? deployment.claim(kind, id, ref.key) : undefined;
-  if (other !== undefined) throw new ArgumentsError(`${ref.label}: ${adoptedTwice(id, parseKey(other).label)}`);
+  if (other !== undefined)
+    throw new ArgumentsError(`${ref.label}: ${adoptedTwice(id, parseKey(other).label)}`);
   if (action.do === "update state only")
     runtime.warnEach(stateOnlyNotice(ref, id, changeMessages(changed, olds, values, secret)));
 }
 
 /** The engine shows a single resource's own step; this adds what the step does not say. */
-function tellSingle(kind: Kind, runtime: Runtime, ref: ResourceRef, { action, former }: PlannedObject): void {
+function tellSingle(
+  kind: Kind,
+  runtime: Runtime,
+  ref: ResourceRef,
+  { action, former }: PlannedObject,
+): void {
   const { deployment, reading } = runtime;
   // What is deleted before its replacement has no other `diff`.
-  if (former !== undefined && !deployment.checked(ref.key).wasDeleting) deployment.noteStaying(kind, former.id);
+  if (former !== undefined && !deployment.checked(ref.key).wasDeleting)
+    deployment.noteStaying(kind, former.id);
   if (action.do === "adopt")
     runtime.tellAdopted(adoption(ref, action.id ?? UNKNOWN, abilitiesOf(kind, reading.settings)));
   if (deployment.isUp) return;
@@ -203,30 +235,49 @@ function tellSingle(kind: Kind, runtime: Runtime, ref: ResourceRef, { action, fo
     return;
   }
   const isPerhaps = action.do === "replace" && action.perhaps;
-  const then = isPerhaps ? "is replaced if values that are not known yet differ" : "is to be replaced";
+  const then = isPerhaps
+    ? "is replaced if values that are not known yet differ"
+    : "is to be replaced";
   const notice = replacedNotice(kind, ref, former, then);
   runtime.warnEach({ ...notice, text: `${notice.text}\n${howToKeep(former.id)}` });
 }
 
 /** @throws Incomplete the `up` would end with these errors. */
-function tellSet(kind: Kind, runtime: Runtime, ref: ResourceRef, members: readonly PlannedObject[]): void {
+function tellSet(
+  kind: Kind,
+  runtime: Runtime,
+  ref: ResourceRef,
+  members: readonly PlannedObject[],
+): void {
   runtime.tellCollected();
   if (runtime.deployment.isUp) return;
-  const fresh = members.filter(({ action }) => action.do === "create" || (action.do === "replace" && !action.perhaps));
+  const fresh = members.filter(
+    ({ action }) => action.do === "create" || (action.do === "replace" && !action.perhaps),
+  );
   const open = members.flatMap(({ key, action }) => {
     return action.do === "blocked" ? { ref: memberRef(ref, key), ...action } : [];
   });
-  const toCreate = fresh.map(({ key, values, id }) => ({ ref: memberRef(ref, key), values, held: id }));
+  const toCreate = fresh.map(({ key, values, id }) => ({
+    ref: memberRef(ref, key),
+    values,
+    held: id,
+  }));
   const stops = tellBefore(kind, runtime, toCreate, open);
   const [first] = stops;
-  if (first !== undefined) throw new Incomplete(stops.map(({ message }) => message).join("\n"), undefined, first.code);
+  if (first !== undefined)
+    throw new Incomplete(stops.map(({ message }) => message).join("\n"), undefined, first.code);
   const abilities = abilitiesOf(kind, runtime.reading.settings);
   const plan = planMessage(kind, members, abilities, (id) => runtime.deployment.isKept(kind, id));
   runtime.tellAt("info", ref.resourceUrn, plan);
 }
 
 /** Once a read is known, the state takes what a refresh needs, in an update that sends nothing. */
-function preparesRead(kind: Kind, runtime: Runtime, ref: ResourceRef, { olds, news }: Change): boolean {
+function preparesRead(
+  kind: Kind,
+  runtime: Runtime,
+  ref: ResourceRef,
+  { olds, news }: Change,
+): boolean {
   const { read } = abilitiesOf(kind, runtime.reading.settings);
   if (!read || !runtime.deployment.isChecked(ref.key) || !lacksForRead(olds, news)) return false;
   runtime.say(stateForRead());

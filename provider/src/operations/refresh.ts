@@ -76,15 +76,30 @@ function refInState(resource: ResourceName, properties: Values): ResourceRef | u
 }
 
 /** @param properties the resource's. */
-function subjectOf(resource: Kind | SetKind, properties: Values, key: string, target: Omit<Target, "label">): Subject {
+function subjectOf(
+  resource: Kind | SetKind,
+  properties: Values,
+  key: string,
+  target: Omit<Target, "label">,
+): Subject {
   const ref = refInState(resource.name, properties);
   if (ref === undefined) {
     const label = `${kindOf(resource).name} ${target.id}`;
     if (key === SINGLE) return { ...target, label, resourceUrn: "", secret: undefined };
-    return { ...target, label: `${label} (${memberOf("events", key)})`, resourceUrn: "", secret: undefined };
+    return {
+      ...target,
+      label: `${label} (${memberOf("events", key)})`,
+      resourceUrn: "",
+      secret: undefined,
+    };
   }
   const secret = secretOfObjects(resource, secretArgumentsIn(hiddenInputsIn(properties) ?? {}));
-  return { ...target, label: `${objectRef(resource, ref, key).label} (${target.id})`, resourceUrn: "", secret };
+  return {
+    ...target,
+    label: `${objectRef(resource, ref, key).label} (${target.id})`,
+    resourceUrn: "",
+    secret,
+  };
 }
 
 const NOT_BY_REFRESH = "A refresh does not find out what became of this create.";
@@ -110,7 +125,8 @@ export async function readResource(
   const isSet = "member" in resource;
   const label = refInState(resource.name, properties)?.label ?? `${resource.name} ${id}`;
   expectSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
-  if (!isSet && properties[kind.nameProperty] === undefined) return get(kind, runtime, id, properties);
+  if (!isSet && properties[kind.nameProperty] === undefined)
+    return get(kind, runtime, id, properties);
   const stored = readStored(resource, id, properties);
   const isAnswered = resolve(kind, runtime, stored);
   const open = stored.unresolved.get(SINGLE);
@@ -125,7 +141,13 @@ export async function readResource(
   if (!isAnswered && !isChanged) return { id, props: properties };
   const written = writeStored(resource, stored, exactId, String(properties[ACCOUNT] ?? ""));
   const props = withoutUndefined({ ...properties, ...written });
-  const { eventIds: _, [kind.idProperty]: __, sentAs: ___, [UNRESOLVED]: ____, ...args } = argumentsIn(props);
+  const {
+    eventIds: _,
+    [kind.idProperty]: __,
+    sentAs: ___,
+    [UNRESOLVED]: ____,
+    ...args
+  } = argumentsIn(props);
   return {
     id: stored.eventIds.get(SINGLE) ?? id,
     props,
@@ -141,9 +163,16 @@ function stillOpen(kind: Kind, properties: Values, open: Unresolved): Incomplete
 }
 
 /** `.get`, for a program that refers to a live object by its id. @throws ArgumentsError if it does not exist. */
-async function get(kind: Kind, runtime: Runtime, id: string, properties: Values): Promise<ReadResult> {
+async function get(
+  kind: Kind,
+  runtime: Runtime,
+  id: string,
+  properties: Values,
+): Promise<ReadResult> {
   if (!isPlatformId(id))
-    throw new UnsupportedError(`${kind.name}.get expected ${READABLE_ID}; got ${printable(id)}. Nothing was sent.`);
+    throw new UnsupportedError(
+      `${kind.name}.get expected ${READABLE_ID}; got ${printable(id)}. Nothing was sent.`,
+    );
   const props = { ...properties, [kind.idProperty]: exactId(id) };
   const { settings } = runtime.reading;
   // Without a password it still works in a preview.
@@ -171,7 +200,8 @@ function resolve(kind: Kind, runtime: Runtime, stored: StoredSet): boolean {
     // It may be so new that a read does not find it yet.
     stored.created = momentToKeep(runtime) ?? stored.created;
     const former = stored.eventIds.get(key);
-    if (former !== undefined && former !== id) stored.left = [...stored.left, { id: former, key, at: runtime.now() }];
+    if (former !== undefined && former !== id)
+      stored.left = [...stored.left, { id: former, key, at: runtime.now() }];
     stored.eventIds.set(key, id);
     noteSent(kind, stored, key, record);
   }
@@ -179,7 +209,12 @@ function resolve(kind: Kind, runtime: Runtime, stored: StoredSet): boolean {
 }
 
 /** What was sent is known by its fingerprint, which the next run compares with the program's. */
-function noteSent(kind: Kind, stored: StoredSet, key: string, { body, name, facts = {} }: Unresolved): void {
+function noteSent(
+  kind: Kind,
+  stored: StoredSet,
+  key: string,
+  { body, name, facts = {} }: Unresolved,
+): void {
   if (key === SINGLE) {
     // The state has the arguments of the run that saved it, perhaps not of the one that sent it.
     const isAsSent = body === "" || body === fingerprintOfBody(kind, stored.events.get(key) ?? {});
@@ -192,7 +227,11 @@ function noteSent(kind: Kind, stored: StoredSet, key: string, { body, name, fact
 }
 
 /** @returns the next values: the same object if nothing differs; undefined if it is gone. */
-async function refreshed(operations: ObjectOperations, subject: Subject, values: Values): Promise<Values | undefined> {
+async function refreshed(
+  operations: ObjectOperations,
+  subject: Subject,
+  values: Values,
+): Promise<Values | undefined> {
   const { kind, runtime } = operations;
   const { id, created, secret } = subject;
   const record = await operations.read(subject);
@@ -233,7 +272,8 @@ async function refreshObjects(
       const isDescribed = !set.sentAs.has(key);
       const subject = subjectOf(resource, properties, key, { id, created: set.created });
       const now = await refreshed(operations, subject, isDescribed ? values : {});
-      if (now === undefined) for (const map of [set.events, set.eventIds, set.sentAs]) map.delete(key);
+      if (now === undefined)
+        for (const map of [set.events, set.eventIds, set.sentAs]) map.delete(key);
       else if (isDescribed && now !== values) {
         set.events.set(key, { ...entry, ...changedIn(values, now, set) });
         // A member's owner is the set's, so a different one can only be noted.

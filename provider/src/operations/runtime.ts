@@ -1,6 +1,14 @@
 /** What all resources of a deployment share in the provider process. */
 import { randomBytes } from "node:crypto";
-import { asRecord, commandsTake, jsonIn, momentOf, SettingsError, systemClock, type Values } from "../base/index.js";
+import {
+  asRecord,
+  commandsTake,
+  jsonIn,
+  momentOf,
+  SettingsError,
+  systemClock,
+  type Values,
+} from "../base/index.js";
 import { Client, secretsIn, systemDependencies } from "../client/index.js";
 import { type Disk, readHints, systemDisk } from "../files/index.js";
 import {
@@ -17,7 +25,12 @@ import {
   openElsewhere,
 } from "../journal/index.js";
 import type { Kind } from "../kinds/index.js";
-import { accountOf, describeSettingProblems, readSettings, sameAccountAs } from "../settings/index.js";
+import {
+  accountOf,
+  describeSettingProblems,
+  readSettings,
+  sameAccountAs,
+} from "../settings/index.js";
 import { nameOfRun, type ProgramContext, stackOf } from "../state/index.js";
 import { Deployment } from "./deployment.js";
 import { createMessages, type TellAt, UnderWay } from "./notices.js";
@@ -38,7 +51,10 @@ export function createRuntime(
   config: (key: string) => string | undefined,
   environment: Readonly<Record<string, string | undefined>>,
   log: TellAt,
-  { disk = systemDisk, folder = journalFolder() }: { readonly disk?: Disk; readonly folder?: string } = {},
+  {
+    disk = systemDisk,
+    folder = journalFolder(),
+  }: { readonly disk?: Disk; readonly folder?: string } = {},
 ) {
   // A preview works without a password; a create checks it below.
   const reading = readSettings({ config, environment, mayLackPassword: true });
@@ -66,14 +82,23 @@ export function createRuntime(
     if (journal === undefined) {
       const place = placeOf(identity);
       commandsTake(() => commandTargetOf(place.stack, process.cwd()));
-      journal = new Journal({ ...place, folder, disk, runs: [runName], account, isSameAccount, say: messages.say });
+      journal = new Journal({
+        ...place,
+        folder,
+        disk,
+        runs: [runName],
+        account,
+        isSameAccount,
+        say: messages.say,
+      });
     }
     return journal;
   };
 
   const newClient = () => {
     const { problems } = readSettings({ config, environment, mayLackPassword: false });
-    if (problems.length > 0) throw new SettingsError(`Nothing was sent:\n${describeSettingProblems(problems)}`);
+    if (problems.length > 0)
+      throw new SettingsError(`Nothing was sent:\n${describeSettingProblems(problems)}`);
     const dependencies = systemDependencies(reading, {
       cookieFile: cookieFileFor(settings, process.cwd()),
       tell: messages.say,
@@ -111,13 +136,20 @@ export function createRuntime(
     },
     /** Whether this stack's journal has an object twice; or any journal, if the stack is unknown, as in a `destroy`. */
     isShared(kind: Kind, id: string) {
-      const all = journal === undefined ? everyJournal(folder, disk).map(({ records }) => records) : [journal.records];
-      const ours = all.map((records) => [...records.values()].filter((each) => isSameAccount(each.account)));
+      const all =
+        journal === undefined
+          ? everyJournal(folder, disk).map(({ records }) => records)
+          : [journal.records];
+      const ours = all.map((records) =>
+        [...records.values()].filter((each) => isSameAccount(each.account)),
+      );
       return ours.some((records) => isTwiceIn(records, kind.name, id));
     },
     deleted: deletedObjects(folder, account, isSameAccount, disk),
     /** What the command answers in a refresh, by mark: the platform's id, or null if nothing was created. */
-    answers: asRecord(jsonIn(environment.ADVERTISING_ANSWERS)) as Readonly<Record<string, string | null>>,
+    answers: asRecord(jsonIn(environment.ADVERTISING_ANSWERS)) as Readonly<
+      Record<string, string | null>
+    >,
     now,
     expectEngine: () => underWay.expectEngine(),
     track: <T>(work: () => Promise<T>) => underWay.track(work),
@@ -126,8 +158,13 @@ export function createRuntime(
       // What a run of the whole program, to its end, has not declared leaves the state; the program process has said so.
       const hasEnded = journal !== undefined && readHints(endedPath(journal.path), disk) !== "";
       const isWhole = deployment.isUp && deployment.isWhole && hasEnded && !deployment.hasFailed;
-      const left = [...(journal?.records.keys() ?? [])].filter((key) => !deployment.isDeclared(key));
-      journal?.closeNow(isWhole ? left : [], !/^(1|true)$/i.test(environment.PULUMI_SKIP_CHECKPOINTS ?? ""));
+      const left = [...(journal?.records.keys() ?? [])].filter(
+        (key) => !deployment.isDeclared(key),
+      );
+      journal?.closeNow(
+        isWhole ? left : [],
+        !/^(1|true)$/i.test(environment.PULUMI_SKIP_CHECKPOINTS ?? ""),
+      );
     },
     /** After the engine is gone: begins nothing more, and resolves when work in progress has ended and is noted. */
     async abandon() {

@@ -3,7 +3,15 @@ import { AdvertisingError, count, enumerate, momentOf, type Values } from "../ba
 import type { Kind } from "../kinds/index.js";
 import { visibleFromMs } from "../plan/index.js";
 import { knownOperations } from "../settings/index.js";
-import { type CreateRecord, keyOf, MARK, markOf, markOfCreate, type ResourceRef, readMark } from "../state/index.js";
+import {
+  type CreateRecord,
+  keyOf,
+  MARK,
+  markOf,
+  markOfCreate,
+  type ResourceRef,
+  readMark,
+} from "../state/index.js";
 import type { Runtime } from "./runtime.js";
 
 type SentCreate = Pick<CreateRecord, "mark" | "at" | "field">;
@@ -30,7 +38,8 @@ export async function lookFor(
   formerIds: readonly string[],
 ): Promise<SearchResult> {
   const { search } = knownOperations(kind, looker.reading.settings);
-  if (search === undefined || sent.field === undefined) throw new Error("search without the operation");
+  if (search === undefined || sent.field === undefined)
+    throw new Error("search without the operation");
   const wanted = { kind, operation: search, field: sent.field, mark: sent.mark, label };
   const dueMs = resendDueMs(sent.at, looker);
   const searched = `Searched for ${sent.field} = ${sent.mark}`;
@@ -46,7 +55,10 @@ export async function lookFor(
       const [id] = ids;
       if (ids.length > 1) {
         const found = `${searched}: found ${count(ids.length, "object")}: ${enumerate(ids)}.`;
-        return { kind: "open", words: `${found} Keep one of them, and remove the others on the platform.` };
+        return {
+          kind: "open",
+          words: `${found} Keep one of them, and remove the others on the platform.`,
+        };
       }
       if (id !== undefined) return { kind: "found", id };
       if (isDue) return { kind: "not-made" };
@@ -60,12 +72,20 @@ export async function lookFor(
   const until = momentOf(looker.clock);
   const next = "The next `pulumi up`, or `pulumi-advertising pending --search`, looks again";
   const resend =
-    dueMs === undefined ? "" : `: from ${new Date(dueMs).toISOString()} on, it is sent again if there is none`;
-  return { kind: "open", words: `${searched} ${count(looks, "time")} until ${until}: ${answer} ${next}${resend}.` };
+    dueMs === undefined
+      ? ""
+      : `: from ${new Date(dueMs).toISOString()} on, it is sent again if there is none`;
+  return {
+    kind: "open",
+    words: `${searched} ${count(looks, "time")} until ${until}: ${answer} ${next}${resend}.`,
+  };
 }
 
 /** From when a create that no search finds counts as not made; none if never. Its last sending, if unknown, is now. */
-export function resendDueMs(at: string, { reading: { settings }, clock }: Looker): number | undefined {
+export function resendDueMs(
+  at: string,
+  { reading: { settings }, clock }: Looker,
+): number | undefined {
   const after = settings.operations?.resendAfterSeconds;
   if (after === undefined) return undefined;
   const lastMs = Date.parse(at) || clock.wallMs();
@@ -73,7 +93,11 @@ export function resendDueMs(at: string, { reading: { settings }, clock }: Looker
 }
 
 /** The object whose place a create takes. Under `--replace` the engine calls no `diff`: the journal alone knows it. */
-export function replacedBy(runtime: Runtime, ref: ResourceRef, held: string | undefined): string | undefined {
+export function replacedBy(
+  runtime: Runtime,
+  ref: ResourceRef,
+  held: string | undefined,
+): string | undefined {
   const entry = runtime.journal(ref.identity).of(ref.key);
   if (held !== undefined || entry?.state !== "confirmed") return held;
   return entry.id;
@@ -92,7 +116,12 @@ export function markInput(runtime: Runtime, ref: ResourceRef, olds: Values): str
 }
 
 /** @param inputs of its resource, whose mark goes before: another machine may spell the backend in another way. */
-export function markFor(runtime: Runtime, ref: ResourceRef, replaces: string | undefined, inputs: Values = {}): string {
+export function markFor(
+  runtime: Runtime,
+  ref: ResourceRef,
+  replaces: string | undefined,
+  inputs: Values = {},
+): string {
   const given = readMark(inputs[MARK]);
   const isGiven = given !== undefined && given.field === runtime.reading.settings.markField;
   const { backend, stack } = runtime.placeOf(ref.identity);

@@ -31,7 +31,10 @@ export function secretIn(
 }
 
 /** With any secret in a set's `events` or `defaults`, no argument of its members is shown. */
-export function secretOfObjects(resource: Kind | SetKind, secret: ReadonlySet<string>): ReadonlySet<string> {
+export function secretOfObjects(
+  resource: Kind | SetKind,
+  secret: ReadonlySet<string>,
+): ReadonlySet<string> {
   if (!secret.has("events") && !secret.has("defaults")) return secret;
   const kind = kindOf(resource);
   // The owner is shown: without it, an object could not be updated but only replaced.

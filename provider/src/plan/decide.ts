@@ -3,7 +3,16 @@
  * facts. The engine's calls, the words of a preview, the comment on a pull request and `pending` all ask here, so that
  * what is said is what is done. At the end, what differs between two descriptions of one object of any shape. Pure.
  */
-import { asRecord, excerpt, hasValue, isPlain, isSameValue, own, printable, type Values } from "../base/index.js";
+import {
+  asRecord,
+  excerpt,
+  hasValue,
+  isPlain,
+  isSameValue,
+  own,
+  printable,
+  type Values,
+} from "../base/index.js";
 import { fingerprintOfBody, type Kind, ownerIn, WINDOWS } from "../kinds/index.js";
 import { withUnit } from "../rules/index.js";
 import { knownOperations, type Settings } from "../settings/index.js";
@@ -28,15 +37,24 @@ export interface Abilities {
 }
 
 /** Only the documented operations: nothing but creating. */
-export const NO_ABILITIES: Abilities = { read: false, update: false, delete: false, search: () => false };
+export const NO_ABILITIES: Abilities = {
+  read: false,
+  update: false,
+  delete: false,
+  search: () => false,
+};
 
-export function abilitiesOf(kind: Kind, settings: Pick<Settings, "operations" | "markField">): Abilities {
+export function abilitiesOf(
+  kind: Kind,
+  settings: Pick<Settings, "operations" | "markField">,
+): Abilities {
   const known = knownOperations(kind, settings);
   return {
     read: known.read !== undefined,
     update: known.update !== undefined,
     delete: known.delete !== undefined,
-    search: (field) => known.search !== undefined && field !== undefined && field === settings.markField,
+    search: (field) =>
+      known.search !== undefined && field !== undefined && field === settings.markField,
   };
 }
 
@@ -61,7 +79,10 @@ export type Action =
 /** `rename`: the object stays as it is, under another key of its set. */
 export type ShownAction = Action["do"] | "perhaps replace" | "rename";
 
-export function shownAction({ action, formerKey }: Pick<PlannedObject, "action" | "formerKey">): ShownAction {
+export function shownAction({
+  action,
+  formerKey,
+}: Pick<PlannedObject, "action" | "formerKey">): ShownAction {
   if (action.do === "same" && formerKey !== undefined) return "rename";
   if (action.do === "replace" && action.perhaps) return "perhaps replace";
   return action.do;
@@ -96,7 +117,10 @@ export interface PlannedObject {
   readonly former: { readonly id: string; readonly isDeleted: boolean } | undefined;
 }
 
-type StoredObject = Pick<PlannedObject, "key" | "formerKey" | "id" | "olds" | "values" | "unresolved">;
+type StoredObject = Pick<
+  PlannedObject,
+  "key" | "formerKey" | "id" | "olds" | "values" | "unresolved"
+>;
 
 /** @param before what the state has of a resource. @param declared what the program says of it now. */
 export function plannedObjects(
@@ -121,13 +145,17 @@ export function plannedObjects(
       unresolved: stored.unresolved.get(key),
     };
     if (!isDeclared) return plannedRemoval({ ...object, values: {} }, circumstances);
-    const isKnown = given !== UNKNOWN && declared.events !== undefined && declared.defaults !== UNKNOWN;
+    const isKnown =
+      given !== UNKNOWN && declared.events !== undefined && declared.defaults !== UNKNOWN;
     const changes = () => changesOf(kind, object, stored.sentAs.get(key), isKnown);
     return plannedDeclared(kind, circumstances, object, entry, changes);
   });
 }
 
-function plannedRemoval(object: StoredObject, { can, deletes, instead = asDecided }: Circumstances): PlannedObject {
+function plannedRemoval(
+  object: StoredObject,
+  { can, deletes, instead = asDecided }: Circumstances,
+): PlannedObject {
   const { id, unresolved } = object;
   const isDeleted = id !== undefined && can.delete && deletes(id);
   const decided = removal(unresolved, isDeleted);
@@ -164,11 +192,19 @@ function plannedDeclared(
 const asDecided = (action: Action): Action => action;
 
 /** @param isKnown whether the program's values are known by now. */
-function changesOf(kind: Kind, { olds, values }: StoredObject, sentAs: SentAs | undefined, isKnown: boolean): Changes {
+function changesOf(
+  kind: Kind,
+  { olds, values }: StoredObject,
+  sentAs: SentAs | undefined,
+  isKnown: boolean,
+): Changes {
   if (sentAs !== undefined) return changesSince(kind, sentAs, values);
   if (isKnown) return changesIn(kind, olds, values);
   const hasSameOwner = isSameValue(ownerIn(kind, olds), ownerIn(kind, values));
-  return { names: argumentNames(kind).filter((name) => name !== kind.owner || !hasSameOwner), perhaps: true };
+  return {
+    names: argumentNames(kind).filter((name) => name !== kind.owner || !hasSameOwner),
+    perhaps: true,
+  };
 }
 
 /** If the state's arguments do not describe an object, only its body and perhaps owner are known: all may differ. */
@@ -220,9 +256,16 @@ function decideUnresolved(
 }
 
 /** Why the object named in the program is not what a create made: a fact contradicts it. @param values the object's. */
-export function resolutionConflict(kind: Kind, adopts: string, values: Values, sent: Unresolved): string | undefined {
+export function resolutionConflict(
+  kind: Kind,
+  adopts: string,
+  values: Values,
+  sent: Unresolved,
+): string | undefined {
   const otherwise = sentOtherwise(kind, values, sent);
-  const told = Object.entries(otherwise).map(([name, value]) => `${name} ${printable(JSON.stringify(value))}`);
+  const told = Object.entries(otherwise).map(
+    ([name, value]) => `${name} ${printable(JSON.stringify(value))}`,
+  );
   const message = (why: string) =>
     `existingId: ${adopts} does not resolve this create: ${why}. Nothing is adopted until you resolve it.`;
   if (adopts === sent.replaces) return message(`${adopts} is the object that it was to replace`);
@@ -235,7 +278,10 @@ export function resolutionConflict(kind: Kind, adopts: string, values: Values, s
  * until then a new object is answered like one that is gone, and a create that was carried out as if it were not.
  * @param createdMs the latest moment of its create. @returns milliseconds since 1970.
  */
-export function visibleFromMs(createdMs: number, { operations }: Pick<Settings, "operations">): number {
+export function visibleFromMs(
+  createdMs: number,
+  { operations }: Pick<Settings, "operations">,
+): number {
   return createdMs + (operations?.createdVisibleAfterSeconds ?? 0) * 1000;
 }
 
@@ -257,8 +303,13 @@ function argumentNames(kind: Kind): string[] {
 
 /** @param olds may be of another version, or old inputs (`refresh --run-program`). @param news unknown is a change. */
 export function changesIn(kind: Kind, olds: unknown, news: unknown): Changes {
-  const names = argumentNames(kind).filter((name) => !isSameArgument(name, own(olds, name), own(news, name)));
-  return { names, perhaps: names.length > 0 && names.every((name) => holdsUnknown(own(news, name))) };
+  const names = argumentNames(kind).filter(
+    (name) => !isSameArgument(name, own(olds, name), own(news, name)),
+  );
+  return {
+    names,
+    perhaps: names.length > 0 && names.every((name) => holdsUnknown(own(news, name))),
+  };
 }
 
 const MAX_SHOWN = 60;
@@ -299,7 +350,11 @@ export function holdsUnknown(value: unknown): boolean {
 }
 
 /** What a create was sent with, by argument, where these values contradict it. What is not plain is not known yet. */
-export function sentOtherwise(kind: Kind, values: Values, sent: Pick<CreateRecord, "name" | "facts">): Values {
+export function sentOtherwise(
+  kind: Kind,
+  values: Values,
+  sent: Pick<CreateRecord, "name" | "facts">,
+): Values {
   const differs = (property: string, then: unknown) => {
     const now = values[property];
     return isPlain(now) && now !== UNKNOWN && isPlain(then) && !isSameValue(now, then);

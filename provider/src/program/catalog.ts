@@ -7,7 +7,14 @@ import {
   describeAlike,
   readCatalog,
 } from "../catalog/index.js";
-import { advertiser, CATALOG_SEPARATOR, CATALOG_TYPE, conversionEvent, KINDS, type Kind } from "../kinds/index.js";
+import {
+  advertiser,
+  CATALOG_SEPARATOR,
+  CATALOG_TYPE,
+  conversionEvent,
+  KINDS,
+  type Kind,
+} from "../kinds/index.js";
 import { abilitiesOf } from "../plan/index.js";
 import { exactId, problemMessages, validate } from "../rules/index.js";
 import { labelOf } from "../state/index.js";
@@ -120,8 +127,12 @@ type EventIds = [key: string, id: pulumi.Output<number>][];
 function declareEvents({ name, advertiserId, events, options }: EventGroup): EventIds {
   return events.map(({ key, args: { formerKey, ...args } }) => {
     const all = { ...args, advertiserId } as unknown as ConversionEventArgs;
-    const aliases = formerKey === undefined ? [] : [{ name: resourceName(name, String(formerKey)) }];
-    return [key, new ConversionEvent(resourceName(name, key), all, { ...options, aliases }).eventId];
+    const aliases =
+      formerKey === undefined ? [] : [{ name: resourceName(name, String(formerKey)) }];
+    return [
+      key,
+      new ConversionEvent(resourceName(name, key), all, { ...options, aliases }).eventId,
+    ];
   });
 }
 
@@ -146,7 +157,10 @@ function declareFile(name: string, args: Values, options: pulumi.ComponentResour
   const { file } = values;
   const content = typeof file === "string" ? readCatalog(file, process.cwd(), settings) : NOTHING;
   const canDelete = KINDS.filter((kind) => abilitiesOf(kind, settings).delete);
-  const optionMessages = problemMessages([...problems, ...optionProblems(options, canDelete.length > 0)]);
+  const optionMessages = problemMessages([
+    ...problems,
+    ...optionProblems(options, canDelete.length > 0),
+  ]);
   const title = labelOf("Catalog", name);
   const errors = content.findings.filter(({ level }) => level === "error");
   const warnings = content.findings.filter(({ level }) => level === "warning");

@@ -1,7 +1,13 @@
 /** A constructor call: its arguments against the rules, its options, and the objects it declares (a set's members). */
 import type * as pulumi from "@pulumi/pulumi";
 import { asRecord, isPlain, listIn, type Values } from "../base/index.js";
-import { CATALOG_TYPE, checkArguments, displayName, type Kind, type SetKind } from "../kinds/index.js";
+import {
+  CATALOG_TYPE,
+  checkArguments,
+  displayName,
+  type Kind,
+  type SetKind,
+} from "../kinds/index.js";
 import { abilitiesOf } from "../plan/index.js";
 import { isContainer, type Problem, problemMessages } from "../rules/index.js";
 import type { Settings } from "../settings/index.js";
@@ -112,7 +118,11 @@ function adoptedIn({ existingId }: Values): DeclaredObject["adopts"] {
 }
 
 /** Aliases with Outputs, and of parents, are left out: what these mean shows in Pulumi's preview. */
-function formerOf({ kind, name, options }: Call): Pick<ResourceDeclaration, "aliasNames" | "formerKeys"> {
+function formerOf({
+  kind,
+  name,
+  options,
+}: Call): Pick<ResourceDeclaration, "aliasNames" | "formerKeys"> {
   const aliasNames: string[] = [];
   const formerKeys: string[] = [];
   for (const alias of listIn(options.aliases)) {
@@ -138,7 +148,10 @@ const CANT_DELETE =
   "Leave the option out: everything that is removed stays live on the platform";
 
 /** @param mayDelete whether `retainOnDelete` may be off. A catalog's options are checked against the same rules. */
-export function optionProblems(options: pulumi.CustomResourceOptions, mayDelete: boolean): Problem[] {
+export function optionProblems(
+  options: pulumi.CustomResourceOptions,
+  mayDelete: boolean,
+): Problem[] {
   const { import: id, retainOnDelete } = options;
   const problems: Problem[] = [];
   if (id !== undefined) {

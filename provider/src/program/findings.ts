@@ -2,7 +2,14 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { ArgumentsError, count, cut, SettingsError, versionProblem, withPage } from "../base/index.js";
+import {
+  ArgumentsError,
+  count,
+  cut,
+  SettingsError,
+  versionProblem,
+  withPage,
+} from "../base/index.js";
 import { type Problem, problemMessages } from "../rules/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
 
@@ -31,7 +38,9 @@ export function expectFoundFrom(folder: string): string {
     return asking.resolve("pulumi-advertising/handlers");
   } catch {
     const cure = isPlugged ? PLUGGED_CURE : INSTALL_CURE;
-    throw runError(`pulumi-advertising: Pulumi's provider process looks for this package from ${folder}, and ${cure}`);
+    throw runError(
+      `pulumi-advertising: Pulumi's provider process looks for this package from ${folder}, and ${cure}`,
+    );
   }
 }
 

@@ -2,7 +2,15 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Values } from "../base/index.js";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
-import { exactId, InWords, isPlatformId, LIVE_ID, type Problem, READABLE_ID, show } from "../rules/index.js";
+import {
+  exactId,
+  InWords,
+  isPlatformId,
+  LIVE_ID,
+  type Problem,
+  READABLE_ID,
+  show,
+} from "../rules/index.js";
 
 function isLater(value: unknown): value is pulumi.Output<unknown> | Promise<unknown> {
   return pulumi.Output.isInstance(value) || value instanceof Promise;
@@ -61,7 +69,10 @@ function idOfReferred(resource: pulumi.Resource, expected: Kind | undefined): un
 }
 
 /** @param output the engine's value: unknown in a preview of an update in place, which still knows the id. */
-export function idInPreview({ id }: pulumi.CustomResource, output: pulumi.Output<number>): pulumi.Output<number> {
+export function idInPreview(
+  { id }: pulumi.CustomResource,
+  output: pulumi.Output<number>,
+): pulumi.Output<number> {
   return id.apply((digits) => {
     if (!LIVE_ID.test(digits)) return output;
     return pulumi.output(exactId(digits) as number);

@@ -3,11 +3,33 @@
  * end what this machine's journal has and nothing declares. A batch is what one turn of the event loop declares.
  * Nothing is decided from a journal here: what crosses to the provider process is what the program declares.
  */
-import { agree, asTyped, count, cut, enumerate, idRanges, lookAlike, natural, saidOnce } from "../base/index.js";
+import {
+  agree,
+  asTyped,
+  count,
+  cut,
+  enumerate,
+  idRanges,
+  lookAlike,
+  natural,
+  saidOnce,
+} from "../base/index.js";
 import { isOpen, type JournalEntry } from "../journal/index.js";
 import { adoptedTwice, CATALOG_TYPE, type Kind } from "../kinds/index.js";
-import { MAX_LISTED, memberOf, objectKey, type ProgramContext, parseKey, resourceKeyIn } from "../state/index.js";
-import { type Declaration, type DeclaredObject, KNOWN_LATER, type ResourceDeclaration } from "./declaration.js";
+import {
+  MAX_LISTED,
+  memberOf,
+  objectKey,
+  type ProgramContext,
+  parseKey,
+  resourceKeyIn,
+} from "../state/index.js";
+import {
+  type Declaration,
+  type DeclaredObject,
+  KNOWN_LATER,
+  type ResourceDeclaration,
+} from "./declaration.js";
 import type { Finding } from "./findings.js";
 
 export type ResourceContext = Omit<ProgramContext, "identity">;
@@ -41,7 +63,8 @@ export class ProgramValidator {
     if (resource === undefined) return;
     const { key, kind, isRead, objects, aliasNames } = resource;
     const parsed = parseKey(key);
-    for (const name of [parsed.name, ...aliasNames]) this.#addName(`${parsed.resource} ${name}`, resource);
+    for (const name of [parsed.name, ...aliasNames])
+      this.#addName(`${parsed.resource} ${name}`, resource);
     // What is only read takes nothing over.
     if (isRead) return;
     this.#resources++;
@@ -202,7 +225,9 @@ function objectOf({ key, id = "" }: JournalEntry): string {
 }
 
 function declarationWarnings(batch: readonly Declaration[]): string[] {
-  const warnings = batch.flatMap(({ finding: { title }, warnings: texts }) => texts.map((text) => ({ title, text })));
+  const warnings = batch.flatMap(({ finding: { title }, warnings: texts }) =>
+    texts.map((text) => ({ title, text })),
+  );
   return saidOnce(
     warnings,
     ({ text }) => text,
@@ -213,7 +238,11 @@ function declarationWarnings(batch: readonly Declaration[]): string[] {
 
 function entryNames(entries: readonly JournalEntry[]): string {
   const others = entries.slice(MAX_LISTED).map(({ id = "" }) => id);
-  const names = cut(entries.map(entryName), MAX_LISTED, (more) => `and ${more} more: ${idRanges(others)}`);
+  const names = cut(
+    entries.map(entryName),
+    MAX_LISTED,
+    (more) => `and ${more} more: ${idRanges(others)}`,
+  );
   return names.join(", ");
 }
 
@@ -223,7 +252,11 @@ function retainedMessage(entries: readonly JournalEntry[]): string {
 }
 
 function undeclaredMessage(open: readonly JournalEntry[]): string {
-  const are = count(open.length, "create of an interrupted run is", "creates of interrupted runs are");
+  const are = count(
+    open.length,
+    "create of an interrupted run is",
+    "creates of interrupted runs are",
+  );
   const names = enumerate(open.map(entryName), MAX_LISTED);
   const command = asTyped("npx pulumi-advertising pending");
   return `${are} declared by nothing: ${names}. To see what to do:\n  ${command}`;

@@ -21,7 +21,14 @@ import { handlerOf, type Kind, type SetKind, typeTokenOf } from "../kinds/index.
 import { NAMESPACE, readSettings, type SettingsReading, sameAccountAs } from "../settings/index.js";
 import { IDENTITY, PROVIDER, SECRET_ARGUMENTS } from "../state/index.js";
 import { type Declaration, declare } from "./declaration.js";
-import { expectFoundFrom, expectNodeFits, type Finding, noteCopy, programError, severalCopies } from "./findings.js";
+import {
+  expectFoundFrom,
+  expectNodeFits,
+  type Finding,
+  noteCopy,
+  programError,
+  severalCopies,
+} from "./findings.js";
 import { idsOf, isNotPlain, readIdProblem } from "./ids.js";
 import * as place from "./place.js";
 import { ProgramValidator, type ResourceContext } from "./program-validator.js";
@@ -51,7 +58,9 @@ class Program {
     if (this.#isUnderTest) this.#expectGood(this.#validator.wrongIn(declaration));
     this.#batch.push(declaration);
     this.#contexts ??= place.heardLater(this.#validated());
-    return place.heardLater(this.#contexts.then((all) => all.get(declaration.resource?.key ?? "") ?? {}));
+    return place.heardLater(
+      this.#contexts.then((all) => all.get(declaration.resource?.key ?? "") ?? {}),
+    );
   }
 
   #validated(): Promise<ReadonlyMap<string, ResourceContext>> {
@@ -61,10 +70,16 @@ class Program {
         const batch = this.#batch.splice(0);
         this.#contexts = undefined;
         try {
-          const { findings, warnings, contexts } = this.#validator.validate(batch, pulumi.runtime.isDryRun());
+          const { findings, warnings, contexts } = this.#validator.validate(
+            batch,
+            pulumi.runtime.isDryRun(),
+          );
           warn(warnings);
           const copies = this.#isUnderTest ? [] : severalCopies();
-          this.#expectGood([...copies, ...findings], this.#hasBegun ? NOTHING_OF_IT_DONE : NOTHING_DONE);
+          this.#expectGood(
+            [...copies, ...findings],
+            this.#hasBegun ? NOTHING_OF_IT_DONE : NOTHING_DONE,
+          );
           this.#hasBegun = true;
           resolve(contexts);
         } catch (error) {
@@ -78,7 +93,8 @@ class Program {
   }
 
   #expectGood(findings: readonly Finding[], consequence = NOTHING_DONE): void {
-    if (this.reading.problems.length + findings.length > 0) throw programError(this.reading, findings, consequence);
+    if (this.reading.problems.length + findings.length > 0)
+      throw programError(this.reading, findings, consequence);
   }
 
   /** What a program that was refused would have declared is not known: a catalog with one mistake declares nothing. */
@@ -123,7 +139,8 @@ const WITHOUT_STACK = {};
 
 /** One per deployment: a process may run several (automation API), tests one per `setMocks`. @throws pulumi.RunError */
 export function currentProgram(): Program {
-  const holder: { [PROGRAM]?: Program } = place.mocksOfNow() ?? pulumi.runtime.getStackResource() ?? WITHOUT_STACK;
+  const holder: { [PROGRAM]?: Program } =
+    place.mocksOfNow() ?? pulumi.runtime.getStackResource() ?? WITHOUT_STACK;
   holder[PROGRAM] ??= begin();
   return holder[PROGRAM];
 }
@@ -197,7 +214,11 @@ export function registrationOf(
 }
 
 /** These settle only once the whole program was found good: until then Pulumi registers nothing. */
-function hiddenInputs(context: Promise<ResourceContext>, given: Values, identity: string): pulumi.Inputs {
+function hiddenInputs(
+  context: Promise<ResourceContext>,
+  given: Values,
+  identity: string,
+): pulumi.Inputs {
   return {
     [IDENTITY]: place.heardLater(context.then((more) => ({ identity, ...more }))),
     // Most values are plain: to wait for each would cost a promise.
@@ -210,7 +231,9 @@ function hiddenInputs(context: Promise<ResourceContext>, given: Values, identity
 /** Arguments that are or hold a secret: the provider gets their values in clear, and must not quote them. */
 async function secretNames(given: Values): Promise<string[] | undefined> {
   const unknown = Object.entries(given).filter(([, value]) => isNotPlain(value));
-  const found = unknown.map(async ([name, value]) => ((await pulumi.isSecret(pulumi.output(value))) ? [name] : []));
+  const found = unknown.map(async ([name, value]) =>
+    (await pulumi.isSecret(pulumi.output(value))) ? [name] : [],
+  );
   const names = (await Promise.all(found)).flat();
   return names.length === 0 ? undefined : names;
 }

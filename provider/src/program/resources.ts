@@ -76,7 +76,11 @@ export class Advertiser extends pulumi.CustomResource {
    * Refers to an advertiser that exists, by its id. With a known read (setting `operations`) its arguments are read,
    * also in a preview that has a password; without one nothing is asked of the platform, and they are `undefined`.
    */
-  static get(name: string, id: ReadId, options?: pulumi.CustomResourceOptions): AdvertiserReference {
+  static get(
+    name: string,
+    id: ReadId,
+    options?: pulumi.CustomResourceOptions,
+  ): AdvertiserReference {
     return new Advertiser(name, undefined as unknown as AdvertiserArgs, {
       ...options,
       id: readIdOf(id),
@@ -202,7 +206,11 @@ export class ConversionEvent extends pulumi.CustomResource {
    * Refers to an event that exists, by its id. With a known read (setting `operations`) its arguments are read, also in
    * a preview that has a password; without one nothing is asked of the platform, and they are `undefined`.
    */
-  static get(name: string, id: ReadId, options?: pulumi.CustomResourceOptions): ConversionEventReference {
+  static get(
+    name: string,
+    id: ReadId,
+    options?: pulumi.CustomResourceOptions,
+  ): ConversionEventReference {
     return new ConversionEvent(name, undefined as unknown as ConversionEventArgs, {
       ...options,
       id: readIdOf(id),
@@ -235,7 +243,9 @@ export interface ConversionEventSetArgs {
    * Arguments for every event whose entry does not have them: all that are optional, except `existingId`. A changed one
    * replaces each of those events. `additionalFields` are merged, and those of the entry count before these.
    */
-  defaults?: pulumi.Input<Omit<ConversionEventEntry, "eventName" | "value" | "existingId" | "formerKey"> | undefined>;
+  defaults?: pulumi.Input<
+    Omit<ConversionEventEntry, "eventName" | "value" | "existingId" | "formerKey"> | undefined
+  >;
   /**
    * The events by key, an event's identity within the set: 1 to 100 characters, no control characters, none that Pulumi
    * can't carry (`__proto__`, `toString`, `__pulumi…`); in any order. A new key is created, unless its `formerKey` names
@@ -318,12 +328,18 @@ export interface ValidateOptions {
  * @example
  * for (const { property, reason } of advertising.validate("ConversionEvent", row)) console.error(property, reason);
  */
-export function validate(kind: ResourceName, args: object, options: ValidateOptions = {}): Problem[] {
+export function validate(
+  kind: ResourceName,
+  args: object,
+  options: ValidateOptions = {},
+): Problem[] {
   const kinds = [...KINDS, ...SETS];
   const found = kinds.find(({ name }) => name === kind);
   if (found === undefined) {
     const names = kinds.map(({ name }) => `"${name}"`).join(", ");
-    throw new ArgumentsError(withPage(`validate: expected one of ${names}; got ${show(kind)}`, ArgumentsError.code));
+    throw new ArgumentsError(
+      withPage(`validate: expected one of ${names}; got ${show(kind)}`, ArgumentsError.code),
+    );
   }
   const { maxWindowSeconds = THIRTY_DAYS_IN_SECONDS } = options;
   const ids = idsOf(found, asRecord(args));

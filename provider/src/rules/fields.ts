@@ -19,7 +19,11 @@ interface Described {
 export type Form = "text" | "number" | "truth" | "id" | "seconds" | "named number" | "choice";
 
 /** A zod schema that says in words what it expects. @param expected completes the sentence "expected …", for users. */
-export function expecting<T extends z.ZodType>(expected: string, schema: T, more: Described = {}): T {
+export function expecting<T extends z.ZodType>(
+  expected: string,
+  schema: T,
+  more: Described = {},
+): T {
   return schema.meta({ expected, ...more });
 }
 
@@ -49,7 +53,9 @@ export function isName(text: string, most = Number.POSITIVE_INFINITY): boolean {
 export function nameRule(most: number | undefined) {
   const bounds = most === undefined ? "at least 1 character" : `1 to ${most} characters`;
   const rule = z.string().refine((text) => isName(text, most));
-  return expecting(`a string of ${bounds}, not blank, without control characters`, rule, { form: "text" });
+  return expecting(`a string of ${bounds}, not blank, without control characters`, rule, {
+    form: "text",
+  });
 }
 
 const ID = /^(0|[1-9]\d{0,29})$/;
@@ -136,7 +142,10 @@ export function withUnit(seconds: number): string {
  * Request fields under their wire names; the values are whatever JSON can carry.
  * @param wireNames the fields of typed arguments. @param markField the field that is the setting's, if there is one.
  */
-export function additionalFieldsBeside(wireNames: Readonly<Record<string, string>>, markField: string | undefined) {
+export function additionalFieldsBeside(
+  wireNames: Readonly<Record<string, string>>,
+  markField: string | undefined,
+) {
   const typed = Object.values(wireNames);
   const taken = new Set([...typed, markField, "__proto__", ""]);
   const expected = [
@@ -145,7 +154,9 @@ export function additionalFieldsBeside(wireNames: Readonly<Record<string, string
     `and none of ${typed.join(", ")}`,
   ];
   if (markField !== undefined)
-    expected.push(`nor ${markField}, which each create's mark would overwrite (setting advertising:markField)`);
+    expected.push(
+      `nor ${markField}, which each create's mark would overwrite (setting advertising:markField)`,
+    );
   const name = z.string().refine((text) => !taken.has(text));
   return expecting(expected.join(", "), z.record(name, z.json()).refine(isWellFormed));
 }
@@ -176,7 +187,11 @@ export function isContainer(value: unknown): value is object {
  * `value` as Pulumi will send it: fields that are `undefined` are left out at every depth, and are null in a list.
  * @param unknownAs what stands for a part that is not known yet.
  */
-export function asSent(value: unknown, isUnknown: (value: unknown) => boolean, unknownAs: (part: unknown) => unknown) {
+export function asSent(
+  value: unknown,
+  isUnknown: (value: unknown) => boolean,
+  unknownAs: (part: unknown) => unknown,
+) {
   const copy = (part: unknown, holders: readonly object[]): unknown => {
     if (!isContainer(part)) {
       if (isUnknown(part)) return unknownAs(part);

@@ -66,18 +66,26 @@ class Walk {
       // The provider's or the engine's own: no rule applies to it.
       if (path === "" && property.startsWith("__") && property !== "__proto__") continue;
       const known = Object.keys(shape);
-      this.#found(joined(".", path, property), `is not a known argument; ${didYouMean(property, known)}`);
+      this.#found(
+        joined(".", path, property),
+        `is not a known argument; ${didYouMean(property, known)}`,
+      );
     }
     return values;
   }
 
-  #inMap(path: string, given: Values, { keyType, valueType }: z.ZodRecord): Record<string, unknown> {
+  #inMap(
+    path: string,
+    given: Values,
+    { keyType, valueType }: z.ZodRecord,
+  ): Record<string, unknown> {
     const values: Record<string, unknown> = {};
     const keyRule = keyType as z.ZodType;
     for (const [key, member] of Object.entries(given)) {
       if (member === undefined) continue;
       const at = `${path}[${JSON.stringify(key)}]`;
-      if (keyRule.safeParse(key).success) values[key] = this.#value(at, member, valueType as z.ZodType);
+      if (keyRule.safeParse(key).success)
+        values[key] = this.#value(at, member, valueType as z.ZodType);
       else this.#found(at, `is not a valid key: expected ${expectationOf(keyRule)}`);
     }
     return withoutUndefined(values);
@@ -92,7 +100,8 @@ class Walk {
       if (isObject(schema)) return this.inObject(path, value as Values, schema);
       return this.#inMap(path, value as Values, schema);
     }
-    if (value !== undefined || !rule.isOptional()) this.#found(path, this.#reasonFor(path, value, rule));
+    if (value !== undefined || !rule.isOptional())
+      this.#found(path, this.#reasonFor(path, value, rule));
     return undefined;
   }
 
@@ -111,14 +120,23 @@ class Walk {
     return undefined;
   }
 
-  #reasonFor(path: string, value: unknown, rule: z.ZodType, issues: z.ZodError["issues"] = []): string {
+  #reasonFor(
+    path: string,
+    value: unknown,
+    rule: z.ZodType,
+    issues: z.ZodError["issues"] = [],
+  ): string {
     const expected = `expected ${expectationOf(rule)}`;
-    if (value === undefined) return `is required: ${joined(" ", this.reading.arrivedUndefined, expected)}`;
+    if (value === undefined)
+      return `is required: ${joined(" ", this.reading.arrivedUndefined, expected)}`;
     const inside = (issues[0]?.path ?? []).map(String).join(".");
     const place = inside && `with a fault at ${quoted(inside)}`;
-    if (this.#isSecret(path)) return `${expected}; got ${joined(", ", "a secret value that does not fit", place)}`;
+    if (this.#isSecret(path))
+      return `${expected}; got ${joined(", ", "a secret value that does not fit", place)}`;
     // A rule that knows better than "expected …; got …" says so in its own words, which may tell the value.
-    const own = issues.find(({ code, message }) => code === "custom" && message !== ZOD_DEFAULT_MESSAGE);
+    const own = issues.find(
+      ({ code, message }) => code === "custom" && message !== ZOD_DEFAULT_MESSAGE,
+    );
     if (issues.length === 1 && own !== undefined) return own.message;
     const isSeconds = described(rule).form === "seconds" && typeof value === "number";
     const got = `got ${joined(", ", isSeconds ? withUnit(value) : show(value), place)}`;
@@ -129,7 +147,9 @@ class Walk {
   /** A secret's parts are secret too. */
   #isSecret(path: string): boolean {
     const secret = [...(this.reading.secret ?? [])];
-    return secret.some((each) => path === each || path.startsWith(`${each}.`) || path.startsWith(`${each}[`));
+    return secret.some(
+      (each) => path === each || path.startsWith(`${each}.`) || path.startsWith(`${each}[`),
+    );
   }
 
   #found(property: string, reason: string): void {
@@ -142,7 +162,10 @@ const ZOD_DEFAULT_MESSAGE = "Invalid input";
 
 /** An object of arguments or a map of such. Any other value is one argument: request fields are a map of plain data. */
 function isWalked(schema: z.ZodType): schema is z.ZodObject | z.ZodRecord {
-  return isObject(schema) || (schema.type === "record" && isObject((schema as z.ZodRecord).valueType as z.ZodType));
+  return (
+    isObject(schema) ||
+    (schema.type === "record" && isObject((schema as z.ZodRecord).valueType as z.ZodType))
+  );
 }
 
 // The type's name is compared because `instanceof` of zod's classes takes as long as parsing a number.

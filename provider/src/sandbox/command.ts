@@ -36,7 +36,8 @@ function runSandboxCommand(args: string[]): Promise<void> {
 async function runTyped(args: string[]): Promise<void> {
   const config = { args, options: COMMAND_OPTIONS, allowPositionals: true };
   const { values, positionals } = parseArgs(config);
-  if (values.port === undefined) throw new SandboxUsageError("a command needs the --port of the sandbox");
+  if (values.port === undefined)
+    throw new SandboxUsageError("a command needs the --port of the sandbox");
   const flags = values.json ? ["--json"] : [];
   console.log(await sendCommand(Number(values.port), [...positionals, ...flags]));
 }

@@ -1,6 +1,12 @@
 /** Which requests fail, and how. */
 import { sessionRefused } from "./answers.js";
-import { type Fault, type FaultRule, NOUNS, type SandboxAnswerer, type SandboxOperation } from "./options.js";
+import {
+  type Fault,
+  type FaultRule,
+  NOUNS,
+  type SandboxAnswerer,
+  type SandboxOperation,
+} from "./options.js";
 
 type PlainFault = Exclude<Fault["kind"], "answer">;
 

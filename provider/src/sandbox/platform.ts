@@ -43,7 +43,8 @@ export class Platform {
   handle(route: Route | undefined, request: SandboxRequest): SandboxAnswer {
     if (route === undefined) return failure(404, `there is no ${request.method} ${request.path}`);
     const needsBody = ["authenticate", ...NOUNS, "update"].includes(route.operation);
-    if (needsBody && typeof request.body !== "object") return failure(400, "the body is no JSON object");
+    if (needsBody && typeof request.body !== "object")
+      return failure(400, "the body is no JSON object");
     const body = request.body as Fields;
     if (route.operation === "authenticate") return this.#logIn(body);
 
@@ -114,7 +115,8 @@ export class Platform {
     const { fields, faults, unknown } = this.#check(noun, body);
     if (faults.length > 0) return refusedFields(faults);
     const reason = "is not a known field";
-    if (isStrict && unknown.length > 0) return refusedFields(unknown.map((field) => ({ field, reason })));
+    if (isStrict && unknown.length > 0)
+      return refusedFields(unknown.map((field) => ({ field, reason })));
 
     const id = this.#nextId;
     const activity = noun === "advertiser" ? { active: advertisersStartActive } : {};

@@ -16,7 +16,9 @@ export interface Route {
 /** Logins are served at any path that ends so: the path of a 2.0 login isn't documented. */
 const LOGIN = "/authenticate";
 /** `/rest/event`, `/rest/event/strict`, `/rest/event/5`. */
-const OBJECTS = new RegExp(`^/rest/(?<noun>${NOUNS.join("|")})(?:/(?:(?<strict>strict)|(?<id>\\d+)))?$`);
+const OBJECTS = new RegExp(
+  `^/rest/(?<noun>${NOUNS.join("|")})(?:/(?:(?<strict>strict)|(?<id>\\d+)))?$`,
+);
 
 const BY_METHOD = new Map<string, SandboxOperation>([
   ["GET", "read"],

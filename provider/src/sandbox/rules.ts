@@ -49,7 +49,10 @@ export function checkFields(
   const { data, error } = FIELDS[noun].safeParse(Object.fromEntries(present));
   const unknown = Object.keys(body).filter((field) => !Object.hasOwn(FIELDS[noun].shape, field));
   if (error !== undefined) {
-    const faults = error.issues.map(({ path, message }) => ({ field: String(path[0]), reason: message }));
+    const faults = error.issues.map(({ path, message }) => ({
+      field: String(path[0]),
+      reason: message,
+    }));
     return { fields: {}, faults, unknown };
   }
   const faults = noun === "event" ? advertiserFaults(data, advertisers) : [];

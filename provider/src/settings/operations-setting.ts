@@ -23,12 +23,17 @@ export interface Operations {
 
 export const MAX_SECONDS = 86_400;
 const EXPECTED_SECONDS = `whole seconds from 0 to ${withUnit(MAX_SECONDS)}`;
-const seconds = z.union([z.int(), z.string().regex(/^\d+$/).transform(Number)]).pipe(z.int().min(0).max(MAX_SECONDS));
+const seconds = z
+  .union([z.int(), z.string().regex(/^\d+$/).transform(Number)])
+  .pipe(z.int().min(0).max(MAX_SECONDS));
 
 const rules = z.strictObject({
   ...Object.fromEntries(KINDS.map(({ create }) => [create.noun, operationsOf(create).optional()])),
   // Assumed: a server gives up within a minute of its sender; what was created is shown everywhere after 5 minutes.
-  resendAfterSeconds: expecting(`${EXPECTED_SECONDS}, or never`, z.union([seconds, z.literal("never")])).default(60),
+  resendAfterSeconds: expecting(
+    `${EXPECTED_SECONDS}, or never`,
+    z.union([seconds, z.literal("never")]),
+  ).default(60),
   createdVisibleAfterSeconds: expecting(EXPECTED_SECONDS, seconds).default(300),
 });
 const RULES = z.strictObject({

@@ -31,7 +31,8 @@ export function readProxy(
     return { proxy };
   } catch {
     const reason =
-      "expected [http://][user:password@]host:port, percent-encoded; " + "got another value, which is not shown";
+      "expected [http://][user:password@]host:port, percent-encoded; " +
+      "got another value, which is not shown";
     const command = `export ${variable}=http://proxy.example.com:3128`;
     return { problem: { source: variable, reason, command } };
   }

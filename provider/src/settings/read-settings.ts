@@ -2,7 +2,15 @@
  * Reads the settings: raw texts in, checked values or everything that is wrong with them out, each with a command that
  * sets an example. No I/O: both processes call it with what they can read.
  */
-import { asTyped, count, didYouMean, plainShellWord, printable, shellWord, structureIn } from "../base/index.js";
+import {
+  asTyped,
+  count,
+  didYouMean,
+  plainShellWord,
+  printable,
+  shellWord,
+  structureIn,
+} from "../base/index.js";
 import { show } from "../rules/index.js";
 import { type ProxySetting, readProxy } from "./proxy.js";
 import {
@@ -47,7 +55,10 @@ export function readSettings(source: SettingsSource): SettingsReading {
   const { environment, keys = [] } = source;
   const readings = SETTING_NAMES.map((key) => ({ key, ...readSetting(key, source) }));
   // An unusable value must not keep the other checks from running: its default stands in.
-  const values = readings.map(({ key, value }) => [key, value ?? SETTINGS[key].schema.safeParse(undefined).data]);
+  const values = readings.map(({ key, value }) => [
+    key,
+    value ?? SETTINGS[key].schema.safeParse(undefined).data,
+  ]);
   const settings: Settings = Object.fromEntries(values);
   const { proxy, problem } = readProxy(environment, settings.baseUrl);
   const problems = readings.flatMap((reading) => reading.problems ?? []);
@@ -87,7 +98,8 @@ function readSetting(key: SettingName, source: SettingsSource): ReadSetting {
   const { schema, expected, secret, structured } = SETTINGS[key];
   if (raw === undefined) return readAbsent(key, label, source);
   // A login with it would be spent in vain.
-  if (secret && /[\r\n]$/.test(raw)) return refused(key, label, "ends in a line end, which no login takes");
+  if (secret && /[\r\n]$/.test(raw))
+    return refused(key, label, "ends in a line end, which no login takes");
   // Pulumi hands programs what `pulumi config set --path` made as JSON text (measured with engine 3.259.0), which would
   // pass for a path or a password. Environment variables are texts and nothing else.
   const structure = structureIn(raw);
@@ -138,7 +150,9 @@ function remove(words: string): string {
 /** A search looks for the mark that `markField` puts into each create. */
 function searchesWithoutField({ operations, markField }: Settings): SettingProblem[] {
   if (operations === undefined || markField !== undefined) return [];
-  const nouns = Object.keys(operations.of).filter((noun) => operations.of[noun]?.search !== undefined);
+  const nouns = Object.keys(operations.of).filter(
+    (noun) => operations.of[noun]?.search !== undefined,
+  );
   return nouns.map((noun) => ({
     source: `${NAMESPACE}:operations.${noun}.search`,
     reason: `needs ${NAMESPACE}:markField, the field that each create carries its mark in`,
@@ -161,7 +175,9 @@ function unknownVariables(environment: SettingsSource["environment"]): string[] 
   // The debug log, and what `pending` hands to a refresh, are no settings.
   const known = [...SETTING_NAMES, "log", "answers"].map(environmentNameOf);
   const isUnknown = (name: string) => name.startsWith(prefix) && !known.includes(name);
-  const unknown = Object.keys(environment).filter((name) => environment[name] !== undefined && isUnknown(name));
+  const unknown = Object.keys(environment).filter(
+    (name) => environment[name] !== undefined && isUnknown(name),
+  );
   return unknown.sort().map((name) => {
     const hint = didYouMean(name.slice(prefix.length), SETTING_NAMES, environmentNameOf);
     return `${printable(name)} is not a known environment variable and is not used; ${hint}`;
@@ -186,7 +202,10 @@ function passwordWarnings(source: SettingsSource): string[] {
 }
 
 /** One problem, with the command that fixes it on a line of its own. */
-export function describeSettingProblem({ source, reason, command, or }: SettingProblem, indent = ""): string {
+export function describeSettingProblem(
+  { source, reason, command, or }: SettingProblem,
+  indent = "",
+): string {
   const alternative = or === undefined ? "" : ` (or set ${or})`;
   return `${source} ${reason}; to fix it${alternative}:\n${indent}  ${command}`;
 }

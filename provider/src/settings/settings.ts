@@ -136,7 +136,8 @@ const TABLE = {
     schema: textLike(/^[^\s,]+ [^\s,]+(\s*,\s*[^\s,]+ [^\s,]+)*$/)
       .transform((accounts) => accounts.split(",").map(asAccount))
       .optional(),
-    expected: "'<host> <e-mail>', as an error about another account shows it; several are separated by commas",
+    expected:
+      "'<host> <e-mail>', as an error about another account shows it; several are separated by commas",
     example: "platform.example.com you@example.com",
   },
   operations: {
@@ -190,7 +191,9 @@ export function isEqualAccount(one: unknown, other: unknown): boolean {
 }
 
 /** @returns true for anything if the settings name no account, and for a record that names none. */
-export function sameAccountAs(settings: Pick<Settings, "baseUrl" | "email" | "formerAccount">): IsSameAccount {
+export function sameAccountAs(
+  settings: Pick<Settings, "baseUrl" | "email" | "formerAccount">,
+): IsSameAccount {
   const account = accountOf(settings);
   const known = new Set<unknown>([undefined, "", account, ...(settings.formerAccount ?? [])]);
   return (recorded) => account === "" || known.has(recorded);

@@ -10,7 +10,9 @@ export const MAX_LISTED = 20;
 /** What to look for in the account: `the ConversionEvent named "Signup" (advertiserId 1, value 5), sent at …`. */
 export function describe(kind: Kind["name"], create: CreateRecord): string {
   const { name, facts = {}, field, mark, replaces, at } = create;
-  const details = Object.entries(facts).map(([property, value]) => `${property} ${printable(String(value))}`);
+  const details = Object.entries(facts).map(
+    ([property, value]) => `${property} ${printable(String(value))}`,
+  );
   let text = `the ${kind}`;
   if (name !== undefined) text += ` named "${printable(name)}"`;
   if (details.length > 0) text += ` (${details.join(", ")})`;
@@ -91,6 +93,9 @@ export function whatHappened(label: string, { at, id, state }: EarlierCreate): s
 }
 
 /** What becomes of objects that are no longer managed; without a full stop. @param subject the object or objects. */
-export function staysLive({ unmanagedNotice }: Pick<Kind, "unmanagedNotice">, subject: string): string {
+export function staysLive(
+  { unmanagedNotice }: Pick<Kind, "unmanagedNotice">,
+  subject: string,
+): string {
   return `${subject} ${unmanagedNotice}; deactivate it there by hand`;
 }

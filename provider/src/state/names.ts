@@ -147,7 +147,10 @@ export function refAt(key: string, resourceUrn: string): Omit<ResourceRef, "iden
 export function parseKey(key: string): ParsedKey {
   const [resource] = key.split("::", 1) as [ResourceName];
   const resourceKey = resourceKeyIn(key);
-  const whole = wholeResource(resource, parsePlace(resourceKey.slice(resource.length + "::".length)));
+  const whole = wholeResource(
+    resource,
+    parsePlace(resourceKey.slice(resource.length + "::".length)),
+  );
   if (resourceKey === key) return whole;
   return withMember(whole, JSON.parse(key.slice(resourceKey.length + 1, -1)));
 }

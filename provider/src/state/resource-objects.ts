@@ -41,7 +41,11 @@ export function argumentsIn(inputs: Values): Values {
 }
 
 /** @param id of the resource; the objects of a set have their own. @param outputs empty for a new resource. */
-export function readStored(resource: Kind | SetKind, id: string | undefined, outputs: Values): StoredSet {
+export function readStored(
+  resource: Kind | SetKind,
+  id: string | undefined,
+  outputs: Values,
+): StoredSet {
   if ("member" in resource) return readStoredSet(outputs);
   return {
     advertiserId: undefined,

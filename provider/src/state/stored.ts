@@ -282,14 +282,17 @@ export function withNewKeys(stored: StoredSet, { events, formerKeys }: DeclaredS
   }
   if (moved.size === 0) return { set: stored, moved };
   const keyNow = (key: string) => newKeys.get(key) ?? key;
-  const renamed = <T>(map: ReadonlyMap<string, T>) => new Map(Array.from(map, ([key, value]) => [keyNow(key), value]));
+  const renamed = <T>(map: ReadonlyMap<string, T>) =>
+    new Map(Array.from(map, ([key, value]) => [keyNow(key), value]));
   const set: StoredSet = {
     ...stored,
     events: renamed(stored.events),
     eventIds: renamed(stored.eventIds),
     sentAs: renamed(stored.sentAs),
     unresolved: renamed(stored.unresolved),
-    left: stored.left.map((object) => (object.key === undefined ? object : { ...object, key: keyNow(object.key) })),
+    left: stored.left.map((object) =>
+      object.key === undefined ? object : { ...object, key: keyNow(object.key) },
+    ),
   };
   return { set, moved };
 }
@@ -343,7 +346,11 @@ export function writeHistory({ created, left, resolved }: StoredSet, account: st
 }
 
 /** Undefined where there is nothing. @param asId makes an output of an id. @param account empty if it is not known. */
-export function writeStoredSet(stored: StoredSet, asId: (digits: string) => number | string, account: string): Values {
+export function writeStoredSet(
+  stored: StoredSet,
+  asId: (digits: string) => number | string,
+  account: string,
+): Values {
   const { advertiserId, defaults, events, eventIds, sentAs, unresolved } = stored;
   return {
     advertiserId,

@@ -146,7 +146,9 @@ class MockPlatform {
       return { type: kind.name, name, id, outputs: { ...outputs, [kind.idProperty]: exactId(id) } };
     }
     const set = setOfType(type);
-    return set === undefined ? undefined : this.#createSet(set, name, this.#checked(set, name, inputs));
+    return set === undefined
+      ? undefined
+      : this.#createSet(set, name, this.#checked(set, name, inputs));
   }
 
   /** @throws pulumi.RunError that lists everything that was wrong with the resources so far. */

@@ -80,11 +80,14 @@ export interface Ended {
 }
 
 /** Values as the engine passes them on, with sorted names. */
-const carried = (values: object | undefined) => JSON.parse(JSON.stringify(values ?? {}, inOrder)) as Values;
+const carried = (values: object | undefined) =>
+  JSON.parse(JSON.stringify(values ?? {}, inOrder)) as Values;
 
 function inOrder(_name: string, value: unknown): unknown {
   const isPlain = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isPlain ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value;
+  return isPlain
+    ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    : value;
 }
 
 /** Adds the reference to the provider, as Pulumi's provider process does. */
@@ -118,7 +121,11 @@ class Work {
       manifest: { time: this.options.now() },
       resources: this.resources.map((each) => {
         const dependencies = each.dependencies?.map(nameOf);
-        return { ...each, urn: nameOf(each.urn), ...(dependencies === undefined ? {} : { dependencies }) };
+        return {
+          ...each,
+          urn: nameOf(each.urn),
+          ...(dependencies === undefined ? {} : { dependencies }),
+        };
       }),
       ...(this.#pending.length === 0 ? {} : { pending_operations: this.#pending }),
     };
@@ -170,7 +177,11 @@ class Work {
 }
 
 /** A `pulumi up`. */
-export async function up(before: Deployment, program: readonly Registration[], options: RunOptions): Promise<Ended> {
+export async function up(
+  before: Deployment,
+  program: readonly Registration[],
+  options: RunOptions,
+): Promise<Ended> {
   const work = new Work(before, options);
   const advertiserIds = new Map<string, unknown>();
 
@@ -183,21 +194,35 @@ export async function up(before: Deployment, program: readonly Registration[], o
     work.reached.add(urn);
     if (old !== undefined) work.reached.add(old.urn);
     const face = options.faces[type];
-    const given = carried(resource.inputs(owner === undefined ? undefined : advertiserIds.get(owner)));
+    const given = carried(
+      resource.inputs(owner === undefined ? undefined : advertiserIds.get(owner)),
+    );
     const check = async (olds: Values): Promise<Values | undefined> => {
       const { inputs, failures = [] } = await face.check(olds, { ...given });
       for (const { reason } of failures) work.fail(new Error(reason));
       return failures.length > 0 ? undefined : withProvider(inputs, given);
     };
     const dependencies = owner === undefined ? [] : [owner];
-    const base = { urn, type: typeTokenOf(type), custom: true as const, retainOnDelete, dependencies };
+    const base = {
+      urn,
+      type: typeTokenOf(type),
+      custom: true as const,
+      retainOnDelete,
+      dependencies,
+    };
     const formerly = aliases.length === 0 ? {} : { aliases };
     const noteId = (outputs: Values) => {
       if (type === "Advertiser") advertiserIds.set(urn, outputs.advertiserId);
     };
     /** @param take saves what a step or its error gives. */
     const step =
-      (kind: Operation["type"], inputs: Values, make: () => Promise<Saved>, take: (now: Saved) => void) => () =>
+      (
+        kind: Operation["type"],
+        inputs: Values,
+        make: () => Promise<Saved>,
+        take: (now: Saved) => void,
+      ) =>
+      () =>
         work.step({ type: kind, resource: { ...base, inputs, ...formerly } }, async () => {
           try {
             const now = await make();
@@ -207,7 +232,9 @@ export async function up(before: Deployment, program: readonly Registration[], o
             const failed = partial(error);
             // New inputs that an object does not have are not saved.
             const saved =
-              kind === "updating" && old?.id !== undefined ? { inputs: old.inputs, id: old.id } : { inputs };
+              kind === "updating" && old?.id !== undefined
+                ? { inputs: old.inputs, id: old.id }
+                : { inputs };
             if (failed !== undefined) take({ ...base, ...failed, ...saved });
             throw error;
           }
@@ -272,7 +299,9 @@ export async function up(before: Deployment, program: readonly Registration[], o
   let last = Promise.resolve();
   for (const resource of program) {
     const owner = registered.get(resource.owner ?? "");
-    last = (options.concurrent === true ? (owner ?? Promise.resolve()) : last).then(() => register(resource));
+    last = (options.concurrent === true ? (owner ?? Promise.resolve()) : last).then(() =>
+      register(resource),
+    );
     registered.set(resource.urn, last);
   }
   await Promise.all(registered.values());
@@ -307,7 +336,9 @@ function faceOf(faces: Faces, { type }: Saved) {
 /** Reads each resource, also those to delete, compares the result with the arguments, and saves at the end. */
 export async function refresh(before: Deployment, options: RunOptions): Promise<Ended> {
   const work = new Work(before, options);
-  for (const resource of before.resources.filter(({ urn }) => options.targets?.has(urn) !== false)) {
+  for (const resource of before.resources.filter(
+    ({ urn }) => options.targets?.has(urn) !== false,
+  )) {
     const face = faceOf(options.faces, resource);
     try {
       const { id, props, inputs } = await face.read(resource.id ?? "", resource.outputs);
@@ -335,7 +366,15 @@ export async function refresh(before: Deployment, options: RunOptions): Promise<
 
 /** What an error gives the engine to save. */
 function partial(error: unknown): Pick<Saved, "id" | "outputs" | "initErrors"> | undefined {
-  const { id, properties, reasons } = error as Error & { id?: string; properties?: Values; reasons?: string[] };
+  const { id, properties, reasons } = error as Error & {
+    id?: string;
+    properties?: Values;
+    reasons?: string[];
+  };
   if (id === undefined) return undefined;
-  return { id, outputs: carried(carriedBack(properties)), ...(reasons === undefined ? {} : { initErrors: reasons }) };
+  return {
+    id,
+    outputs: carried(carriedBack(properties)),
+    ...(reasons === undefined ? {} : { initErrors: reasons }),
+  };
 }

@@ -5,9 +5,20 @@ import type { Kill } from "./machine.js";
 import { Person } from "./person.js";
 import type { Fault } from "./platform.js";
 import type { Declared, Entry, Wanted } from "./program.js";
-import { type Config, counts, heldIn, type Simulation, unresolvedKeys, Violation } from "./simulation.js";
+import {
+  type Config,
+  counts,
+  heldIn,
+  type Simulation,
+  unresolvedKeys,
+  Violation,
+} from "./simulation.js";
 
-const NAMES = { Advertiser: ["a", "b"], ConversionEvent: ["e", "f", "g", "h"], ConversionEventSet: ["s", "t"] };
+const NAMES = {
+  Advertiser: ["a", "b"],
+  ConversionEvent: ["e", "f", "g", "h"],
+  ConversionEventSet: ["s", "t"],
+};
 
 export function configOf(seed: number, random: () => number): Config {
   const isRich = random() < 0.6;
@@ -25,7 +36,10 @@ export function configOf(seed: number, random: () => number): Config {
 /** A former key that another event has now is a mistake in the program. */
 function freeKeys(set: Declared | undefined): string[] {
   const entries = set?.events ?? {};
-  const taken = [...Object.keys(entries), ...Object.values(entries).flatMap(({ formerKey }) => formerKey ?? [])];
+  const taken = [
+    ...Object.keys(entries),
+    ...Object.values(entries).flatMap(({ formerKey }) => formerKey ?? []),
+  ];
   return ["k", "l", "m", "n", "o", "p"].filter((key) => !taken.includes(key));
 }
 
@@ -99,7 +113,8 @@ export class Life {
   #faults(): Fault[] {
     if (!this.#chance(0.35)) return [];
     return Array.from({ length: 1 + this.#below(2) }, () => {
-      const on = this.#pick(["create", "create", "create", "update", "read", "search"] as const) ?? "create";
+      const on =
+        this.#pick(["create", "create", "create", "update", "read", "search"] as const) ?? "create";
       const breaks =
         on === "create"
           ? (["lost", "undone", "late", "refused", "limited", "not sent", "another's id"] as const)
@@ -110,7 +125,8 @@ export class Life {
 
   async #run(how: "up" | "refresh"): Promise<void> {
     const { simulation } = this;
-    for (let edits = how === "up" && this.#chance(0.6) ? 1 + this.#below(2) : 0; edits > 0; edits--) this.#edit();
+    for (let edits = how === "up" && this.#chance(0.6) ? 1 + this.#below(2) : 0; edits > 0; edits--)
+      this.#edit();
     const machine = this.#machine();
     // As pipelines do: if an interrupted run's journal is elsewhere, or lost, `pending` comes first.
     const { knowing } = simulation.stack;
@@ -134,7 +150,11 @@ export class Life {
   #lose(): void {
     const { simulation } = this;
     const machine = this.#pick([0, 1] as const) ?? 0;
-    if (!simulation.config.checkpoints || simulation.stacks.some(({ onlyOn }) => onlyOn === machine)) return;
+    if (
+      !simulation.config.checkpoints ||
+      simulation.stacks.some(({ onlyOn }) => onlyOn === machine)
+    )
+      return;
     simulation.log.push(`disk ${machine} is lost`);
     simulation.machines[machine].lose();
     for (const stack of simulation.stacks) if (stack.knowing === machine) stack.knowing = "nobody";
@@ -151,7 +171,10 @@ export class Life {
     simulation.log.push(`up on ${machine}`, ...this.#text());
     const done = await simulation.run("up", machine, { kill: this.#kill() });
     if (done?.errors.length === 0) simulation.stack.onlyOn = undefined;
-    this.#add("ConversionEvent", this.#owner(), { platformName: this.#name(), value: this.#value() });
+    this.#add("ConversionEvent", this.#owner(), {
+      platformName: this.#name(),
+      value: this.#value(),
+    });
   }
 
   async #renameStack(): Promise<void> {
@@ -165,7 +188,10 @@ export class Life {
 
   #edit(): void {
     const addEvent = () =>
-      this.#add("ConversionEvent", this.#owner(), { platformName: this.#name(), value: this.#value() });
+      this.#add("ConversionEvent", this.#owner(), {
+        platformName: this.#name(),
+        value: this.#value(),
+      });
     const change = () => this.#change();
     const addMember = () => this.#addMember();
     const edits = [
@@ -194,7 +220,9 @@ export class Life {
     simulation.stack.program = all
       .map((each) => {
         const { aliases = [] } = each;
-        return aliases.some(isTaken(each)) ? { ...each, aliases: aliases.filter((one) => !isTaken(each)(one)) } : each;
+        return aliases.some(isTaken(each))
+          ? { ...each, aliases: aliases.filter((one) => !isTaken(each)(one)) }
+          : each;
       })
       .toSorted((a, b) => Number(b.type === "Advertiser") - Number(a.type === "Advertiser"));
   }
@@ -212,20 +240,33 @@ export class Life {
   #free(type: Declared["type"]): string | undefined {
     const { config, stack } = this.simulation;
     const { program } = stack;
-    if (config.search) return program.length < 9 ? `${this.#pick(NAMES[type])}${++this.#names}` : undefined;
+    if (config.search)
+      return program.length < 9 ? `${this.#pick(NAMES[type])}${++this.#names}` : undefined;
     const used = new Set(program.filter((each) => each.type === type).map(({ name }) => name));
     return this.#pick(NAMES[type].filter((name) => !used.has(name)));
   }
 
   #owner(): string {
-    const own = this.simulation.stack.program.filter(({ type }) => type === "Advertiser").map(({ name }) => name);
+    const own = this.simulation.stack.program
+      .filter(({ type }) => type === "Advertiser")
+      .map(({ name }) => name);
     return this.#pick([...own, ...own, this.simulation.platform.objects[0]?.id ?? ""]) ?? "";
   }
 
-  #add(type: Declared["type"], advertiser: string | undefined, more: Partial<Declared>): Declared | undefined {
+  #add(
+    type: Declared["type"],
+    advertiser: string | undefined,
+    more: Partial<Declared>,
+  ): Declared | undefined {
     const name = this.#free(type);
     if (name === undefined) return undefined;
-    const added = { self: ++this.#names, type, name, ...(advertiser !== undefined && { advertiser }), ...more };
+    const added = {
+      self: ++this.#names,
+      type,
+      name,
+      ...(advertiser !== undefined && { advertiser }),
+      ...more,
+    };
     this.#set(undefined, added);
     return added;
   }
@@ -235,9 +276,11 @@ export class Life {
     const known = this.#chance(0.8) ? this.#pick(sets) : undefined;
     const into = known ?? this.#add("ConversionEventSet", this.#owner(), { events: {} }) ?? sets[0];
     const free = freeKeys(into);
-    const key = this.simulation.config.search && free.length > 0 ? `k${++this.#names}` : this.#pick(free);
+    const key =
+      this.simulation.config.search && free.length > 0 ? `k${++this.#names}` : this.#pick(free);
     const entry = { eventName: this.#name(), value: this.#value(), self: ++this.#names };
-    if (into !== undefined && key !== undefined) this.#set(into, { ...into, events: { ...into.events, [key]: entry } });
+    if (into !== undefined && key !== undefined)
+      this.#set(into, { ...into, events: { ...into.events, [key]: entry } });
   }
 
   /** The other stack's program is deployed here too, as people do with one program for many stacks. */
@@ -248,7 +291,9 @@ export class Life {
     simulation.stack.program = other.program.map(({ existingId: _, ...each }) => ({
       ...each,
       ...(each.events && {
-        events: Object.fromEntries(Object.entries(each.events).map(([key, { existingId, ...entry }]) => [key, entry])),
+        events: Object.fromEntries(
+          Object.entries(each.events).map(([key, { existingId, ...entry }]) => [key, entry]),
+        ),
       }),
     }));
   }
@@ -264,7 +309,8 @@ export class Life {
       return;
     }
     for (const each of simulation.stack.program)
-      if (resource.type === "Advertiser" && each.advertiser === resource.name) this.#set(each, undefined);
+      if (resource.type === "Advertiser" && each.advertiser === resource.name)
+        this.#set(each, undefined);
     this.#set(resource, undefined);
   }
 
@@ -274,7 +320,9 @@ export class Life {
     const name = former && this.#free(former.type);
     if (former === undefined || name === undefined) return;
     counts.renames++;
-    const names = isAliased ? [former.name, ...(former.aliases ?? [])].filter((each) => each !== name) : [];
+    const names = isAliased
+      ? [former.name, ...(former.aliases ?? [])].filter((each) => each !== name)
+      : [];
     this.#set(former, { ...former, name, aliases: names });
     for (const each of simulation.stack.program)
       if (former.type === "Advertiser" && each.advertiser === former.name)
@@ -298,9 +346,14 @@ export class Life {
 
   /** Another event with the name of one. */
   #namesake(): void {
-    const one = this.#pick(this.simulation.stack.wanted.filter(({ kind }) => kind === "ConversionEvent"));
+    const one = this.#pick(
+      this.simulation.stack.wanted.filter(({ kind }) => kind === "ConversionEvent"),
+    );
     if (one !== undefined)
-      this.#add("ConversionEvent", one.resource.advertiser, { platformName: one.name, value: this.#value() });
+      this.#add("ConversionEvent", one.resource.advertiser, {
+        platformName: one.name,
+        value: this.#value(),
+      });
   }
 
   #change(): void {
@@ -313,7 +366,11 @@ export class Life {
   #entry({ resource, member }: Wanted, change: Partial<Entry>): void {
     if (member === undefined) {
       const { eventName, ...others } = change;
-      this.#set(resource, { ...resource, ...(eventName !== undefined && { platformName: eventName }), ...others });
+      this.#set(resource, {
+        ...resource,
+        ...(eventName !== undefined && { platformName: eventName }),
+        ...others,
+      });
       return;
     }
     const entry = { ...(resource.events?.[member] as Entry), ...change };
@@ -343,17 +400,22 @@ export class Life {
     simulation.log.push("the end", ...this.#text());
     const machine = this.#machine();
     // A refresh drops what only Pulumi has of an interrupted run.
-    if (simulation.config.read && simulation.stack.knowing === undefined) await simulation.run("refresh", machine);
+    if (simulation.config.read && simulation.stack.knowing === undefined)
+      await simulation.run("refresh", machine);
     await new Person(simulation, machine, simulation.random).getOn();
     this.#expectDeclared();
     const again = await simulation.run("up", machine);
-    if (again?.posts !== 0 || again.errors.length > 0) throw new Violation(`not resolved: ${again?.posts} creates`);
+    if (again?.posts !== 0 || again.errors.length > 0)
+      throw new Violation(`not resolved: ${again?.posts} creates`);
     this.#expectDeclared();
   }
 
   #expectOnce(): void {
-    const objects = heldIn(this.simulation.stack.state).flatMap(({ object, isToGo }) => (isToGo ? [] : [object]));
-    if (new Set(objects).size < objects.length) throw new Violation(`held twice: ${objects.toSorted().join(", ")}`);
+    const objects = heldIn(this.simulation.stack.state).flatMap(({ object, isToGo }) =>
+      isToGo ? [] : [object],
+    );
+    if (new Set(objects).size < objects.length)
+      throw new Violation(`held twice: ${objects.toSorted().join(", ")}`);
   }
 
   #expectDeclared(): void {
@@ -368,11 +430,16 @@ export class Life {
       held.delete(key);
       // Somebody was told of both, and said that it is this one.
       if (simulation.unsure.has(parseKey(key).short) || existingId !== undefined) continue;
-      const made = simulation.platform.objects.find((each) => objectKey(each.kind, each.id) === object);
+      const made = simulation.platform.objects.find(
+        (each) => objectKey(each.kind, each.id) === object,
+      );
       const there = [made?.fields.event_name ?? made?.fields.advertiser_name, made?.fields.value];
       if (there[0] !== name || (kind === "ConversionEvent" && there[1] !== value))
-        throw new Violation(`${key} is ${name} with ${value}, and ${object} is ${there.join(" with ")}`);
+        throw new Violation(
+          `${key} is ${name} with ${value}, and ${object} is ${there.join(" with ")}`,
+        );
     }
-    if (held.size > 0) throw new Violation(`in the state, and not declared: ${[...held.keys()].join(", ")}`);
+    if (held.size > 0)
+      throw new Violation(`in the state, and not declared: ${[...held.keys()].join(", ")}`);
   }
 }

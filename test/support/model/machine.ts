@@ -62,7 +62,8 @@ export class Machine {
   /** A process has died: its locks are free. @param fates the power has failed: what became of what was not synced. */
   after(fates: (() => number) | undefined): void {
     const moment = this.disk.moment();
-    if (fates !== undefined) this.disk = new MemoryDisk(withoutLocks(imageAfter(moment, moment.unsynced.map(fates))));
+    if (fates !== undefined)
+      this.disk = new MemoryDisk(withoutLocks(imageAfter(moment, moment.unsynced.map(fates))));
     for (const path of lockPaths(this.disk)) this.disk.rmSync(path);
   }
 
@@ -120,7 +121,9 @@ export class Process {
     this.death = new Promise((resolve) => {
       this.#die = () => resolve("killed");
     });
-    this.disk = guarded(machine.disk, (name) => (LOOKS.test(name) ? this.expectAlive() : this.moment()));
+    this.disk = guarded(machine.disk, (name) =>
+      LOOKS.test(name) ? this.expectAlive() : this.moment(),
+    );
   }
 
   expectAlive(): void {

@@ -21,7 +21,10 @@ let run: Here | undefined;
 export const acting: {
   here: Here;
   within<T>(here: Here, work: () => T): T;
-  pulumi: Pick<typeof pulumi, "refresh" | "stateOf" | "stackName" | "existingStacks" | "sameAccountOf">;
+  pulumi: Pick<
+    typeof pulumi,
+    "refresh" | "stateOf" | "stackName" | "existingStacks" | "sameAccountOf"
+  >;
 } = {
   get here() {
     return commands.getStore() ?? (run as Here);
@@ -43,9 +46,11 @@ vi.mock("../../../provider/src/journal/index.js", async (original) => {
       all.writeAnswers(place, lines, acting.here, runs),
     isJournalInUse: (...[place, folder]: Parameters<typeof all.isJournalInUse>) =>
       all.isJournalInUse(place, folder, acting.here.disk),
-    openElsewhere: (...[place, folder, disk = acting.here.disk]: Parameters<typeof all.openElsewhere>) =>
-      all.openElsewhere(place, folder, disk),
-    takeOverOpen: (...[former, now]: Parameters<typeof all.takeOverOpen>) => all.takeOverOpen(former, now, acting.here),
+    openElsewhere: (
+      ...[place, folder, disk = acting.here.disk]: Parameters<typeof all.openElsewhere>
+    ) => all.openElsewhere(place, folder, disk),
+    takeOverOpen: (...[former, now]: Parameters<typeof all.takeOverOpen>) =>
+      all.takeOverOpen(former, now, acting.here),
   };
 });
 
@@ -53,7 +58,9 @@ vi.mock("../../../provider/src/cli/pulumi.js", async (original) => ({
   ...(await original<typeof pulumi>()),
   refresh: (...given: Parameters<typeof pulumi.refresh>) => acting.pulumi.refresh(...given),
   stateOf: (...given: Parameters<typeof pulumi.stateOf>) => acting.pulumi.stateOf(...given),
-  existingStacks: (...given: Parameters<typeof pulumi.existingStacks>) => acting.pulumi.existingStacks(...given),
-  sameAccountOf: (...given: Parameters<typeof pulumi.sameAccountOf>) => acting.pulumi.sameAccountOf(...given),
+  existingStacks: (...given: Parameters<typeof pulumi.existingStacks>) =>
+    acting.pulumi.existingStacks(...given),
+  sameAccountOf: (...given: Parameters<typeof pulumi.sameAccountOf>) =>
+    acting.pulumi.sameAccountOf(...given),
   stackName: (...given: Parameters<typeof pulumi.stackName>) => acting.pulumi.stackName(...given),
 }));

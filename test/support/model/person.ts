@@ -51,7 +51,8 @@ export class Person {
       if (text === "") return this.#count();
       if (messages === MOST) throw new Violation(`not on after ${MOST} messages`);
       const bare = commandsIn(text).find((line) => !line.includes(` --stack ${stack.name}`));
-      if (bare !== undefined && !bare.startsWith("pulumi up")) throw new Violation(`${bare} does not name its stack`);
+      if (bare !== undefined && !bare.startsWith("pulumi up"))
+        throw new Violation(`${bare} does not name its stack`);
     }
   }
 
@@ -80,7 +81,8 @@ export class Person {
       const made = this.#madeFor(namesake);
       const isSame = made !== undefined && made.self === wanted?.self;
       if (there !== undefined) visits ??= this.#visited(namesake);
-      else if (isSame && (id !== undefined || this.random() < 0.5) && this.#rename(namesake)) edited.add(label);
+      else if (isSame && (id !== undefined || this.random() < 0.5) && this.#rename(namesake))
+        edited.add(label);
     }
     if (edited.size > 0) return "";
     if (visits !== undefined && !this.isVisiting) {
@@ -114,14 +116,19 @@ export class Person {
   }
 
   /** Runs a printed command, with those of its answers that are true. @param say none if it is not. */
-  async #answer(line: string, option: string, say: (name: string) => string | undefined): Promise<string | undefined> {
+  async #answer(
+    line: string,
+    option: string,
+    say: (name: string) => string | undefined,
+  ): Promise<string | undefined> {
     if (!line.includes(` --${option} `)) return undefined;
     const words = wordsIn(line);
     const said = words.flatMap((word, index) => {
       if (words[index - 1] === `--${option}`) return say(word.replace("=<its id>", "")) ?? "";
       return word;
     });
-    const isLeft = (word: string, index: number) => word !== "" && !(word === `--${option}` && said[index + 1] === "");
+    const isLeft = (word: string, index: number) =>
+      word !== "" && !(word === `--${option}` && said[index + 1] === "");
     const left = said.filter(isLeft);
     return left.includes(`--${option}`) ? this.#run(left) : undefined;
   }
@@ -154,7 +161,8 @@ export class Person {
   async #visit(name: string, text: string): Promise<void> {
     const { simulation, machine, random } = this;
     const { stack } = simulation;
-    if (!text.includes(`pulumi up --stack ${name}`)) throw new Violation(`nothing says to run the stack ${name}`);
+    if (!text.includes(`pulumi up --stack ${name}`))
+      throw new Violation(`nothing says to run the stack ${name}`);
     const other = simulation.stacks.find((each) => each.name === name);
     if (other === undefined) return;
     simulation.select(other);
@@ -176,18 +184,26 @@ export class Person {
       return true;
     };
     const isNew = resource.aliases?.includes(name) !== true;
-    const isAlias = isNew && of === resource.type && formerMember === member && name !== resource.name;
+    const isAlias =
+      isNew && of === resource.type && formerMember === member && name !== resource.name;
     const isFree = !stack.program.some((each) => each.type === of && each.name === name);
     if (isAlias && isFree && (id === undefined || this.random() < 0.5))
       return put({ ...resource, aliases: [...new Set([name, ...(resource.aliases ?? [])])] });
     const entry = resource.events?.[member ?? ""];
     if (member !== undefined && entry !== undefined) {
       const isKey =
-        name === resource.name && formerMember !== undefined && resource.events?.[formerMember] === undefined;
+        name === resource.name &&
+        formerMember !== undefined &&
+        resource.events?.[formerMember] === undefined;
       const says =
-        isKey && (id === undefined || this.random() < 0.5) ? { formerKey: formerMember } : { existingId: id };
+        isKey && (id === undefined || this.random() < 0.5)
+          ? { formerKey: formerMember }
+          : { existingId: id };
       if (says.formerKey === undefined && id === undefined) return false;
-      return put({ ...resource, events: { ...resource.events, [member]: { ...entry, ...(says as object) } } });
+      return put({
+        ...resource,
+        events: { ...resource.events, [member]: { ...entry, ...(says as object) } },
+      });
     }
     return id !== undefined && put({ ...resource, existingId: id });
   }

@@ -1,5 +1,9 @@
 /** A platform in RAM, in place of the client that a run would have: it gives ids, loses answers, and lags behind. */
-import { NotSentError, OutcomeUnknownError, RefusedError } from "../../../provider/src/base/index.js";
+import {
+  NotSentError,
+  OutcomeUnknownError,
+  RefusedError,
+} from "../../../provider/src/base/index.js";
 import type { Client } from "../../../provider/src/client/index.js";
 import type { Kind } from "../../../provider/src/kinds/index.js";
 import { objectKey } from "../../../provider/src/state/index.js";
@@ -28,7 +32,14 @@ interface MadeByRun extends Made {
 }
 
 /** What happens to a request instead of its answer. `late`: it is carried out a while after its sender has given up. */
-export type Break = "lost" | "undone" | "late" | "refused" | "limited" | "not sent" | "another's id";
+export type Break =
+  | "lost"
+  | "undone"
+  | "late"
+  | "refused"
+  | "limited"
+  | "not sent"
+  | "another's id";
 
 export interface Fault {
   readonly on: "create" | "read" | "update" | "search";
@@ -150,8 +161,12 @@ export class Platform {
           const made = broken === "undone" ? undefined : this.make(kind, fields, of, delayMs);
           process.moment();
           if (made === undefined || broken === "lost" || broken === "late")
-            throw new OutcomeUnknownError(`${label} was sent at ${at}, and the connection ended.`, at);
-          const id = (broken === "another's id" ? sender.knownOther(kind, key) : undefined) ?? made.id;
+            throw new OutcomeUnknownError(
+              `${label} was sent at ${at}, and the connection ended.`,
+              at,
+            );
+          const id =
+            (broken === "another's id" ? sender.knownOther(kind, key) : undefined) ?? made.id;
           await onCreated(id);
           return { id, warnings: [] };
         }
@@ -172,7 +187,10 @@ export class Platform {
         sent("search", label, () =>
           this.objects
             .filter(
-              (each) => each.kind === kind.name && each.fields[field] === mark && each.fromMs <= time.clock.wallMs(),
+              (each) =>
+                each.kind === kind.name &&
+                each.fields[field] === mark &&
+                each.fromMs <= time.clock.wallMs(),
             )
             .map(({ id }) => id),
         ),

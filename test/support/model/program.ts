@@ -1,6 +1,11 @@
 /** A program as data, and what its half makes of it: the same `declare` and `Judge` as a real one, no constructors. */
 import type { Records } from "../../../provider/src/journal/index.js";
-import { advertiser, conversionEvent, conversionEventSet, handlerOf } from "../../../provider/src/kinds/index.js";
+import {
+  advertiser,
+  conversionEvent,
+  conversionEventSet,
+  handlerOf,
+} from "../../../provider/src/kinds/index.js";
 import { declare } from "../../../provider/src/program/declaration.js";
 import { ProgramValidator } from "../../../provider/src/program/program-validator.js";
 import type { Settings } from "../../../provider/src/settings/index.js";
@@ -37,12 +42,22 @@ export interface Declared {
   readonly self?: number;
 }
 
-const KINDS = { Advertiser: advertiser, ConversionEvent: conversionEvent, ConversionEventSet: conversionEventSet };
+const KINDS = {
+  Advertiser: advertiser,
+  ConversionEvent: conversionEvent,
+  ConversionEventSet: conversionEventSet,
+};
 
 export const PROJECT = "shop";
 
 export function refIn(stack: string, { type, name }: Pick<Declared, "type" | "name">): ResourceRef {
-  const place = { organization: "organization", project: PROJECT, stack, parentTypes: undefined, name };
+  const place = {
+    organization: "organization",
+    project: PROJECT,
+    stack,
+    parentTypes: undefined,
+    name,
+  };
   return refOf(type, identityText(place));
 }
 
@@ -105,21 +120,33 @@ export function programHalf(
     };
   });
   const told = findings.map(({ title, lines }) => [title, ...lines].join("\n"));
-  return { registrations, warnings, findings: told, atEnd: () => validator.atEnd([...records.values()], false) };
+  return {
+    registrations,
+    warnings,
+    findings: told,
+    atEnd: () => validator.atEnd([...records.values()], false),
+  };
 }
 
 function aliasesOf({ aliases = [] }: Declared) {
   return aliases.map((name) => ({ name }));
 }
 
-function ownerOf(program: readonly Declared[], { advertiser: name }: Declared): Declared | undefined {
+function ownerOf(
+  program: readonly Declared[],
+  { advertiser: name }: Declared,
+): Declared | undefined {
   return program.find((each) => each.type === "Advertiser" && each.name === name);
 }
 
-function argumentsOf({ type, platformName, value, events, existingId }: Declared, advertiserId: unknown): Values {
+function argumentsOf(
+  { type, platformName, value, events, existingId }: Declared,
+  advertiserId: unknown,
+): Values {
   const adopted = existingId === undefined ? {} : { existingId };
   if (type === "Advertiser") return { advertiserName: platformName, ...adopted };
-  if (type === "ConversionEvent") return { eventName: platformName, advertiserId, value, ...adopted };
+  if (type === "ConversionEvent")
+    return { eventName: platformName, advertiserId, value, ...adopted };
   const entries = Object.entries(events ?? {}).map(([key, { self: _, ...entry }]) => [key, entry]);
   return { advertiserId, events: Object.fromEntries(entries) };
 }
@@ -146,7 +173,20 @@ export function objectsOf(program: readonly Declared[]): Wanted[] {
     const own = [key, ...aliases.map((name) => refIn("any", { type, name }).key)];
     if (type !== "ConversionEventSet") {
       const member = undefined;
-      return [{ kind: type, key, label, resource, member, name: platformName, value, existingId, self, keys: own }];
+      return [
+        {
+          kind: type,
+          key,
+          label,
+          resource,
+          member,
+          name: platformName,
+          value,
+          existingId,
+          self,
+          keys: own,
+        },
+      ];
     }
     return Object.entries(events ?? {}).map(([member, entry]) => ({
       kind: "ConversionEvent",

@@ -16,7 +16,12 @@ import {
   type Records,
   type StackPlace,
 } from "../../../provider/src/journal/index.js";
-import { advertiser, conversionEvent, conversionEventSet, type Kind } from "../../../provider/src/kinds/index.js";
+import {
+  advertiser,
+  conversionEvent,
+  conversionEventSet,
+  type Kind,
+} from "../../../provider/src/kinds/index.js";
 import { createRuntime } from "../../../provider/src/operations/runtime.js";
 import { readSettings } from "../../../provider/src/settings/index.js";
 import {
@@ -29,8 +34,26 @@ import {
   sendingOf,
 } from "../../../provider/src/state/index.js";
 import { seededRandom } from "../random.js";
-import { type Deployment, type Ended, type Faces, type RunOptions, refresh, up, type Values } from "./engine.js";
-import { beginTime, FOLDER, type Kill, Killed, keepTime, Machine, now, Process, time } from "./machine.js";
+import {
+  type Deployment,
+  type Ended,
+  type Faces,
+  type RunOptions,
+  refresh,
+  up,
+  type Values,
+} from "./engine.js";
+import {
+  beginTime,
+  FOLDER,
+  type Kill,
+  Killed,
+  keepTime,
+  Machine,
+  now,
+  Process,
+  time,
+} from "./machine.js";
 import { acting } from "./mocks.js";
 import { type Fault, LATE_MS, MARK_FIELD, type Made, Platform } from "./platform.js";
 import { type Declared, objectsOf, PROJECT, programHalf, type Wanted } from "./program.js";
@@ -102,7 +125,10 @@ class Stack {
 
   /** `pulumi stack rename` changes the URNs of the state, and nothing else. */
   rename(name: string): void {
-    const text = JSON.stringify(this.state).replaceAll(`"urn:pulumi:${this.name}::`, `"urn:pulumi:${name}::`);
+    const text = JSON.stringify(this.state).replaceAll(
+      `"urn:pulumi:${this.name}::`,
+      `"urn:pulumi:${name}::`,
+    );
     this.state = JSON.parse(text) as Deployment;
     this.name = name;
     this.places = [...this.places, placeNamed(name)];
@@ -173,7 +199,11 @@ export class Simulation {
       ...(config.update ? { update: `PUT rest/${noun}/{id}` } : {}),
       ...(config.search ? { search: `GET rest/${noun}?${MARK_FIELD}={mark}` } : {}),
     });
-    const operations = { event: ways("event"), advertiser: ways("advertiser"), createdVisibleAfterSeconds: 0 };
+    const operations = {
+      event: ways("event"),
+      advertiser: ways("advertiser"),
+      createdVisibleAfterSeconds: 0,
+    };
     return {
       baseUrl: "https://platform.example",
       email: "a@example.com",
@@ -187,7 +217,11 @@ export class Simulation {
   }
 
   get settings() {
-    return readSettings({ config: (key) => this.#settings[key], environment: {}, mayLackPassword: true }).settings;
+    return readSettings({
+      config: (key) => this.#settings[key],
+      environment: {},
+      mayLackPassword: true,
+    }).settings;
   }
 
   /** Of which two creates with different arguments may have made the object. */
@@ -205,12 +239,17 @@ export class Simulation {
   idsIn(text: string): Set<string> {
     const ids = new Set<string>();
     for (const [, from = "", to = from] of text.matchAll(/(\d{4,})(?:–(\d{4,}))?/g))
-      for (let id = Number(from); id <= Math.min(Number(to), Number(from) + 1000); id++) ids.add(String(id));
+      for (let id = Number(from); id <= Math.min(Number(to), Number(from) + 1000); id++)
+        ids.add(String(id));
     return ids;
   }
 
   /** Runs Pulumi on the selected stack. @returns nothing if the run was killed. */
-  async run(how: "up" | "refresh", machineNumber: 0 | 1, wish: RunWish = {}): Promise<Done | undefined> {
+  async run(
+    how: "up" | "refresh",
+    machineNumber: 0 | 1,
+    wish: RunWish = {},
+  ): Promise<Done | undefined> {
     const { stack } = this;
     const { kill, faults = [], answers = "{}", ...options } = wish;
     counts.runs++;
@@ -234,8 +273,9 @@ export class Simulation {
       selfOf: (key: string) => objectsOf(program).find((each) => each.key === key)?.self,
       keyOf: (label: string) => labels.get(label) ?? label,
       knownOther: (kind: Kind["name"], key: string) =>
-        [...records.values()].find((each) => each.key !== key && isHolding(each) && parseKey(each.key).kind === kind)
-          ?.id,
+        [...records.values()].find(
+          (each) => each.key !== key && isHolding(each) && parseKey(each.key).kind === kind,
+        )?.id,
       validator: (key: string, kind: Kind["name"], fields: Values) =>
         this.#classifyCreate(key, kind, fields, { stack, before, program, records, elsewhere }),
     });
@@ -249,10 +289,20 @@ export class Simulation {
     };
     const posts = this.platform.posts;
     const leaves: RunOptions["leaves"] = (resource) =>
-      this.say(`    - ${resource.urn} ${heldIn({ resources: [resource] }).map(({ object }) => object)}`);
+      this.say(
+        `    - ${resource.urn} ${heldIn({ resources: [resource] }).map(({ object }) => object)}`,
+      );
     const faces = facesOf(runtime, process);
-    const run: RunOptions = { ...options, faces, save, now, checkpoints: config.checkpoints, leaves };
-    const ending = how === "refresh" ? refresh(before, run) : this.#up(program, records, before, run, tell);
+    const run: RunOptions = {
+      ...options,
+      faces,
+      save,
+      now,
+      checkpoints: config.checkpoints,
+      leaves,
+    };
+    const ending =
+      how === "refresh" ? refresh(before, run) : this.#up(program, records, before, run, tell);
     const ended = await Promise.race([process.death, ending]);
     ending.catch(() => undefined);
     let isKilled = ended === "killed";
@@ -271,7 +321,8 @@ export class Simulation {
     process.isDead = true;
     this.expectGood();
     // A run that saves drops Pulumi's record of an interrupted update: only this machine knows of it from now on.
-    const isCleared = before.pending_operations?.some(({ type }) => type === "updating") === true && saves > 0;
+    const isCleared =
+      before.pending_operations?.some(({ type }) => type === "updating") === true && saves > 0;
     const isWell = how === "up" && ended !== "killed" && ended.errors.length === 0;
     if (isCleared && !isWell) stack.onlyOn = machineNumber;
     if (isWell) this.#releaseSaid(records);
@@ -281,7 +332,9 @@ export class Simulation {
     }
     counts.kills++;
     this.log.push(`    killed (${kill?.how})`);
-    machine.after(kill?.how === "power" ? () => Math.min(1, Math.floor(this.random() * 4) / 3) : undefined);
+    machine.after(
+      kill?.how === "power" ? () => Math.min(1, Math.floor(this.random() * 4) / 3) : undefined,
+    );
     stack.knowing = machineNumber;
     return undefined;
   }
@@ -295,22 +348,36 @@ export class Simulation {
   ): Promise<Ended> {
     const half = programHalf(program, this.stack.name, this.settings, records, this.config.batches);
     half.warnings.forEach(tell);
-    if (half.findings.length > 0) throw new Error(`the model's program is wrong: ${half.findings.join("\n")}`);
-    return up(before, half.registrations, { ...run, programEnded: () => half.atEnd().forEach(tell) });
+    if (half.findings.length > 0)
+      throw new Error(`the model's program is wrong: ${half.findings.join("\n")}`);
+    return up(before, half.registrations, {
+      ...run,
+      programEnded: () => half.atEnd().forEach(tell),
+    });
   }
 
-  #runtime(process: Process, answers: string, tell: (text: string) => void, sender: Parameters<Platform["client"]>[0]) {
+  #runtime(
+    process: Process,
+    answers: string,
+    tell: (text: string) => void,
+    sender: Parameters<Platform["client"]>[0],
+  ) {
     const skips = this.config.checkpoints ? {} : { PULUMI_SKIP_CHECKPOINTS: "true" };
     const environment = { ...ENVIRONMENT, ...skips, ADVERTISING_ANSWERS: answers };
     const given = this.#settings;
     const log = async (_severity: string, _urn: string, message: string) => tell(message);
-    const runtime = createRuntime((key) => given[key], environment, log, { disk: process.disk, folder: FOLDER });
+    const runtime = createRuntime((key) => given[key], environment, log, {
+      disk: process.disk,
+      folder: FOLDER,
+    });
     const client = this.platform.client(sender);
     return { ...runtime, clock: time.clock, client: () => client, say: tell };
   }
 
   #save(stack: Stack, before: Deployment, deployment: Deployment): void {
-    const [had, has] = [heldIn(before), heldIn(deployment)].map((all) => new Set(all.map(({ object }) => object)));
+    const [had, has] = [heldIn(before), heldIn(deployment)].map(
+      (all) => new Set(all.map(({ object }) => object)),
+    );
     const urns = new Set(deployment.resources.map(({ urn }) => urn));
     const left = { resources: before.resources.filter(({ urn }) => !urns.has(urn)) };
     for (const made of this.platform.objects) {
@@ -332,7 +399,9 @@ export class Simulation {
   }
 
   #openElsewhere(machine: 0 | 1, stack: Stack): JournalEntry[] {
-    const places = this.stacks.flatMap((each) => each.places).filter((place) => place !== stack.place);
+    const places = this.stacks
+      .flatMap((each) => each.places)
+      .filter((place) => place !== stack.place);
     const all = places.flatMap((place) => [...this.machines[machine].records(place).values()]);
     return all.filter(({ state }) => state === "sent" || state === "created");
   }
@@ -373,11 +442,18 @@ export class Simulation {
     }
     const held = [...heldIn(stack.state), ...heldIn(run.before)];
     // An alias counts only where the state has nothing under the name itself.
-    const isThere = run.before.resources.some(({ urn, type }) => keyOf(type, urn) === resourceKeyIn(key));
-    const named = isThere ? wanted.keys.filter((each) => resourceKeyIn(each) === resourceKeyIn(key)) : wanted.keys;
+    const isThere = run.before.resources.some(
+      ({ urn, type }) => keyOf(type, urn) === resourceKeyIn(key),
+    );
+    const named = isThere
+      ? wanted.keys.filter((each) => resourceKeyIn(each) === resourceKeyIn(key))
+      : wanted.keys;
     // So does a former key.
     const same = named.filter((each) => parseKey(each).member === wanted.member);
-    const stored = new Set([...heldIn(run.before).map((each) => each.key), ...unresolvedKeys(run.before)]);
+    const stored = new Set([
+      ...heldIn(run.before).map((each) => each.key),
+      ...unresolvedKeys(run.before),
+    ]);
     const keys = same.some((each) => stored.has(each)) ? same : named;
     const isOurs = (other: string | undefined) => other !== undefined && keys.includes(other);
     this.#releaseLetGo(stack, held);
@@ -385,20 +461,31 @@ export class Simulation {
     const adopted = new Set(objects.map(({ existingId }) => existingId));
     for (const made of this.platform.madeFor(stack.id)) {
       // What the stack's journal has under its former name is open elsewhere.
-      if (made.kind !== kind || adopted.has(made.id) || this.released.has(made) || made.place !== stack.place.stack)
+      if (
+        made.kind !== kind ||
+        adopted.has(made.id) ||
+        this.released.has(made) ||
+        made.place !== stack.place.stack
+      )
         continue;
       const holders = held.filter(({ object }) => object === objectKey(kind, made.id));
       if (holders.some(({ isToGo }) => isToGo)) continue;
       if (holders.length === 0 && isOurs(made.key))
         this.#wrong(`${key} is created again: ${this.platform.textOf(made)} is not in the state`);
       if (isOurs(holders[0]?.key) && isSame(made.fields, fields))
-        this.#wrong(`${key} is created again with the same arguments as ${this.platform.textOf(made)}`);
+        this.#wrong(
+          `${key} is created again with the same arguments as ${this.platform.textOf(made)}`,
+        );
     }
     const own = run.records.get(key);
     if ((own !== undefined && isOpen(own)) || [...unresolvedKeys(run.before)].some(isOurs)) return;
     const declared = new Set(objects.flatMap((each) => each.keys));
     const marks = marksIn(run.before);
-    const isNamesake = ({ key: other, name: its, facts = {} }: Pick<JournalEntry, "key" | "name" | "facts">) =>
+    const isNamesake = ({
+      key: other,
+      name: its,
+      facts = {},
+    }: Pick<JournalEntry, "key" | "name" | "facts">) =>
       parseKey(other).kind === kind && its === nameIn(fields) && hasOwner(facts, fields);
     const isSeen = (record: JournalEntry) =>
       (record.id !== undefined && adopted.has(record.id)) ||
@@ -406,23 +493,42 @@ export class Simulation {
       marks.has(sendingOf(record)) ||
       held.some(({ object }) => object === objectKey(kind, record.id ?? "")) ||
       // Its own resource has an object, and not the one that it was to replace.
-      held.some((each) => each.key === record.key && each.object !== objectKey(kind, record.replaces ?? ""));
+      held.some(
+        (each) => each.key === record.key && each.object !== objectKey(kind, record.replaces ?? ""),
+      );
     for (const record of run.records.values())
-      if (isOpen(record) && isNamesake(record) && !isOurs(record.key) && !declared.has(record.key) && !isSeen(record))
-        this.#wrong(`${key} is created, while ${record.key} (${record.state}) of its name is open and not declared`);
+      if (
+        isOpen(record) &&
+        isNamesake(record) &&
+        !isOurs(record.key) &&
+        !declared.has(record.key) &&
+        !isSeen(record)
+      )
+        this.#wrong(
+          `${key} is created, while ${record.key} (${record.state}) of its name is open and not declared`,
+        );
     // What its own set has under a key that it does not declare. Other resources that leave the state no call is about.
     const resources = new Set(wanted.keys.map(resourceKeyIn));
-    for (const { record, ref } of objectsOfState(run.before).filter(({ ref }) => resources.has(resourceKeyIn(ref.key))))
+    for (const { record, ref } of objectsOfState(run.before).filter(({ ref }) =>
+      resources.has(resourceKeyIn(ref.key)),
+    ))
       if (record !== undefined && isNamesake({ ...record, key: ref.key }) && !declared.has(ref.key))
-        this.#wrong(`${key} is created, while ${ref.key} of its name is unresolved in the state and not declared`);
+        this.#wrong(
+          `${key} is created, while ${ref.key} of its name is unresolved in the state and not declared`,
+        );
     for (const record of run.elsewhere)
       if (isNamesake(record) && !isSeen(record))
-        this.#wrong(`${key} is created, while another stack has ${record.key} (${record.state}) of its name open`);
+        this.#wrong(
+          `${key} is created, while another stack has ${record.key} (${record.state}) of its name open`,
+        );
   }
 
   #releaseLetGo({ id, letGo }: Stack, held: readonly Held[]): void {
     for (const made of this.platform.madeFor(id))
-      if (letGo.has(made.key) && !held.some(({ object }) => object === objectKey(made.kind, made.id)))
+      if (
+        letGo.has(made.key) &&
+        !held.some(({ object }) => object === objectKey(made.kind, made.id))
+      )
         this.released.add(made);
   }
 
@@ -432,7 +538,12 @@ export class Simulation {
     const declared = new Set(this.stack.wanted.map(({ key }) => key));
     for (const { key, id = "" } of records.values()) {
       const made = this.platform.get(parseKey(key).kind, id);
-      if (made !== undefined && !declared.has(key) && !held.has(objectKey(made.kind, id)) && this.#said.has(id))
+      if (
+        made !== undefined &&
+        !declared.has(key) &&
+        !held.has(objectKey(made.kind, id)) &&
+        this.#said.has(id)
+      )
         this.released.add(made);
     }
   }
@@ -449,7 +560,9 @@ export class Simulation {
     this.#releaseLetGo(stack, held);
     const left = new Set(state.resources.flatMap(({ outputs }) => leftIn(outputs)));
     const open = unresolvedKeys(state);
-    const pending = new Set((state.pending_operations ?? []).flatMap(({ resource }) => keysOfOperation(resource)));
+    const pending = new Set(
+      (state.pending_operations ?? []).flatMap(({ resource }) => keysOfOperation(resource)),
+    );
     const journals = this.machines.flatMap((machine) =>
       stack.places.flatMap((place) => [...machine.records(place).values()]),
     );
@@ -461,10 +574,15 @@ export class Simulation {
         open.has(key) ||
         pending.has(resourceKeyIn(key)) ||
         journals.some(
-          (each) => each.state !== "closed" && each.key === key && (each.id === id || each.id === undefined),
+          (each) =>
+            each.state !== "closed" &&
+            each.key === key &&
+            (each.id === id || each.id === undefined),
         );
       const isUnknown =
-        letGo.has(key) || this.#said.has(name) || this.#said.has(`${parseKey(key).short} (outcome unknown)`);
+        letGo.has(key) ||
+        this.#said.has(name) ||
+        this.#said.has(`${parseKey(key).short} (outcome unknown)`);
       if (!isHeld && !isNoted && !left.has(id) && !this.#said.has(id) && !isUnknown)
         throw new Violation(`${this.platform.textOf(made)} is lost, and was never said`);
       // Its resource has another one, and people know of it.
@@ -486,13 +604,17 @@ export class Simulation {
   /** A create's object, as somebody who looks in the account sees it. @param name the resource in commands. */
   truthOf(name: string): Made | undefined {
     const stack = this.stackCalled(name);
-    const held = new Set(this.stacks.flatMap(({ state }) => heldIn(state)).map(({ object }) => object));
+    const held = new Set(
+      this.stacks.flatMap(({ state }) => heldIn(state)).map(({ object }) => object),
+    );
     const isCalled = (key: string) => calls(key, name);
     const unresolved = objectsOfState(stack.state).flatMap(({ ref, record }) =>
       record && isCalled(ref.key) ? [record] : [],
     );
     const entry = this.machines.flatMap((machine) =>
-      stack.places.flatMap((place) => [...machine.records(place).values()].filter(({ key }) => isCalled(key))),
+      stack.places.flatMap((place) =>
+        [...machine.records(place).values()].filter(({ key }) => isCalled(key)),
+      ),
     );
     const there = this.platform
       .madeFor(stack.id)
@@ -500,7 +622,10 @@ export class Simulation {
     const called = there.filter(({ key }) => isCalled(key));
     const sent = [...unresolved, ...entry];
     const isSent = ({ at, fields }: Made) =>
-      sent.some((each) => each.at === at && each.name === nameIn(fields) && each.facts?.value === fields.value);
+      sent.some(
+        (each) =>
+          each.at === at && each.name === nameIn(fields) && each.facts?.value === fields.value,
+      );
     const meant = stack.wanted.find(({ key }) => isCalled(key))?.self;
     const isMeant = ({ self }: Made) => meant === undefined || self === meant;
     return (
@@ -518,7 +643,9 @@ export class Simulation {
   }
 
   isHeld({ kind, id }: Made): boolean {
-    return this.stacks.some(({ state }) => heldIn(state).some(({ object }) => object === objectKey(kind, id)));
+    return this.stacks.some(({ state }) =>
+      heldIn(state).some(({ object }) => object === objectKey(kind, id)),
+    );
   }
 
   /** The stack in a URN; without one, the selected one. */
@@ -590,24 +717,31 @@ export class Simulation {
     if ((await this.command(machine, [])) === 2) throw new Violation("`pending` failed");
     const listed = this.#answers(this.stack.printed[machine]);
     // What an error has asked for may be answered on the other machine by now.
-    const more = this.#answers(errors).filter((each) => !listed.some(([, name]) => each.includes(name ?? "")));
+    const more = this.#answers(errors).filter(
+      (each) => !listed.some(([, name]) => each.includes(name ?? "")),
+    );
     let code = await this.command(machine, [...listed, ...more].flat(), kill);
     if (code === 2 && more.length > 0) code = await this.command(machine, listed.flat());
     if (code === 2) throw new Violation(`an answer was refused: ${this.stack.printed[machine]}`);
     if (code === undefined) return;
     if (this.stack.knowing !== undefined) this.stack.knowing = machine;
     // Also what an `up` asks for and `pending` does not list: resolved by another machine, and no longer declared.
-    const stopping = [...errors.matchAll(/--(?:forget|not-created) '([^']+)'/g)].map(([, short = ""]) => short);
+    const stopping = [...errors.matchAll(/--(?:forget|not-created) '([^']+)'/g)].map(
+      ([, short = ""]) => short,
+    );
     for (const short of forgets ? new Set(stopping) : []) {
       if (listed.some(([, name]) => name?.split("=")[0] === short)) continue;
       const made = this.truthOf(short);
-      if ((await this.command(machine, ["--forget", short])) !== 2 && made !== undefined) this.released.add(made);
+      if ((await this.command(machine, ["--forget", short])) !== 2 && made !== undefined)
+        this.released.add(made);
     }
   }
 
   /** What is true of the creates that output asks for. */
   #answers(text: string): string[][] {
-    const asked = new Set([...text.matchAll(/--created '?([^=\s']+)=/g)].map(([, short = ""]) => short));
+    const asked = new Set(
+      [...text.matchAll(/--created '?([^=\s']+)=/g)].map(([, short = ""]) => short),
+    );
     return [...asked].map((short) => {
       const made = this.truthOf(short);
       const isNone = made === undefined || text.includes(`${made.id} is another one`);
@@ -653,7 +787,9 @@ interface Held {
 /** The objects that a state has. */
 export function heldIn({ resources }: Pick<Deployment, "resources">): Held[] {
   return objectsOfState({ resources }).flatMap(({ kind, id, ref, resource }) =>
-    id === undefined ? [] : [{ object: objectKey(kind.name, id), key: ref.key, isToGo: resource.delete === true }],
+    id === undefined
+      ? []
+      : [{ object: objectKey(kind.name, id), key: ref.key, isToGo: resource.delete === true }],
   );
 }
 
@@ -662,7 +798,9 @@ function objectsOfState({ resources }: Pick<Deployment, "resources">) {
 }
 
 export function unresolvedKeys(state: Pick<Deployment, "resources">): Set<string> {
-  return new Set(objectsOfState(state).flatMap(({ record, ref }) => (record === undefined ? [] : [ref.key])));
+  return new Set(
+    objectsOfState(state).flatMap(({ record, ref }) => (record === undefined ? [] : [ref.key])),
+  );
 }
 
 /** The marks of creates that a state looks after, or whose outcome it knows. */
@@ -688,9 +826,14 @@ function leftIn({ __left: left }: Values): string[] {
   return Array.isArray(left) ? left.map(({ id }) => String(id)) : [];
 }
 
-const keyOf = (type: string, urn: string) => keyOfUrn(type.split(":").at(-1) as Declared["type"], urn);
+const keyOf = (type: string, urn: string) =>
+  keyOfUrn(type.split(":").at(-1) as Declared["type"], urn);
 
-function keysOfOperation(resource: { type: string; urn: string; aliases?: readonly string[] }): string[] {
+function keysOfOperation(resource: {
+  type: string;
+  urn: string;
+  aliases?: readonly string[];
+}): string[] {
   return [resource.urn, ...(resource.aliases ?? [])].map((each) => keyOf(resource.type, each));
 }
 
@@ -712,7 +855,9 @@ function facesOf(
         (_, name) =>
         async (...args: unknown[]) => {
           if (process.isOver) await new Promise(() => undefined);
-          const result = await (face[name as keyof T] as (...all: unknown[]) => Promise<unknown>)(...args);
+          const result = await (face[name as keyof T] as (...all: unknown[]) => Promise<unknown>)(
+            ...args,
+          );
           if (process.isOver) await new Promise(() => undefined);
           return result;
         },

@@ -2,7 +2,12 @@
 import type { Mutation } from "../mutation.js";
 
 const rows: readonly (readonly [what: string, file: string, from: string, to: string])[] = [
-  ["no note before sending", "operations/create.ts", "await journal.sending({ ...record, at });", ""],
+  [
+    "no note before sending",
+    "operations/create.ts",
+    "await journal.sending({ ...record, at });",
+    "",
+  ],
   [
     "what was made is not believed",
     "operations/create.ts",
@@ -15,7 +20,12 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
     "if (error instanceof OutcomeUnknownError) return {",
     "if (error instanceof OutcomeUnknownError && label === '') return {",
   ],
-  ["no guard by name", "operations/create.ts", "if (namesake !== undefined) {", "if (namesake === null) {"],
+  [
+    "no guard by name",
+    "operations/create.ts",
+    "if (namesake !== undefined) {",
+    "if (namesake === null) {",
+  ],
   [
     "what another has is taken over",
     "operations/create.ts",
@@ -28,7 +38,12 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
     "digestOf(backend, stack, provider)",
     "digestOf(backend, provider)",
   ],
-  ["a note is not synced before it counts", "journal/journal-file.ts", "this.#disk.fsyncSync(file);", ""],
+  [
+    "a note is not synced before it counts",
+    "journal/journal-file.ts",
+    "this.#disk.fsyncSync(file);",
+    "",
+  ],
   [
     "an answer about one is another's too",
     "operations/refresh.ts",
@@ -55,6 +70,8 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   ],
 ];
 
-export const violations: readonly (Mutation & { readonly what: string })[] = rows.map(([what, file, from, to]) => {
-  return { what, file, from, to };
-});
+export const violations: readonly (Mutation & { readonly what: string })[] = rows.map(
+  ([what, file, from, to]) => {
+    return { what, file, from, to };
+  },
+);
