@@ -524,13 +524,13 @@ describe("on the machine whose run was interrupted", () => {
 });
 
 it("a set's run without a changed argument has the name of an earlier run: what it may have sent is asked about", () => {
-  const inputs = { ...updating(events).resource.inputs, __run: "ours" };
+  const inputs = { ...updating(events).resource.inputs, __run: `${BEFORE} ours` };
   const operation = { ...updating(events), resource: { ...updating(events).resource, inputs } };
   const before = (run: string) =>
     storedSet("funnel", { events, eventIds: { a: 1 } }, { inputs: { ...inputs, __run: run } });
   const asked = (run: string) =>
     facts([before(run)], [], [operation]).open.map(({ ref }) => ref.short);
-  expect([asked("ours"), asked("theirs")]).toEqual([["funnel/b"], []]);
+  expect([asked(`${BEFORE} ours`), asked(`${BEFORE} theirs`)]).toEqual([["funnel/b"], []]);
 });
 
 describe("another stack of the project", () => {
