@@ -193,6 +193,7 @@ function masked({ calls, state }: Played, { url }: Sandbox) {
   const text = JSON.stringify(all)
     .replaceAll(new URL(url).host, "<platform>")
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "<mark>")
+    .replaceAll(/\((\.\.\/)*node_modules/g, "(node_modules")
     .replaceAll(/"__run":"[^"]*"/g, '"__run":"<run>"')
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "<time>");
   return JSON.parse(text) as object;

@@ -86,7 +86,7 @@ describe("after five silent seconds", () => {
     });
     expect(kinds(await client.createMany(16))).toEqual(["NotSentError"]);
     expect(client.said).toEqual([
-      `No connection to 127.0.0.1:${port} after 5 s (ECONNREFUSED). Retries end after 60 s (advertising:maxWaitSeconds). ` +
+      `No connection to 127.0.0.1:${port} after 5 s (ECONNREFUSED). Retries end in at most 60 s (advertising:maxWaitSeconds). ` +
         "Check advertising:baseUrl, the network and the proxy.",
     ]);
   });
@@ -103,7 +103,7 @@ describe("after five silent seconds", () => {
     client.clock.advance(4999);
     expect(client.said).toEqual([]);
     client.clock.advance(1);
-    const words = `No connection to 127.0.0.1:${server.port} after 5 s. Retries end after 120 s (advertising:maxWaitSeconds).`;
+    const words = `No connection to 127.0.0.1:${server.port} after 5 s. Retries end in at most 120 s (advertising:maxWaitSeconds).`;
     expect(client.said).toEqual([expect.stringContaining(words)]);
     reset();
     expect(await creating).toMatchObject({ kind: "NotSentError" });
@@ -127,7 +127,7 @@ describe("after five silent seconds", () => {
     const answer = await asked.promise;
     client.clock.advance(5000);
     expect(client.said).toEqual([
-      `No response from 127.0.0.1:${server.port} after 5 s. The limit is 30 s (advertising:requestTimeoutSeconds).`,
+      `No response from 127.0.0.1:${server.port} after 5 s. This attempt ends in at most 30 s (advertising:requestTimeoutSeconds).`,
     ]);
     answer();
     expect(await creating).toMatchObject({ kind: "created", id: "2" });

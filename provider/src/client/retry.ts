@@ -186,12 +186,12 @@ class Silence {
     const { requestTimeoutSeconds, maxWaitSeconds } = this.settings;
     const after = `after ${SILENT_MS / 1000} s`;
     if (this.#isConnected) {
-      const end = `The limit is ${requestTimeoutSeconds} s (advertising:requestTimeoutSeconds)`;
+      const end = `This attempt ends in at most ${requestTimeoutSeconds} s (advertising:requestTimeoutSeconds)`;
       return `No response from ${host} ${after}. ${end}.`;
     }
     const cause = this.#code === "" ? "" : ` (${this.#code})`;
     return (
-      `No connection to ${host} ${after}${cause}. Retries end after ${maxWaitSeconds} s ` +
+      `No connection to ${host} ${after}${cause}. Retries end in at most ${maxWaitSeconds} s ` +
       "(advertising:maxWaitSeconds). Check advertising:baseUrl, the network and the proxy."
     );
   }

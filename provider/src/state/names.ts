@@ -29,7 +29,8 @@ const END_OF_TYPES = "$::";
 
 /** A name with the end of types in it gets an end of its own: nothing in a name passes for a type. */
 function placeText({ parentTypes = "", name }: Place): string {
-  const isPlain = parentTypes === "" && !name.includes(END_OF_TYPES);
+  // Without a name, Pulumi itself says what is wrong.
+  const isPlain = parentTypes === "" && !String(name).includes(END_OF_TYPES);
   if (isPlain) return name;
   return `${parentTypes}${END_OF_TYPES}${name}`;
 }
