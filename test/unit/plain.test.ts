@@ -7,15 +7,15 @@ import { newFolder } from "../support/folder.js";
 
 /** These only get lower. */
 const CEILINGS = {
-  conditionalsPerThousandLines: 48.6,
+  conditionalsPerThousandLines: 20,
   nestedConditionals: 0,
-  longLinesPercent: 8,
-  charactersPerLine: 43.8,
-  namesDeclaredTwice: 82,
-  functionsOfManyParameters: 29,
-  arraysDestructured: 23,
-  returnTypes: 14,
-  characters: 551_900,
+  longLinesPercent: 3,
+  charactersPerLine: 37.6,
+  namesDeclaredTwice: 12,
+  functionsOfManyParameters: 9,
+  arraysDestructured: 2,
+  returnTypes: 3,
+  characters: 541_000,
 };
 
 const source = measure(resolve(import.meta.dirname, "../../provider/src"));
